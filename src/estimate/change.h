@@ -50,9 +50,9 @@ struct Groups {
 // Returns the changes by function. With one run each, the same as ChangeOf.
 std::vector<Change> ChangesOf(std::span<const Groups> functions);
 
-// Returns the p-value of a split of samples into `before` and `after`, if each sample falls to
-// `after` with probability `expected`: the probability of a split at least as uneven. Returns 0 for
-// more than a hundred samples, because their variances suffice.
+// Returns the p-value of a split of samples into `before` and `after`: the probability of a split
+// at least as uneven. Each sample falls to `after` with probability `expected`. Returns 0 for more
+// than a hundred samples, because their variances suffice.
 double ChanceOfParting(double before, double after, double expected);
 
 // Returns the largest p-value that is significant, so that at most the part `rate` of the

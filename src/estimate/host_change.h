@@ -16,9 +16,9 @@
 //   are single hosts of before farther compared with the variation of after only
 //   from the mean of after?
 //
-// The last two tests leave out the tenth of each group that speaks most for a change, and none of
-// the other hosts counts for more than six standard errors. So a single odd host is not a change,
-// nor is a tenth of the hosts.
+// The last two tests leave out the tenth of each group that speaks most for a change. None of the
+// other hosts counts for more than six standard errors. So a single odd host is not a change, nor
+// is a tenth of the hosts.
 //
 // If both groups are the same machines, the differences of each machine are tested, which do not
 // contain the variation between machines:

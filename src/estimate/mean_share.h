@@ -8,8 +8,8 @@
 //
 // On simulated loads (tools/estimate_experiment), 95 of 100 intervals contain the truth, over all
 // functions; 91 to 99 by kind of load. At three runs they are two thirds as wide as Student's
-// intervals. For a function that varies ten times as much as the others, 84 of 100 contain it with
-// two or three runs, which seldom show such variation, and 92 with ten runs.
+// intervals. For a function that varies ten times as much as the others, 92 of 100 contain it with
+// ten runs. With two or three runs, which seldom show such variation, 84 do.
 //
 // The functions are pure and thread-safe.
 

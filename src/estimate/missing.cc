@@ -23,8 +23,8 @@ Likeness LikenessOf(const ShareSamples& of, double of_dice) {
   return {std::min(next, 1.0), std::clamp(at_two / next, 0.0, 1.0)};
 }
 
-// Returns twice the sum of (1 − k/m) times the correlation at k, over all k below m: the relative
-// additional variance of a missing sample because of the others in its gap.
+// Returns the relative additional variance of a missing sample because of the others in its gap:
+// twice the sum of (1 − k/m) times the correlation at k, over all k below m.
 double OfOthersInGap(double length, const Likeness& likeness) {
   if (length <= 1) return 0;
   const double apart = 1 - likeness.fades;

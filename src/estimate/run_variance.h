@@ -1,7 +1,7 @@
 // Estimates how far the shares of functions vary from run to run of one program.
 //
 // A few runs measure the variance of one function badly. Hundreds of functions together show how
-// far runs vary beyond the error of their samples, so each function's variance is drawn towards
+// far runs vary beyond the error of their samples. So each function's variance is drawn towards
 // that common value (Smyth, "Linear models and empirical Bayes methods", 2004).
 //
 // The functions are pure and thread-safe.

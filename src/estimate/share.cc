@@ -12,8 +12,8 @@ constexpr double kQuantile95 = 2.05;
 // One sample for visits that the samples may have missed.
 constexpr double kUnseen = 1;
 
-// Returns the weight of the bound by correlation: full for nearly independent neighbours, whose
-// remaining correlation may come from a load that is nearly in step; none for long visits.
+// Returns the weight of the bound by correlation. It is 1 for nearly independent neighbours, whose
+// remaining correlation may come from a load that is nearly in step, and 0 for long visits.
 double WeightOfLikeness(double likeness) {
   constexpr double kAll = 0.15, kNone = 0.3;
   return std::clamp((kNone - likeness) / (kNone - kAll), 0.0, 1.0);

@@ -9,8 +9,8 @@
 //   short visits #..#.##..#.....#.##.#..##...#...#.#..##.#..#    samples are independent: the
 //                                                                error of a binomial count
 //
-// So neither the binomial formula is right, which is ten times too wide for long visits, nor the
-// spread over pieces of the run, because a load that drifts is spread but counted exactly. With
+// So the binomial formula is wrong: it is ten times too wide for long visits. The spread over
+// pieces of the run is wrong too, because a load that drifts is spread but counted exactly. With
 //
 //   D1 = half the number of neighbouring samples of which exactly one is in the function
 //   D2 = half the number of samples two apart of which exactly one is
@@ -60,10 +60,10 @@ struct Interval {
 // least 1. The interval is Wilson's, for the number of independent samples with the same variance.
 Interval ShareInterval(const ShareSamples& of, double share, double inequality = 1);
 
-// Returns the interval that contains the true share in 95 of 100 runs, if all of the whole was
-// counted except the part `estimated` (from 0 to 1), and that part was estimated from `samples`
-// independent samples. How much of the part belongs to the share is unknown, so the least
-// favourable amount counts.
+// Returns the interval that contains the true share in 95 of 100 runs, if the part `estimated` of
+// the whole (from 0 to 1) was estimated from `samples` independent samples, and the rest was
+// counted. How much of the part belongs to the share is unknown, so the least favourable amount
+// counts.
 Interval PartlyEstimatedInterval(double share, double estimated, double samples);
 
 // Returns the number of samples of the present kind at which the two intervals no longer overlap,

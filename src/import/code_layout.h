@@ -1,5 +1,5 @@
-// Lays out the code of a profile that is written as a recording: every frame gets an address, and
-// every image the mappings that lead from these addresses back to it.
+// Lays out the code of a profile that is written as a recording. Every frame gets an address. Every
+// image gets the mappings that lead from these addresses back to it.
 //
 //   frames, by address   a1  a2  b1  a3      a: of one image, b: of another
 //   mappings             [a1──a2][b1][a3──   each reaches to the next one, or to the end of its page

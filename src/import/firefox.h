@@ -1,6 +1,6 @@
-// Reads profiles of the Firefox Profiler: processed ones of every version up to 75, with tables
-// shared by all threads (from 60 on) or per thread, and the Gecko form, whose tables are rows with
-// a schema. samply, Chrome importers and `profiler export` also write them.
+// Reads profiles of the Firefox Profiler, in two forms. Processed profiles of every version up to
+// 75 have tables per thread, or shared by all threads (from 60 on). In the Gecko form, tables are
+// rows with a schema. samply, Chrome importers and `profiler export` also write them.
 //
 //   samples     stack, time (ms), weight │ stackTable  frame, prefix (or prefixOffset)
 //   frameTable  func, line               │ funcTable   name, fileName, resource

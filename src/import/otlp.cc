@@ -579,9 +579,9 @@ absl::Status ReadOtlp(std::string_view bytes, ProfileMaker& maker) {
   return absl::OkStatus();
 }
 
-// A request begins with resource_profiles, whose first field is a resource or scope_profiles, or
-// with the dictionary, whose first mapping is empty. pprof's sample types have numbers there, and
-// its samples no empty field.
+// Recognises the first field. In a request it is resource_profiles, which begins with a resource or
+// scope_profiles, or the dictionary, whose first mapping is empty. In pprof's files, sample types
+// have numbers there, and samples have no empty field.
 bool LooksLikeOtlp(std::string_view start) {
   size_t at = 1;
   while (at < start.size() && (start[at] & 0x80) != 0) ++at;

@@ -20,10 +20,10 @@ std::string_view DebugServers();
 // for it.
 bool FetchesFiles(const FetchOptions& options);
 
-// Fetches into `naming.fetched` the missing files of images with at least a hundredth of the
-// samples, unless the recording with these features has their lines (their names, if no inlined
-// calls are wanted). Reports progress to the monitor, and each image with a problem to
-// `naming.fetch.warn`.
+// Fetches the missing files of images with at least a hundredth of the samples into
+// `naming.fetched`. Leaves out images whose lines the recording with these features has; their
+// names suffice if no inlined calls are wanted. Reports progress to the monitor, and each image
+// with a problem to `naming.fetch.warn`.
 void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& features,
                        const symbolize::Symbolizer& symbolizer,
                        const std::vector<profile::ImageShare>& images);

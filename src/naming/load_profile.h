@@ -64,9 +64,9 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
 absl::StatusOr<LoadedProfile> LoadUnnamedProfile(const std::string& path,
                                                  const LoadOptions& options);
 
-// Returns the samples that `times` and `cpus` select. kInvalidArgument if percents of the time are
-// given and the recording does not have the times of its samples, or if CPUs are given and samples
-// of an event do not have theirs.
+// Returns the samples that `times` and `cpus` select. kInvalidArgument for percents of the time if
+// the recording does not have the times of its samples, and for CPUs if samples of an event do not
+// have theirs.
 absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
                                                      const LoadOptions& options);
 
@@ -85,7 +85,7 @@ void AddNewEvents(const std::vector<perf_data::EventDescription>& events, size_t
                   profile::ProfileBuilder& builder);
 
 // Returns the profile of a recording whose features followed its samples, as if they had preceded
-// them: its images get the build-ids of the features, and are those of `names`, a new store.
+// them. Its images get the build-ids of the features. They become images of `names`, a new store.
 profile::UnnamedProfile WithLateFeatures(profile::UnnamedProfile read,
                                          const symbolize::Symbolizer& before,
                                          const perf_data::Features& features,

@@ -52,10 +52,9 @@ struct NamingOptions : symbolize::PresentOptions {
   std::function<void(std::string_view)> warn;
   // Fetched files, for all later look-ups.
   std::shared_ptr<symbolize::FetchedFiles> fetched = std::make_shared<symbolize::FetchedFiles>();
-  // The role of files for a recording with names. If unset: kFirst if debuginfod servers are asked,
-  // because their files may have better names; else kUnnamed if the user gives directories, so that
-  // files also name the addresses that the recording has no name for; else kOthers, only for
-  // addresses that the recording does not have.
+  // The addresses that files name in a recording with names. If unset, it is kFirst with debuginfod
+  // servers, because their files may have better names. Else it is kUnnamed with the user's own
+  // directories, which then name addresses without a recorded name. Else it is kOthers.
   std::optional<symbolize::FilesName> files_name;
   // True if this machine has just made the recording, or if a running process is named.
   bool is_this_machine = false;
@@ -81,8 +80,8 @@ std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& f
 // addresses, and only if code is needed, because reading it takes a while.
 void AddRecordedCode(const perf_data::Features& features, symbolize::NameStore& names);
 
-// Returns lines about files that were not used because their build differs from the recorded one:
-// one line for the only file, or for all together; with `lists_each`, one line for each.
+// Returns lines about files that were not used because their build differs from the recorded one.
+// All files share one line; with `lists_each`, each has its own.
 std::vector<std::string> RefusedFiles(const profile::Profile& profile, bool lists_each = false);
 
 }  // namespace profiler::naming

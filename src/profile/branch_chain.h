@@ -1,5 +1,5 @@
 // Makes the user part of call chains from the processor's call stack, which `perf record
-// --call-graph lbr` records: the branch stack has the calls that have not returned yet
+// --call-graph lbr` records. Its branch stack has the calls that have not returned yet
 // (PERF_SAMPLE_BRANCH_CALL_STACK).
 //
 //   recorded   ctx KERNEL  k0 k1  ctx USER  u0 u1 …     calls  from0 ─▶ to0, from1 ─▶ to1, …
@@ -11,7 +11,7 @@
 // callers, and nothing in the record shows that.
 //
 // u0 is the interrupted user instruction: the sample's own one, or the one that entered the kernel.
-// perf 7.2 uses the sample's own in both cases, which puts a kernel address among the user frames;
+// perf 7.2 uses the sample's own in both cases, which puts a kernel address among the user frames.
 // perf 6.1 uses to0, the start of a function.
 //
 // Private to this package.

@@ -1,8 +1,8 @@
 // Remembers the stack of each raw call chain, so that a known chain costs one look-up instead of
 // one per frame.
 //
-// A chain has the same stack again if it has the same words and the same ip, and if neither its
-// process's address space nor the kernel's has changed since. The cache keeps a fingerprint of 128
+// A chain has the same stack again if its words and its ip are the same, and if no address space
+// has changed since: neither its process's nor the kernel's. The cache keeps a fingerprint of 128
 // bits instead of the chain, in the same cache line as the stack. Among n chains, two have the same
 // fingerprint with probability n² / 2^129. That also holds for a malicious recording, because each
 // run draws a new random key.

@@ -12,8 +12,8 @@
 //
 // A known chain costs one look-up (chain_cache.h). A new chain shares its outer frames with the
 // last new chain of its process; its other frames are interned one by one. Tables are large and
-// memory is slow, so some dozen samples are resolved at a time, step by step: in each step, every
-// sample prefetches the memory for its next step.
+// memory is slow, so some dozen samples are resolved at a time. In each step, every sample
+// prefetches the memory for its next step.
 //
 //   Add            fingerprint                   prefetch the chain's slot
 //   ResolveBatch   chain known?      if new:     find its frames, prefetch their slots

@@ -65,9 +65,9 @@ struct Event {
   // True if its samples have branch stacks, which Profile::branches sums up.
   bool branch_stacks = false;
   double squared_periods = 0;  // sum, if Profile::order is kept
-  // With --off-cpu: counted and sampled context switches, the part of `period` that belongs to
-  // switches without a stack, and the number of equal samples whose statistical noise equals that
-  // of this part.
+  // With --off-cpu: counted and sampled context switches, and the part of `period` that belongs to
+  // switches without a stack. `samples` is the number of equal samples with as much statistical
+  // noise as that part.
   struct Estimate {
     uint64_t switches = 0, sampled = 0;
     uint64_t period = 0;

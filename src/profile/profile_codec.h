@@ -42,9 +42,10 @@ struct Wanted {
 };
 
 // Decodes the section to the profile that the records of `data_size` bytes would give. Returns
-// nothing if the records have to be read: if the section has another version, belongs to other
-// records, is cut or damaged, if a wanted time does not begin and end between slices, or if wanted
-// dimensions are missing. Uses at most some dozen times the section's memory.
+// nothing if the records have to be read. That is so if the section has another version, belongs to
+// other records, or is cut or damaged. It is also so if a wanted time does not begin and end
+// between slices, or if wanted dimensions are missing. Uses at most some dozen times the section's
+// memory.
 std::optional<Profile> DecodeProfile(std::string_view section, uint64_t data_size,
                                      const Wanted& wanted);
 

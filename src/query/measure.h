@@ -31,9 +31,9 @@ struct Measurement {
   double inequality = 1;    // of the samples' periods
   // True if each sample is one occurrence and none is missing: counts are exact.
   bool is_count = false;
-  // Part of the period, from 0 to 1, that belongs to context switches without a stack of their own,
-  // and the number of samples from which their stacks are estimated. 0: there are none, or samples
-  // are missing too.
+  // The part of the period, from 0 to 1, that belongs to context switches without their own stack.
+  // `estimated_samples` is the number of samples from which their stacks are estimated. 0: there
+  // are none, or samples are missing too.
   double estimated = 0;
   double estimated_samples = 0;
   std::vector<Measured> self, total;  // by key

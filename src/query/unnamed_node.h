@@ -17,7 +17,7 @@ struct UnnamedNode {
 };
 
 // Looks at Node.js processes in which no generated code has a name. Returns the event's part in
-// their generated code, for the event with the largest part; nothing if that is less than a
+// their generated code, for the event with the largest part. Returns nothing if that is less than a
 // fiftieth, or if samples have no call chains. Recognises Node.js by the names of its files. Linear
 // in the stacks and rows.
 std::optional<UnnamedNode> FindUnnamedNode(const profile::Profile& profile);

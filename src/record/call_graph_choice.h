@@ -33,9 +33,9 @@ inline constexpr uint32_t kSystemWideStackBytes = 16384;
 // Returns kDwarf if the executable or the C library of a target has no frame pointers, or if
 // neither can be read; otherwise kFramePointers. Reads a few pages of these files.
 //
-// For a system-wide recording, returns kDwarf if unwinding takes at most a twentieth of one CPU, at
-// 12 µs per sample, and if the rings fit into a 64th of the memory and into the limit on locked
-// memory.
+// For a system-wide recording, returns kDwarf under two conditions. Unwinding takes at most a
+// twentieth of one CPU, at 12 µs per sample. The rings fit into a 64th of the memory and into the
+// limit on locked memory.
 CallGraphChoice ChooseCallGraph(const RecordOptions& options, const UnwindingMeans& means);
 
 }  // namespace profiler::record

@@ -51,8 +51,8 @@ class CodeDumps {
   // Drops compiled code of the process from now on, because the process writes its own dump.
   // Bytecodes are still kept.
   void LeaveCompiled(uint32_t pid);
-  // Forgets which code the dumps have for the process: it has mapped new executable memory, which
-  // may replace that code.
+  // Notes that the process has mapped executable memory, which may have replaced code. Code that is
+  // met again is added again (CodeSink::Generation).
   void Mapped(uint32_t pid);
   // Ends the dumps of the process: it executes another program, or its pid is reused. The files
   // stay.

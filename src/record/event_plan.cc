@@ -304,9 +304,9 @@ class Planner {
     attr->sample_stack_user = bytes;
   }
 
-  // Returns the attr for the file: with the chains that the unwinding stage makes, without the
-  // stacks, and without registers that were not requested. exclude_callchain_user stays set,
-  // because it says that these chains are ours (FORMAT.md).
+  // Returns the attr for the file. It has the chains that the unwinding stage makes, but no stacks
+  // and no registers that were not requested. exclude_callchain_user stays set, because it says
+  // that these chains are ours (FORMAT.md).
   Attr Written(Attr attr) const {
     if (attr.sample_stack_user == 0 || options_.post_unwind) return attr;
     attr.sample_type &= ~perf_event::kSampleStackUser;

@@ -1,4 +1,4 @@
-// Turns the requested events into the attrs that a recording opens: those that this kernel permits.
+// Turns the requested events into attrs that this kernel permits.
 //
 // Kernel versions are not consulted. Each attr is opened once, on the first target, and closed
 // again.
@@ -76,9 +76,9 @@ struct ProbeTarget {
   bool enable_on_exec = false;  // True if the target is a command that waits for its exec.
 };
 
-// Plans the events of a recording. Replaces events that the machine lacks or forbids, each with a
-// note: `cycles` becomes cpu-clock without hardware counters (noted only if the event was asked
-// for), events of kernel and user become user-only if the kernel may not be sampled, and a
+// Plans the events of a recording. Replaces, each with a note, events that the machine lacks or
+// forbids. `cycles` becomes cpu-clock without hardware counters; that is noted only if the user
+// named the event. Events of kernel and user become user-only if the kernel may not be sampled. A
 // frequency over the limit is clamped. `options.call_graph` must not be kAuto.
 //
 // Errors: kInvalidArgument or kNotFound for an event that this machine does not have,

@@ -236,8 +236,8 @@ void ImageKeeper::FindWaitingBelow(const symbolize::SharedFd& root) {
 }
 
 // Closes removed files, the oldest first, beyond the limit in bytes. The descriptor's number stays
-// in use (for /dev/null): a thread that names a complete file may be about to open the image by
-// that number, and would otherwise find an unrelated file there.
+// in use (for /dev/null), because a thread that names a complete file may be about to open the
+// image by that number. It would otherwise find an unrelated file there.
 void ImageKeeper::CloseDeleted() {
   met_ = 0;
   constexpr uint64_t kBlock = 512;  // of st_blocks, see stat(2)

@@ -41,8 +41,8 @@ struct OffCpuStageOptions {
   bool unwinds = false;
 };
 
-// The kernel entry that blocked a thread, from its chain or /proc: the outermost addresses of the
-// chain's kernel part, outermost first and padded with zeroes, and the number of the system call.
+// The kernel entry that blocked a thread, from its chain or /proc. `addresses` are the outermost
+// ones of the chain's kernel part, outermost first and padded with zeroes.
 struct KernelEntry {
   std::array<uint64_t, 5> addresses{};
   int64_t system_call = kNoCall;

@@ -20,9 +20,9 @@ class OutputFiles {
   // `path` is a regular file or does not exist. At most `most` complete files are kept; 0: all.
   OutputFiles(std::string path, size_t most) : path_(std::move(path)), most_(most) {}
 
-  // Renames the file at `path` and returns its new name: the name of this hundredth of a second, or
-  // of the next one that is later than all former names and not in use. Errors: those of rename(2);
-  // the file then keeps its name.
+  // Renames the file at `path` and returns its new name. The name is that of the first hundredth of
+  // a second from `now` on that is later than all former names and not in use. Errors: those of
+  // rename(2); the file then keeps its name.
   absl::StatusOr<std::string> PutAside(std::chrono::system_clock::time_point now);
   // Removes the oldest complete files until at most `most` are left. It is no error if one is
   // already gone. Errors: those of unlink(2); such a file is not tried again.

@@ -1,10 +1,10 @@
 // The scheduling priority of the recorder.
 //
-// Without unwinding, the recorder runs at normal priority: its targets lose no more CPU time to it
-// than to any other program, and the rings hold the records that arrive while it waits for a CPU.
-// That is not enough if it unwinds stacks. Each sample then takes some kilobytes of a ring, and
-// each takes time to process: on a machine whose every CPU was busy, a recorder at normal priority
-// lost up to 4 % of 10 000 samples per second, and one at nice -20 lost none.
+// Without unwinding, the recorder runs at normal priority. Its targets then lose no more CPU time
+// to it than to any other program. The rings hold the records that arrive while it waits for a CPU.
+// That is not enough if it unwinds stacks. Each sample then takes some kilobytes of a ring and some
+// time to process. If every CPU of a machine was busy, a recorder at normal priority lost up to 4 %
+// of 10 000 samples per second. A recorder at nice -20 lost none.
 
 #pragma once
 

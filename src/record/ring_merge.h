@@ -4,7 +4,7 @@
 //   ring 1   |2 5   |8 10     handed out: 1 2 4 5 6   left in the rings: 9, 8 10
 //
 // The kernel publishes a record a little after its time. So when a pass begins, the rings are
-// complete only up to that moment minus a margin: the mapping on one CPU may be published after a
+// complete only up to that moment minus a margin. A mapping on one CPU may be published after a
 // later sample of the same process on another CPU. Later records stay in their ring until the next
 // pass. Records of one ring keep the ring's order, whatever their times are; small inversions are
 // normal there (interrupts).

@@ -385,7 +385,7 @@ class Session final : public RecordSession {
     return std::chrono::duration_cast<Duration>(steady_clock::now() - began_);
   }
 
-  // ---- what ends it
+  // ---- the end of the recording
 
   absl::Status WatchSignals() {
     PROFILER_ASSIGN_OR_RETURN(target::BlockedSignals signals, target::BlockStopSignals());
@@ -413,7 +413,7 @@ class Session final : public RecordSession {
     return watch_.Watch(options_.targets.pids, options_.targets.tids);
   }
 
-  // ---- what others say meanwhile
+  // ---- control by others
 
   absl::Status WatchControl() {
     control_watch_.emplace(io_, *setup_.control,
@@ -449,7 +449,7 @@ class Session final : public RecordSession {
     return done.ok();
   }
 
-  // ---- after it
+  // ---- after the recording
 
   absl::Status EndRecording() {
     summary_.duration = Elapsed<std::chrono::nanoseconds>();

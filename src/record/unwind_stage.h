@@ -1,8 +1,8 @@
 // The stage between the rings and the file of a recording with --call-graph dwarf: registers and
 // stack bytes go in, ordinary call chains come out.
 //
-//   rings ──▶ RingMerge ──▶ mappings, forks … ──▶ LiveSpaces   ──▶ output, as they are
-//                      └──▶ samples ──▶ Unwinder            ──▶ output, with CALLCHAIN
+//   rings ──▶ RingMerge ──▶ mappings, forks … ──▶ LiveSpaces ──▶ output, unchanged
+//                      └──▶ samples ────────────▶ Unwinder ────▶ output, with CALLCHAIN
 //
 //   in    … CALLCHAIN ctx KERNEL k0 k1 │ REGS_USER │ STACK_USER
 //   out   … CALLCHAIN ctx KERNEL k0 k1 ctx USER u0 u1 u2 …

@@ -3,9 +3,9 @@
 //
 //   records of file 1 ──▶ WhatRuns ──▶ FORK, COMM, MMAP2, KSYMBOL … at the start of file 2
 //
-// So the start of the next file is exact to the record. /proc, read a little later, may lack a
-// process that still has samples there, or show a program that began after them. It would also cost
-// time while the rings fill up.
+// So the start of the next file is exact to the record. If /proc were read a little later, it could
+// lack a process that still has samples there, or show a program that began after them. It would
+// also cost time while the rings fill up.
 
 #pragma once
 
