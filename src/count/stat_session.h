@@ -35,7 +35,7 @@ struct StatOptions {
   uint32_t interval_count = 0;            // 0: unlimited
   std::chrono::milliseconds delay{0};
   bool starts_disabled = false;                  // wait for `control` to begin counting
-  std::optional<target::ControlPlaces> control;  // where commands to begin, pause and end come from
+  std::optional<target::ControlPlaces> control;  // source of commands to begin, pause and end
   std::optional<std::chrono::milliseconds> timeout;
   procfs::Roots roots;
 };

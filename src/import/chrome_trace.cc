@@ -24,7 +24,7 @@ using Value = JsonTree::Value;
 constexpr double kNanosecondsInAMicrosecond = 1e3;
 constexpr double kMost = 9007199254740992.0;
 
-// pid and tid
+// A thread by pid and tid.
 using ThreadKey = std::pair<uint32_t, uint32_t>;
 
 struct Slice {

@@ -42,7 +42,7 @@ Value At(const std::vector<Value>& column, size_t index) {
   return index < column.size() ? column[index] : Value();
 }
 
-// Parses "1234", 1234, or "1234.2", with which Firefox numbers threads of one process itself.
+// Parses "1234", 1234, or "1234.2", in which Firefox has added a counter.
 uint32_t IdOf(Value value) {
   if (const auto number = value.index()) return static_cast<uint32_t>(*number);
   uint32_t id = 0;

@@ -83,7 +83,7 @@ class StreamNames {
 
   const Embedding embedding_;
   const NamingOptions options_;
-  // identifies images while the stream is written
+  // Identifies images while the stream is written.
   const std::unique_ptr<symbolize::NameStore> images_;
   std::optional<profile::ProfileBuilder> builder_;  // set once the events are known
   size_t events_ = 0;                               // number of events that builder_ has

@@ -147,7 +147,7 @@ TEST_F(MissingSamplesTest, AreTheTimeOfThrottlingInDistances) {
 
 TEST_F(MissingSamplesTest, OfThrottlingEndWithTheSecondSampleIfNothingElseSaysSo) {
   Run(50);
-  // right before the sample that exceeded the limit
+  // The record precedes the sample that exceeded the limit.
   Now().Throttle().Sample(kHere);
   Pass(20);
   Run(50);

@@ -128,7 +128,7 @@ void Samples::GiveUpWaiting(Sink sink) {
 void Samples::HandOn(std::span<const WaitingRecord> records, U64Array user, Sink sink) {
   for (const WaitingRecord& waited : records) {
     Sample& sample = decoded_;
-    // cannot fail: it succeeded before
+    // Cannot fail, because the record was decoded before.
     DecodeSample(RawRecord(waited.bytes), events_[waited.event]);
     const std::vector<uint64_t> joined = Join(sample.callchain, user);
     sample.callchain = U64Array(std::as_bytes(std::span(joined)));

@@ -132,7 +132,7 @@ class KeyedRows::Builder {
   absl::flat_hash_map<std::string, KeyId> by_name_;
   std::vector<std::string> parts_;
   absl::flat_hash_map<std::pair<KeyId, KeyId>, KeyId> paths_;
-  // index in keys_of_frames_ of their number, which the keys follow
+  // By frame: index in keys_of_frames_ of the number of keys, which the keys follow.
   std::vector<uint32_t> first_of_frame_;
   std::vector<KeyId> keys_of_frames_;
   std::vector<FrameId> frames_;  // of the present stack, leaf first

@@ -31,7 +31,7 @@ struct OffCpuStageOptions {
   perf_event::RecordLayout sideband;  // of all records except samples
   perf_event::RecordLayout written;   // of the samples that the stage makes
   uint64_t blocked_id = 0, preempted_id = 0;
-  // ns; shorter times are summed up by thread and chain, and become one sample at the end.
+  // In ns. Shorter times are summed up by thread and chain, and become one sample at the end.
   uint64_t least_duration = 0;
   bool keeps_switches = false;  // True if SWITCH records also go into the file.
   // Times count from the exec of this process; 0: from Begin.
@@ -109,7 +109,7 @@ class OffCpuStage {
   OffCpu off_cpu_;
   BlockedTimes blocked_;
   std::array<ChainWeights, 2> weights_;
-  // the sums, each with the end of its last wait
+  // The sums, each with the end of its last wait.
   absl::flat_hash_map<ShortWaits, Wait> short_waits_;
   std::vector<uint64_t> chain_;  // scratch of WithoutScheduler
   // The present window, in which switches are counted.

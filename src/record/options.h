@@ -131,7 +131,7 @@ struct RecordOptions {
   size_t ring_bytes = 0;
   std::chrono::milliseconds delay{0};  // before sampling begins
   bool starts_disabled = false;        // wait for `control` to begin sampling
-  // where commands to begin, pause and end come from
+  // The source of commands to begin, pause and end the recording.
   std::optional<target::ControlPlaces> control;
   std::optional<std::chrono::milliseconds> duration;  // of sampling
   // An existing file is renamed to output + ".old". "-": standard output.

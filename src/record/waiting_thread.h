@@ -49,7 +49,7 @@ using MemoryCopy = absl::FunctionRef<size_t(uint64_t address, std::span<std::byt
 // The state of a waiting thread at one time.
 struct WaitingStack {
   WaitingThread thread;
-  // from the stack pointer on; fewer than requested at the stack's end
+  // Bytes from the stack pointer on; fewer than requested at the stack's end.
   std::vector<std::byte> bytes;
 };
 
