@@ -2,7 +2,7 @@
 // image gets the mappings that lead from these addresses back to it.
 //
 //   frames, by address   a1  a2  b1  a3      a: of one image, b: of another
-//   mappings             [a1──a2][b1][a3──   each reaches to the next one, or to the end of its page
+//   mappings             [a1──a2][b1][a3──   each reaches to the next one, or to its page's end
 //   moved code           [c1──c2]            frames whose own address is in use, or impossible
 //
 // A frame keeps its address. Two frames can have the same address, because they ran in different

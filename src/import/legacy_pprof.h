@@ -1,6 +1,6 @@
 // Reads the formats of pprof's ancestors, which some programs still write:
 //
-//   CPU profiles of gperftools    machine words: 0 3 0 period 0, then { count, depth, addresses } …,
+//   CPU profiles of gperftools    machine words: 0 3 0 period 0, then { count, depth, addresses },
 //                                 at the end 0 1 0, followed by /proc/PID/maps
 //   CPU profiles of old Java      machine words: 0 3 1 …, followed by a name for each number
 //   agents

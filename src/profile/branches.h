@@ -1,7 +1,7 @@
 // Taken branches, summed up.
 //
-//   a sample of `perf record -b`         brstack  to ◀─ from   to ◀─ from   …  the latest first
-//   adds 1 to a row for each             BranchRow {event, thread, from, to, outcome, cycles} → count
+//   a sample of `perf record -b`     brstack  to ◀─ from   to ◀─ from   …  the latest first
+//   adds 1 to a row for each         BranchRow {event, thread, from, to, outcome, cycles} → count
 //
 // The frame of a branch is that of the instruction itself, not of the next one: a FrameId like that
 // of a sample's ip.

@@ -99,8 +99,8 @@ class Samples {
   };
 
   bool DecodeSample(perf_event::RawRecord record, const Event& event);
-  // Passes on records that have waited. `user` is the awaited part of their call chains; empty if it
-  // never came.
+  // Passes on records that have waited. `user` is the awaited part of their call chains; empty if
+  // it never came.
   void HandOn(std::span<const WaitingRecord> records, perf_event::U64Array user, Sink sink);
   void HandOn(const perf_event::Sample& sample, uint32_t event, uint64_t time, Sink sink);
   std::span<const SampleShare> SharesOf(const perf_event::Sample& sample, uint32_t event);

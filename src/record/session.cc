@@ -385,7 +385,7 @@ class Session final : public RecordSession {
     return std::chrono::duration_cast<Duration>(steady_clock::now() - began_);
   }
 
-  // ---- the end of the recording
+  // ---- triggers of the end
 
   absl::Status WatchSignals() {
     PROFILER_ASSIGN_OR_RETURN(target::BlockedSignals signals, target::BlockStopSignals());
