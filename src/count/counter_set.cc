@@ -14,11 +14,11 @@
 namespace profiler::count {
 namespace {
 
-// What read(2) brings of a group:   nr  enabled  running  value of the leader  of the next …
-//                    of one event:   value  enabled  running
+// Layout of read(2) for a group:    nr     enabled  running  value of the leader  of the next …
+//                   for one event:  value  enabled  running
 constexpr uint64_t kTimes = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 constexpr size_t kWordsBeforeValues = 3;
-// Those of the command line, the event loop and the command.
+// Descriptors for the command line, the event loop and the command.
 constexpr size_t kDescriptorsBeside = 64;
 
 class OpenedCounters final : public CounterSet {
@@ -34,7 +34,7 @@ class OpenedCounters final : public CounterSet {
 
   absl::Status OpenAll() {
     kernel_.RaiseFileLimit(counters_.size() + kDescriptorsBeside);
-    // A weak group that is given up makes leaders of its members.
+    // Splitting a weak group turns its members into leaders, so the leaders are listed first.
     std::vector<size_t> leaders;
     for (size_t event = 0; event < events_.size(); ++event) {
       if (events_[event].leader == event) leaders.push_back(event);
@@ -63,8 +63,9 @@ class OpenedCounters final : public CounterSet {
  private:
   struct Counter {
     UniqueFd fd;
-    bool is_read = false;         // by itself, or for its group
-    std::vector<size_t> members;  // events whose values its read brings, in their order
+    // True if its own read(2) returns the count of this event, or of its group.
+    bool is_read = false;
+    std::vector<size_t> members;  // events whose counts its read(2) returns, in their order
   };
 
   Counter& counter(size_t event, size_t place) { return counters_[event * places_.size() + place]; }
@@ -106,7 +107,7 @@ class OpenedCounters final : public CounterSet {
     return absl::OkStatus();
   }
 
-  // The first member that could be opened leads.
+  // Opens an event at a place. The first member that can be opened becomes the group's leader.
   absl::Status OpenAt(size_t event, size_t place, bool in_group, std::optional<size_t>* leader) {
     const CounterPlace& where = places_[place];
     const std::vector<int>& cpus = events_[event].cpus;
@@ -146,7 +147,7 @@ class OpenedCounters final : public CounterSet {
     for (;;) {
       attr.read_format = kTimes;
       if (in_group && reads_groups_) attr.read_format |= PERF_FORMAT_GROUP;
-      // A group starts with its leader, not with each member.
+      // Only the leader starts disabled; its members start with it.
       perf_event_attr member = attr;
       if (group_fd != -1) member.disabled = member.enable_on_exec = 0;
       const int cgroup = events_[event].cgroup;
@@ -159,7 +160,7 @@ class OpenedCounters final : public CounterSet {
         attr.exclude_kernel = attr.exclude_hv = 1;
         user_only_[event] = true;
       } else if (error == EINVAL && in_group && reads_groups_ && group_fd == -1) {
-        // Inherited groups cannot be read as one before Linux 6.13.
+        // Before Linux 6.13, inherited groups cannot be read at once.
         reads_groups_ = false;
       } else {
         return fd;
@@ -184,7 +185,7 @@ class OpenedCounters final : public CounterSet {
     PROFILER_ASSIGN_OR_RETURN(
         const size_t size,
         kernel_.ReadCounter(at.fd.get(), std::as_writable_bytes(std::span(words))));
-    // A pinned group that lost its place reads as end of file.
+    // Reading a pinned group that lost its counters returns end of file.
     if (size < words.size() * sizeof(uint64_t)) return absl::OkStatus();
     for (size_t i = 0; i < at.members.size(); ++i) {
       counts[at.members[i] * places_.size() + place] = {

@@ -16,7 +16,7 @@ using ringbuf::FakeKernel;
 
 class CounterSetTest : public testing::Test {
  protected:
-  // An event whose config is its number; `leader`: the place of its group's leader.
+  // Adds an event with this config. `leader` is the index of its group's leader.
   CounterEvent& Event(uint64_t config, size_t leader) {
     CounterEvent& event = events_.emplace_back();
     event.attr.type = PERF_TYPE_SOFTWARE;
@@ -33,7 +33,7 @@ class CounterSetTest : public testing::Test {
     set_ = *std::move(set);
   }
 
-  // "value enabled/running", an event a line, its places side by side.
+  // Returns "value enabled/running", one event per line, its places side by side.
   std::string Counts() {
     const auto counts = set_->Read();
     if (!counts.ok()) return std::string(counts.status().message());

@@ -1,4 +1,4 @@
-// Counting on this machine's kernel. Needs the right to count; says what it skips where it has not.
+// Counts on this machine's kernel. Skips tests for which it lacks the rights.
 
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ namespace {
 constexpr int kCalls = 1000;
 constexpr char kCallMe[] = "PROFILER_TEST_CALLS";
 
-// What the command does, which is this program again.
+// The command runs this program again, which then calls this function.
 extern "C" [[gnu::noinline]] void CalledAThousandTimes() { asm volatile(""); }
 
 const bool kIsCommand = [] {
@@ -33,7 +33,7 @@ class LiveCountTest : public testing::Test {
     options_.targets.command = {"/usr/bin/env", absl::StrCat(kCallMe, "=1"), self_};
   }
 
-  // The counts of all rows together, by event.
+  // Returns the counts of all rows, by event.
   std::vector<Count> Counts(const std::string& events) {
     auto found = events::FindEvents({}, events);
     EXPECT_TRUE(found.ok()) << found.status();
@@ -114,7 +114,8 @@ TEST_F(LiveCountTest, ACommandThatIsNotThereIsNamed) {
   EXPECT_EQ(target::CommandFailure(result.status()), 127);
 }
 
-// The commands are there before counting begins, so it obeys them in this order whatever is fast.
+// The commands are written before counting begins, so the session obeys them in this order at any
+// speed.
 class ControlledCountTest : public LiveCountTest {
  protected:
   ControlledCountTest() {

@@ -16,7 +16,7 @@ using perf_event::Attr;
 constexpr double kPerSecond = 1e9;
 constexpr uint64_t kLevels = perf_event::kAttrExcludeUser | perf_event::kAttrExcludeKernel;
 
-// A share of another event: "branch-misses" of "branches".
+// An event's ratio to another event, such as "branch-misses" to "branches".
 struct Share {
   const char* name;  // for -M
   std::string_view part, whole;
@@ -45,7 +45,8 @@ bool Counts(const Attr& attr, std::string_view name) {
   return known && attr.type == known->type && (attr.config & kWithoutPmu) == known->config;
 }
 
-// The count of the first such event that counts the same modes as `like` does.
+// Returns the first count of a wanted event. If `like` is not null, the event must count the same
+// modes.
 std::optional<double> CountOf(const std::vector<events::FoundEvent>& events, const CountRow& row,
                               const auto& is_wanted, const Attr* like) {
   for (size_t i = 0; i < events.size(); ++i) {

@@ -1,4 +1,4 @@
-// What counts say together: instructions a cycle, misses of all accesses, events a second.
+// Derives metrics from counts: instructions per cycle, misses per access, events per second.
 
 #pragma once
 
@@ -19,17 +19,17 @@ struct Metric {
   std::string unit;  // "insn per cycle", "CPUs utilized", "M/sec"
 };
 
-// What is shown beside the count of `event` in this row, from the counts of the same row. Nothing
-// where what it takes was not counted.
+// Returns the metric that is shown beside the count of `event`, from the counts of its row. Returns
+// nothing if a count that it needs is missing.
 std::optional<Metric> MetricOf(const std::vector<events::FoundEvent>& events, const CountRow& row,
                                size_t event, std::chrono::nanoseconds duration);
 
-// Ratios that can be asked for by name, and the events to count for one, as a group. kNotFound for
-// an unknown one.
+// Return the names of the ratios for -M, and the events of one as a group to count. kNotFound for
+// an unknown name.
 std::vector<std::string> MetricNames();
 absl::StatusOr<std::string> EventsOfMetric(const std::string& name);
 
-// Whether the event counts nanoseconds of a clock.
+// True if the event counts nanoseconds of a clock.
 bool IsClock(const perf_event::Attr& attr);
 
 }  // namespace profiler::count

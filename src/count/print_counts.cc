@@ -24,7 +24,7 @@ std::string Grouped(std::string digits) {
   return digits;
 }
 
-// An event of a cgroup is called "cs in web"; where the cgroup has a column of its own, "cs".
+// Returns the event's name for output with a cgroup column: "cs" instead of "cs in web".
 std::string NameBesideCgroup(const events::FoundEvent& event) {
   const std::string suffix = absl::StrCat(" in ", event.cgroup);
   return std::string(absl::StripSuffix(event.name, suffix));
@@ -50,13 +50,13 @@ struct CountPrinter::Line {
   const CountRow* row = nullptr;
   std::string event;
   std::string cgroup;
-  std::string value;  // in `unit`; "<not counted>"
+  std::string value;  // in `unit`, or "<not counted>"
   bool is_number = false;
   double number = 0;
   std::string unit;
-  double margin = 0;  // in percent of the value
+  double margin = 0;  // percent of the value
   bool repeated = false;
-  Count count;  // of all runs together
+  Count count;  // sum over all runs
   std::optional<Metric> metric;
 };
 
@@ -132,7 +132,7 @@ std::string CountPrinter::Lines(const StatResult& result,
 
 namespace {
 
-// Cores, sockets and nodes say of how many CPUs they are.
+// True for cores, sockets and nodes, which are printed with their number of CPUs.
 bool ShowsPlaces(Aggregation aggregation) {
   return aggregation == Aggregation::kCore || aggregation == Aggregation::kSocket ||
          aggregation == Aggregation::kNode;
@@ -200,7 +200,7 @@ void CountPrinter::AppendPerfJson(const Line& line, std::string& out) const {
   nlohmann::ordered_json object;
   if (line.interval_end) object["interval"] = *line.interval_end;
   if (!line.row->name.empty()) object[KeyOf(options_.aggregation)] = line.row->name;
-  // As perf 7.2 has it; older ones say "aggregate-number".
+  // The key of perf 7.2; older versions call it "aggregate-number".
   if (ShowsPlaces(options_.aggregation)) {
     object["counters"] = line.count.enabled == 0 ? 0 : line.row->places;
   }
@@ -215,7 +215,7 @@ void CountPrinter::AppendPerfJson(const Line& line, std::string& out) const {
     object["metric-value"] = absl::StrFormat("%f", line.metric->value);
     object["metric-unit"] = line.metric->unit;
   }
-  // Names of events and threads are any bytes.
+  // Names of events and threads may contain any bytes.
   out += object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

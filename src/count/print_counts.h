@@ -1,5 +1,4 @@
-// Counts as text for people, as separated values, as JSON of perf's kind or of ours
-// (docs/json.md).
+// Prints counts as text, as separated values, as perf's JSON or as our JSON (docs/json.md).
 //
 //              0.86 msec task-clock                #    0.455 CPUs utilized     ( +- 3.32% )
 //              (75.02%)
@@ -9,8 +8,8 @@
 //   0.86,msec,task-clock,860000,100.00,0.455,CPUs utilized
 //   {"counter-value" : "0.86", "unit" : "msec", "event" : "task-clock", …}
 //
-// The layouts are those of perf stat, so that what reads these reads ours. ± is the 95 % interval
-// of the mean (spread.h), where perf has one standard error.
+// The layouts are those of perf stat, so programs that parse its output also parse this. ± is the
+// 95 % interval of the mean (spread.h); perf prints one standard error.
 
 #pragma once
 
@@ -37,13 +36,13 @@ struct PrintOptions {
 
 class CountPrinter {
  public:
-  // Both must outlive the printer.
+  // `events` and `options` must outlive the printer.
   CountPrinter(const std::vector<events::FoundEvent>& events, const PrintOptions& options);
 
-  // Above the first interval; empty for other formats than text.
+  // Returns the heading above the first interval; empty unless the format is text.
   std::string IntervalHead() const;
   std::string Interval(const StatResult& so_far, const CountTable& interval) const;
-  // All of it: `target` is what was counted, in words.
+  // Returns the whole output. `target` describes the counted target in words.
   std::string Result(const StatResult& result, const std::string& target) const;
 
  private:
@@ -64,7 +63,7 @@ class CountPrinter {
 
   const std::vector<events::FoundEvent>& events_;
   const PrintOptions& options_;
-  const bool has_cgroups_;  // separated values and JSON then tell the cgroup of each event
+  const bool has_cgroups_;  // True if separated values and JSON have a column for the cgroup.
 };
 
 }  // namespace profiler::count

@@ -19,7 +19,7 @@ class PrintCountsTest : public testing::Test {
     result_.supported.push_back(true);
     result_.excludes_kernel.push_back(false);
   }
-  // One row of counts, of 2 seconds.
+  // Adds a run of 2 seconds with one row of counts.
   StatRun& Run(std::vector<Count> counts) {
     StatRun& run = result_.runs.emplace_back();
     run.total.duration = run.total.end = std::chrono::seconds(2);
@@ -77,7 +77,7 @@ TEST_F(PrintCountsTest, WhatWasNotCountedIsSaid) {
 TEST_F(PrintCountsTest, RepeatedCountsSayHowSureTheyAre) {
   Event("page-faults");
   for (const uint64_t faults : {10, 12, 14}) Run({{faults, 9, 9}});
-  // Mean 12, deviation 2, of 3 runs: ± 4.303 · 2 / √3 = 4.97, which is 41.4 % of 12.
+  // Mean 12, deviation 2, 3 runs: ± 4.303 · 2 / √3 = 4.97, which is 41.4 % of 12.
   EXPECT_EQ(Result(), R"(
  Performance counter stats for 'x' (3 runs):
 
@@ -126,7 +126,7 @@ TEST_F(PrintCountsTest, JsonHasAnObjectALine) {
             "\"event-runtime\":600000,\"pcnt-running\":100.0}\n");
 }
 
-// As perf 7.2 prints them.
+// perf 7.2 prints the same columns.
 TEST_F(PrintCountsTest, CgroupsHaveAColumnForPrograms) {
   Event("cs");
   Event("faults");

@@ -1,4 +1,4 @@
-// The mean of repeated measurements, and how far off it may be by chance.
+// The mean of repeated measurements and its margin of error.
 
 #pragma once
 
@@ -18,14 +18,14 @@ class Spread {
 
   size_t count() const { return count_; }
   double mean() const { return mean_; }
-  // Half the width of the interval that holds the true mean in 95 of 100 cases (Student's t); 0 for
-  // less than two values.
+  // Returns half the width of the 95 % interval of the true mean (Student's t); 0 for fewer than
+  // two values.
   double margin() const;
 
  private:
   size_t count_ = 0;
   double mean_ = 0;
-  double squares_ = 0;  // of distances from the mean
+  double squares_ = 0;  // squared distances from the mean
 };
 
 }  // namespace profiler::count

@@ -34,7 +34,7 @@ std::chrono::microseconds Microseconds(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
-// Of all children that were waited for so far.
+// CPU time of all children waited for so far.
 struct ChildTime {
   std::chrono::microseconds user, system;
 
@@ -45,7 +45,7 @@ struct ChildTime {
   }
 };
 
-// Where events are counted, and which row each place belongs to.
+// The places of the counters, and the row of each place.
 struct Places {
   std::vector<CounterPlace> places;
   std::vector<size_t> row_of;  // by place
@@ -64,7 +64,7 @@ struct Places {
 // Counts one run of the command, or the other targets once.
 class Counting {
  public:
-  // `control` is null where nobody else steers the count.
+  // `control` is null if nobody else controls the count.
   Counting(ringbuf::Kernel& kernel, const StatOptions& options, target::Control* control,
            StatResult& result, const IntervalSink& on_interval)
       : kernel_(kernel),
@@ -80,7 +80,7 @@ class Counting {
         interval_timer_(io_) {}
 
   ~Counting() {
-    // Their owners close them.
+    // The descriptors belong to other objects, which close them.
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
   }
@@ -223,7 +223,7 @@ class Counting {
     return control_watch_->Start();
   }
 
-  // Whether counting goes on.
+  // Obeys a command. Returns false if counting ends.
   bool Obey(target::Control::Command command) {
     using Command = target::Control::Command;
     if (command == Command::kUnknown) {
@@ -302,7 +302,8 @@ class Counting {
     return true;
   }
 
-  // One that outlives the count ends with it; one that was interrupted does so by itself.
+  // Ends a command that outlives the count, unless a signal has interrupted it: then it ends by
+  // itself.
   absl::Status EndCommand(bool interrupted) {
     if (command_ == nullptr) return absl::OkStatus();
     const bool end_it = !command_exited_ && !interrupted;

@@ -1,7 +1,7 @@
-// Counts events for as long as a command, other targets or a time goes on.
+// Counts events while a command or other targets run, or for a given time.
 //
 //   Run   fork ─► open counters ─► exec ─► … interval, interval … ─► end ─► read ─► StatResult
-//         once more for each repetition; a command only can be repeated
+//         once more for each repetition; only a command can be repeated
 
 #pragma once
 
@@ -31,52 +31,52 @@ struct StatOptions {
   Aggregation aggregation = Aggregation::kAll;
   bool inherit = true;
   uint32_t repeat = 1;
-  std::chrono::milliseconds interval{0};  // 0: the end alone
-  uint32_t interval_count = 0;            // 0: as many as there are
+  std::chrono::milliseconds interval{0};  // 0: no intervals, only the end
+  uint32_t interval_count = 0;            // 0: unlimited
   std::chrono::milliseconds delay{0};
-  bool starts_disabled = false;                  // counting begins when `control` says so
-  std::optional<target::ControlPlaces> control;  // who else may begin, interrupt and end it
+  bool starts_disabled = false;                  // wait for `control` to begin counting
+  std::optional<target::ControlPlaces> control;  // source of commands to begin, pause and end
   std::optional<std::chrono::milliseconds> timeout;
   procfs::Roots roots;
 };
 
-// What is printed in one line of each event: all places, one CPU, one thread …
+// The counts of one line per event: of all places, one CPU, one thread …
 struct CountRow {
-  std::string name;           // "CPU3", "S0-D0-C3", "postgres-712"; empty: all together
-  size_t places = 0;          // CPUs or threads in it
+  std::string name;           // "CPU3", "S0-D0-C3", "postgres-712"; empty: all places
+  size_t places = 0;          // number of CPUs or threads
   std::vector<Count> counts;  // by event
 };
 
 struct CountTable {
   std::chrono::nanoseconds end{0};       // since counting began
-  std::chrono::nanoseconds duration{0};  // of this interval, or of the whole
+  std::chrono::nanoseconds duration{0};  // of this interval, or of the whole run
   std::vector<CountRow> rows;
 };
 
 struct StatRun {
   CountTable total;
-  // Of the command and its children; zero without one.
+  // CPU time of the command and its children; zero without a command.
   std::chrono::microseconds user_time{0}, system_time{0};
 };
 
 struct StatResult {
   std::vector<bool> supported;        // by event
-  std::vector<bool> excludes_kernel;  // by event: for want of rights
+  std::vector<bool> excludes_kernel;  // by event; because rights are missing
   std::vector<StatRun> runs;          // at least one
   std::optional<target::Command::End> command;
-  bool interrupted = false;     // by a signal, before the end
-  bool stopped = false;         // by `control`: no further repetition
-  bool counts_command = false;  // the command is what was counted
-  // Lines for the user: what he would not expect.
+  bool interrupted = false;     // True if a signal ended it early.
+  bool stopped = false;         // True if `control` ended it: no further repetition.
+  bool counts_command = false;  // True if the command is the only target.
+  // Lines for the user about unexpected results.
   std::vector<std::string> notes;
 };
 
-// Called at the end of each interval, on Run's thread.
+// Receives each interval at its end, on Run's thread.
 using IntervalSink = std::function<void(const StatResult& so_far, const CountTable& interval)>;
 
-// One thread. SIGINT and SIGTERM end the count and are not handed on. Errors: kInvalidArgument for
-// targets that do not go together and offline CPUs, kNotFound for processes and commands that are
-// not there, those of CounterSet::Open and Control::Open.
+// Counts. Call it from one thread. SIGINT and SIGTERM end the count and are not passed on. Errors:
+// kInvalidArgument for incompatible targets and offline CPUs, kNotFound for processes and commands
+// that do not exist, and those of CounterSet::Open and Control::Open.
 absl::StatusOr<StatResult> RunStat(ringbuf::Kernel& kernel, const StatOptions& options,
                                    const IntervalSink& on_interval);
 

@@ -1,4 +1,4 @@
-// Which CPUs are one core, one socket, one memory node.
+// Groups CPUs by core, socket and memory node.
 
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace profiler::count {
 
-// By what counts are put together.
+// The unit by which counts are summed up.
 enum class Aggregation { kAll, kCpu, kCore, kSocket, kNode, kThread };
 
-// What to call the CPU's core, socket or node, as perf does: "S0-D0-C3", "S0", "N1"; "CPU3" for
-// kCpu. What sysfs does not say counts as 0.
+// Returns the name of the CPU's core, socket or node, as perf prints it: "S0-D0-C3", "S0", "N1";
+// "CPU3" for kCpu. Numbers that sysfs does not have count as 0.
 std::string PlaceName(const procfs::Roots& roots, Aggregation aggregation, int cpu);
 
 }  // namespace profiler::count

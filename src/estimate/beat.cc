@@ -6,7 +6,7 @@
 namespace profiler::estimate {
 namespace {
 
-// How like the slices are to those `lag` later, from -1 to 1.
+// Returns the correlation of slices with those `lag` later, from -1 to 1.
 double Likeness(std::span<const float> excess, size_t lag, double power) {
   double sum = 0;
   for (size_t i = 0; i + lag < excess.size(); ++i) sum += excess[i] * excess[i + lag];
@@ -14,8 +14,8 @@ double Likeness(std::span<const float> excess, size_t lag, double power) {
   return sum / power / overlap;
 }
 
-// What the count may be off by if the run ends anywhere in a beat: the sum of the excess wanders
-// within each beat and comes back at its end.
+// Returns the variance of the count if the run ends anywhere in a beat: the sum of the excess
+// wanders within each beat and returns at its end.
 double VarianceOfEnd(std::span<const float> excess) {
   double sum = 0, total = 0, squares = 0;
   for (const float slice : excess) {
@@ -24,18 +24,18 @@ double VarianceOfEnd(std::span<const float> excess) {
     squares += sum * sum;
   }
   const auto slices = static_cast<double>(excess.size());
-  // Both ends of the run lie somewhere.
+  // Twice, because both the beginning and the end of the run lie anywhere in a beat.
   return 2 * (squares / slices - total / slices * (total / slices));
 }
 
-// Whether the slices are like those some time later, after they were not.
+// True if slices resemble later ones again, after a lag at which they do not.
 bool ComesBack(std::span<const float> excess) {
-  // Less is a beat that wanders, as no two clocks do.
+  // Below this, the beat is irregular, and beats of two clocks are not.
   constexpr double kRegular = 0.7;
   double power = 0;
   for (const float slice : excess) power += static_cast<double>(slice) * slice;
   if (power == 0) return false;
-  // The first lags are like each other in any slow load: what counts is whether it comes back.
+  // In any slow load, slices resemble the next ones, so the first positive lags are skipped.
   size_t lag = 1;
   while (lag <= excess.size() / 2 && Likeness(excess, lag, power) > 0) ++lag;
   for (; lag <= excess.size() / 2; ++lag) {
@@ -47,8 +47,8 @@ bool ComesBack(std::span<const float> excess) {
 }  // namespace
 
 double BeatVariance(const ShareSamples& samples, std::span<const float> excess) {
-  constexpr uint64_t kFew = 20;     // of either kind
-  constexpr double kShare = 0.005;  // looking for beats in smaller ones would take long
+  constexpr uint64_t kFew = 20;     // samples inside or outside the function
+  constexpr double kShare = 0.005;  // shares below are skipped, because the search takes long
   const auto all = static_cast<double>(samples.samples);
   const bool tells = samples.count >= kFew && samples.samples - samples.count >= kFew &&
                      static_cast<double>(samples.count) >= kShare * all;

@@ -13,12 +13,12 @@ namespace {
 
 namespace math = boost::math;
 
-// What a run's piece has of its share. The slices are joined to `count` pieces.
+// Returns the parts of a run's share in each of `count` pieces. Each piece joins several slices.
 std::vector<double> Pieces(const RunShare& run, size_t count) {
   std::vector<double> pieces(count, run.share / static_cast<double>(count));
   const auto samples = static_cast<double>(run.samples.samples);
   for (size_t i = 0; i < run.excess.size(); ++i) {
-    // In what its samples weigh on average.
+    // The average weight of its samples, as a share.
     const double weight =
         run.samples.count == 0 ? 0 : run.share * samples / static_cast<double>(run.samples.count);
     pieces[i * count / run.excess.size()] += run.excess[i] * weight / samples;
@@ -26,7 +26,7 @@ std::vector<double> Pieces(const RunShare& run, size_t count) {
   return pieces;
 }
 
-// Of after − before, by how it varies between so many pieces of the runs.
+// Returns the variance of after − before, from its variation between `count` pieces of the runs.
 double VarianceByPieces(const RunShare& before, const RunShare& after, size_t count) {
   std::vector<double> difference = Pieces(after, count);
   const std::vector<double> first = Pieces(before, count);
@@ -43,8 +43,8 @@ struct Spread {
   double freedom = kMostFreedom;
 };
 
-// Short pieces tell the variance better, unless what happens lasts longer than a piece: then longer
-// ones vary more than so few of them could by chance.
+// Returns the spread by short pieces, which measure the variance better. If phases last longer than
+// a short piece, long pieces vary significantly more; then they count.
 Spread SpreadByPieces(const RunShare& before, const RunShare& after) {
   constexpr size_t kShort = 64, kLong = 16;
   if (std::max(before.excess.size(), after.excess.size()) < kShort) return {};
@@ -56,8 +56,8 @@ Spread SpreadByPieces(const RunShare& before, const RunShare& after) {
   return {by_short, kShort - 1};
 }
 
-// Whether so few samples can be parted so unequally by chance, of which variances know nothing. By
-// counts of as many throws of dice as would vary as much.
+// Returns the p-value of the counts, for few samples, whose variances say little. Uses the numbers
+// of independent samples with the same variance.
 double ChanceOfCounts(const RunShare& before, const RunShare& after) {
   const auto effective = [](const RunShare& run) {
     const auto count = static_cast<double>(run.samples.count);
@@ -82,7 +82,7 @@ double ChanceOfParting(double before, double after, double expected) {
   constexpr double kMany = 100;
   if (before + after > kMany) return 0;
   if (before + after == 0) return 1;
-  // The tails of the binomial distribution, between whole numbers too.
+  // The tails of the binomial distribution, also for fractional counts.
   const double at_least = after == 0 ? 1 : math::ibeta(after, before + 1, expected);
   const double at_most = before == 0 ? 1 : math::ibetac(after + 1, before, expected);
   return std::min(1.0, 2 * std::min(at_least, at_most));

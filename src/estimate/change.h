@@ -1,19 +1,22 @@
-// Whether a share differs between two recordings, or two groups of them, by more than chance.
+// Decides whether a share differs between two recordings, or two groups of them, by more than
+// statistical noise.
 //
-// Two runs of one program never spend exactly the same time in a function, so it is not enough to
-// know each run's share exactly: what counts is how much shares vary from run to run.
+// Two runs of one program never spend exactly the same time in a function. So exact shares of each
+// run are not enough; the variation from run to run counts.
 //
-//   one run each      is told by how the difference varies between pieces of the runs: piece i of
-//                     the one is compared with piece i of the other, so what a program does at the
-//                     same point of every run does not vary. What varies between whole runs alone
-//                     (where memory lies, what else the machine did) is not seen.
-//   several runs each is told by how much the runs of each group vary. Few runs tell that badly for
-//                     one function, so all functions help to say it (run_variance.h).
+//   one run each      The difference is compared with its variation between pieces of the runs.
+//                     Piece i of one run is compared with piece i of the other, so phases that
+//                     both runs have add no variation. Variation only between whole runs (memory
+//                     layout, other load of the machine) is not seen.
+//   several runs each The difference is compared with the variation of each group's runs. A few
+//                     runs measure it badly for one function, so the variances of all functions
+//                     are combined (run_variance.h).
 //
-// Among thousands of functions some differ by chance: those that are called significant are such
-// that one in a hundred of them, on average, is not (Benjamini and Hochberg, 1995).
+// Among thousands of functions, some differ by chance alone. Significance is chosen so that on
+// average one in a hundred of the functions called significant is a false one (Benjamini and
+// Hochberg, 1995).
 //
-// Pure functions; thread-safe.
+// The functions are pure and thread-safe.
 
 #pragma once
 
@@ -28,33 +31,36 @@ namespace profiler::estimate {
 struct Change {
   double before = 0, after = 0;  // mean shares
   double error = 0;              // standard error of after − before
-  double freedom = 1;            // degrees of it
-  double chance = 1;             // that two runs of the same program differ as much
+  double freedom = 1;            // degrees of freedom of `error`
+  // p-value: probability that two runs of the same program differ as much.
+  double chance = 1;
 
   double difference() const { return after - before; }
   double half_width() const;  // of the 95 % interval
 };
 
-// Of one run each.
+// Compares one run each.
 Change ChangeOf(const RunShare& before, const RunShare& after);
 
-// Of one function, by run; each group has one run at least.
+// The shares of one function, by run; each group has at least one run.
 struct Groups {
   std::vector<RunShare> before, after;
 };
 
-// By function. With one run each the same as ChangeOf.
+// Returns the changes by function. With one run each, the same as ChangeOf.
 std::vector<Change> ChangesOf(std::span<const Groups> functions);
 
-// That chance parts samples as unequally or more, where each of them falls to `after` with the
-// chance `expected`. Of more than a hundred it is 0: their variances tell that.
+// Returns the p-value of a split of samples into `before` and `after`: the probability of a split
+// at least as uneven. Each sample falls to `after` with probability `expected`. Returns 0 for more
+// than a hundred samples, because their variances suffice.
 double ChanceOfParting(double before, double after, double expected);
 
-// The largest chance that is significant, so that at most `rate` of those found are false; 0 where
-// none is.
+// Returns the largest p-value that is significant, so that at most the part `rate` of the
+// significant changes is false; 0 if none is significant.
 double LargestSignificantChance(std::span<const Change> changes, double rate);
 
-// The change that would be found in 95 of 100 cases: where chances up to `significant` are.
+// Returns the smallest change that is found significant in 95 of 100 cases, if p-values up to
+// `significant` are.
 double SmallestDetectable(const Change& change, double significant);
 
 }  // namespace profiler::estimate

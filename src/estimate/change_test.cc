@@ -6,7 +6,7 @@
 namespace profiler::estimate {
 namespace {
 
-// A run of `samples` samples that fall as dice do, of which `count` are in the function.
+// Returns a run of `samples` independent samples, `count` of them in the function.
 RunShare Dice(uint64_t count, uint64_t samples = 10'000) {
   const double share = static_cast<double>(count) / static_cast<double>(samples);
   const auto changes =
@@ -37,14 +37,14 @@ TEST(ChangeOf, ThreePointsOfAHundredSamplesMayBe) {
 }
 
 TEST(ChangeOf, AHandfulOfSamplesOnOneSideAloneIsJudgedByCounts) {
-  // Each of six fell on the same side of two: two of 64 cases, if all of them were independent.
+  // All six samples fell on the same side: 2 of 64 cases for independent samples.
   EXPECT_GT(ChangeOf(Dice(0), Dice(6)).chance, 2. / 64);
   EXPECT_LT(ChangeOf(Dice(0), Dice(6)).chance, 0.1);
   EXPECT_EQ(ChangeOf(Dice(0), Dice(0)).chance, 1);
 }
 
 TEST(ChangeOf, WhatVariesBetweenPiecesOfTheRunsMayVaryBetweenTheRuns) {
-  // In the second run, every fourth of the pieces has all of the function.
+  // In the second run, every fourth piece has all of the function.
   std::vector<float> uneven(64), even(64);
   for (size_t i = 0; i < uneven.size(); ++i) uneven[i] = i % 4 == 0 ? 61 : -20.33f;
   RunShare before = Dice(1000), after = Dice(1300);
@@ -62,12 +62,12 @@ TEST(ChangeOf, WhatBothRunsDoAtTheSamePointIsNoVariation) {
   EXPECT_NEAR(ChangeOf(before, after).error, ChangeOf(Dice(1000), Dice(1000)).error, 1e-9);
 }
 
-// Functions whose shares vary from run to run by `points`, as do those of the first, which changes
-// by `change` as well.
+// Makes functions whose shares vary from run to run by `points`. The first one also changes by
+// `change`.
 std::vector<Groups> ManyFunctions(uint64_t points, uint64_t change) {
   std::vector<Groups> functions;
   for (uint64_t i = 0; i < 40; ++i) {
-    // Some order that is different for each function.
+    // A different order for each function.
     const auto varied = [&](uint64_t run) { return 1000 + points * ((run * 7 + i * 5) % 11) / 10; };
     const uint64_t more = i == 0 ? change : 0;
     functions.push_back(
@@ -98,7 +98,7 @@ TEST(LargestSignificantChance, AllowsForHowManyWereTried) {
   };
   EXPECT_EQ(LargestSignificantChance(changes({0.009}), 0.01), 0.009);
   EXPECT_EQ(LargestSignificantChance(changes({0.009, 0.5, 0.7}), 0.01), 0);
-  // Of two that are small the larger may be, as one false row in a hundred is allowed of both.
+  // Both small p-values may be significant: the limit allows one false row in a hundred of the two.
   EXPECT_EQ(LargestSignificantChance(changes({0.001, 0.006, 0.7}), 0.01), 0.006);
   EXPECT_EQ(LargestSignificantChance({}, 0.01), 0);
 }

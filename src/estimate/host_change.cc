@@ -18,10 +18,11 @@ namespace math = boost::math;
 
 using Values = std::vector<HostValue>;
 
-// Of two hosts one at least, so that a change is never that of a single host among several.
+// Returns a tenth of the hosts, but at least one of two or more: a change must never be that of a
+// single host among several.
 size_t TenthOf(size_t hosts) { return hosts < 2 ? 0 : std::max<size_t>(1, hosts / 10); }
 
-// In the order of their values, without the first or the last so many.
+// Returns the values in ascending order, without the first or last `count`.
 Values Without(Values values, size_t count, bool last) {
   std::ranges::sort(values, {}, &HostValue::value);
   const auto left = static_cast<ptrdiff_t>(values.size() - count);
@@ -29,13 +30,13 @@ Values Without(Values values, size_t count, bool last) {
               : Values(values.end() - left, values.end());
 }
 
-// How far a function's hosts differ, and what is known of that.
+// How far a function's hosts differ, and with how many degrees of freedom that is known.
 struct Spread {
-  double variance = 1;  // in what is expected
+  double variance = 1;  // as a factor of the expected variance
   double freedom = 1;
 };
 
-// Of one question, by function.
+// The answer of one test for one function.
 struct Answer {
   double chance = 1;
   double error = 0;
@@ -51,7 +52,7 @@ Answer AnswerOf(double difference, double weight_before, double weight_after,
   return {ChanceBeyond(difference / error, spread.freedom), error, spread.freedom};
 }
 
-// That which chance explains better.
+// Returns the answer with the larger p-value.
 const Answer& LikelierOf(const Answer& a, const Answer& b) { return b.chance > a.chance ? b : a; }
 
 class Comparison {
@@ -80,7 +81,7 @@ class Comparison {
       const double difference = after.mean - before.mean;
       const Spread spread = AtLeast(functions_[i], drawn[i].together);
       const Answer answer = AnswerOf(difference, before.weight, after.weight, spread);
-      // What differs far more than other functions do speaks for itself alone.
+      // A function that varies far more than the others is also judged by its own variance.
       const Answer alone =
           AnswerOf(difference, before.weight, after.weight, AtLeast(functions_[i], drawn[i].alone));
       answers.push_back(drawn[i].is_restless ? LikelierOf(answer, alone) : answer);
@@ -88,8 +89,8 @@ class Comparison {
     return answers;
   }
 
-  // By how far the hosts of that group differ, which has two at least: of means, and of hosts one
-  // by one.
+  // Tests with the variation of one group, which has at least two hosts: tests its hosts one by
+  // one.
   Answers ByGroup(Values FunctionValues::*group) const {
     const double freedom = FreedomOf((functions_[0].*group).size());
     std::vector<double> squares;
@@ -97,7 +98,8 @@ class Comparison {
     return OneByOne(DrawnFrom(squares, freedom), group == &FunctionValues::after);
   }
 
-  // Of differences, by the half of them that is farthest from where the change goes.
+  // Tests differences with the variation of the half that is farthest from the direction of the
+  // change.
   Answers ByQuietHalf() const {
     std::vector<double> squares;
     const double freedom = FreedomOf(after_ / 2);
@@ -136,9 +138,9 @@ class Comparison {
   }
 
   static std::vector<Drawn> DrawnFrom(std::span<const double> squares, double freedom) {
-    // So small a variance says that a function is rare, and nothing of how alike functions are.
+    // A smaller variance only shows that the function is rare, not how alike functions are.
     constexpr double kLeast = 1e-3;
-    // However alike functions seem, few hosts do not show which of them are restless.
+    // A limit, because a few hosts cannot show which functions vary more than others.
     const double most = std::max(3 * freedom, freedom * freedom);
     std::vector<VarianceSeen> seen;
     for (const double of : squares) {
@@ -162,7 +164,7 @@ class Comparison {
   }
 
   Answers OfSingleHosts() const {
-    // How alike functions are in this cannot be told.
+    // Assumed, because single hosts cannot show how alike functions are.
     constexpr double kFreedom = 4;
     Answers answers;
     for (const FunctionValues& of : functions_) {
@@ -173,8 +175,7 @@ class Comparison {
     return answers;
   }
 
-  // What is left of a function when a tenth of the hosts has gone, those that speak most for a
-  // change.
+  // A function's values without the tenth of the hosts that speaks most for a change.
   struct Rest {
     Values before, after;
     HostMean mean_before, mean_after;
@@ -204,9 +205,9 @@ class Comparison {
     return answers;
   }
 
-  // The squares of how much farther out hosts of the one group are than the mean of the other,
-  // where the change goes. None speaks for more than six standard errors: two odd ones are no
-  // change.
+  // Tests single hosts of one group against the mean of the other, by the sum of their squared
+  // distances in the direction of the change. No host counts for more than six standard errors, so
+  // that two odd hosts are not a change.
   Answer EachOf(const Rest& rest, const Spread& spread, bool by_after) const {
     constexpr double kMostOfOne = 36;
     const Values& hosts = by_after ? rest.before : rest.after;
@@ -229,7 +230,7 @@ class Comparison {
   double unlike_ = 0;
 };
 
-// What both groups together have of a function, and their samples in what they are worth.
+// The samples of a function in both groups, and all samples, each weighted by the host's scale.
 struct Sums {
   double before = 0, after = 0;
   double all_before = 0, all_after = 0;
@@ -280,7 +281,7 @@ FunctionValues DifferencesOf(const FunctionValues& of) {
 std::vector<Change> HostChangesOf(const ComparedHosts& hosts, std::span<const OfHosts> shares) {
   if (shares.empty()) return {};
   const size_t before = hosts.samples.before.size(), after = hosts.samples.after.size();
-  // How far a single pair's difference is off, both of its hosts tell.
+  // With one pair, both of its hosts show the error of its difference.
   const bool are_pairs = hosts.are_pairs && after > 1;
   std::vector<Sums> sums;
   std::vector<FunctionValues> values, compared;
@@ -290,7 +291,7 @@ std::vector<Change> HostChangesOf(const ComparedHosts& hosts, std::span<const Of
     compared.push_back(are_pairs ? DifferencesOf(values.back()) : values.back());
   }
   const Comparison comparison(std::move(compared));
-  constexpr size_t kFewestPairs = 6;  // whose half tells how far they differ
+  constexpr size_t kFewestPairs = 6;  // fewer have no half from which to estimate the variation
   std::vector<Answers> answers = {comparison.OfAll()};
   if (are_pairs && after >= kFewestPairs) answers.push_back(comparison.ByQuietHalf());
   if (!are_pairs && before > 1) {
@@ -314,10 +315,10 @@ std::vector<Change> HostChangesOf(const ComparedHosts& hosts, std::span<const Of
 
 namespace {
 
-// Those that are likely to have changed, a quarter of all at most: where one function has changed
-// so much that none has its usual share any more, it is still the likeliest.
+// Marks functions that have probably changed, at most a quarter of all. If one function has changed
+// so much that none has its usual share any more, that function is still the most significant.
 std::vector<bool> LikelyChanged(std::span<const Change> changes) {
-  constexpr double kRate = 0.1;  // the part of them that need not have
+  constexpr double kRate = 0.1;  // part of them that may be false
   const double likely = LargestSignificantChance(changes, kRate);
   std::vector<size_t> changed;
   for (size_t i = 0; i < changes.size(); ++i) {

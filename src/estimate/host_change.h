@@ -1,31 +1,33 @@
-// Whether functions take more or less on the machines of one group than on those of another: of two
-// releases, or of before and after.
+// Decides whether functions take more or less time on one group of machines than on another: two
+// releases, or before and after.
 //
-// Hosts differ. What a host is expected to be off by has a part that its samples explain, so hosts
-// with few of them count for less, and one in proportion to the share, alike for all functions. How
-// far a function's hosts differ beyond that is drawn together over all functions (run_variance.h).
+// Hosts differ. The expected error of a host's value has two parts. One is explained by its
+// samples, so hosts with few samples weigh less. The other is the variation between hosts, in
+// proportion to the share and alike for all functions. How far a function's hosts differ beyond
+// that is estimated from all functions together (run_variance.h).
 //
-// A change need not be on all hosts. A third of them that are slower differ so much from the others
-// that they hide their own change, if they say themselves how much hosts differ. So more than one
-// question is asked, and the answer that chance explains worst counts, as often as was asked:
+// A change need not be on all hosts. If a third of them become slower, they raise the variation of
+// their group so much that they hide their own change. So several tests are made. The smallest
+// p-value counts, multiplied by the number of tests:
 //
-//   is the mean another one?            by how far the hosts of both groups differ
-//   do hosts of after, one by one, lie  by how far those of before alone differ
-//   farther from the mean of before?
-//   do hosts of before lie farther      by how far those of after alone do
+//   is the mean different?             compared with the variation of both groups
+//   are single hosts of after farther  compared with the variation of before only
+//   from the mean of before?
+//   are single hosts of before farther compared with the variation of after only
 //   from the mean of after?
 //
-// The last two are asked without a tenth of each group, the hosts that speak most for a change, and
-// none of the others counts for more than six standard errors.
+// The last two tests leave out the tenth of each group that speaks most for a change. None of the
+// other hosts counts for more than six standard errors. So a single odd host is not a change, nor
+// is a tenth of the hosts.
 //
-// So one odd host is no change, nor is a tenth of them. Where the groups are the same machines, it
-// is their differences that are judged, which have nothing of how machines differ:
+// If both groups are the same machines, the differences of each machine are tested, which do not
+// contain the variation between machines:
 //
-//   is their mean not zero?             by how far all of them differ
-//   do they, one by one, lie far from   by how far that half of them does which speaks least for a
-//   zero?                               change
+//   is their mean not zero?            compared with the variation of all differences
+//   are single ones far from zero?     compared with the variation of the half that speaks least
+//                                      for a change
 //
-// Pure; thread-safe.
+// The functions are pure and thread-safe.
 
 #pragma once
 
@@ -41,19 +43,19 @@ namespace profiler::estimate {
 struct ComparedHosts {
   OfHosts samples;
   HostScales scales;
-  // Host i before is host i after: of all hosts, or none.
+  // True if host i of before is host i of after, for all hosts.
   bool are_pairs = false;
 };
 
-// By function, of the shares of what functions do themselves, or with all that they call. The
-// change is in parts of what the whole was before, of means over hosts; its `chance` is for
-// LargestSignificantChance. Of a single host each, how far hosts differ is told by its functions
-// alone, and badly. Linear in functions times hosts.
+// Returns the changes by function. `shares` are self shares, or shares including callees. A change
+// is the difference of means over hosts, as a fraction of the whole before; its `chance` is for
+// LargestSignificantChance. With a single host in each group, the variation between hosts is a
+// rough estimate from their functions. Linear in functions times hosts.
 std::vector<Change> HostChangesOf(const ComparedHosts& hosts, std::span<const OfHosts> shares);
 
-// The scales by those functions that are not likely to have changed themselves: a median of few
-// functions is moved by one of them. `shares`: of what functions do themselves. Costs up to three
-// times what HostChangesOf costs.
+// Returns the scales, computed from functions that have probably not changed: among few functions,
+// a changed one would move the median. `shares` are self shares. Costs up to three times as much as
+// HostChangesOf.
 HostScales SettledScalesOf(const OfHosts& samples, std::span<const OfHosts> shares, bool are_pairs);
 
 }  // namespace profiler::estimate

@@ -5,7 +5,7 @@
 namespace profiler::estimate {
 namespace {
 
-// Hosts with so many samples each and scales of 1.
+// Makes hosts with these numbers of samples and scales of 1.
 ComparedHosts HostsWith(std::vector<double> before, std::vector<double> after) {
   ComparedHosts hosts;
   hosts.scales.scales = {.before = std::vector<double>(before.size(), 1),
@@ -16,12 +16,12 @@ ComparedHosts HostsWith(std::vector<double> before, std::vector<double> after) {
   return hosts;
 }
 
-// Some order that is different for each function, around `share`.
+// Returns a value around `share`, in a different order of hosts for each function.
 double Varied(double share, size_t host, size_t function) {
   return share * (1 + 0.004 * static_cast<double>((host * 7 + function * 5) % 11));
 }
 
-// Forty functions that hosts differ in by a few percent.
+// Makes forty functions in which hosts differ by a few percent.
 std::vector<OfHosts> FortyFunctions(size_t before, size_t after) {
   std::vector<OfHosts> shares(40);
   for (size_t i = 0; i < shares.size(); ++i) {
@@ -48,7 +48,7 @@ TEST(HostChangesOf, FindsAChangeOnAThirdOfThemThatHidesItself) {
   std::vector<OfHosts> shares = FortyFunctions(9, 9);
   for (size_t host = 0; host < 3; ++host) shares[0].after[host] += 0.03;
   EXPECT_LT(HostChangesOf(HostsWith(Many(9), Many(9)), shares)[0].chance, 1e-5);
-  // And where the old ones were slower.
+  // Hosts of before that were slower give the same p-value.
   std::swap(shares[0].before, shares[0].after);
   EXPECT_LT(HostChangesOf(HostsWith(Many(9), Many(9)), shares)[0].chance, 1e-5);
 }
@@ -65,7 +65,7 @@ TEST(HostChangesOf, HostsWithFewSamplesCountForLess) {
   std::vector<double> few = Many(6);
   few[0] = 50;
   std::vector<OfHosts> shares = FortyFunctions(6, 6);
-  // One sample in fifty is what the function has anyway; three may be by chance.
+  // The function usually has one sample in fifty; three may be noise.
   shares[0].after[0] = 0.06;
   const auto changes = HostChangesOf(HostsWith(Many(6), few), shares);
   EXPECT_LT(changes[0].difference(), 0.002);
@@ -76,7 +76,7 @@ TEST(HostChangesOf, AFewSamplesOnOneSideAreJudgedByCounts) {
   std::vector<OfHosts> shares = FortyFunctions(5, 5);
   // Two samples on each host after, none before.
   shares[0] = {.before = std::vector<double>(5, 0), .after = std::vector<double>(5, 2e-5)};
-  // Each of ten samples fell on the same side of two.
+  // All ten samples fell on the same side.
   EXPECT_GE(HostChangesOf(HostsWith(Many(5), Many(5)), shares)[0].chance, 2. / 1024);
 }
 
@@ -106,7 +106,7 @@ TEST(HostChangesOf, OfNoFunctionsIsNothing) {
 }
 
 TEST(SettledScalesOf, OneOfFewFunctionsDoesNotMoveThem) {
-  // Of twelve functions the first takes a quarter more of the whole.
+  // The first of twelve functions takes a quarter more of the whole.
   std::vector<OfHosts> shares(12);
   for (size_t i = 0; i < shares.size(); ++i) {
     for (size_t host = 0; host < 8; ++host) {

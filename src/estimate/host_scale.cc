@@ -33,10 +33,10 @@ class Ratios {
 
   void Add(double share, double usual) {
     constexpr double kFewest = 30;    // samples
-    constexpr double kUnlike = 0.05;  // how far functions are off, however many samples they have
+    constexpr double kUnlike = 0.05;  // error of a function's share, for any number of samples
     const double expected = usual * samples_;
     if (expected < kFewest) return;
-    // The median of counts that are λ on average is λ − ⅓.
+    // The median of counts with mean λ is λ − ⅓.
     const double ratio = (share + 1 / (3 * samples_)) / usual;
     ratios_.push_back({ratio, 1 / (1 / expected + kUnlike * kUnlike)});
     weights_ += ratios_.back().weight;
@@ -44,10 +44,10 @@ class Ratios {
 
   Scale Median() && {
     constexpr size_t kFewest = 3;
-    constexpr double kOfMedian = 1.57;  // its variance, in that of a mean
+    constexpr double kOfMedian = 1.57;  // variance of a median, relative to that of a mean
     if (ratios_.size() < kFewest) return {};
     const double median = MedianOf(std::move(ratios_));
-    // Hardly anything of what usually runs does so here.
+    // Almost none of the usual functions runs on this host.
     if (median <= 0) return {};
     return {median, kOfMedian / weights_};
   }
@@ -64,7 +64,7 @@ double Sum(const std::vector<double>& values) {
   return sum;
 }
 
-// By function, the mean over all hosts.
+// Returns the mean share over all hosts, by function.
 std::vector<double> UsualShares(const OfHosts& samples, std::span<const OfHosts> shares) {
   const auto hosts = static_cast<double>(samples.before.size() + samples.after.size());
   std::vector<double> usual;

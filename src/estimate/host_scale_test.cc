@@ -5,7 +5,8 @@
 namespace profiler::estimate {
 namespace {
 
-// Ten functions with a tenth each on every host, of which the first `more` times as much after.
+// Makes ten functions with a tenth each on every host; the first one takes `more` times as much
+// after.
 std::vector<OfHosts> TenFunctions(double more) {
   std::vector<OfHosts> shares;
   for (int i = 0; i < 10; ++i) {
@@ -45,7 +46,7 @@ TEST(ScalesOf, HostsWithNextToNoSamplesHaveNone) {
 
 TEST(ScalesOf, FunctionsThatAreLeftOutDoNotCount) {
   std::vector<OfHosts> shares = TenFunctions(1);
-  // Six of ten have half of what they had, so that the others have more.
+  // Six of ten have half of their former share, so the others have more.
   std::vector<bool> left_out(10);
   for (size_t i = 0; i < 10; ++i) {
     const double after = i < 6 ? 0.05 : 0.175;

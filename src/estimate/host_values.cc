@@ -13,7 +13,7 @@ double Freedom(std::span<const HostValue> values) {
   return values.empty() ? 0 : static_cast<double>(values.size()) - 1;
 }
 
-// What a single host each tells of how unlike they are: one degree of freedom.
+// Returns the squared difference of two single hosts, in expected variances: one degree of freedom.
 double SquareOfDifference(const FunctionValues& of, double unlike) {
   const HostValue& a = of.before[0];
   const HostValue& b = of.after[0];
@@ -33,8 +33,8 @@ double VarianceOf(const FunctionValues& of, double unlike) {
 
 using Chosen = std::vector<const FunctionValues*>;
 
-// The quarter of all functions that has the most: of those with few samples, these explain how far
-// hosts differ, however unlike hosts are.
+// Returns the quarter of all functions with the largest values. For functions with few samples, the
+// samples explain all variation between hosts, however unlike the hosts are.
 Chosen LargestOf(std::span<const FunctionValues> functions) {
   constexpr size_t kFewest = 20;
   Chosen chosen;
@@ -57,7 +57,8 @@ double MedianVariance(const Chosen& functions, double unlike) {
 
 }  // namespace
 
-// Samples that are all that is known fall as dice do, and one more or less is always possible.
+// Counts samples as independent, because no more is known about them, and adds one squared sample,
+// because one more or less is always possible.
 HostValue ValueOf(double share, double usual, double samples, double scale, double scale_error) {
   const double scaled = samples * scale;
   const double part = std::min(usual, 1.0);

@@ -1,6 +1,6 @@
-// What a function has on each of some hosts, and how far that is expected to be off.
+// A function's value on each host, with its expected error.
 //
-// Pure; thread-safe.
+// The functions are pure and thread-safe.
 
 #pragma once
 
@@ -11,40 +11,42 @@ namespace profiler::estimate {
 
 struct HostValue {
   double value = 0;
-  double sampled = 0;  // variance that the host's samples explain
-  double squared = 0;  // the usual value's square, which variance between hosts is in proportion to
-  double of_scale = 0;  // variance by that of the host's scale
+  double sampled = 0;  // variance explained by the host's samples
+  // Square of the usual value: the variance between hosts is proportional to it.
+  double squared = 0;
+  double of_scale = 0;  // variance explained by the error of the host's scale
 
   double Expected(double unlike) const { return sampled + of_scale + unlike * unlike * squared; }
 };
 
-// Of a function that has `usual` on the hosts of both groups, on a host with so many samples that
-// are worth `scale` times as much.
+// Returns the value of a function with share `share` on a host with this number of samples and this
+// scale. `usual` is its share on the hosts of both groups.
 HostValue ValueOf(double share, double usual, double samples, double scale, double scale_error);
-// b − a, of one machine.
+// Returns b − a, the difference of one machine.
 HostValue DifferenceOf(const HostValue& a, const HostValue& b);
 
-// The mean of values that count by how exactly they are known.
+// A mean, weighted by how exactly each value is known.
 struct HostMean {
   double mean = 0;
   double weight = 0;  // 1 / its expected variance
 };
 HostMean MeanOf(std::span<const HostValue> values, double unlike);
 
-// Of the squares around `middle`, in expected variances.
+// Returns the sum of squared distances from `middle`, each divided by its expected variance.
 double SquaresAround(double middle, std::span<const HostValue> values, double unlike);
 
-// What the samples alone explain of the variance that is expected: no hosts differ by less.
+// Returns the part of the expected variance that the samples alone explain. The true variation
+// between hosts is never smaller.
 double LeastVariance(std::span<const HostValue> values, double unlike);
 
-// A function's values on two groups of hosts; of pairs `before` has none and `after` the
+// A function's values on two groups of hosts. For pairs, `before` is empty and `after` has the
 // differences.
 struct FunctionValues {
   std::vector<HostValue> before, after;
 };
 
-// How unlike hosts are, in shares of the share: so that half of all functions differ as expected.
-// `freedom`: degrees of it that a function's values have.
+// Returns how unlike hosts are, relative to a function's share, so that half of all functions
+// differ as expected. `freedom`: degrees of freedom of each function's values.
 double UnlikenessOf(std::span<const FunctionValues> functions, double freedom);
 
 }  // namespace profiler::estimate

@@ -1,17 +1,17 @@
-// What a program spends in a function on average, from several runs of it.
+// Estimates the mean share of a function over several runs of a program, with its interval.
 //
-// One run's interval (share.h) says what so many samples leave open of that run. The next run is
-// another one: memory lies elsewhere, the machine did something else meanwhile. The interval of the
-// mean over runs is from how far the runs differ, which has both in it, so it is never narrower
-// than what the samples of all runs leave open. A function that differs far more than the others
-// counts for itself, by Student's distribution.
+// The interval of one run (share.h) covers only the error of that run's samples. The next run
+// differs: its memory lies elsewhere, and the machine did something else. The interval of the mean
+// is computed from the variation between runs, which contains both, so it is never narrower than
+// the error of all samples. A function that varies far more than the others gets its own interval,
+// by Student's distribution.
 //
-// On simulated loads (tools/estimate_experiment) 95 of 100 intervals of all functions have the
-// truth, 91 to 99 by kind of load, and at three runs they are two thirds as wide as Student's. Of a
-// function that differs ten times as far as the others, 84 of 100 have it where there are two or
-// three runs, which seldom show that, and 92 with ten.
+// On simulated loads (tools/estimate_experiment), 95 of 100 intervals contain the truth, over all
+// functions; 91 to 99 by kind of load. At three runs they are two thirds as wide as Student's
+// intervals. For a function that varies ten times as much as the others, 92 of 100 contain it with
+// ten runs. With two or three runs, which seldom show such variation, 84 do.
 //
-// Pure functions; thread-safe.
+// The functions are pure and thread-safe.
 
 #pragma once
 
@@ -27,10 +27,11 @@ struct MeanShare {
   double half_width = 0;  // of the 95 % interval
 };
 
-// A function's shares, by run; of all functions there are as many, and one at least.
+// A function's shares by run. All functions have the same number of runs, at least one.
 using SharesOfRuns = std::vector<RunShare>;
 
-// By function. Of a single run the interval is ShareInterval's, which knows of no other runs.
+// Returns the mean shares by function. For a single run the interval is ShareInterval's, which does
+// not cover other runs.
 std::vector<MeanShare> MeanSharesOf(std::span<const SharesOfRuns> functions);
 
 }  // namespace profiler::estimate

@@ -5,7 +5,7 @@
 namespace profiler::estimate {
 namespace {
 
-// A run of 10 000 samples that fall as dice do, of which `count` are in the function.
+// Returns a run of 10 000 independent samples, `count` of them in the function.
 RunShare Dice(uint64_t count) {
   constexpr uint64_t kSamples = 10'000;
   const double share = static_cast<double>(count) / kSamples;
@@ -17,13 +17,13 @@ RunShare Dice(uint64_t count) {
           .share = share};
 }
 
-// Of forty functions, in three runs that differ by up to `points` hundredths of a point, the first
-// by `first` ones.
+// Makes forty functions in three runs that differ by up to `points` hundredths of a point; the
+// first function by `first`.
 std::vector<SharesOfRuns> ThreeRuns(uint64_t points, uint64_t first) {
   std::vector<SharesOfRuns> functions;
   for (uint64_t i = 0; i < 40; ++i) {
     const uint64_t differs = i == 0 ? first : points;
-    // In an order that is different for each function.
+    // A different order for each function.
     const auto varied = [&](uint64_t run) {
       return 1000 + differs * ((run * 7 + i * 5) % 11) / 10;
     };

@@ -6,8 +6,8 @@
 namespace profiler::estimate {
 namespace {
 
-// How alike samples are that lie apart: by `next` those next to each other, and by `fades` as much
-// for each step more. Bursts of short visits are little alike, but as far as a burst lasts.
+// The correlation of samples: `next` for neighbours, times `fades` for each further step. Bursts of
+// short visits have a low `next` and a high `fades`.
 struct Likeness {
   double next = 0, fades = 0;
 };
@@ -17,18 +17,18 @@ Likeness LikenessOf(const ShareSamples& of, double of_dice) {
     return 1 - static_cast<double>(changes) / 2 / of_dice;
   };
   const double next = at(of.changes), at_two = at(of.changes_at_two);
-  // What chance makes of samples that have nothing to do with each other.
+  // Correlation that independent samples show by chance.
   const double by_chance = 2 / std::sqrt(static_cast<double>(of.samples));
   if (next <= by_chance) return {};
   return {std::min(next, 1.0), std::clamp(at_two / next, 0.0, 1.0)};
 }
 
-// Twice the sum of (1 − k/m) times the likeness at k, over all k below m: how many times more
-// variance a missing sample has because of the others in its gap.
+// Returns the relative additional variance of a missing sample because of the others in its gap:
+// twice the sum of (1 − k/m) times the correlation at k, over all k below m.
 double OfOthersInGap(double length, const Likeness& likeness) {
   if (length <= 1) return 0;
   const double apart = 1 - likeness.fades;
-  // Where they are all alike, the formula divides nothing by nothing.
+  // With perfect correlation the formula would divide 0 by 0.
   if (apart * length < 1e-4) return likeness.next * (length - 1);
   const double at_end = std::pow(likeness.fades, length);
   return 2 * likeness.next * std::max(0.0, 1 / apart - (1 - at_end) / (length * apart * apart));
@@ -44,7 +44,8 @@ void Missing::Add(double weight, double gap) {
   if (more <= 0) return;
   const int exponent = std::ilogb(std::max(gap, 1.0));
   Gaps& of = gaps_[std::min<size_t>(static_cast<size_t>(exponent), gaps_.size() - 1)];
-  // What is missing is known from so many fewer samples than are missing.
+  // Weighted by `weight`, because the missing samples are estimated from that many times fewer
+  // samples.
   of.samples += more * weight;
   of.of_lengths += more * weight * gap;
 }
@@ -73,8 +74,8 @@ double Missing::VarianceOf(const ShareSamples& of) const {
     const double may_have_changed = 1 - std::pow(likeness.fades, length);
     variance += gaps.samples * may_have_changed * OfOthersInGap(length, likeness);
   }
-  // Of what is missing beside all samples, as one of those that were taken; without what the
-  // inequality of the weights multiplies it by later.
+  // Converts the variance to the scale of the taken samples, and divides it by the inequality of
+  // the weights, which multiplies it again later.
   const double all = taken_ + missing_;
   const double inequality = std::max(1.0, taken_ * squares_ / (all * all));
   return of_dice * variance * (n / all) * (n / all) / inequality;

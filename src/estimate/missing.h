@@ -1,16 +1,16 @@
-// What chance can do to shares where samples are missing and others, near them, weigh more for it.
+// Widens intervals for missing samples, for which neighbouring samples weigh more.
 //
-// Two things widen the interval. Samples of unequal weight tell as much as fewer equal ones, the
-// more so for what is mostly met by heavy ones. And what ran in a gap is not known: it may have
-// been one long visit, of which the samples around it tell nothing, or many short ones, that were
-// shared out as everywhere else. How alike neighbours are (share.h) tells which: with the likeness
-// r of neighbours, samples k apart are alike by r to the power of k, so a gap of m samples has the
-// variance of
+// Missing samples widen an interval in two ways. First, samples of unequal weight are worth fewer
+// equal ones, the more so for a function that is mostly in heavy samples. Second, nobody knows
+// which code ran in a gap: one long visit, about which the samples around it say nothing, or many
+// short visits, distributed as everywhere else. The correlation of neighbours (share.h) decides
+// between these: with correlation r of neighbours, samples k apart have correlation rᵏ, so a gap of
+// m samples has the variance of
 //
-//   m + 2·Σ (m − k)·rᵏ   throws of dice
+//   m + 2·Σ (m − k)·rᵏ   independent samples
 //
-// The m of it are in the first of the two already. Where visits are far longer than the gap, both
-// of its ends tell what ran in it: a change lies in it with a chance of 1 − r to the power of m.
+// The term m is already covered by the first way. If visits are far longer than the gap, both of
+// its ends show what ran in it: a change lies in the gap with probability 1 − rᵐ.
 
 #pragma once
 
@@ -22,31 +22,31 @@
 
 namespace profiler::estimate {
 
-// Not thread-safe while samples are added.
+// The gaps of one event's samples. Not thread-safe while samples are added.
 class Missing {
  public:
-  // A sample that was taken. It stands for `weight` samples, at least 1, of which the others are
-  // missing in gaps of so many.
+  // Adds a taken sample. It stands for `weight` samples, at least 1; all but one of these are
+  // missing, in gaps of `gap` samples.
   void Add(double weight, double gap);
 
   double taken() const { return taken_; }
-  double samples() const { return missing_; }  // that are missing
-  // Of what has `squares` of squared weights of its own in its samples, and this share by weight:
-  // ShareInterval's, because of the weights. 1 where nothing is missing.
+  double samples() const { return missing_; }  // number of missing ones
+  // Returns the inequality of weights for ShareInterval, for a function with this share by weight,
+  // whose samples' squared weights add up to `squares`. 1 if no sample is missing.
   double InequalityOf(double share, double squares) const;
-  // ShareSamples::missing_variance.
+  // Returns the value of ShareSamples::missing_variance.
   double VarianceOf(const ShareSamples& of) const;
 
  private:
-  // Gaps that are about as long as each other.
+  // Gaps of similar length.
   struct Gaps {
-    double samples = 0;     // that are missing in them, by weight of those that stand for them
-    double of_lengths = 0;  // the sum of the gaps' lengths, by the same
+    double samples = 0;     // missing samples, by weight of the samples that stand for them
+    double of_lengths = 0;  // sum of the gaps' lengths, by the same weights
   };
 
   double taken_ = 0;
   double missing_ = 0;
-  double squares_ = 0;         // of weights
+  double squares_ = 0;         // squared weights
   std::array<Gaps, 64> gaps_;  // by the logarithm of their length
 };
 

@@ -5,7 +5,7 @@
 namespace profiler::estimate {
 namespace {
 
-// 1000 samples of which the second half stands for `weight` each.
+// Returns 1000 samples; each of the second half stands for `weight`.
 Missing Half(double weight, double gap) {
   Missing missing;
   for (int i = 0; i < 500; ++i) missing.Add(1, 0);
@@ -13,7 +13,7 @@ Missing Half(double weight, double gap) {
   return missing;
 }
 
-// Visits so long that few neighbours differ, and none at all longer than one sample.
+// Visits so long that few neighbours differ, and visits of single samples.
 constexpr ShareSamples kLong = {.samples = 1000, .count = 500, .changes = 20, .changes_at_two = 40};
 constexpr ShareSamples kShort = {
     .samples = 1000, .count = 500, .changes = 500, .changes_at_two = 500};
@@ -31,13 +31,13 @@ TEST(Missing, CountsWhatSamplesStandForBesideThemselves) {
 }
 
 TEST(Missing, UnequalWeightsTellAsMuchAsFewerEqualOnes) {
-  // 1000 · (500·1 + 500·9) / 2000², where the weights of both kinds are in each half.
+  // 1000 · (500·1 + 500·9) / 2000²; each half of the share has both weights.
   EXPECT_NEAR(Half(3, 10).InequalityOf(0.5, 2500), 1.25, 1e-9);
 }
 
 TEST(Missing, WhatIsMetByHeavySamplesIsKnownLessWell) {
   const Missing missing = Half(3, 10);
-  // A tenth of all, of heavy samples alone, and of light ones.
+  // A tenth of the whole, once only in heavy samples and once only in light ones.
   EXPECT_GT(missing.InequalityOf(0.1, 200. / 3 * 9), 1.3 * missing.InequalityOf(0.1, 200));
 }
 

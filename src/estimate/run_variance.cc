@@ -14,21 +14,21 @@ namespace {
 
 namespace math = boost::math;
 
-// How far shares vary between runs beyond what the runs' own samples explain, and how alike
-// functions are in that.
+// The common part of the variances: how far shares vary between runs beyond the error of the
+// samples (`ratio`), and how alike functions are in that (`freedom`).
 struct Prior {
   double ratio = 1;
   double freedom = 0;
 };
 
-// x with trigamma(x) = value.
+// Returns x with trigamma(x) = value.
 double InverseTrigamma(double value) {
   if (value > 1e7) return 1 / std::sqrt(value);
   if (value < 1e-6) return 1 / value;
   double x = 0.5 + 1 / value;
   for (int i = 0; i < 50; ++i) {
     const double at = math::trigamma(x);
-    // Newton's steps on 1/trigamma, which is nearly a straight line.
+    // Newton's method on 1/trigamma, which is nearly linear.
     const double slope = (math::trigamma(x * 1.0001) - at) / (x * 0.0001);
     const double step = at * (1 - at / value) / slope;
     x += step;
@@ -50,9 +50,9 @@ Prior PriorOf(std::span<const double> ratios, double freedom) {
   double variance = 0;
   for (const double log : logs) variance += (log - mean) * (log - mean);
   variance = variance / static_cast<double>(logs.size() - 1) - math::trigamma(freedom / 2);
-  // All of them together do not tell more than their runs do.
+  // All functions together know no more than their runs show.
   const double most = freedom * static_cast<double>(ratios.size());
-  // Functions that vary no more among each other than chance lets so few runs vary.
+  // The functions differ no more than equal variances would by chance.
   if (variance <= 0) return {.ratio = std::exp(mean), .freedom = most};
   Prior prior;
   prior.freedom = std::min(2 * InverseTrigamma(variance), most);
@@ -60,9 +60,9 @@ Prior PriorOf(std::span<const double> ratios, double freedom) {
   return prior;
 }
 
-// The ratio that one function in twenty exceeds by chance.
+// Returns the ratio that one function in twenty exceeds by chance.
 double LargestUsualRatio(const Prior& prior, double freedom) {
-  // Functions that have hardly anything in common say nothing of each other.
+  // The functions have almost nothing in common.
   if (prior.freedom < 1) return std::numeric_limits<double>::infinity();
   return prior.ratio * math::quantile(math::fisher_f(freedom, prior.freedom), 0.95);
 }

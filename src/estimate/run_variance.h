@@ -1,10 +1,10 @@
-// How far the shares of functions vary from run to run of one program.
+// Estimates how far the shares of functions vary from run to run of one program.
 //
-// Few runs tell that badly for one function, but hundreds of functions together tell how far runs
-// vary beyond what their own samples explain; each function's variance is drawn towards that
-// (Smyth, "Linear models and empirical Bayes methods", 2004).
+// A few runs measure the variance of one function badly. Hundreds of functions together show how
+// far runs vary beyond the error of their samples. So each function's variance is drawn towards
+// that common value (Smyth, "Linear models and empirical Bayes methods", 2004).
 //
-// Pure functions; thread-safe.
+// The functions are pure and thread-safe.
 
 #pragma once
 
@@ -15,36 +15,37 @@
 
 namespace profiler::estimate {
 
-// A function's share of one run.
+// A function's share in one run.
 struct RunShare {
   ShareSamples samples;
   double share = 0;               // by weight
-  double inequality = 1;          // ShareInterval
-  std::span<const float> excess;  // by slice: ExcessOf; empty where there are few samples
+  double inequality = 1;          // for ShareInterval
+  std::span<const float> excess;  // by slice (ExcessOf); empty for few samples
 };
 
-// Of a run's share, by its own samples.
+// Returns the variance of a run's share that its samples explain.
 double VarianceOfShare(const RunShare& run);
 
 double MeanOf(std::span<const RunShare> runs);
 double SquaresAround(double mean, std::span<const RunShare> runs);
 
-// Of one function's share, in squared shares.
+// The observed variances of one function's share, in squared shares.
 struct VarianceSeen {
   double between_runs = 0;
-  double by_samples = 0;  // what the runs' own samples explain: the mean of VarianceOfShare
+  double by_samples = 0;  // explained by the runs' samples: mean of VarianceOfShare
 };
 
 struct RunVariance {
   double variance = 0;
-  double freedom = 0;  // degrees of it
-  // The function differs more from run to run than chance explains (once in twenty times) if it did
-  // as the others do.
+  double freedom = 0;  // degrees of freedom of `variance`
+  // True if the function varies more from run to run than other functions do; by chance one in
+  // twenty functions does.
   bool is_restless = false;
 };
 
-// By function. Each variance between runs was seen with `freedom` degrees of freedom, more than 0.
-// Fewer than three functions have nothing in common, and each has what was seen of it.
+// Returns the variances by function, each drawn towards the common value. Each variance between
+// runs has `freedom` degrees of freedom, more than 0. Fewer than three functions have no common
+// value; each keeps its own variance.
 std::vector<RunVariance> DrawnTogether(std::span<const VarianceSeen> functions, double freedom);
 
 }  // namespace profiler::estimate

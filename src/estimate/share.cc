@@ -6,15 +6,14 @@
 namespace profiler::estimate {
 namespace {
 
-// Of the normal distribution 1.96; the rest is for what is not known of the variance itself.
+// 1.96 for a normal distribution; slightly more, because the variance is itself estimated.
 constexpr double kQuantile95 = 2.05;
 
-// What so few samples may not have shown.
+// One sample for visits that the samples may have missed.
 constexpr double kUnseen = 1;
 
-// How much of the bound by likeness counts: all where neighbours are nearly independent, as then
-// the likeness that there is may be that of a load which is nearly in step, and none where visits
-// are long.
+// Returns the weight of the bound by correlation. It is 1 for nearly independent neighbours, whose
+// remaining correlation may come from a load that is nearly in step, and 0 for long visits.
 double WeightOfLikeness(double likeness) {
   constexpr double kAll = 0.15, kNone = 0.3;
   return std::clamp((kNone - likeness) / (kNone - kAll), 0.0, 1.0);
@@ -33,8 +32,8 @@ double VarianceOfCount(const ShareSamples& of) {
   const double alone = std::max(0.0, 2 * d1 - d2);
   const double ends = std::max(0.0, d2 - d1);
   double variance = alone + ends / 6;
-  // The variance of a count of samples that are alike, or unlike, as far as two apart: no load that
-  // has such neighbours has more, unless it is in step.
+  // The variance of a count whose samples are correlated up to two apart: no load with such
+  // neighbours has more, unless it is in step.
   const double of_neighbours = std::max(0.0, 3 * of_dice - (4 * d1 + 2 * d2) / 3);
   const double likeness = 1 - d1 / of_dice;
   const double of_likeness =
@@ -48,27 +47,27 @@ Interval ShareInterval(const ShareSamples& of, double share, double inequality) 
   if (of.samples == 0) return {};
   const auto n = static_cast<double>(of.samples);
   const double of_dice = static_cast<double>(of.count) * (1 - static_cast<double>(of.count) / n);
-  // How many times the variance is that of dice.
+  // The variance as a factor of the binomial one.
   const double effect = of_dice == 0 ? 1 : VarianceOfCount(of) / of_dice;
   const double throws = n / effect / std::max(inequality, 1.0);
   const double z2 = kQuantile95 * kQuantile95;
   const double middle = (share + z2 / (2 * throws)) / (1 + z2 / throws);
   const double half = kQuantile95 / (1 + z2 / throws) *
                       std::sqrt(share * (1 - share) / throws + z2 / (4 * throws * throws));
-  // Without what rounding leaves.
+  // Removes rounding errors at the bounds.
   return {of.count == 0 ? 0 : std::max(0.0, middle - half),
           of.count == of.samples ? 1 : std::min(1.0, middle + half)};
 }
 
 Interval PartlyEstimatedInterval(double share, double estimated, double samples) {
   if (estimated <= 0) return {share, share};
-  // The least and the most of the estimated part that may be in the share.
+  // The smallest and the largest part of the estimate that may belong to the share.
   const double least = std::max(0.0, 1 - (1 - share) / estimated);
   const double most = std::min(1.0, share / estimated);
   const double part = std::clamp(0.5, least, most);
   const double throws = std::max(samples, 1.0);
   const double z2 = kQuantile95 * kQuantile95;
-  // Wilson's interval of that part, to its farther end.
+  // Wilson's interval of that part, up to its farther end.
   const double middle = (part + z2 / (2 * throws)) / (1 + z2 / throws);
   const double half = kQuantile95 / (1 + z2 / throws) *
                       std::sqrt(part * (1 - part) / throws + z2 / (4 * throws * throws));
@@ -82,7 +81,7 @@ uint64_t SamplesToSeparate(const ShareSamples& a, const ShareSamples& b) {
   const double gap = std::abs(static_cast<double>(a.count) - static_cast<double>(b.count));
   const double halves =
       kQuantile95 * (std::sqrt(VarianceOfCount(a)) + std::sqrt(VarianceOfCount(b)));
-  // Gaps grow with the samples and the intervals with their square root.
+  // Gaps grow with the samples, intervals only with their square root.
   return static_cast<uint64_t>(std::ceil(n * (halves / gap) * (halves / gap)));
 }
 

@@ -1,31 +1,31 @@
-// How far chance can have moved a share of samples.
+// Estimates the statistical error of a share of samples.
 //
-// A sampler looks at what runs at equal distances. Which function it meets changes from sample to
-// sample, and how often it does says how the function's visits lie beside that distance:
+// A sampler looks at the running code at equal distances. How often the function changes between
+// samples shows how long its visits are compared with that distance:
 //
-//   samples     |   |   |   |   |   |   |   |   |   |   |   |
-//   long visits ####################....................####     each end of a visit is off by less
-//                                                                than a distance: little error
-//   short ones  #..#.##..#.....#.##.#..##...#...#.#..##.#..#     each sample falls as dice do: the
-//                                                                error of so many throws
+//   samples      |   |   |   |   |   |   |   |   |   |   |   |
+//   long visits  ####################....................####    each end of a visit is off by less
+//                                                                than one distance: little error
+//   short visits #..#.##..#.....#.##.#..##...#...#.#..##.#..#    samples are independent: the
+//                                                                error of a binomial count
 //
-// So neither the formula for throws of dice is right (it is ten times too wide for long visits) nor
-// the spread over pieces of the run (a load that drifts spreads and is counted exactly). With
+// So the binomial formula is wrong: it is ten times too wide for long visits. The spread over
+// pieces of the run is wrong too, because a load that drifts is spread but counted exactly. With
 //
-//   D1 = half the neighbours of which one is in the function and the other is not
-//   D2 = the same of samples two apart
+//   D1 = half the number of neighbouring samples of which exactly one is in the function
+//   D2 = half the number of samples two apart of which exactly one is
 //
-// samples that stand alone add 1 to W = 2·D1 − D2 and each end of a longer visit adds ½ to
-// E = D2 − D1, and an end that may lie anywhere between two samples has the variance 1/12 of a
-// squared sample. So the variance of the count is W + E/6. It is bounded by what the neighbours'
-// likeness allows, which matters for visits about as long as the distance, and has one sample added
-// for what so few samples may not have shown. What it cannot see is a load that keeps in step with
-// the sampler: beat.h.
+// a sample that stands alone adds 1 to W = 2·D1 − D2, and each end of a longer visit adds ½ to
+// E = D2 − D1. An end can lie anywhere between two samples, so it has a variance of 1/12 squared
+// samples. So the variance of the count is W + E/6. It is limited by a bound from the neighbours'
+// correlation, which matters for visits about as long as the distance. One sample is added for
+// visits that few samples may have missed. A load that keeps in step with the sampler is not
+// covered: beat.h.
 //
-// tools/estimate_experiment measures how often the interval has the truth, for many kinds of load,
-// and how much narrower it could be.
+// tools/estimate_experiment measures how often the interval contains the truth, for many kinds of
+// load, and how much narrower it could be.
 //
-// Pure functions; thread-safe.
+// The functions are pure and thread-safe.
 
 #pragma once
 
@@ -33,17 +33,17 @@
 
 namespace profiler::estimate {
 
-// Of the samples of one event, those in one function, or in whatever else is asked about.
+// The samples of one event, and those of them in one function (or any other set).
 struct ShareSamples {
   uint64_t samples = 0;
-  uint64_t count = 0;           // of those in it
-  uint64_t changes = 0;         // neighbours of which one is in it
-  uint64_t changes_at_two = 0;  // samples two apart of which one is in it
+  uint64_t count = 0;           // samples in the function
+  uint64_t changes = 0;         // neighbouring pairs with exactly one in it
+  uint64_t changes_at_two = 0;  // pairs two apart with exactly one in it
   double beat_variance = 0;     // BeatVariance (beat.h)
   double missing_variance = 0;  // Missing::VarianceOf (missing.h)
 };
 
-// Of `count`, in squared samples.
+// Returns the variance of `count`, in squared samples.
 double VarianceOfCount(const ShareSamples& of);
 
 // Shares are from 0 to 1.
@@ -54,19 +54,20 @@ struct Interval {
   bool Overlaps(const Interval& other) const { return low <= other.high && other.low <= high; }
 };
 
-// Has the true share in 95 of 100 runs. `share` is that by weight, which is the count's where all
-// samples weigh the same; `inequality` is how many times as many samples it takes because they do
-// not: n·Σw²/(Σw)², 1 at least. Wilson's interval, for as many throws of dice as would have the
-// same variance. Without samples it is all from 0 to 1.
+// Returns the interval that contains the true share in 95 of 100 runs. Without samples it is 0 to
+// 1. `share` is by weight; it equals the count's share if all samples weigh the same. `inequality`
+// is the factor by which unequal weights reduce the effective number of samples: n·Σw²/(Σw)², at
+// least 1. The interval is Wilson's, for the number of independent samples with the same variance.
 Interval ShareInterval(const ShareSamples& of, double share, double inequality = 1);
 
-// Has the true share in 95 of 100 runs, where all but `estimated` of the whole (from 0 to 1) was
-// counted, and that part was taken from `samples` samples that fall as dice do. How much of it is
-// in the share is not known, so the least favourable amount counts.
+// Returns the interval that contains the true share in 95 of 100 runs, if the part `estimated` of
+// the whole (from 0 to 1) was estimated from `samples` independent samples, and the rest was
+// counted. How much of the part belongs to the share is unknown, so the least favourable amount
+// counts.
 Interval PartlyEstimatedInterval(double share, double estimated, double samples);
 
-// How many samples, of the present kind, it would take until the two intervals did not overlap any
-// more, if the shares stay what they are; 0 where no number would.
+// Returns the number of samples of the present kind at which the two intervals no longer overlap,
+// if the shares do not change; 0 if there is no such number.
 uint64_t SamplesToSeparate(const ShareSamples& a, const ShareSamples& b);
 
 }  // namespace profiler::estimate

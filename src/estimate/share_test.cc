@@ -5,7 +5,7 @@
 namespace profiler::estimate {
 namespace {
 
-// 10 000 samples of which half are in the function, in visits of so many samples each.
+// Returns 10 000 samples with half in the function, in visits of `length` samples.
 ShareSamples InVisitsOf(uint64_t length) {
   const uint64_t changes = 10'000 / length;
   return {.samples = 10'000,
@@ -14,7 +14,7 @@ ShareSamples InVisitsOf(uint64_t length) {
           .changes_at_two = length == 1 ? 0 : 2 * changes};
 }
 
-// … that fall as dice do.
+// 10 000 independent samples with half in the function.
 constexpr ShareSamples kDice = {
     .samples = 10'000, .count = 5'000, .changes = 5'000, .changes_at_two = 5'000};
 
@@ -66,11 +66,11 @@ TEST(PartlyEstimatedInterval, IsAPointWhereNothingIsEstimated) {
 }
 
 TEST(PartlyEstimatedInterval, IsThatOfTheEstimatedPart) {
-  // All of it: as for samples that fall as dice do.
+  // All of the whole is estimated: the same as for independent samples.
   EXPECT_NEAR(PartlyEstimatedInterval(0.5, 1, 400).half_width(), 0.051, 0.001);
-  // A tenth, of which half may be in the share.
+  // A tenth is estimated, half of which may be in the share.
   EXPECT_NEAR(PartlyEstimatedInterval(0.5, 0.1, 400).half_width(), 0.0051, 0.0001);
-  // A share of 1 % has a tenth of that part at most.
+  // A share of 1 % has at most a tenth of that part.
   EXPECT_NEAR(PartlyEstimatedInterval(0.01, 0.1, 400).half_width(), 0.0035, 0.0001);
 }
 
@@ -82,7 +82,8 @@ TEST(PartlyEstimatedInterval, OfOneSampleIsAllThatIsEstimated) {
 TEST(SamplesToSeparate, IsHowManyItTakesUntilTheIntervalsPart) {
   ShareSamples more = kDice;
   more.count = 5'100;
-  // They are 1 point apart and 2 wide each: twice as near takes four times as many.
+  // The shares are 1 point apart and their intervals 2 wide: half the distance needs four times as
+  // many samples.
   EXPECT_NEAR(static_cast<double>(SamplesToSeparate(kDice, more)), 42'000, 2'000);
   EXPECT_EQ(SamplesToSeparate(kDice, kDice), 0u);
   EXPECT_EQ(SamplesToSeparate({}, {}), 0u);

@@ -14,7 +14,7 @@ std::vector<float> ExcessOf(std::span<const float> counts, size_t samples) {
   std::vector<float> excess(counts.begin(), counts.end());
   const float share =
       std::accumulate(counts.begin(), counts.end(), 0.0f) / static_cast<float>(samples);
-  // The first sample of a slice is the first whose index SliceOf rounds down to it.
+  // Returns the first sample whose slice, by SliceOf, is `slice`.
   const auto first = [&](size_t slice) {
     return (slice * samples + counts.size() - 1) / counts.size();
   };

@@ -1,22 +1,21 @@
-// Student's distribution: how far off a mean is whose variance is itself known from few values
-// only.
+// Student's distribution: the error of a mean whose variance is itself estimated from a few values.
 //
-// Pure functions; thread-safe.
+// The functions are pure and thread-safe.
 
 #pragma once
 
 namespace profiler::estimate {
 
-// Of a variance that is known for sure, as far as chance goes.
+// Stands for infinitely many degrees of freedom: a variance that is known exactly.
 inline constexpr double kMostFreedom = 1e6;
 
-// That chance moves something by `t` standard errors or more, to either side.
+// Returns the probability that noise moves a value by `t` standard errors or more, to either side.
 double ChanceBeyond(double t, double freedom);
 
-// The number of standard errors that chance exceeds on one side with this chance.
+// Returns the number of standard errors that noise exceeds on one side with probability `chance`.
 double ErrorsExceeded(double freedom, double chance);
 
-// Half the 95 % interval of what has this standard error.
+// Returns half the 95 % interval of a value with this standard error.
 double HalfWidth95(double error, double freedom);
 
 }  // namespace profiler::estimate

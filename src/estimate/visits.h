@@ -1,5 +1,5 @@
-// Counts how often samples change from one set to another, for many sets at once: functions, of
-// which each sample has several on its stack.
+// Counts how often samples change from one set to another, for many sets at once. A set is a
+// function, of which each sample has several on its stack.
 //
 //   Visits visits(/*keys=*/3);
 //   visits.Add({0, 1}); visits.Add({0, 2}); visits.Add({0, 2}); visits.EndStream();
@@ -15,33 +15,35 @@
 
 namespace profiler::estimate {
 
-// Not thread-safe. 32 bytes a key; a sample costs one access to them for each of its keys.
+// Counts of all sets. Not thread-safe. Uses 32 bytes per key; a sample costs one access to them for
+// each of its keys.
 class Visits {
  public:
   explicit Visits(size_t keys) : keys_(keys) {}
 
-  // The next sample of a stream, and the distinct keys below the number given that it is in.
+  // Adds the next sample of a stream, with the distinct keys that it is in. Keys are below the
+  // number given to the constructor.
   void Add(std::span<const uint32_t> keys);
-  // What is added next has no neighbour in what was added.
+  // Ends a stream: the next sample has no neighbour among the former ones.
   void EndStream();
 
-  // Of all streams that have ended; without beats.
+  // Returns the counts of all ended streams, without beats.
   ShareSamples operator[](uint32_t key) const;
 
  private:
   struct Key {
-    uint64_t last = 0, before_last = 0;  // when it was met, from 1
+    uint64_t last = 0, before_last = 0;  // numbers of the last two samples in it, from 1
     uint64_t count = 0;
-    // Samples that are in it while that before them, or two before them, is not.
+    // Samples in the set, while the sample before them, or two before them, is not.
     uint32_t begins = 0, begins_at_two = 0;
-    // Of these, and of their ends, those where the stream begins or ends: nothing changes there.
+    // Visits that begin or end at the bound of a stream, where nothing changes.
     uint32_t bounds = 0, bounds_at_two = 0;
   };
 
   std::vector<Key> keys_;
-  uint64_t now_ = 2;      // the number of the last sample
-  uint64_t first_ = 3;    // of the stream
-  uint64_t samples_ = 0;  // of all streams
+  uint64_t now_ = 2;      // number of the last sample
+  uint64_t first_ = 3;    // number of the stream's first one
+  uint64_t samples_ = 0;  // in all streams
   std::vector<uint32_t> last_, before_last_;
 };
 

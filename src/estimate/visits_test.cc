@@ -10,7 +10,8 @@
 namespace profiler::estimate {
 namespace {
 
-// "count/changes/changes at two" of the letter A, of streams of samples that are a letter each.
+// Returns "count/changes/changes at two" of the letter A, for streams in which each sample is a
+// letter.
 std::string OfA(std::initializer_list<std::string_view> streams) {
   Visits visits('Z' - 'A' + 1);
   for (const std::string_view stream : streams) {
@@ -24,7 +25,7 @@ std::string OfA(std::initializer_list<std::string_view> streams) {
   return absl::StrCat(a.count, "/", a.changes, "/", a.changes_at_two);
 }
 
-// The same by looking at all pairs.
+// Returns the same for one stream by comparing all pairs.
 std::string ByPairs(std::string_view stream) {
   uint64_t changes = 0, at_two = 0;
   for (size_t i = 1; i < stream.size(); ++i) {

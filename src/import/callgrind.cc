@@ -26,7 +26,7 @@ std::string_view TakeWord(std::string_view& rest) {
   return word;
 }
 
-// Decimal, or hexadecimal behind 0x.
+// Parses a decimal number, or a hexadecimal one after 0x.
 std::optional<uint64_t> ParseNumber(std::string_view text) {
   const bool is_hex = text.starts_with("0x");
   if (is_hex) text.remove_prefix(2);
@@ -37,7 +37,7 @@ std::optional<uint64_t> ParseNumber(std::string_view text) {
   return number;
 }
 
-// Names that are written once: "(3) main", and "(3)" from then on.
+// Abbreviated names: "(3) main" at first, "(3)" later.
 class Names {
  public:
   std::string_view Of(std::string_view text) {
@@ -152,10 +152,11 @@ class CallgrindReader {
     } else if (key == "calls") {
       is_call_ = true;
     }
-    // jump=, jcnd= and others cost nothing.
+    // jump=, jcnd= and other keys have no cost.
   }
 
-  // Positions are relative to those of the line before: "+3", "-1", and "*" for the same.
+  // Adds a line of costs. Positions are relative to the former line: "+3", "-1", and "*" for the
+  // same.
   void TakeCosts(std::string_view line, size_t number) {
     last_positions_.resize(positions_);
     for (size_t i = 0; i < positions_; ++i) {
@@ -167,7 +168,7 @@ class CallgrindReader {
       uint64_t& last = last_positions_[i];
       last = word.starts_with('+') ? last + *value : is_relative ? last - *value : *value;
     }
-    if (std::exchange(is_call_, false)) return;  // of the callee, which has it as its own
+    if (std::exchange(is_call_, false)) return;  // costs of a callee, which lists them itself
     place_.line = has_lines_ ? last_positions_[line_position_] : 0;
     const auto [known, is_new] = numbers_.try_emplace(place_, lines_.size());
     if (is_new) lines_.push_back({place_, {}});
@@ -182,7 +183,8 @@ class CallgrindReader {
     }
   }
 
-  // Our own files have the samples of an event beside its periods.
+  // Returns the column with the sample counts of an event. Our own exports have one beside the
+  // periods.
   std::optional<size_t> CountsOf(size_t event) const {
     const std::string title = absl::StrCat("samples of ", events_[event].title);
     for (size_t i = 0; i < events_.size(); ++i) {
@@ -239,7 +241,7 @@ class CallgrindReader {
   std::vector<uint64_t> last_positions_;
   Names images_, files_, functions_;
   Place place_;
-  bool is_call_ = false;  // the next line of costs is of a call
+  bool is_call_ = false;  // True if the next line of costs belongs to a call.
   std::vector<CostLine> lines_;
   absl::flat_hash_map<Place, size_t> numbers_;  // in lines_
   size_t passed_over_ = 0, first_passed_over_ = 0;

@@ -24,15 +24,15 @@ using Value = JsonTree::Value;
 constexpr double kNanosecondsInAMicrosecond = 1e3;
 constexpr double kMost = 9007199254740992.0;
 
-// pid and tid
+// A thread by pid and tid.
 using ThreadKey = std::pair<uint32_t, uint32_t>;
 
 struct Slice {
-  int64_t begin = 0, end = 0;  // nanoseconds
+  int64_t begin = 0, end = 0;  // in ns
   std::string_view name;
 };
 
-// Numbers are written as text by some.
+// Parses a number, which some writers write as text.
 uint32_t IdOf(Value value) {
   if (const auto number = value.index()) return static_cast<uint32_t>(*number);
   uint32_t number = 0;
@@ -59,8 +59,8 @@ class TraceReader {
  private:
   struct Track {
     std::vector<Slice> slices;
-    std::vector<Slice> open;  // begun, and not ended
-    int64_t last = 0;         // time of any event
+    std::vector<Slice> open;  // begun, but not ended
+    int64_t last = 0;         // time of the last event
   };
   struct ProfilePieces {
     ThreadKey thread;
@@ -81,7 +81,7 @@ class TraceReader {
     }
   }
 
-  // The pieces of one profile have its id. They may come from another thread.
+  // Adds a piece of a profile. The pieces have its id, and may come from another thread.
   void TakeProfile(Value event, const ThreadKey& thread, bool begins) {
     const Value data = event["args"]["data"];
     const auto [known, is_new] =
@@ -145,7 +145,7 @@ class TraceReader {
     }
   }
 
-  // Slices that never end last as long as anything is known of their thread.
+  // Adds the slices of a thread. A slice without an end lasts until the thread's last event.
   void AddTrack(const ThreadKey& thread, Track& track) {
     for (Slice& slice : track.open) {
       slice.end = track.last;
@@ -172,7 +172,8 @@ class TraceReader {
     };
     for (const Slice& slice : track.slices) {
       run_to(slice.begin);
-      // A slice that outlasts its caller is cut there: a thread does one thing at a time.
+      // A slice that outlasts its caller is cut at the caller's end: a thread does one thing at a
+      // time.
       const int64_t end = open.empty() ? slice.end : std::min(slice.end, open.back().end);
       cut_ += end != slice.end;
       const StackId caller = open.empty() ? profile::kNoStack : open.back().stack;
@@ -215,7 +216,7 @@ class TraceReader {
   size_t left_out_ = 0, cut_ = 0;
 };
 
-// A writer that was stopped leaves out the end of the array.
+// Parses a trace. An interrupted writer leaves out the end of the array.
 absl::StatusOr<JsonTree> ParseTrace(std::string_view text) {
   absl::StatusOr<JsonTree> whole = JsonTree::Parse(text);
   if (whole.ok() || !Trimmed(text).starts_with('[')) return whole;

@@ -1,14 +1,14 @@
-// Traces in the trace event format (Chrome, Perfetto, ninjatracing, clang -ftime-trace, …): an
-// array of events, or an object with such an array as "traceEvents".
+// Reads traces in the trace event format (Chrome, Perfetto, ninjatracing, clang -ftime-trace, …):
+// an array of events, or an object with such an array as "traceEvents".
 //
-//   {"ph":"P","name":"Profile",…} {"ph":"P","name":"ProfileChunk",…}   a CPU profile of V8 in
-//   pieces
-//   {"ph":"B",…} {"ph":"E",…}                                         a slice begins, and ends
-//   {"ph":"X","dur":µs,…}                                             a whole slice
+//   {"ph":"P","name":"Profile",…}        begin of a CPU profile of V8
+//   {"ph":"P","name":"ProfileChunk",…}   a piece of it
+//   {"ph":"B",…} {"ph":"E",…}            begin and end of a slice
+//   {"ph":"X","dur":µs,…}                a whole slice
 //
-// A trace with CPU profiles, as Chrome's Performance panel saves it, has their samples. Any other
-// trace has its slices: the open ones are the stack of their time, and each has the time in which
-// none of its callees was open, as nanoseconds of the event "time".
+// A trace with CPU profiles, as Chrome's Performance panel saves it, yields their samples. Any
+// other trace yields its slices: the open slices are the stack at a time. Each slice has the time
+// in which none of its callees was open, in ns of the event "time".
 
 #pragma once
 
@@ -19,7 +19,8 @@
 
 namespace profiler::import {
 
-// The array's end may be missing, as the format permits. kDataLoss where the text is not JSON.
+// Reads a trace into `maker`. The array's end may be missing, as the format permits. kDataLoss if
+// the text is not JSON.
 absl::Status ReadChromeTrace(std::string_view text, ProfileMaker& maker);
 
 }  // namespace profiler::import

@@ -25,12 +25,12 @@ using symbolize::ImageKind;
 using symbolize::ImageSpec;
 
 constexpr uint64_t kPage = 4096;
-// A path is no longer, and a record has room for it.
+// Longest path; a record has room for it.
 constexpr size_t kLongestPath = 4095;
 
 bool IsKernel(Mode mode) { return mode == Mode::kKernel || mode == Mode::kGuestKernel; }
 
-// How many bytes before the frame's address it is looked up.
+// Returns how many bytes before its address the frame is looked up.
 uint64_t LookedUpBefore(const Frame& frame) {
   return frame.return_address && frame.ip.value != 0 ? 1 : 0;
 }
@@ -52,7 +52,7 @@ class Layout {
  private:
   const Frame& FrameAt(uint32_t index) const { return profile_.frames[index]; }
 
-  // At its own address, for now.
+  // Places a frame at its own address, for now.
   void Place(uint32_t index) {
     const Frame& frame = FrameAt(index);
     PlacedCode& placed = layout_.frames[index];
@@ -85,7 +85,7 @@ class Layout {
     return known->second;
   }
 
-  // As a reader makes an image of a mapping record (src/profile/image_table.cc).
+  // Makes the image that a reader makes from its mapping record (src/profile/image_table.cc).
   WrittenImage MakeImage(const Dso& dso, bool in_kernel) const {
     const std::string path(profile_.text(dso.long_name).substr(0, kLongestPath));
     WrittenImage image{.in_kernel = in_kernel};
@@ -114,7 +114,7 @@ class Layout {
     return image;
   }
 
-  // Whether two frames are called the same.
+  // True if two frames have the same name.
   bool AreNamedAlike(uint32_t a, uint32_t b) const {
     const Frame& x = FrameAt(a);
     const Frame& y = FrameAt(b);
@@ -128,14 +128,14 @@ class Layout {
 
   bool MustMove(const PlacedCode& placed) const {
     const uint64_t address = placed.address.value;
-    // In a call chain that would be a marker, and so would what follows a call there.
+    // A call chain would take the address, or the return address after a call there, for a marker.
     const bool is_marker = perf_event::IsContext(address) || perf_event::IsContext(address + 1);
     if (address == 0 || is_marker) return true;
-    // What is read of a vDSO lies from the start of its file on.
+    // Readers read a vDSO from the start of its file on.
     return placed.image != PlacedCode::kNone && SpecOf(placed).kind == ImageKind::kVdso;
   }
 
-  // Frames of one kind of code, by address.
+  // Returns the frames of kernel or user code, by address.
   std::vector<uint32_t> FramesIn(bool in_kernel) const {
     std::vector<uint32_t> frames;
     for (uint32_t i = 0; i < layout_.frames.size(); ++i) {
@@ -149,7 +149,7 @@ class Layout {
 
   void MapWhatStays(bool in_kernel) {
     moving_.clear();
-    std::optional<uint32_t> last;  // frame that stays
+    std::optional<uint32_t> last;  // last frame that stays
     for (const uint32_t index : FramesIn(in_kernel)) {
       const PlacedCode& placed = layout_.frames[index];
       const bool is_taken =
@@ -170,7 +170,7 @@ class Layout {
     return x.image == y.image && x.place == y.place && AreNamedAlike(a, b);
   }
 
-  // False where another frame has the place in the image, under another name.
+  // Takes the place in the image for the frame. Returns false if a frame with another name has it.
   bool TakePlace(uint32_t index) {
     const PlacedCode& placed = layout_.frames[index];
     if (placed.image == PlacedCode::kNone) return true;
@@ -196,7 +196,7 @@ class Layout {
          symbolize::IsInFile(SpecOf(placed).kind) ? placed.place.value : placed.address.value});
   }
 
-  // Behind its last frame, at the end of the page or where something else begins.
+  // Ends the mapping of its last frame at the end of the page, or at the next frame of other code.
   void EndMapping(uint32_t last, uint64_t next) {
     const PlacedCode& placed = layout_.frames[last];
     if (placed.mapping == PlacedCode::kNone) return;
@@ -219,7 +219,8 @@ class Layout {
     }
   }
 
-  // Behind all addresses and places of code that stays, where what was moved once is moved again.
+  // Returns the first address after all code that stays. An imported profile may contain moved code
+  // already; new moved code must follow it.
   uint64_t FirstFreeAddress(bool in_kernel) const {
     const uint64_t begin = in_kernel ? kMovedKernelCode : kMovedUserCode;
     uint64_t first = begin;

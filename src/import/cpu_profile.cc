@@ -29,7 +29,7 @@ class CpuProfileReader {
     if (value["parent"].exists()) parents_.emplace_back(id, IdOf(value["parent"]));
   }
 
-  // The node of the older form, with all below it.
+  // Adds the tree of the older form.
   void AddTree(Value head) {
     std::vector<Value> open = {head};
     while (!open.empty()) {
@@ -68,8 +68,8 @@ class CpuProfileReader {
     return absl::OkStatus();
   }
 
-  // `times`: µs, one for each sample. Samples need not be in order of time: the clock of one may be
-  // behind that of the sample before.
+  // Adds samples. `times` has one time for each sample, in µs. Samples need not be in time order,
+  // because timestamps may go back.
   void AddSamples(const std::vector<Value>& samples, const std::vector<double>& times,
                   std::optional<double> start, std::optional<double> end,
                   profile::ThreadId thread) {
@@ -83,7 +83,7 @@ class CpuProfileReader {
     }
     std::stable_sort(ordered.begin(), ordered.end(),
                      [](const Sample& a, const Sample& b) { return a.at < b.at; });
-    // No sample counts beyond the profile's own time.
+    // Samples are limited to the profile's own time.
     constexpr double kEver = std::numeric_limits<double>::infinity();
     const double first = start ? *start : -kEver;
     const bool has_end = end && *end >= first;
@@ -131,7 +131,8 @@ class CpuProfileReader {
 
   static uint64_t IdOf(Value id) { return id.index(uint64_t{1} << 53).value_or(kNone); }
 
-  // `first_line`: the number of a file's first line. Smaller ones say that it is not known.
+  // Adds the function of a node and returns the node's id. `first_line`: the number of a file's
+  // first line; smaller numbers mean that the line is unknown.
   uint64_t AddCode(Value node_value, Value call, double first_line) {
     const std::string_view name = call["functionName"].text();
     const double line = call["lineNumber"].number().value_or(-1) + 1 - first_line;
@@ -145,7 +146,7 @@ class CpuProfileReader {
     return id;
   }
 
-  // The caller has its stack already.
+  // Makes the stack of a node. Its caller must have one already.
   void MakeStack(Node& node) {
     const auto parent = nodes_.find(node.parent);
     const StackId caller = parent == nodes_.end() ? profile::kNoStack : parent->second.stack;

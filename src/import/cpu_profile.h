@@ -1,21 +1,21 @@
-// CPU profiles of V8: what Chrome saves, and `node --cpu-prof` writes
+// Reads CPU profiles of V8, which Chrome saves, and `node --cpu-prof` writes
 // (https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile):
 //
 //   nodes       [{ id, callFrame { functionName, url, lineNumber }, children [ids] }, …]
-//   samples     [id, …]           the node that was on top
-//   timeDeltas  [µs, …]           since the sample before, or since startTime; may be negative
-//   endTime     µs                to which the last sample lasts
+//   samples     [id, …]           the innermost node
+//   timeDeltas  [µs, …]           since the former sample, or since startTime; may be negative
+//   endTime     µs                end of the last sample
 //
-// Until 2017 Chrome wrote a tree instead, and v8-profiler and others still do. Its lines count from
-// 1, and startTime and endTime are seconds:
+// Until 2017 Chrome wrote a tree instead; v8-profiler and others still do. Its lines count from 1,
+// and startTime and endTime are seconds:
 //
 //   head        { id, functionName, url, lineNumber, hitCount, children [nodes] }
 //   samples     [id, …]
 //   timestamps  [µs, …]
 //
-// In order of time, a sample lasts until the next one: that is its period, in nanoseconds of the
-// event "time". A profile without samples has the hit counts of its nodes, as the event "samples".
-// The node "(root)" is no frame.
+// In time order, a sample lasts until the next one. That duration is its period, in ns of the event
+// "time". A profile without samples yields the hit counts of its nodes, as the event "samples". The
+// node "(root)" is not a frame.
 
 #pragma once
 
@@ -28,13 +28,13 @@
 
 namespace profiler::import {
 
-// kDataLoss where nodes are not a tree.
+// Reads a profile into `maker`. kDataLoss if the nodes are not a tree.
 absl::Status ReadCpuProfile(JsonTree::Value root, ProfileMaker& maker);
 
-// A CPU profile in pieces, as traces of Chrome have it.
+// A CPU profile in pieces, as Chrome's traces have it.
 struct CpuProfileParts {
   std::vector<JsonTree::Value> nodes, samples, time_deltas;
-  std::optional<double> start, end;  // µs
+  std::optional<double> start, end;  // in µs
   profile::ThreadId thread{};
 };
 absl::Status AddCpuProfile(const CpuProfileParts& parts, ProfileMaker& maker);

@@ -11,11 +11,12 @@ namespace profiler::import {
 namespace {
 
 constexpr size_t kLongest = 4096, kDeepest = 32;
-// The C library keeps what it found out of an expression: for each byte that it matches up to one
-// state, of up to as many positions as the expression has.
+// Limit in bytes before the expression is compiled anew. While matching, the C library caches
+// states of the expression: up to one state per byte, each of up to as many positions as the
+// expression has.
 constexpr size_t kMostMatched = 8192;
 
-// As POSIX's extended expressions write it.
+// Translates a pattern of Go into a POSIX extended expression that matches the whole name.
 std::optional<std::string> Translated(std::string_view pattern) {
   if (pattern.size() > kLongest) return std::nullopt;
   std::string out = "^(";
@@ -48,7 +49,7 @@ std::optional<std::string> Translated(std::string_view pattern) {
     } else if (c == '[') {
       is_in_brackets = true;
     } else if (c == '{' || c == '\0') {
-      return std::nullopt;  // what is repeated so often takes that much memory
+      return std::nullopt;  // repetition takes as much memory as copies of the pattern
     } else if (c == '(') {
       if (++depth > kDeepest) return std::nullopt;
       if (pattern.substr(i + 1).starts_with("?:")) {
@@ -66,7 +67,7 @@ std::optional<std::string> Translated(std::string_view pattern) {
   return out + ")$";
 }
 
-// The name without its parameters, and without the dot of PowerPC's first ABI.
+// Returns the name without its parameters, and without the dot of PowerPC's first ABI.
 std::string WithoutParameters(std::string_view name) {
   if (name.starts_with('.')) name.remove_prefix(1);
   for (size_t at = name.find('('); at != name.npos; at = name.find('(', at + 1)) {
@@ -110,7 +111,7 @@ class DropFrames::Expression {
   const std::string text_;
   regex_t compiled_{};
   bool is_compiled_ = false;
-  size_t matched_ = 0;  // bytes, since it was compiled
+  size_t matched_ = 0;  // bytes, since the last Compile
 };
 
 std::optional<DropFrames> DropFrames::Parse(std::string_view drop, std::string_view keep) {

@@ -1,5 +1,6 @@
-// Which functions a pprof file wants left out, with all that they call: drop_frames, except
-// keep_frames. Both are regular expressions of Go's package regexp that a whole name has to match.
+// Finds the functions that a pprof file wants left out together with their callees: those that
+// match drop_frames, except those that match keep_frames. Both are regular expressions of Go's
+// package regexp that have to match the whole name.
 //
 // Source: google/pprof, profile/prune.go.
 
@@ -15,23 +16,24 @@ namespace profiler::import {
 
 class DropFrames {
  public:
-  // Nothing for a pattern that has what POSIX's extended expressions have not, except \d, \w, \s,
-  // (?: and lazy repetition, which are translated, or that is too long.
+  // Parses the patterns. Returns nothing for a pattern that is too long, or that uses syntax that
+  // POSIX's extended expressions lack, except \d, \w, \s, (?: and lazy repetition, which are
+  // translated.
   static std::optional<DropFrames> Parse(std::string_view drop, std::string_view keep);
 
-  // True if the pattern matches the name without its parameters. False for names that are too
-  // long. Not thread-safe.
+  // True if the pattern matches the name without its parameters. False for names that are too long.
+  // Not thread-safe.
   bool Drops(std::string_view name);
 
-  // True if the names took more than they may: pattern and names are untrusted. What Drops says is
-  // not to be believed then.
+  // True if matching exceeded its budget, which limits untrusted patterns and names. The results of
+  // Drops are then unreliable.
   bool is_too_much() const { return budget_ == 0; }
 
  private:
   class Expression;
   bool Matches(Expression& expression, const std::string& name);
 
-  std::shared_ptr<Expression> drop_, keep_;  // of `keep`: null for none
+  std::shared_ptr<Expression> drop_, keep_;  // keep_: null if there is no such pattern
   uint64_t budget_ = uint64_t{1} << 28;      // bytes of names times bytes of patterns
 };
 

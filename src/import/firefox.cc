@@ -20,7 +20,7 @@ using Value = JsonTree::Value;
 constexpr double kNanosecondsInAMillisecond = 1e6;
 constexpr double kMost = 9007199254740992.0;
 
-// A column of a table, which stands by itself or in rows with a schema.
+// Returns a column of a table, which is stored as an array or in rows with a schema.
 std::vector<Value> Column(Value table, std::string_view name) {
   if (!table["schema"].exists()) return table[name].elements();
   const auto at = table["schema"][name].index();
@@ -42,7 +42,7 @@ Value At(const std::vector<Value>& column, size_t index) {
   return index < column.size() ? column[index] : Value();
 }
 
-// "1234", 1234, or "1234.2" of a process that Firefox counts itself.
+// Parses "1234", 1234, or "1234.2", in which Firefox has added a counter.
 uint32_t IdOf(Value value) {
   if (const auto number = value.index()) return static_cast<uint32_t>(*number);
   uint32_t id = 0;
@@ -51,7 +51,7 @@ uint32_t IdOf(Value value) {
   return id;
 }
 
-// The tables that threads have, or share.
+// The tables of a thread, or of all threads.
 class Tables {
  public:
   Tables(Value tables, Value libs, Value fallback_libs, LibraryCode& code, ProfileMaker& maker)
@@ -146,7 +146,7 @@ class Tables {
     return maker_.Frame(code);
   }
 
-  // The profile has an address in the place of a name.
+  // Names a function by its address, if the profile has an address instead of a name.
   void NameByAddress(Value lib, std::optional<uint64_t> address, FunctionLine& function,
                      CodeSpec& code) {
     const std::string_view code_id = lib["codeId"].text(), path = lib["path"].text();
@@ -164,14 +164,14 @@ class Tables {
     code.file_offset = offset;
   }
 
-  // "name (https://x/y.js:12:3)", of the Gecko form.
+  // Splits a location of the Gecko form: "name (https://x/y.js:12:3)".
   static void SplitLocation(std::string_view location, FunctionLine& function) {
     function.name = location;
     const size_t open = location.rfind(" (");
     if (open == std::string_view::npos || !location.ends_with(')')) return;
     std::string_view where = location.substr(open + 2);
     where.remove_suffix(1);
-    // A line, and perhaps a column behind it.
+    // The line, and perhaps the column after it.
     uint32_t numbers[2] = {0, 0};
     size_t count = 0;
     while (count < 2) {
@@ -240,7 +240,7 @@ class FirefoxReader {
         AddThread(thread, root, tables);
       }
     }
-    // Of the Gecko form: the other processes.
+    // The Gecko form has further processes.
     for (const Value process : root["processes"].elements()) {
       PROFILER_RETURN_IF_ERROR(ReadProcess(process));
     }

@@ -17,7 +17,7 @@ namespace {
 using profile::FrameId;
 using profile::StackId;
 
-// Beyond this a double has no room for all whole numbers.
+// Above this, a double cannot represent every integer.
 constexpr double kMost = 9007199254740992.0;
 
 struct Count {
@@ -25,7 +25,7 @@ struct Count {
   bool is_rounded = false;
 };
 
-// Digits, and perhaps a fraction.
+// Parses digits, and perhaps a fraction.
 std::optional<Count> ParseCount(std::string_view text) {
   if (text.empty() || text.find_first_not_of("0123456789.") != std::string_view::npos) {
     return std::nullopt;
@@ -45,10 +45,10 @@ std::optional<Count> ParseCount(std::string_view text) {
 struct FoldedLine {
   std::string_view stack;
   Count count;
-  std::optional<Count> after;  // in the second column
+  std::optional<Count> after;  // second column
 };
 
-// Takes the number at the end of `text` off it.
+// Removes the number at the end of `text` and returns it.
 std::optional<Count> TakeCount(std::string_view& text) {
   const size_t space = text.find_last_of(" \t");
   if (space == std::string_view::npos) return std::nullopt;
@@ -57,7 +57,8 @@ std::optional<Count> TakeCount(std::string_view& text) {
   return count;
 }
 
-// A number in front of the last one may be part of a name: it is a column where every line has one.
+// Parses a line. A number in front of the last one may be part of a name, so it counts as a column
+// only if every line has one.
 std::optional<FoldedLine> ParseLine(std::string_view line, bool two_columns) {
   FoldedLine folded{.stack = Trimmed(line)};
   const std::optional<Count> last = TakeCount(folded.stack);
@@ -172,7 +173,8 @@ absl::Status ReadFolded(std::string_view text, ProfileMaker& maker) {
 
 namespace {
 
-// A deep stack of long names makes a line longer than the part of the file that is looked at.
+// True if the beginning of the file ends within a long line: a deep stack of long names is longer
+// than the examined part.
 bool IsStartOfLongLine(std::string_view line) {
   constexpr size_t kLong = 8192;
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; };

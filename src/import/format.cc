@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kLooksAt = size_t{1} << 16;
 
-// By what each of these has and the others have not.
+// Recognises a JSON format by members that the other formats do not have.
 std::optional<Format> RecognizeJson(std::string_view text) {
   const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
   if (has("\"traceEvents\"")) return Format::kChromeTrace;

@@ -1,5 +1,5 @@
-// The formats of other programs that are read, and how a file is known to be of one: by its bytes,
-// not by its name.
+// Lists the formats of other programs that can be imported, and recognises a file's format by its
+// bytes instead of its name.
 
 #pragma once
 
@@ -12,11 +12,11 @@
 namespace profiler::import {
 
 enum class Format : uint8_t {
-  kFolded,       // FlameGraph's stacks, a line each
+  kFolded,       // FlameGraph's stacks, one per line
   kPerfScript,   // the text of `perf script`
   kPprof,        // profile.proto, compressed or not
-  kLegacyPprof,  // what gperftools, jemalloc and old Java and Go agents write
-  kFirefox,      // of the Firefox Profiler, processed
+  kLegacyPprof,  // of gperftools, jemalloc and old Java and Go agents
+  kFirefox,      // of the Firefox Profiler
   kSpeedscope,
   kCpuProfile,   // of V8: Chrome and Node.js
   kChromeTrace,  // trace events: CPU profiles in pieces, or slices
@@ -26,8 +26,8 @@ enum class Format : uint8_t {
 
 struct NamedFormat {
   Format format;
-  std::string_view name;   // as --format takes it
-  std::string_view title;  // for a person
+  std::string_view name;   // for --format
+  std::string_view title;  // for the user
 };
 inline constexpr std::array kFormats = {
     NamedFormat{Format::kFolded, "folded", "folded stacks"},
@@ -44,14 +44,14 @@ inline constexpr std::array kFormats = {
 
 const NamedFormat& Described(Format format);
 
-// "folded, perf-script, …"
+// Returns "folded, perf-script, …".
 std::string FormatNames();
 
 std::optional<Format> FormatNamed(std::string_view name);
 
-// What a file is by its first bytes, which may be all of it. More than some 64 KiB make no
-// difference but for JSON, whose members stand in any order. Compressed files have to be inflated
-// first. Reading it may still fail.
+// Recognises a file's format by its first bytes, which may be all of it. More than 64 KiB matter
+// only for JSON, whose members can have any order. A compressed file has to be inflated first.
+// Reading the file may still fail.
 std::optional<Format> Recognize(std::string_view start);
 
 }  // namespace profiler::import

@@ -11,7 +11,8 @@ namespace profiler::import {
 namespace {
 
 constexpr size_t kMost = size_t{2} << 30;
-// JSON of many equal parts shrinks to a hundredth. DEFLATE cannot do better than a thousandth.
+// Limit for the ratio of sizes. JSON of many equal parts shrinks to a hundredth; DEFLATE's limit is
+// a thousandth.
 constexpr size_t kMostTimes = 300;
 constexpr size_t kAlways = size_t{16} << 20;
 constexpr size_t kStep = size_t{1} << 20;
@@ -19,7 +20,7 @@ constexpr size_t kStep = size_t{1} << 20;
 class Inflater {
  public:
   explicit Inflater(std::string_view bytes) : bytes_(bytes) {
-    constexpr int kGzipAlone = 15 + 16;  // window bits
+    constexpr int kGzipAlone = 15 + 16;  // window bits, for gzip only
     is_ready_ = inflateInit2(&stream_, kGzipAlone) == Z_OK;
   }
   Inflater(const Inflater&) = delete;
@@ -30,7 +31,7 @@ class Inflater {
 
   enum class End { kWhole, kFull, kDamaged, kCut };
 
-  // Appends until `most` bytes are there.
+  // Inflates until `out` has `most` bytes.
   End Inflate(size_t most, std::string& out) {
     if (!is_ready_) return End::kDamaged;
     while (out.size() < most) {
@@ -56,7 +57,7 @@ class Inflater {
     return End::kFull;
   }
 
-  // Bytes of the input that are not inflated yet.
+  // Returns the number of input bytes that are not inflated yet.
   size_t rest() const { return bytes_.size(); }
 
  private:

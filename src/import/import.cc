@@ -39,7 +39,7 @@ constexpr size_t kLooksAt = size_t{1} << 16;
 
 using Read = absl::Status (*)(std::string_view bytes, ProfileMaker& maker);
 
-// samply writes the names that it has looked up into a file beside the profile.
+// Returns the text of samply's file with symbol names beside the profile.
 std::string SymbolsBeside(const std::string& path) {
   if (path.empty()) return {};
   const absl::StatusOr<MappedFile> file = MappedFile::Open(SymbolFileOf(path));
@@ -66,7 +66,7 @@ Read ReaderOf(Format format) {
     case Format::kLegacyPprof:
       return ReadLegacyPprof;
     case Format::kFirefox:
-      break;  // ReadFirefoxAt
+      break;  // see ReadFirefoxAt
     case Format::kSpeedscope:
       return ReadJson<ReadSpeedscope>;
     case Format::kCpuProfile:
@@ -88,7 +88,8 @@ absl::Status UnknownFormat() {
       absl::StrCat("it is a profile of no format that is known: ", FormatNames(), " are read"));
 }
 
-// What comes through a pipe, and is not known to be anything, may have no end.
+// Maps the input. A pipe whose beginning is not recognised is not read further, because it may have
+// no end.
 absl::StatusOr<MappedFile> MapInput(const std::string& path, const std::string& name,
                                     bool is_known) {
   const UniqueFd fd(path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)

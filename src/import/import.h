@@ -1,4 +1,4 @@
-// From the bytes of a profile that another program wrote to a named Profile.
+// Imports a profile of another program as a named Profile.
 
 #pragma once
 
@@ -16,26 +16,26 @@
 namespace profiler::import {
 
 struct ImportedProfile {
-  profile::Profile profile;  // what is not as it could be is in its losses' warnings
+  profile::Profile profile;  // its warnings describe everything that could not be imported well
   Format format = Format::kFolded;
-  uint64_t input = 0;  // bytes that it was read from, as they lay in the file
+  uint64_t input = 0;  // size of the input in bytes, before decompression
 };
 
-// Reads `bytes`, which may be compressed by gzip, as the given format, or as the one that they are
-// recognised as. `path` is where they lie, for files beside it; empty: nowhere. Errors: kDataLoss,
-// with where and what was expected, when they are not of that format, damaged or without a sample;
-// kInvalidArgument when they are of no known format. Memory: a few times that of the bytes.
+// Reads `bytes`, which may be compressed by gzip, in the given format, or else in the recognised
+// one. `path` is the location of the file, for files beside it; empty: unknown. Errors: kDataLoss,
+// with position and expectation, if the bytes have another format, are damaged or have no sample;
+// kInvalidArgument if no format is recognised. Uses a few times the memory of the bytes.
 absl::StatusOr<ImportedProfile> Import(std::span<const std::byte> bytes,
                                        std::optional<Format> format, const std::string& path = {});
 
-// Import of a file, or of standard input for "-". Errors have the file's name; also those of
-// open(2) and, of a pipe, of a temporary file.
+// Imports a file, or standard input for "-". Errors contain the file's name; also those of open(2)
+// and, for a pipe, of creating a temporary file.
 absl::StatusOr<ImportedProfile> ImportFile(const std::string& path, std::optional<Format> format);
 
-// The format of a file by its first bytes, which may be compressed.
+// Recognises a file's format by its first bytes, which may be compressed.
 std::optional<Format> RecognizeFile(std::string_view start);
 
-// Makes the features of a recording say what it was made of.
+// Sets the features of a recording that say from which file and format it was made.
 void SetImported(std::string_view file, Format format, perf_data::Features* features);
 
 }  // namespace profiler::import

@@ -232,7 +232,7 @@ TEST(AProfileOfFirefox, HasItsTablesInEachThread) {
   EXPECT_EQ(loaded.recording->features().sample_time->last, 4'250'000);
 }
 
-// As samply saves it: addresses in the place of names, and what they are in a file beside it.
+// samply saves addresses in place of names, and the names in a file beside the profile.
 TEST(AProfileOfFirefox, WithoutNamesHasThoseOfTheSymbolFileBesideIt) {
   const std::string path = FileWith(R"json({"meta": {"symbolicated": false},
     "libs": [{"path": "/no/such/file", "codeId": "3e5c28e9"}],

@@ -11,7 +11,7 @@
 
 namespace profiler::import {
 
-// Takes what nlohmann's parser finds.
+// Receives the events of nlohmann's parser.
 class JsonTreeMaker {
  public:
   explicit JsonTreeMaker(JsonTree& tree) : tree_(tree) {}
@@ -49,7 +49,7 @@ class JsonTreeMaker {
 
   struct OpenNode {
     uint32_t node = 0;
-    uint32_t last_child = 0;  // 0: it has none yet
+    uint32_t last_child = 0;  // 0: none yet
   };
 
   bool AddNumber(double value) {

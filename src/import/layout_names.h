@@ -1,4 +1,4 @@
-// The names of a profile as facts about the places where its code lies in a written recording.
+// Converts the names of a profile into facts about the places of its code in a written recording.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace profiler::import {
 
-// Of every frame that is in an image.
+// Returns the names of all frames that are in an image.
 symbolize::NameFacts NamesOf(const profile::Profile& profile, const CodeLayout& layout);
 
 }  // namespace profiler::import

@@ -23,7 +23,7 @@ class Words {
   Words(std::string_view bytes, size_t size, bool swapped)
       : bytes_(bytes), size_(size), swapped_(swapped) {}
 
-  // Nothing at the end.
+  // Returns the next word; nothing at the end.
   std::optional<uint64_t> Next() {
     if (bytes_.size() - offset_ < size_) return std::nullopt;
     uint64_t word = 0;
@@ -36,7 +36,7 @@ class Words {
   }
 
   size_t offset() const { return offset_; }
-  // How many more there are.
+  // Returns the number of remaining words.
   size_t rest() const { return (bytes_.size() - offset_) / size_; }
 
  private:
@@ -49,7 +49,7 @@ class Words {
 struct Header {
   Words behind;
   bool is_java = false;
-  uint64_t period = 0;  // microseconds
+  uint64_t period = 0;  // in µs
 };
 
 std::optional<Header> ReadHeader(std::string_view bytes) {
@@ -91,7 +91,7 @@ absl::Status ReadSamples(Words& words, std::vector<CpuSample>& samples) {
   }
 }
 
-// Callers are at the call, which is before the address that they return to.
+// Moves callers from the return address into the call before it.
 void MakeCallersExact(std::vector<CpuSample>& samples) {
   for (CpuSample& sample : samples) {
     for (size_t i = 1; i < sample.addresses.size(); ++i) {
@@ -100,7 +100,7 @@ void MakeCallersExact(std::vector<CpuSample>& samples) {
   }
 }
 
-// The frame of the signal handler stands between the leaf and its caller, in all samples but a few.
+// Removes the frames of the signal handler, which follow the leaf in almost all samples.
 void LeaveOutSignalHandler(std::vector<CpuSample>& samples) {
   constexpr int kFramesAtMost = 2;
   constexpr size_t kOneInHowManyMayDiffer = 32;
@@ -121,7 +121,8 @@ void LeaveOutSignalHandler(std::vector<CpuSample>& samples) {
   }
 }
 
-// The leaf comes from the signal's context, and may come from the stack once more.
+// Removes a repeated leaf: the leaf comes from the signal's context, and may come from the stack
+// again.
 void LeaveOutRepeatedLeaves(std::vector<CpuSample>& samples) {
   for (CpuSample& sample : samples) {
     if (sample.addresses.size() > 1 && sample.addresses[0] == sample.addresses[1] + 1) {
@@ -130,7 +131,8 @@ void LeaveOutRepeatedLeaves(std::vector<CpuSample>& samples) {
   }
 }
 
-// " 0x0000006 com.example.function06 (source.java:06)" by number.
+// Returns the names by number, from lines such as " 0x0000006 com.example.function06
+// (source.java:06)".
 std::map<uint64_t, FunctionLine> JavaNames(std::string_view text) {
   std::map<uint64_t, FunctionLine> names;
   TextLines lines(text);

@@ -1,4 +1,4 @@
-// CPU profiles of gperftools and of old Java agents (legacy_pprof.h).
+// Reads CPU profiles of gperftools and of old Java agents (legacy_pprof.h).
 
 #pragma once
 
@@ -11,7 +11,8 @@ namespace profiler::import {
 
 bool IsLegacyCpuProfile(std::string_view bytes);
 
-// Of bytes that IsLegacyCpuProfile says are one. kDataLoss, with the offset, where they are cut.
+// Reads bytes that IsLegacyCpuProfile accepts into `maker`. kDataLoss, with the offset, if they are
+// cut.
 absl::Status ReadLegacyCpuProfile(std::string_view bytes, ProfileMaker& maker);
 
 }  // namespace profiler::import

@@ -23,7 +23,7 @@ constexpr std::string_view kHeap = "heap profile:", kJemalloc = "heap_v2/";
 constexpr std::string_view kCounts = " profile: total ";
 constexpr double kMost = 9e18;
 
-// Takes numbers and marks off the front of a line.
+// Parses numbers and marks at the beginning of a line.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : rest_(text) {}
@@ -45,7 +45,7 @@ class Cursor {
     return true;
   }
 
-  // "0x41c711 0x42ecc3 …" to the end of the line.
+  // Parses "0x41c711 0x42ecc3 …" up to the end of the line.
   std::vector<uint64_t> Addresses() {
     std::vector<uint64_t> addresses;
     while (Mark("0x")) {
@@ -64,7 +64,7 @@ class Cursor {
   std::string_view rest_;
 };
 
-// "144: 8498176 [ 144: 8498176]"
+// The counts in "144: 8498176 [ 144: 8498176]".
 struct HeapCounts {
   uint64_t objects_in_use = 0, bytes_in_use = 0, objects = 0, bytes = 0;
 };
@@ -80,7 +80,7 @@ std::optional<HeapCounts> TakeHeapCounts(Cursor& line) {
   return counts;
 }
 
-// The text up to where the mappings begin, and these.
+// The text in front of the mappings, and the mappings.
 struct Parts {
   std::string_view samples, mappings;
 };
@@ -93,7 +93,7 @@ Parts SplitAtMappings(std::string_view text) {
   return {text, {}};
 }
 
-// Names that the file has for addresses: "#⇥0x41c711⇥main.f+0x11⇥⇥/src/f.go:12".
+// The file's own names of addresses: "#⇥0x41c711⇥main.f+0x11⇥⇥/src/f.go:12".
 using Names = std::map<uint64_t, std::vector<FunctionLine>>;
 Names NamesIn(std::string_view text) {
   Names names;
@@ -147,7 +147,7 @@ class TextReader {
         stack = MakeStack(cursor.Addresses());
         continue;
       }
-      // Each thread of jemalloc has its own line, and t* is that of all.
+      // jemalloc has a line per thread; t* is their sum.
       if (is_jemalloc_ && !cursor.Mark("t*:")) continue;
       const auto counts = TakeHeapCounts(cursor);
       if (!counts) continue;
@@ -155,7 +155,7 @@ class TextReader {
         if (!cursor.Mark("@")) continue;
         stack = MakeStack(cursor.Addresses());
       } else if (stack == profile::kNoStack) {
-        continue;  // the sums at the top
+        continue;  // the sums at the beginning
       }
       AddHeap(*counts, stack);
     }
@@ -190,14 +190,14 @@ class TextReader {
     }
     if (!cursor.Mark(kHeap) || !TakeHeapCounts(cursor) || !cursor.Mark("@")) return false;
     const bool is_v2 = cursor.Mark("heapz_v2/") || cursor.Mark("heap_v2/");
-    // Of Go: twice the rate.
+    // Go writes twice the rate.
     const bool is_go = !is_v2 && cursor.Mark("heap/");
     if (!is_v2 && !is_go) return true;  // every allocation is counted
     rate_ = static_cast<double>(cursor.Number().value_or(0)) / (is_go ? 2 : 1);
     return true;
   }
 
-  // Whether more was allocated than is in use.
+  // True if more was allocated than is in use.
   bool HasAllocated() const {
     TextLines lines(parts_.samples);
     std::string_view line;
@@ -214,7 +214,7 @@ class TextReader {
     return false;
   }
 
-  // What so many sampled objects stand for.
+  // Returns the factor by which sampled objects have to be scaled up.
   double ScaleOf(uint64_t objects, uint64_t bytes) const {
     if (rate_ <= 1 || objects == 0 || bytes == 0) return 1;
     const double average = static_cast<double>(bytes) / static_cast<double>(objects);
@@ -242,7 +242,7 @@ class TextReader {
                 .period = scale == 1 ? value : static_cast<uint64_t>(scaled)});
   }
 
-  // All addresses are ones that calls return to.
+  // Makes a stack. All addresses are return addresses.
   StackId MakeStack(const std::vector<uint64_t>& addresses) {
     StackId stack = profile::kNoStack;
     for (size_t i = addresses.size(); i-- > 0;) {
@@ -260,7 +260,7 @@ class TextReader {
   const Names names_;
   ProfileMaker& maker_;
   const profile::ThreadId thread_;
-  double rate_ = 0;  // bytes between two samples, on average; 0: each is one
+  double rate_ = 0;  // mean distance of samples in bytes; 0: every allocation is a sample
   bool is_jemalloc_ = false, has_allocated_ = false;
 };
 

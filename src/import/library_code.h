@@ -1,12 +1,12 @@
-// Names code of libraries for profiles that have only addresses, as samply saves them
-// (samply load looks the names up when it shows one).
+// Names code of libraries for profiles that have only addresses, as samply saves them (samply load
+// looks the names up when it shows one).
 //
 //   address in a library ─▶ FILE.syms.json beside the profile      a name
-//                        └▶ the library itself, by its build-id    where the address is in the
-//                        file,
-//                           from which whoever reads the profile takes the name
+//                        └▶ the library itself, by its build-id    the file offset of the address,
+//                                                                  from which readers of the
+//                                                                  profile look up the name
 //
-// Addresses count from where the library's first segment begins.
+// Addresses count from the beginning of the library's first segment.
 //
 // Private to this package.
 
@@ -24,18 +24,19 @@
 
 namespace profiler::import {
 
-// "profile.json.syms.json" for "profile.json" and "profile.json.gz".
+// Returns "profile.json.syms.json" for "profile.json" and "profile.json.gz".
 std::string SymbolFileOf(std::string_view profile);
 
-// Not thread-safe.
+// Looks up code of libraries. Not thread-safe.
 class LibraryCode {
  public:
-  // `symbols` is the text of a symbol file, empty where there is none; one that is damaged is none.
+  // `symbols` is the text of a symbol file; empty if there is none. A damaged one is ignored.
   explicit LibraryCode(std::string_view symbols);
 
-  // `code_id`: the build-id in hexadecimal. Empty: nothing is known.
+  // Returns the name at an address; empty: unknown. `code_id`: the build-id in hexadecimal.
   std::string_view NameAt(std::string_view code_id, uint64_t address);
-  // Where the address is in the file at `path`, or one elsewhere that has the build-id.
+  // Returns the file offset of the address in the file at `path`, or in another file with the
+  // build-id.
   std::optional<uint64_t> FileOffsetOf(std::string_view path, std::string_view code_id,
                                        uint64_t address);
 
@@ -48,10 +49,10 @@ class LibraryCode {
 
   std::optional<JsonTree> tree_;
   std::map<std::string, Symbols, std::less<>> symbols_;                            // by build-id
-  std::map<std::string, std::optional<symbolize::ImageFile>, std::less<>> files_;  // likewise
+  std::map<std::string, std::optional<symbolize::ImageFile>, std::less<>> files_;  // by build-id
 };
 
-// The bytes of a build-id; empty for what is no hexadecimal number of whole bytes.
+// Returns the bytes of a build-id; empty if the text is not a hexadecimal number of whole bytes.
 std::vector<std::byte> BuildIdOfText(std::string_view hexadecimal);
 
 }  // namespace profiler::import

@@ -12,7 +12,7 @@
 namespace profiler::import {
 namespace {
 
-// The hexadecimal number that `rest` begins with, which it is taken off.
+// Removes the hexadecimal number at the beginning of `rest` and returns it.
 std::optional<uint64_t> TakeHex(std::string_view& rest) {
   uint64_t number = 0;
   const auto [stop, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number, 16);
@@ -62,8 +62,8 @@ void MemoryMap::AddLine(std::string_view line) {
     if (TakeField(rest).find('x') == std::string_view::npos) return;
     std::string_view offset = TakeField(rest);
     mapping.offset = TakeHex(offset).value_or(0);
-    (void)TakeField(rest);  // the device
-    (void)TakeField(rest);  // the inode
+    (void)TakeField(rest);  // device
+    (void)TakeField(rest);  // inode
   }
   mapping.path = WithAttributes(Trimmed(rest));
   mappings_.push_back(std::move(mapping));

@@ -1,7 +1,8 @@
-// The mappings at the end of a legacy profile: /proc/PID/maps, or the shorter lines of gperftools.
+// Parses the mappings at the end of a legacy profile: /proc/PID/maps, or the shorter lines of
+// gperftools.
 //
 //   00400000-00fcb000 r-xp 00000000 00:00 21306940    /bin/server
-//   00400000-00fcb000: $source/server                 with "source=/bin" somewhere in front of it
+//   00400000-00fcb000: $source/server                 with an earlier line "source=/bin"
 
 #pragma once
 
@@ -16,14 +17,14 @@ namespace profiler::import {
 
 class MemoryMap {
  public:
-  // Lines that are no executable mapping are passed over.
+  // Parses the lines. Skips lines that are not executable mappings.
   explicit MemoryMap(std::string_view text);
 
-  // A frame at `address`, with the image that is mapped there.
+  // Returns a frame at `address`, with the image that is mapped there.
   profile::FrameId Frame(uint64_t address, std::span<const FunctionLine> functions,
                          ProfileMaker& maker) const;
 
-  // What ran: the name of the first image, or "[unknown]".
+  // Returns the program: the name of the first image, or "[unknown]".
   std::string_view program() const;
 
  private:
@@ -36,7 +37,7 @@ class MemoryMap {
   std::string WithAttributes(std::string_view path) const;
 
   std::vector<Mapping> mappings_;                                // by start
-  std::vector<std::pair<std::string, std::string>> attributes_;  // "$source", what it stands for
+  std::vector<std::pair<std::string, std::string>> attributes_;  // "$source" and its value
 };
 
 }  // namespace profiler::import

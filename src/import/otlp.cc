@@ -24,7 +24,7 @@ using profile::StackId;
 using profile::ThreadId;
 using protozero::pbf_reader;
 
-// A number of an element in a table, checked where it is used.
+// The index of an element in a table, checked at its use.
 using Index = uint64_t;
 
 struct ValueType {
@@ -64,7 +64,7 @@ struct OneProfile {
   std::vector<Sample> samples;
 };
 
-// A repeated field of numbers, packed or not.
+// Appends a repeated field of numbers, packed or not.
 template <class Number, class Get>
 void AppendNumbers(pbf_reader& field, std::vector<Number>& out, Get get_packed) {
   if (field.wire_type() == protozero::pbf_wire_type::varint) {
@@ -96,7 +96,7 @@ ValueType ReadValueType(pbf_reader message) {
   return type;
 }
 
-// AnyValue: a text or a number; others are not asked for.
+// Reads an AnyValue: a text or a number. Other kinds are not needed.
 void ReadValue(pbf_reader message, Attribute& attribute) {
   while (message.next()) {
     switch (message.tag()) {
@@ -293,7 +293,7 @@ class Dictionary {
   std::string_view text(Index index) const {
     return index < strings_.size() ? strings_[index] : std::string_view();
   }
-  // Null for element 0, which stands for none, and for an element that is not there.
+  // Return null for element 0, which stands for none, and for missing elements.
   const Mapping* mapping(Index index) const { return At(mappings_, index); }
   const Location* location(Index index) const { return At(locations_, index); }
   const Function* function(Index index) const { return At(functions_, index); }
@@ -429,7 +429,8 @@ class OtlpReader {
     return true;
   }
 
-  // The sum of the values, or of one for each time. Nothing for an amount below zero.
+  // Returns the sum of the values, or the number of times if there are no values. Nothing for
+  // negative values.
   std::optional<uint64_t> AmountOf(const Sample& sample) {
     if (sample.values.empty()) return sample.times.size();
     uint64_t sum = 0;
@@ -454,7 +455,7 @@ class OtlpReader {
     const EventId event = maker_.Event(dictionary_.text(profile.type.type));
     const bool is_count = IsCount(profile.type);
     for (const Sample& sample : profile.samples) {
-      // A value beside each time belongs to that time.
+      // With as many values as times, each value belongs to the time at the same index.
       const bool is_each = sample.values.size() == sample.times.size() && !sample.values.empty();
       if (is_each) {
         for (size_t i = 0; i < sample.values.size(); ++i) {
@@ -468,7 +469,7 @@ class OtlpReader {
     }
   }
 
-  // `count` samples of `period` together: at the sample's times if it has one for each of them.
+  // Adds `count` samples with the sum `period`; at the sample's times if there are `count` of them.
   void Add(EventId event, const Sample& sample, uint64_t count, uint64_t period) {
     SampleSpec spec{.event = event,
                     .thread = ThreadOf(sample.attributes),
@@ -561,7 +562,7 @@ class OtlpReader {
 
   ProfileMaker& maker_;
   Dictionary dictionary_;
-  std::string_view service_;  // of the resource at hand
+  std::string_view service_;  // of the present resource
   std::map<std::vector<Index>, ThreadId> threads_;
   std::map<Index, StackId> known_stacks_;
   size_t left_out_ = 0;
@@ -578,9 +579,9 @@ absl::Status ReadOtlp(std::string_view bytes, ProfileMaker& maker) {
   return absl::OkStatus();
 }
 
-// A request begins with resource_profiles, whose first field is a resource or scope_profiles, or
-// with the dictionary, whose first mapping is empty. pprof's sample types have numbers there, and
-// its samples no empty field.
+// Recognises the first field. In a request it is resource_profiles, which begins with a resource or
+// scope_profiles, or the dictionary, whose first mapping is empty. In pprof's files, sample types
+// have numbers there, and samples have no empty field.
 bool LooksLikeOtlp(std::string_view start) {
   size_t at = 1;
   while (at < start.size() && (start[at] & 0x80) != 0) ++at;

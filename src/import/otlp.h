@@ -1,11 +1,11 @@
-// Profiles of OpenTelemetry: an ExportProfilesServiceRequest or ProfilesData of
+// Reads OpenTelemetry's profiles: an ExportProfilesServiceRequest or ProfilesData of
 // opentelemetry-proto v1.11.0 (src/otlp/request.h), as its collector and `profiler export` write
 // them.
 //
 // Each profile of the file has one type of value, which is an event. A profile of samples/count and
-// the profile behind it are one event: how many samples, and what they add up to, if their samples
-// have the same stacks and attributes. The attributes process.pid, thread.id and thread.name say
-// whose sample it is.
+// the profile after it become one event, with the number of samples and their sum, if their samples
+// have the same stacks and attributes. The attributes process.pid, thread.id and thread.name
+// identify the thread of a sample.
 
 #pragma once
 
@@ -16,10 +16,10 @@
 
 namespace profiler::import {
 
-// `bytes`: not compressed. kDataLoss where they are cut, or not of this layout.
+// Reads uncompressed `bytes` into `maker`. kDataLoss if they are cut, or do not have this layout.
 absl::Status ReadOtlp(std::string_view bytes, ProfileMaker& maker);
 
-// True if the bytes begin as such a file does.
+// True if the bytes begin like a file of this format.
 bool LooksLikeOtlp(std::string_view start);
 
 }  // namespace profiler::import

@@ -11,7 +11,7 @@ namespace {
 
 using protozero::pbf_writer;
 
-// One message from its fields.
+// Returns one message of the given fields.
 template <class Write>
 std::string Message(Write write) {
   std::string bytes;
@@ -25,7 +25,7 @@ std::string Packed(uint32_t field, const std::vector<uint64_t>& numbers) {
       [&](pbf_writer& w) { w.add_packed_uint64(field, numbers.begin(), numbers.end()); });
 }
 
-// main calls work in /bin/app; the thread "worker" has pid 7 and tid 8.
+// Returns the tables: main calls work in /bin/app; the thread "worker" has pid 7 and tid 8.
 std::string DictionaryOf() {
   return Message([](pbf_writer& w) {
     for (const uint32_t table : {1, 2, 3, 4, 6, 7}) w.add_message(table, std::string());
@@ -45,7 +45,7 @@ std::string DictionaryOf() {
                     }));
       w.add_message(3, Message([&](pbf_writer& m) { m.add_uint64(1, 1 + function); }));
     }
-    w.add_message(7, Packed(1, {2, 1}));  // stack: the leaf first
+    w.add_message(7, Packed(1, {2, 1}));  // stack: leaf first
     const auto attribute = [&](uint64_t key, auto add_value) {
       w.add_message(6, Message([&](pbf_writer& m) {
                       m.add_uint64(1, key);
@@ -62,7 +62,8 @@ std::string DictionaryOf() {
   });
 }
 
-// `sample` has the fields beside the stack and the attributes.
+// Returns a profile of one sample. `sample` has the sample's fields besides the stack and the
+// attributes.
 std::string ProfileOf(uint64_t type, uint64_t unit, const std::string& sample) {
   return Message([&](pbf_writer& w) {
     w.add_message(1, Message([&](pbf_writer& value) {

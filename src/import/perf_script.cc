@@ -30,7 +30,7 @@ bool IsModule(std::string_view image) {
   return name.ends_with(".ko") || name.find(".ko.") != std::string_view::npos;
 }
 
-// A thread's name may begin with '#', too.
+// True for a comment. A thread's name may also begin with '#'.
 bool IsComment(std::string_view line, const std::optional<ScriptSample>& sample) {
   return line.starts_with('#') && !(sample && sample->time);
 }
@@ -41,7 +41,7 @@ class ScriptReader {
 
   void Take(std::string_view line, size_t number) {
     if (Trimmed(line).empty()) {
-      // Some print an empty line in front of the frames, too.
+      // Some programs also print an empty line in front of the frames.
       if (!frames_.empty()) Finish();
       return;
     }
@@ -89,7 +89,7 @@ class ScriptReader {
     if (const auto frame = FindScriptFrame(sample.rest)) frames_.push_back({*frame, {}});
   }
 
-  // A thread whose process is not known is taken for one of its own.
+  // A thread with unknown process counts as a process of its own.
   uint32_t Pid() const { return sample_->pid.value_or(sample_->tid); }
 
   void Finish() {
@@ -108,7 +108,7 @@ class ScriptReader {
     frames_.clear();
   }
 
-  // Leaf first. Inlined functions stand in front of the one that has their code.
+  // Makes the frames, leaf first. Inlined functions precede the function that has their code.
   void MakeFrames() {
     stack_.clear();
     functions_.clear();
@@ -141,7 +141,7 @@ class ScriptReader {
   ProfileMaker& maker_;
   std::optional<ScriptSample> sample_;
   std::vector<PlacedFrame> frames_;      // of the sample
-  std::vector<FunctionLine> functions_;  // of the frame that is being made
+  std::vector<FunctionLine> functions_;  // of the present frame
   std::vector<profile::FrameId> stack_;
   size_t passed_over_ = 0, first_passed_over_ = 0;
 };

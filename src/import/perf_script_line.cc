@@ -20,7 +20,7 @@ std::optional<Number> ParseNumber(std::string_view text, int base = 10) {
   return number;
 }
 
-// The next word of `rest`, which it is taken off.
+// Removes the next word of `rest` and returns it.
 std::string_view TakeWord(std::string_view& rest) {
   rest.remove_prefix(std::min(rest.find_first_not_of(kSpace), rest.size()));
   const size_t end = std::min(rest.find_first_of(kSpace), rest.size());
@@ -29,7 +29,7 @@ std::string_view TakeWord(std::string_view& rest) {
   return word;
 }
 
-// Of "51499.088689": nanoseconds.
+// Parses seconds, such as "51499.088689", to ns.
 std::optional<uint64_t> ParseSeconds(std::string_view text) {
   constexpr uint64_t kNanosecondsInASecond = 1'000'000'000;
   constexpr uint64_t kMostSeconds = UINT64_MAX / kNanosecondsInASecond - 1;
@@ -47,7 +47,7 @@ std::optional<uint64_t> ParseSeconds(std::string_view text) {
   return *seconds * kNanosecondsInASecond + nanoseconds;
 }
 
-// "1234" is a tid, "12/34" a pid and a tid. A thread that is gone is -1.
+// Parses "1234", a tid, or "12/34", a pid and a tid. An ended thread is -1.
 bool ParseIds(std::string_view word, ScriptSample& sample) {
   const auto parse = [](std::string_view text) -> std::optional<uint32_t> {
     if (text == "-1") return UINT32_MAX;
@@ -64,14 +64,14 @@ bool ParseIds(std::string_view word, ScriptSample& sample) {
   return true;
 }
 
-// "[003]"
+// Parses "[003]".
 bool ParseCpu(std::string_view word, ScriptSample& sample) {
   if (word.size() < 3 || !word.starts_with('[') || !word.ends_with(']')) return false;
   sample.cpu = ParseNumber<uint32_t>(word.substr(1, word.size() - 2));
   return sample.cpu.has_value();
 }
 
-// Takes the CPU and the time off what follows the numbers of the thread. Returns the next word.
+// Removes the CPU and the time that follow the thread's numbers. Returns the next word.
 std::string_view TakePlaceAndTime(std::string_view& rest, ScriptSample& sample) {
   std::string_view word = TakeWord(rest);
   if (ParseCpu(word, sample)) word = TakeWord(rest);
@@ -82,7 +82,7 @@ std::string_view TakePlaceAndTime(std::string_view& rest, ScriptSample& sample) 
   return word;
 }
 
-// All that follows the name and the numbers of the thread.
+// Parses the text after the thread's name and numbers.
 bool ParseBehindIds(std::string_view rest, ScriptSample& sample) {
   std::string_view word = TakePlaceAndTime(rest, sample);
   if (const auto period = ParseNumber<uint64_t>(word)) {
@@ -91,13 +91,13 @@ bool ParseBehindIds(std::string_view rest, ScriptSample& sample) {
   }
   if (word.size() < 2 || !word.ends_with(':')) return false;
   sample.event = word.substr(0, word.size() - 1);
-  // A number with a colon is no event: the line is another one.
+  // A number with a colon is not an event, so the line is another one.
   if (sample.event.find_first_not_of("0123456789.:") == std::string_view::npos) return false;
   sample.rest = Trimmed(rest);
   return true;
 }
 
-// Takes "+0x1f" off the end of a name.
+// Removes "+0x1f" at the end of a name and returns it.
 std::optional<uint64_t> TakeOffset(std::string_view& name) {
   const size_t plus = name.rfind("+0x");
   if (plus == std::string_view::npos || plus == 0) return std::nullopt;
@@ -106,7 +106,7 @@ std::optional<uint64_t> TakeOffset(std::string_view& name) {
   return offset;
 }
 
-// Where " (image)" begins at the end of a line.
+// Returns the position of " (image)" at the end of a line.
 size_t FindImage(std::string_view line) {
   constexpr std::string_view kDeleted = " (deleted))";
   const size_t end = line.ends_with(kDeleted) ? line.size() - kDeleted.size() : line.size();
@@ -117,7 +117,8 @@ size_t FindImage(std::string_view line) {
 
 namespace {
 
-// The name may have numbers in it: the first number that all the rest fits behind is the tid.
+// Parses the beginning of a line. The name may contain numbers: the first number after which the
+// rest fits is the tid.
 template <class Fits>
 std::optional<ScriptSample> ParseHead(std::string_view line, Fits fits) {
   const size_t begin = line.find_first_not_of(kSpace);

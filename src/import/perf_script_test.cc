@@ -8,7 +8,7 @@
 namespace profiler::import {
 namespace {
 
-// Begins with what a line of a sample says.
+// Returns the fields of a sample's line as text.
 std::string Told(std::string_view line) {
   const auto sample = ParseScriptSample(line);
   if (!sample) return "none";

@@ -26,23 +26,23 @@ using profile::StackId;
 using protozero::pbf_reader;
 using Fields = PprofFields;
 
-// Which values of a sample are an event's.
+// The values of a sample that belong to an event.
 struct ValueOfEvent {
   profile::EventId event{};
-  std::optional<size_t> count;  // index of the value that says how many samples
-  size_t period = 0;            // index of the value that is their weight
-  // Where the file says how much lies between two samples: the count follows from the weight.
+  std::optional<size_t> count;  // index of the value with the number of samples
+  size_t period = 0;            // index of the value with their weight
+  // If the file has the distance between two samples, the count is the weight divided by it.
   uint64_t per_sample = 0;
-  uint64_t scale = 1;  // nanoseconds a unit of time
+  uint64_t scale = 1;  // ns per unit of time
 };
 
-// Whether a value says how many samples there were; `next`: the type of the value behind it.
+// True if a value is a number of samples. `next` is the type of the following value.
 bool IsSampleCount(std::string_view type, std::string_view unit, std::string_view next) {
   const bool is_of_next = !next.empty() && type == absl::StrCat(View(next), pprof::kSamplesEnding);
   return (type == "samples" || type == "sample" || is_of_next) && unit == "count";
 }
 
-// Times are in nanoseconds here. Units as pprof's internal/measurement knows them.
+// Returns the ns per unit of time. The units are those of pprof's internal/measurement.
 uint64_t ScaleOf(std::string_view unit) {
   constexpr uint64_t kSecond = 1'000'000'000;
   constexpr std::pair<std::string_view, uint64_t> kUnits[] = {{"us", 1000},
@@ -62,7 +62,8 @@ uint64_t ScaleOf(std::string_view unit) {
   return 1;
 }
 
-// In hexadecimal, else it is no build-id of an ELF file (Go writes others).
+// Parses a hexadecimal build-id. Any other text is not the build-id of an ELF file; Go writes such
+// texts.
 std::vector<std::byte> BuildIdOf(std::string_view text) {
   constexpr size_t kLongest = 20;
   const bool is_hex = text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
@@ -85,7 +86,7 @@ class PprofReader {
  public:
   explicit PprofReader(ProfileMaker& maker) : maker_(maker) {}
 
-  // Throws protozero::exception.
+  // Reads the profile. Throws protozero::exception.
   absl::Status Read(std::string_view bytes) {
     tables_.Read(bytes);
     if (tables_.value_types.empty()) {
@@ -106,7 +107,7 @@ class PprofReader {
  private:
   void ChooseEvents() {
     const auto& types = tables_.value_types;
-    std::vector<std::string> names(types.size());  // of the event of each type
+    std::vector<std::string> names(types.size());  // of each type's event
     for (size_t i = 0; i < types.size(); ++i) names[i] = NameOf(i, {names.data(), i});
     const auto is_count = [&](size_t i) {
       const bool is_last = i + 1 == types.size();
@@ -134,7 +135,8 @@ class PprofReader {
     }
   }
 
-  // A type that another one has already is told apart by its unit, or else by a number.
+  // Returns the name of a type's event. If another type has the name already, adds the unit, and
+  // then a number if needed.
   std::string NameOf(size_t index, std::span<const std::string> before) const {
     const std::string type(tables_.text(tables_.value_types[index].type));
     std::string name = type;
@@ -220,8 +222,8 @@ class PprofReader {
   }
   size_t values_of_sample() const { return tables_.value_types.size(); }
 
-  // From the outermost location to the first one that is dropped. Those in front of the first one
-  // that is not dropped stay.
+  // Returns the stack from the outermost location up to the first dropped one. Dropped locations
+  // outside of all kept ones stay.
   StackId StackOfSample() {
     StackId stack = profile::kNoStack;
     bool has_kept = false;
@@ -236,7 +238,7 @@ class PprofReader {
     return stack;
   }
 
-  // Packed, as proto3 has them, or one by one.
+  // Reads numbers, packed as in proto3, or one by one.
   template <class Number>
   static void ReadNumbers(pbf_reader& message, std::vector<Number>& numbers) {
     if (message.wire_type() != protozero::pbf_wire_type::length_delimited) {
@@ -280,7 +282,8 @@ class PprofReader {
     return error == std::errc() && stop == end ? std::optional(id) : std::nullopt;
   }
 
-  // A thread has one name here: its own, or else that of its process, or of the program.
+  // Returns the thread of the present sample. It is named after its own label, else after its
+  // process, else after the program.
   profile::ThreadId ThreadOfSample() {
     std::string_view name = fields_.thread.empty() ? fields_.comm : fields_.thread;
     if (name.empty()) name = ProgramName();
@@ -316,7 +319,7 @@ class PprofReader {
                 .period = static_cast<uint64_t>(period) * value.scale});
   }
 
-  // Outermost first.
+  // Returns the frames of a location, outermost first.
   const std::vector<FrameId>& FramesOf(uint64_t location_id) {
     const auto [known, is_new] = frames_.try_emplace(location_id);
     if (is_new) known->second = MakeFrames(location_id);
@@ -330,7 +333,8 @@ class PprofReader {
     return name.empty() ? tables_.text(function->second.system_name) : name;
   }
 
-  // Only the function whose code it is has the address.
+  // Makes the frames of a location. Only the function that has the code gets the address, not the
+  // inlined ones.
   std::vector<FrameId> MakeFrames(uint64_t location_id) {
     const auto found = tables_.locations.find(location_id);
     if (found == tables_.locations.end()) return {maker_.Frame({})};
@@ -381,9 +385,9 @@ class PprofReader {
   ProfileMaker& maker_;
   PprofTables tables_;
   std::vector<ValueOfEvent> values_;
-  SampleFields fields_;                                         // of the sample at hand
+  SampleFields fields_;                                         // of the present sample
   absl::flat_hash_map<uint64_t, std::vector<FrameId>> frames_;  // by location
-  // By location, with all its callees; true: the location itself too.
+  // By location, whose callees are dropped; true: the location is dropped, too.
   absl::flat_hash_map<uint64_t, bool> dropped_;
   size_t below_zero_ = 0;
 };
@@ -401,10 +405,10 @@ absl::Status ReadPprof(std::string_view bytes, ProfileMaker& maker) {
 
 namespace {
 
-// Whether a field of a profile has the type that it ought to have.
+// True if a field of a profile has the expected type.
 bool IsFieldOfProfile(uint32_t field, protozero::pbf_wire_type type) {
   constexpr uint32_t kLast = 15;
-  constexpr uint32_t kComment = 13;  // numbers, in either form
+  constexpr uint32_t kComment = 13;  // numbers, packed or not
   const bool is_message =
       (field >= Fields::kSampleType && field <= Fields::kString) || field == Fields::kPeriodType;
   if (field == 0 || field > kLast) return false;
@@ -438,7 +442,7 @@ bool LooksLikePprof(std::string_view start) {
       }
     }
   } catch (const protozero::exception&) {
-    // The start of a file ends anywhere.
+    // The beginning of a file may end within a field.
   }
   return has_value_type;
 }

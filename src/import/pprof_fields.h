@@ -1,4 +1,4 @@
-// How the fields of pprof's messages are read.
+// Reads the fields of pprof's messages.
 
 #pragma once
 
@@ -12,8 +12,8 @@ namespace profiler::import {
 
 using PprofFields = pprof::Fields;
 
-// protozero trusts its caller to know of which wire type a field is. Here a field of another one
-// throws, as all else that is damaged does.
+// Throws if a field has another wire type, like all functions for damaged input. protozero does not
+// check that itself.
 inline void RequireType(const protozero::pbf_reader& field, protozero::pbf_wire_type type) {
   if (field.wire_type() != type) throw protozero::unknown_pbf_wire_type_exception{};
 }

@@ -1,4 +1,4 @@
-// The tables of a pprof file, which may stand behind the samples that refer to them.
+// The tables of a pprof file, which may follow the samples that refer to them.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace profiler::import {
 
-// Strings are views of the file.
+// The tables. Strings are views of the file.
 struct PprofTables {
   struct ValueType {
     uint64_t type = 0, unit = 0;
@@ -34,7 +34,7 @@ struct PprofTables {
   std::vector<ValueType> value_types;
   ValueType period_type;
   int64_t period = 0;
-  // Strings; 0: none.
+  // Indices in `strings`; 0: none.
   uint64_t default_type = 0, drop_frames = 0, keep_frames = 0;
   std::vector<std::string_view> strings;
   absl::flat_hash_map<uint64_t, Mapping> mappings;
@@ -46,7 +46,7 @@ struct PprofTables {
     return index < strings.size() ? strings[index] : std::string_view();
   }
 
-  // Throws protozero::exception where the bytes are not of this layout.
+  // Reads the tables. Throws protozero::exception if the bytes do not have this layout.
   void Read(std::string_view bytes);
 };
 

@@ -16,7 +16,7 @@ namespace {
 using protozero::pbf_writer;
 using Fields = PprofFields;
 
-// Makes a profile as pprof's format has it.
+// Builds a profile in pprof's format.
 class PprofBuilder {
  public:
   PprofBuilder() { Text(""); }
@@ -83,7 +83,7 @@ class PprofBuilder {
     return *this;
   }
 
-  // A field that names a string.
+  // Adds a field that refers to a string.
   PprofBuilder& Field(uint32_t field, std::string_view text) {
     profile_.add_int64(field, Text(text));
     return *this;
@@ -208,7 +208,7 @@ TEST(Pprof, LeavesOutWhatItsDropFramesName) {
             "[unknown];main;work 5\n[unknown];main;work;malloc(unsigned long) 7\n");
   EXPECT_EQ(FoldedWith(".*", "main|work"), "[unknown];main;work 12\n");
   EXPECT_EQ(FoldedWith(R"((?:m\wll?oc|w[a-z]+?k))"), "[unknown];main 12\n");
-  // Frames in front of the first function that is kept stay.
+  // Dropped frames outside of the first kept function stay.
   EXPECT_EQ(FoldedWith("main"), FoldedWith("nothing"));
 }
 

@@ -43,7 +43,7 @@ Id NextId(const auto& table) {
   return Id{static_cast<uint32_t>(table.size())};
 }
 
-// As ImageTable has it (src/profile/image_table.cc).
+// Follows the rule of ImageTable (src/profile/image_table.cc).
 std::string_view ShortName(std::string_view path) {
   return path.starts_with('[') ? path : BaseName(path);
 }
@@ -60,7 +60,7 @@ ProfileMaker::ProfileMaker() {
 EventId ProfileMaker::Event(std::string_view name) {
   const auto [known, is_new] =
       events_.try_emplace(std::string(name), NextId<EventId>(profile_.events));
-  // Samples stand for others. That each occurrence was counted no format says.
+  // Samples stand for several occurrences: no format states that each occurrence was counted.
   if (is_new) {
     profile_.events.push_back({.name = profile_.strings.Intern(name), .frequency = true});
   }
@@ -129,7 +129,7 @@ FrameId ProfileMaker::Function(std::string_view name) {
 }
 
 FrameId ProfileMaker::Frame(const CodeSpec& code) {
-  // A name needs an image that has it.
+  // A name needs an image.
   const bool lacks_image = code.image == DsoId{} && !code.functions.empty();
   const DsoId dso = !lacks_image          ? code.image
                     : IsKernel(code.mode) ? KernelImage()
@@ -175,8 +175,8 @@ FrameId ProfileMaker::Frame(const CodeSpec& code) {
   return known->second;
 }
 
-// A function of which no start is known is one symbol in its image; FindSymbolStarts finds a start
-// for it.
+// Returns the symbol. A function without a known start is one symbol of its image; FindSymbolStarts
+// sets its start.
 SymbolId ProfileMaker::Symbol(std::string_view name, DsoId dso, std::optional<uint64_t> start) {
   std::string key;
   AppendBytes(dso, key);
@@ -227,7 +227,7 @@ void ProfileMaker::Add(const SampleSpec& sample) {
   profile_.rows[known->second].period += sample.period;
 }
 
-// The lowest place that has its code.
+// Sets the start of symbols without one to the lowest place of their code.
 void ProfileMaker::FindSymbolStarts() {
   constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
   std::vector<uint64_t> starts(profile_.symbols.size(), kNone);
@@ -247,12 +247,12 @@ void ProfileMaker::FindSymbolStarts() {
     profile::Frame& frame = profile_.frames[i];
     const uint64_t start = starts[symbol_of(i)];
     profile_.symbols[symbol_of(i)].start = ElfAddress{start};
-    // Where code has no address, how far it is from the start of its function is not known.
+    // Without an address, the distance from the function's start is unknown.
     frame.symbol_offset = notes_[i].has_address ? frame.place.value - start : 0;
   }
 }
 
-// Those of one image lie together.
+// Gives addresses to frames without one; those of one image lie together.
 void ProfileMaker::PlaceFramesWithoutAddress() {
   std::vector<uint32_t> frames;
   for (uint32_t i = 0; i < profile_.frames.size(); ++i) {

@@ -1,4 +1,4 @@
-// Puts a profile together from what files of other programs say: names of functions, sometimes an
+// Builds a profile from the contents of other programs' files: names of functions, sometimes an
 // address, a file and a line, a thread, a time.
 //
 //   ProfileMaker maker;
@@ -9,9 +9,9 @@
 //   maker.Add({.event = event, .thread = thread, .stack = stack, .count = 1, .period = 10});
 //   Profile profile = std::move(maker).Finish();
 //
-// Everything is interned: a frame, a stack, a thread that is asked for twice is one. Frames without
-// an address get one that no machine has code at (code_layout.h). Not thread-safe. Memory grows
-// with what is distinct.
+// Everything is interned: equal frames, stacks and threads get the same id. Frames without an
+// address get one at which no machine has code (code_layout.h). Not thread-safe. Memory grows with
+// the distinct elements.
 
 #pragma once
 
@@ -37,14 +37,14 @@ struct FunctionLine {
 
 // The code of a frame.
 struct CodeSpec {
-  std::span<const FunctionLine> functions;  // innermost first; empty: its name is not known
-  profile::DsoId image{};                   // DsoId{}: not known
+  std::span<const FunctionLine> functions;  // innermost first; empty: unknown
+  profile::DsoId image{};                   // DsoId{}: unknown
   profile::Mode mode = profile::Mode::kUser;
-  std::optional<uint64_t> address;  // where it ran, as it is to be looked up
-  // Where it is in the image's file; without it the address stands for that.
+  std::optional<uint64_t> address;  // runtime address for the look-up
+  // Offset in the image's file; unset: equal to the address.
   std::optional<uint64_t> file_offset;
-  // From the start of the last function; without it the lowest address that is known of a function
-  // is taken for its start.
+  // Distance from the start of the last function. If unset, the lowest known address of a function
+  // counts as its start.
   std::optional<uint64_t> symbol_offset;
 };
 
@@ -52,10 +52,10 @@ struct CodeSpec {
 struct SampleSpec {
   profile::EventId event{};
   profile::ThreadId thread{};
-  profile::StackId stack = profile::kNoStack;  // kNoStack: of code of which nothing is known
+  profile::StackId stack = profile::kNoStack;  // kNoStack: unknown code
   uint64_t count = 1;
-  uint64_t period = 1;           // of all together
-  std::optional<uint64_t> time;  // nanoseconds
+  uint64_t period = 1;           // sum of all
+  std::optional<uint64_t> time;  // in ns
   uint32_t cpu = profile::kNoCpu;
 };
 
@@ -65,40 +65,41 @@ class ProfileMaker {
 
   profile::EventId Event(std::string_view name);
 
-  // `pid`, `tid`: as they are known.
+  // Returns the thread with these numbers and this name.
   profile::ThreadId Thread(uint32_t pid, uint32_t tid, std::string_view comm);
-  // Of a file without process numbers: each name is a process of its own, counted from 1.
+  // Returns a thread of a file without process numbers. Each name is a separate process; these
+  // count from 1.
   profile::ThreadId NamedThread(std::string_view comm);
 
   profile::DsoId Image(profile::DsoKind kind, std::string_view path,
                        std::span<const std::byte> build_id = {}, uint32_t pid = 0);
-  // Of named functions without an image: it is called "[unknown]".
+  // Returns the image "[unknown]", for named functions without an image.
   profile::DsoId UnknownImage() { return Image(profile::DsoKind::kUser, "[unknown]"); }
-  // "[kernel.kallsyms]"
+  // Returns the image "[kernel.kallsyms]".
   profile::DsoId KernelImage() { return Image(profile::DsoKind::kKernel, "[kernel.kallsyms]"); }
 
-  // "[kernel.kallsyms]" for "", else a module's or a BPF program's.
+  // Returns "[kernel.kallsyms]" for "", else the image of a module or a BPF program.
   profile::DsoId ImageInKernel(std::string_view path);
-  // Of user code. Memory that is no file (//anon, [heap]) is its process's; where the process is
-  // not known it is called "[anon]".
+  // Returns an image of user code. Memory without a file (//anon, [heap]) belongs to its process;
+  // if the process is unknown, the image is called "[anon]".
   profile::DsoId UserImage(std::string_view path, std::optional<uint32_t> pid);
 
   profile::FrameId Frame(const CodeSpec& code);
-  // A function of which nothing is known but its name.
+  // Returns the frame of a function that is known only by its name.
   profile::FrameId Function(std::string_view name);
-  // The stack of `caller` with `frame` as its callee.
+  // Returns the stack of `caller` with `frame` as its callee.
   profile::StackId Stack(profile::StackId caller, profile::FrameId frame);
 
   void Add(const SampleSpec& sample);
 
-  // How much was added.
+  // Number of added rows.
   size_t rows() const { return profile_.rows.size(); }
   bool has_events() const { return !profile_.events.empty(); }
 
-  // For lines that say what is not as it could be.
+  // Adds a line about a shortcoming of the import.
   void Warn(std::string line) { profile_.losses.warnings.push_back(std::move(line)); }
 
-  // Once, last.
+  // Returns the profile; call it once, last.
   profile::Profile Finish() &&;
 
  private:
@@ -111,7 +112,7 @@ class ProfileMaker {
       return H::combine(std::move(h), key.event, key.thread, key.stack, key.cpu, key.time);
     }
   };
-  // What Finish has to know of a frame.
+  // Facts about a frame that Finish needs.
   struct FrameNotes {
     bool has_address = false;
     bool has_symbol_offset = false;
@@ -124,7 +125,7 @@ class ProfileMaker {
   void MakeColumns();
 
   profile::Profile profile_;
-  std::string key_;  // room for keys
+  std::string key_;  // scratch for keys
   absl::flat_hash_map<std::string, profile::EventId> events_;
   absl::flat_hash_map<std::string, profile::ThreadId> threads_;
   absl::flat_hash_map<std::string, profile::ThreadId> named_threads_;

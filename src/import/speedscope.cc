@@ -22,10 +22,10 @@ struct Unit {
 };
 constexpr Unit kTimes[] = {
     {"nanoseconds", 1}, {"microseconds", 1e3}, {"milliseconds", 1e6}, {"seconds", 1e9}};
-// Beyond this a double has no room for all whole numbers.
+// Above this, a double cannot represent every integer.
 constexpr double kMost = 9007199254740992.0;
 
-// Rounded; nothing for what is no amount.
+// Rounds an amount; nothing if it is not one.
 std::optional<uint64_t> Amount(double value) {
   if (!(value >= 0) || value > kMost) return std::nullopt;
   return static_cast<uint64_t>(std::llround(value));
@@ -91,9 +91,10 @@ class SpeedscopeReader {
     FrameId frame{};
   };
 
-  // What is open between two events is the stack of that time.
+  // Adds an evented profile. The frames that are open between two events are the stack of that
+  // time.
   absl::Status AddEvents(Value profile) {
-    std::vector<TimedEvent> at_once;  // the events of one moment
+    std::vector<TimedEvent> at_once;  // events at the same time
     double last = profile["startValue"].number().value_or(0);
     open_.clear();
     for (const Value event : profile["events"].elements()) {
@@ -110,10 +111,10 @@ class SpeedscopeReader {
     return Apply(at_once);
   }
 
-  // Frames that close at one moment close in the order of the stack: some writers have the callers
-  // first.
+  // Opens and closes the frames of one moment. They close in the order of the stack, because some
+  // writers list callers first.
   absl::Status Apply(const std::vector<TimedEvent>& at_once) {
-    std::vector<FrameId> closing;  // of the frames that were open before this moment
+    std::vector<FrameId> closing;  // of frames that were open before this moment
     std::vector<FrameId> opening;
     for (const TimedEvent& event : at_once) {
       if (event.opens) {
@@ -171,7 +172,7 @@ class SpeedscopeReader {
 
   ProfileMaker& maker_;
   std::vector<FrameId> frames_;
-  std::vector<OpenFrame> open_;  // of an evented profile, at the moment
+  std::vector<OpenFrame> open_;  // open frames of an evented profile
   size_t profile_ = 0;           // its number, from 1 on
   profile::EventId event_{};
   profile::ThreadId thread_{};

@@ -1,11 +1,11 @@
-// Profiles of speedscope (https://www.speedscope.app/file-format-schema.json): frames that all
-// profiles of a file share, and profiles, one a thread, of either kind:
+// Reads speedscope's profiles (https://www.speedscope.app/file-format-schema.json). All profiles of
+// a file share its frames. Each profile is one thread, of either kind:
 //
 //   "sampled"   samples [[root, …, leaf], …] and a weight each, in a unit
 //   "evented"   events of a frame that opens (O) or closes (C), each at a time
 //
-// Weights in units of time become nanoseconds of an event "time", and samples have the time up to
-// which the weights before them add up. Weights without a unit count samples.
+// Weights in units of time become ns of an event "time". A sample's time is the sum of the weights
+// before it. Weights without a unit count samples.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace profiler::import {
 
 bool IsSpeedscope(JsonTree::Value root);
 
-// kDataLoss where a profile refers to a frame that is not there.
+// Reads profiles into `maker`. kDataLoss if a profile refers to a missing frame.
 absl::Status ReadSpeedscope(JsonTree::Value root, ProfileMaker& maker);
 
 }  // namespace profiler::import

@@ -1,4 +1,4 @@
-// The lines of a text, one after another.
+// Iterates over the lines of a text.
 
 #pragma once
 
@@ -7,12 +7,12 @@
 
 namespace profiler::import {
 
-// A view: the text must outlive it.
+// The lines, as views: the text must outlive them.
 class TextLines {
  public:
   explicit TextLines(std::string_view text) : rest_(text) {}
 
-  // The next line, without its end (LF, or CR LF); false when there is none.
+  // Returns the next line without its end (LF, or CR LF); false if there is none.
   bool Next(std::string_view* line) {
     if (rest_.empty()) return false;
     const size_t end = rest_.find('\n');
@@ -23,9 +23,9 @@ class TextLines {
     return true;
   }
 
-  // Of the line that Next gave last, from 1 on.
+  // Returns the number of the last line, from 1 on.
   size_t number() const { return number_; }
-  // What follows it.
+  // Returns the text after the last line.
   std::string_view rest() const { return rest_; }
 
  private:
@@ -33,7 +33,7 @@ class TextLines {
   size_t number_ = 0;
 };
 
-// Some editors and shells put the mark in front of UTF-8.
+// Removes the byte order mark, which some editors and shells put in front of UTF-8.
 inline std::string_view WithoutByteOrderMark(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());

@@ -30,25 +30,25 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 
-// Frames of a chain; perf_data/FORMAT.md says why.
+// Limit for frames of a chain; perf_data/FORMAT.md explains it.
 constexpr size_t kMostFrames = 8000;
 constexpr size_t kLongestComm = 1000;
 constexpr size_t kBytesAtOnce = size_t{1} << 20;
 constexpr uint32_t kKernelPid = UINT32_MAX;
 constexpr uint32_t kReadAndExecute = 5;  // PROT_READ | PROT_EXEC
 constexpr uint32_t kPrivate = 2;         // MAP_PRIVATE
-// A sample's record without its call chain, about.
+// Approximate size of a sample's record without its call chain.
 constexpr uint64_t kBytesOfSample = 64;
 
 Attr AttrOf(const Profile& profile, size_t index, bool has_times, bool has_cpus) {
   using namespace perf_event;  // NOLINT: the names of many bits
   const profile::Event& event = profile.events[index];
   const std::string_view name = profile.text(event.name);
-  // An event that the kernel has under this name is that one. What any other one counts is known
-  // by its name alone.
+  // An event with the name of a kernel event gets its type. For other events only the name is
+  // known.
   Attr attr = FindKnownEvent(name.substr(0, name.find(':')))
                   .value_or(Attr{.type = kTypeRaw, .config = index});
-  // Nobody knows how often an event with a frequency was sampled.
+  // For an event with a frequency, the sampling period is unknown.
   attr.sample_period = event.frequency ? 0 : 1;
   attr.sample_type = kSampleIdentifier | kSampleIp | kSampleTid | kSamplePeriod;
   if (has_times) attr.sample_type |= kSampleTime;
@@ -56,14 +56,14 @@ Attr AttrOf(const Profile& profile, size_t index, bool has_times, bool has_cpus)
   if (event.callchains) attr.sample_type |= kSampleCallchain;
   attr.flags = kAttrMmap | kAttrMmap2 | kAttrComm | kAttrSampleIdAll;
   if (event.frequency) attr.flags |= kAttrFreq;
-  // The mark of exact user callers.
+  // This flag marks exact user callers.
   if (event.callchains) attr.flags |= kAttrExcludeCallchainUser;
   return attr;
 }
 
-// Which rows there are to write, and as how many samples each.
+// The order of the samples to write, and whether each row is one sample.
 struct SampleOrder {
-  std::vector<uint32_t> rows;  // of each sample
+  std::vector<uint32_t> rows;  // by sample
   bool rows_are_samples = false;
 };
 
@@ -115,13 +115,13 @@ class ProfileWriter {
     return quantum < begins.size() ? begins[quantum] : 0;
   }
 
-  // The most frames of a chain with which all samples fit.
+  // Finds the largest number of frames per chain with which all samples fit.
   void FindMostFrames() {
     const auto fits = [&](uint64_t frames) {
       uint64_t bytes = 0;
       for (const uint32_t row : order_.rows) {
         const uint64_t depth = profile_[profile_.rows[row].stack].depth;
-        // A marker stands between pieces of different modes.
+        // A marker precedes each piece of another mode.
         bytes += kBytesOfSample + sizeof(uint64_t) * std::min(depth, frames);
         if (bytes > options_.most_recorded) return false;
       }
@@ -156,7 +156,7 @@ class ProfileWriter {
       order_.rows.insert(order_.rows.end(), count, i);
     }
     parts_written_.resize(order_.rows_are_samples ? 0 : profile_.rows.size());
-    // Of the samples of one row nobody knows where they were among others of that time.
+    // The samples of one row may belong anywhere among others with the same time.
     const bool has_counts =
         std::ranges::any_of(profile_.rows, [](const Row& row) { return row.count > 1; });
     if (!has_times_ || has_counts) MixWithinThreads();
@@ -166,7 +166,7 @@ class ProfileWriter {
   }
 
   void MixWithinThreads() {
-    std::mt19937_64 random;  // NOLINT: the same order each time is what is wanted
+    std::mt19937_64 random;  // NOLINT: the order has to be the same each time
     std::shuffle(order_.rows.begin(), order_.rows.end(), random);
     std::stable_sort(order_.rows.begin(), order_.rows.end(), [&](uint32_t a, uint32_t b) {
       return profile_.rows[a].thread < profile_.rows[b].thread;
@@ -184,7 +184,7 @@ class ProfileWriter {
     if (!Encode(type, misc, layouts_[event], record, &bytes_)) ++too_long_;
   }
 
-  // Each thread has its first name from the start.
+  // Names each thread from the beginning, with its first name.
   void AddThreads() {
     for (uint32_t i = 0; i < profile_.threads.size(); ++i) {
       const profile::Thread& thread = profile_.threads[i];
@@ -202,7 +202,7 @@ class ProfileWriter {
                          .sample_id = IdAt(thread.pid, thread.tid, time)});
   }
 
-  // In each process what its samples hit; the kernel once.
+  // Adds to each process the mappings of its samples, and those of the kernel once.
   void AddMappings() {
     absl::flat_hash_set<std::pair<uint32_t, uint32_t>> walked;  // process, stack
     absl::flat_hash_set<std::pair<uint32_t, uint32_t>> hit;     // process, mapping
@@ -227,7 +227,8 @@ class ProfileWriter {
     for (const auto& [pid, mapping] : mapped) AddMapping(pid, layout_.mappings[mapping]);
   }
 
-  // Where no mapping is the kernel's, readers take all code that is in no image for the kernel's.
+  // Adds a mapping of one byte that belongs to the kernel. Without any kernel mapping, readers
+  // would assign all code without an image to the kernel.
   void AddKernelMapping() {
     constexpr uint64_t kNobodysCode = kMovedKernelCode - 1;
     perf_event::Mmap2 record{.pid = kKernelPid, .addr = kNobodysCode, .len = 1};
@@ -240,7 +241,7 @@ class ProfileWriter {
   void AddMapping(uint32_t pid, const WrittenMapping& mapping) {
     const WrittenImage& image = layout_.images[mapping.image];
     const uint32_t tid = image.in_kernel ? 0 : pid;
-    // Not where the kernel's first instruction was: nothing is known to have been there.
+    // The kernel's record has no address of its first instruction, because it is unknown.
     const bool is_kernel = image.spec.kind == symbolize::ImageKind::kKernel;
     perf_event::Mmap2 record{.pid = pid, .tid = tid};
     record.addr = mapping.start.value;
@@ -278,7 +279,7 @@ class ProfileWriter {
     return bytes_.size() < kBytesAtOnce ? absl::OkStatus() : Flush();
   }
 
-  // The row's period in equal parts, what is left over in the first.
+  // Returns the period of a row's next sample: equal parts, with the remainder in the first.
   uint64_t NextPeriod(uint32_t number) {
     const Row& row = profile_.rows[number];
     if (order_.rows_are_samples || row.count <= 1) return row.period;
@@ -286,7 +287,7 @@ class ProfileWriter {
     return row.period / row.count + (is_first ? row.period % row.count : 0);
   }
 
-  // Leaf first, a marker in front of each piece in one mode.
+  // Makes the chain of a row, leaf first, with a marker in front of each piece of one mode.
   void MakeChain(const Row& row) {
     chain_.clear();
     if (!profile_[row.event].callchains) return;
@@ -302,7 +303,7 @@ class ProfileWriter {
       if (!is_caller) {
         chain_.push_back(code.in_kernel ? perf_event::kContextKernel : perf_event::kContextUser);
       }
-      // Callers in the kernel are read as return addresses.
+      // Readers take callers in the kernel for return addresses.
       chain_.push_back(code.address.value + (is_caller && code.in_kernel ? 1 : 0));
       in_kernel = code.in_kernel;
     }
@@ -371,9 +372,9 @@ class ProfileWriter {
   std::unique_ptr<perf_data::Writer> writer_;
   std::vector<perf_event::RecordLayout> layouts_;  // by event
   SampleOrder order_;
-  std::vector<uint8_t> parts_written_;                         // by row: its first sample is there
-  std::map<uint32_t, std::pair<uint32_t, StringId>> comm_of_;  // by tid: pid and name for now
-  std::vector<std::byte> bytes_;                               // that wait to be written
+  std::vector<uint8_t> parts_written_;  // by row: 1 if its first sample is written
+  std::map<uint32_t, std::pair<uint32_t, StringId>> comm_of_;  // by tid: present pid and name
+  std::vector<std::byte> bytes_;                               // not written yet
   std::vector<uint64_t> chain_;
   size_t most_frames_ = kMostFrames;
   uint64_t cut_chains_ = 0, too_long_ = 0, left_out_ = 0;

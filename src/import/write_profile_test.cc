@@ -23,7 +23,7 @@ std::string Written(const profile::Profile& profile, const WriteProfileOptions& 
   return path;
 }
 
-// The periods of the samples, in the order of the file.
+// Returns the periods of the samples, in the order of the file.
 std::vector<uint64_t> PeriodsIn(const std::string& path) {
   std::vector<uint64_t> periods;
   auto recording = perf_data::Recording::Open(path);
@@ -106,7 +106,7 @@ TEST(Rows, AreOneSampleEachWhereTheyCountTooMany) {
             "the period of all");
 }
 
-// A thousand samples, of which the nth has n frames.
+// Returns a thousand samples; the nth has n frames.
 profile::Profile DeeperAndDeeper() {
   ProfileMaker maker;
   const auto event = maker.Event("cpu");

@@ -1,11 +1,12 @@
-// Views as JSON, for programs. One document a view; each says first what it is:
+// The common parts of views as JSON, for programs. Each view is one document that begins with its
+// identification:
 //
 //   {"format": "profiler", "version": 1, "view": "diff", …}
 //
-// docs/json.md says what follows, docs/json.schema.json says so to programs. What is added later
-// leaves the version as it is; whatever makes a reader of today read something else changes it.
+// docs/json.md documents the rest, docs/json.schema.json specifies it for programs. Additions keep
+// the version; changes that existing readers would misread increase it.
 //
-// Pure functions; thread-safe.
+// The functions are pure and thread-safe.
 
 #pragma once
 
@@ -17,11 +18,11 @@ namespace profiler::json {
 
 using Value = nlohmann::ordered_json;
 
-// The beginning of a view's document.
+// Returns the beginning of a view's document.
 Value Document(std::string_view view);
 
-// With a line break behind it; `Line` has no other. Names are any bytes: those that are no UTF-8
-// become U+FFFD.
+// Return a document as text that ends with a line break; `Line` has no other line break. Bytes of
+// names that are not UTF-8 become U+FFFD.
 std::string Text(const Value& document);
 std::string Line(const Value& document);
 

@@ -1,6 +1,6 @@
-// What documents of recordings have in common.
+// The common parts of JSON documents about recordings.
 //
-// Pure functions; thread-safe.
+// The functions are pure and thread-safe.
 
 #pragma once
 
@@ -13,22 +13,22 @@
 
 namespace profiler::json {
 
-// A recording as its document names it.
+// The facts by which a document identifies its recording.
 struct RecordingFacts {
   std::string path;
-  std::string command;  // that was recorded; empty: unknown
+  std::string command;  // recorded command; empty: unknown
   double seconds = 0;   // from the first sample to the last; 0: unknown
 };
 Value Recording(const RecordingFacts& facts);
 
-// {"share": 0.25, "low": 0.24, "high": 0.26, "amount": 1250000000}. Without an interval no chance
-// is in the share, or none is known.
+// Return a share: {"share": 0.25, "low": 0.24, "high": 0.26, "amount": 1250000000}. Without an
+// interval the share is exact, or its error is unknown.
 Value Share(double share, double amount);
 Value Share(double share, const estimate::Interval& interval, double amount);
 
-// What is missing, as counts, and warnings in words.
+// Returns the losses as counts, and the warnings as texts.
 Value Losses(const profile::Losses& losses);
-// How many call chains that were unwound are whole, and how many that the kernel made are broken.
+// Returns the numbers of complete unwound chains, and of broken chains from the kernel.
 Value Chains(const ChainQuality& chains);
 // Adds the weight of each event's chains if the recording marks cut chains.
 Value Chains(const profile::Profile& profile);

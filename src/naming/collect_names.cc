@@ -20,7 +20,7 @@
 namespace profiler::naming {
 namespace {
 
-// Which addresses the samples have besides those of their call chains.
+// Returns which addresses the samples have besides those of their call chains.
 profile::SampleReader::LookUps RecordedAddresses(const perf_data::Recording& recording) {
   profile::SampleReader::LookUps recorded;
   for (const perf_data::EventDescription& event : recording.events()) {
@@ -30,22 +30,22 @@ profile::SampleReader::LookUps RecordedAddresses(const perf_data::Recording& rec
   return recorded;
 }
 
-// Whether a reader saves time by the sums of so many samples. Of streams it does not: there the
-// records cannot be passed over.
+// True if the sums of so many samples save a reader time. In a stream they do not, because the
+// records cannot be skipped.
 bool AreSumsWorthwhile(const perf_data::Recording& recording, const profile::Profile& profile) {
-  constexpr uint64_t kMany = 100'000;  // samples, that take a tenth of a second to read
+  constexpr uint64_t kMany = 100'000;  // samples, which take a tenth of a second to read
   uint64_t samples = 0;
   for (const profile::Event& event : profile.events) samples += event.samples;
   return samples >= kMany && !recording.layout().pipe && profile.losses.warnings.empty();
 }
 
-// Names all that a profile has, and keeps what it was named by.
+// Names all addresses of a profile, and keeps the facts used for that.
 class NameCollector {
  public:
   NameCollector(const perf_data::Features& features, Embedding embedding, NamingOptions options,
                 const NamingProgress& progress)
       : features_(features), embedding_(embedding), progress_(progress) {
-    options.demangle = false;  // nobody is shown these names
+    options.demangle = false;  // these names are not displayed
     options.inlines = embedding != Embedding::kNames;
     names_ = MakeNameStore(features, options);
     names_->Keep([this] {
@@ -59,13 +59,13 @@ class NameCollector {
   }
 
   symbolize::NameStore& names() { return *names_; }
-  // False once the progress has said so.
+  // False once the progress function has returned false.
   bool is_going_on() const { return going_on_; }
-  // How many addresses are to be named, once that is known.
+  // Sets the number of addresses to name, once it is known.
   void SetTotal(size_t addresses) { total_ = addresses; }
   CollectedNames& collected() { return collected_; }
 
-  // Takes what `named` was named by.
+  // Takes the facts that named `named`.
   CollectedNames Finish(const profile::Profile& named);
 
  private:
@@ -98,8 +98,8 @@ CollectedNames NameCollector::Finish(const profile::Profile& named) {
   return std::move(collected_);
 }
 
-// What annotate would show of each function that was interrupted: those with the most samples
-// first, as far as there is room.
+// Collects the code that annotate would show of each interrupted function, functions with the most
+// samples first, within the limit.
 void NameCollector::CollectCode(const profile::Profile& profile) {
   const std::vector<profile::SymbolId> functions = annotate::InterruptedFunctions(profile);
   size_t looked_up = 0;
@@ -179,7 +179,7 @@ StreamNames::StreamNames(Embedding embedding, NamingOptions options)
       images_(MakeNameStore({}, options_)),
       stream_([this](const perf_data::TimedRecord& timed) { Add(timed); }) {}
 
-// The stream tells its events in front of the first record of the kernel.
+// Adds a record. The stream has its events in front of the first record of the kernel.
 void StreamNames::Add(const perf_data::TimedRecord& timed) {
   if (timed.record.type() >= perf_event::kRecordUserFirst) return;
   if (!builder_) {
@@ -201,8 +201,8 @@ CollectedNames StreamNames::Collect(const NamingProgress& progress) && {
                                                      stream_.features(), collector.names());
   collector.SetTotal(unnamed.profile.frames.size());
   CollectedNames collected = collector.Finish(Named(std::move(unnamed), collector.names()));
-  // What a JIT wrote into its dump after the dump was mapped has not been seen here. With a part of
-  // the code recorded, a reader would take it for all, and leave the dump alone.
+  // Removes the code of JITs' dumps: code written after the dump was mapped is missing here. A
+  // reader would take the recorded part for the whole, and ignore the dump.
   std::erase_if(collected.names.images, [&](const symbolize::NameFacts::Image& image) {
     const bool is_dump = image.kind == symbolize::ImageKind::kJitDump;
     if (is_dump) collected.addresses -= image.addresses.size();

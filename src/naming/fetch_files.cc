@@ -48,7 +48,7 @@ std::string Describe(const FetchProblem& problem, const FetchOptions& options) {
   return image;
 }
 
-// The images that a recording itself has names for as good as fetched files would give.
+// The images for which the recording itself has names as good as those of fetched files.
 class NamedImages {
  public:
   NamedImages(const perf_data::Features& features, bool inlines) {
@@ -88,9 +88,10 @@ void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& f
   const NamedImages named(features, naming.inlines);
   std::vector<MissingFiles> missing;
   {
-    // What names the profile looks for files when these are there: it is not asked before that.
+    // A temporary source, because the profile's own source must look for files only after they are
+    // fetched.
     NamingOptions quiet = naming;
-    quiet.warn = nullptr;  // what names the images says it again
+    quiet.warn = nullptr;  // the profile's own source warns later
     const std::unique_ptr<symbolize::FactSource> facts = FactsOfFiles(quiet, features);
     for (const auto& [image, share] : images) {
       const symbolize::ImageSpec& spec = symbolizer.image(image);
@@ -112,7 +113,7 @@ void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& f
   const symbolize::FetchLimits limits{
       .time = std::chrono::milliseconds(static_cast<int64_t>(naming.fetch.seconds * 1000)),
       .bytes = naming.fetch.bytes};
-  // Whoever watches has the terminal's last line, and Ctrl-C, until this goes.
+  // Until its end, the monitor has the terminal's last line and Ctrl-C.
   symbolize::FetchMonitor watch = naming.fetch.watch ? naming.fetch.watch() : nullptr;
   symbolize::FetchOutcome outcome =
       FetchFiles(*std::move(source), std::move(missing), files.debug_directories, limits, watch);
@@ -126,11 +127,11 @@ void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& f
 void FetchFilesOfRecording(const NamingOptions& naming, const std::string& path) {
   if (!FetchesFiles(naming.fetch) || !perf_data::CanBeReadAgain(path)) return;
   auto recording = perf_data::Recording::Open(path);
-  if (!recording.ok()) return;  // whoever reads it in earnest says so
+  if (!recording.ok()) return;  // the later reading reports the error
   const auto names = MakeNameStore((*recording)->features(), naming);
   profile::ProfileBuilder builder(
       *names, BuilderOptionsFor((*recording)->events(), (*recording)->features(), naming));
-  (void)ReadInto(**recording, builder);  // likewise
+  (void)ReadInto(**recording, builder);  // the later reading reports the error
   FetchMissingFiles(naming, (*recording)->features(), *names,
                     SharesOfImages(std::move(builder).Unnamed()));
 }

@@ -1,4 +1,4 @@
-// Asks debuginfod servers for the files that names would come from and that are not here.
+// Fetches missing files with symbols and debug information from debuginfod servers.
 
 #pragma once
 
@@ -13,22 +13,23 @@
 
 namespace profiler::naming {
 
-// The servers to ask ($DEBUGINFOD_URLS); empty: there are none.
+// Returns the servers ($DEBUGINFOD_URLS); empty: none.
 std::string_view DebugServers();
 
-// Whether there are servers to ask. Where not, nothing here touches the network
-// or loads what does.
+// True if there are servers to ask. Otherwise this library neither uses the network nor loads code
+// for it.
 bool FetchesFiles(const FetchOptions& options);
 
-// Fetches into `naming.fetched` what is missing of the images that have a hundredth of the samples,
-// unless the recording, whose features these are, has their lines (their names, if no inlined calls
-// are wanted). Who watches is told how it goes, and `naming.fetch.warn` of each image that there
-// was trouble with.
+// Fetches the missing files of images with at least a hundredth of the samples into
+// `naming.fetched`. Leaves out images whose lines the recording with these features has; their
+// names suffice if no inlined calls are wanted. Reports progress to the monitor, and each image
+// with a problem to `naming.fetch.warn`.
 void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& features,
                        const symbolize::Symbolizer& symbolizer,
                        const std::vector<profile::ImageShare>& images);
 
-// The same for a recording that is yet to be read: reads it once more, if it is no pipe.
+// Fetches files for a recording that is not read yet: reads it one additional time, unless it is a
+// pipe.
 void FetchFilesOfRecording(const NamingOptions& naming, const std::string& path);
 
 }  // namespace profiler::naming

@@ -23,7 +23,7 @@ class FilesWithBuildId final : public symbolize::FactSource {
       : files_(std::move(files)) {}
 
   ImageId AddImage(const ImageSpec& spec) override {
-    // User images that differ in their process alone are one image.
+    // User images that differ only in their process are one image.
     const uint32_t pid = symbolize::IsInFile(spec.kind) ? 0 : spec.pid;
     const auto [known, is_new] = ids_.try_emplace({spec.kind, spec.path, spec.build_id, pid},
                                                   ImageId{static_cast<uint32_t>(images_.size())});
@@ -56,7 +56,7 @@ class FilesWithBuildId final : public symbolize::FactSource {
     return At(id).in_files && files_->AreFilesTrusted(*At(id).in_files);
   }
 
-  // Of the kernel only what the profile says is known.
+  // Ignored: for the kernel, only the names in the profile count.
   void SetKernelReference(std::string_view, RuntimeAddress) override {}
   void AddKernelSymbol(RuntimeAddress, uint64_t, std::string_view) override {}
 
@@ -77,7 +77,7 @@ class FilesWithBuildId final : public symbolize::FactSource {
  private:
   struct Image {
     ImageSpec spec;
-    std::optional<ImageId> in_files;  // with a build-id
+    std::optional<ImageId> in_files;  // set if the image has a build-id
   };
 
   const Image& At(ImageId id) const { return images_[static_cast<size_t>(id)]; }

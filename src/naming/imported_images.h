@@ -1,4 +1,4 @@
-// Files for the images of an imported recording.
+// Restricts files for an imported recording to images with a build-id.
 
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace profiler::naming {
 
-// What `files` know of images that have a build-id, and of no others. A profile that another
-// program wrote may name /usr/bin/python3 of any machine, and its addresses may be made up: the
-// file that this machine has under that name says nothing of it.
+// Returns a source with the facts of `files` only for images with a build-id. A profile of another
+// program may name /usr/bin/python3 of any machine, and its addresses may be invented, so this
+// machine's file of that name proves nothing.
 std::unique_ptr<symbolize::FactSource> OnlyFilesWithBuildId(
     std::unique_ptr<symbolize::FactSource> files);
 

@@ -17,7 +17,7 @@ LiveProcess::LiveProcess(pid_t pid, symbolize::Symbolizer& symbolizer)
       symbolizer_(&symbolizer),
       mappings_(std::make_unique<profile::ProfileBuilder>(symbolizer)) {}
 
-// The process is described by the records that a recording of it would begin with.
+// Reads a process by making the records with which a recording of it would begin.
 absl::StatusOr<LiveProcess> LiveProcess::Read(pid_t pid, symbolize::Symbolizer& symbolizer) {
   std::string maps;
   const absl::Status readable =
@@ -50,7 +50,8 @@ symbolize::Naming LiveProcess::Name(uint64_t address) {
   const profile::Frame& frame = profile[id];
   const auto image = profile::ImageOf(profile, profile[frame.dso]);
   if (!image) return {};
-  // The builder has added this image already; it is asked again for all that a frame does not keep.
+  // The builder has added this image already. A second look-up returns facts that a frame does not
+  // keep.
   return symbolizer_->Name(symbolizer_->AddImage(*image), frame.place);
 }
 

@@ -1,4 +1,4 @@
-// What a running process has mapped, for naming its addresses.
+// Names addresses of a running process.
 
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace profiler::naming {
 
-// A process as it was when it was read. Not thread-safe.
+// The mappings of a process when Read was called. Not thread-safe.
 class LiveProcess {
  public:
-  // `symbolizer` must outlive it. kNotFound where there is no such process, kPermissionDenied where
-  // it is another user's.
+  // Reads the mappings of a process. `symbolizer` must outlive the result. kNotFound if there is no
+  // such process, kPermissionDenied if it belongs to another user.
   static absl::StatusOr<LiveProcess> Read(pid_t pid, symbolize::Symbolizer& symbolizer);
 
-  // The code at a runtime address: of an image, the vdso, a JIT with a /tmp/perf-PID.map, or, in
-  // the upper half, the kernel. The result is valid until the next call.
+  // Names the code at a runtime address: of an image, the vdso, a JIT with a /tmp/perf-PID.map, or,
+  // in the upper half, the kernel. The result is valid until the next call.
   symbolize::Naming Name(uint64_t address);
 
  private:

@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "symbolize/names/name_store.h"
 
-// Has a symbol, and code that is this test's.
+// A function of this test, with a symbol.
 extern "C" __attribute__((noinline)) int FunctionOfTheTest(int value) { return value * 3 + 1; }
 
 namespace profiler::naming {
@@ -27,7 +27,7 @@ class LiveProcessTest : public testing::Test {
     options_.inlines = false;
   }
 
-  // The name of what this process, as it was when this was first called, has at an address, or "-".
+  // Returns the name at an address of this process, or "-". The process is read at the first call.
   std::string NameOf(uint64_t address) {
     if (process_ == nullptr) {
       symbolizer_ = symbolize::CreateSymbolizer(options_);
@@ -54,7 +54,7 @@ TEST_F(LiveProcessTest, NamesCodeOfItsImagesWhereverTheyAreMapped) {
 TEST_F(LiveProcessTest, NamesTheVdso) {
   const uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
   if (vdso == 0) GTEST_SKIP() << "this machine has no vdso";
-  // Somewhere in its first pages there is a function.
+  // One of its first pages has a function.
   std::string names;
   for (uint64_t offset = 0; offset < 0x2000; offset += 0x40) names += NameOf(vdso + offset) + " ";
   EXPECT_NE(names.find("gettime"), std::string::npos) << names;

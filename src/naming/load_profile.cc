@@ -33,8 +33,9 @@ int64_t Now(clockid_t clock) {
   return now.tv_sec * kSecond + now.tv_nsec;
 }
 
-// The recording says how its clock stood to real time; one that has named its clock is one of this
-// machine since it started, where it says no more. perf's own clock is none that can be asked.
+// Returns the recording's clock. The recording says how its clock relates to real time. If it only
+// identifies its clock, the clock is assumed to be this machine's since its start. perf's default
+// clock cannot be read, so it stays unknown.
 profile::RecordedClock ClockOf(const std::vector<perf_data::EventDescription>& events,
                                const perf_data::Features& features) {
   profile::RecordedClock clock;
@@ -50,7 +51,7 @@ profile::RecordedClock ClockOf(const std::vector<perf_data::EventDescription>& e
   return clock;
 }
 
-// Of a recording in a file; nothing for a pipe.
+// Returns the time of the last write to a recording in a file; nothing for a pipe.
 std::optional<int64_t> LastWritten(const std::string& path) {
   struct stat file;
   if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return std::nullopt;
@@ -69,7 +70,7 @@ profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDesc
   const std::string& machine = features.arch;
   if (machine == "aarch64") options.architecture = symbolize::Architecture::kAArch64;
   if (machine == "x86_64") options.architecture = symbolize::Architecture::kX86_64;
-  // Recordings of before the mark on events have the section alone.
+  // Older recordings, without the mark on events, have only the section.
   options.exact_user_chains = perf_data::ReadChainQuality(features).has_value() ||
                               std::any_of(events.begin(), events.end(), [](const auto& event) {
                                 return perf_data::HasExactUserCallers(event.attr);
@@ -126,13 +127,13 @@ absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& 
 
 namespace {
 
-// How much the features say of images. It grows while a pipe is read.
+// Returns the size of the features' facts about images, which grows while a pipe is read.
 std::pair<size_t, size_t> ToldOfImages(const perf_data::Features& features) {
   return {perf_data::OwnSection(features, perf_data::kFeatureNames).size(),
           features.build_ids.size()};
 }
 
-// What the recording carries of its samples, where that is all that is asked for.
+// Returns the profile that the recording carries, if that suffices.
 std::optional<profile::Profile> StoredProfile(const perf_data::Recording& recording,
                                               const profile::Wanted& wanted) {
   return profile::DecodeProfile(
@@ -140,7 +141,7 @@ std::optional<profile::Profile> StoredProfile(const perf_data::Recording& record
       recording.layout().data.size, wanted);
 }
 
-// Stored profiles have no branches.
+// True if the view needs branches, which stored profiles do not have.
 bool WantsBranches(const perf_data::Recording& recording, const LoadOptions& options) {
   const auto& events = recording.events();
   return options.keep_branches && std::any_of(events.begin(), events.end(), [](const auto& event) {
@@ -148,7 +149,7 @@ bool WantsBranches(const perf_data::Recording& recording, const LoadOptions& opt
          });
 }
 
-// A recording that was read: what there is before frames have names.
+// A recording that was read, before its frames have names.
 struct ReadRecording {
   std::unique_ptr<perf_data::Recording> recording;
   profile::UnnamedProfile unnamed;
@@ -217,7 +218,7 @@ absl::StatusOr<std::vector<profile::TimeSpan>> SpansOf(
   for (perf_data::TimeRange range : ranges) {
     if (range.begin_percent.has_value()) {
       const auto& all = recording.features().sample_time;
-      // perf writes zeros into a stream that it cannot tell the times in front of.
+      // perf writes zeroes if a stream cannot have the times in front.
       if (!all || all->last == 0) {
         return absl::InvalidArgumentError(
             "--time: the recording does not say when its samples were taken: give seconds");

@@ -1,4 +1,4 @@
-// From a recording's name to a named Profile: the way that every view begins.
+// Loads a recording as a named Profile; every view begins with this.
 
 #pragma once
 
@@ -25,76 +25,76 @@ namespace profiler::naming {
 
 struct LoadOptions {
   import::OpenOptions open;
-  bool keep_thread = true;     // else the threads of one name are one
-  bool keep_branches = false;  // of samples that have branch stacks
-  // True if a call stack of the processor counts as branches even where `perf record` was asked for
-  // call chains (--call-graph lbr), not for branches (-j stack).
+  bool keep_thread = true;     // False: threads with the same name are merged.
+  bool keep_branches = false;  // keep branches of samples with branch stacks
+  // True if the processor's call stacks also count as branches if `perf record` used them for call
+  // chains (--call-graph lbr) instead of branches (-j stack).
   bool keep_call_branches = false;
-  bool keep_order = false;  // of the samples, for figures of chance
+  bool keep_order = false;  // keep the order of samples, for statistical errors
   profile::DimensionSet dimensions{};
-  std::vector<perf_data::TimeRange> times;  // of the samples that count; empty: any
-  std::vector<uint32_t> cpus;               // that they were taken on; empty: any
-  uint64_t time_quantum = 100'000'000;      // of profile::Dimension::kTime, nanoseconds
-  // For profile::Dimension::kTrace: appends what the raw data of a tracepoint's sample say.
+  std::vector<perf_data::TimeRange> times;  // times of the samples that count; empty: any
+  std::vector<uint32_t> cpus;               // CPUs of the samples that count; empty: any
+  uint64_t time_quantum = 100'000'000;      // for profile::Dimension::kTime, in ns
+  // For profile::Dimension::kTrace: appends the text of the raw data of a tracepoint's sample.
   std::function<void(const perf_data::Recording&, std::span<const std::byte> raw, uint32_t cpu,
                      std::string* out)>
       describe_tracepoint;
-  // Called for every record, in time order, for who wants more of them than a profile: they may
-  // come through a pipe, which is read once.
+  // Called for every record, in time order, for callers that need more than a profile: a pipe can
+  // be read only once.
   std::function<void(const perf_data::Recording&, const perf_data::TimedRecord&)> on_record;
-  query::Filter filter;  // by name and id, for the view to apply
+  query::Filter filter;  // by name and id; the view applies it
   NamingOptions naming;
   query::NameRules names;
   bool fold_native = false;  // query::FoldNative
-  bool keep_names = false;   // for who asks for more than names
+  bool keep_names = false;   // return the NameStore in LoadedProfile::names
 };
 
 struct LoadedProfile {
   std::unique_ptr<perf_data::Recording> recording;
   profile::Profile profile;
-  // What ended the reading early. The profile has everything before that.
+  // The error that ended the reading early. The profile has everything before it.
   absl::Status reading;
-  // What named it; null unless asked for.
+  // The names of the profile; null unless keep_names.
   std::unique_ptr<symbolize::NameStore> names;
 };
 
-// An error when there is nothing to show at all.
+// Loads a recording. Returns an error only if there is nothing to show.
 absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options);
 
-// Likewise, but its frames have an image and an address alone: for who asks which images there are.
-// Opens no image, and fetches none.
+// Loads a recording whose frames have only an image and an address, to list the images. Neither
+// opens nor fetches images.
 absl::StatusOr<LoadedProfile> LoadUnnamedProfile(const std::string& path,
                                                  const LoadOptions& options);
 
-// Which samples `times` and `cpus` choose. kInvalidArgument where the recording does not say when
-// its samples were taken, and percents of that time are asked for, or where samples of an event do
-// not say their CPU.
+// Returns the samples that `times` and `cpus` select. kInvalidArgument for percents of the time if
+// the recording does not have the times of its samples, and for CPUs if samples of an event do not
+// have theirs.
 absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
                                                      const LoadOptions& options);
 
-// What a builder has to know of a recording with these events and features, whatever is kept of its
-// samples.
+// Returns the options that a builder needs for a recording with these events and features,
+// independent of the kept dimensions.
 profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDescription>& events,
                                           const perf_data::Features& features,
                                           const NamingOptions& naming);
 
-// The slices of time that a recording's profile has: of the time that its features tell; one for
-// all where they tell none.
+// Returns the time slices of a recording's profile, by the times in its features; one slice if
+// there are none.
 profile::TimeSlices SlicesOf(const perf_data::Features& features);
 
-// Tells a builder of the events beyond the first `known` ones, and counts these in.
+// Adds the events beyond the first `known` ones to a builder, and updates `known`.
 void AddNewEvents(const std::vector<perf_data::EventDescription>& events, size_t& known,
                   profile::ProfileBuilder& builder);
 
-// The profile of a recording whose features came behind its samples, as if they had come before:
-// its images have the build-ids that these tell, and are those of `names`, a new store.
+// Returns the profile of a recording whose features followed its samples, as if they had preceded
+// them. Its images get the build-ids of the features. They become images of `names`, a new store.
 profile::UnnamedProfile WithLateFeatures(profile::UnnamedProfile read,
                                          const symbolize::Symbolizer& before,
                                          const perf_data::Features& features,
                                          symbolize::NameStore& names);
 
-// Hands the whole recording to a builder that is new, and each record to `on_record` if that is
-// given. Returns what stopped the reading early.
+// Passes the whole recording to a new builder, and each record to `on_record` if it is set. Returns
+// the error that ended the reading early.
 absl::Status ReadInto(
     perf_data::Recording& recording, profile::ProfileBuilder& builder,
     const std::function<void(const perf_data::TimedRecord&)>& on_record = nullptr);

@@ -18,7 +18,7 @@ namespace {
 
 using perf_event::Attr;
 
-// How the callers in the chains of a recording of this event are looked up.
+// True if callers in the chains of this recording are looked up at their own addresses.
 bool CallersAreExact(const perf_data::Recording& recording) {
   return BuilderOptionsFor(recording.events(), recording.features(), {}).exact_user_chains;
 }
@@ -45,7 +45,7 @@ std::string FileOf(const Attr& attr, const perf_data::Features* features) {
 
 std::string KilledFileOf(const Attr& attr) { return FileOf(attr, nullptr); }
 
-// As the recorder has it in a file when it unwinds user stacks while it records.
+// Returns the attr in the file if the recorder unwinds user stacks while recording.
 Attr UnwoundByUs() {
   Attr attr = perf_data::UsualAttr();
   attr.flags |= perf_event::kAttrExcludeCallchainUser;
@@ -85,7 +85,7 @@ Attr WithBranches(uint64_t kinds) {
   return attr;
 }
 
-// Returns true if a report shows the branches of such a recording instead of its samples.
+// True if a report shows the branches of such a recording instead of its samples.
 bool ShowsBranches(const Attr& attr, const perf_data::Features& features,
                    const LoadOptions& options = {.keep_branches = true}) {
   const auto loaded = LoadUnnamedProfile(FileOf(attr, &features), options);

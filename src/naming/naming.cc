@@ -22,8 +22,9 @@ namespace profiler::naming {
 
 namespace {
 
-// Debug information is what takes long to read; and in other places than the usual ones may be
-// other debug information.
+// True if the cache may be used. It holds facts that need debug information, which takes long to
+// read; without inlines it is not worth it. In the user's own directories, other debug information
+// may lie.
 bool UsesCache(const NamingOptions& options) {
   return !options.places.no_cache && !options.places.given() && options.inlines;
 }
@@ -35,7 +36,7 @@ symbolize::FilesName WhatFilesName(const NamingOptions& options) {
   return options.places.given() ? FilesName::kUnnamed : FilesName::kOthers;
 }
 
-// Root, and the owner of capabilities: a copy of the program may have some (setcap(8)).
+// True for root and with capabilities, which a copy of the program may have (setcap(8)).
 bool MayDoMoreThanOthers() {
   return geteuid() == 0 || procfs::PermittedCapabilities(procfs::Roots()) != 0;
 }
@@ -61,7 +62,8 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options,
   return files;
 }
 
-// What such a process reads may be anybody's, and whoever takes it over may do what it may.
+// Confinement is required if this process has more rights than others: the files may have any
+// content, and an attacker who takes over the reading process gains its rights.
 std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options,
                                                     const perf_data::Features& features) {
   const symbolize::SymbolizerOptions files = SymbolizerOptionsOf(options, features);
@@ -82,8 +84,8 @@ std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& f
     sources.cache.emplace(symbolize::NameCache::UsersDirectory(options.lines));
   }
   sources.files_name = WhatFilesName(options);
-  // A profile says of all its code that it has no name, where it has none; only files with its
-  // build-ids are asked.
+  // An imported profile has an entry for each of its addresses, even without a name, so unnamed
+  // addresses must be looked up too. Only files with its build-ids are used.
   if (is_imported && sources.files_name == symbolize::FilesName::kOthers) {
     sources.files_name = symbolize::FilesName::kUnnamed;
   }
@@ -106,7 +108,7 @@ std::string Addresses(size_t count) {
   return absl::StrCat(count, count == 1 ? " address has" : " addresses have", " none");
 }
 
-// A kernel and its modules have one cause and one remedy.
+// Returns one line for the kernel and its modules, because they have one cause and one remedy.
 std::string RefusedKernel(const profile::Profile& profile,
                           const std::map<profile::DsoId, size_t>& refused) {
   size_t addresses = 0;
@@ -137,7 +139,7 @@ std::string RecordedAs(const profile::Profile& profile, const profile::Dso& dso)
 }  // namespace
 
 std::vector<std::string> RefusedFiles(const profile::Profile& profile, bool lists_each) {
-  std::map<profile::DsoId, size_t> refused;  // with how many addresses
+  std::map<profile::DsoId, size_t> refused;  // number of addresses by DSO
   for (const profile::Frame& frame : profile.frames) {
     if (frame.unnamed == profile::Unnamed::kBuildIdMismatch) ++refused[frame.dso];
   }

@@ -1,4 +1,4 @@
-// Where names come from: the recording itself, then files.
+// Sets up the sources of names: the recording itself, the cache, and files.
 
 #pragma once
 
@@ -18,13 +18,16 @@
 
 namespace profiler::naming {
 
-// Other places to look for files in.
+// The user's options for finding files.
 struct FilePlaces {
-  std::string symfs;     // empty: /
-  std::string kallsyms;  // of the recorded kernel; empty: this machine's, where that is it
+  std::string symfs;  // directory to look below; empty: /
+  // List of the recorded kernel's symbols; empty: this machine's, if its kernel is the recorded
+  // one.
+  std::string kallsyms;
   std::vector<std::string> debug_directories;  // empty: the usual one
-  bool no_cache = false;                       // of names (symbolize/names/name_cache.h)
-  // This process reads files itself (else symbolize/confined/confined_facts.h).
+  bool no_cache = false;  // True: no cache of names (symbolize/names/name_cache.h).
+  // True: this process reads files itself instead of a confined one
+  // (symbolize/confined/confined_facts.h).
   bool no_sandbox = false;
 
   bool given() const { return !symfs.empty() || !debug_directories.empty() || !kallsyms.empty(); }
@@ -33,11 +36,11 @@ struct FilePlaces {
 struct FetchOptions {
   bool off = false;
   double seconds = 30;                   // for all files together
-  uint64_t bytes = uint64_t{512} << 20;  // likewise
-  // Called when there is something to fetch; what it returns lives until that is over. Without it
-  // nobody watches.
+  uint64_t bytes = uint64_t{512} << 20;  // for all files together
+  // Called when there is something to fetch; its result exists until the fetching ends. Empty: no
+  // monitor.
   std::function<symbolize::FetchMonitor()> watch;
-  // Told of each image that there was trouble with, in a line.
+  // Called with a line for each image with a problem.
   std::function<void(std::string_view)> warn;
 };
 
@@ -45,40 +48,40 @@ struct NamingOptions : symbolize::PresentOptions {
   bool lines = true;  // with inlines; see symbolize::SymbolizerOptions
   FilePlaces places;
   FetchOptions fetch;
-  // Told of each image whose file could not be read, in a line.
+  // Called with a line for each image whose file could not be read.
   std::function<void(std::string_view)> warn;
-  // What was fetched, for names yet to be looked up.
+  // Fetched files, for all later look-ups.
   std::shared_ptr<symbolize::FetchedFiles> fetched = std::make_shared<symbolize::FetchedFiles>();
-  // What files name beside a recording with names. Unless said: where the user names places, files
-  // there name what the recording has no name for, too; where debuginfod servers are asked, files
-  // may know better than the recording; else they name what the recording says nothing of.
+  // The addresses that files name in a recording with names. If unset, it is kFirst with debuginfod
+  // servers, because their files may have better names. Else it is kUnnamed with the user's own
+  // directories, which then name addresses without a recorded name. Else it is kOthers.
   std::optional<symbolize::FilesName> files_name;
-  // True if the recording was just made here, or a process that runs here is named.
+  // True if this machine has just made the recording, or if a running process is named.
   bool is_this_machine = false;
-  // Files that the recorder has open still; null: this is none that was made here and now.
+  // Files that the recorder still has open; null if the recording was not made by this process.
   std::shared_ptr<const symbolize::KeptFiles> kept;
 };
 
-// For a recording with these features: they say which kernel's names may be used.
+// Returns the options for a recording with these features, which decide which kernel's names may be
+// used.
 symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options,
                                                  const perf_data::Features& features);
 
-// Facts from files alone, which another process reads unless `options` say otherwise.
+// Returns facts only from files. A confined process reads them, unless `options` say otherwise.
 std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options,
                                                     const perf_data::Features& features);
 
-// Names from a recording with these features, from the user's cache, and from files what those do
-// not say. What files said goes into the cache with SaveToCache, which the caller calls when it has
-// all names.
+// Returns names from a recording with these features, then from the user's cache, then from files.
+// When the caller has all names, it calls SaveToCache to store the names from files.
 std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& features,
                                                     const NamingOptions& options);
 
-// Adds the code that the recording carries (archive --embed code). To be called when all addresses
-// are named, by who asks for code: reading it takes a while.
+// Adds the code that the recording carries (archive --embed code). Call it after naming all
+// addresses, and only if code is needed, because reading it takes a while.
 void AddRecordedCode(const perf_data::Features& features, symbolize::NameStore& names);
 
-// What is to be said of files that were not used because they are another build than the recorded
-// one: a line for the only one, or for all together; with `lists_each`, for each.
+// Returns lines about files that were not used because their build differs from the recorded one.
+// All files share one line; with `lists_each`, each has its own.
 std::vector<std::string> RefusedFiles(const profile::Profile& profile, bool lists_each = false);
 
 }  // namespace profiler::naming

@@ -1,4 +1,4 @@
-// How names come about on this machine.
+// Tests how names can be found on this machine.
 
 #pragma once
 
@@ -9,13 +9,13 @@
 namespace profiler::naming {
 
 struct NamingHere {
-  absl::Status confinement;  // OK: a process without rights reads the files of others
+  absl::Status confinement;  // OK if a confined process can read foreign files
   bool has_landlock = false;
-  std::string servers;    // $DEBUGINFOD_URLS; empty: files are not asked for
-  absl::Status fetching;  // OK: there is what asks servers; kUnimplemented where not
+  std::string servers;    // $DEBUGINFOD_URLS; empty: files are not fetched
+  absl::Status fetching;  // OK if servers can be asked; kUnimplemented without the library
 };
 
-// Tries it: confines a process, and loads what fetches files if there are servers to ask.
+// Tests naming: confines a process, and loads the fetching library if there are servers to ask.
 NamingHere TryNaming();
 
 }  // namespace profiler::naming

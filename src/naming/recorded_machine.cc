@@ -29,7 +29,7 @@ int64_t Now(clockid_t clock) {
   return clock_gettime(clock, &now) == 0 ? now.tv_sec * kSecond + now.tv_nsec : 0;
 }
 
-// True if the recording began while this kernel ran, by the clocks that it has written down.
+// True if the recording began while this kernel ran, according to the recorded clocks.
 bool IsSinceBoot(const perf_data::ClockData& clock) {
   const int64_t now = Now(CLOCK_REALTIME);
   const int64_t boot = now - Now(CLOCK_BOOTTIME);

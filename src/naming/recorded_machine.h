@@ -1,12 +1,10 @@
-// Proves by its features that a recording was made by the kernel that runs here, or that it was
-// not.
+// Proves by a recording's features whether the running kernel made it.
 //
 //   build-id of the kernel           this kernel's, or another one's
-//   else host, release and machine   those of this machine, and the recording was made since it was
-//                                    started: this kernel's
-//                                    those, and nothing says when: this kernel's if that lies where
-//                                    the recorded one lay
-//                                    others, or none: another one's
+//   else host, release and machine   equal, and recorded since this machine started: this kernel
+//                                    equal, time unknown: this kernel if it lies at the recorded
+//                                    kernel's address
+//                                    different or missing: another kernel
 //
 // The kernel's version (uname -v) is in no recording.
 
@@ -19,12 +17,13 @@
 
 namespace profiler::naming {
 
-// Sets what `files` says of the recorded machine and its kernel. Below `symfs` is that kernel's
-// list of symbols, whatever the features prove, unless a build-id says that it is another one's.
+// Sets the facts of `files` about the recorded machine and its kernel. With `symfs`, the list of
+// symbols below it counts as the recorded kernel's, unless a build-id shows that it is another
+// one's.
 void TellRecordedMachine(const perf_data::Features& features, symbolize::SymbolizerOptions* files);
 
-// Returns the name that records have for the image of that build-id. A table of build-ids may have
-// any file's name for the kernel.
+// Returns the name that records use for the image with that build-id. A table of build-ids may have
+// any file name for the kernel.
 std::string NameInBuildIds(const perf_data::BuildIdEntry& entry);
 
 }  // namespace profiler::naming

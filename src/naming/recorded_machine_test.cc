@@ -22,7 +22,7 @@ uint64_t Now(clockid_t clock) {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// A machine called "here" with Linux 6.1.0, and a recording that was made there just now.
+// A machine called "here" with Linux 6.1.0, and a recording that was just made there.
 class RecordedMachineTest : public testing::Test {
  protected:
   RecordedMachineTest() {

@@ -11,7 +11,7 @@ namespace {
 
 class RefusedFilesTest : public testing::Test {
  protected:
-  // An image with so many addresses that have no name for that reason.
+  // Adds an image with this many addresses without a name, for the reason `why`.
   void AddImage(std::string_view path, std::vector<std::byte> build_id, size_t addresses,
                 profile::Unnamed why = profile::Unnamed::kBuildIdMismatch,
                 profile::DsoKind kind = profile::DsoKind::kUser) {

@@ -37,7 +37,7 @@ NamingOptions FromRecording() {
   return options;
 }
 
-// Records, by way of a writer, two samples in a program whose build-id the features tell alone.
+// Writes a recording of two samples in a program whose build-id is only in the features.
 std::unique_ptr<perf_data::Writer> Recorded(const std::string& path, int compression_level,
                                             perf_data::StreamListener listener) {
   const perf_event::Attr attr = perf_data::UsualAttr();
@@ -56,7 +56,8 @@ std::unique_ptr<perf_data::Writer> Recorded(const std::string& path, int compres
   return writer;
 }
 
-// The bytes of the stream that it writes, with these sections behind, and what `names` heard of it.
+// Returns the bytes of the stream, with these sections at its end. `names` receives the stream as
+// well.
 std::vector<std::byte> StreamOf(const std::map<int, std::string>& sections,
                                 StreamNames* names = nullptr, int compression_level = 0) {
   const std::string fifo = TestPath("fifo");
@@ -76,7 +77,7 @@ std::vector<std::byte> StreamOf(const std::map<int, std::string>& sections,
   return bytes;
 }
 
-// The section NAMES: two functions of the program.
+// Returns the section NAMES, with two functions of the program.
 std::string Names() {
   symbolize::NameFacts facts;
   symbolize::NameFacts::Image& image = facts.images.emplace_back();
@@ -143,7 +144,7 @@ TEST(StreamNamesTest, BehindTheSamplesNameThem) {
   EXPECT_EQ(RowsOfPipe(stream), expected);
 }
 
-// A recorder that is killed leaves a part of the stream; others may leave anything.
+// A killed recorder leaves a part of the stream; other programs may write anything.
 TEST(StreamNamesTest, ThatAreCutOrDamagedLeaveTheSamples) {
   const size_t without = StreamOf({}).size();
   const std::vector<std::byte> stream = StreamOf({{perf_data::kFeatureNames, Names()}});

@@ -1,15 +1,15 @@
-// Names of the types of an event's values, as receivers know them.
+// Names the types of an event's values for receivers of OpenTelemetry's profiles.
 //
 //   event                    values                 samples are taken
-//   cpu-clock, task-clock    cpu/nanoseconds        every so many cpu/nanoseconds
+//   cpu-clock, task-clock    cpu/nanoseconds        every N cpu/nanoseconds
 //   offcpu-time, …           off_cpu/nanoseconds    at each context_switch/count
-//   other times              EVENT/nanoseconds      every so many EVENT/nanoseconds
-//   others                   EVENT/count            every so many EVENT/count
+//   other times              EVENT/nanoseconds      every N EVENT/nanoseconds
+//   others                   EVENT/count            every N EVENT/count
 //
-// Pyroscope (pkg/ingester/otlp/convert.go, 2026) makes nanoseconds of samples whose period is
-// cpu/nanoseconds, knows off_cpu/nanoseconds by its having no period, and names all others by the
-// type of their period: a profile without one is refused, with all of its request. It separates
-// names by ':', so '_' replaces that in the names of events.
+// Pyroscope (pkg/ingester/otlp/convert.go, 2026) converts samples whose period is cpu/nanoseconds
+// to nanoseconds. It recognises off_cpu/nanoseconds by the missing period, and names all other
+// profiles by the type of their period. It refuses a profile without a period, together with its
+// whole request. It separates names by ':', so '_' replaces ':' in event names.
 
 #pragma once
 
@@ -23,12 +23,12 @@ struct EventTypes {
   std::string type;                      // of the values
   std::string unit;                      // "nanoseconds" or "count"
   std::string period_type, period_unit;  // of the samples
-  bool values_have_period = true;        // else the values are not periodic
+  bool values_have_period = true;        // False: the values are not periodic.
 };
+// Returns the types for an event. `is_time`: its periods are nanoseconds.
 EventTypes TypesOf(std::string_view event, bool is_time);
 
-// The period on average, for an event with a frequency takes its samples at changing ones. At least
-// 1.
+// Returns the mean period, at least 1: an event with a frequency has varying periods.
 int64_t MeanPeriod(uint64_t value, uint64_t samples);
 
 }  // namespace profiler::otlp

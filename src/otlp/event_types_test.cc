@@ -7,7 +7,7 @@
 namespace profiler::otlp {
 namespace {
 
-// "type/unit every period_type/period_unit", as Pyroscope puts a name together.
+// Returns "type/unit every period_type/period_unit", from which Pyroscope builds a name.
 std::string TypesText(std::string_view event, bool is_time) {
   const EventTypes types = TypesOf(event, is_time);
   return types.type + "/" + types.unit + " every " + types.period_type + "/" + types.period_unit +

@@ -80,7 +80,8 @@ void Dictionary::Table::AppendTo(std::string& dictionary, uint32_t field) const 
   }
 }
 
-// The first link is no link: both of its ids are zeroes, in the lengths that codecs require.
+// Element 0 of the links is not a link: both of its ids are zeroes, of the lengths that decoders
+// require.
 Dictionary::Dictionary()
     : mappings_(""),
       locations_(""),

@@ -1,12 +1,12 @@
-// An ExportProfilesServiceRequest of opentelemetry.proto.collector.profiles.v1development, as
-// opentelemetry-proto v1.11.0 (July 2026) has it. That version is no stable one: numbers of fields
-// have changed before, and this is the one place that knows them.
+// Encodes an ExportProfilesServiceRequest of opentelemetry.proto.collector.profiles.v1development,
+// as of opentelemetry-proto v1.11.0 (July 2026). That version is not stable: field numbers have
+// changed before. Only this library knows them.
 //
 //   ExportProfilesServiceRequest
-//    ├─ resource_profiles ─┬─ resource ── attributes     who it is about: host, service, …
+//    ├─ resource_profiles ─┬─ resource ── attributes     the observed process: host, service, …
 //    │                     └─ scope_profiles ─ profile   of one type of value
 //    │                                          └─ sample {stack, attributes, values or times}
-//    └─ dictionary     what all these name by number; the first of each table is the empty one:
+//    └─ dictionary     tables that all these refer to by index; element 0 of each is empty:
 //                      mappings, locations, functions, links, stacks, attributes, strings
 //
 //   Request request;
@@ -17,8 +17,8 @@
 //   }
 //   std::string bytes = std::move(request).Finish();
 //
-// Texts must be UTF-8. Not thread-safe. Parts are written as they are added, and are part of the
-// request when their object goes.
+// Texts must be UTF-8. Not thread-safe. Parts are written as they are added; a part is complete
+// when its object is destroyed.
 
 #pragma once
 
@@ -37,10 +37,10 @@
 
 namespace profiler::otlp {
 
-// Where HTTP servers take requests, below their URL.
+// Path of the requests on HTTP servers, below their URL.
 inline constexpr std::string_view kPath = "/v1development/profiles";
 
-// The number of an element of a table; 0: the empty one.
+// The index of an element in its table; 0: the empty element.
 using Number = int32_t;
 
 struct Mapping {
@@ -63,8 +63,8 @@ struct Function {
   std::string_view file = {};
 };
 
-// The tables. Equal elements are one: adding one again returns the number that it has. Add only
-// what a sample or a profile refers to: receivers expect no element that nothing refers to.
+// The tables. Adding an equal element again returns its index. Add only elements that a sample or a
+// profile refers to, because receivers expect no unused ones.
 class Dictionary {
  public:
   using Value = std::variant<std::string, int64_t>;
@@ -74,11 +74,11 @@ class Dictionary {
   Number Add(const Mapping& mapping);
   Number Add(const Location& location);
   Number Add(const Function& function);
-  Number AddStack(std::span<const Number> locations);  // the leaf first; 0 where there is none
+  Number AddStack(std::span<const Number> locations);  // leaf first; 0 for an empty stack
 
  private:
   friend class Request;
-  // The elements of one table, of which the first is `zero`.
+  // The elements of one table, beginning with `zero`.
   class Table {
    public:
     explicit Table(std::string zero) { Add(std::move(zero)); }
@@ -102,7 +102,7 @@ class Request {
   Request(const Request&) = delete;
 
   Dictionary& dictionary() { return dictionary_; }
-  // Once, last.
+  // Returns the request's bytes; call it once, last.
   std::string Finish() &&;
 
  private:
@@ -116,16 +116,17 @@ class Request {
 struct Scope {
   std::string name, version;
 };
-// Splits "profiler 1.0" at its last space into name and version. Without a space all is the name.
+// Splits "profiler 1.0" at its last space into name and version. Without a space the version is
+// empty.
 Scope ScopeOf(std::string_view producer);
 
-// One at a time.
+// The profiles of one resource. Only one object may exist at a time.
 class ResourceProfiles {
  public:
   using Value = std::variant<std::string, std::vector<std::string>>;
   using Attributes = std::vector<std::pair<std::string, Value>>;
 
-  // Attributes without a value are left out.
+  // Attributes with empty values are left out.
   ResourceProfiles(Request& request, const Attributes& attributes, const Scope& scope);
   ResourceProfiles(const ResourceProfiles&) = delete;
 
@@ -135,15 +136,15 @@ class ResourceProfiles {
   protozero::pbf_writer resource_profiles_, scope_profiles_;
 };
 
-// What a profile's samples are values of, and when they were taken.
+// The type of a profile's values, and the time of its samples.
 struct ProfileHead {
-  std::string_view type, unit;  // "samples", "count"
-  uint64_t began = 0;           // nanoseconds since 1970; 0: unknown
-  uint64_t duration = 0;        // nanoseconds
-  // How often a sample was taken: every `period` of these. 0: unknown.
+  std::string_view type, unit;  // such as "samples" and "count"
+  uint64_t began = 0;           // ns since 1970; 0: unknown
+  uint64_t duration = 0;        // in ns
+  // A sample was taken every `period` of period_type; 0: unknown.
   int64_t period = 0;
   std::string_view period_type = {}, period_unit = {};
-  std::string_view id = {};  // 16 bytes, or none
+  std::string_view id = {};  // 16 bytes, or empty
   std::span<const Number> attributes = {};
 };
 
@@ -151,10 +152,10 @@ struct Sample {
   Number stack = 0;
   std::span<const Number> attributes = {};
   std::span<const int64_t> values = {};
-  std::span<const uint64_t> times = {};  // in nanoseconds since 1970; instead of values
+  std::span<const uint64_t> times = {};  // ns since 1970; instead of values
 };
 
-// One at a time.
+// The samples of one type of value. Only one object may exist at a time.
 class ProfileOfType {
  public:
   ProfileOfType(ResourceProfiles& resource, const ProfileHead& head);

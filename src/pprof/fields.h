@@ -1,11 +1,11 @@
-// The fields of pprof's messages, as google/pprof's proto/profile.proto numbers them.
+// The numbers of the fields of pprof's messages, as in google/pprof's proto/profile.proto.
 //
-//   Profile ── sample_type ─ ValueType          what the values of samples are
-//          ├── sample ────── location ids (the leaf first), a value a type, ─ Label …
-//          ├── mapping                          an image and where it lay
+//   Profile ── sample_type ─ ValueType          type and unit of the samples' values
+//          ├── sample ────── location ids (leaf first), one value per type, ─ Label …
+//          ├── mapping                          an image and its addresses
 //          ├── location ──── Line …             an address, and its functions, innermost first
 //          ├── function
-//          └── string_table                     what all others name by number
+//          └── string_table                     strings, which all others refer to by index
 
 #pragma once
 
@@ -50,8 +50,8 @@ struct Fields {
   enum Function : uint32_t { kFunctionIdOf = 1, kName = 2, kSystemName = 3, kFile = 4 };
 };
 
-// Of an event with periods that is one of several, its number of samples is the value in front of
-// them, whose type is the event's name with this ending.
+// If a file has several events, the value in front of an event's periods is its number of samples.
+// The type of that value is the event's name with this suffix.
 inline constexpr const char* kSamplesEnding = "_samples";
 
 }  // namespace profiler::pprof

@@ -1,17 +1,18 @@
-// Samples whose user callers the processor kept itself, as `perf record --call-graph lbr` writes
-// them: the branch stack has the calls that have not returned yet (PERF_SAMPLE_BRANCH_CALL_STACK).
+// Makes the user part of call chains from the processor's call stack, which `perf record
+// --call-graph lbr` records. Its branch stack has the calls that have not returned yet
+// (PERF_SAMPLE_BRANCH_CALL_STACK).
 //
 //   recorded   ctx KERNEL  k0 k1  ctx USER  u0 u1 …     calls  from0 ─▶ to0, from1 ─▶ to1, …
 //   chain      ctx KERNEL  k0 k1  ctx USER  u0 from0 from1 …
 //
 // The latest call is first, and each `from` is the call instruction in the caller. So every user
-// entry is looked up at its own address. Callers that the kernel found by frame pointers are
-// replaced, as in perf. The processor keeps 8 to 32 calls: a longer chain lacks its outermost
-// callers, and nothing in the record says so.
+// entry is looked up at its own address. The new part replaces callers that the kernel found by
+// frame pointers, as in perf. The processor keeps 8 to 32 calls: a longer chain lacks its outermost
+// callers, and nothing in the record shows that.
 //
-// u0 is the interrupted user instruction: the sample's own, or the one that entered the kernel.
-// perf 7.2 has the sample's own in both cases, which puts a kernel address among the user frames;
-// perf 6.1 has to0, the start of a function.
+// u0 is the interrupted user instruction: the sample's own one, or the one that entered the kernel.
+// perf 7.2 uses the sample's own in both cases, which puts a kernel address among the user frames.
+// perf 6.1 uses to0, the start of a function.
 //
 // Private to this package.
 
@@ -28,19 +29,19 @@
 
 namespace profiler::profile {
 
-// True if the user part of call chains is the branch stack: a list of calls, not of branches that
-// were taken.
+// True if the user part of call chains is the branch stack, which then lists calls instead of taken
+// branches.
 inline bool HasCallStack(const perf_event::RecordLayout& layout) {
   constexpr uint64_t kBoth = perf_event::kSampleCallchain | perf_event::kSampleBranchStack;
   return (layout.sample_type & kBoth) == kBoth &&
          (layout.branch_sample_type & perf_event::kBranchCallStack) != 0;
 }
 
-// Not thread-safe.
+// The chains. Not thread-safe.
 class BranchChain {
  public:
-  // The call chain of a sample of this layout, valid until the next call. Empty if the layout has
-  // no call stack, or if the sample has no user part.
+  // Returns the call chain of a sample of this layout, valid until the next call. Returns nothing
+  // if the layout has no call stack, or if the sample has no user part.
   std::optional<perf_event::U64Array> ChainOf(const perf_event::Sample& sample,
                                               const perf_event::RecordLayout& layout);
 

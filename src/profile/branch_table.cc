@@ -8,7 +8,7 @@ namespace profiler::profile {
 
 namespace {
 
-// See perf_event::BranchEntry::flags.
+// Source: perf_event::BranchEntry::flags.
 BranchOutcome OutcomeOf(uint64_t flags) {
   constexpr uint64_t kMispredictedBit = 1, kPredictedBit = 2;
   if ((flags & kPredictedBit) != 0) return BranchOutcome::kPredicted;

@@ -1,4 +1,4 @@
-// Adds the branch stacks of samples up into the branch rows of a profile.
+// Sums up the branch stacks of samples into the branch rows of a profile.
 //
 // Private to this package.
 
@@ -15,20 +15,21 @@
 
 namespace profiler::profile {
 
-// Not thread-safe. The profile must outlive it and its branches be made here alone.
+// The branch rows of a profile. Not thread-safe. The profile must outlive the table, and only the
+// table may add branches to it.
 class BranchTable {
  public:
   explicit BranchTable(Profile& profile) : profile_(profile) {}
 
-  // Counts the branches of one sample. `entries` is its branch stack (perf_event::BranchEntry);
-  // `frame_at` finds the frame of an address of its process, and is asked once for each.
+  // Counts the branches of one sample. `entries` is its branch stack (perf_event::BranchEntry).
+  // `frame_at` returns the frame of an address in the process; it is called once for each address.
   void Add(EventId event, ThreadId thread, uint32_t pid, std::span<const std::byte> entries,
            absl::FunctionRef<FrameId(uint64_t address)> frame_at);
 
-  // To be called when an address space has changed: addresses are looked up anew.
+  // Forgets frames of addresses; call it when an address space has changed.
   void ForgetFrames() { frames_.clear(); }
 
-  // Gives each row the thread that `threads` has for its own, as RowTable::PutThreads does.
+  // Replaces the thread of each row by `threads[thread]`, as RowTable::PutThreads does.
   void PutThreads(std::span<const ThreadId> threads);
 
  private:

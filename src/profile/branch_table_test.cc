@@ -13,7 +13,7 @@ constexpr uint64_t kMispredicted = 1, kPredicted = 2;
 
 class BranchTableTest : public testing::Test {
  protected:
-  // A sample of process 7 with these words for its branch stack.
+  // Adds a sample of process 7 with these words as its branch stack.
   void Add(ThreadId thread, const std::vector<uint64_t>& words) {
     table_.Add(EventId{0}, thread, 7, std::as_bytes(std::span(words)), [&](uint64_t address) {
       ++look_ups_;
@@ -21,7 +21,7 @@ class BranchTableTest : public testing::Test {
     });
   }
 
-  // "thread from>to cycles outcome*count" a row.
+  // Returns "thread from>to cycles outcome*count" for each row.
   std::string Rows() const {
     std::string text;
     for (const BranchRow& row : profile_.branches) {

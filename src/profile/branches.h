@@ -1,10 +1,10 @@
-// Taken branches, added up.
+// Taken branches, summed up.
 //
-//   a sample of `perf record -b`         brstack  to ◀─ from   to ◀─ from   …  the latest first
-//   becomes a count in a row for each    BranchRow {event, thread, from, to, outcome, cycles} →
-//   count
+//   a sample of `perf record -b`     brstack  to ◀─ from   to ◀─ from   …  the latest first
+//   adds 1 to a row for each         BranchRow {event, thread, from, to, outcome, cycles} → count
 //
-// A frame of a branch is the instruction itself, not one behind it: FrameId as of a sample's ip.
+// The frame of a branch is that of the instruction itself, not of the next one: a FrameId like that
+// of a sample's ip.
 
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace profiler::profile {
 
-// What the processor had expected.
+// The result of the processor's branch prediction.
 enum class BranchOutcome : uint8_t { kPredicted, kMispredicted, kUnknown };
 
 struct BranchRow {
   EventId event{};
   ThreadId thread{};
   FrameId from{}, to{};
-  uint16_t cycles = 0;  // since the branch before; 0: unknown
+  uint16_t cycles = 0;  // since the former branch; 0: unknown
   BranchOutcome outcome = BranchOutcome::kUnknown;
   uint64_t count = 0;
 };

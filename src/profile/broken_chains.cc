@@ -10,13 +10,13 @@ void CountBrokenChains(Profile* profile) {
     bool any = false;
     bool unmapped = false;
   };
-  std::vector<Callers> callers(profile->stacks.size());  // from the node to the root
+  std::vector<Callers> callers(profile->stacks.size());  // in the nodes up to the root
   for (size_t i = 0; i < callers.size(); ++i) {
     const StackNode& stack = profile->stacks[i];
-    // A caller's node was made before those that it called.
+    // A caller's node precedes those of its callees.
     if (stack.parent != kNoStack) callers[i] = callers[static_cast<uint32_t>(stack.parent)];
     const Frame& frame = (*profile)[stack.frame];
-    // What was unwound has no return addresses: its callers stand as the calls themselves.
+    // Unwound chains have no return addresses: their callers are listed as the calls themselves.
     if (frame.mode != Mode::kUser || !frame.return_address) continue;
     callers[i].any = true;
     if (frame.unnamed == Unnamed::kNoMapping) callers[i].unmapped = true;

@@ -1,4 +1,5 @@
-// Counts the chains that the kernel made by following what was no frame pointer.
+// Counts chains that are broken because the kernel followed a register that was not a frame
+// pointer.
 //
 // Private to this package.
 
@@ -8,7 +9,7 @@
 
 namespace profiler::profile {
 
-// Sets `by_kernel` and `broken` of profile->chains by the rows. Cost: a pass over the stacks.
+// Sets `by_kernel` and `broken` of profile->chains, by the rows. Costs one pass over the stacks.
 void CountBrokenChains(Profile* profile);
 
 }  // namespace profiler::profile

@@ -11,8 +11,8 @@ FingerprintKey::FingerprintKey() {
   }
 }
 
-// Two hashes side by side, as neither waits for the other. A product that is 0 would forget all
-// that came before: nobody knows the key, so nobody can make it so.
+// Computes two independent hashes side by side, so that neither waits for the other. A product of 0
+// would drop all former words; because the key is secret, nobody can construct one.
 Fingerprint FingerprintKey::Of(const ChainPlace& place, perf_event::U64Array chain,
                                uint64_t* copy) const {
   const uint64_t size = chain.size();
@@ -22,7 +22,7 @@ Fingerprint FingerprintKey::Of(const ChainPlace& place, perf_event::U64Array cha
   uint64_t b = FoldedProduct(seed_[1] ^ place.ip, key_[1] ^ shape);
   a = FoldedProduct(a ^ place.ip, key_[1]);
   b = FoldedProduct(b ^ place.process_generation, key_[0]);
-  const uint64_t key_a = key_[0], key_b = key_[1];  // `copy` might be where they are
+  const uint64_t key_a = key_[0], key_b = key_[1];  // local, because `copy` might alias key_
   size_t i = 0;
   for (; i + 2 <= size; i += 2) {
     const uint64_t first = chain[i], second = chain[i + 1];

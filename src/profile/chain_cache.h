@@ -1,11 +1,11 @@
-// Which stack a raw call chain was found to be, so that a chain that was seen before is one look-up
-// and not one look-up a frame.
+// Remembers the stack of each raw call chain, so that a known chain costs one look-up instead of
+// one per frame.
 //
-// A chain means the same stack again when it has the same words, was taken at the same ip, and
-// neither its process's address space nor the kernel's has changed since. Chains are not kept: of
-// each there is a fingerprint of 128 bits, in the one cache line that also has the answer. That two
-// of n chains share one has a probability of n² / 2^129, in a recording made on purpose too: the
-// key is drawn anew every time.
+// A chain has the same stack again if its words and its ip are the same, and if no address space
+// has changed since: neither its process's nor the kernel's. The cache keeps a fingerprint of 128
+// bits instead of the chain, in the same cache line as the stack. Among n chains, two have the same
+// fingerprint with probability n² / 2^129. That also holds for a malicious recording, because each
+// run draws a new random key.
 //
 // Private to this package.
 
@@ -20,7 +20,7 @@
 
 namespace profiler::profile {
 
-// What decides which stack a sample has, besides the words of its call chain.
+// The facts that decide a sample's stack, besides the words of its call chain.
 struct ChainPlace {
   uint64_t process_generation = 0, kernel_generation = 0;  // of the address spaces
   Mode mode = Mode::kUnknown;                              // of the sample
@@ -32,35 +32,35 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 
-// Makes fingerprints; two of them agree on none.
+// Makes fingerprints with a random key of its own.
 class FingerprintKey {
  public:
   FingerprintKey();
-  // Copies the chain on the way: `copy` has room for it.
+  // Returns the chain's fingerprint, and copies the chain to `copy`, which must have room for it.
   Fingerprint Of(const ChainPlace& place, perf_event::U64Array chain, uint64_t* copy) const;
 
  private:
   uint64_t seed_[2], key_[2];
 };
 
-// What a sample's chain stands for.
+// The stack of a sample's chain.
 struct KnownStack {
   StackId stack = kNoStack;
-  FrameId self{};             // of the sample's ip
-  uint32_t row = UINT32_MAX;  // the caller's: where it last counted this stack
-  bool corrupt = false;       // the chain was not believed
-  bool has_chain = false;     // it was, and has an entry
-  bool used = false;          // by ChainCache
+  FrameId self{};  // of the sample's ip
+  // For the caller: the row in which it last counted this stack.
+  uint32_t row = UINT32_MAX;
+  bool corrupt = false;    // True if the chain is corrupt.
+  bool has_chain = false;  // True if the chain is not corrupt and has an entry.
+  bool used = false;       // for ChainCache
 };
 
-// Not thread-safe. Memory: up to 32 MiB, as it is needed; when it would be more, all is forgotten
-// and found anew.
+// Not thread-safe. Uses up to 32 MiB, as needed. When it would use more, it forgets everything.
 class ChainCache {
  public:
   static constexpr size_t kMaxChains = (size_t{1} << 20) / 8 * 5;
 
-  // To be called before every kSearches calls of FindOrMake: forgets all where there might not be
-  // room for so many chains. References that FindOrMake gave hold until then.
+  // Makes room for kSearches new chains; call it before every kSearches calls of FindOrMake. May
+  // forget all chains. References returned by FindOrMake are valid until the next MakeRoom.
   void MakeRoom() {
     if (slots_.used() + kSearches > kMaxChains) slots_ = {};
     slots_.MakeRoom(kSearches);
@@ -72,11 +72,11 @@ class ChainCache {
     return key_.Of(place, chain, copy);
   }
 
-  // To be called some time before FindOrMake, to bring near what that will look at.
+  // Prefetches the memory for FindOrMake; call it some time before.
   void Prefetch(const Fingerprint& print) const { slots_.Prefetch(print.high); }
 
-  // What was last remembered for the chain with this fingerprint; else what `make()` returns is
-  // remembered.
+  // Returns the stack remembered for this fingerprint. If there is none, remembers the result of
+  // `make()`.
   template <class Make>
   KnownStack& FindOrMake(const Fingerprint& print, Make make) {
     Slot& slot = slots_.Find(print.high, [&](const Slot& other) { return other.print == print; });

@@ -11,7 +11,7 @@ namespace {
 
 using perf_event::U64Array;
 
-// The mode that a PERF_CONTEXT_* marker begins.
+// Returns the mode of the entries that follow a PERF_CONTEXT_* marker.
 Mode ModeOfMarker(uint64_t marker) {
   switch (marker) {
     case perf_event::kContextUser:
@@ -30,13 +30,13 @@ Mode ModeOfMarker(uint64_t marker) {
   }
 }
 
-// The next entry of a chain that is no marker, from `i` on, or the chain's size; `mode` becomes
-// what the markers on the way say.
+// Returns the index of the next entry from `i` on that is not a marker, or the chain's size. Sets
+// `mode` to that of the last marker on the way.
 size_t NextEntry(U64Array chain, size_t i, Mode* mode) {
   for (; i < chain.size() && perf_event::IsContext(chain[i]); ++i) {
     *mode = ModeOfMarker(chain[i]);
-    // Behind this marker stands a cookie, no address; whoever has the chain that it promises puts
-    // it in its place.
+    // A cookie instead of an address follows this marker. If the deferred chain has arrived, it has
+    // replaced both.
     if (chain[i] == perf_event::kContextUserDeferred) ++i;
   }
   return std::min(i, chain.size());
@@ -44,9 +44,8 @@ size_t NextEntry(U64Array chain, size_t i, Mode* mode) {
 
 enum class ChainKind { kEmpty, kCorrupt, kGood };
 
-// An entry among the markers that is none says that what the kernel followed was no chain of
-// frames: code without frame pointers has anything in that register. Like perf, we then believe
-// none of it.
+// Classifies a chain. An unknown marker means that the kernel did not follow frame pointers: in
+// code without them the register can have any value. Like perf, we then ignore the whole chain.
 ChainKind KindOf(U64Array chain) {
   bool has_entries = false;
   for (size_t i = 0; i < chain.size(); ++i) {
@@ -102,7 +101,7 @@ std::span<const ResolvedStack> ChainResolver::ResolveBatch() {
     bool is_new = false;
     search.known = &cache_.FindOrMake(search.print, [&] {
       is_new = true;
-      return KnownStack{};  // for now
+      return KnownStack{};  // filled by AddNew
     });
     if (is_new) AddNew(search);
     if (search.known->corrupt) ++losses_.corrupt_chains;
@@ -122,7 +121,8 @@ void ChainResolver::AddNew(Search& search) {
   search.known->corrupt = kind == ChainKind::kCorrupt;
   search.known->has_chain = kind == ChainKind::kGood;
   if (!search.known->has_chain) {
-    // No address is there that a marker is, so such an ip is in no stack: only SelfOf has it.
+    // An ip with the value of a marker is not an address, so it must not be in a stack; only SelfOf
+    // uses it.
     search.words.assign(1, perf_event::IsContext(search.point.ip) ? 0 : search.point.ip);
     search.point.callchain = U64Array(std::as_bytes(std::span(search.words)));
   }
@@ -155,7 +155,7 @@ void ChainResolver::AppendEntries(const SamplePoint& point) {
   std::reverse(entries_.begin() + static_cast<std::ptrdiff_t>(first), entries_.end());
 }
 
-// Finds what the chain has in common with the process's last new one.
+// Finds the entries that the chain shares with the last new one of the process.
 void ChainResolver::Share(NewChain& chain) {
   const Process& process = *chain.search->process;
   std::span<const Entry> last;
@@ -190,8 +190,8 @@ void ChainResolver::InternStacks() {
   stack_after_.resize(entries_.size());
   size_t deepest = 0;
   for (const NewChain& chain : new_) deepest = std::max(deepest, chain.size);
-  // The chain that another shares entries with stands before it, so at each level it has its stack
-  // in time.
+  // A chain that others share entries with precedes them, so at each level its stack is ready
+  // first.
   for (size_t level = 0; level < deepest; ++level) {
     for (const NewChain& chain : new_) {
       if (level >= chain.size) continue;
@@ -229,10 +229,10 @@ void ChainResolver::RememberLast() {
   entries_.clear();
 }
 
-// Mostly the leaf of the chain, but a chain may begin elsewhere.
+// Returns the frame of the ip: mostly the leaf of the chain, but a chain may begin elsewhere.
 FrameId ChainResolver::SelfOf(const NewChain& chain) {
   const SamplePoint& point = chain.search->point;
-  Mode leaf_mode = point.mode;  // a chain without markers is where its sample is
+  Mode leaf_mode = point.mode;  // a chain without markers has the sample's mode
   const size_t leaf = NextEntry(point.callchain, 0, &leaf_mode);
   if (leaf_mode == point.mode && point.callchain[leaf] == point.ip) {
     return frames_[chain.first + chain.size - 1];

@@ -1,30 +1,30 @@
-// From raw call chains to stacks of frames.
+// Turns raw call chains into stacks of frames.
 //
 //   chain, leaf first      ctx KERNEL  k0  k1  k2   ctx USER  u0  u1  u2
 //   stack, root to leaf    u2  u1  u0  k2  k1  k0
 //
-// A chain of ours that is cut ends with a mark (symbolize::CutMarkOf), which becomes the outermost
-// frame, of Mode::kCut.
+// If our unwinder cut a chain, the chain ends with a mark (symbolize::CutMarkOf). The mark becomes
+// the outermost frame, of Mode::kCut.
 //
-// u0 and k0 are interrupted instructions: of the user's code when it entered the kernel, of the
-// kernel's when the sample was taken. All others are return addresses, so they are looked up one
-// byte before, which may even be another mapping.
+// u0 and k0 are interrupted instructions: u0 entered the kernel, k0 was interrupted by the sample.
+// All other entries are return addresses, so they are looked up one byte before, which may even lie
+// in another mapping.
 //
-// A chain seen before is one look-up (chain_cache.h). Of a new one, what it has in common with the
-// last new one of its process, from the root on, is taken from there; the rest is interned frame by
-// frame. Tables are large and memory is slow, so samples are resolved some dozens at a time, all of
-// them one step before any takes the next: each step asks for the memory that the next one needs.
+// A known chain costs one look-up (chain_cache.h). A new chain shares its outer frames with the
+// last new chain of its process; its other frames are interned one by one. Tables are large and
+// memory is slow, so some dozen samples are resolved at a time. In each step, every sample
+// prefetches the memory for its next step.
 //
-//   Add            fingerprint                   ask for the chain's slot
-//   ResolveBatch   chain known?      if new:     find its frames, ask for their slots
-//                                                intern frames, ask for the root's stack slot
+//   Add            fingerprint                   prefetch the chain's slot
+//   ResolveBatch   chain known?      if new:     find its frames, prefetch their slots
+//                                                intern frames, prefetch the root's stack slot
 //                                                intern stacks, level by level from the root
 //
 // Measured: user and system time of `profiler report -i FILE` and `profiler script -i FILE`, FILE
 // as in src/base/huge_vector.h; minimum (median) of 6 and 4 runs in turns.
 //
 //   seconds                         report         script
-//   as it is                      1.77 (1.96)    2.24 (2.57)
+//   in batches                    1.77 (1.96)    2.24 (2.57)
 //   each sample by itself         2.14 (2.31)    2.87 (3.01)
 //
 // Private to this package.
@@ -47,71 +47,72 @@
 
 namespace profiler::profile {
 
-// Where a sample was taken.
+// The address and the call chain of a sample.
 struct SamplePoint {
   uint32_t pid = 0;
   Mode mode = Mode::kUnknown;
   uint64_t ip = 0;
-  // One without any entry that is no marker, or with a marker that is none (which is counted), is
-  // taken for a chain of the ip alone.
+  // The recorded chain. If it has only markers, or an unknown marker (which is counted), it is
+  // replaced by a chain of only the ip.
   perf_event::U64Array callchain;
-  // The user's callers are no return addresses but lie in the calls themselves.
+  // True if the user's callers are addresses inside the calls instead of return addresses.
   bool exact_user = false;
-  // Where the user part is looked up, if not in what the process has mapped. Such a sample is the
-  // only one of its batch.
+  // The address space for the user part; null: the process's own. A sample with one must be the
+  // only sample of its batch.
   const symbolize::AddressSpace* user_space = nullptr;
 };
 
 struct ResolvedStack {
   FrameId self{};
   StackId stack = kNoStack;
-  bool has_chain = false;  // else the stack is of the ip alone
-  // Where the caller may note the row in which it counts this call chain; kept as long as the chain
-  // is remembered. Valid until the next ResolveBatch.
+  bool has_chain = false;  // False if the stack consists only of the ip.
+  // For the caller: the row in which it counts this call chain. Kept while the chain is remembered.
+  // Valid until the next ResolveBatch.
   uint32_t* row = nullptr;
 };
 
-// Not thread-safe. What it refers to must outlive it.
+// The resolver. Not thread-safe. All objects that it refers to must outlive it.
 class ChainResolver {
  public:
   ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
                 bool by_address);
 
-  // Whether a call chain is not believed.
+  // True if a call chain is corrupt.
   static bool IsCorrupt(perf_event::U64Array callchain);
 
-  // Takes a sample on, with its call chain copied: the record may be gone before it is resolved.
-  // Not when full(). No address space may change until ResolveBatch.
+  // Adds a sample to the batch and copies its call chain, because the record may be gone before it
+  // is resolved. Not allowed if full(). No address space may change until ResolveBatch.
   void Add(const SamplePoint& point);
   bool full() const { return searches_in_batch_ == kBatch; }
-  // Resolves the samples taken on, in their order, and begins the next batch. Valid until the next
-  // ResolveBatch.
+  // Resolves the samples of the batch, in their order, and begins the next batch. Valid until the
+  // next ResolveBatch.
   std::span<const ResolvedStack> ResolveBatch();
 
  private:
   static constexpr size_t kBatch = ChainCache::kSearches;
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // An address of a chain, and what its place among the others says.
+  // An address of a chain, with its mode and whether it is a return address.
   struct Entry {
     uint64_t ip;
     Mode mode;
     bool return_address;
     bool operator==(const Entry&) const = default;
   };
-  // Code addresses of one process, or of the kernel.
+  // The code addresses of one process, or of the kernel.
   struct Space {
-    const symbolize::AddressSpace* addresses = nullptr;  // null: nothing is known of this mode
-    // The mapping that was found last; good while the generation stands.
+    const symbolize::AddressSpace* addresses = nullptr;  // null: nothing is mapped
+    // The last mapping that was found; valid while the generation is the same.
     const symbolize::Mapping* mapping = nullptr;
     uint64_t mapping_generation = 0;
   };
   struct Process : Space {
-    // The last new chain, its entries root first, and the stack after each of them.
+    // The last new chain: its entries, root first, and the stack after each entry.
     uint64_t last_generation = 0, last_kernel_generation = 0;
     std::vector<Entry> last_entries;
     std::vector<StackId> last_stacks;
-    uint32_t last_in_batch = kNone;  // in new_, where it is still there
+    // Index of the chain in new_, if it belongs to the present batch.
+    uint32_t last_in_batch = kNone;
   };
   struct Search {
     SamplePoint point;
@@ -121,12 +122,12 @@ class ChainResolver {
     Fingerprint print;
     KnownStack* known = nullptr;
   };
-  // A chain not seen before: entries_[first, first + size).
+  // A new chain: entries_[first, first + size).
   struct NewChain {
     Search* search;
     size_t first, size;
-    size_t shared = 0;        // entries in common with `source`, from the root on; never all
-    uint32_t source = kNone;  // in new_; kNone: what the process remembers
+    size_t shared = 0;        // number of outer entries shared with `source`; never all
+    uint32_t source = kNone;  // index in new_; kNone: Process::last_entries
   };
 
   void AddNew(Search& search);
@@ -153,15 +154,15 @@ class ChainResolver {
   size_t searches_in_batch_ = 0;
   std::array<ResolvedStack, kBatch> resolved_;
 
-  // Of the batch at hand.
+  // State of the present batch.
   std::vector<NewChain> new_;
   std::vector<Entry> entries_;
-  std::vector<Frame> found_;          // by entry: the frame before it is interned
+  std::vector<Frame> found_;          // by entry: its frame before interning
   std::vector<FrameId> frames_;       // by entry
   std::vector<StackId> stack_after_;  // by entry
 
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
-  Process of_the_point_;  // with a user_space
+  Process of_the_point_;  // for samples with a user_space
   Space kernel_;
   Space nowhere_;
 };

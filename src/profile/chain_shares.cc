@@ -9,12 +9,12 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// From a stack's node to its root.
+// The facts about a stack from its node to the root.
 struct Ends {
-  bool has_user = false;       // a frame of a program
-  bool has_stack = true;       // the thread had its user stack
-  uint32_t cut = kNone;        // the frame that says why the chain is cut
-  uint32_t outermost = kNone;  // the frame before that one
+  bool has_user = false;       // True if it has a frame of a program.
+  bool has_stack = true;       // True if the thread had its user stack.
+  uint32_t cut = kNone;        // frame with the reason of the cut
+  uint32_t outermost = kNone;  // the first frame inside of `cut`
 };
 
 std::vector<Ends> EndsOfStacks(const Profile& profile) {
@@ -22,7 +22,7 @@ std::vector<Ends> EndsOfStacks(const Profile& profile) {
   for (size_t i = 0; i < all.size(); ++i) {
     const StackNode& stack = profile.stacks[i];
     Ends& ends = all[i];
-    // A caller's node was made before the nodes of those that it called.
+    // A caller's node precedes those of its callees.
     if (stack.parent != kNoStack) ends = all[static_cast<uint32_t>(stack.parent)];
     const Frame& frame = profile[stack.frame];
     if (ends.cut != kNone && ends.outermost == kNone) {

@@ -1,4 +1,4 @@
-// How much of each event's weight has whole call chains.
+// Computes how much of each event's weight has complete call chains.
 
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace profiler::profile {
 
-// The weight (sum of periods) of an event's samples whose user call chain was unwound. Samples that
-// have no user part, or no user stack any more, are in neither sum.
+// The weight (sum of periods) of an event's samples whose user call chain was unwound, complete and
+// cut. Samples without a user part, or whose user stack is gone, are in neither sum.
 struct ChainShares {
   struct Cut {
-    std::string_view reason;  // as the frame is called, such as "[cut: stack too short]"
+    std::string_view reason;  // name of the frame, such as "[cut: stack too short]"
     std::string_view image;   // of the outermost caller; empty if there is none
     uint64_t weight = 0;
   };
@@ -28,10 +28,10 @@ struct ChainShares {
   }
 };
 
-// Returns the shares of each event that has any, in the order of the events, of the rows that
-// `profile` has now. Empty if no chains were unwound, or if the recording counts cut chains but
-// does not mark them, as those of earlier versions. The texts are the profile's. Cost: a pass over
-// the stacks and the rows. Thread-safe.
+// Returns the shares of each event that has any, in the order of the events, from the present rows
+// of `profile`. Empty if no chains were unwound, or if the recording counts cut chains but does not
+// mark them, as earlier versions did. The texts belong to the profile. Costs a pass over the stacks
+// and the rows. Thread-safe.
 std::vector<ChainShares> SharesOfChains(const Profile& profile);
 
 }  // namespace profiler::profile

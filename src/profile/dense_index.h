@@ -1,6 +1,6 @@
-// Hash tables from values to dense ids. A report touches its tables at random, so what counts is
-// how often a look-up must wait for memory: both kinds answer with one slot, and say beforehand
-// which (Prefetch), so that the waits of several look-ups overlap.
+// Hash tables from values to dense ids. A report accesses its tables at random, so the number of
+// waits for memory decides its speed. Both kinds of table need one slot for a look-up, and can
+// prefetch that slot (Prefetch), so that the waits of several look-ups overlap.
 //
 // Measured: user and system time of `profiler report -i FILE` and `profiler script -i FILE`, FILE
 // with 1.48 million samples of `perf record -a -F 25000 -g`, without sums; minimum (median) of 7
@@ -23,32 +23,32 @@
 
 namespace profiler::profile {
 
-// Both halves of the product of 128 bits, which depends on every bit of both factors that are not
-// 0.
+// Returns the exclusive or of both halves of the 128-bit product. It depends on every bit of both
+// factors, unless one of them is 0.
 inline uint64_t FoldedProduct(uint64_t a, uint64_t b) {
   const auto product = static_cast<unsigned __int128>(a) * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-// Random, and another one in each run of the program: whoever chooses the addresses of a program
-// cannot choose them so that all are looked for at one place. Nothing that is shown depends on it.
+// A random key, different in each run of the program. Without it, the author of a program could
+// choose its addresses so that all of them collide. No output depends on it.
 struct HashKey {
   uint64_t a, b;
 };
 extern const HashKey kHashKey;
 
-// One step of a 64-bit hash.
+// Returns one step of a 64-bit hash.
 inline uint64_t Mix(uint64_t a, uint64_t b) {
   return FoldedProduct(a ^ kHashKey.a, b ^ kHashKey.b);
 }
 
-// Slots of a power of two, at most 5/8 of them used. Slot has `bool used() const`, false of a
-// new one, and `uint32_t tag() const`, the upper half of its value's hash, of which
-// the upper bits say at which slot to begin; from there they are probed one by one.
+// A table whose number of slots is a power of two, at most 5/8 of them used. Slot has `bool used()
+// const`, which is false for a new slot, and `uint32_t tag() const`, the upper half of its value's
+// hash. The upper bits of the tag give the first slot to probe; the next slots follow one by one.
 //
-// As the upper bits are the place, a table twice as large has everything at about twice its place.
-// So it grows where it is, from its end on: what is moved finds no slot before its own that is not
-// moved yet.
+// Because the upper bits give the position, a value moves to about twice its position in a table of
+// twice the size. So the table grows in place, from its end: a moved value never needs a slot
+// before its own that is not moved yet.
 //
 //   before   a b . c d e . f
 //   after    a . b . . . . c . d e . . . f .
@@ -57,7 +57,7 @@ class SlotTable {
  public:
   void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[Home(TagOf(hash))]); }
 
-  // The first slot under this hash that `equal` accepts, or the free one where it would be.
+  // Returns the first slot under this hash that `equal` accepts, or the free slot for it.
   template <class Equal>
   Slot& Find(uint64_t hash, Equal equal) {
     size_t at = Home(TagOf(hash));
@@ -65,12 +65,12 @@ class SlotTable {
     return slots_[at];
   }
 
-  // To be called after a free slot was filled. Slots move, unless MakeRoom was called for it.
+  // Counts a free slot that was filled. Slots move, unless MakeRoom has made room for it.
   void CountNew() {
     ++used_;
     MakeRoom(0);
   }
-  // Before `more` free slots are filled. Slots move.
+  // Makes room for filling `more` free slots. Slots move.
   void MakeRoom(size_t more) {
     while ((used_ + more) * 8 > slots_.size() * 5) Grow();
   }
@@ -86,7 +86,7 @@ class SlotTable {
     const size_t before = slots_.size();
     slots_.resize(2 * before);
     --shift_;
-    std::vector<Slot> late;  // whose place would be among those not moved yet
+    std::vector<Slot> late;  // slots that would move among slots that are not moved yet
     for (size_t i = before; i-- > 0;) {
       const Slot slot = slots_[i];
       if (!slot.used()) continue;
@@ -101,7 +101,7 @@ class SlotTable {
     }
   }
 
-  // False where there is no free slot up to the end.
+  // Puts the slot at the first free one from `at` on. Returns false if there is none.
   bool PutUpwards(size_t at, const Slot& slot) {
     while (at < slots_.size() && slots_[at].used()) ++at;
     if (at == slots_.size()) return false;
@@ -116,14 +116,14 @@ class SlotTable {
   size_t used_ = 0;
 };
 
-// For values that are kept elsewhere, in a vector that the ids index. A slot has half of the
-// value's hash, so the value itself is looked at about once a look-up. Not thread-safe.
+// Ids of values that are kept elsewhere, in a vector indexed by the ids. A slot has half of the
+// value's hash, so a look-up compares about one value. Not thread-safe.
 class DenseIndex {
  public:
   void Prefetch(uint64_t hash) const { slots_.Prefetch(hash); }
 
-  // The id, among those inserted under this hash, for which `equal(id)` holds; else that of
-  // `make()`, which appends the value and returns its id.
+  // Returns the id inserted under this hash for which `equal(id)` is true. If there is none,
+  // inserts the result of `make()`, which must append the value and return its id.
   template <class Equal, class Make>
   uint32_t FindOrInsert(uint64_t hash, Equal equal, Make make) {
     const uint32_t tag = Slots::TagOf(hash);
@@ -149,13 +149,15 @@ class DenseIndex {
   Slots slots_;
 };
 
-// For small values: slots have them whole. Key has == and `uint64_t Hash() const`. Not thread-safe.
+// Ids of small values, which are stored in the slots. Key has == and `uint64_t Hash() const`. Not
+// thread-safe.
 template <class Key>
 class KeyIndex {
  public:
   void Prefetch(uint64_t hash) const { slots_.Prefetch(hash); }
 
-  // The id of this key, else that of `make()`. `hash` is key.Hash().
+  // Returns the id of the key. If there is none, inserts the result of `make()`. `hash` is
+  // key.Hash().
   template <class Make>
   uint32_t FindOrInsert(const Key& key, uint64_t hash, Make make) {
     Slot& slot = slots_.Find(hash, [&](const Slot& other) { return other.key == key; });

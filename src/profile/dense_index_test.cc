@@ -13,7 +13,7 @@ struct Number {
   bool operator==(const Number&) const = default;
 };
 
-// Numbers that are kept in a vector, as users of DenseIndex keep theirs.
+// Numbers kept in a vector, as users of DenseIndex do.
 class Numbers {
  public:
   uint32_t IdOf(uint64_t number, uint64_t hash) {
@@ -30,7 +30,8 @@ class Numbers {
   DenseIndex index_;
 };
 
-// 0x9e37…, by which the hash once began, made every product 0, whatever the other factor was.
+// With a fixed initial value 0x9e37…, such values made every product 0, whatever the other factor
+// was.
 TEST(DenseIndexTest, NobodyCanChooseValuesThatAreLookedForAtOnePlace) {
   DenseIndex index;
   constexpr uint32_t kValues = 5000;
@@ -48,8 +49,8 @@ TEST(DenseIndexTest, FindsAllValuesAgainHoweverOftenTheTableHasGrown) {
   for (uint32_t i = 0; i < 200'000; ++i) ASSERT_EQ(numbers.IdOf(i, Mix(i, 1)), i);
 }
 
-// All of them begin at the last slots, so they go round the table's end, and the growing table must
-// put them where they are looked for.
+// All hashes begin at the last slots, so values wrap around the table's end, and the growing table
+// must move them to the right slots.
 TEST(DenseIndexTest, FindsValuesWhoseSlotsGoRoundTheEndOfTheTable) {
   Numbers numbers;
   const auto hash_of = [](uint64_t i) { return ~uint64_t{0} - (i % 3 << 32); };
@@ -57,7 +58,7 @@ TEST(DenseIndexTest, FindsValuesWhoseSlotsGoRoundTheEndOfTheTable) {
   for (uint32_t i = 0; i < 3000; ++i) ASSERT_EQ(numbers.IdOf(i, hash_of(i)), i);
 }
 
-// And all of them at the first slots, where there is no room to be moved up.
+// All hashes begin at the first slots, where no slot is free to move up to.
 TEST(DenseIndexTest, FindsValuesThatCrowdAtTheStartOfTheTable) {
   Numbers numbers;
   const auto hash_of = [](uint64_t i) { return i % 5 << 32; };

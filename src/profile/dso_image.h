@@ -1,4 +1,4 @@
-// Which image of the symbolizer a DSO of a profile is, and the other way round.
+// Converts between DSOs of a profile and images of the symbolizer.
 
 #pragma once
 
@@ -11,7 +11,8 @@ namespace profiler::profile {
 
 DsoKind DsoKindOf(symbolize::ImageKind kind);
 
-// None for the DSO called "[unknown]". A symbolizer that named the profile has the image already.
+// Returns the DSO's image; nothing for the DSO called "[unknown]". A symbolizer that has named the
+// profile already has the image.
 std::optional<symbolize::ImageSpec> ImageOf(const Profile& profile, const Dso& dso);
 
 }  // namespace profiler::profile

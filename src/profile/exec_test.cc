@@ -1,4 +1,4 @@
-// Samples of a process while it executes another program.
+// Tests samples of a process while it executes another program.
 
 #include <string>
 
@@ -22,7 +22,7 @@ constexpr uint64_t kExecve = 0x10100;  // in the shell's libc
 
 class ExecTest : public testing::Test {
  protected:
-  // "sh" has /lib/libc.so at 0x10000 and executes "ls".
+  // Maps /lib/libc.so of "sh" at 0x10000; then "sh" executes "ls".
   ExecTest() {
     records_.At(1).By(7, 7).Comm("sh", true).Mmap2(0x10000, 0x10000, 0, "/lib/libc.so");
     InKernel(2, kExecve);

@@ -29,14 +29,15 @@ Unnamed UnnamedBecause(symbolize::Reason reason) {
   return Unnamed::kNoSymbol;
 }
 
-// A return address is that of the instruction behind the call.
+// Returns how far to go back for a look-up: a return address is that of the instruction behind the
+// call.
 uint64_t BackOf(const Frame& frame) {
   return frame.return_address && frame.place.value != 0 ? 1 : 0;
 }
 
-// True if a kernel function begins right behind the address that was named, and the address lies in
-// the bytes that the compiler reserves in front of it. The kernel names these bytes after the
-// function. They hold no call, so nothing returns to the function's first instruction: it was
+// True if the named address lies in the bytes that the compiler reserves in front of a kernel
+// function, right before the function's first instruction. The kernel names these bytes after the
+// function. They contain no call, so nothing returns to the function's first instruction: it was
 // interrupted, or it is the target of an indirect jump that was about to be made (retpoline).
 bool IsLastOfPadding(const symbolize::Naming& naming) {
   if (naming.functions.empty()) return false;
@@ -51,7 +52,7 @@ void FrameNamer::NameFrames() {
   constexpr size_t kAhead = 8;
   NameCuts();
   const HugeVector<uint32_t> order = FramesToName();
-  size_t announced = 0;  // those before it were
+  size_t announced = 0;  // frames before it were announced
   for (size_t i = 0; i < order.size(); ++i) {
     if (i == announced) announced = Announce(order, i);
     if (i + kAhead < order.size()) __builtin_prefetch(&profile_.frames[order[i + kAhead]], 1);
@@ -63,7 +64,7 @@ void FrameNamer::NameFrames() {
   }
 }
 
-// Says which places of one image come next, from `from` on; the end of those.
+// Announces the next places of one image, from `from` on. Returns the index after the last of them.
 size_t FrameNamer::Announce(const HugeVector<uint32_t>& order, size_t from) {
   constexpr size_t kAtOnce = 4096;
   const DsoId dso = profile_.frames[order[from]].dso;
@@ -78,12 +79,12 @@ size_t FrameNamer::Announce(const HugeVector<uint32_t>& order, size_t from) {
   return end;
 }
 
-// By image and place, as those of sums stand.
+// Returns the new frames, sorted by image and place, which is the order of stored profiles.
 HugeVector<uint32_t> FrameNamer::FramesToName() const {
   HugeVector<uint32_t> frames;
   for (size_t i = named_; i < profile_.frames.size(); ++i) {
-    // Where nothing was mapped there is nothing to ask. In a recording of code without frame
-    // pointers most addresses are so.
+    // Frames without a mapping have no names. In a recording of code without frame pointers, most
+    // addresses have no mapping.
     if (profile_.frames[i].dso != DsoId{}) frames.push_back(static_cast<uint32_t>(i));
   }
   const auto place = [&](uint32_t i) {
@@ -101,7 +102,7 @@ HugeVector<uint32_t> FrameNamer::FramesToName() const {
   return sorted;
 }
 
-// Frames that say why a chain is cut: they are in no image.
+// Names the frames that give the reason of a cut chain. They are in no image.
 void FrameNamer::NameCuts() {
   for (size_t i = named_; i < profile_.frames.size(); ++i) {
     Frame& frame = profile_.frames[i];
@@ -166,7 +167,7 @@ void FrameNamer::Name(Frame& frame) {
   }
 }
 
-// Generated code goes by the map that would have its names, if there is one.
+// Generated code is called after its map. Without a map, the name says so.
 void FrameNamer::NoteMissingMap(DsoId id) {
   Dso& dso = profile_.dsos[static_cast<uint32_t>(id)];
   if (dso.kind != DsoKind::kJit) return;
@@ -188,7 +189,8 @@ void FrameNamer::NameByStart(const symbolize::Naming& naming, Frame& frame) {
   last_is_unnamed_ = true;
 }
 
-// Neighbouring addresses are mostly of one function, and of one file: the last ones are remembered.
+// True if the last symbol begins at `start`. Neighbouring addresses mostly share a function and a
+// file, so the last ones are remembered.
 bool FrameNamer::IsLast(ElfAddress start, DsoId dso) const {
   return last_ != kNoSymbol && profile_[last_].start == start && profile_[last_].dso == dso;
 }

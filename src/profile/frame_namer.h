@@ -1,4 +1,4 @@
-// Names the frames of a profile: each once, whatever number of stacks it is in.
+// Names the frames of a profile, each once, even if many stacks share it.
 //
 // Private to this package.
 
@@ -16,17 +16,17 @@
 
 namespace profiler::profile {
 
-// Not thread-safe. What it refers to must outlive it.
+// Names frames. Not thread-safe. All objects that it refers to must outlive it.
 class FrameNamer {
  public:
-  // `by_address`: frames are told apart by runtime addresses, so many may be at one place of an
-  // image. They are named once and share their lines.
+  // `by_address`: frames differ by their runtime addresses, so many may lie at one place of an
+  // image. These are named once and share their lines.
   FrameNamer(Profile& profile, const std::vector<symbolize::ImageId>& images,
              symbolize::Symbolizer& symbolizer, bool by_address)
       : profile_(profile), images_(images), symbolizer_(symbolizer), by_address_(by_address) {}
 
-  // Names the frames that were made since the last call, an image at a time and by address, so that
-  // an image's tables are read once and in order. Costs one comparison when there are none.
+  // Names the frames added since the last call, image by image and in order of address, so that an
+  // image's tables are read once and in order. Costs one comparison if there are none.
   void NameNewFrames() {
     if (named_ != profile_.frames.size()) NameFrames();
   }
@@ -48,13 +48,13 @@ class FrameNamer {
   const std::vector<symbolize::ImageId>& images_;  // by DsoId
   symbolize::Symbolizer& symbolizer_;
   const bool by_address_;
-  // By dso, place and return_address, the first frame named there; used if by_address_.
+  // The first frame with each DSO, place and return_address; used if by_address_.
   absl::flat_hash_map<std::tuple<DsoId, uint64_t, bool>, uint32_t> first_at_;
-  size_t named_ = 0;                  // frames [0, named_) are
-  std::vector<CodePlace> announced_;  // at once
+  size_t named_ = 0;                  // frames [0, named_) are named
+  std::vector<CodePlace> announced_;  // scratch of Announce
   DenseIndex symbols_;
-  SymbolId last_ = kNoSymbol;     // that InternSymbol gave
-  bool last_is_unnamed_ = false;  // its name was made of where it starts
+  SymbolId last_ = kNoSymbol;     // last result of InternSymbol
+  bool last_is_unnamed_ = false;  // True if that symbol is named after its start.
   StringId last_file_ = StringId::kEmpty;
 };
 

@@ -1,4 +1,4 @@
-// The numbers of a profile's tables, as types that do not convert into one another.
+// The ids of a profile's tables, as types that do not convert into one another.
 
 #pragma once
 

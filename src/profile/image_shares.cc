@@ -5,7 +5,7 @@
 namespace profiler::profile {
 namespace {
 
-// Whether no caller of `stack` is code of its DSO.
+// True if no caller of `stack` is code of the same DSO.
 bool IsOutermostOfDso(const Profile& profile, const StackNode& stack) {
   const DsoId dso = profile[stack.frame].dso;
   for (StackId at = stack.parent; at != kNoStack; at = profile[at].parent) {
@@ -18,14 +18,14 @@ bool IsOutermostOfDso(const Profile& profile, const StackNode& stack) {
 
 std::vector<double> SharesOfDsos(const Profile& profile) {
   std::vector<double> shares(profile.dsos.size());
-  std::vector<uint64_t> samples(profile.stacks.size());  // that have the node
+  std::vector<uint64_t> samples(profile.stacks.size());  // that include the node
   uint64_t total = 0;
   for (const Row& row : profile.rows) {
     total += row.count;
     samples[static_cast<uint32_t>(row.stack)] += row.count;
   }
   if (total == 0) return shares;
-  // A caller's node was made before those that it called.
+  // A caller's node precedes those of its callees.
   for (size_t i = profile.stacks.size(); i-- > 0;) {
     const StackNode& stack = profile.stacks[i];
     if (stack.parent != kNoStack) samples[static_cast<uint32_t>(stack.parent)] += samples[i];

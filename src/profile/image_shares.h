@@ -1,4 +1,4 @@
-// In how many samples each image is.
+// Computes the share of samples that contain each image.
 //
 // Private to this package.
 
@@ -10,8 +10,8 @@
 
 namespace profiler::profile {
 
-// By DsoId: the samples that have the DSO anywhere on their stack, of all samples, from 0 to 1.
-// Cost: a pass over the stacks, for each as far up as its first caller from the same DSO.
+// Returns by DsoId the share of samples, from 0 to 1, that have the DSO anywhere on their stack.
+// Costs a pass over the stacks; for each stack it goes up to the first caller in the same DSO.
 std::vector<double> SharesOfDsos(const Profile& profile);
 
 }  // namespace profiler::profile

@@ -21,8 +21,8 @@ using symbolize::Mapping;
 constexpr std::string_view kKernelName = "[kernel.kallsyms]";
 constexpr uint64_t kUpperHalf = 1ull << 63;
 constexpr std::string_view kTooMany = "[too many files]";
-// Of memory: for all images, and what one takes besides the copies of its name, here, in the
-// profile and in what names it.
+// Memory budget in bytes for all images. Each image costs kImageCost plus kCopies copies of its
+// name: in this table, in the profile and in the symbolizer.
 constexpr uint64_t kBudget = uint64_t{256} << 20;
 constexpr uint64_t kImageCost = 512;
 constexpr uint64_t kCopies = 6;
@@ -40,7 +40,7 @@ std::string ShortName(ImageKind kind, std::string_view path) {
   }
 }
 
-// Of an image that is no file.
+// Returns the mapping of an image that is not a file.
 Mapping MappedMemory(uint64_t start, uint64_t size, ImageId image) {
   return {RuntimeAddress{start}, size, RuntimeAddress{start}, image};
 }
@@ -91,9 +91,10 @@ ImageId ImageTable::JitDump(std::string_view filename, uint32_t pid, uint64_t ti
 
 namespace {
 
-// Recorders write where the kernel's text ends, but what runs while it boots, and is on the stacks
-// of idle CPUs for ever, lies behind its data. On x86-64 the image may fill the addresses from -2
-// GiB to -1 GiB. Source: Documentation/arch/x86/x86_64/mm.rst, Linux 6.18.
+// Returns the end of the kernel's image, or 0 if it is unknown. Recorders write the end of the
+// kernel's text. Boot code lies behind the kernel's data, and stays on the stacks of idle CPUs. On
+// x86-64 the image may fill the addresses from -2 GiB to -1 GiB. Source:
+// Documentation/arch/x86/x86_64/mm.rst, Linux 6.18.
 uint64_t KernelImageEnd(uint64_t address) {
   constexpr uint64_t kImageStart = 0xffffffff80000000, kImageEnd = 0xffffffffc0000000;
   return address >= kImageStart && address < kImageEnd ? kImageEnd : 0;
@@ -107,7 +108,7 @@ Mapping ImageTable::KernelMapping(const perf_event::Mmap2& mmap) {
     return MappedMemory(mmap.addr, mmap.len,
                         Intern(ImageKind::kModule, mmap.filename, identity, 0));
   }
-  // Where the kernel hides its addresses, recorders write that it is at 0.
+  // If the kernel hides its addresses, recorders write the address 0.
   if (mmap.addr == 0) return WholeKernel();
   const ImageId image = Intern(ImageKind::kKernel, kKernelName, {.build_id = mmap.build_id}, 0);
   const uint64_t end = std::max(mmap.addr + mmap.len, KernelImageEnd(mmap.addr));
@@ -128,8 +129,8 @@ ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIden
   if (build_id.empty()) {
     if (const auto it = build_ids_.find(path); it != build_ids_.end()) build_id = it->second;
   }
-  // A build-id says all; without one a replaced file, or one in another container, has an inode of
-  // its own. Memory without a file is its process's.
+  // A build-id suffices. Without one, a replaced file, or a file in another container, differs by
+  // its inode. Memory without a file belongs to its process.
   const bool by_inode = build_id.empty();
   const bool by_process =
       kind == ImageKind::kJit || kind == ImageKind::kJitDump || kind == ImageKind::kAnonymous;
@@ -142,7 +143,7 @@ ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIden
   if (!budget_.Take(symbolize::PidOf(pid), kImageCost + kCopies * path.size())) {
     return TooMany(symbolize::PidOf(pid));
   }
-  // The first process that maps a file is the one whose root it is looked for in.
+  // The file is looked for in the root directory of the first process that maps it.
   const ImageId image = Add({.kind = kind,
                              .path = std::string(path),
                              .build_id = {build_id.begin(), build_id.end()},

@@ -1,5 +1,5 @@
-// What is behind a mapping: which image for the symbolizer, which DSO for the profile, and where in
-// the image it begins.
+// Maps each mapping to its image in the symbolizer, to its DSO in the profile, and to its beginning
+// in the image.
 //
 //   filename of the record              image        DSO name (as perf shows it)
 //   of a user mapping (user_image.h):
@@ -7,14 +7,14 @@
 //     the vdso                          kVdso        [vdso]
 //     memory that JITs fill             kJit         /tmp/perf-PID.map
 //     …/jit-PID.dump                    kJitDump     jit-PID.dump
-//     other memory                      kAnonymous   as it stands
+//     other memory                      kAnonymous   the filename
 //   [kernel.kallsyms]_text              kKernel      [kernel.kallsyms]
 //   /lib/modules/…/ext4.ko, [ext4]      kModule      [ext4]
 //   of a KSYMBOL                        kBpf         the symbol's name
 //
 // Private to this package. Source of the names: map__new() and dso__set_basename() in
-// tools/perf/util/, Linux 6.1, but for those of JITs, which perf's report calls "[JIT] tid PID" and
-// its script as we do.
+// tools/perf/util/, Linux 6.1, except the names of JITs: perf's report calls them "[JIT] tid PID",
+// its script uses the name above.
 
 #pragma once
 
@@ -37,52 +37,54 @@
 
 namespace profiler::profile {
 
-// Not thread-safe. What it is made with must outlive it; the profile's DSOs are made here alone.
+// The images. Not thread-safe. The constructor's arguments must outlive it, and only this table may
+// add DSOs to the profile.
 class ImageTable {
  public:
   ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer, ProcessLives& lives);
 
-  // The build-id of every image of this name whose mappings bring none of their own. The first one
-  // given for a name counts.
+  // Sets the build-id of images with this name whose mappings have none. The first one for a name
+  // counts.
   void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
 
   bool HasBuildId(std::string_view filename) const { return build_ids_.contains(filename); }
 
-  // What MMAP, MMAP2 and KSYMBOL map. `time` is that of the record (process_lives.h).
+  // Return the mapping of an MMAP2 or KSYMBOL record. `time` is that of the record
+  // (process_lives.h).
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind,
                                  uint64_t time);
-  // That of process `pid`: its code is mapped elsewhere (jit_codes.h). `mapped_at` is
+  // Returns the image of process `pid`'s dump. Its code is mapped by jit_codes.h. `mapped_at` is
   // ImageSpec's.
   symbolize::ImageId JitDump(std::string_view filename, uint32_t pid, uint64_t time,
                              uint64_t mapped_at);
   symbolize::Mapping KernelMapping(const perf_event::Mmap2& mmap);
   symbolize::Mapping BpfMapping(const perf_event::Ksymbol& symbol);
-  // The kernel, wherever it is: the upper half of the address space.
+  // Returns the mapping of the kernel at unknown addresses: the upper half of the address space.
   symbolize::Mapping WholeKernel();
 
   DsoId DsoOf(symbolize::ImageId image) const;
-  // Where nothing was mapped.
+  // Returns the DSO of addresses at which nothing is mapped.
   DsoId unknown_dso() const { return DsoId{0}; }
-  // By DSO: its image. That of the unknown DSO means nothing.
+  // Returns the images by DSO. The entry of the unknown DSO is meaningless.
   const std::vector<symbolize::ImageId>& images() const { return images_; }
 
  private:
-  // What tells files of one path apart: a build-id, else device and inode.
+  // Distinguishes files with the same path: by build-id, else by device and inode.
   struct FileIdentity {
     std::span<const std::byte> build_id;
     uint32_t maj = 0, min = 0;
     uint64_t ino = 0;
-    RuntimeAddress start{};  // of a module
-    uint64_t mapped_at = 0;  // of a dump; it identifies nothing
+    RuntimeAddress start{};  // for a module
+    uint64_t mapped_at = 0;  // for a dump; not part of the identity
   };
-  // Kind, path, build-id, device and inode, process, start.
+  // Kind, path, build-id, device (major, minor) and inode, process, start.
   using Key = std::tuple<symbolize::ImageKind, std::string, std::string, uint32_t, uint32_t,
                          uint64_t, uint32_t, uint64_t>;
 
   symbolize::ImageId Intern(symbolize::ImageKind kind, std::string_view path,
                             const FileIdentity& identity, uint32_t pid);
   symbolize::ImageId Add(const symbolize::ImageSpec& spec);
-  // The one image of all that there is no room for.
+  // Returns the image that stands for all images beyond the budget.
   symbolize::ImageId TooMany(uint32_t pid);
 
   Profile& profile_;
@@ -90,7 +92,8 @@ class ImageTable {
   ProcessLives& lives_;
   std::map<std::string, std::vector<std::byte>, std::less<>> build_ids_;
   std::map<Key, symbolize::ImageId> ids_;
-  FairBudget budget_;  // of processes: a program may map ever new files, each under a name of 4 KB
+  // Charged by process: a program may map ever new files, each under a name of 4 KB.
+  FairBudget budget_;
   std::optional<symbolize::ImageId> too_many_;
   std::vector<DsoId> dsos_;                 // by ImageId
   std::vector<symbolize::ImageId> images_;  // by DsoId

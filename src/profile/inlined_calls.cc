@@ -10,7 +10,7 @@
 namespace profiler::profile {
 namespace {
 
-// Makes frames of which the inlined calls are left out.
+// Makes copies of frames without their inlined calls.
 class FramesWithoutInlinedCalls {
  public:
   explicit FramesWithoutInlinedCalls(Profile& profile) : profile_(profile) {}
@@ -32,7 +32,8 @@ class FramesWithoutInlinedCalls {
   absl::flat_hash_map<FrameId, FrameId> made_;
 };
 
-// How many samples have a stack that is changed; what a changed stack calls is changed too.
+// Returns the number of samples with a changed stack. A stack is also changed if one of its callers
+// is.
 uint64_t SamplesIn(const Profile& profile, const std::vector<bool>& changed) {
   uint64_t samples = 0;
   for (const Row& row : profile.rows) {
@@ -59,7 +60,7 @@ void BoundInlinedCalls(Profile& profile) {
   std::vector<bool> changed(profile.stacks.size());
   for (size_t i = 0; i < profile.stacks.size(); ++i) {
     StackNode& stack = profile.stacks[i];
-    const bool has_caller = stack.parent != kNoStack;  // whose number is lower
+    const bool has_caller = stack.parent != kNoStack;  // its number is lower
     if (has_caller) {
       calls[i] = calls[static_cast<uint32_t>(stack.parent)];
       changed[i] = changed[static_cast<uint32_t>(stack.parent)];

@@ -8,7 +8,7 @@
 namespace profiler::profile {
 namespace {
 
-// A profile of one stack at most, whose frames are all of the function f.
+// A profile of at most one stack, whose frames all belong to function f.
 class OneStack {
  public:
   OneStack() {
@@ -18,7 +18,7 @@ class OneStack {
     profile_.events.emplace_back();
   }
 
-  // Calls a frame in which so many calls of i are inlined.
+  // Adds a frame with this number of inlined calls of i.
   OneStack& Call(uint32_t inlined_calls) {
     Frame frame{.unnamed = Unnamed::kNamed,
                 .first_line = static_cast<uint32_t>(profile_.lines.size()),
@@ -40,7 +40,7 @@ class OneStack {
     return *this;
   }
 
-  // The inlined calls of each frame from the root on, and what the profile says of them.
+  // Returns the inlined calls of each frame from the root on, and the profile's warnings.
   std::string Bounded() {
     BoundInlinedCalls(profile_);
     std::string text;

@@ -12,7 +12,7 @@ namespace {
 
 using Placed = std::map<uint64_t, const JitCode*>;
 
-// The first piece of code that reaches beyond `start`.
+// Returns the first piece of code whose end lies behind `start`.
 Placed::iterator FirstBehind(Placed& placed, uint64_t start) {
   auto it = placed.lower_bound(start);
   if (it != placed.begin()) {

@@ -1,12 +1,12 @@
-// Puts the code of JITs into address spaces at the times at which they made it.
+// Maps the code of JITs into address spaces at the times at which they generated it.
 //
 //   dump     f at 10, g over f at 20
 //   samples        12            25
 //                  f             g
 //
-// Many JITs write code, say in the dump what it is, and then make its memory executable, again and
-// again. A record says only that the memory is executable from then on, so code that was announced
-// for it stays.
+// Many JITs write code, announce it in the dump, and then make its memory executable, again and
+// again. The record of that only says that the memory is executable from then on, so the announced
+// code stays mapped.
 //
 // Private to this package.
 
@@ -23,22 +23,22 @@
 
 namespace profiler::profile {
 
-// Not thread-safe.
+// The code of all dumps. Not thread-safe.
 class JitCodes {
  public:
   static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
-  // What process `pid` has in the dump `image`, in the order of time; lives as long as this. Does
-  // nothing where it was given before.
+  // Adds the code of process `pid`'s dump `image`, in time order. `codes` must outlive this object.
+  // Does nothing if the dump was added before.
   void Add(uint32_t pid, symbolize::ImageId image, std::span<const symbolize::JitCode> codes);
-  // The process begins another program.
+  // Forgets the process: it begins another program.
   void Forget(uint32_t pid);
 
-  // When the next code is to be placed; kNever where none is.
+  // Returns the time of the next code to map; kNever if there is none.
   uint64_t next() const { return next_; }
-  // Maps all code that was made until then.
+  // Maps all code that was generated until `time`.
   void PlaceUntil(uint64_t time, symbolize::AddressSpaces& spaces);
-  // Memory of process `pid` was mapped over what was placed there: maps that again.
+  // Maps placed code of process `pid` again after other memory was mapped over it.
   void Cover(uint32_t pid, uint64_t start, uint64_t size, symbolize::AddressSpaces& spaces);
 
  private:

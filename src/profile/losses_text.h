@@ -1,4 +1,4 @@
-// What is missing from a profile, in words.
+// Describes a profile's losses in words.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace profiler::profile {
 
-// "7 records lost in 2 gaps, 5 samples lost, 1 times throttled"; empty where nothing is missing.
-// Losses::warnings are not part of it. Thread-safe.
+// Returns text such as "7 records lost in 2 gaps, 5 samples lost, 1 times throttled"; empty without
+// losses. Does not include Losses::warnings. Thread-safe.
 std::string LossesText(const Losses& losses);
 
 }  // namespace profiler::profile

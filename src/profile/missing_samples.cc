@@ -11,10 +11,11 @@ namespace {
 using perf_event::RawRecord;
 using perf_event::RecordLayout;
 
-// On a LOST_SAMPLES of perf's: a filter left them out, as it was asked to.
+// perf sets this in LOST_SAMPLES for samples that a filter left out as requested.
 constexpr uint16_t kMiscFilteredByBpf = 1 << 15;
 
-// Every record but SAMPLE ends with the same fields, and a SWITCH has no others.
+// Returns the trailing fields of a record. Every record except SAMPLE ends with them, and a SWITCH
+// has no others.
 perf_event::SampleId SampleIdOf(RawRecord record, const RecordLayout& layout) {
   perf_event::Switch any;
   Decode(record, layout, &any);
@@ -33,7 +34,7 @@ void PutWeights(std::span<const uint32_t> samples, std::span<const Gap> gaps, Pr
   }
 }
 
-// What is missing, nobody knows where.
+// Raises all weights evenly, for missing samples at unknown places.
 void SpreadEvenly(std::span<const uint32_t> samples, double missing, Profile& profile) {
   double all = 0;
   for (const uint32_t i : samples) all += profile.order[i].weight;
@@ -63,8 +64,8 @@ void MissingSamples::AddRecord(uint32_t stream, std::optional<uint32_t> tid) {
 void MissingSamples::AddSample(EventId event, uint32_t stream, uint64_t time, size_t behind) {
   Stream& of = streams_[{event, stream}];
   if (of.samples++ == 0) of.first = time;
-  // The kernel says that an event is throttled right before the sample that was one too many. One
-  // more tells that this is over, if the record that says so was lost.
+  // The kernel reports throttling right before the sample that exceeded the limit. Another sample
+  // shows that throttling has ended, even if the record of that was lost.
   if (of.throttled_since && ++of.since_then > 1) EndThrottling({event, stream}, time, behind);
   of.last = time;
 }
@@ -110,8 +111,8 @@ void MissingSamples::Take(RawRecord record, EventId event, const RecordLayout& l
       if (stream) EndThrottling({event, *stream}, time, behind);
       return;
     default:
-      // Recorders write records of their own, of what was there before, without a time or in front
-      // of all samples: nothing is lost of those.
+      // Recorders add records about the state before the recording, without a time or in front of
+      // all samples. These are never lost, so they do not count.
       if (stream && records_.contains(*stream)) {
         ++all_records_;
         ++records_[*stream];
@@ -124,7 +125,8 @@ std::optional<uint32_t> MissingSamples::StreamOf(const RecordLayout& layout,
                                                  const perf_event::SampleId& id) const {
   if (!layout.sample_id_all) return std::nullopt;
   if ((layout.sample_type & perf_event::kSampleCpu) != 0) return id.cpu;
-  // The ring is that of the CPU on which this thread runs.
+  // The thread stands for its stream. The ring that lost records belongs to the CPU on which this
+  // thread runs.
   const auto found = of_thread_.find(id.tid);
   return found == of_thread_.end() ? std::nullopt : std::optional(found->second);
 }
@@ -144,7 +146,7 @@ void MissingSamples::EndThrottling(StreamId id, uint64_t time, size_t behind) {
                     .is_time = true});
 }
 
-// Between two samples of a stream, in nanoseconds; 0 where it is not known.
+// Returns the mean time between two samples of a stream, in ns; 0 if unknown.
 double MissingSamples::DistanceOf(const Profile& profile, StreamId id) const {
   const Event& event = profile[id.first];
   if (is_clock_[static_cast<uint32_t>(id.first)] && event.samples != 0) {
@@ -163,8 +165,8 @@ std::vector<EventId> MissingSamples::EventsOf(const Lack& lack, const Profile& p
   return events;
 }
 
-// How many samples of the event are missing there. A ring is of all events of its CPU, and loses
-// other records, too: they are taken to be lost as often as they are written.
+// Returns the number of samples of the event that a loss comprises. A CPU's ring has records of all
+// events, and other records. Samples are assumed to be lost in proportion to the written records.
 double MissingSamples::SamplesOf(const Lack& lack, EventId event, const Profile& profile) const {
   if (lack.is_time) {
     const double distance = DistanceOf(profile, {event, *lack.stream});
@@ -181,7 +183,7 @@ double MissingSamples::SamplesOf(const Lack& lack, EventId event, const Profile&
   return records == 0 ? 0 : lack.amount * samples / records;
 }
 
-// As MissingSamples::Lack, of one event.
+// Splits each loss by event.
 std::vector<MissingSamples::Missing> MissingSamples::ByEvent(const Profile& profile,
                                                              const Parts& parts) const {
   std::vector<Missing> all;
@@ -190,7 +192,7 @@ std::vector<MissingSamples::Missing> MissingSamples::ByEvent(const Profile& prof
     const bool is_in_stream = std::any_of(events.begin(), events.end(), [&](EventId event) {
       return parts.contains({event, lack.stream});
     });
-    // Where a CPU has no sample at all, those of others have to stand for what it lacks.
+    // If a CPU has no sample at all, the samples of other CPUs stand for its missing ones.
     if (!is_in_stream && !lack.is_time) lack.stream.reset();
     for (const EventId event : events) {
       if (!parts.contains({event, lack.stream})) continue;
@@ -211,7 +213,7 @@ std::map<EventId, double> MissingSamples::LostByEvent(std::span<const Missing> a
 }
 
 void MissingSamples::Weigh(Profile& profile) {
-  // Those that the recording ends with, where the last sample of the stream, of any event, is.
+  // The last sample of a stream, of any event, ends throttling that lasts until the recording ends.
   std::map<uint32_t, uint64_t> ends;
   for (const auto& [id, of] : streams_) {
     ends[id.second] = std::max(ends[id.second], of.last);
@@ -230,7 +232,7 @@ void MissingSamples::Weigh(Profile& profile) {
   std::map<EventId, double> located = LostByEvent(all);
   for (Missing& missing : all) {
     Part& part = parts.at(missing.part);
-    // Other records were lost with the samples where the gaps have more than the counters tell.
+    // If the gaps contain more than the counters report, other records were lost with the samples.
     const auto told = told_.find(missing.part.first);
     const double lost = located[missing.part.first];
     if (missing.was_lost && told != told_.end() && told->second < lost) {

@@ -1,15 +1,15 @@
-// Where a recording lacks samples, from the records that say so, and what the samples that it has
-// weigh to make up for them.
+// Locates missing samples by the records that report them, and raises the weights of neighbouring
+// samples to compensate.
 //
-//   LOST            a CPU's ring had no room for so many records since the record before it
-//   LOST_SAMPLES    so many samples of an event were not written
-//   THROTTLE …      an event took no samples on a CPU, as there were too many
+//   LOST            a CPU's ring had no room for this many records since the former record
+//   LOST_SAMPLES    this many samples of an event were not written
+//   THROTTLE …      an event took no samples on a CPU, because there were too many
 //     … UNTHROTTLE  until now
 //
-// Each is a gap in the stream of one event on one CPU (or of one thread, where samples do not say
-// their CPU), and the samples around it stand for what is missing in it (stand_ins.h). What does
-// not say its CPU is a gap in the samples of all CPUs, and what does not say its event is one of
-// all events.
+// Each of these is a gap in the stream of one event on one CPU (or in one thread, if samples do not
+// have their CPU). The samples around the gap stand for the missing ones (stand_ins.h). A record
+// without a CPU is a gap in the samples of all CPUs, and a record without an event is a gap in all
+// events.
 //
 // Private to this package.
 
@@ -32,53 +32,54 @@
 
 namespace profiler::profile {
 
-// Fed in time order. Not thread-safe. Memory: by streams, and by gaps.
+// The gaps of all streams. Not thread-safe. Feed it in time order. Memory grows with the streams
+// and the gaps.
 class MissingSamples {
  public:
-  // What is missing elsewhere is of no concern. `selection` must outlive it.
+  // Ignores losses outside of `selection`, which must outlive this object.
   explicit MissingSamples(const SampleSelection& selection) : selection_(selection) {}
 
-  // Events are numbered in the order of these calls.
+  // Adds the next event; events are numbered in the order of these calls.
   void AddEvent(const perf_event::Attr& attr);
 
-  // A SAMPLE record of a stream. `tid`: of the thread whose stream it is, where streams are
-  // threads.
+  // Counts a SAMPLE record of a stream. `tid` is the stream's thread if streams are threads.
   void AddRecord(uint32_t stream, std::optional<uint32_t> tid);
-  // The next sample of Profile::order, which has `behind` so far; more than one for a record that
-  // read the counters of a group.
+  // Counts a sample of Profile::order, which has `behind` samples so far. One record has several
+  // samples if it read the counters of a group.
   void AddSample(EventId event, uint32_t stream, uint64_t time, size_t behind);
-  // Any other record.
+  // Takes any other record.
   void Take(perf_event::RawRecord record, EventId event, const perf_event::RecordLayout& layout,
             uint64_t time, size_t behind);
 
-  // Gives the samples of Profile::order their weights.
+  // Sets the weights of the samples in Profile::order.
   void Weigh(Profile& profile);
 
  private:
-  // Of one event.
+  // The samples of one event in a stream.
   struct Stream {
     uint64_t samples = 0;
     uint64_t first = 0, last = 0;  // times of samples
-    double throttled = 0;          // nanoseconds
-    // Since when the event takes no samples, and how many it took since nevertheless.
+    double throttled = 0;          // in ns
+    // Begin of throttling, if the event is throttled, and the number of samples since.
     std::optional<uint64_t> throttled_since;
     uint64_t since_then = 0;
   };
   using StreamId = std::pair<EventId, uint32_t>;
 
-  // What is missing somewhere.
+  // A loss that a record reports.
   struct Lack {
     std::optional<EventId> event;
     std::optional<uint32_t> stream;
-    size_t before = 0;  // of Profile::order: the first sample that came later
-    // Samples of the event, or records where that is not known; nanoseconds without samples.
+    // Index in Profile::order of the first sample after it.
+    size_t before = 0;
+    // Lost samples, or lost records if the event is unknown; ns without samples if is_time.
     double amount = 0;
     bool is_time = false;
   };
 
   // The samples of one event, in one stream or in all.
   struct Part {
-    std::vector<uint32_t> samples;  // of Profile::order
+    std::vector<uint32_t> samples;  // indices in Profile::order
     std::vector<Gap> gaps;
   };
   using PartId = std::pair<EventId, std::optional<uint32_t>>;
@@ -86,7 +87,7 @@ class MissingSamples {
   struct Missing {
     PartId part;
     Gap gap;
-    bool was_lost = false;  // else its event was throttled
+    bool was_lost = false;  // False if its event was throttled.
   };
 
   std::optional<uint32_t> StreamOf(const perf_event::RecordLayout& layout,
@@ -99,13 +100,13 @@ class MissingSamples {
   static std::map<EventId, double> LostByEvent(std::span<const Missing> all);
 
   const SampleSelection& selection_;
-  std::vector<bool> is_clock_;  // by event: periods are nanoseconds
+  std::vector<bool> is_clock_;  // by event: True if periods are nanoseconds
   uint64_t all_records_ = 0;
-  absl::flat_hash_map<uint32_t, uint64_t> records_;    // by stream: of all types
-  absl::flat_hash_map<uint32_t, uint32_t> of_thread_;  // by tid, where streams are threads
+  absl::flat_hash_map<uint32_t, uint64_t> records_;    // records of all types, by stream
+  absl::flat_hash_map<uint32_t, uint32_t> of_thread_;  // stream by tid, if streams are threads
   std::map<StreamId, Stream> streams_;
   std::vector<Lack> lacks_;
-  // By event: the samples lost in all, as a recorder reads it from the counters at the end.
+  // By event: all lost samples, by the counters that the recorder reads at the end.
   std::map<EventId, double> told_;
 };
 

@@ -1,4 +1,4 @@
-// What samples weigh where others are missing, by what the records say of losses.
+// Tests the weights of samples next to missing ones, for all kinds of records about losses.
 
 #include <cmath>
 #include <map>
@@ -20,15 +20,15 @@ using perf_event::RecordBuilder;
 constexpr uint64_t kType = perf_event::kSampleIp | perf_event::kSampleTid |
                            perf_event::kSampleTime | perf_event::kSampleId |
                            perf_event::kSampleCpu | perf_event::kSamplePeriod;
-constexpr uint64_t kDistance = 10;  // of samples, in nanoseconds
+constexpr uint64_t kDistance = 10;  // between samples, in ns
 constexpr uint64_t kHere = 0x1000, kThere = 0x2000;
 
-// A clock, with one counter or two.
+// Records of a clock, with one or two counters.
 class MissingSamplesTest : public testing::Test {
  protected:
   RecordBuilder& records() { return records_; }
 
-  // Samples at equal distances on the CPU and by the thread at hand.
+  // Adds samples at equal distances, of the present CPU and thread.
   void Run(size_t samples, uint64_t ip = kHere) {
     for (size_t i = 0; i < samples; ++i) records_.At(now_ += kDistance).Sample(ip);
   }
@@ -48,7 +48,7 @@ class MissingSamplesTest : public testing::Test {
     return std::move(builder).Unnamed().profile;
   }
 
-  // A line a stream: its samples, and what they weigh together.
+  // Returns one line per stream: its samples and the sum of their weights.
   std::string Weights(const BuilderOptions& options = {}) {
     const Profile profile = Build(options);
     std::map<std::pair<EventId, uint32_t>, std::pair<int, double>> streams;
@@ -100,7 +100,7 @@ TEST_F(MissingSamplesTest, WhereOneOfTwoPhasesLostHalfBothHaveTheirTimeAgain) {
     (is_here ? here : there) += sample.weight;
   }
   EXPECT_NEAR(profile.rows[1].period, profile.rows[0].period / 2, 1);
-  // A gap at the end of a phase is half of each.
+  // A gap at the end of a phase counts half for each phase.
   EXPECT_NEAR(there / (here + there), 0.5, 0.03);
 }
 
@@ -147,7 +147,7 @@ TEST_F(MissingSamplesTest, AreTheTimeOfThrottlingInDistances) {
 
 TEST_F(MissingSamplesTest, OfThrottlingEndWithTheSecondSampleIfNothingElseSaysSo) {
   Run(50);
-  // Right before the sample that was one too many.
+  // The record precedes the sample that exceeded the limit.
   Now().Throttle().Sample(kHere);
   Pass(20);
   Run(50);

@@ -1,4 +1,4 @@
-// Gives a profile that has no names yet its names, whether it was made of records or read.
+// Names an unnamed profile, whether it was built from records or read.
 
 #pragma once
 
@@ -12,27 +12,27 @@ namespace profiler::profile {
 
 struct UnnamedProfile {
   Profile profile;
-  // By DsoId: the image of a symbolizer. That of the DSO called "[unknown]" means nothing.
+  // By DsoId: the image of a symbolizer. The entry of the DSO called "[unknown]" is meaningless.
   std::vector<symbolize::ImageId> images;
 };
 
-// Tells `symbolizer` of a profile's images and of what the recording says of the kernel. Those that
+// Adds a profile's images, and the recording's facts about the kernel, to `symbolizer`. DSOs that
 // are one image to the symbolizer become one DSO.
 UnnamedProfile WithImages(Profile profile, symbolize::Symbolizer& symbolizer);
-// Does so with all that is known of each image. `specs` are by DsoId; the first one means nothing.
+// Adds the images with all known facts. `specs` are by DsoId; the first one is ignored.
 UnnamedProfile WithImages(Profile profile, std::span<const symbolize::ImageSpec> specs,
                           symbolize::Symbolizer& symbolizer);
 
-// What part of the samples, from 0 to 1, has code of an image anywhere on its stack. The kernel is
-// among the images; what is in no image is not.
+// The share of samples, from 0 to 1, that have code of an image anywhere on their stack. The kernel
+// counts as an image; code in no image is not included.
 struct ImageShare {
   symbolize::ImageId image;
   double share;
 };
 std::vector<ImageShare> SharesOfImages(const UnnamedProfile& unnamed);
 
-// Names each frame once, by the symbolizer that has the images, and counts broken chains. A stack
-// has a bounded number of inlined calls (inlined_calls.h).
+// Names each frame once, by the symbolizer that has the images, and counts broken chains. Limits
+// the inlined calls of a stack (inlined_calls.h).
 Profile Named(UnnamedProfile unnamed, symbolize::Symbolizer& symbolizer);
 
 }  // namespace profiler::profile

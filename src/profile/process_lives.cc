@@ -9,7 +9,7 @@ using symbolize::ProcessLife;
 
 namespace {
 
-// How long a recorder takes from its first look at the clock to its last one at what runs.
+// Longest time in ns from the recorder's first look at the clock to its last look at /proc.
 constexpr int64_t kToBegin = 1'000'000'000;
 
 uint32_t Next(uint32_t life) { return std::min(life + 1, symbolize::kMostLives - 1); }
@@ -19,7 +19,7 @@ uint32_t Next(uint32_t life) { return std::min(life + 1, symbolize::kMostLives -
 int64_t ProcessLives::RealTime(uint64_t time) const {
   if (time == 0) return clock_.began ? *clock_.began + kToBegin : ProcessLife::kUnknown;
   if (!clock_.to_real_time) return ProcessLife::kUnknown;
-  // A damaged record may have any time.
+  // Damaged records may have any time.
   constexpr auto kMostTime = static_cast<uint64_t>(ProcessLife::kUnknown / 2);
   return static_cast<int64_t>(std::min(time, kMostTime)) + *clock_.to_real_time;
 }

@@ -18,7 +18,7 @@ class Told final : public FakeSymbolizer {
  public:
   void SetLife(uint32_t process, const ProcessLife& life) override { lives_[process] = life; }
 
-  // A line a life: "7 life 1: began 3, seen 4, over 9, replaced, ended".
+  // Returns one line per life: "7 life 1: began 3, seen 4, over 9, replaced, ended".
   std::string text() const {
     std::ostringstream text;
     for (const auto& [process, life] : lives_) {
@@ -126,7 +126,7 @@ TEST_F(ProcessLivesTest, MoreLivesThanThereIsRoomForAreTheLastOne) {
   EXPECT_EQ(last, ProcessKey(7, symbolize::kMostLives - 1));
 }
 
-// Damaged records have such numbers; the kernel has none.
+// Damaged records have such numbers; the kernel never uses them.
 TEST_F(ProcessLivesTest, ANumberThatNoProcessHasStaysAsItIs) {
   lives_.OfProgram(0xffffffff, 2);
   lives_.Executed(0xffffffff, UINT64_MAX);

@@ -1,26 +1,25 @@
-// A profile as a value: who ran what, how often. Tables with dense ids; every view is a pure
-// function of it.
+// A profile as a value: which threads ran which code, and how often. It consists of tables with
+// dense ids; every view is a pure function of it.
 //
 //   rows     (event, thread, dimensions) → count, period, StackId
 //                                              │
 //   stacks   node {parent, frame}   leaf up to root; kNoStack is the root's parent
 //                                              │
-//   frames   one distinct code address {dso, address, kind}; twice where some stacks have too many
-//            inlined calls to show those at it
+//   frames   one distinct code address {dso, address, kind}; two frames if some stacks have too
+//            many inlined calls to show those at the address
 //                                              │
-//   lines    its functions, innermost first; more than one where calls were inlined
+//   lines    its functions, innermost first; more than one if calls were inlined
 //                                              │
-//   symbols  {name, dso, start}     what a report groups by
+//   symbols  {name, dso, start}     the unit by which a report groups
 //
-//   branches (event, thread, from, to) → count: of branch stacks, where they are kept
+//   branches (event, thread, from, to) → count: of branch stacks, if they are kept
 //
-// Samples that agree in event, thread, interrupted frame and stack, and in each dimension that is
-// kept, are one row. So the size of a profile grows with the dimensions that are asked for, not
-// with the number of samples.
+// Samples with the same event, thread, interrupted frame, stack and kept dimensions are one row. So
+// the size of a profile grows with the kept dimensions, not with the number of samples.
 //
-// ProfileBuilder makes it of records, profile_codec.h reads it from a recording that carries it.
-// Both leave it without lines and symbols, which NameProfile (name_profile.h) adds. After that
-// nothing changes it any more. Reading is thread-safe.
+// ProfileBuilder makes a profile from records; profile_codec.h reads it from a recording that
+// carries it. Both leave it without lines and symbols, which Named (name_profile.h) adds. After
+// that the profile does not change any more. Reading is thread-safe.
 
 #pragma once
 
@@ -41,9 +40,9 @@
 
 namespace profiler::profile {
 
-inline constexpr uint32_t kNoCpu = 0xffffffff;  // the sample does not say on which it was taken
+inline constexpr uint32_t kNoCpu = 0xffffffff;  // the sample has no CPU
 
-// Where code ran.
+// The processor mode of code.
 enum class Mode : uint8_t {
   kUnknown,
   kUser,
@@ -51,21 +50,24 @@ enum class Mode : uint8_t {
   kHypervisor,
   kGuestUser,
   kGuestKernel,
-  kCut  // no code: the outermost frame of a stack whose call chain is cut, named by the reason
+  // Not code: the outermost frame of a stack whose call chain is cut, named after the reason.
+  kCut
 };
 
 struct Event {
   StringId name{};
   uint64_t samples = 0;  // PERF_RECORD_SAMPLE of this event (before any filter)
   uint64_t period =
-      0;  // their summed periods; with no PERIOD in sample_type each counts its attr's period
+      // Sum of their periods. Without PERIOD in sample_type each counts the attr's period.
+      0;
   bool frequency = false;
-  bool callchains = false;     // its samples have them
-  bool branch_stacks = false;  // its samples have them, and Profile::branches what they add up to
-  double squared_periods = 0;  // their sum, where Profile::order is kept
-  // With --off-cpu: how many context switches were counted and how many of them sampled, how much
-  // of `period` is of the others, and how many equal samples would have as much statistical noise
-  // in that.
+  bool callchains = false;  // True if its samples have call chains.
+  // True if its samples have branch stacks, which Profile::branches sums up.
+  bool branch_stacks = false;
+  double squared_periods = 0;  // sum, if Profile::order is kept
+  // With --off-cpu: counted and sampled context switches, and the part of `period` that belongs to
+  // switches without a stack. `samples` is the number of equal samples with as much statistical
+  // noise as that part.
   struct Estimate {
     uint64_t switches = 0, sampled = 0;
     uint64_t period = 0;
@@ -75,47 +77,47 @@ struct Event {
   Estimate estimate;  // zeroes if each time off the CPU has its own stack
 };
 
-// A thread under one of its names: exec and prctl(PR_SET_NAME) start another entry. A thread has
-// its first name from its first sample on, if it had none before.
+// A thread under one of its names. An exec or prctl(PR_SET_NAME) starts another entry. A thread
+// that had no name at its first sample gets its first name for all its samples.
 struct Thread {
   uint32_t pid = 0, tid = 0;
   StringId comm{};
-  // At the recording's end, and then of the thread whose tid is the pid; empty where threads of one
-  // name are one.
+  // The last name of the thread, and that of the thread whose tid is the pid. Empty if threads with
+  // one name are merged.
   StringId last_comm{}, process_comm{};
 };
 
-// As symbolize::ImageKind; kUnknown where nothing is known to be mapped.
+// Like symbolize::ImageKind; kUnknown if no mapping is known.
 enum class DsoKind : uint8_t {
   kUser,
   kVdso,
   kKernel,
   kModule,
   kBpf,
-  kJit,      // generated code, of which a perf-PID.map may have the names
-  kJitDump,  // generated code that is in a dump
+  kJit,      // generated code, perhaps named by a perf-PID.map
+  kJitDump,  // generated code in a dump
   kAnonymous,
   kUnknown,
-  kNoCode  // of frames that stand for what a thread did; never of a recording
+  kNoCode  // of frames that stand for a thread's state; never in a recording
 };
 
-// Whether frames of such a DSO are at offsets in a file, else at runtime addresses.
+// True if frames of such a DSO are at offsets in a file; false if they are at runtime addresses.
 constexpr bool IsInFile(DsoKind kind) {
   return kind == DsoKind::kUser || kind == DsoKind::kVdso || kind == DsoKind::kJitDump;
 }
 
 struct Dso {
-  StringId name{};       // as perf's `dso` sort shows it: base name; "[kernel.kallsyms]", "[vdso]",
-                         // "[unknown]"
+  // Name as in perf's `dso` sort: base name; "[kernel.kallsyms]", "[vdso]", "[unknown]".
+  StringId name{};
   StringId long_name{};  // path
   DsoKind kind = DsoKind::kUnknown;
   std::vector<std::byte> build_id;
-  // The (first) process that had it, as symbolize::ProcessKey; 0: the kernel's, and the vdso.
+  // The first process that had it, as symbolize::ProcessKey; 0 for the kernel and the vdso.
   uint32_t pid = 0;
 };
 
 struct Symbol {
-  StringId name{};  // demangled; or made of where it starts (Frame::unnamed)
+  StringId name{};  // demangled, or derived from its start (Frame::unnamed)
   DsoId dso{};
   ElfAddress start;
   uint64_t size = 0;
@@ -129,7 +131,7 @@ struct Line {
   uint32_t line = 0;
 };
 
-// Why a frame has no symbol; kNamed when it has one.
+// The reason why a frame has no symbol; kNamed if it has one.
 enum class Unnamed : uint8_t {
   kNamed,
   kNoMapping,
@@ -141,97 +143,97 @@ enum class Unnamed : uint8_t {
 };
 
 struct Frame {
-  // Where the DSO has it. The four small members that follow lie in its padding.
+  // The frame's place in its DSO. The four small members that follow lie in its padding.
   [[no_unique_address]] CodePlace place;
   Mode mode = Mode::kUnknown;
-  bool return_address = false;  // a caller: looked up one byte before
-  // kNoSymbol with a line: what is known is where its function starts, and the line's symbol,
-  // called "image+0xSTART", stands in for it.
+  bool return_address = false;  // True for a caller, which is looked up one byte before.
+  // kNoSymbol with a line: only the start of the function is known, and the line's symbol, called
+  // "image+0xSTART", stands for it.
   Unnamed unnamed = Unnamed::kNoSymbol;
-  DsoId dso{};              // the DSO called "[unknown]" where nothing was mapped
-  RuntimeAddress ip;        // as in the (first) sample that had it; the place too, if not in a file
+  DsoId dso{};  // the DSO called "[unknown]" if nothing is mapped
+  // From the first sample that had it. Outside of files, equal to the place.
+  RuntimeAddress ip;
   uint32_t first_line = 0;  // lines()[first_line, first_line + line_count); 0 lines: no symbol
   uint32_t line_count = 0;
-  // From the start of the last line's symbol to the address; without a line, from where the image's
-  // own addresses start, or where they are not known, its file.
+  // Distance from the start of the last line's symbol. Without a line, the image's own address, or
+  // the file offset if that is unknown.
   uint64_t symbol_offset = 0;
 };
 static_assert(sizeof(Frame) == 40);  // there are many
 
 struct StackNode {
-  StackId parent = kNoStack;  // the caller: its id is lower
+  StackId parent = kNoStack;  // the caller, with a lower id
   FrameId frame{};
   uint32_t depth = 1;  // frames from here to the root
 };
 
-// Samples that agree in all that is told apart.
+// The sum of samples with the same event, thread, interrupted frame, stack and kept dimensions.
 struct Row {
   EventId event{};
   ThreadId thread{};
   FrameId self{};  // of the sample's ip
-  // The leaf of the stack has frame `self`, unless the call chain began elsewhere (skid). A sample
-  // without a call chain is a stack of one frame. Never kNoStack.
+  // The stack. Its leaf is `self`, unless the call chain began elsewhere (skid). A sample without a
+  // call chain has a stack of one frame. Never kNoStack.
   StackId stack = kNoStack;
   uint64_t count = 0;
   uint64_t period = 0;
 };
 static_assert(sizeof(Row) == 32);  // there are many
 
-// What may tell rows apart besides their fields, where it is asked for. To add one: extend this
-// list, and say in row_table.cc what a sample has in it.
+// Optional properties that distinguish rows. To add one, extend this list and add the sample's
+// value in row_table.cc.
 enum class Dimension : uint8_t {
   kCpu,
   kSlice,
   kParallelism,
-  kTime,    // which of Profile::quanta
-  kCgroup,  // its path, as a StringId; empty: the sample does not say
-  kTrace,   // what the record of a tracepoint says, as a StringId
-  // Not of samples: query/derived_columns.h makes them of what a profile has.
-  kSocket,       // kNoCpu where it is not known
+  kTime,    // index in Profile::quanta
+  kCgroup,  // path as a StringId; empty: unknown
+  kTrace,   // text of a tracepoint's record as a StringId
+  // Not of samples: query/derived_columns.h derives them from a profile.
+  kSocket,       // kNoCpu if unknown
   kCommNoDigit,  // a StringId
   kParent        // a StringId
 };
 inline constexpr size_t kDimensions = 9;
-inline constexpr size_t kDimensionsOfSamples = 6;  // the first so many
+inline constexpr size_t kDimensionsOfSamples = 6;  // these come first
 using DimensionSet = std::array<bool, kDimensions>;
 
-// Values of kParallelism: how many of the recorded threads ran when the sample was taken, 1 at
-// least. A sample of a time off the CPU is two rows: of the thread's share of the time in which no
-// thread ran, and of the rest, which has a count of 0.
+// Values of kParallelism: the number of recorded threads that ran when the sample was taken, at
+// least 1. A sample of a time off the CPU is two rows: kNoneRan has the thread's share of the time
+// in which no thread ran; kOthersRan has the rest, with a count of 0.
 inline constexpr uint32_t kNoneRan = 0;
 inline constexpr uint32_t kOthersRan = 0xffffffff;
 
-// Equal pieces of the time that was recorded, so that a part of it can be shown without its
-// records.
+// Equal pieces of the recorded time, so that a part of it can be shown without the records.
 struct TimeSlices {
   struct Slice {
-    // Of the samples in it, in nanoseconds; first > last: there is none.
+    // Times of its first and last sample, in ns; first > last: no samples.
     uint64_t first = UINT64_MAX, last = 0;
     bool operator==(const Slice&) const = default;
   };
   uint64_t begin = 0;   // of the first slice
-  uint64_t length = 1;  // of each, in nanoseconds; at least 1
+  uint64_t length = 1;  // of each slice, in ns; at least 1
   std::vector<Slice> slices;
 
-  // `count` slices of the time from `first` to `last`.
+  // Returns `count` slices of the time from `first` to `last`.
   static TimeSlices Of(uint64_t first, uint64_t last, size_t count) {
     return {
         .begin = first, .length = (last - first) / count + 1, .slices = std::vector<Slice>(count)};
   }
-  // What lies before the first slice counts there, and what lies behind the last one in that.
+  // Returns the slice of a time; times outside of all slices belong to the first or the last one.
   uint32_t SliceOf(uint64_t time) const {
     const uint64_t slice = time < begin ? 0 : (time - begin) / length;
     return static_cast<uint32_t>(slice < slices.size() ? slice : slices.size() - 1);
   }
 };
 
-// The times at which samples were taken, rounded down to a multiple of `length`, each once.
+// The times of samples, rounded down to a multiple of `length`, each once.
 struct TimeQuanta {
-  uint64_t length = 100'000'000;  // nanoseconds; at least 1
-  std::vector<uint64_t> begins;   // nanoseconds of the samples' clock, in order of appearance
+  uint64_t length = 100'000'000;  // ns; at least 1
+  std::vector<uint64_t> begins;   // ns of the samples' clock, in order of appearance
 };
 
-// What the recording itself says of the kernel's code.
+// The recording's own facts about the kernel's code.
 struct KernelFacts {
   struct Symbol {
     RuntimeAddress start;
@@ -243,38 +245,39 @@ struct KernelFacts {
   std::vector<Symbol> symbols;
 };
 
-// One sample, for views that show each.
+// One sample, for views that show each sample.
 struct SampleRow : Row {
   uint32_t cpu = kNoCpu;
-  uint32_t parallelism = 0;  // 0 where the profile does not keep it
-  uint64_t time = 0;         // nanoseconds; 0: none
-  bool has_chain = false;    // else `stack` is only where it was taken: no call chain was recorded,
-                             // or unwound, that has an entry and can be believed
-  StringId cgroup{};         // empty unless the profile keeps it; the next likewise
+  uint32_t parallelism = 0;  // 0 unless the profile keeps it
+  uint64_t time = 0;         // ns; 0: none
+  // False if `stack` consists only of the ip, because the sample has no call chain with an entry,
+  // or a corrupt one.
+  bool has_chain = false;
+  StringId cgroup{};  // empty unless the profile keeps it
   StringId trace{};
 };
 
-// A sample as one of the samples that a counter took one after another. How often they change from
-// one function to another says how far chance can have moved a function's share.
+// A sample in time order. How often consecutive samples change from one function to another shows
+// the statistical error of the functions' shares.
 struct OrderedSample {
-  uint32_t row = 0;     // of Profile::rows
-  uint32_t stream = 0;  // equal for samples of one CPU; where that is unknown, of one thread
-  // For how many samples it stands: itself, and its part of those that are missing near it, because
-  // they were lost or their event was throttled.
+  uint32_t row = 0;     // index in Profile::rows
+  uint32_t stream = 0;  // the CPU, or the thread if the CPU is unknown
+  // Number of samples that it stands for: itself, and its part of the samples missing near it,
+  // because they were lost or their event was throttled.
   float weight = 1;
-  float gap = 0;  // how many are missing there in one piece, on average; 0: none
+  float gap = 0;  // mean number of samples missing there in one piece; 0: none
 };
 
-// What was lost, cut or could not be named.
+// Losses of the recording, in records, samples and names.
 struct Losses {
   uint64_t lost_records = 0;  // PERF_RECORD_LOST
   uint64_t lost_samples = 0;  // PERF_RECORD_LOST_SAMPLES
-  uint64_t lost_events = 0;   // how many LOST records said so ("chunks")
+  uint64_t lost_events = 0;   // number of LOST records ("chunks")
   uint64_t throttled = 0;
   uint64_t undecodable = 0;     // records too short for their layout
-  uint64_t corrupt_chains = 0;  // call chains that were not believed; their samples count
+  uint64_t corrupt_chains = 0;  // corrupt call chains; their samples count
   uint64_t unknown_records = 0;
-  std::vector<std::string> warnings;  // lines for a person
+  std::vector<std::string> warnings;  // lines for the user
 };
 
 struct Profile {
@@ -287,18 +290,17 @@ struct Profile {
   HugeVector<Frame> frames;
   HugeVector<StackNode> stacks;
   HugeVector<Row> rows;
-  // By Dimension, by row; empty unless the dimension is kept.
+  // By Dimension and row; empty unless the dimension is kept.
   std::array<HugeVector<uint32_t>, kDimensions> columns;
-  TimeSlices slices;                // that Dimension::kSlice numbers
-  TimeQuanta quanta;                // that Dimension::kTime numbers
-  HugeVector<OrderedSample> order;  // every sample, by time; empty unless kept
+  TimeSlices slices;                // for Dimension::kSlice
+  TimeQuanta quanta;                // for Dimension::kTime
+  HugeVector<OrderedSample> order;  // all samples by time; empty unless kept
   KernelFacts kernel;
   HugeVector<BranchRow> branches;  // empty unless kept
   Losses losses;
-  // Of those that were unwound, while recording or now, and of those that the kernel made.
+  // Quality of the chains unwound while recording or reading, and of those that the kernel made.
   ChainQuality chains;
-  // Bytes of the stack that each sample had, where chains were unwound while recording; 0: not
-  // known.
+  // Bytes of stack that each sample had, if chains were unwound while recording; 0: unknown.
   uint64_t copied_stack = 0;
 
   const Event& operator[](EventId id) const { return events[static_cast<uint32_t>(id)]; }
@@ -314,7 +316,7 @@ struct Profile {
   HugeVector<uint32_t>& column(Dimension dimension) {
     return columns[static_cast<size_t>(dimension)];
   }
-  // kNoCpu unless kept.
+  // Returns the CPU of a row; kNoCpu unless kept.
   uint32_t CpuOf(size_t row) const {
     const HugeVector<uint32_t>& cpus = column(Dimension::kCpu);
     return cpus.empty() ? kNoCpu : cpus[row];
@@ -322,13 +324,13 @@ struct Profile {
   std::span<const Line> LinesOf(const Frame& frame) const {
     return std::span(lines).subspan(frame.first_line, frame.line_count);
   }
-  // 0 unless kept.
+  // Returns the parallelism of a row; 0 unless kept.
   uint32_t ParallelismOf(size_t row) const {
     const HugeVector<uint32_t>& values = column(Dimension::kParallelism);
     return values.empty() ? 0 : values[row];
   }
-  // What the frame's image calls the address, as `addr2line -e IMAGE` takes it; the offset in a
-  // file that could not be read; the runtime address of code that is in no file.
+  // Returns the address that the frame's image uses, as `addr2line -e IMAGE` takes it; the file
+  // offset if the file could not be read; the runtime address of code outside of files.
   uint64_t AddressOf(const Frame& frame) const {
     if (!frame.place.in_file) return frame.place.value;
     const std::span<const Line> functions = LinesOf(frame);

@@ -94,7 +94,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   ThreadId ThreadOf(uint32_t pid, uint32_t tid) { return threads_.Find(pid, tid); }
 
  private:
-  // Decodes a record and hands it on, or counts that it could not be.
+  // Decodes a record and passes it to `use`. Counts records that cannot be decoded.
   template <class Record, class Use>
   void Decoded(RawRecord raw, const RecordLayout& layout, Use use) {
     Record record;
@@ -166,29 +166,29 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   ImageTable images_;
   JitCodes jit_codes_;
   ThreadTable threads_;
-  absl::flat_hash_map<uint64_t, StringId> cgroups_;  // paths
+  absl::flat_hash_map<uint64_t, StringId> cgroups_;  // paths by id
   ChainResolver chains_;
   UserUnwinder user_unwinder_;
   BranchChain branch_chain_;
   FrameNamer namer_;
   Samples samples_;
-  RunningThreads running_;                    // fed where parallelism is kept
-  MissingSamples missing_{options_.samples};  // fed where the order is kept
+  RunningThreads running_;                    // used if parallelism is kept
+  MissingSamples missing_{options_.samples};  // used if the order is kept
   RowTable rows_;
   BranchTable branches_;
   std::vector<bool> is_off_cpu_;     // by event
-  std::vector<bool> is_tracepoint_;  // likewise
+  std::vector<bool> is_tracepoint_;  // by event
   std::array<SampleRow, 2> rows_of_share_;
-  std::vector<SampleRow> batch_;                        // of the samples that chains_ has taken on
-  std::vector<SampleRow> shown_;                        // of the last batch, while a view gets them
-  absl::flat_hash_map<std::string, bool> is_jit_dump_;  // by path, of files that may be one
+  std::vector<SampleRow> batch_;                        // of the samples added to chains_
+  std::vector<SampleRow> shown_;                        // the last batch, while a view reads it
+  absl::flat_hash_map<std::string, bool> is_jit_dump_;  // by path, of files that may be dumps
   absl::flat_hash_map<uint32_t, uint32_t> parents_;  // of processes that ran before the recording
-  // Nothing is mapped here: where code of processes outside the pid namespace ran.
+  // An empty space, for processes outside the pid namespace.
   const symbolize::AddressSpace nowhere_;
-  bool has_other_namespace_ = false;  // processes without a number were recorded
+  bool has_other_namespace_ = false;  // True if processes without a pid were recorded.
   bool kernel_is_placed_ = false;
-  uint32_t event_ = 0;  // of the record at hand
-  uint64_t time_ = 0;   // likewise
+  uint32_t event_ = 0;  // of the present record
+  uint64_t time_ = 0;   // of the present record
 };
 
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr,
@@ -274,7 +274,8 @@ void ProfileBuilder::Impl::AddOther(RawRecord record, const RecordLayout& layout
   }
 }
 
-// Where the recording has another clock than the dump, the code that lay last at an address counts.
+// Maps the code in a dump. If the recording's clock differs from the dump's, the last code at each
+// address counts.
 void ProfileBuilder::Impl::FoundJitDump(const perf_event::Mmap2& mmap) {
   const bool is_monotonic = samples_.events()[event_].is_monotonic;
   const symbolize::ImageId image =
@@ -290,9 +291,9 @@ void ProfileBuilder::Impl::FoundJitDump(const perf_event::Mmap2& mmap) {
   if (!is_monotonic) jit_codes_.PlaceUntil(JitCodes::kNever, spaces_);
 }
 
-// A process that runs already is described like any other. Code that it has from its parent is
-// where the parent has it, in the same program at the same address, and it is the parent that has
-// written what the code is called.
+// Returns the parent's mapping if the process has inherited this code from its parent, else null. A
+// process that already runs is described like any other, but inherited code has the parent's
+// address and program, and its names are in the parent's map.
 const symbolize::Mapping* ProfileBuilder::Impl::InheritedCode(const perf_event::Mmap2& mmap) {
   const auto parent = parents_.find(mmap.pid);
   if (parent == parents_.end() || parent->second == 0) return nullptr;
@@ -310,7 +311,8 @@ const symbolize::Mapping* ProfileBuilder::Impl::InheritedCode(const perf_event::
   return is_forked ? code : nullptr;
 }
 
-// JITs that follow the specification call it jit-PID.dump. Others have any name, and map a page.
+// Recognises dumps. JITs that follow the specification name them jit-PID.dump; others use any name,
+// and map one page.
 bool ProfileBuilder::Impl::IsJitDump(const perf_event::Mmap2& mmap) {
   constexpr uint64_t kLongest = 64 << 10;
   constexpr uint64_t kPage = 4096;
@@ -318,7 +320,7 @@ bool ProfileBuilder::Impl::IsJitDump(const perf_event::Mmap2& mmap) {
   const bool may_be = mmap.pgoff == 0 && mmap.len <= kLongest && mmap.build_id.empty() &&
                       mmap.addr % kPage == 0 && name.starts_with('/') &&
                       name.find(".so") == std::string_view::npos;
-  // Each one that may be is opened, and its name kept.
+  // Limit, because each candidate is opened and its name kept.
   constexpr size_t kMost = 1024;
   if (!may_be || images_.HasBuildId(name)) return false;
   if (is_jit_dump_.size() == kMost && !is_jit_dump_.contains(View(name))) return false;
@@ -334,11 +336,11 @@ bool ProfileBuilder::Impl::IsJitDump(const perf_event::Mmap2& mmap) {
 }
 
 void ProfileBuilder::Impl::FoundKernelCode(const perf_event::Mmap2& mmap) {
-  // Where the kernel hides its addresses, perf writes that a module is at 0 and covers everything.
+  // If the kernel hides its addresses, perf writes modules that begin at 0 and cover everything.
   if (mmap.addr == 0 && !symbolize::IsKernelItself(mmap.filename)) return;
   kernel_is_placed_ = true;
-  // [kernel.kallsyms]_text: pgoff says where _text was, so that a kernel that has moved since can
-  // be followed.
+  // [kernel.kallsyms]_text: pgoff is the address of _text, by which a kernel can be followed that
+  // is loaded elsewhere now.
   const size_t end = mmap.filename.find(']');
   if (symbolize::IsKernelItself(mmap.filename) && end < mmap.filename.size() - 1 &&
       mmap.pgoff != 0) {
@@ -359,8 +361,8 @@ void ProfileBuilder::Impl::AddKernelSymbol(RuntimeAddress start, uint64_t size,
   symbolizer_.AddKernelSymbol(start, size, name);
 }
 
-// A recording without kernel mappings (an unprivileged one) has kernel addresses all the same.
-// Whatever is not known to be something else is the kernel's.
+// Maps the kernel to all addresses that are not known to belong to anything else. A recording
+// without kernel mappings (an unprivileged one) has kernel addresses too.
 void ProfileBuilder::Impl::PlaceKernel() {
   kernel_is_placed_ = true;
   symbolize::AddressSpace& kernel = spaces_.Kernel();
@@ -377,8 +379,8 @@ void ProfileBuilder::Impl::Named(const perf_event::Comm& comm, bool by_exec) {
   threads_.Rename(comm.pid, comm.tid, IsOfOtherNamespace(comm) ? kOtherNamespace : comm.comm);
 }
 
-// A recorder in a pid namespace is told number 0 of all processes outside, as of the idle threads.
-// Idle threads never execute or rename themselves.
+// True if the COMM record is of a process outside the recorder's pid namespace. Such processes have
+// pid 0 in the recording, like idle threads. But idle threads never execute or rename themselves.
 bool ProfileBuilder::Impl::IsOfOtherNamespace(const perf_event::Comm& comm) {
   const bool is_other = comm.pid == 0 && comm.tid == 0 && !comm.comm.starts_with("swapper");
   if (!is_other || has_other_namespace_) return is_other;
@@ -400,7 +402,7 @@ void ProfileBuilder::Impl::FoundKernelSymbol(const perf_event::Ksymbol& symbol) 
     return;
   }
   AddKernelSymbol(RuntimeAddress{symbol.addr}, symbol.len, symbol.name);
-  // Inside of the kernel's or a module's text it is only one more symbol there.
+  // Within the text of the kernel or a module it is only an additional symbol.
   if (mapping == nullptr || IsBpf(mapping) || IsWholeKernel(*mapping)) {
     kernel.Map(images_.BpfMapping(symbol));
   }
@@ -410,7 +412,7 @@ bool ProfileBuilder::Impl::IsBpf(const symbolize::Mapping* mapping) const {
   return mapping != nullptr && symbolizer_.image(mapping->image).kind == symbolize::ImageKind::kBpf;
 }
 
-// Nothing is known of where the kernel's text ends.
+// True if the end of the kernel's text is unknown.
 bool ProfileBuilder::Impl::IsWholeKernel(const symbolize::Mapping& mapping) const {
   return mapping.start.value + mapping.size == 0 &&
          symbolizer_.image(mapping.image).kind == symbolize::ImageKind::kKernel;
@@ -421,7 +423,7 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   const bool has_cpu = (taken.layout.sample_type & perf_event::kSampleCpu) != 0;
   const uint32_t cpu = has_cpu ? sample.cpu : kNoCpu;
   if (!options_.samples.HasTime(taken.time) || !options_.samples.HasCpu(cpu)) {
-    // What is lost is told of the whole recording.
+    // Losses are counted for the whole recording.
     const U64Array chain = branch_chain_.ChainOf(sample, taken.layout).value_or(sample.callchain);
     if (ChainResolver::IsCorrupt(chain)) ++profile_.losses.corrupt_chains;
     return;
@@ -466,8 +468,8 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   }
 }
 
-// One, or two of a time off the CPU where parallelism is kept, whose values say how they differ.
-// They have no stack yet.
+// Returns the rows of a share, without a stack: one, or two for a time off the CPU if parallelism
+// is kept (Dimension::kParallelism).
 std::span<const SampleRow> ProfileBuilder::Impl::RowsOf(const TakenSample& taken,
                                                         const SampleShare& share, uint32_t cpu) {
   SampleRow& row = rows_of_share_[0];
@@ -516,7 +518,7 @@ void ProfileBuilder::Impl::CountBranches(const perf_event::Sample& sample, Event
                 [&](uint64_t address) { return ResolveAddress(sample.pid, address); });
 }
 
-// The frame of an address that no sample was taken at. Between batches only.
+// Returns the frame of an address at which no sample was taken. Call it only between batches.
 FrameId ProfileBuilder::Impl::ResolveAddress(uint32_t pid, uint64_t address) {
   chains_.Add({.pid = pid,
                .mode = address >> 63 != 0 ? Mode::kKernel : Mode::kUser,
@@ -525,8 +527,8 @@ FrameId ProfileBuilder::Impl::ResolveAddress(uint32_t pid, uint64_t address) {
   return chains_.ResolveBatch().front().self;
 }
 
-// Where the user part of a sample is, of a process that executes another program; null for one that
-// is of that program.
+// Returns the address space of the former program, if the sample's process is executing another
+// one; null if the sample belongs to the new program.
 const symbolize::AddressSpace* ProfileBuilder::Impl::SpaceBeforeExec(
     const perf_event::Sample& sample) {
   const symbolize::AddressSpace& space = spaces_.DuringExec(
@@ -534,9 +536,8 @@ const symbolize::AddressSpace* ProfileBuilder::Impl::SpaceBeforeExec(
   return &space == &spaces_.Process(sample.pid) ? nullptr : &space;
 }
 
-// Brings the samples of the batch into the profile, all of them one step at a time, and hands them
-// to whoever wants to see them, as the shares of `whole` if that is given. Must come before
-// whatever changes an address space.
+// Adds the samples of the batch to the profile, step by step, and passes them to on_samples, as the
+// shares of `whole` if that is not null. Call it before an address space changes.
 void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
   if (batch_.empty()) return;
   const std::span<const ResolvedStack> resolved = chains_.ResolveBatch();
@@ -552,7 +553,7 @@ void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
   }
   if (options_.on_samples) {
     namer_.NameNewFrames();
-    // The view may ask for the frame of another address, which must not count this batch again.
+    // The view may ask for the frame of another address; that must not count this batch again.
     shown_.swap(batch_);
     options_.on_samples(profile_, shown_, whole);
     shown_.clear();
@@ -560,11 +561,11 @@ void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
   batch_.clear();
 }
 
-// Of the samples of the batch, which are in these rows.
+// Appends the samples of the batch, which are in these rows, to the order.
 void ProfileBuilder::Impl::KeepOrder(std::span<const uint32_t> rows) {
   for (size_t i = 0; i < batch_.size(); ++i) {
     const SampleRow& sample = batch_[i];
-    if (sample.count == 0) continue;  // the second row of one sample
+    if (sample.count == 0) continue;  // the second row of a sample
     const uint32_t stream = StreamOf(sample.cpu, sample.thread);
     missing_.AddSample(sample.event, stream, sample.time, profile_.order.size());
     profile_.order.push_back({.row = rows[i], .stream = stream});
@@ -587,7 +588,7 @@ bool ProfileBuilder::Impl::IsOfRecordsAlone() const {
   });
 }
 
-// Samples whose call chains are not whole yet will not get more of them.
+// Counts the remaining samples. Incomplete call chains stay incomplete.
 void ProfileBuilder::Impl::CountRest() {
   samples_.GiveUpWaiting([this](const TakenSample& sample) { CountSample(sample); });
   CountBatch();
@@ -600,7 +601,7 @@ void ProfileBuilder::Impl::CountRest() {
   profile_.chains = user_unwinder_.Quality();
 }
 
-// Those frames that a view has seen are named already.
+// Names the frames that no view has seen yet.
 Profile ProfileBuilder::Impl::Finish() {
   CountRest();
   namer_.NameNewFrames();

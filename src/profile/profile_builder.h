@@ -1,4 +1,4 @@
-// Makes a profile of records that come in time order.
+// Makes a profile from records in time order.
 //
 //   ProfileBuilder builder(symbolizer);
 //   builder.AddEvent("cpu-clock", attr);
@@ -10,10 +10,10 @@
 //               LOST, THROTTLE …     ──▶ Losses, MissingSamples
 //   Finish  ──▶ name_profile.h: every distinct frame once
 //
-// Cost: a sample whose call chain was seen before in its process is a hash of the chain's bytes and
-// three waits for memory, which overlap with those of its neighbours; a new one is two look-ups
-// more for each frame that it does not share with the last new one. Memory: by distinct chains and
-// rows, not by samples. profile_builder_benchmark measures both.
+// Cost: a sample whose call chain is known in its process costs a hash of the chain's bytes and
+// three waits for memory, which overlap with those of its neighbours. A new chain costs two more
+// look-ups for each frame that it does not share with the last new chain. Memory grows with
+// distinct chains and rows, not with samples. profile_builder_benchmark measures both.
 
 #pragma once
 
@@ -40,58 +40,60 @@
 namespace profiler::profile {
 
 struct BuilderOptions {
-  // What tells rows apart besides event, thread and stack. Without `keep_thread` the threads of one
-  // name are one Thread, with pid and tid 0. Dimension::kSlice needs `slices`, one at least.
+  // Dimensions that distinguish rows, besides event, thread and stack. Without `keep_thread`,
+  // threads with the same name are one Thread, with pid and tid 0. Dimension::kSlice needs at least
+  // one of `slices`.
   DimensionSet dimensions{};
   bool keep_thread = true;
   TimeSlices slices;
-  uint64_t time_quantum = 100'000'000;  // of Dimension::kTime, in nanoseconds; at least 1
-  // For Dimension::kTrace: appends what the raw data of a tracepoint's sample say.
+  uint64_t time_quantum = 100'000'000;  // for Dimension::kTime, in ns; at least 1
+  // For Dimension::kTrace: appends the text of the raw data of a tracepoint's sample.
   std::function<void(std::span<const std::byte> raw, uint32_t cpu, std::string* out)>
       describe_tracepoint;
 
-  // Samples that are not of these are passed over. Losses are those of the whole recording.
+  // Other samples are ignored. Losses still describe the whole recording.
   SampleSelection samples;
 
-  // Frames at one place of an image are told apart by their runtime addresses, which differ between
+  // Distinguish frames at one place of an image by their runtime addresses, which differ between
   // processes.
   bool keep_addresses = false;
-  // The profile has branches, of events whose samples have branch stacks. A branch stack of calls
-  // that is the user part of a call chain (branch_chain.h) is not one unless
-  // `keep_call_branches` says so.
+  // Keep branches of events whose samples have branch stacks. A branch stack of calls that forms
+  // the user part of a call chain (branch_chain.h) is kept only with `keep_call_branches`.
   bool keep_branches = false;
   bool keep_call_branches = false;
-  // The profile has the order of the samples, and what each weighs where others are missing:
-  // sixteen bytes each.
+  // Keep the order of the samples, and their weights if others are missing: sixteen bytes per
+  // sample.
   bool keep_order = false;
-  // Without it the profile has no rows: for a view that only wants `on_samples`.
+  // False: the profile has no rows, for a view that only needs `on_samples`.
   bool keep_rows = true;
 
-  // Of the machine that was recorded: whose registers samples have.
+  // The recorded machine, for the registers in samples.
   symbolize::Architecture architecture = symbolize::kNativeArchitecture;
 
-  // Where the images of samples that bring their stacks are looked for, to unwind them.
+  // For unwinding samples with copied stacks: how image files are found.
   symbolize::SymbolizerOptions files;
 
-  // Tells processes that run now from those that were recorded, where images are looked for.
+  // For finding image files: distinguishes processes that run now from recorded ones.
   RecordedClock clock;
 
-  // User entries of call chains lie in the instructions themselves, not behind the calls, as our
-  // recorder writes those that it unwinds.
+  // True if user entries of call chains lie inside the call instructions instead of behind them, as
+  // in chains that our recorder unwinds.
   bool exact_user_chains = false;
 
-  // Called for all samples, in order, some at a time, as rows of count 1 whose frames are named.
-  // What the call gets is valid during the call. Samples whose user call chain was deferred come
-  // when that has come. With `whole_samples` each call is for one SAMPLE record, which `sample`
-  // holds: more than one row if it read the counters of a group. Otherwise `sample` is null, and
-  // the calls, for some dozens of samples each, cost a fraction.
+  // Called for all samples, in order, several at a time, as rows of count 1 whose frames are named.
+  // The arguments are valid during the call. Samples whose user call chain is deferred are passed
+  // when it has arrived.
+  //
+  // With `whole_samples`, each call is for one SAMPLE record, `sample`, and has several rows if the
+  // record read the counters of a group. Otherwise `sample` is null, and calls for some dozen
+  // samples each cost only a fraction.
   std::function<void(const Profile& profile, std::span<const SampleRow> rows,
                      const perf_event::Sample* sample)>
       on_samples;
   bool whole_samples = false;
 };
 
-// Not thread-safe. `symbolizer` must outlive it, not the profile.
+// The builder. Not thread-safe. `symbolizer` must outlive the builder, not the profile.
 class ProfileBuilder {
  public:
   explicit ProfileBuilder(symbolize::Symbolizer& symbolizer, BuilderOptions options = {});
@@ -99,36 +101,35 @@ class ProfileBuilder {
   ProfileBuilder(ProfileBuilder&&) noexcept;
   ProfileBuilder& operator=(ProfileBuilder&&) noexcept;
 
-  // Events are numbered in the order of these calls, as Add names them. They may come while records
-  // do, before the first record of theirs. `ids` are those of the event's counters, by which
-  // samples that read a group of counters name its members.
+  // Adds an event; events are numbered in the order of these calls. An event may be added late, but
+  // before its first record. `ids` are those of the event's counters, by which samples that read a
+  // group of counters identify its members.
   EventId AddEvent(std::string_view name, const perf_event::Attr& attr,
                    std::span<const uint64_t> ids = {});
 
-  // The build-id of a file, vdso or kernel ("[kernel.kallsyms]") that MMAP2 records give none for.
-  // Before the first record.
+  // Sets the build-id of a file, vdso or kernel ("[kernel.kallsyms]") for MMAP2 records without
+  // one. Call it before the first record.
   void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
 
-  // A record in native byte order, in time order, with its event and its time in nanoseconds (0:
-  // none). Records that make no sense are counted in Losses; perf's own (from 64 on) are passed
-  // over.
+  // Adds a record in native byte order, in time order, with its event and its time in ns (0: none).
+  // Malformed records are counted in Losses; perf's own types (from 64 on) are ignored.
   void Add(perf_event::RawRecord record, uint32_t event, uint64_t time);
 
-  // What stands at an address of a process, and what a thread is called, as of the last record. For
-  // views that show records one by one, `on_samples` among them. An address in the upper half is
-  // the kernel's. The frame is named; kNoFrame for PERF_CONTEXT_* markers.
+  // Return the frame at an address of a process, and a thread under its present name, as of the
+  // last record. For views that show single records; also allowed in `on_samples`. An address in
+  // the upper half is the kernel's. The frame is named; kNoFrame for PERF_CONTEXT_* markers.
   FrameId FrameAt(uint32_t pid, uint64_t address);
   ThreadId ThreadOf(uint32_t pid, uint32_t tid);
 
-  // The profile as far as it is; frames have names only where `on_samples` is given. Valid until
+  // Returns the profile so far. Its frames have names only if `on_samples` is given. Valid until
   // the next call.
   const Profile& profile() const;
 
-  // Whether the profile is told by the records alone. It is not where the stacks of an event, of
-  // those added so far, are to be unwound, for that takes the images' files.
+  // True if the profile depends only on the records. False if the stacks of an event added so far
+  // are unwound, because that needs the images' files.
   bool IsOfRecordsAlone() const;
 
-  // Gives the profile away: without names, where no view has seen samples yet, or with them.
+  // Return the profile: unnamed, which requires that no view has seen samples yet, or named.
   UnnamedProfile Unnamed() &&;
   Profile Finish() &&;
 

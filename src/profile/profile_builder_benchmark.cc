@@ -1,4 +1,4 @@
-// What a sample costs the profile builder. Target: at most 100 ns where its chain was seen before.
+// Measures the builder's cost per sample. Target: at most 100 ns for a known chain.
 
 #include <memory>
 #include <random>
@@ -24,7 +24,7 @@ constexpr int kSamples = 1'000'000;
 constexpr uint64_t kImages = 20, kImageSize = 0x100000, kImageBase = 0x10000000;
 constexpr uint64_t kKernelText = 0xffffffff81000000;
 
-// A program's call tree: from each function some few others are called, so that chains share their
+// Makes chains from a program's call tree. Each function calls a few others, so chains share their
 // callers as real ones do.
 std::vector<std::vector<uint64_t>> Chains(int count) {
   std::mt19937_64 random(1);
@@ -56,7 +56,8 @@ void MapImages(RecordBuilder& records, uint32_t pid) {
   }
 }
 
-// `chains` distinct chains, met in random order by processes that each live for `samples_each`.
+// Makes a recording with `chains` distinct chains, in random order, of processes that live for
+// `samples_each` samples.
 RecordBuilder Recording(int chains, int samples_each) {
   RecordBuilder records(perf_event::SampleAttr(kType));
   const auto all = Chains(chains);
@@ -100,7 +101,7 @@ void BM_OneProcess(benchmark::State& state) {
 }
 BENCHMARK(BM_OneProcess)->Arg(1000)->Arg(50'000)->Unit(benchmark::kMillisecond);
 
-// A build: every process is new, so its chains are too, though their frames are not.
+// A build with many short processes: their chains are new, but their frames are not.
 void BM_ManyProcesses(benchmark::State& state) {
   Build(state, 50'000, static_cast<int>(state.range(0)));
 }

@@ -37,14 +37,15 @@ constexpr uint64_t kType = perf_event::kSampleIdentifier | perf_event::kSampleIp
                            perf_event::kSampleCallchain;
 
 constexpr uint64_t kKernelText = 0xffffffff81000000;
-constexpr uint64_t kDataSize = 4711;  // of the recording that the records are of
+constexpr uint64_t kDataSize = 4711;  // of the whole recording
 
 class ProfileBuilderTest : public testing::Test {
  protected:
   ProfileBuilderTest() : records_(perf_event::SampleAttr(kType)) {}
 
-  // What the records so far make. Each test starts from "cat" (pid and tid 7) with /bin/cat at
-  // 0x1000–0x2fff (file offset 0) and /lib/libc.so at 0x10000–0x1ffff (file offset 0x4000).
+  // Builds the profile of the records so far. Each test starts with "cat" (pid and tid 7), with
+  // /bin/cat at 0x1000–0x2fff (file offset 0) and /lib/libc.so at 0x10000–0x1ffff (file offset
+  // 0x4000).
   Profile Build(BuilderOptions options = {}) {
     ProfileBuilder builder(symbolizer_, std::move(options));
     builder.AddEvent("cpu-clock", records_.attr());
@@ -64,8 +65,8 @@ class ProfileBuilderTest : public testing::Test {
 
   std::string Stored();
 
-  // Whatever a test's records are, and whatever is wanted of them: the profile that a recording
-  // carries of them is the one that they make.
+  // After each test: whatever a reader wants, the stored profile of the records equals the one
+  // built from them.
   void TearDown() override {
     for (const bool threads : {false, true}) {
       for (const DimensionSet& dimensions : {DimensionSet{}, {true, false}, kStoredDimensions}) {
@@ -141,7 +142,7 @@ TEST_F(ProfileBuilderTest, AnImagesShareIsOfTheSamplesThatHaveItOnTheirStackHowe
     records_.Sample(0x10100, {kContextUser, 0x10100, 0x1300, 0x10200, 0x1400});
   }
   records_.Sample(0x1234, {kContextUser, 0x1234});
-  records_.Sample(0x50000, {kContextUser, 0x50000});  // nowhere
+  records_.Sample(0x50000, {kContextUser, 0x50000});  // not mapped
   ProfileBuilder builder(symbolizer_);
   builder.AddEvent("cpu-clock", records_.attr());
   for (perf_event::RawRecord record : records_.records()) builder.Add(record, 0, 1);
@@ -164,8 +165,8 @@ TEST_F(ProfileBuilderTest, FramesOfOneFunctionAtTwoAddressesAreTwo) {
 
 TEST_F(ProfileBuilderTest, CallersAreLookedUpOneByteBeforeAndInterruptedInstructionsWhereTheyAre) {
   StartCat();
-  // 0x1300 is where 0x12ff's call returns to; as an interrupted instruction it is the next
-  // function.
+  // 0x1300 is the return address of the call at 0x12ff; as an interrupted instruction it belongs to
+  // the next function.
   records_.Sample(0x1300, {kContextUser, 0x1300, 0x1300, 0x1400});
   EXPECT_EQ(Rows(), "cat 7/7: cat+0x300;cat+0x200;cat+0x300  1 1\n");
 }
@@ -203,7 +204,7 @@ TEST_F(ProfileBuilderTest, AChainOfTheKernelsWithACallerInNoMappingIsShownAndCou
   records_.Sample(0x1234, broken).Sample(0x1234, broken);
   records_.Sample(0x1234, {kContextUser, 0x1234, 0x1301});
   records_.Sample(0x1234, {kContextUser, 0x1234});      // no caller
-  records_.Sample(0x999999, {kContextUser, 0x999999});  // interrupted there
+  records_.Sample(0x999999, {kContextUser, 0x999999});  // interrupted at an unmapped address
   const Profile profile = Build();
   EXPECT_EQ(RowsText(profile),
             "cat 7/7: 0x999999@[unknown]  1 1\n"
@@ -262,7 +263,7 @@ TEST_F(ProfileBuilderTest, KernelFramesStandOnTheUserFramesThatEnteredTheKernel)
   records_.Mode(kMiscUser);
   StartCat();
   records_.Mode(kMiscKernel);
-  // The first entry of each part is an interrupted instruction, the others are return addresses.
+  // The first entry of each part is an interrupted instruction; the others are return addresses.
   records_.Sample(kKernelText + 0x100, {kContextKernel, kKernelText + 0x100, kKernelText + 0x300,
                                         kContextUser, 0x10100, 0x1300});
   EXPECT_EQ(Rows(),
@@ -435,7 +436,7 @@ TEST_F(ProfileBuilderTest, OverlappingMappingsAreCutWhereTheyOverlap) {
 
 TEST_F(ProfileBuilderTest, AMovedMappingIsKnownAtItsNewPlace) {
   StartCat();
-  // mremap is recorded as a mapping at the new place.
+  // mremap is recorded as a mapping at the new address.
   records_.At(2).Mmap2(0x70000, 0x10000, 0x4000, "/lib/libc.so");
   records_.At(3).Sample(0x70100, {kContextUser, 0x70100});
   EXPECT_EQ(Rows(), "cat 7/7: libc.so+0x4100  1 1\n");
@@ -478,7 +479,7 @@ TEST_F(ProfileBuilderTest, AChildOfTheIdleThreadIsCalledAsThatIs) {
 TEST_F(ProfileBuilderTest, APidThatIsUsedAgainStartsAfresh) {
   StartCat();
   records_.At(2).Exit();
-  // Late samples of the process that ended are still its own.
+  // Late samples of the ended process still belong to it.
   records_.At(3).Sample(0x1234, {kContextUser, 0x1234});
   records_.At(4).By(1, 1).Comm("init").Fork(7, 7);
   records_.At(5).By(7, 7).Sample(0x1234, {kContextUser, 0x1234});
@@ -669,7 +670,7 @@ TEST_F(ProfileBuilderTest, MemoryWithoutAFileIsItsProcesssJitCode) {
   EXPECT_EQ(profile.dsos[1].kind, DsoKind::kJit);
 }
 
-// Code of two functions, the second over the first, and the same moved elsewhere.
+// Code of two functions, the second over the first, and the second one moved elsewhere.
 std::vector<symbolize::JitCode> ReusedCode() {
   const auto code = [](uint64_t time, uint64_t start, uint64_t offset) {
     return symbolize::JitCode{time, 7, {start}, 0x100, {offset}};
@@ -807,7 +808,7 @@ TEST_F(ProfileBuilderTest, ManyProcessesShareOneImageOfAFileAndReplacedFilesHave
   EXPECT_EQ(pids, (std::vector<uint32_t>{10, 20}));
 }
 
-// A program may map one file under as many names as it likes, and each may be 4 KB long.
+// A program may map one file under any number of names, each up to 4 KB long.
 TEST_F(ProfileBuilderTest, OneProcessCannotTakeTheRoomForTheImagesOfOthers) {
   const std::string directory = "/" + std::string(4000, 'd') + "/";
   constexpr uint64_t kMany = 2000;
@@ -876,7 +877,7 @@ TEST_F(ProfileBuilderTest, RowsKeepWhatTheyAreAskedTo) {
   EXPECT_EQ(Rows({.keep_thread = false}), "cat 0/0: cat+0x200  4 4\n");
 }
 
-// "row/stream" of each sample, by time.
+// Returns "row/stream" of each sample, by time.
 std::string OrderOf(const Profile& profile) {
   std::string text;
   for (const OrderedSample& sample : profile.order) {
@@ -904,7 +905,7 @@ TEST_F(ProfileBuilderTest, TheOrderIsOfTheRowsThatAreLeftWhenThreadsTurnOutToBeO
   EXPECT_EQ(OrderOf(Build({.keep_thread = false, .keep_order = true})), "0/0 1/0 0/0 0/0 ");
 }
 
-// The values of kParallelism, in brackets, and periods of the rows, of events of these names.
+// Returns the values of kParallelism, in brackets, and the periods of the rows.
 std::string ParallelismsOf(const Profile& profile) {
   std::string text;
   for (size_t i = 0; i < profile.rows.size(); ++i) {
@@ -934,7 +935,7 @@ TEST_F(ProfileBuilderTest, TellsHowManyThreadsRanAndWhoWaitedWhileNoneDid) {
   builder.AddEvent("oncpu-time", records_.attr());
   const EventId waits = builder.AddEvent("offcpu-time", records_.attr());
   AddRecords(builder);
-  // Thread 8 was off the CPU from 200 to 400: until 300 thread 7 ran, then both waited.
+  // Thread 8 was off the CPU from 200 to 400: thread 7 ran until 300, then both waited.
   perf_event::RecordBuilder wait(records_.attr());
   wait.At(400).By(7, 8).Period(200).Sample(0x1634);
   builder.Add(wait.records().front(), static_cast<uint32_t>(waits), 400);
@@ -942,7 +943,7 @@ TEST_F(ProfileBuilderTest, TellsHowManyThreadsRanAndWhoWaitedWhileNoneDid) {
             "[2] 50 of 1; [1] 50 of 1; [0] 50 of 1; [others] 150 of 0; ");
 }
 
-// What the rows have in a column, with their counts: "50 x2, 100 x1".
+// Returns the rows' values in a column with their counts: "50 x2, 100 x1".
 std::string ColumnText(const Profile& profile, Dimension dimension) {
   std::string text;
   for (uint32_t row = 0; row < profile.rows.size(); ++row) {
@@ -1001,7 +1002,7 @@ TEST_F(ProfileBuilderTest, CgroupsGoByThePathThatTheirIdHadWhenTheSampleWasTaken
   sample(1), sample(2), sample(3), sample(2);
   name(2, "/b");
   sample(2);
-  sample(99);  // of which no record tells
+  sample(99);  // in no record
   EXPECT_EQ(ColumnText(Build({.dimensions = Only(Dimension::kCgroup)}), Dimension::kCgroup),
             "/ x1, /a x3, /b x1,  x1");
 }
@@ -1029,7 +1030,7 @@ class TraceDimensionTest : public ProfileBuilderTest {
             .ip = 0x1234, .pid = 7, .tid = 7, .cpu = cpu, .raw = std::as_bytes(std::span(raw))});
   }
 
-  // Each record says its four bytes and its CPU.
+  // Describes each record by its first four bytes and its CPU.
   BuilderOptions Describing() const {
     return {
         .dimensions = Only(Dimension::kTrace),
@@ -1042,7 +1043,7 @@ class TraceDimensionTest : public ProfileBuilderTest {
 };
 
 TEST_F(TraceDimensionTest, RecordsOfATracepointGoByWhatTheySay) {
-  // With the size in front, a record's data is a multiple of eight.
+  // With its size in front, a record's data is a multiple of eight bytes.
   Sample("openabcdefgh"), Sample("readabcdefgh"), Sample("open12345678"), Sample("openabcdefgh", 3);
   EXPECT_EQ(ColumnText(Build(Describing()), Dimension::kTrace), "open@0 x2, read@0 x1, open@3 x1");
 }
@@ -1059,7 +1060,8 @@ TEST_F(TraceDimensionTest, RawDataOfOtherEventsSayNothing) {
   EXPECT_EQ(ColumnText(Build(Describing()), Dimension::kTrace), " x1");
 }
 
-// Samples of perf 6.15 and later: the raw data says who was off the CPU, how long and where.
+// Samples of perf 6.15 and later, whose raw data has the thread, its time off the CPU and its call
+// chain.
 class RawOffCpuTest : public ProfileBuilderTest {
  protected:
   RawOffCpuTest() {
@@ -1092,7 +1094,7 @@ class RawOffCpuTest : public ProfileBuilderTest {
 };
 
 TEST_F(RawOffCpuTest, TimeOffTheCpuIsOfTheThreadThatSleptWithItsStack) {
-  // The kernel pads the raw data, whose size takes four bytes, to a multiple of eight.
+  // The kernel pads the raw data and its size, which takes four bytes, to a multiple of eight.
   Slept({kCat, 700, 3, kContextUser, 0x1234, 0x10101, /*cgroup*/ 0, 0});
   Slept({kCat, 300, 0, /*cgroup*/ 0});
   const Profile profile = BuildAs("offcpu-time");
@@ -1122,7 +1124,7 @@ TEST_F(ProfileBuilderTest, SocketsAreNotOfSamplesAndLeftToThoseWhoKnowTheMachine
   EXPECT_TRUE(Build({.dimensions = Only(Dimension::kSocket)}).column(Dimension::kSocket).empty());
 }
 
-// What a recording would carry of the records so far.
+// Returns the stored profile of the records so far.
 std::string ProfileBuilderTest::Stored() {
   ProfileBuilder builder(symbolizer_,
                          {.dimensions = kStoredDimensions, .slices = TimeSlices::Of(0, 99, 10)});
@@ -1253,7 +1255,7 @@ TEST_F(ProfileBuilderTest, AFrameKnowsTheAddressThatItsImageHasForTheCode) {
   for (const Frame& frame : profile.frames) {
     addresses += absl::StrFormat("%#x ", profile.AddressOf(frame));
   }
-  // In the file of libc nobody could look.
+  // The file of libc could not be read.
   EXPECT_EQ(addresses, "0x4100 0x401300 0x400234 ");
 }
 
@@ -1391,8 +1393,8 @@ TEST_F(CallStackTest, CallsAreBranchesOnlyWhereTheyAreAskedForAsSuch) {
 
 // ---- samples that read counters
 
-// Samples of a leader, "cpu-clock" with the counter 11, that read the group's counters; the member
-// is "page-faults" with the counter 12.
+// Samples of the leader "cpu-clock" with counter 11, which read the group's counters. The member is
+// "page-faults" with counter 12.
 class GroupReadTest : public ProfileBuilderTest {
  protected:
   explicit GroupReadTest(uint64_t format = perf_event::kFormatId | perf_event::kFormatGroup) {

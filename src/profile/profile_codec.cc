@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kVersion = 2;
 
-constexpr int kCompressionLevel = 3;  // megabytes
+constexpr int kCompressionLevel = 3;  // of zstd, for some megabytes
 
 constexpr auto kCpu = static_cast<size_t>(Dimension::kCpu);
 constexpr auto kSlice = static_cast<size_t>(Dimension::kSlice);
@@ -24,16 +24,16 @@ uint32_t NumberOf(Id id) {
   return static_cast<uint32_t>(id);
 }
 
-// The parts of the summary's rows that are of one thread, on one CPU, in one slice.
+// The parts of the summary's rows, each of one thread, on one CPU, in one slice.
 struct Details {
-  HugeVector<uint32_t> parts;  // by row of the summary: how many parts it has
+  HugeVector<uint32_t> parts;  // by row of the summary: its number of parts
   // By part.
   HugeVector<ThreadId> threads;
   std::array<HugeVector<uint32_t>, kDimensions> columns;
   HugeVector<uint64_t> counts, periods;
 };
 
-// What the samples of a row would weigh if each weighed as much as those of the row before.
+// Predicts the period of a row from the mean weight of the former row's samples.
 uint64_t ExpectedPeriod(uint64_t count, uint64_t count_before, uint64_t period_before) {
   return count_before == 0 ? 0 : count * (period_before / count_before);
 }
@@ -78,7 +78,7 @@ void ImageFields(Io& io, Profile& profile) {
   }
 }
 
-// Where an image was loaded differs from process to process, mostly for few of its frames.
+// The load address of an image differs between processes, but mostly changes for few frames.
 template <class Io>
 void FrameFields(Io& io, Profile& profile) {
   HugeVector<Frame>& frames = profile.frames;
@@ -90,13 +90,13 @@ void FrameFields(Io& io, Profile& profile) {
     io.Flagged(mode, frame.return_address);
     frame.mode = Mode{mode};
   }
-  std::vector<uint64_t> last(images);  // by image: the place of its last frame
+  std::vector<uint64_t> last(images);  // by image: place of its last frame
   for (Frame& frame : frames) {
     if (!io.ok()) return;
     io.After(frame.place.value, last[NumberOf(frame.dso)]);
     last[NumberOf(frame.dso)] = frame.place.value;
   }
-  std::vector<uint64_t> loaded(images);  // by image: its last frame's address less its place
+  std::vector<uint64_t> loaded(images);  // by image: its last frame's address minus its place
   for (Frame& frame : frames) {
     if (!io.ok()) return;
     uint64_t& distance = loaded[NumberOf(frame.dso)];
@@ -105,7 +105,7 @@ void FrameFields(Io& io, Profile& profile) {
   }
 }
 
-// A stack mostly stands right behind its caller's, or behind another of the same caller.
+// A stack mostly follows its caller's, or another stack of the same caller.
 template <class Io>
 void StackFields(Io& io, Profile& profile) {
   HugeVector<StackNode>& stacks = profile.stacks;
@@ -118,7 +118,7 @@ void StackFields(Io& io, Profile& profile) {
   }
 }
 
-// Rows of the summary; their threads are numbers of `names`.
+// Rows of the summary. Their threads are indices into `names`.
 template <class Io>
 void RowFields(Io& io, size_t names, Profile& profile) {
   HugeVector<Row>& rows = profile.rows;
@@ -227,10 +227,10 @@ void DetailFields(Io& io, Profile& profile, Details& details) {
 
 struct Summary {
   HugeVector<Row> rows;
-  Details details;  // without the columns, which are those of the profile as they are
+  Details details;  // without the columns, which are those of the profile
 };
 
-// Adds up the rows of a profile in order that differ in no more than what the details tell apart.
+// Sums up rows of a sorted profile that differ only in the dimensions of the details.
 Summary Summarize(const std::vector<ThreadId>& number_of_name, const Profile& profile) {
   HugeVector<Row> rows;
   Details details;
@@ -267,7 +267,7 @@ bool IsPossible(const Profile& profile) {
          });
 }
 
-// False where one is deeper than the stacks of a recording.
+// Sets the depths. Returns false if a stack is deeper than a recording's can be.
 bool SetDepths(HugeVector<StackNode>& stacks) {
   for (StackNode& stack : stacks) {
     if (stack.parent == kNoStack) continue;
@@ -277,7 +277,7 @@ bool SetDepths(HugeVector<StackNode>& stacks) {
   return true;
 }
 
-// By slice: whether it is wanted. Nothing where a part of one is.
+// Returns by slice whether it is wanted; nothing if only a part of a slice is.
 std::optional<std::vector<bool>> WantedSlices(const TimeSlices& slices,
                                               const SampleSelection& samples) {
   if (slices.slices.empty() && !samples.HasAllTimes()) return std::nullopt;
@@ -291,21 +291,21 @@ std::optional<std::vector<bool>> WantedSlices(const TimeSlices& slices,
   return wanted;
 }
 
-// A part of a row: which one, and what it has.
+// A part of a row: its thread and dimensions, and its counts.
 struct Part {
   ThreadId thread{};
   std::array<uint32_t, kDimensions> values{};
   uint64_t count = 0, period = 0;
 };
 
-// Puts the wanted parts of rows in the place of the rows.
+// Replaces the rows by their wanted parts.
 class Refinement {
  public:
   Refinement(const Details& details, const Wanted& wanted, std::vector<bool> slices,
              Profile& profile)
       : details_(details), wanted_(wanted), slices_(std::move(slices)), profile_(profile) {}
 
-  // False where the details are of other rows.
+  // Returns false if the details belong to other rows.
   bool Refine() {
     const HugeVector<Row> summary = std::exchange(profile_.rows, {});
     if (details_.parts.size() != summary.size() || !AreWhole()) return false;
@@ -345,7 +345,7 @@ class Refinement {
     }
   }
 
-  // Those that differ in nothing that is wanted become one.
+  // Merges parts that do not differ in a wanted property.
   void Merge() {
     const auto place = [](const Part& part) { return std::pair(part.thread, part.values); };
     std::sort(parts_.begin(), parts_.end(),
@@ -387,7 +387,7 @@ class Refinement {
   const Wanted& wanted_;
   const std::vector<bool> slices_;
   Profile& profile_;
-  std::vector<Part> parts_;  // of the row at hand
+  std::vector<Part> parts_;  // of the present row
 };
 
 bool ReadDetails(std::string_view section, const Wanted& wanted, Profile& profile) {
@@ -417,7 +417,7 @@ bool IsSummary(const Wanted& wanted) {
 
 std::string EncodeProfile(Profile& profile, uint64_t data_size) {
   PutInOrder(profile);
-  // By thread of the profile: its number among those of the summary.
+  // By thread of the profile: its index in the summary's names.
   const std::vector<ThreadId> first = FirstOfSameName(profile);
   std::vector<ThreadId> number_of_name(first.size());
   std::vector<StringId> names;
@@ -432,7 +432,7 @@ std::string EncodeProfile(Profile& profile, uint64_t data_size) {
 
   auto [rows, details] = Summarize(number_of_name, profile);
   ColumnWriter summary, parts;
-  profile.rows.swap(rows);  // the lists of fields are of a profile
+  profile.rows.swap(rows);  // the lists of fields read a profile
   SummaryFields(summary, data_size, names, profile);
   profile.rows.swap(rows);
   details.columns.swap(profile.columns);

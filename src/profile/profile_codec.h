@@ -1,11 +1,10 @@
-// A profile that is not named yet as bytes, for a recording to carry: whoever has it need not read
-// the records, which are many times as long. src/perf_data/FORMAT.md draws the section (SUMS).
+// Encodes and decodes an unnamed profile. A recording carries it so that readers need not read the
+// records, which are many times longer. src/perf_data/FORMAT.md draws the section (SUMS).
 //
-//   profile ─▶ PutInOrder ─▶ summary   threads of one name are one; no CPUs, no times
-//                        └─▶ details   what each row of the summary is made of: thread, CPU, slice
+//   profile ─▶ PutInOrder ─▶ summary   threads with one name are one; no CPUs, no times
+//                        └─▶ details   parts of each row of the summary: thread, CPU, slice
 //
-// The two parts are compressed apart, so a reader that wants no more than the summary reads no
-// more.
+// The two parts are compressed separately, so a reader that needs only the summary reads no more.
 
 #pragma once
 
@@ -19,32 +18,34 @@
 
 namespace profiler::profile {
 
-// How many slices of time a recording's profile has: parts of whole percents are whole slices.
+// Number of time slices in a recording's profile. With 200, each whole percent is made of whole
+// slices.
 inline constexpr size_t kStoredSlices = 200;
 
-// Stacks are no deeper, for no record has more addresses.
+// Stacks are no deeper, because no record has more addresses.
 inline constexpr uint32_t kMostFrames = 1 << 15;
 
-// What a recording's profile tells apart.
+// Dimensions that a recording's profile keeps.
 inline constexpr DimensionSet kStoredDimensions = {true, true, false};
 static_assert(kStoredDimensions[static_cast<size_t>(Dimension::kCpu)] &&
               kStoredDimensions[static_cast<size_t>(Dimension::kSlice)]);
 
-// `data_size`: bytes of the records that the profile is of. Threads must be apart, CPUs and slices
-// must be kept. Puts the tables in order first, which changes numbers and no figure.
+// Encodes a profile. `data_size` is the size of the profile's records in bytes. The profile must
+// keep threads, CPUs and slices. Reorders its tables first, which changes ids but no counts.
 std::string EncodeProfile(Profile& profile, uint64_t data_size);
 
-// What is wanted of a stored profile.
+// The contents that a reader needs of a stored profile.
 struct Wanted {
-  bool threads = false;  // else the threads of one name are one
+  bool threads = false;  // False: threads with the same name are merged.
   DimensionSet dimensions{};
   SampleSelection samples;
 };
 
-// The profile of the section, as the records of `data_size` bytes would give it. Nothing where the
-// section is of another version, of other records, cut or damaged, where a part of the time is
-// wanted that does not begin and end between slices, and where dimensions are that it has not: then
-// the records have to be read. Memory: some dozen times the section's at most.
+// Decodes the section to the profile that the records of `data_size` bytes would give. Returns
+// nothing if the records have to be read. That is so if the section has another version, belongs to
+// other records, or is cut or damaged. It is also so if a wanted time does not begin and end
+// between slices, or if wanted dimensions are missing. Uses at most some dozen times the section's
+// memory.
 std::optional<Profile> DecodeProfile(std::string_view section, uint64_t data_size,
                                      const Wanted& wanted);
 

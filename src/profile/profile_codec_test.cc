@@ -172,7 +172,7 @@ TEST(ProfileCodecTest, EventsCountTheSamplesThatAreWanted) {
   EXPECT_EQ(profile->events[1].samples, 0u);
 }
 
-// As FORMAT.md draws it: what was written yesterday has to be read tomorrow.
+// The bytes that FORMAT.md documents: files written by earlier versions must stay readable.
 TEST(ProfileCodecTest, WritesTheseNumbers) {
   Profile profile;
   const auto id = [&](std::string_view text) { return profile.strings.Intern(text); };
@@ -233,7 +233,7 @@ TEST(ProfileCodecTest, WhatIsCutAnywhereIsNone) {
 
 bool IsBelow(auto id, size_t size) { return NumberOf(id) < size; }
 
-// Whether everything that is referred to is there.
+// True if all referenced ids exist.
 bool IsWhole(const Profile& profile) {
   bool whole = true;
   for (const Frame& frame : profile.frames) whole &= IsBelow(frame.dso, profile.dsos.size());

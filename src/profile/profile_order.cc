@@ -8,8 +8,8 @@
 namespace profiler::profile {
 namespace {
 
-using Order = HugeVector<uint32_t>;    // by new number: the old one
-using Numbers = HugeVector<uint32_t>;  // by old number: the new one
+using Order = HugeVector<uint32_t>;    // old number, by new number
+using Numbers = HugeVector<uint32_t>;  // new number, by old number
 
 constexpr auto kNone = static_cast<uint32_t>(kNoStack);
 
@@ -42,7 +42,7 @@ Order OrderOfFrames(const HugeVector<Frame>& frames) {
   return sort.Order();
 }
 
-// Who calls whom the other way round.
+// The callees of each stack.
 class Callees {
  public:
   explicit Callees(const HugeVector<StackNode>& stacks)
@@ -73,12 +73,12 @@ class Callees {
   }
 
  private:
-  // Those without a caller are the last one's.
+  // Stacks without a caller are listed under the last index.
   uint32_t& FirstOf(uint32_t stack) { return first_[stack == kNone ? stacks_.size() : stack]; }
 
   const HugeVector<StackNode>& stacks_;
   HugeVector<uint32_t> first_;  // by stack
-  HugeVector<uint32_t> next_;   // by stack: of the same caller
+  HugeVector<uint32_t> next_;   // by stack: the next one of the same caller
 };
 
 Order OrderOfRows(const Profile& profile) {

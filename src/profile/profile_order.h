@@ -1,11 +1,11 @@
-// The order in which a profile's tables are stored.
+// Sorts a profile's tables for storing.
 //
-//   frames   by image, those of none first, and by offset: neighbours are of one function
-//   stacks   depth first, the callees of one by frame
+//   frames   by image, those without one first, then by offset: neighbours share a function
+//   stacks   depth first, the callees of one caller by frame
 //   rows     by event, name of the thread, stack, interrupted frame, thread, slice and CPU
 //
-// Whoever names the frames or makes a tree of the stacks then reads each table from front to back,
-// and most numbers are near to the ones before, so that they compress well.
+// Naming the frames and building a tree of the stacks then read each table from front to back. Most
+// ids are close to the former ones, so they compress well.
 //
 // Private to this package.
 
@@ -15,11 +15,12 @@
 
 namespace profiler::profile {
 
-// By thread: the first one of the same name.
+// Returns for each thread the first thread with the same name.
 std::vector<ThreadId> FirstOfSameName(const Profile& profile);
 
-// Changes the numbers of frames and stacks and the places of rows, and no figure. For profiles that
-// are not named yet. Linear in the profile; memory: some 40 bytes an element of the largest table.
+// Sorts the tables. Changes ids of frames and stacks and the order of rows, but no counts. The
+// profile must be unnamed. Linear in the profile; uses about 40 bytes per element of the largest
+// table.
 void PutInOrder(Profile& profile);
 
 }  // namespace profiler::profile

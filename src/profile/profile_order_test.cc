@@ -15,7 +15,7 @@ using testing::IsEmpty;
 
 uint32_t NumberOf(auto id) { return static_cast<uint32_t>(id); }
 
-// The places of its frames, outermost first.
+// Returns the places of its frames, outermost first.
 std::string StackText(const Profile& profile, StackId id) {
   std::string text;
   while (id != kNoStack) {
@@ -107,7 +107,7 @@ TEST(ProfileOrderTest, NothingIsInOrder) {
   EXPECT_THAT(StackTexts(profile), IsEmpty());
 }
 
-// So deep that no call may follow another.
+// Too deep for recursion.
 TEST(ProfileOrderTest, DeepStacksStayWhole) {
   Profile profile;
   profile.frames.push_back({.place = FileOffset{1}});

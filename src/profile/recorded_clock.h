@@ -1,4 +1,4 @@
-// How the times of a recording's records become those of this machine's clock.
+// Converts the times of a recording's records to this machine's clock.
 
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace profiler::profile {
 
-// Unknown where the recording does not say which clock it has. In nanoseconds of CLOCK_REALTIME.
+// In ns of CLOCK_REALTIME. Unset if the recording does not say which clock it uses.
 struct RecordedClock {
-  std::optional<int64_t> to_real_time;  // what is to be added to the time of a record
-  std::optional<int64_t> began;         // when the recording began, or a little earlier
-  std::optional<int64_t> ended;         // when it ended, or any time later
+  std::optional<int64_t> to_real_time;  // to add to the time of a record
+  std::optional<int64_t> began;         // begin of the recording, or slightly earlier
+  std::optional<int64_t> ended;         // end of the recording, or any later time
 };
 
 }  // namespace profiler::profile

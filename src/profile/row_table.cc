@@ -15,7 +15,7 @@ constexpr auto kTrace = static_cast<size_t>(Dimension::kTrace);
 
 }  // namespace
 
-// The slice learns the sample's time on the way.
+// Returns the sample's dimensions, and widens its slice to the sample's time.
 RowTable::Values RowTable::ValuesOf(const SampleRow& sample) {
   Values values{};
   if (kept_[kCpu]) values[kCpu] = sample.cpu;
@@ -72,7 +72,7 @@ void RowTable::Prefetch(const Row& row, const Values& values, uint32_t known) co
   }
 }
 
-// All samples ask for the memory that they need before the first of them waits for it.
+// All samples prefetch their memory before the first of them waits for it.
 std::span<const uint32_t> RowTable::Add(std::span<const SampleRow> samples,
                                         std::span<const ResolvedStack> resolved) {
   values_.clear();

@@ -1,4 +1,4 @@
-// Adds samples up into the rows of a profile.
+// Sums up samples into the rows of a profile.
 //
 // Private to this package.
 
@@ -16,26 +16,27 @@
 
 namespace profiler::profile {
 
-// Not thread-safe. The profile must outlive it and its rows be made here alone. With
-// Dimension::kSlice the profile's slices must be set before the first sample.
+// The rows of a profile. Not thread-safe. The profile must outlive the table, and only the table
+// may add rows to it. With Dimension::kSlice the profile's slices must be set before the first
+// sample.
 class RowTable {
  public:
   RowTable(Profile& profile, const DimensionSet& kept) : profile_(profile), kept_(kept) {}
 
-  // Adds count and period of each sample to the row that agrees with it in event, thread,
-  // interrupted frame, stack and the dimensions that are kept. `resolved` has for each sample where
-  // the row that such a sample was found in before is noted, or UINT32_MAX; the row that this one
-  // is in is noted there. By sample: its row, until the next call; samples that share a note need
-  // not share a row.
+  // Adds the count and period of each sample to the row with the same event, thread, interrupted
+  // frame, stack and kept dimensions. `resolved[i].row` is a hint for sample i: the row in which
+  // such a sample was counted before, or UINT32_MAX. Add stores the sample's row there. Returns the
+  // row of each sample, valid until the next call. Samples with a common hint may be in different
+  // rows.
   std::span<const uint32_t> Add(std::span<const SampleRow> samples,
                                 std::span<const ResolvedStack> resolved);
 
-  // Gives each row the thread that `threads` has for its own. Rows that then agree become one, so
-  // the rows that Add found before are others now.
+  // Replaces the thread of each row by `threads[thread]`. Rows that are then equal are merged, so
+  // row numbers returned by Add become invalid.
   void PutThreads(std::span<const ThreadId> threads);
 
  private:
-  using Values = std::array<uint32_t, kDimensionsOfSamples>;  // 0 where a dimension is not kept
+  using Values = std::array<uint32_t, kDimensionsOfSamples>;  // 0 for dimensions that are not kept
 
   Values ValuesOf(const SampleRow& sample);
   void Prefetch(const Row& row, const Values& values, uint32_t known) const;
@@ -48,8 +49,8 @@ class RowTable {
   const DimensionSet kept_;
   DenseIndex index_;
   absl::flat_hash_map<uint64_t, uint32_t> quanta_;  // by begin
-  std::vector<Values> values_;   // of the samples at hand; kept to save its allocation
-  std::vector<uint32_t> found_;  // by sample at hand
+  std::vector<Values> values_;   // of the present samples; kept to save the allocation
+  std::vector<uint32_t> found_;  // rows of the present samples
 };
 
 }  // namespace profiler::profile

@@ -21,7 +21,7 @@ void RunningThreads::Take(perf_event::RawRecord record, const perf_event::Record
       return;
     }
     case perf_event::kRecordComm: {
-      // A thread that is there, if nothing else is known of it.
+      // The thread exists; if it is new, it counts as waiting.
       perf_event::Comm comm;
       if (Decode(record, layout, &comm) && !runs_.contains(comm.tid)) {
         Put(comm.tid, /*runs=*/false, comm.sample_id.time);
@@ -46,7 +46,7 @@ void RunningThreads::Take(perf_event::RawRecord record, const perf_event::Record
 void RunningThreads::SampledRunning(uint32_t tid, uint64_t time) { Put(tid, true, time); }
 
 void RunningThreads::Put(uint32_t tid, bool runs, uint64_t time) {
-  if (tid == 0) return;  // what CPUs do that have nothing to do
+  if (tid == 0) return;  // an idle CPU
   const auto found = runs_.find(tid);
   const bool ran = found != runs_.end() && found->second;
   if (found != runs_.end() && ran == runs) return;
@@ -68,7 +68,7 @@ void RunningThreads::Advance(uint64_t time) {
   time = std::max(time, now_);
   if (running_ == 0 && time > now_ && now_ != 0 && !runs_.empty()) {
     const double before = points_.empty() ? 0 : points_.back().share;
-    // The line was level up to here.
+    // The share was constant until here.
     if (points_.empty() || points_.back().time != now_) points_.push_back({now_, before});
     points_.push_back(
         {time, before + static_cast<double>(time - now_) / static_cast<double>(runs_.size())});
@@ -87,7 +87,7 @@ double RunningThreads::ShareUntil(uint64_t time) const {
         static_cast<double>(time - before.time) / static_cast<double>(after->time - before.time);
     return before.share + part * (after->share - before.share);
   }
-  // Since the last change.
+  // Time since the last change.
   const double before = points_.empty() ? 0 : points_.back().share;
   if (running_ != 0 || runs_.empty() || time <= now_ || now_ == 0) return before;
   return before + static_cast<double>(time - now_) / static_cast<double>(runs_.size());

@@ -1,12 +1,12 @@
-// How many threads run at a time, as records of context switches tell, and what part of the time in
-// which none ran each of those has that were waiting.
+// Counts running threads by the records of context switches, and distributes times in which no
+// thread ran among the waiting threads.
 //
 //   threads running   2 ────┐     1 ──┐         ┌──── 1
 //                           └─────────┘···· 0 ···┘
-//   waiting                 1         2 ···· 2 ··      their shares of that time: a half each
+//   waiting                 1         2 ···· 2 ··      each gets half of that time
 //
-// So the samples of threads that run, each divided by how many did, and these shares add up to the
-// time that the recording took.
+// So the samples of running threads, each divided by the number of running threads, and these
+// shares add up to the duration of the recording.
 //
 // Private to this package.
 
@@ -21,22 +21,23 @@
 
 namespace profiler::profile {
 
-// Fed in time order. Not thread-safe. Memory: a number for each thread, and two for each time that
-// threads begin or cease to wait while none runs.
+// The numbers of threads. Not thread-safe. Feed it in time order. Uses a number per thread, and two
+// for each change of the number of waiting threads while none runs.
 class RunningThreads {
  public:
-  // Any record but a sample: those of switches, and of the beginnings and ends of threads, count.
+  // Takes any record except a sample. Switches, and the beginnings and ends of threads, count.
   void Take(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
-  // A sample of a thread was taken while that ran.
+  // Notes that a thread was running when it was sampled.
   void SampledRunning(uint32_t tid, uint64_t time);
 
-  // 1 at least.
+  // Returns the number of running threads, at least 1.
   uint32_t parallelism() const { return running_ == 0 ? 1 : running_; }
-  // Of the time from `begin` to `end`, neither later than now, in ns.
+  // Returns a waiting thread's share of the time from `begin` to `end` in which none ran, in ns.
+  // Neither may be later than now.
   uint64_t ShareOfIdleTime(uint64_t begin, uint64_t end) const;
 
  private:
-  // The share that a thread has that waited from the first of times on.
+  // The share up to `time` of a thread that waited from the beginning.
   struct Point {
     uint64_t time = 0;
     double share = 0;
@@ -44,14 +45,14 @@ class RunningThreads {
 
   void Put(uint32_t tid, bool runs, uint64_t time);
   void Remove(uint32_t tid, uint64_t time);
-  // To be called before the numbers change.
+  // Advances the shares to `time`; call it before the numbers change.
   void Advance(uint64_t time);
   double ShareUntil(uint64_t time) const;
 
   absl::flat_hash_map<uint32_t, bool> runs_;  // by tid
   uint32_t running_ = 0;
   uint64_t now_ = 0;
-  std::vector<Point> points_;  // where the slope changes
+  std::vector<Point> points_;  // points at which the slope changes
 };
 
 }  // namespace profiler::profile

@@ -65,13 +65,13 @@ TEST_F(RunningThreadsTest, SharesTheTimeInWhichNoneRunsAmongThoseThatWait) {
   In(2, 100);
   Out(1, 200);
   EXPECT_EQ(threads_.ShareOfIdleTime(100, 200), 0u);
-  Out(2, 300);  // nobody runs until 500
+  Out(2, 300);  // no thread runs until 500
   EXPECT_EQ(threads_.ShareOfIdleTime(200, 400), 50u);
   In(1, 500);
   EXPECT_EQ(threads_.ShareOfIdleTime(200, 500), 100u);
   EXPECT_EQ(threads_.ShareOfIdleTime(300, 400), 50u);
   Out(1, 600);
-  Exit(2, 700);  // alone from here on
+  Exit(2, 700);  // thread 1 alone from here on
   EXPECT_EQ(threads_.ShareOfIdleTime(600, 710), 60u);
   EXPECT_EQ(threads_.ShareOfIdleTime(200, 710), 160u);
 }

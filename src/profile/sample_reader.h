@@ -1,4 +1,4 @@
-// From a decoded sample to the value that views read.
+// Converts a decoded sample into the value that views read.
 
 #pragma once
 
@@ -17,28 +17,29 @@
 
 namespace profiler::profile {
 
-// Not thread-safe.
+// The reader. Not thread-safe.
 class SampleReader {
  public:
-  // Appends what the raw data of a tracepoint's sample say.
+  // Appends the text of the raw data of a tracepoint's sample.
   using DescribeTracepoint =
       std::function<void(std::span<const std::byte> raw, uint32_t cpu, std::string* out)>;
 
-  // `architecture`: of the recorder, whose registers have names. `describe` may be empty.
+  // `architecture` is that of the recorder and decides the registers' names. `describe` may be
+  // empty.
   explicit SampleReader(perf_event::Architecture architecture, DescribeTracepoint describe = {})
       : architecture_(architecture), describe_(std::move(describe)) {}
 
-  // CGROUP: samples of this id are of this cgroup from now on.
+  // Takes a CGROUP record: samples with this id belong to this cgroup from now on.
   void AddCgroup(const perf_event::Cgroup& cgroup);
 
-  // Which addresses to look up.
+  // The addresses to look up.
   struct LookUps {
     bool addr = false, branches = false;
-    bool trace = false;  // of a tracepoint: what its record says
+    bool trace = false;  // also describe a tracepoint's record
   };
 
-  // The details of a sample whose event has this layout; good until the next call. `builder` is at
-  // this sample.
+  // Returns the details of a sample whose event has this layout; valid until the next call.
+  // `builder` must be at this sample.
   const SampleDetails& Read(const perf_event::Sample& sample,
                             const perf_event::RecordLayout& layout, LookUps look_ups,
                             ProfileBuilder& builder);

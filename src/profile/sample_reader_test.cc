@@ -31,7 +31,7 @@ class SampleReaderTest : public testing::Test {
     return attr;
   }
 
-  // The details of the one sample among the records.
+  // Returns the details of the only sample among the records.
   SampleDetails Read(SampleReader::LookUps look_ups = {}) {
     SampleReader reader(Architecture::kX86);
     reader.AddCgroup({.id = 42, .path = "/user.slice"});

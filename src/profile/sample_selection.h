@@ -1,4 +1,4 @@
-// Which samples of a recording are looked at, whatever is then shown of them.
+// Selects samples of a recording by time and CPU.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace profiler::profile {
 
-// In nanoseconds of the samples' clock; both ends are inside.
+// In ns of the samples' clock; both ends are included.
 struct TimeSpan {
   uint64_t first = 0, last = UINT64_MAX;
 };
@@ -16,19 +16,19 @@ struct TimeSpan {
 struct SampleSelection {
   uint64_t first = 0, last = UINT64_MAX;  // as in TimeSpan
   std::vector<uint32_t> cpus;             // empty: all
-  std::vector<TimeSpan> spans;  // the parts of that time which are meant; empty: all of it
+  std::vector<TimeSpan> spans;            // selected parts of that time; empty: all of it
 
   bool HasAllTimes() const { return first == 0 && last == UINT64_MAX && spans.empty(); }
   bool HasAll() const { return HasAllTimes() && cpus.empty(); }
   bool HasTime(uint64_t time) const { return HasSpan({time, time}); }
-  // All of a span.
+  // True if the whole span is selected.
   bool HasSpan(const TimeSpan& span) const {
     if (span.first < first || span.last > last) return false;
     return spans.empty() || std::any_of(spans.begin(), spans.end(), [&](const TimeSpan& part) {
              return part.first <= span.first && span.last <= part.last;
            });
   }
-  // Any of it.
+  // True if any part of the span is selected.
   bool Touches(const TimeSpan& span) const {
     if (span.last < first || span.first > last) return false;
     return spans.empty() || std::any_of(spans.begin(), spans.end(), [&](const TimeSpan& part) {

@@ -18,13 +18,13 @@ using perf_event::RawRecord;
 using perf_event::Sample;
 using perf_event::U64Array;
 
-// Whether a call chain ends with the marker and the cookie of a user part that is to come.
+// True if a call chain ends with the marker and the cookie of a deferred user part.
 bool Waits(U64Array callchain) {
   const size_t size = callchain.size();
   return size >= 2 && callchain[size - 2] == perf_event::kContextUserDeferred;
 }
 
-// The chain with its user part in the place of marker and cookie.
+// Returns the chain with the user part in place of the marker and the cookie.
 std::vector<uint64_t> Join(U64Array callchain, U64Array user) {
   std::vector<uint64_t> joined;
   joined.reserve(callchain.size() + user.size());
@@ -41,8 +41,8 @@ bool IsRawOffCpu(std::string_view name, const perf_event::Attr& attr) {
          name == kBlockedEvent && (attr.sample_type & perf_event::kSampleRaw) != 0;
 }
 
-// Replaces who slept, how long and where by what the raw data says. Returns false if that is too
-// short. perf's __set_offcpu_sample().
+// Replaces the thread, the time off the CPU and the call chain by those in the raw data. Returns
+// false if the raw data is too short. Source: perf's __set_offcpu_sample().
 bool TakeFromRaw(const perf_event::RecordLayout& layout, Sample* sample) {
   constexpr size_t kThread = 0, kPeriod = 1, kChainSize = 2, kChain = 3;
   const U64Array words(sample->raw);
@@ -74,7 +74,7 @@ void Samples::AddEvent(std::string_view name, const perf_event::Attr& attr,
   for (const uint64_t id : ids) {
     event_of_id_.try_emplace(id, EventId(static_cast<uint32_t>(events_.size())));
   }
-  // perf takes the field for the period whatever it is; so does its report.
+  // Also used as the period of events with a frequency, as in perf.
   events_.push_back(
       {.layout = perf_event::RecordLayout(attr),
        .period = attr.sample_period,
@@ -128,7 +128,8 @@ void Samples::GiveUpWaiting(Sink sink) {
 void Samples::HandOn(std::span<const WaitingRecord> records, U64Array user, Sink sink) {
   for (const WaitingRecord& waited : records) {
     Sample& sample = decoded_;
-    DecodeSample(RawRecord(waited.bytes), events_[waited.event]);  // did so before
+    // Cannot fail, because the record was decoded before.
+    DecodeSample(RawRecord(waited.bytes), events_[waited.event]);
     const std::vector<uint64_t> joined = Join(sample.callchain, user);
     sample.callchain = U64Array(std::as_bytes(std::span(joined)));
     HandOn(sample, waited.event, waited.time, sink);
@@ -140,8 +141,8 @@ void Samples::HandOn(const Sample& sample, uint32_t event, uint64_t time, Sink s
   if (!shares.empty()) sink({sample, events_[event].layout, time, shares});
 }
 
-// As perf's evlist__deliver_sample() splits them. A counter that nothing names, or that moved back,
-// says nothing.
+// Splits a sample into shares, as perf's evlist__deliver_sample() does. A counter without an event,
+// or one that decreased, is ignored.
 std::span<const SampleShare> Samples::SharesOf(const Sample& sample, uint32_t event) {
   const Event& read_by = events_[event];
   const uint64_t type = read_by.layout.sample_type;

@@ -1,4 +1,4 @@
-// Interns frames and stacks into a profile: equal ones get one id.
+// Interns frames and stacks in a profile: equal ones get the same id.
 //
 // Private to this package.
 
@@ -13,14 +13,15 @@
 
 namespace profiler::profile {
 
-// Not thread-safe. The profile must outlive it and its frames and stacks be made here alone.
+// The frames and stacks of a profile. Not thread-safe. The profile must outlive the table, and only
+// the table may add frames and stacks to it.
 class StackTable {
  public:
-  // `by_address`: frames at one place of an image are told apart by their runtime addresses, which
-  // differ between processes.
+  // `by_address`: frames at one place of an image differ by their runtime addresses, which differ
+  // between processes.
   StackTable(Profile& profile, bool by_address) : profile_(profile), by_address_(by_address) {}
 
-  // Have the memory of InternFrame and InternStack brought near.
+  // Prefetch the memory for InternFrame and InternStack.
   void PrefetchFrame(const Frame& frame) {
     frames_.Prefetch(FrameKey(frame, ImageOf(frame)).Hash());
   }
@@ -28,14 +29,15 @@ class StackTable {
     stacks_.Prefetch(StackKey{callers, frame}.Hash());
   }
 
-  // The frame with this dso, place, mode and return_address (and ip), made when it is new.
+  // Returns the frame with this DSO, place, mode and return_address (and ip if by_address); adds it
+  // if it is new.
   FrameId InternFrame(const Frame& frame);
 
-  // The stack that has `frame` on top of `callers`, as frame number `depth` from the root.
+  // Returns the stack of `callers` with the leaf `frame`, at `depth` frames from the root.
   StackId InternStack(StackId callers, FrameId frame, uint32_t depth);
 
  private:
-  // 12 bytes, so that a slot of the index is 16.
+  // 12 bytes, so that a slot of the index has 16.
   struct FrameKey {
     uint32_t place_low = 0, place_high = 0;
     uint32_t rest = 0;  // image, mode and return_address
@@ -59,7 +61,8 @@ class StackTable {
     }
   };
 
-  // What stands for a frame's dso in its key; with by_address_, for where the dso was loaded, too.
+  // Returns the number that stands for a frame's DSO in its key. With by_address_, it also depends
+  // on the address at which the DSO was loaded.
   uint32_t ImageOf(const Frame& frame) {
     if (!by_address_) return static_cast<uint32_t>(frame.dso);
     const std::pair loaded(static_cast<uint32_t>(frame.dso), frame.ip.value - frame.place.value);
@@ -68,7 +71,7 @@ class StackTable {
 
   Profile& profile_;
   const bool by_address_;
-  // By dso and the distance from places to runtime addresses.
+  // By DSO and distance from places to runtime addresses.
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint32_t> loaded_;
   KeyIndex<FrameKey> frames_;
   KeyIndex<StackKey> stacks_;

@@ -7,8 +7,8 @@
 namespace profiler::profile {
 namespace {
 
-// Samples on each side of a gap that stand for it at least: fewer would stand for what they happen
-// to be themselves.
+// Smallest number of samples on each side of a gap that stand for it. With fewer, the choice would
+// depend on noise.
 constexpr size_t kFewest = 16;
 
 class Stream {
@@ -25,7 +25,7 @@ class Stream {
 
   static double SizeOf(const Gap& gap) { return std::clamp(gap.samples, 0.0, kMostInGap); }
 
-  // `missing`: in all gaps in front of this one.
+  // Adds a gap. `missing` is the number of samples in all gaps before it.
   void Add(const Gap& gap, double missing) {
     const double size = SizeOf(gap);
     if (size == 0) return;
@@ -46,7 +46,7 @@ class Stream {
     for (size_t i = 0; i < result.size(); ++i) {
       weight += weights_[i];
       weighted_gaps += weighted_gaps_[i];
-      // Sums of differences leave next to nothing where nothing is missing.
+      // Rounding leaves tiny weights without missing samples.
       if (weight < kRounding) continue;
       result[i].weight = static_cast<float>(1 + weight);
       result[i].gap = static_cast<float>(std::clamp(weighted_gaps / weight, 0.0, kMostInGap));
@@ -57,7 +57,7 @@ class Stream {
  private:
   static constexpr double kRounding = 1e-6;
 
-  // The first sample at a place or behind it.
+  // Returns the first sample at or behind a place.
   size_t At(double place) const {
     return static_cast<size_t>(std::lower_bound(places_.begin(), places_.end(), place) -
                                places_.begin());
@@ -72,8 +72,8 @@ class Stream {
     weighted_gaps_[end] -= each * gap;
   }
 
-  std::vector<double> places_;  // by sample: its number if none were missing
-  // By sample: how much more it has than the sample before.
+  std::vector<double> places_;  // by sample: its index if no sample were missing
+  // By sample: the difference to the former sample.
   std::vector<double> weights_, weighted_gaps_;
 };
 

@@ -1,17 +1,17 @@
-// Which samples of a stream stand for those that are missing from it.
+// Chooses the samples of a stream that stand for missing ones.
 //
-// What ran while samples were missing is best told by the samples next to the gap. Half of what is
-// missing counts for the samples in front of it and half for those behind it, on each side for all
-// that are no farther from the gap than half its own length, and for some at least:
+// The samples next to a gap show best what ran in it. Half of the missing samples count for the
+// samples before the gap and half for those after it. On each side they are divided among all
+// samples within half the gap's length, and among a minimum number of samples:
 //
 //   stream    | | | | | | | | | | | | ? ? ? ? ? ? ? ? | | | | | | | | | | | |
 //   weight    1 1 1 1 1 1 1 1 2 2 2 2                 2 2 2 2 1 1 1 1 1 1 1 1
 //
-// So the share of something is right where losses cluster while it runs, as long as it runs for
-// longer than a gap lasts. What lies farther away does not count more for the gap: it may be of
-// another phase of the program. tools/estimate_experiment measures it beside other ways.
+// So a function's share is right even if losses cluster while it runs, as long as it runs longer
+// than a gap lasts. Samples farther away do not count more: they may belong to another phase of the
+// program. tools/estimate_experiment compares this with other methods.
 //
-// Pure functions; thread-safe.
+// The functions are pure and thread-safe.
 
 #pragma once
 
@@ -21,22 +21,23 @@
 
 namespace profiler::profile {
 
-// Samples that are missing one after another.
+// Samples that are missing in one piece.
 struct Gap {
-  size_t before = 0;   // the number of the sample behind it, or how many there are
-  double samples = 0;  // not negative
+  // Index of the first sample after the gap; the number of samples if there is none.
+  size_t before = 0;
+  double samples = 0;  // number of missing ones, at least 0
 };
 
 struct StandIn {
-  float weight = 1;  // for how many samples it stands, itself one of them
-  float gap = 0;     // how many samples the gaps have that it stands for, on average; 0: for no gap
+  float weight = 1;  // number of samples that it stands for, including itself
+  float gap = 0;     // mean length of the gaps that it stands for; 0: none
 };
 
-// No more are believed to be missing in one piece: counts come from bytes that nobody vouches for.
+// Limit for the length of a gap, because counts come from untrusted input.
 inline constexpr double kMostInGap = 1e9;
 
-// By sample of a stream of so many, with gaps by place. The weights add up to the samples and all
-// that are missing, unless there is no sample. n log n.
+// Returns the weights of a stream of `samples` samples with these gaps, which are in order. The
+// weights add up to all samples, taken and missing, unless there is no sample. Costs n log n.
 std::vector<StandIn> StandInsFor(size_t samples, std::span<const Gap> gaps);
 
 }  // namespace profiler::profile

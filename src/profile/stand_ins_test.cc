@@ -11,7 +11,7 @@
 namespace profiler::profile {
 namespace {
 
-// How many samples in turn have one weight, and which: "20*1 16*1.5".
+// Returns runs of equal weights: "20*1 16*1.5" for 20 samples of weight 1 and 16 of weight 1.5.
 std::string Weights(size_t samples, const std::vector<Gap>& gaps) {
   std::string text;
   size_t alike = 0;
@@ -47,7 +47,7 @@ TEST(StandIns, AtAnEndOfTheStreamAreOnOneSide) {
 }
 
 TEST(StandIns, ReachNoFartherBecauseOfOtherGaps) {
-  // What lies between them is next to both.
+  // The samples between the gaps are next to both.
   EXPECT_EQ(Weights(300, {{100, 80}, {120, 80}}), "60*1 40*2 20*5 40*2 140*1");
 }
 

@@ -30,7 +30,7 @@ void ThreadTable::Fork(uint32_t parent_pid, uint32_t parent_tid, uint32_t pid, u
   states_[Key(pid, tid)] = {.comm = comm};
 }
 
-// What perf calls a thread that nothing has named.
+// Returns the name; for a thread without one, perf's name.
 StringId ThreadTable::NameOf(uint32_t tid, StringId comm) {
   if (comm != StringId::kEmpty) return comm;
   return profile_.strings.Intern(tid == 0 ? std::string(kIdle)
@@ -44,7 +44,7 @@ ThreadId ThreadTable::Find(uint32_t pid, uint32_t tid) {
                         .tid = merge_by_name_ ? 0 : tid,
                         .comm = NameOf(tid, state.comm)};
     if (state.comm == StringId::kEmpty) {
-      // An entry of its own, as its name may yet come.
+      // A separate entry, because its name may still arrive.
       any_nameless_ = true;
       state.id = ThreadId{static_cast<uint32_t>(profile_.threads.size())};
       profile_.threads.push_back(thread);

@@ -1,4 +1,4 @@
-// Which thread had which name when.
+// Tracks the names of threads over time.
 //
 // Private to this package.
 
@@ -14,35 +14,36 @@
 
 namespace profiler::profile {
 
-// Fed in time order. Not thread-safe. The profile must outlive it and its threads be made here
-// alone.
+// The threads of a profile. Not thread-safe. Feed it in time order. The profile must outlive the
+// table, and only the table may add threads to it.
 class ThreadTable {
  public:
-  // `merge_by_name`: threads of one name are one, with pid and tid 0.
+  // `merge_by_name`: threads with the same name become one, with pid and tid 0.
   ThreadTable(Profile& profile, bool merge_by_name)
       : profile_(profile), merge_by_name_(merge_by_name) {}
 
-  // COMM: the thread has this name from now on.
+  // Takes a COMM record: the thread has this name from now on.
   void Rename(uint32_t pid, uint32_t tid, std::string_view comm);
 
-  // FORK: the child has its parent's name, whoever had its tid before. A child of a parent without
-  // a name has none, unless that is the idle thread.
+  // Takes a FORK record: the child gets its parent's name, whichever thread had its tid before. If
+  // the parent has no name, the child has none, except for a child of the idle thread.
   void Fork(uint32_t parent_pid, uint32_t parent_tid, uint32_t pid, uint32_t tid);
 
-  // The entry for the thread under its present name. Threads that nothing has named are called
-  // ":TID", and the idle thread "swapper", as perf calls them.
-  // In the end such a thread has its first name from its first sample on.
+  // Returns the entry for the thread under its present name. Threads without a name are called
+  // ":TID", and the idle thread "swapper", as in perf. If such a thread gets a name later, its
+  // entry gets that name.
   ThreadId Find(uint32_t pid, uint32_t tid);
 
-  // At the end: gives all threads their last names, and those that turned out to be the same under
-  // one name one entry. By former entry: the one that stands for it now; empty where none moved.
+  // Call it at the end: sets the last names of all threads, and merges entries that turned out to
+  // be the same thread under the same name. Returns the new entry for each former one; empty if
+  // none changed.
   std::vector<ThreadId> Settle();
 
  private:
   struct State {
-    StringId comm = StringId::kEmpty;  // empty: not named
+    StringId comm = StringId::kEmpty;  // empty: no name yet
     bool has_id = false;
-    ThreadId id{};  // under this comm, once it was asked for
+    ThreadId id{};  // valid if has_id; under this comm
   };
 
   static uint64_t Key(uint32_t pid, uint32_t tid) { return static_cast<uint64_t>(pid) << 32 | tid; }
@@ -55,7 +56,7 @@ class ThreadTable {
   const bool merge_by_name_;
   absl::flat_hash_map<uint64_t, State> states_;
   DenseIndex index_;
-  bool any_nameless_ = false;  // had an entry before they had a name
+  bool any_nameless_ = false;  // True if an entry was made for a thread without a name.
 };
 
 }  // namespace profiler::profile

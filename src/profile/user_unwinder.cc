@@ -14,7 +14,7 @@ using perf_event::U64Array;
 using symbolize::ImageKind;
 using symbolize::ImageSpec;
 
-// More than the largest dump has room for.
+// More than fit into the largest stack copy.
 constexpr uint32_t kMaxFrames = 1 << 13;
 
 }  // namespace
@@ -69,7 +69,7 @@ UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample, uint
       architecture_, sample.user_regs.abi, sample.user_regs.mask, sample.user_regs.values);
   if (!registers) return {sample.callchain};
   space_.Enter(sample.pid, spaces_.Process(sample.pid));
-  // The kernel copied all that there is of the stack if that is less than it was asked for.
+  // If the kernel copied less than requested, it copied the whole stack.
   const bool reaches_end = sample.user_stack.size() < sample.user_stack_size;
   unwinder_.Unwind(*registers, {registers->sp(), sample.user_stack, reaches_end}, space_,
                    {.max_frames = kMaxFrames}, &unwound_);

@@ -1,12 +1,12 @@
-// Samples that bring the user's registers and a copy of the stack, as `perf record --call-graph
-// dwarf` writes them: their user frames are found here, from call frame information.
+// Unwinds samples that have the user's registers and a copy of the stack, as `perf record
+// --call-graph dwarf` writes them, by call frame information.
 //
 //   recorded   ctx KERNEL  k0 k1                 registers, stack bytes
 //   chain      ctx KERNEL  k0 k1  ctx USER  u0 u1−1 u2−1 …
 //
-// A user part that the kernel found as well (by frame pointers) is replaced. Callers stand as
-// return address − 1, inside the call, as perf's own unwinding has them; what a signal interrupted
-// stands as it is. So each entry is looked up where it points to.
+// The unwound user part replaces one that the kernel found by frame pointers. Callers are listed as
+// return address − 1, inside the call, as in perf's own unwinding; an instruction that a signal
+// interrupted is listed unchanged. So each entry is looked up at its own address.
 //
 // Private to this package.
 
@@ -26,27 +26,29 @@
 
 namespace profiler::profile {
 
-// Not thread-safe. What it refers to must outlive it.
+// The unwinder. Not thread-safe. All objects that it refers to must outlive it.
 class UserUnwinder {
  public:
-  // Of a recording made on `architecture`; the images are those of `symbolizer`, and are opened as
-  // it opens them: of another build-id than the recorded one nothing is used.
+  // Unwinds samples recorded on `architecture`. Opens images as `symbolizer` does: a file is not
+  // used if its build-id differs from the recorded one.
   UserUnwinder(const symbolize::Symbolizer& symbolizer, symbolize::AddressSpaces& spaces,
                symbolize::Architecture architecture, symbolize::SymbolizerOptions files = {});
 
-  // The innermost user address of a sample: by its registers, or by its call chain as recorded.
+  // Returns the innermost user address of a sample, from its registers or from its recorded call
+  // chain.
   std::optional<RuntimeAddress> UserIpOf(const perf_event::Sample& sample) const;
 
-  // The call chain of a sample: as it was recorded, or, where it has registers and stack bytes,
-  // with its user part unwound. `stack_bytes` were asked for; without `has_stack` an exec has
-  // replaced the stack that they are of. Valid until the next call.
+  // A call chain of a sample.
   struct Chain {
     perf_event::U64Array entries;
-    bool is_unwound = false;  // its user entries lie in the instructions themselves
+    bool is_unwound = false;  // True if its user entries lie inside the call instructions.
   };
+  // Returns the recorded chain of a sample. If the sample has registers and stack bytes, its user
+  // part is replaced by an unwound one. `stack_bytes` were requested. `has_stack` is false if an
+  // exec has replaced the stack. Valid until the next call.
   Chain ChainOf(const perf_event::Sample& sample, uint32_t stack_bytes, bool has_stack);
 
-  // How the chains ended that were unwound so far.
+  // Returns how many chains ended in which way so far.
   ChainQuality Quality() const;
 
  private:

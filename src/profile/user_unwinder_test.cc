@@ -1,4 +1,4 @@
-// Unwinds this very process: its registers and stack as a sample has them, its mappings as records.
+// Unwinds this process: its registers and stack as in a sample, its mappings as records.
 
 #include <ucontext.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ using perf_event::RecordBuilder;
 constexpr uint64_t kType = perf_event::kSampleIp | perf_event::kSampleTid |
                            perf_event::kSampleTime | perf_event::kSampleCallchain |
                            perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
-constexpr uint64_t kRegisters = 0xff0fff;  // what the kernel gives on x86-64
+constexpr uint64_t kRegisters = 0xff0fff;  // all that the kernel provides on x86-64
 constexpr size_t kMostStack = 32768;
 
 struct Captured {
@@ -38,7 +38,7 @@ struct Captured {
   std::vector<std::byte> stack;
 };
 
-// The words of PERF_REG_X86_*: ax bx cx dx si di bp sp ip flags cs ss, r8 … r15.
+// Returns the words of PERF_REG_X86_*: ax bx cx dx si di bp sp ip flags cs ss, r8 … r15.
 std::vector<uint64_t> PerfOrder(const ucontext_t& context) {
   std::vector<uint64_t> registers;
   for (const int i : {REG_RAX, REG_RBX, REG_RCX, REG_RDX,    REG_RSI,    REG_RDI, REG_RBP,
@@ -103,7 +103,7 @@ class UserUnwinderTest : public testing::Test {
     return attr;
   }
 
-  // A sample of what was captured, with this call chain of the kernel's.
+  // Adds a sample of the captured state, with this call chain from the kernel.
   void AddSample(const std::vector<uint64_t>& callchain, size_t stack_size) {
     perf_event::Sample sample;
     sample.ip = captured_.registers[8];
@@ -120,7 +120,7 @@ class UserUnwinderTest : public testing::Test {
 
   Profile Build(BuilderOptions options = {}) {
     symbolize::SymbolizerOptions names;
-    names.inlines = false;  // what is inlined depends on how this test is compiled
+    names.inlines = false;  // inlining depends on how this test is compiled
     const auto symbolizer = symbolize::CreateSymbolizer(names);
     ProfileBuilder builder(*symbolizer, std::move(options));
     builder.AddEvent("cpu-clock", records_.attr());

@@ -9,7 +9,7 @@
 namespace profiler::query {
 
 bool IsTime(std::string_view event) {
-  // The last ones are of profiles that other programs wrote (src/import).
+  // The last four are events of profiles from other programs (src/import).
   constexpr std::array<std::string_view, 10> kTimes = {
       "cpu-clock",     "task-clock", kBlockedEvent, kPreemptedEvent, kRunningEvent,
       kWallClockEvent, "cpu",        "time",        "wall",          "delay"};

@@ -1,4 +1,4 @@
-// Sums of periods in the unit that people say them in.
+// Prints sums of periods in the event's unit.
 
 #pragma once
 
@@ -7,14 +7,15 @@
 
 namespace profiler::query {
 
-// Whether the event's periods are nanoseconds: of clocks, and of times off the CPU. Modifiers
+// True if the event's periods are nanoseconds: events of clocks, and times off the CPU. Modifiers
 // ("cpu-clock:u") do not matter.
 bool IsTime(std::string_view event);
 
-// What amounts of the event are in, as programs read it: "ns" of times, else "count".
+// Returns the unit of the event's amounts for programs: "ns" for times, else "count".
 std::string_view UnitOf(std::string_view event);
 
-// "1.016 s", or "1234567" of events that are no times. With `sign` a '+' where it is not negative.
+// Returns "1.016 s", or "1234567" for events that are not times. With `sign`, amounts of 0 or more
+// begin with '+'.
 std::string AmountText(double amount, std::string_view event, bool sign = false);
 
 }  // namespace profiler::query

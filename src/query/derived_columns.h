@@ -1,5 +1,5 @@
-// Columns of a profile's rows that tell more of what the rows have already. Each replaces what the
-// column had, and is linear in the rows, besides what it says.
+// Fills columns of a profile's rows from their other columns. Each function replaces the column's
+// former contents. The cost is linear in the rows, plus the cost that a function states.
 
 #pragma once
 
@@ -11,18 +11,18 @@
 
 namespace profiler::query {
 
-// Dimension::kSocket: the processor socket of each row's CPU, of which the recording must tell
-// (Dimension::kCpu). `sockets` is by CPU.
+// Fills Dimension::kSocket with the processor socket of each row's CPU. The profile must have
+// Dimension::kCpu. `sockets` is by CPU.
 void AddSockets(std::span<const uint32_t> sockets, profile::Profile& profile);
 
-// Dimension::kCommNoDigit: the thread's name with "<N>" for each run of digits, so that the threads
-// of a pool are one.
+// Fills Dimension::kCommNoDigit with the thread's name, each run of digits replaced by "<N>", so
+// that the threads of a pool become one.
 void AddCommsWithoutDigits(profile::Profile& profile);
 
 enum class StackEnd : uint8_t { kOutermost, kInnermost };
 
-// Dimension::kParent: on each row's stack, the function with such a name that is nearest to that
-// end; empty where there is none. Linear in the stacks as well.
+// Fills Dimension::kParent with the matching function on each row's stack that is nearest to `end`;
+// empty if none matches. Also linear in the stacks.
 void AddParents(const NamePattern& pattern, StackEnd end, profile::Profile& profile);
 
 }  // namespace profiler::query

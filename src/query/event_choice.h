@@ -1,4 +1,4 @@
-// Which event a view of one event shows.
+// Chooses the event for a view that shows one event.
 
 #pragma once
 
@@ -11,16 +11,16 @@
 
 namespace profiler::query {
 
-// The first event that has rows. Linear in the rows.
+// Returns the first event that has rows. Linear in the rows.
 std::optional<profile::EventId> FirstEventWithSamples(const profile::Profile& profile);
 
-// The events of that name; "NAME#2" is the second event of the name. Never empty. kNotFound, for a
-// name that no event has, lists the recording's events.
+// Returns the events with that name, at least one; "NAME#2" is the second event with the name.
+// kNotFound, if no event has it, lists the recording's events.
 absl::StatusOr<std::vector<profile::EventId>> EventsNamed(const profile::Profile& profile,
                                                           std::string_view name);
 
-// The first event of that name that has rows, or the first one; for "" the first event that has
-// rows, or none if no event has any. kNotFound like EventsNamed.
+// Returns the first event with that name that has rows, or else the first one. For "" returns the
+// first event that has rows, or nothing if no event has any. kNotFound as for EventsNamed.
 absl::StatusOr<std::optional<profile::EventId>> ChooseEvent(const profile::Profile& profile,
                                                             std::string_view name);
 

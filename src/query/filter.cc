@@ -13,7 +13,7 @@ using profile::Thread;
 
 namespace {
 
-// An empty list names everything.
+// True if the list has the value, or is empty.
 template <class T>
 bool Names(const std::vector<T>& list, const auto& value) {
   return list.empty() || std::find(list.begin(), list.end(), value) != list.end();

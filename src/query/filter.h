@@ -1,4 +1,4 @@
-// Which samples a view shows.
+// Filters samples by command, DSO, symbol, process and thread.
 
 #pragma once
 
@@ -13,8 +13,9 @@
 
 namespace profiler::query {
 
-// Each list that is not empty keeps the samples that it names. The dso and the symbol are those of
-// the interrupted instruction. Symbols match by their whole name, without "[k] ".
+// A choice of samples. Each list that is not empty keeps only the samples that it names. The DSO
+// and the symbol are those of the interrupted instruction. Symbols match by their whole name,
+// without "[k] ".
 struct Filter {
   std::vector<std::string> comms;
   std::vector<std::string> dsos;  // short names or paths
@@ -25,24 +26,25 @@ struct Filter {
   bool empty() const {
     return comms.empty() && dsos.empty() && symbols.empty() && pids.empty() && tids.empty();
   }
-  // Whether the profile must tell threads of one name apart.
+  // True if the profile must distinguish threads with the same name.
   bool NeedsThreads() const { return !pids.empty() || !tids.empty(); }
 
-  // Linear in the lists. A row of the profile passes where its thread and its frame `self` do.
+  // True if the lists keep the thread, or the interrupted frame. A row passes if its thread and its
+  // frame `self` do. Linear in the lists.
   bool Passes(const profile::Profile& profile, const profile::Thread& thread) const;
   bool Passes(const profile::Profile& profile, const profile::Frame& interrupted) const;
 };
 
-// By columns of a profile's rows, which must be there where it asks for them.
+// A choice of rows by columns, which the profile must have.
 struct ColumnFilter {
   std::optional<uint32_t> socket;  // Dimension::kSocket
-  bool only_with_parent = false;   // Dimension::kParent: rows with a name there
+  bool only_with_parent = false;   // requires a name in Dimension::kParent
 
   bool Passes(const profile::Profile& profile, size_t row) const;
 };
 
-// A filter applied to a profile with many rows: each thread and each frame is looked at once. Keeps
-// no reference. Reading is thread-safe.
+// A filter prepared for a profile with many rows: each thread and each frame is checked once. Keeps
+// no references. Reading is thread-safe.
 class RowFilter {
  public:
   RowFilter(const profile::Profile& profile, const Filter& filter);
@@ -53,15 +55,15 @@ class RowFilter {
   }
 
  private:
-  // Empty where everything passes.
+  // By thread and by frame; empty if all pass.
   std::vector<bool> threads_, frames_;
 };
 
-// Drops the rows that do not pass, for views that show parts of what is left. Event::samples stays
-// what the recording has.
+// Drops the rows that do not pass, for views that show shares of the rest. Event::samples keeps the
+// recording's number.
 void KeepOnly(const Filter& filter, profile::Profile& profile);
 
-// Drops the rows that `is_kept` is false of.
+// Drops the rows for which `is_kept` is false.
 void KeepRows(absl::FunctionRef<bool(const profile::Row&)> is_kept, profile::Profile& profile);
 
 }  // namespace profiler::query

@@ -18,10 +18,10 @@ using profile::StackNode;
 
 namespace {
 
-// A stack, once it is folded.
+// A folded stack.
 struct Folded {
   StackId stack = kNoStack;
-  bool has_language = false;  // it has a function of the language
+  bool has_language = false;  // True if it has a function of the language.
 };
 
 class Folder {
@@ -55,7 +55,7 @@ class Folder {
            (kind == DsoKind::kJit || kind == DsoKind::kJitDump);
   }
 
-  // A caller's id is lower than its callees', so one pass from the first stack on does.
+  // A caller's id is lower than its callees', so one pass from the first stack suffices.
   void FoldStacks() {
     folded_.reserve(profile_.stacks.size());
     for (uint32_t i = 0; i < profile_.stacks.size(); ++i) {

@@ -13,7 +13,7 @@ using profile::kNoStack;
 using profile::Profile;
 using profile::StackId;
 
-// Code of the DSO "jit" is of the language.
+// The DSO "jit" has the code of the language.
 class FoldNativeTest : public testing::Test {
  protected:
   FoldNativeTest& Sample(const std::vector<std::string>& chain, uint64_t count = 1) {
@@ -21,8 +21,8 @@ class FoldNativeTest : public testing::Test {
     return *this;
   }
 
-  // "main foo: 2\n" for each row, whose own function follows in parentheses where it is not that at
-  // the end of its stack.
+  // Returns "main foo: 2\n" for each row, with the interrupted function in parentheses if it is not
+  // the leaf of the stack.
   std::string Folded() {
     Profile& profile = builder_.profile();
     for (profile::Dso& dso : profile.dsos) {

@@ -27,7 +27,7 @@ struct Known {
   FrameType type;
 };
 
-// Ends of source files' names.
+// Endings of source files.
 constexpr std::array<Known, 23> kEndings = {
     {{".go", FrameType::kGo},     {".rs", FrameType::kRust},   {".py", FrameType::kCpython},
      {".js", FrameType::kV8js},   {".mjs", FrameType::kV8js},  {".cjs", FrameType::kV8js},
@@ -45,7 +45,7 @@ FrameType TypeOfSource(std::string_view file) {
   return FrameType::kUnknown;
 }
 
-// By InterpreterOf. PyPy is no CPython.
+// Names returned by InterpreterOf. PyPy is missing, because it is not CPython.
 constexpr std::array<Known, 13> kInterpreters = {{{"node", FrameType::kV8js},
                                                   {"nodejs", FrameType::kV8js},
                                                   {"d8", FrameType::kV8js},
@@ -69,8 +69,8 @@ FrameType TypeOfInterpreter(std::string_view base_name) {
   return FrameType::kUnknown;
 }
 
-// As V8 (Logger and PerfJitLogger), CPython (perf_trampoline.c), PHP (zend_jit_perf_dump.c) and
-// record itself name code.
+// Prefixes of generated names: of V8 (Logger and PerfJitLogger), CPython (perf_trampoline.c), PHP
+// (zend_jit_perf_dump.c), and of our recorder.
 constexpr std::array<Known, 13> kBeginnings = {{{"JS:", FrameType::kV8js},
                                                 {"LazyCompile:", FrameType::kV8js},
                                                 {"Function:", FrameType::kV8js},
@@ -96,8 +96,8 @@ FrameType TypeOfJitName(std::string_view name) {
   return FrameType::kUnknown;
 }
 
-// Go's linker separates package and name by a dot. Names of C have one only in front of what a
-// compiler appends to them: "work.isra.0", "work.cold".
+// True if a dot separates package and name, as Go's linker does. In C, a dot only precedes a suffix
+// that the compiler appends: "work.isra.0", "work.cold".
 bool HasDotOfGo(std::string_view name) {
   const size_t dot = name.find('.');
   if (dot == name.npos || dot == 0) return false;
@@ -109,7 +109,7 @@ bool HasDotOfGo(std::string_view name) {
   return name.find('(') == name.npos || name.find(".(") == dot;
 }
 
-// Parts of names that no other language's demangled names have.
+// True if the name has a part that occurs only in Rust's demangled names.
 bool IsNameOfRust(std::string_view name) {
   return name.find("{{closure}}") != name.npos || name.find("{closure#") != name.npos ||
          name.find("{{impl}}") != name.npos || name.find("::<impl ") != name.npos ||
@@ -119,15 +119,15 @@ bool IsNameOfRust(std::string_view name) {
          name.starts_with("std::rt::") || name.starts_with("core::ops::function::");
 }
 
-// A name of C++ with such a separator has its parameters behind it.
+// True if the name has "::" and no parameters. A C++ name with "::" has parameters.
 bool MayBeRust(std::string_view name) {
   return name.find("::") != name.npos && name.find('(') == name.npos;
 }
 
-// The bits of Dso::pid that are the process's number.
+// Mask of the pid in Dso::pid.
 constexpr uint32_t kPid = (uint32_t{1} << 22) - 1;
 
-// Languages that the functions of a file show.
+// Languages found in the functions of a file.
 struct LanguagesOfFile {
   bool go = false, rust = false;
 };
@@ -146,7 +146,8 @@ class Finder {
   }
 
  private:
-  // The last line: of the function whose code it is, not of those inlined into it.
+  // Returns the frame's last line, which is the function's own, not that of a function inlined into
+  // it.
   const profile::Line* LineOf(const Frame& frame) const {
     const auto lines = profile_.LinesOf(frame);
     return lines.empty() || lines.back().symbol == profile::kNoSymbol ? nullptr : &lines.back();
@@ -164,7 +165,7 @@ class Finder {
     languages.rust = languages.rust || IsNameOfRust(name);
   }
 
-  // A set of FrameType, by bit.
+  // A set of FrameType, one bit for each.
   using Machines = uint32_t;
 
   Machines MachineOf(const Dso& dso) const {
@@ -217,7 +218,8 @@ class Finder {
     }
   }
 
-  // "[unknown]" is the image of functions of which a file of another program says no more.
+  // False for "[unknown]", the image of functions about which another program's profile says no
+  // more, and for other images without a file.
   bool IsFile(const Dso& dso) const { return !profile_.text(dso.name).starts_with('['); }
 
   FrameType TypeInFile(const Frame& frame) const {
@@ -240,7 +242,8 @@ class Finder {
     return by_name == FrameType::kUnknown ? TypeOfSource(profile_.text(line->file)) : by_name;
   }
 
-  // CPython's code has names that say so; other code in its processes is of libraries.
+  // Returns the language of the process's only virtual machine. CPython is excluded: its generated
+  // code has names that show it, so other code belongs to libraries.
   FrameType TypeOfMachine(const Dso& dso) const {
     const auto found = machines_.find(dso.pid & kPid);
     if (found == machines_.end() || !std::has_single_bit(found->second)) return FrameType::kUnknown;

@@ -1,15 +1,15 @@
-// The language of each frame of a profile, as OpenTelemetry's attribute `profile.frame.type` names
-// it.
+// Finds the language of each frame of a profile, for OpenTelemetry's attribute
+// `profile.frame.type`.
 //
 //   image                      evidence                                      type
 //   kernel, module, BPF                                                      kernel
 //   file                       source file, or the form of the name          go, rust, else native
 //   JIT's code, or no image    the form of the name, or the source file;     v8js, jvm, cpython, …
-//                              else the only virtual machine that samples
-//                              of its process show
+//                              else the only virtual machine in the
+//                              samples of its process
 //
-// `native` is true of any code in a file. A frame that is in no file has no type if nothing says
-// which language it is.
+// `native` is true for any code in a file. A frame that is in no file has no type if nothing shows
+// its language.
 //
 // Source: OpenTelemetry's semantic conventions 1.44, registry/attributes/profile.md.
 
@@ -40,10 +40,10 @@ enum class FrameType : uint8_t {
   kLuajit
 };
 
-// As the conventions write it; "" for kUnknown.
+// Returns the type as the conventions spell it; "" for kUnknown.
 std::string_view NameOf(FrameType type);
 
-// By frame. Linear in frames, stacks and rows. Thread-safe.
+// Returns the types by frame. Linear in frames, stacks and rows. Thread-safe.
 std::vector<FrameType> FrameTypesOf(const profile::Profile& profile);
 
 }  // namespace profiler::query

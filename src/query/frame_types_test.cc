@@ -12,7 +12,7 @@ namespace {
 
 using profile::DsoKind;
 
-// "name type" for each frame, in the order of the stacks. Code of the DSO "jit" is a JIT's.
+// Returns "name type" for each frame, in the order of the stacks. The DSO "jit" has a JIT's code.
 std::string TypesOf(report::ProfileBuilder& builder) {
   profile::Profile& profile = builder.profile();
   for (profile::Dso& dso : profile.dsos) {
@@ -54,7 +54,7 @@ TEST(FrameTypes, OfAJitAreThoseOfTheOnlyMachineInTheProcess) {
 TEST(FrameTypes, OfAJitThatNobodyKnowsAreUnknown) {
   EXPECT_EQ(TypesIn({"main@app", "made@jit", "0x10@jit", "0x1234"}),
             "main native\nmade -\n? -\n? -\n");
-  // Two machines in one process, of which nothing says whose code it is.
+  // With two machines in one process, the owner of the code is unknown.
   EXPECT_EQ(TypesIn({"main@libjvm.so", "Run@libcoreclr.so", "work@jit"}),
             "main native\nRun native\nwork -\n");
 }

@@ -17,12 +17,12 @@ constexpr std::array<std::string_view, 9> kLibraries = {"node", "python", "pypy"
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// What follows a stem: a version, of which "-5.1" and "3.13t" are such as well, and nothing else.
+// True if the text after a stem is only a version, such as "3.12", "-5.1" or "3.13t".
 bool IsVersion(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
   const auto is_of_number = [](char c) { return IsDigit(c) || c == '.'; };
   const auto end = std::find_if_not(text.begin(), text.end(), is_of_number);
-  // Builds of Python: d and m before 3.8, t without the global lock since 3.13.
+  // Flags of Python builds: d and m before 3.8, t (without the global lock) since 3.13.
   const std::string_view flags = text.substr(static_cast<size_t>(end - text.begin()));
   if (!flags.empty() && flags.size() == text.size()) return false;
   return flags.size() <= 2 && flags.find_first_not_of("dmtu") == flags.npos;
@@ -33,9 +33,9 @@ struct FileName {
   bool is_library = false;
 };
 
-// "lib" and ".so" with what follows it taken away, where both are there.
+// Removes "lib" and the suffix from ".so" on, if the name has both.
 FileName PartsOf(std::string_view base_name) {
-  // As the kernel calls a file that was replaced since.
+  // The kernel adds this to the name of a file that was replaced.
   constexpr std::string_view kDeleted = " (deleted)";
   if (base_name.ends_with(kDeleted)) base_name.remove_suffix(kDeleted.size());
   if (!base_name.starts_with("lib")) return {base_name, false};

@@ -48,7 +48,7 @@ class KeyedRows::Builder {
   }
 
  private:
-  // Of a frame, the outermost function first.
+  // Returns the keys of a frame, the outermost function first.
   std::span<const KeyId> KeysAt(FrameId id) {
     uint32_t& first = first_of_frame_[Index(id)];
     if (first == kNoKey) {
@@ -85,7 +85,7 @@ class KeyedRows::Builder {
   KeyId Intern(std::string name, FrameId frame) {
     const auto [found, is_new] =
         by_name_.try_emplace(std::move(name), static_cast<KeyId>(by_name_.size()));
-    // With paths these are the names of their parts, and not keys.
+    // With paths, the names are those of parts, not of keys.
     if (is_new) {
       (by_ == KeyBy::kPath ? parts_ : rows_.names_).push_back(found->first);
       if (by_ != KeyBy::kPath) rows_.frames_.push_back(frame);
@@ -93,7 +93,7 @@ class KeyedRows::Builder {
     return found->second;
   }
 
-  // The path that goes on from another one; kNoKey: from none.
+  // Returns the key of `path` extended by `part`; kNoKey: an empty path.
   KeyId Longer(KeyId path, KeyId part, FrameId frame) {
     const auto [found, is_new] =
         paths_.try_emplace(std::pair(path, part), static_cast<KeyId>(rows_.names_.size()));
@@ -132,9 +132,10 @@ class KeyedRows::Builder {
   absl::flat_hash_map<std::string, KeyId> by_name_;
   std::vector<std::string> parts_;
   absl::flat_hash_map<std::pair<KeyId, KeyId>, KeyId> paths_;
-  std::vector<uint32_t> first_of_frame_;  // in keys_of_frames_: how many, and which
+  // By frame: index in keys_of_frames_ of the number of keys, which the keys follow.
+  std::vector<uint32_t> first_of_frame_;
   std::vector<KeyId> keys_of_frames_;
-  std::vector<FrameId> frames_;  // of the stack at hand, the leaf first
+  std::vector<FrameId> frames_;  // of the present stack, leaf first
 };
 
 KeyedRows::KeyedRows(const Profile& profile, profile::EventId event, KeyBy by) : profile_(profile) {

@@ -1,13 +1,12 @@
-// What samples are counted for, by name: names outlive addresses, so two builds of a program have
-// them in common.
+// Counts samples by name. Names outlive addresses, so two builds of a program share them.
 //
 //   stack     main ── parse ── read<inlined: next>        (of a sample that was taken in `next`)
 //   function  next itself; next, read, parse and main with all that they call
 //   line      the line of `next`; the lines of all four
 //   path      main;parse;read;next itself; main, main;parse … with all below
 //
-// An inlined function is a function here: where the one build inlines it and the other does not,
-// its own time is still its own.
+// An inlined function counts as a function. So its own time has the same key in a build that
+// inlines it and in a build that does not.
 
 #pragma once
 
@@ -24,21 +23,22 @@ namespace profiler::query {
 
 enum class KeyBy : uint8_t { kFunction, kLine, kPath };
 
-// Refers to the profile that it was built from. Built in time linear in the profile's frames and,
-// for its stacks, in their keys, of which four bytes are kept each. Reading is thread-safe.
+// The keys of one event's rows. Refers to the profile that it was built from. Building is linear in
+// the profile's frames and in the keys of its stacks; each of these keys takes four bytes. Reading
+// is thread-safe.
 class KeyedRows : public SampleKeys {
  public:
-  // Of the rows of one event.
+  // Builds the keys of the rows of one event.
   KeyedRows(const profile::Profile& profile, profile::EventId event, KeyBy by);
 
   size_t size() const { return names_.size(); }
   const std::string& name(KeyId key) const { return names_[key]; }
-  // Of all keys, for who needs them longer than the profile.
+  // Returns the names of all keys, for use after the profile is gone.
   std::vector<std::string> TakeNames() && { return std::move(names_); }
-  // A frame that has this key, for who wants to say where it lies.
+  // Returns a frame that has this key, to show where the key lies.
   profile::FrameId FrameOf(KeyId key) const { return frames_[key]; }
 
-  // What a sample of the row is counted for as its own, and all that it is counted for: distinct.
+  // Return the key for the self count of a row's samples, and all their keys, which are distinct.
   KeyId SelfOf(const profile::Row& row) const;
   std::span<const KeyId> AllOf(const profile::Row& row) const;
 
@@ -56,9 +56,9 @@ class KeyedRows : public SampleKeys {
   const profile::Profile& profile_;
   std::vector<std::string> names_;        // by key
   std::vector<profile::FrameId> frames_;  // by key
-  std::vector<KeyId> self_of_frame_;      // by frame; for paths unused
-  std::vector<KeyId> self_of_stack_;      // by stack; for paths alone
-  std::vector<Range> ranges_;             // by stack: in keys_
+  std::vector<KeyId> self_of_frame_;      // by frame; not used for paths
+  std::vector<KeyId> self_of_stack_;      // by stack; only for paths
+  std::vector<Range> ranges_;             // by stack, in keys_
   std::vector<KeyId> keys_;
 };
 

@@ -10,7 +10,7 @@ using profile::EventId;
 using profile::Profile;
 using report::ProfileBuilder;
 
-// A line a row: "self | all".
+// Returns one line per row: "self | all".
 std::string Keys(const Profile& profile, KeyBy by) {
   const KeyedRows keys(profile, EventId{0}, by);
   std::string text;

@@ -20,7 +20,7 @@ uint64_t LatencyOf(uint64_t period, uint32_t parallelism) {
 
 std::vector<std::pair<EventId, EventId>> AddLatency(Profile& profile) {
   std::vector<std::pair<EventId, EventId>> pairs;
-  std::vector<EventId> latency_of(profile.events.size());  // itself: without samples
+  std::vector<EventId> latency_of(profile.events.size());  // the event itself if it has no samples
   const StringId name = profile.strings.Intern("latency");
   for (uint32_t i = 0; i < latency_of.size(); ++i) {
     latency_of[i] = EventId{i};
@@ -41,7 +41,7 @@ std::vector<std::pair<EventId, EventId>> AddLatency(Profile& profile) {
     row.event = event;
     row.period = LatencyOf(row.period, profile.ParallelismOf(i));
     profile.events[static_cast<uint32_t>(event)].period += row.period;
-    row.count = 0;  // they are the other event's samples
+    row.count = 0;  // counted for the other event
     profile.rows.push_back(row);
     for (HugeVector<uint32_t>& column : profile.columns) {
       if (!column.empty()) column.push_back(column[i]);

@@ -18,9 +18,9 @@ using profile::OrderedSample;
 using profile::Profile;
 using profile::Row;
 
-constexpr uint64_t kFew = 20;  // samples, of which slices tell nothing
+constexpr uint64_t kFew = 20;  // with fewer samples, slices show nothing
 
-// The event's samples, by time.
+// Returns the event's counted samples in time order.
 std::vector<OrderedSample> SamplesOf(const Profile& profile, EventId event,
                                      const SampleKeys& keys) {
   std::vector<OrderedSample> samples;
@@ -31,7 +31,7 @@ std::vector<OrderedSample> SamplesOf(const Profile& profile, EventId event,
   return samples;
 }
 
-// The same, stream after stream.
+// Sorts samples by stream, in time order within a stream.
 std::vector<OrderedSample> ByStream(std::vector<OrderedSample> samples) {
   std::stable_sort(
       samples.begin(), samples.end(),
@@ -39,7 +39,7 @@ std::vector<OrderedSample> ByStream(std::vector<OrderedSample> samples) {
   return samples;
 }
 
-// `keys_of(row)`: the distinct keys that a sample of the row is in.
+// Counts visits. `keys_of(row)` returns the distinct keys of the row's samples.
 void CountVisits(std::span<const OrderedSample> by_stream, auto keys_of,
                  std::vector<Measured>& measured) {
   estimate::Visits visits(measured.size());
@@ -71,7 +71,7 @@ void CountSlices(std::span<const OrderedSample> by_time, auto keys_of,
   }
 }
 
-// How much less surely the shares are known for what is missing.
+// Widens the intervals for missing samples.
 void WidenForMissing(std::span<const OrderedSample> samples, auto keys_of,
                      const MissingPeriods& missing, const Measurement& measurement,
                      std::vector<Measured>& measured) {
@@ -99,7 +99,7 @@ estimate::Interval Measurement::IntervalOf(const Measured& of) const {
 
 uint64_t Measurement::SamplesToTell(const Measured& a, const Measured& b) const {
   if (estimated > 0 || !IntervalOf(a).Overlaps(IntervalOf(b))) return 0;
-  // As many samples as were taken, with the share of what they stand for.
+  // Returns the taken samples, distributed by shares that include the missing samples.
   const auto parted = [this](const Measured& of) {
     estimate::ShareSamples taken = of.samples;
     if (missing_part == 0) return taken;
@@ -139,7 +139,7 @@ Measurement Measure(const Profile& profile, EventId event, const SampleKeys& key
   result.is_count = !missing.any() && (is_each_one || IsOffCpuEvent(profile.text(counted.name)));
   if (result.is_count && counted.estimate.period > 0 && result.period > 0) {
     result.is_count = false;
-    // A choice of the samples may hold all that is estimated of the whole.
+    // A selection of samples may contain all estimated time, so the part is limited to 1.
     result.estimated = std::min(
         1.0, static_cast<double>(counted.estimate.period) / static_cast<double>(result.period));
     result.estimated_samples =

@@ -1,5 +1,4 @@
-// How much of an event's samples each key has, and what is needed to say how far chance can have
-// moved that.
+// Measures each key's share of an event's samples, and the statistical error of that share.
 
 #pragma once
 
@@ -13,44 +12,47 @@
 
 namespace profiler::query {
 
-// One key's part of the samples.
+// The samples of one key.
 struct Measured {
   estimate::ShareSamples samples;
   uint64_t period = 0;
-  double missing = 0;         // what its samples that are missing would have added to the period
-  double inequality = 1;      // of its samples' weights: estimate::ShareInterval
-  std::vector<float> excess;  // by slice of the run: estimate::ExcessOf; empty where there are few
+  double missing = 0;     // estimated period of its missing samples
+  double inequality = 1;  // of the samples' weights: estimate::ShareInterval
+  // By slice of the run: estimate::ExcessOf; empty for few samples.
+  std::vector<float> excess;
 };
 
-// Of one event.
+// The measurements of one event.
 struct Measurement {
   uint64_t samples = 0;
   uint64_t period = 0;
-  double missing = 0;       // as in Measured
-  double missing_part = 0;  // of the samples, from 0 to 1
+  double missing = 0;       // estimated period of the missing samples
+  double missing_part = 0;  // part of the samples that is missing, from 0 to 1
   double inequality = 1;    // of the samples' periods
-  // Each sample is of one occurrence, and all are there: no chance is in the figures.
+  // True if each sample is one occurrence and none is missing: counts are exact.
   bool is_count = false;
-  // Part of the period, from 0 to 1, that is of context switches without a stack of their own, and
-  // as many samples tell their stacks. 0: there is none, or samples are missing as well.
+  // The part of the period, from 0 to 1, that belongs to context switches without their own stack.
+  // `estimated_samples` is the number of samples from which their stacks are estimated. 0: there
+  // are none, or samples are missing too.
   double estimated = 0;
   double estimated_samples = 0;
   std::vector<Measured> self, total;  // by key
 
-  // Samples that are missing count as those next to them.
+  // Returns the key's share, from 0 to 1. Missing samples count like the samples next to them.
   double ShareOf(const Measured& of) const {
     if (period == 0) return 0;
     const double all = static_cast<double>(period) + missing;
-    // Sums of fractions are rounded.
+    // Limits the rounding error of sums of fractions.
     return std::min(1.0, (static_cast<double>(of.period) + of.missing) / all);
   }
   estimate::Interval IntervalOf(const Measured& of) const;
-  // How many samples would tell which of the two has more, where their intervals overlap; 0 where
-  // they do not, or no number would.
+  // Returns the number of samples that would rank the two keys, if their intervals overlap; 0 if
+  // they do not overlap, or if no number would.
   uint64_t SamplesToTell(const Measured& a, const Measured& b) const;
 };
 
-// The profile has the order of its samples (Profile::order). Linear in the samples' keys.
+// Measures an event. The profile must have the order of its samples (Profile::order). Linear in the
+// samples' keys.
 Measurement Measure(const profile::Profile& profile, profile::EventId event,
                     const SampleKeys& keys);
 

@@ -14,7 +14,8 @@ using profile::EventId;
 using profile::Profile;
 using report::ProfileBuilder;
 
-// A line a function: its own samples and period, and those with callees, "count/changes".
+// Returns one line per function: its self samples and period, then those including callees, as
+// "count/changes".
 std::string Figures(const Profile& profile) {
   const KeyedRows keys(profile, EventId{0}, KeyBy::kFunction);
   const Measurement measured = Measure(profile, EventId{0}, keys);
@@ -74,7 +75,7 @@ TEST(Measure, ABeatWidensTheInterval) {
   ProfileBuilder regular, uneven;
   regular.InOrder();
   uneven.InOrder();
-  // Ten visits, of 1000 samples together, and as long pauses.
+  // Ten visits of 1000 samples in total, and ten pauses of the same total.
   for (int i = 0; i < 10; ++i) {
     regular.Sample("app", {"a@app"}, 100).Sample("app", {"b@app"}, 100);
   }
@@ -99,7 +100,7 @@ TEST(Measure, ABeatWidensTheInterval) {
   EXPECT_GT(width(regular.profile()), 5 * width(uneven.profile()));
 }
 
-// Two phases as long as each other, of which the second lost half of its samples.
+// Makes two phases of equal length; the second one lost half of its samples.
 ProfileBuilder TwoPhases(float weight, float gap) {
   ProfileBuilder builder;
   builder.InOrder();

@@ -5,7 +5,7 @@ namespace profiler::query {
 using profile::OrderedSample;
 using profile::Row;
 
-// Each sample of a row is taken to have the row's mean period.
+// Assumes that each sample has the mean period of its row.
 MissingPeriods::MissingPeriods(const profile::Profile& profile, profile::EventId event) {
   for (const OrderedSample& sample : profile.order) {
     const Row& row = profile.rows[sample.row];

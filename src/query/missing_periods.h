@@ -1,5 +1,5 @@
-// What the samples of an event that are missing would have added, as the samples next to each gap
-// tell (profile::OrderedSample::weight). Without losses all of it is nothing.
+// Estimates the periods of missing samples from the samples next to each gap
+// (profile::OrderedSample::weight). Without losses all estimates are 0.
 
 #pragma once
 
@@ -14,18 +14,18 @@ namespace profiler::query {
 
 class MissingPeriods {
  public:
-  // The profile has the order of its samples, and must outlive this. Linear in them.
+  // The profile must have the order of its samples, and must outlive this object. Linear in them.
   MissingPeriods(const profile::Profile& profile, profile::EventId event);
 
   bool any() const { return !periods_.empty(); }
-  // What is missing from a row, as a period of the event.
+  // Returns the estimated period of the row's missing samples.
   double PeriodOf(size_t row) const { return any() ? periods_[row] : 0; }
-  // The part of the event's samples that is missing, from 0 to 1.
+  // Returns the part of the event's samples that is missing, from 0 to 1.
   double part() const;
   const estimate::Missing& chance() const { return chance_; }
 
  private:
-  std::vector<double> periods_;  // by row of the profile; empty where nothing is missing
+  std::vector<double> periods_;  // by row of the profile; empty if no sample is missing
   estimate::Missing chance_;
 };
 

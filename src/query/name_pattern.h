@@ -1,5 +1,5 @@
-// Functions by a pattern of their names: a POSIX extended regular expression, found anywhere in a
-// name.
+// Finds functions by a pattern of their names: a POSIX extended regular expression, which may match
+// anywhere in a name.
 
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace profiler::query {
 
-// A value that can be copied. Matching is thread-safe.
+// A pattern. Copyable. Matching is thread-safe.
 class NamePattern {
  public:
-  // kInvalidArgument quotes the pattern and what is wrong with it.
+  // Parses a pattern. kInvalidArgument quotes the pattern and the error.
   static absl::StatusOr<NamePattern> Parse(std::string_view pattern);
 
   bool Matches(std::string_view name) const;
@@ -26,8 +26,8 @@ class NamePattern {
   std::shared_ptr<const Expression> expression_;
 };
 
-// By frame: whether the function there, what was inlined into it left aside, has such a name. Each
-// symbol is looked at once.
+// Returns for each frame whether its function matches; functions inlined into it do not count.
+// Matches each symbol once.
 std::vector<bool> FramesOf(const NamePattern& pattern, const profile::Profile& profile);
 
 }  // namespace profiler::query

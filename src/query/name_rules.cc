@@ -19,14 +19,14 @@ using profile::SymbolId;
 namespace {
 
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
-constexpr int kDeepest = 200;  // brackets within brackets; what lies deeper is kept as it stands
+constexpr int kDeepest = 200;  // nesting of brackets; deeper parts stay unchanged
 
 bool IsNameLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '$' || c == '\'' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// The symbol of an overloaded operator at the beginning of `text`, the longest that fits.
+// Returns the longest symbol of an overloaded operator at the beginning of `text`.
 std::string_view OperatorSymbol(std::string_view text) {
   constexpr std::array<std::string_view, 41> kSymbols = {
       "<=>", "<<=", ">>=", "->*", "()", "[]", "->", "<<", ">>", "<=", ">=", "==",   "!=", "&&",
@@ -38,8 +38,9 @@ std::string_view OperatorSymbol(std::string_view text) {
   return {};
 }
 
-// Characters from `at` on that are an operator's name and hold brackets that are none; 0 if it is
-// no operator. "operator " of a conversion, or of new and delete, ends with the space.
+// Returns the length of an operator's name at `at`, so that its brackets are not counted as
+// brackets; 0 if there is no operator. The name "operator " of a conversion, or of new and delete,
+// ends with the space.
 size_t OperatorLength(std::string_view name, size_t at) {
   constexpr std::string_view kOperator = "operator";
   if (!name.substr(at).starts_with(kOperator)) return 0;
@@ -50,12 +51,13 @@ size_t OperatorLength(std::string_view name, size_t at) {
 
 bool IsConversion(std::string_view operator_name) { return operator_name.ends_with(' '); }
 
-// Where each bracket closes, by where it opens; 0: it is no bracket, or is never closed.
+// Returns the closing position of each bracket, by its opening position; 0: not a bracket, or never
+// closed.
 std::vector<uint32_t> MatchBrackets(std::string_view name) {
   std::vector<uint32_t> closes(name.size(), 0);
   std::vector<uint32_t> open;
   const auto close = [&](char opener, size_t at) {
-    // In parentheses `<` and `>` may be comparisons, which do not close.
+    // In parentheses `<` and `>` may be comparisons, which are not closed.
     size_t depth = open.size();
     while (depth > 0 && name[open[depth - 1]] != opener) --depth;
     if (depth == 0) return;
@@ -69,7 +71,7 @@ std::vector<uint32_t> MatchBrackets(std::string_view name) {
     }
     switch (name[i]) {
       case '<':
-        if (i > 0 && (name[i - 1] == ')' || name[i - 1] == '<')) break;  // a comparison, a shift
+        if (i > 0 && (name[i - 1] == ')' || name[i - 1] == '<')) break;  // a comparison or a shift
         [[fallthrough]];
       case '(':
       case '[':
@@ -108,7 +110,8 @@ class Simplifier {
   }
 
  private:
-  // Appends name_[at, end), which is in `templates` template argument lists and `depth` brackets.
+  // Appends name_[at, end), which lies within `templates` template argument lists and `depth`
+  // brackets.
   void Write(size_t at, size_t end, uint32_t templates, int depth) {
     while (at < end) {
       if (const size_t length = OperatorLength(name_, at)) {
@@ -145,7 +148,7 @@ class Simplifier {
     out_ += text;
     if (IsConversion(text)) in_conversion_ = true;
     at += length;
-    // Demanglers keep the template arguments of operator< apart.
+    // Demanglers put a space between operator< and its template arguments.
     if (name_.substr(at).starts_with(" <")) {
       out_ += ' ';
       ++at;
@@ -154,7 +157,8 @@ class Simplifier {
     return at;
   }
 
-  // A space outside of all brackets ends a return type, unless it is in a name.
+  // Notes the end of a word. A space outside of all brackets ends a return type, unless it is in a
+  // name.
   void EndWord() {
     if (in_conversion_) return;
     const bool prefix = out_.ends_with(" for ") || out_.ends_with(" to ");
@@ -177,7 +181,7 @@ class Simplifier {
            before == '}';
   }
 
-  // Else it is Rust's `<T as Trait>`.
+  // True if the '<' opens an argument list, and not Rust's `<T as Trait>`.
   bool IsArgumentList(size_t at) const {
     if (at == 0) return false;
     const char before = name_[at - 1];
@@ -185,7 +189,8 @@ class Simplifier {
            before == ':';
   }
 
-  // What follows parameters up to the next name: " const", " &&"; clones are no qualifiers.
+  // Returns the end of the qualifiers that follow parameters (" const", " &&"). Clone suffixes are
+  // not qualifiers.
   size_t AfterQualifiers(size_t at, size_t end) const {
     while (at < end) {
       const std::string_view rest = name_.substr(at);
@@ -201,7 +206,7 @@ class Simplifier {
   const NameRules& rules_;
   const std::vector<uint32_t> closes_;
   std::string out_;
-  size_t name_start_ = 0;  // in out_; npos: there is no return type in front of it
+  size_t name_start_ = 0;  // in out_; npos: no return type precedes
   size_t after_operator_ = std::string_view::npos;
   bool in_conversion_ = false;
   bool dropped_ = false;
@@ -212,7 +217,8 @@ bool AllDigits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// "parse.part.0.isra.0" and "f(int) [clone .part.0] [clone .cold]" without what was appended.
+// Removes the suffixes of clones from "parse.part.0.isra.0" and "f(int) [clone .part.0] [clone
+// .cold]".
 std::string_view WithoutCloneSuffix(std::string_view name) {
   constexpr std::array<std::string_view, 14> kPasses = {
       "isra",  "part",   "constprop", "cold",    "llvm",    "lto_priv", "localalias",

@@ -1,4 +1,4 @@
-// Names made coarser, so that rows of one thing become one row:
+// Shortens names, so that rows of one function become one row:
 //
 //   fold_templates = 0  std::vector<std::pair<int, X<int> > >::push_back(int)
 //                       std::vector<...>::push_back(int)
@@ -8,7 +8,7 @@
 //   merge_clones        f(int) [clone .cold], parse.part.0.isra.0
 //                       f(int), parse
 //
-// Understands what demanglers print of C++ and Rust; leaves alone what it does not understand.
+// Understands the demangled names of C++ and Rust, and leaves all other names unchanged.
 
 #pragma once
 
@@ -22,20 +22,19 @@
 namespace profiler::query {
 
 struct NameRules {
-  // Levels of template arguments (or of Rust's generic ones) that are kept; unset: all.
+  // Levels of template arguments (or Rust's generic arguments) that are kept; unset: all.
   std::optional<uint32_t> fold_templates;
-  bool merge_clones =
-      false;                // without what a compiler appends to a function that it made of another
-  bool strip_args = false;  // without parameters, qualifiers and return type
+  bool merge_clones = false;  // drop the suffix of compiler-made clones
+  bool strip_args = false;    // drop parameters, qualifiers and return type
 
   bool any() const { return fold_templates || merge_clones || strip_args; }
 };
 
-// Linear in the name's length.
+// Returns the shortened name. Linear in the name's length.
 std::string SimplifiedName(std::string_view name, const NameRules& rules);
 
-// Renames all symbols, and lets lines refer to one symbol where several of a DSO have come to one
-// name: the first of them. Symbols that nothing refers to any more stay in the table.
+// Renames all symbols. If several symbols of a DSO get the same name, lines refer to the first of
+// them. Unused symbols stay in the table.
 void SimplifyNames(profile::Profile& profile, const NameRules& rules);
 
 }  // namespace profiler::query

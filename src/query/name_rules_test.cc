@@ -125,7 +125,7 @@ TEST(NameRulesTest, WhatMakesNoSenseIsKept) {
         "LazyCompile:*f /a/b.js:1:2", "[unknown]"}) {
     EXPECT_EQ(SimplifiedName(name, {.fold_templates = 5, .strip_args = true}), name);
   }
-  // Deeper than any stack of calls could follow.
+  // Deeper than recursion could follow.
   const std::string deep = "f" + std::string(100'000, '{') + std::string(100'000, '}');
   EXPECT_EQ(SimplifiedName(deep + "<int>", {.fold_templates = 0}), deep + "<...>");
   EXPECT_EQ(SimplifiedName("f" + std::string(100'000, '<'), {.fold_templates = 0}),

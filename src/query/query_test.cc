@@ -11,7 +11,7 @@ using profile::EventId;
 using profile::Profile;
 using report::ProfileBuilder;
 
-// "worker read@libc.so.6 1, …": the rows that are left.
+// Returns the remaining rows: "worker read@libc.so.6 1, …".
 std::string Rows(const Profile& profile) {
   std::string text;
   for (const profile::Row& row : profile.rows) {

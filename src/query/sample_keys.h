@@ -1,5 +1,5 @@
-// What the samples of a profile's rows are counted for: each for one key as its own, and for others
-// that have a part in it, as callers have in what they called.
+// The keys of samples: each sample counts as self for one key, and in the total of further keys, as
+// callers include their callees.
 
 #pragma once
 
@@ -13,18 +13,18 @@ namespace profiler::query {
 using KeyId = uint32_t;
 inline constexpr KeyId kNoKey = std::numeric_limits<KeyId>::max();
 
-// Of the rows of one event, by index into Profile::rows. Reading is thread-safe.
+// The keys of one event's rows, by index into Profile::rows. Reading is thread-safe.
 class SampleKeys {
  public:
   virtual ~SampleKeys() = default;
 
-  // Keys are below it.
+  // Returns the number of keys; all keys are smaller.
   virtual size_t keys() const = 0;
-  // Whether the row's samples are among those that 100 % is.
+  // True if the row's samples are part of the 100 %.
   virtual bool IsCounted(uint32_t /*row*/) const { return true; }
-  // kNoKey where the row's samples are counted for none.
+  // Returns the key for the row's self count; kNoKey: none.
   virtual KeyId OwnKeyOf(uint32_t row) const = 0;
-  // Distinct; the own one is among them, or there are none.
+  // Returns the distinct keys of the row, including its own key; empty if it has none.
   virtual std::span<const KeyId> KeysOf(uint32_t row) const = 0;
 
  protected:

@@ -23,10 +23,10 @@ bool IsResolved(const Profile& profile, profile::FrameId frame) {
 
 }  // namespace
 
-// A caller's id is lower than its callees', so one pass from the first stack on does.
+// A caller's id is lower than its callees', so one pass from the first stack suffices.
 void ForgetCallees(const NamePattern& pattern, Profile& profile) {
   const std::vector<bool> matches = FramesOf(pattern, profile);
-  std::vector<StackId> outermost;  // by stack: where on it such a function is; kNoStack: nowhere
+  std::vector<StackId> outermost;  // by stack: the outermost match; kNoStack: none
   outermost.reserve(profile.stacks.size());
   for (uint32_t i = 0; i < profile.stacks.size(); ++i) {
     const StackNode& stack = profile.stacks[i];
@@ -51,7 +51,7 @@ void ForgetCallers(const NamePattern& pattern, Profile& profile) {
 }
 
 void HideUnresolved(Profile& profile) {
-  std::vector<StackId> resolved;  // by stack: the innermost resolved one on it
+  std::vector<StackId> resolved;  // by stack: its innermost resolved stack
   resolved.reserve(profile.stacks.size());
   for (uint32_t i = 0; i < profile.stacks.size(); ++i) {
     StackNode& stack = profile.stacks[i];

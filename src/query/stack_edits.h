@@ -1,11 +1,11 @@
-// Stacks made shorter, before a view counts them:
+// Shortens stacks before a view counts them:
 //
 //   main ─ parse ─ read ─ copy      ForgetCallees("parse")   main ─ parse
 //                                   ForgetCallers("parse")   parse ─ read ─ copy
 //   main ─ 0x1234 ─ read            HideUnresolved           main ─ read
 //
-// Each is linear in the profile's stacks and rows. Rows keep their number and order, but for those
-// that HideUnresolved drops.
+// Each function is linear in the profile's stacks and rows. Rows keep their number and order,
+// except rows that HideUnresolved drops.
 
 #pragma once
 
@@ -14,13 +14,15 @@
 
 namespace profiler::query {
 
-// What such a function called counts as its own: a sample is of the outermost one on its stack.
+// Counts callees of a matching function as the function itself. If a stack has several matching
+// functions, the outermost one counts.
 void ForgetCallees(const NamePattern& pattern, profile::Profile& profile);
 
-// Nothing stands above such a function: a stack begins with the innermost one on it.
+// Removes the callers of a matching function. If a stack has several matching functions, it begins
+// with the innermost one.
 void ForgetCallers(const NamePattern& pattern, profile::Profile& profile);
 
-// Drops the samples that interrupted code without a symbol, and leaves out callers without one.
+// Drops samples that interrupted code without a symbol, and removes callers without a symbol.
 void HideUnresolved(profile::Profile& profile);
 
 }  // namespace profiler::query

@@ -13,8 +13,8 @@ using profile::Profile;
 using profile::StackId;
 using report::ProfileBuilder;
 
-// "main parse read 2\n": each row's stack and count, and "!" where what was interrupted is not its
-// leaf or a depth is wrong.
+// Returns each row's stack and count, "main parse read 2\n", with "!" if the interrupted frame is
+// not the leaf or a depth is wrong.
 std::string Rows(const Profile& profile) {
   std::string text;
   for (const profile::Row& row : profile.rows) {
@@ -38,7 +38,7 @@ ProfileBuilder SomeStacks() {
   builder.Sample("app", {"main@app", "parse@app", "read@app", "parse@app", "copy@app"}, 1);
   builder.Sample("app", {"main@app", "parse@app"}, 2);
   builder.Sample("app", {"main@app", "write@app"}, 3);
-  // The profiles of tests leave open why code has a name or not.
+  // Test profiles do not set why code has no name.
   for (profile::Frame& frame : builder.profile().frames) {
     frame.unnamed = frame.line_count == 0 ? profile::Unnamed::kNoSymbol : profile::Unnamed::kNamed;
   }

@@ -1,21 +1,21 @@
-// The stacks of one event as a tree: what is shared between samples is stored and counted once.
+// The stacks of one event as a tree: frames that samples share are stored and counted once.
 //
-//   group (comm, thread, cpu: whatever a report's rows are grouped by besides functions)
+//   group (comm, thread, cpu, or any other grouping of a report's rows besides functions)
 //     └ root node ─ outermost function ─ … ─ interrupted function
 //
-// A node stands for a code: a function of a report, or what a flame graph calls one. Siblings may
-// have the same code, where a function calls another one at several addresses. A view merges them
-// itself, and only those that it draws. A node knows the samples of its whole subtree. Its id is
+// A node has a code, which stands for a function of a report or of a flame graph. Siblings may have
+// the same code, if a function calls another one at several addresses. A view merges such siblings
+// itself, and only those that it draws. A node counts the samples of its whole subtree. Its id is
 // higher than its parent's.
 //
-// Most functions of a large recording are too light for a report to draw any branch of them. Where
-// the drawing stays the same, they have no nodes of their own: all callees of a node that are too
-// light are one node, "the others". What the others call has that node as its parent, so its
-// samples are counted there, but is not one of its children, as nobody goes down there.
+// Most functions of a large recording are too light for a report to draw any branch of them. If
+// that does not change the drawing, all light callees of a node share one node, "the others". The
+// callees of the others have that node as their parent, so their samples are counted there, but
+// they are not among its children, because no view descends there.
 //
 //   main ┬ parse ─ read
 //        ├ write
-//        └ (others) ◀─ read     called by one of them: its parent is there, it is no child of it
+//        └ (others) ◀─ read     a callee of the others: its parent is there, but it is not a child
 
 #pragma once
 
@@ -37,23 +37,23 @@ inline constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
 
 struct TrieNode {
   NodeId parent = kNoNode;
-  uint32_t code = kNoCode;  // of a root: none
+  uint32_t code = kNoCode;  // kNoCode: a root
   NodeId first_child = kNoNode;
   NodeId next_sibling = kNoNode;
-  Weight weight;  // of the subtree; until Accumulate() of the node alone
+  Weight weight;  // of the subtree; before Accumulate() only of the node
 };
-static_assert(sizeof(TrieNode) == 32);  // there are many
+static_assert(sizeof(TrieNode) == 32);  // small, because there are many
 
 class StackTrie {
  public:
-  // `others`: the code that stands for the functions without nodes of their own, if there are any.
+  // `others` is the code of the nodes of functions without their own nodes.
   explicit StackTrie(uint32_t others = kNoCode - 1) : others_(others) {}
 
   NodeId AddRoot() { return Add({}, false); }
-  // `nested`: a node further up is in the same bucket.
+  // `nested`: True if an outer node is in the same bucket.
   NodeId AddChild(NodeId parent, uint32_t code, bool nested = false) {
     const NodeId id = Add({.parent = parent, .code = code}, nested);
-    // What is below the others is never drawn from there.
+    // Callees of the others are never drawn, so they are not linked.
     if (!IsOthers(parent)) {
       nodes_[id].next_sibling = std::exchange(nodes_[parent].first_child, id);
     }
@@ -61,7 +61,7 @@ class StackTrie {
   }
   NodeId AddOthers(NodeId parent) { return AddChild(parent, others_); }
   void Count(NodeId id, const Weight& weight) { nodes_[id].weight += weight; }
-  // Once, when all is counted.
+  // Adds up the subtrees; call it once, after all Count() calls.
   void Accumulate() {
     for (NodeId id = size(); id-- > 0;) {
       if (!IsRoot(id)) nodes_[nodes_[id].parent].weight += nodes_[id].weight;

@@ -13,7 +13,7 @@ using profile::StackNode;
 
 namespace {
 
-// Whether each stack stands behind its caller's or behind the last of those that share its caller.
+// True if each stack follows its caller or the last stack of the subtree of a sibling.
 bool IsDepthFirst(std::span<const StackNode> stacks) {
   std::vector<StackId> path = {kNoStack};  // by depth
   uint32_t depth = 0;
@@ -32,7 +32,7 @@ bool IsDepthFirst(std::span<const StackNode> stacks) {
 HugeVector<uint32_t> DepthFirst(std::span<const StackNode> stacks) {
   if (IsDepthFirst(stacks)) return {};
   // A caller's id is lower than its callees'.
-  HugeVector<uint32_t> sizes(stacks.size(), 1);  // of the trees below
+  HugeVector<uint32_t> sizes(stacks.size(), 1);  // of the subtrees
   for (size_t i = stacks.size(); i-- > 0;) {
     if (stacks[i].parent != kNoStack) sizes[static_cast<uint32_t>(stacks[i].parent)] += sizes[i];
   }
@@ -44,7 +44,7 @@ HugeVector<uint32_t> DepthFirst(std::span<const StackNode> stacks) {
     const uint32_t size = sizes[i];
     numbers[i] = next;
     next += size;
-    sizes[i] = numbers[i] + 1;  // from now on: the number of its next callee
+    sizes[i] = numbers[i] + 1;  // from now on the number of its next callee
   }
   return numbers;
 }

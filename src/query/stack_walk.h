@@ -1,11 +1,11 @@
-// Goes through stacks depth first. Frames that a stack shares with the stack before it are entered
-// once, so a caller who adds something up over a tree of stacks needs memory for one path of it.
+// Walks through stacks depth first. Frames that a stack shares with the former stack are entered
+// only once, so a caller that sums over a tree of stacks needs memory only for one path.
 //
 //   To(main ─ parse ─ read)   Enter main, Enter parse, Enter read
 //   To(main ─ write)          Back to 1, Enter write
 //   End()                     Back to 0
 //
-// In another order than depth first the result is as right, but more frames are entered.
+// In any other order the result is the same, but more frames are entered.
 
 #pragma once
 
@@ -19,18 +19,17 @@
 
 namespace profiler::query {
 
-// The number of each stack in depth-first order, by its id. Empty where the two are the same.
+// Returns the depth-first number of each stack, by its id; empty if all numbers equal the ids.
 // Linear in the stacks.
 HugeVector<uint32_t> DepthFirst(std::span<const profile::StackNode> stacks);
 
-// Puts rows of the profile in the order of their stacks, of which `numbers` is what DepthFirst
-// gave.
+// Sorts rows of the profile by their stacks. `numbers` is the result of DepthFirst.
 void SortDepthFirst(const profile::Profile& profile, const HugeVector<uint32_t>& numbers,
                     std::span<uint32_t> rows);
 
 class StackWalk {
  public:
-  // Which end of a stack that has more than `max_stack` frames is walked.
+  // The end of a stack that is kept if it has more than `max_stack` frames.
   enum class Keep : uint8_t { kOutermost, kInnermost, kAll };
 
   // The profile must outlive the walk.
@@ -40,18 +39,20 @@ class StackWalk {
         max_stack_(keep == Keep::kAll ? std::numeric_limits<uint32_t>::max()
                                       : std::max<uint32_t>(max_stack, 1)) {}
 
-  // To be called a few stacks before To.
+  // Prefetches the stack; call it a few stacks before To.
   void Prefetch(profile::StackId stack) const { __builtin_prefetch(&profile_[stack]); }
 
-  // visitor.Prefetch(frame) some time before visitor.Enter(frame), outermost first, which returns
-  // how many functions are on the path now; visitor.Back(n): to where so many were.
+  // Goes to a stack. Calls visitor.Enter(frame) for each new frame, outermost first, and
+  // visitor.Prefetch(frame) some time before. Enter returns the number of functions on the path.
+  // visitor.Back(n) returns to a path of n functions.
   void To(profile::StackId stack, auto& visitor) {
     uint32_t depth = profile_[stack].depth;
     const bool cut = depth > max_stack_;
     if (cut && keep_ == Keep::kInnermost) return ToInnermost(stack, visitor);
     for (; depth > max_stack_; --depth) stack = profile_[stack].parent;
     if (depth > path_.size()) path_.resize(depth);
-    // From the leaf up to what is on the path; the levels below are not needed any more.
+    // Goes from the leaf up to the first frame that is already on the path, overwriting deeper
+    // levels.
     uint32_t common = depth;
     for (; common > 0; --common) {
       Level& level = path_[common - 1];
@@ -68,10 +69,10 @@ class StackWalk {
  private:
   // A frame on the path.
   struct Level {
-    // kNoStack: of one without its outermost frames, which none shares.
+    // kNoStack: of a stack whose outermost frames were cut, so it is not shared.
     profile::StackId stack = profile::kNoStack;
     profile::FrameId frame{};
-    uint32_t functions = 0;  // on the path up to here
+    uint32_t functions = 0;  // number on the path up to here
   };
 
   void ToInnermost(profile::StackId stack, auto& visitor) {
@@ -83,7 +84,7 @@ class StackWalk {
     Go(0, max_stack_, visitor);
   }
 
-  // Back to `common` frames, then on to `depth`.
+  // Returns to `common` frames, then enters frames up to `depth`.
   void Go(uint32_t common, uint32_t depth, auto& visitor) {
     if (common < depth_) visitor.Back(common == 0 ? 0 : path_[common - 1].functions);
     for (uint32_t i = common; i < depth; ++i) path_[i].functions = visitor.Enter(path_[i].frame);
@@ -93,7 +94,7 @@ class StackWalk {
   const profile::Profile& profile_;
   const Keep keep_;
   const uint32_t max_stack_;
-  std::vector<Level> path_;  // outermost first; the first depth_ of them
+  std::vector<Level> path_;  // outermost first; only the first depth_ are valid
   uint32_t depth_ = 0;
 };
 

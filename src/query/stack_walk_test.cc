@@ -14,7 +14,7 @@ using profile::Row;
 using profile::StackId;
 using report::ProfileBuilder;
 
-// Writes down what it sees.
+// A visitor that records its calls.
 class Diary {
  public:
   explicit Diary(const Profile& profile) : profile_(profile) {}

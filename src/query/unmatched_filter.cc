@@ -24,7 +24,7 @@ constexpr size_t kMostValues = 8;
 // One list of a filter.
 struct Criterion {
   std::string_view noun;
-  Filter filter;                    // this list alone
+  Filter filter;                    // only this list
   std::vector<std::string> wanted;  // quoted
   std::function<std::string(const Row&)> value;
 };
@@ -92,7 +92,7 @@ bool AnyPasses(const Profile& profile, const Filter& filter) {
                      [&](const Row& row) { return row.count != 0 && rows.Passes(row); });
 }
 
-// The heaviest ones first.
+// Returns the values as text, the heaviest ones first.
 std::string ValuesOf(const Profile& profile, const Criterion& criterion) {
   absl::flat_hash_map<std::string, uint64_t> counts;
   for (const Row& row : profile.rows) {

@@ -1,4 +1,4 @@
-// Explains a filter that leaves no sample.
+// Explains why a filter keeps no sample.
 
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace profiler::query {
 
-// "none of 774 samples has command 'ngnix'; there are: nginx, ab": the first list of the filter
-// that no sample matches, and the heaviest values of its kind. Returns nothing if a sample passes,
-// or if the profile has no sample at all. Call it before KeepOnly. Linear in the rows.
+// Returns, for example, "none of 774 samples has command 'ngnix'; there are: nginx, ab": the first
+// list of the filter that no sample matches, and the heaviest values of its kind. Returns nothing
+// if a sample passes, or if the profile has no sample. Call it before KeepOnly. Linear in the rows.
 std::optional<std::string> WhyNothingPasses(const profile::Profile& profile, const Filter& filter);
 
 }  // namespace profiler::query

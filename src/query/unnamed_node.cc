@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kLeastPart = 0.02;
 
-// As distributions and npm's packages call it.
+// True for the names that distributions and npm packages give to Node.js.
 bool IsNode(std::string_view base_name) {
   return base_name == "node" || base_name == "nodejs" || base_name.starts_with("libnode.so");
 }
@@ -25,7 +25,7 @@ bool IsNode(std::string_view base_name) {
 struct OnStack {
   bool has_node = false;
   bool has_named = false;    // generated code with a name
-  bool has_unnamed = false;  // without one
+  bool has_unnamed = false;  // generated code without a name
 };
 
 std::vector<OnStack> ReadStacks(const Profile& profile) {

@@ -1,7 +1,7 @@
-// Node.js that ran, and whose JavaScript no stack names.
+// Finds Node.js processes whose JavaScript functions have no names.
 //
-// Releases whose heap is not read while recording (docs/names.md) name their functions in a map or
-// dump, if they are asked to.
+// Node.js releases whose heap is not read while recording (docs/names.md) write the names of their
+// functions to a map or dump, if the user asks for it.
 
 #pragma once
 
@@ -13,13 +13,13 @@
 namespace profiler::query {
 
 struct UnnamedNode {
-  double part = 0;  // of the event, from 0 to 1, that ran in or below its code without names
+  double part = 0;  // part of the event in or below unnamed code, from 0 to 1
 };
 
-// In the processes of Node.js in which no generated code has a name, as long as their generated
-// code has at least a fiftieth of the event; of the event in which it is most. Nothing where
-// samples have no call chains. Node.js is known by the names of its files. Linear in the stacks and
-// rows.
+// Looks at Node.js processes in which no generated code has a name. Returns the event's part in
+// their generated code, for the event with the largest part. Returns nothing if that is less than a
+// fiftieth, or if samples have no call chains. Recognises Node.js by the names of its files. Linear
+// in the stacks and rows.
 std::optional<UnnamedNode> FindUnnamedNode(const profile::Profile& profile);
 
 // Return two clauses of a sentence: which names are missing, and how to get them.

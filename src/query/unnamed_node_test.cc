@@ -9,14 +9,14 @@
 namespace profiler::query {
 namespace {
 
-// Code of the DSO "jit" is generated; "?" there has no name.
+// The DSO "jit" has generated code; "?" there stands for code without a name.
 class UnnamedNodeTest : public testing::Test {
  protected:
   void Sample(uint32_t pid, const std::vector<std::string>& chain, uint64_t count = 1) {
     builder_.Thread(pid, pid).Sample("program", chain, count);
   }
 
-  // "25 %"
+  // Returns the result, such as "25 %".
   std::string Found() {
     profile::Profile& profile = builder_.profile();
     for (profile::Dso& dso : profile.dsos) {

@@ -34,7 +34,7 @@ class Finder {
     }
   }
 
-  // Whether any image is a Python's, without which nothing else is to be looked at.
+  // True if any image belongs to Python. Without one, the stacks need not be read.
   bool HasPython() const {
     return std::any_of(minors_.begin(), minors_.end(),
                        [](auto minor) { return minor.has_value(); });
@@ -71,7 +71,7 @@ class Finder {
  private:
   struct OnStack {
     std::optional<uint32_t> minor;
-    bool is_named = false;  // a function of Python
+    bool is_named = false;  // True if a Python function has a name.
   };
   struct Process {
     bool is_named = false;

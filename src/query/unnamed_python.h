@@ -1,9 +1,9 @@
-// Python that ran, and whose functions no stack names.
+// Finds Python processes whose Python functions have no names.
 //
-// CPython keeps its frames on the heap, where nobody finds them after a sample: stacks have the
-// interpreter's own functions alone. Since 3.12 it can put a piece of code of its own around each
-// of its functions and write a map of these (-X perf, PYTHONPERFSUPPORT=1,
-// sys.activate_stack_trampoline), whose names begin with "py::" (CPython,
+// CPython keeps its frames on the heap, where they cannot be found after a sample, so stacks
+// contain only the interpreter's own functions. Since 3.12, CPython can generate a trampoline for
+// each of its functions and write a map of these (-X perf, PYTHONPERFSUPPORT=1,
+// sys.activate_stack_trampoline). The names in the map begin with "py::" (CPython,
 // Python/perf_trampoline.c).
 
 #pragma once
@@ -17,20 +17,21 @@
 namespace profiler::query {
 
 struct UnnamedPython {
-  uint32_t minor = 0;  // 3.minor; of several the one with most of the samples
-  double part = 0;     // of the event, from 0 to 1, that ran in or below all of them
+  uint32_t minor = 0;  // 3.minor; with several versions, the heaviest
+  double part = 0;     // part of the event in or below any of them, from 0 to 1
 };
 
-// In the processes in which no function of Python has a name on any stack, as long as they have at
-// least a fiftieth of the event. Nothing where the event's samples have no call chains: there names
-// would not help. Pythons are known by the names of their files (MinorOfPython3). Linear in the
-// stacks and rows.
+// Looks at Python processes without a named Python function on any stack. Returns nothing if they
+// have less than a fiftieth of the event, or if the event's samples have no call chains, because
+// names would not help there. Recognises Python by the names of its files (MinorOfPython3). Linear
+// in the stacks and rows.
 std::optional<UnnamedPython> FindUnnamedPython(const profile::Profile& profile,
                                                profile::EventId event);
-// Of the event in which it is most.
+// Returns the result for the event with the largest part.
 std::optional<UnnamedPython> FindUnnamedPython(const profile::Profile& profile);
 
-// What is missing, and what would name it: two clauses of a sentence, without what ends them.
+// Return two clauses of a sentence, without a final period: which names are missing, and how to get
+// them.
 std::string MissingText(const UnnamedPython& python);
 std::string RemedyText(const UnnamedPython& python);
 

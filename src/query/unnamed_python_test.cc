@@ -11,14 +11,14 @@ namespace {
 
 using profile::EventId;
 
-// Code of the DSO "jit" is from a map.
+// The DSO "jit" has code from a map.
 class UnnamedPythonTest : public testing::Test {
  protected:
   void Sample(uint32_t pid, const std::vector<std::string>& chain, uint64_t count = 1) {
     builder_.Thread(pid, pid).Sample("program", chain, count);
   }
 
-  // "3.11 25 %", of the first event.
+  // Returns the result for the first event, such as "3.11 25 %".
   std::string Found() {
     for (profile::Dso& dso : builder_.profile().dsos) {
       dso.kind = builder_.profile().text(dso.name) == "jit" ? profile::DsoKind::kJit

@@ -17,7 +17,8 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 
-// Its name may have modifiers: who may not sample the kernel gets "oncpu-time:u".
+// Finds an event by its name without modifiers: a user who may not sample the kernel gets
+// "oncpu-time:u".
 std::optional<EventId> Find(const Profile& profile, std::string_view name) {
   for (uint32_t i = 0; i < profile.events.size(); ++i) {
     const std::string_view text = profile.text(profile.events[i].name);
@@ -26,7 +27,7 @@ std::optional<EventId> Find(const Profile& profile, std::string_view name) {
   return std::nullopt;
 }
 
-// A frame that stands for what a thread did, and not for code.
+// Adds a frame that stands for a thread's state instead of code.
 FrameId AddStateFrame(std::string_view name, Profile& profile) {
   const StringId text = profile.strings.Intern(name);
   const profile::DsoId dso{static_cast<uint32_t>(profile.dsos.size())};
@@ -44,7 +45,7 @@ FrameId AddStateFrame(std::string_view name, Profile& profile) {
   return id;
 }
 
-// Puts a frame on top of stacks, once on each.
+// Adds a leaf to stacks, once to each.
 class LeafAdder {
  public:
   LeafAdder(std::string_view name, Profile& profile)

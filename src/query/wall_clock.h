@@ -1,11 +1,10 @@
-// All the time of the threads as one event, where the recording has all of it (record
-// --wall-clock):
+// Joins all times of threads into one event, if the recording has them (record --wall-clock):
 //
 //   oncpu-time      ─┐
 //   offcpu-time     ─┼─▶ wall-clock
 //   preempted-time  ─┘
 //
-// The periods of all three are nanoseconds, so their sums can be compared.
+// The periods of all three are nanoseconds, so their sums are comparable.
 
 #pragma once
 
@@ -18,23 +17,22 @@
 
 namespace profiler::query {
 
-// How the times off the CPU are told from the others in the joined event.
+// How the joined event distinguishes times off the CPU.
 enum class OffCpuLeaf : uint8_t {
-  kNone,     // by where the threads wait alone, which is what a table of functions is about
-  kOfState,  // their stacks have one frame more, "[blocked]" or "[preempted]", of a DSO of kind
-             // kNoCode
+  kNone,     // only by the waiting function, as a table of functions needs it
+  kOfState,  // their stacks get a leaf "[blocked]" or "[preempted]", of a DSO of kind kNoCode
 };
 
-// True where the recording has an event oncpu-time and one of times off the CPU.
+// True if the recording has an event oncpu-time and one of times off the CPU.
 bool HasWallClock(const profile::Profile& profile);
 
-// Makes the rows of those events rows of one, called wall-clock, in the place of oncpu-time; the
-// others stay, without rows. Does nothing where HasWallClock is false. `profile` has been named.
-// Linear in the rows.
+// Joins the rows of these events into one event, called wall-clock, in place of oncpu-time. The
+// other events stay, without rows. Does nothing if HasWallClock is false. `profile` must have
+// names. Linear in the rows.
 void JoinWallClock(OffCpuLeaf leaf, profile::Profile& profile);
 
-// What ChooseEvent says, for a view of one event that shows all times as one: joined, with their
-// states as leaves, where no event is named or "wall-clock" is.
+// Chooses an event like ChooseEvent, for a view that shows one event. If `name` is empty or
+// "wall-clock", first joins all times, with their states as leaves.
 absl::StatusOr<std::optional<profile::EventId>> ChooseEventOrWallClock(std::string_view name,
                                                                        profile::Profile& profile);
 

@@ -14,7 +14,7 @@ namespace {
 using profile::Profile;
 using report::ProfileBuilder;
 
-// "EVENT main<read 3": the rows, with their periods.
+// Returns the rows with their periods: "EVENT main<read 3".
 std::string Rows(const Profile& profile) {
   std::vector<std::string> lines;
   for (const profile::Row& row : profile.rows) {

@@ -1,4 +1,4 @@
-// What samples weigh: how many there are, and the sum of their periods.
+// The weight of samples: their number and the sum of their periods.
 
 #pragma once
 

@@ -23,7 +23,7 @@ class Attacher {
     while (true) {
       const absl::StatusOr<std::vector<pid_t>> tids = procfs::ThreadIds(roots_, pid);
       if (!tids.ok()) {
-        // Gone later on, it has left what it wrote in the rings.
+        // A thread group that has ended meanwhile left its records in the rings.
         if (!first_scan && absl::IsNotFound(tids.status())) return absl::OkStatus();
         return absl::IsNotFound(tids.status()) ? NoSuchProcess(pid) : tids.status();
       }
@@ -45,7 +45,8 @@ class Attacher {
     return ErrnoOf(added) == ESRCH ? absl::OkStatus() : added;
   }
 
-  // The descendants of `trees` that do not follow by themselves, until there are no more.
+  // Attaches the descendants of `trees` that did not inherit the events, until a scan finds no new
+  // one.
   absl::StatusOr<std::vector<pid_t>> AttachTrees(const std::vector<pid_t>& trees) {
     std::vector<pid_t> attached;
     for (bool found_new = !trees.empty(); found_new;) {
@@ -70,7 +71,7 @@ class Attacher {
   }
 
  private:
-  // Threads that inherited their events are known from now on.
+  // Notes the threads that inherited their events.
   void NoteForks() {
     for (const ringbuf::EventSet::Ring& ring : events_.rings()) {
       ringbuf::RecordCursor cursor(ring.memory->view().Peek(), *bounce_);

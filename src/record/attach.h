@@ -1,18 +1,18 @@
-// Opens the events on threads that already run, while they go on starting others.
+// Opens the events on threads that already run, while these threads go on starting others.
 //
-// A thread that an attached one starts inherits its events; any other has to be attached. Both turn
-// up in /proc/PID/task, and only the inherited have a FORK record, for the sideband event is
-// already on:
+// A thread started by an attached thread inherits its events; every other thread has to be
+// attached. Both kinds turn up in /proc/PID/task. Only an inheriting thread has a FORK record,
+// because the sideband event is already enabled:
 //
-//   scan ─► attach each new tid ─► scan again ─► those with a FORK record follow by themselves,
-//    ▲                                           the others are attached
-//    └───────────────────────────────────────── until a scan brings none
+//   scan ─► attach each new tid ─► scan again ─► tid with a FORK record: it has the events
+//    ▲                                      └──► other new tid: attach it
+//    └────────────────────────────────────────── until a scan finds no new tid
 //
-// Of a tree of processes the same is done with processes: those that were started by one which was
-// not attached yet are found when the others are.
+// Trees of processes are attached in the same way, process by process: a scan also finds processes
+// whose parent was not attached yet when it started them.
 //
-// What remains: a thread that is started in the microseconds in which its parent's events are being
-// opened inherits those that are open by then.
+// One gap remains: a thread started in the microseconds in which its parent's events are being
+// opened inherits only the events that are open by then.
 
 #pragma once
 
@@ -27,10 +27,13 @@
 
 namespace profiler::record {
 
-// `inherit`: what an attached thread starts has its events. Reads the rings and leaves their bytes
-// where they are. Threads that exit meanwhile are left out. Gives the processes of `targets.trees`
-// that were attached and are not in `targets.pids`. kNotFound when a process is gone at the start,
-// or when nothing is left to record. Errors of EventSet::AddThread as they are.
+// Attaches `events` to all threads of `targets`. `inherit`: threads started by an attached thread
+// inherit its events. Reads the rings without consuming their bytes. Skips threads that exit
+// meanwhile. Returns the processes of `targets.trees` that were attached and are not in
+// `targets.pids`.
+//
+// Returns kNotFound if a process is gone at the start, or if nothing is left to record. Passes on
+// the errors of EventSet::AddThread.
 absl::StatusOr<std::vector<pid_t>> AttachThreads(const procfs::Roots& roots,
                                                  const target::Targets& targets, bool inherit,
                                                  ringbuf::EventSet& events);

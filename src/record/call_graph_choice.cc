@@ -22,11 +22,11 @@
 namespace profiler::record {
 namespace {
 
-// Targets looked at: they are mostly alike.
+// Number of targets that are examined; most targets are alike.
 constexpr size_t kMostTargets = 8;
 
 struct Target {
-  uint32_t pid = 0;  // whose view of the file system
+  uint32_t pid = 0;  // whose view of the file system counts
   std::string path;
 };
 
@@ -35,13 +35,14 @@ bool IsCLibrary(std::string_view path) {
   return name.starts_with("libc.so") || name.starts_with("libc-2") || name.starts_with("ld-musl");
 }
 
-// A virtual machine tells more of its frames than frame pointers do (managed_processes.h).
+// Java needs unwinding: its virtual machine tells more about frames than frame pointers do
+// (managed_processes.h).
 bool IsJava(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   return name == "java" || name == "libjvm.so";
 }
 
-// The executable and the C library of a process, and Java's virtual machine where it has one.
+// Adds the executable and the C library of a process, and its Java virtual machine if it has one.
 void AddImagesOf(const procfs::Roots& roots, pid_t pid, bool executable,
                  std::vector<Target>* targets) {
   const std::string directory =
@@ -78,7 +79,7 @@ std::vector<Target> ImagesOfTargets(const RecordOptions& options) {
     if (auto program = target::FindProgram(options.targets.command.front()); program.ok()) {
       targets.push_back({0, *std::move(program)});
     }
-    // It will most likely have the C library that we have.
+    // The command will most likely use the same C library as this process.
     AddImagesOf(options.roots, getpid(), /*executable=*/false, &targets);
   }
   return targets;
@@ -91,7 +92,7 @@ CallGraphChoice ChooseForEverything(const RecordOptions& options, const Unwindin
         "fp, as everything is recorded, and of a period (-c) it is not known how often it comes"};
   }
   constexpr double kSecondsOfSample = 12e-6, kMostOfCpu = 0.05;
-  constexpr uint64_t kMostOfMemory = 64;  // its 64th
+  constexpr uint64_t kMostOfMemory = 64;  // at most a 64th
   const double share =
       kSecondsOfSample * static_cast<double>(means.samples_per_second * means.cpus);
   if (share > kMostOfCpu) {

@@ -1,4 +1,4 @@
-// Decides for a recording whether the kernel can follow its targets' frame pointers.
+// Decides whether a recording gets its call chains from frame pointers or by unwinding (`auto`).
 
 #pragma once
 
@@ -13,27 +13,29 @@ namespace profiler::record {
 
 struct CallGraphChoice {
   CallGraph call_graph = CallGraph::kFramePointers;
-  std::string reason;  // such as "dwarf, as /usr/bin/g++ has no frame pointers"
+  // A line for the user, such as "dwarf, as /usr/bin/g++ has no frame pointers".
+  std::string reason;
 };
 
-// What unwinding may cost on this machine.
+// The limits of this machine that decide whether unwinding is affordable.
 struct UnwindingMeans {
   procfs::PerfLimits limits;
   uint64_t capabilities = 0;
   size_t page_size = 4096;
   uint64_t memory = 0;              // of the machine, in bytes
-  size_t cpus = 1;                  // that are recorded
-  uint64_t samples_per_second = 0;  // a CPU
+  size_t cpus = 1;                  // recorded CPUs
+  uint64_t samples_per_second = 0;  // per CPU
 };
 
-// Of stack that a sample of a recording of everything copies: most stacks are no deeper, and what
-// is joins what was seen before.
+// Bytes of stack that each sample of a system-wide recording copies. Most stacks are no deeper.
 inline constexpr uint32_t kSystemWideStackBytes = 16384;
 
-// kDwarf when the executable or the C library of a target has no frame pointers, or when neither
-// can be read; kFramePointers when they have. Of everything kDwarf where unwinding takes at most a
-// twentieth of one CPU, at 12 µs a sample, and where the rings fit into a 64th of the memory and
-// into what may be locked. Reads a few pages of these files.
+// Returns kDwarf if the executable or the C library of a target has no frame pointers, or if
+// neither can be read; otherwise kFramePointers. Reads a few pages of these files.
+//
+// For a system-wide recording, returns kDwarf under two conditions. Unwinding takes at most a
+// twentieth of one CPU, at 12 µs per sample. The rings fit into a 64th of the memory and into the
+// limit on locked memory.
 CallGraphChoice ChooseCallGraph(const RecordOptions& options, const UnwindingMeans& means);
 
 }  // namespace profiler::record

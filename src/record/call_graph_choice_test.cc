@@ -10,7 +10,7 @@
 namespace profiler::record {
 namespace {
 
-// Of two CPUs and 16 GiB, as root.
+// A machine of two CPUs and 16 GiB, with the capabilities of root.
 UnwindingMeans Means() {
   return {.capabilities = 1ull << CAP_IPC_LOCK,
           .memory = uint64_t{16} << 30,

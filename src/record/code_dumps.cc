@@ -28,7 +28,7 @@ using symbolize::MadeCode;
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kSecond = 1'000'000'000;
-// What a dump keeps before it writes: some hundred functions.
+// Bytes that a dump keeps before it writes them: some hundred functions.
 constexpr size_t kMostKept = 256 << 10;
 #if defined(__aarch64__)
 constexpr uint16_t kNativeMachine = EM_AARCH64;
@@ -45,9 +45,9 @@ uint64_t MonotonicNow() {
   return clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? Nanoseconds(now) : 0;
 }
 
-// A file that was written after its process had ended is taken for another one's
-// (files/jit_file.h), and what is written here is of a sample that is over: its time, by the clock
-// of files.
+// Sets the file's times to the time of the sample, which is over. Readers ignore a file that was
+// written after its process had ended (files/jit_file.h). `monotonic` is converted to the clock of
+// file times.
 void SetTimeOfFile(int fd, uint64_t monotonic) {
   timespec now_monotonic{}, now{};
   if (clock_gettime(CLOCK_MONOTONIC, &now_monotonic) != 0 ||
@@ -62,7 +62,7 @@ void SetTimeOfFile(int fd, uint64_t monotonic) {
   futimens(fd, times);
 }
 
-// One file.
+// One dump file.
 class Dump {
  public:
   Dump(UniqueFd file, std::string path, std::string header, uint64_t since)
@@ -70,7 +70,7 @@ class Dump {
 
   const std::string& path() const { return path_; }
 
-  // The bytes that it has grown by.
+  // Returns the number of bytes that the dump has grown by.
   size_t Add(const MadeCode& code, uint32_t pid, uint64_t time) {
     const size_t before = kept_.size();
     const Piece piece{.index = next_index_,
@@ -98,7 +98,7 @@ class Dump {
  private:
   struct Piece {
     uint64_t index = 0, size = 0;
-    size_t print = 0;  // of its name and bytes
+    size_t print = 0;  // hash of its name and bytes
   };
 
   const UniqueFd file_;
@@ -152,12 +152,14 @@ class CodeDumps::Process final : public symbolize::CodeSink {
     const uint16_t machine = is_bytecode ? symbolize::kBytecodeMachine : kNativeMachine;
     dump.emplace(std::move(file), *path, symbolize::JitDumpHeader(machine, pid_, all_.time_),
                  since_);
-    // A JIT maps its dump somewhere. Nobody maps the first pages of memory.
+    // A JIT maps its dump at some address. Processes never map the first pages of memory, so those
+    // are free for this.
     all_.AddMapping(pid_, is_bytecode ? 2 * kPage : kPage, kPage, *path);
     return true;
   }
 
-  // Bytecodes are no executable memory, of which the kernel tells.
+  // Adds mappings for the pages of bytecodes. They are not executable, so the kernel has no records
+  // for them.
   void MapPagesOf(const MadeCode& code) {
     const uint64_t end = code.start.value + code.bytes.size();
     for (uint64_t page = code.start.value & ~(kPage - 1); page < end; page += kPage) {
@@ -226,7 +228,7 @@ std::optional<std::string> CodeDumps::NewPath(uint32_t pid) {
   return absl::StrCat(inside, "/jit-", pid, ".dump");
 }
 
-// A moment before the sample: what was added by it takes the place of the mapping.
+// Dates the mapping just before the sample: code that the sample added replaces the mapping.
 void CodeDumps::AddMapping(uint32_t pid, uint64_t start, uint64_t size, const std::string& name) {
   perf_event::Mmap2 mapping{.pid = pid, .tid = pid, .addr = start, .len = size};
   mapping.prot = PROT_READ | PROT_EXEC;

@@ -1,14 +1,14 @@
-// The names of code that virtual machines make, kept while they can be read: for each process that
-// has such code in its call chains a dump as a JIT would write it itself (symbolize/symbols), in a
-// private directory, for as long as the recording is made and named.
+// Keeps the names of code that virtual machines generate, because they cannot be read later. Each
+// process with such code in its call chains gets dumps in the format that a JIT writes itself
+// (symbolize/symbols). They lie in a private directory until the recording is made and named.
 //
 //   sample, frame in new code ──▶ Add ──▶ DIR/1/jit-PID.dump   compiled code and stubs
 //                                         DIR/2/jit-PID.dump   bytecodes
-//                                    └──▶ MMAP2 in front of the sample: that there is a dump;
-//                                         that bytecodes are where they are
+//                                    └──▶ MMAP2 records in front of the sample: one that announces
+//                                         the dump, and one for each page of bytecodes
 //
-// So everything behind it is as with a JIT that writes dumps: addresses that are used again, lines,
-// code, and names that are embedded in the recording.
+// Readers handle these dumps like those of a JIT, with reused addresses, lines, code, and names
+// that are embedded in the recording.
 
 #pragma once
 
@@ -27,41 +27,46 @@
 
 namespace profiler::record {
 
-// One thread. What cannot be written any more (no room on the disk, or more than kMostBytes) has no
-// names.
+// The dumps of all processes. Use it from one thread. Code that cannot be written, because the disk
+// is full or because the dumps exceed kMostBytes, stays without names.
 class CodeDumps {
  public:
-  // All dumps together.
+  // Limit for all dumps together, in bytes.
   static constexpr uint64_t kMostBytes = uint64_t{1} << 30;
 
   // `written` is the layout of the records that go into the file.
   explicit CodeDumps(const perf_event::RecordLayout& written);
-  // Takes the dumps away.
+  // Removes the dumps.
   ~CodeDumps();
   CodeDumps(const CodeDumps&) = delete;
 
-  // What is added from here on was met by a sample of that time (CLOCK_MONOTONIC).
+  // Sets the time (CLOCK_MONOTONIC) of the sample at hand: the dumps date code added from now on
+  // with it.
   void SetTime(uint64_t time) { time_ = time; }
   uint64_t time() const { return time_; }
 
-  // Of a process, which was there at `since`; 0: before the recording. Valid until it is forgotten.
+  // Returns the sink for code of a process that exists since `since`; 0: since before the
+  // recording. Valid until Forget(pid).
   symbolize::CodeSink& Of(uint32_t pid, uint64_t since);
-  // Of a process that says itself what its compiled code is: only bytecodes are told.
+  // Drops compiled code of the process from now on, because the process writes its own dump.
+  // Bytecodes are still kept.
   void LeaveCompiled(uint32_t pid);
-  // Executable memory of the process was mapped: what was there may be something else.
+  // Notes that the process has mapped executable memory, which may have replaced code. Code that is
+  // met again is added again (CodeSink::Generation).
   void Mapped(uint32_t pid);
-  // The process executes another program, or its number will be another's. Its dumps stay.
+  // Ends the dumps of the process: it executes another program, or its pid is reused. The files
+  // stay.
   void Forget(uint32_t pid);
 
-  // Appends what has to stand in front of the sample at hand: whole records.
+  // Appends the records that have to precede the sample at hand: whole records.
   void TakeRecords(std::vector<std::byte>* out);
-  // Writes what was added, so that others can read it.
+  // Writes the added code to the files, so that others can read it.
   void Flush();
 
  private:
   class Process;
 
-  // The path of a new dump, whose directory is there; nothing where that cannot be.
+  // Returns the path of a new dump and makes its directory; nothing if that fails.
   std::optional<std::string> NewPath(uint32_t pid);
   void AddMapping(uint32_t pid, uint64_t start, uint64_t size, const std::string& name);
 
@@ -69,8 +74,8 @@ class CodeDumps {
   uint64_t time_ = 0;
   uint64_t bytes_ = 0;  // of all dumps
   std::string directory_;
-  bool has_failed_ = false;        // the directory cannot be made
-  std::vector<std::string> made_;  // files, and the directories they are in
+  bool has_failed_ = false;        // True if the directory cannot be made.
+  std::vector<std::string> made_;  // dump files
   std::vector<UnlinkOnSignal> on_signal_;
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
   std::vector<std::byte> records_;

@@ -49,7 +49,7 @@ class CodeDumpsTest : public testing::Test {
     dumps_->Of(7, 1).Add(
         {.start = {start}, .bytes = BytesOfText(bytes), .is_bytecode = is_bytecode, .name = name});
   }
-  // Mappings in front of the next sample: address, size and name.
+  // Returns the mappings that precede the next sample: address, size and name.
   std::vector<std::string> Mappings() {
     std::vector<std::byte> bytes;
     dumps_->TakeRecords(&bytes);
@@ -66,7 +66,7 @@ class CodeDumpsTest : public testing::Test {
     }
     return mappings;
   }
-  // What the dump has: times, addresses, sizes and names.
+  // Returns the contents of the dump: times, addresses, sizes and names.
   std::string Dump(const std::string& inside) {
     dumps_->Flush();
     for (const auto& entry : fs::recursive_directory_iterator(directory_)) {

@@ -29,9 +29,9 @@ constexpr uint64_t kPlacement = perf_event::kAttrPinned | perf_event::kAttrExclu
 constexpr uint64_t kExclusions = perf_event::kAttrExcludeUser | perf_event::kAttrExcludeKernel |
                                  perf_event::kAttrExcludeHv | perf_event::kAttrExcludeIdle |
                                  perf_event::kAttrExcludeHost | perf_event::kAttrExcludeGuest;
-// What an unwinder may need: all general registers and pc. On x86-64 without those of segments and
-// flags. On AArch64 VG as well, by which functions with vectors of SVE say where their frames are:
-// kernels refuse it before 6.1, on a CPU without SVE, and for events that no CPU counts. Source:
+// Registers that an unwinder may need: all general registers and pc; on x86-64 without segments and
+// flags. On AArch64 also VG, by which functions with SVE vectors say where their frames are.
+// Kernels refuse VG before 6.1, on a CPU without SVE, and for events that no CPU counts. Source:
 // arch/*/include/uapi/asm/perf_regs.h, perf_try_init_event in kernel/events/core.c, Linux 6.18.
 #if defined(__aarch64__)
 constexpr uint64_t kUserRegisters = (uint64_t{1} << 33) - 1;
@@ -40,7 +40,7 @@ constexpr uint64_t kVectorRegisters = uint64_t{1} << 46;
 constexpr uint64_t kUserRegisters = 0xff0fff;
 constexpr uint64_t kVectorRegisters = 0;
 #endif
-// Of stack copied at a context switch. The rest is read from the process, which waits.
+// Bytes of stack copied at a context switch. The rest is read from the process while it waits.
 constexpr uint64_t kSwitchStackBytes = 4096;
 
 class Planner {
@@ -79,8 +79,7 @@ class Planner {
     return absl::OkStatus();
   }
 
-  // Weak groups that cannot be opened as such become events that are sampled each on its own. False
-  // where there are none.
+  // Turns weak groups that cannot be opened into separate events. Returns false if there are none.
   bool GiveUpWeakGroups() {
     bool given_up = false;
     for (size_t leader = 0; leader < events_.size(); ++leader) {
@@ -128,7 +127,8 @@ class Planner {
     frequency_ = limit;
   }
 
-  // What all events of the recording have in common: their records have time and id at one place.
+  // Returns the settings that all events of the recording share, so that all records have time and
+  // id at one position.
   Attr BaseAttr() const {
     Attr attr;
     attr.sample_type = kSampleType;
@@ -158,8 +158,8 @@ class Planner {
       attr.read_format = perf_event::kFormatId;
       if (IsInGroup(event)) attr.read_format |= perf_event::kFormatGroup;
     }
-    // Where a leader's samples carry the counts of all, the others have none of their own unless
-    // they ask for them.
+    // If a leader's samples carry the counts of the whole group, the other members are sampled only
+    // if they ask for a rate.
     const bool has_rate = event.terms.period || event.terms.frequency;
     if (is_leader || !event.sample_read || has_rate) ChooseRate(event, &attr);
     AddContents(event, &attr);
@@ -200,14 +200,14 @@ class Planner {
     if (contents.thread_counts && attr->has(perf_event::kAttrInherit)) {
       attr->flags |= perf_event::kAttrInheritStat;
     }
-    // perf's rule: what an event says of its own goes before what is asked for of all.
+    // An event's own terms go before the options for all events, as in perf.
     if ((attr->flags & (perf_event::kAttrExcludeUser | perf_event::kAttrExcludeKernel)) != 0)
       return;
     if (options_.all_user) attr->flags |= perf_event::kAttrExcludeKernel;
     if (options_.all_kernel) attr->flags |= perf_event::kAttrExcludeUser;
   }
 
-  // An event's own terms go before what is asked for of all.
+  // Sets period or frequency. An event's own terms go before the options for all events.
   void ChooseRate(const events::FoundEvent& event, Attr* attr) const {
     uint64_t period = options_.period;
     uint64_t frequency = frequency_;
@@ -221,7 +221,8 @@ class Planner {
     attr->sample_period = period != 0 ? period : frequency;
   }
 
-  // On a CPU that is not observed a function could be entered without our knowing.
+  // Plans the companions of return probes. Without all CPUs there are none: a function could be
+  // entered on a CPU that is not observed.
   void PlanCompanions() {
     if (!plan_.unwinds || !HasCompanions() || !options_.targets.cpus.empty()) return;
     for (const PlannedEvent& event : plan_.sampling) {
@@ -229,8 +230,8 @@ class Planner {
     }
   }
 
-  // Context switches are the kernel's: who may not sample it sees none of them, and has the stacks
-  // of threads that wait for long by their processes alone.
+  // Plans the context switches. They are kernel code. A user who may not sample the kernel sees
+  // none of them, and gets stacks only of threads that wait for long, read from their processes.
   absl::Status PlanOffCpu() {
     OffCpuPlan& plan = plan_.off_cpu.emplace();
     Attr attr = BaseAttr();
@@ -243,7 +244,8 @@ class Planner {
     plan.written.config = PERF_COUNT_SW_BPF_OUTPUT;
     plan.written.sample_period = 1;
     plan.written.flags &= ~uint64_t{perf_event::kAttrInherit};
-    attr.sample_type &= ~perf_event::kSamplePeriod;  // with which the kernel would sample them all
+    // With a sample period in the records, the kernel would sample every switch.
+    attr.sample_type &= ~perf_event::kSamplePeriod;
     for (const SwitchSampling& sampling : kSwitchSampling) {
       PlannedEvent& event = plan.switches.emplace_back();
       event.attr = attr;
@@ -269,7 +271,7 @@ class Planner {
 
   absl::Status ChooseCallGraph(const events::SampleTerms& terms, Attr* attr) {
     CallGraph how = options_.call_graph;
-    // As for perf, who says how deep a call chain may be wants one.
+    // A depth (max-stack) implies a call chain, as in perf.
     if (terms.max_stack && how == CallGraph::kNone) how = CallGraph::kFramePointers;
     if (terms.call_graph == "fp") how = CallGraph::kFramePointers;
     if (terms.call_graph == "dwarf") how = CallGraph::kDwarf;
@@ -292,8 +294,9 @@ class Planner {
     return absl::OkStatus();
   }
 
-  // The kernel's own walk of the user stack would only stand beside ours. Where chains are made at
-  // once it helps them over switches of stacks (ProbeSampling), and is in no file.
+  // Adds registers and stack bytes. The kernel's own walk of the user stack would only repeat ours,
+  // so it is excluded. If chains are unwound while recording, ProbeSampling includes it again: it
+  // helps over switches of stacks, and goes into no file.
   static void CopyStacks(uint32_t bytes, Attr* attr) {
     attr->sample_type |= perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
     attr->flags |= perf_event::kAttrExcludeCallchainUser;
@@ -301,8 +304,8 @@ class Planner {
     attr->sample_stack_user = bytes;
   }
 
-  // As the file has it: with the chains that the unwinding stage finds in the stacks, and without
-  // the stacks and the registers that nobody asked for. exclude_callchain_user stays set: it tells
+  // Returns the attr for the file. It has the chains that the unwinding stage makes, but no stacks
+  // and no registers that were not requested. exclude_callchain_user stays set, because it says
   // that these chains are ours (FORMAT.md).
   Attr Written(Attr attr) const {
     if (attr.sample_stack_user == 0 || options_.post_unwind) return attr;
@@ -314,12 +317,13 @@ class Planner {
   }
 
   absl::Status ProbeSampling(PlannedEvent event) {
-    // Who may open one tracepoint may open all. Closing one takes the kernel some 10 ms.
+    // If one tracepoint can be opened, all can. Only the first is tried, because closing one takes
+    // the kernel about 10 ms.
     const bool is_tracepoint = event.attr.type == perf_event::kTypeTracepoint;
     absl::Status opened = is_tracepoint && tracepoints_open_ ? absl::OkStatus() : Try(event.attr);
     tracepoints_open_ = tracepoints_open_ || (is_tracepoint && opened.ok());
-    // The kernel asks for rights before it asks whether there is such an event, so either fall-back
-    // may show that the other is needed as well. Each is taken once at most.
+    // The kernel checks rights before it checks whether the event exists, so one fall-back may show
+    // that the other one is also needed. Each is taken at most once.
     bool user_only = false;
     for (;; opened = Try(event.attr)) {
       if (IsUnknownRegister(ErrnoOf(opened)) && DropVectorRegisters(&event.attr)) continue;
@@ -350,7 +354,7 @@ class Planner {
   }
 
   static bool IsUnknownRegister(int error) { return error == EINVAL || error == EOPNOTSUPP; }
-  // False where there are none that nobody asked for.
+  // Removes vector registers that were not requested. Returns false if there are none.
   bool DropVectorRegisters(Attr* attr) const {
     const uint64_t dropped = kVectorRegisters & ~options_.contents.user_registers;
     if ((attr->sample_regs_user & dropped) == 0) return false;
@@ -358,18 +362,18 @@ class Planner {
     return true;
   }
 
-  // Branches are the hardware's alone.
+  // cpu-clock cannot replace cycles with branches, which only hardware records.
   static bool MayBeCpuClock(const Attr& attr) {
     return attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES &&
            (attr.sample_type & perf_event::kSampleBranchStack) == 0;
   }
 
-  // Kernels before 5.12 have the whole weight only.
+  // True for WEIGHT_STRUCT, which kernels before 5.12 do not have.
   static bool HasSplitWeight(const Attr& attr) {
     return (attr.sample_type & perf_event::kSampleWeightStruct) != 0;
   }
 
-  // Kernels before 6.12 read no counts of groups in samples of events that are inherited
+  // True for counts of groups in samples of inherited events. Kernels before 6.12 do not read them
   // (perf_event_open in kernel/events/core.c).
   static bool InheritsReads(const Attr& attr) {
     return attr.has(perf_event::kAttrInherit) && (attr.sample_type & perf_event::kSampleRead) != 0;
@@ -400,8 +404,9 @@ class Planner {
     return !attr.has(perf_event::kAttrExcludeKernel) && !attr.has(perf_event::kAttrExcludeUser);
   }
 
-  // Samples of user space have no chains of the kernel. There are kernels (6.12.117 of Debian) that
-  // refuse them to ordinary users nevertheless, unless they are excluded, too.
+  // True if samples of user space ask for the kernel's part of chains, which they do not have. Some
+  // kernels (Debian's 6.12.117) nevertheless refuse them to unprivileged users unless that part is
+  // excluded.
   static bool AsksForKernelChains(const Attr& attr) {
     return attr.has(perf_event::kAttrExcludeKernel) &&
            !attr.has(perf_event::kAttrExcludeCallchainKernel) &&
@@ -434,7 +439,7 @@ class Planner {
       opened = Try(attr);
     }
     if (!opened.ok()) return Explain(opened, name);
-    // Each on its own: one that this kernel does not know must not cost the others.
+    // Each flag is tried separately: one that this kernel does not know must not cost the others.
     for (const auto& [is_wanted, flag] :
          {std::pair(true, perf_event::kAttrBuildId),
           std::pair(options_.bpf_events, perf_event::kAttrKsymbol),
@@ -488,11 +493,12 @@ class Planner {
   const RecordOptions& options_;
   const procfs::PerfLimits& limits_;
   const ProbeTarget target_;
-  std::vector<events::FoundEvent> events_;  // as asked for, but for weak groups that were given up
-  std::vector<std::string> given_up_;       // notes on those
+  // As requested, with members of abandoned weak groups as separate events.
+  std::vector<events::FoundEvent> events_;
+  std::vector<std::string> given_up_;  // notes on those groups
   uint64_t frequency_ = 0;
   bool user_only_noted_ = false, reads_noted_ = false;
-  bool tracepoints_open_ = false;  // one did
+  bool tracepoints_open_ = false;  // True if one could be opened.
   EventPlan plan_;
 };
 

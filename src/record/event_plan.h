@@ -1,6 +1,6 @@
-// Which attrs a recording opens: what was asked for, made into what this kernel permits.
+// Turns the requested events into attrs that this kernel permits.
 //
-// Nothing is guessed from versions: each attr is opened once, on the first target, and closed
+// Kernel versions are not consulted. Each attr is opened once, on the first target, and closed
 // again.
 
 #pragma once
@@ -20,32 +20,33 @@
 
 namespace profiler::record {
 
-// One event: as it is opened, and as the file says that it was. They differ where samples are
-// unwound on their way: the file's have neither registers nor stack bytes.
+// One event, with the attr that is opened and the attr that the file describes. They differ if
+// samples are unwound while recording: the file's samples have neither registers nor stack bytes.
 struct PlannedEvent {
   perf_event::Attr attr;
   perf_event::Attr written;
   std::string name;
-  size_t leader = 0;  // of its group, in EventPlan::sampling; its own place where it is alone
+  // Index of the group's leader in EventPlan::sampling; the event's own index outside a group.
+  size_t leader = 0;
   std::string group_name;
-  std::vector<int> cpus;        // on which it is counted; empty: on all
-  std::string filter;           // of a tracepoint's records
-  std::string cgroup;           // whose threads alone are sampled; empty: all
-  bool is_user_return = false;  // a return probe
+  std::vector<int> cpus;        // CPUs that count it; empty: all
+  std::string filter;           // filters a tracepoint's records
+  std::string cgroup;           // samples only threads of this cgroup; empty: all threads
+  bool is_user_return = false;  // True for a return probe.
 };
 
-// The context switches of a recording with --off-cpu: one event for each of kSwitchSampling, of
-// which one is on at a time.
+// The context switches of a recording with --off-cpu: one event for each of kSwitchSampling. One of
+// them is enabled at a time.
 struct OffCpuPlan {
-  // Empty where the kernel does not let us sample them, being kernel code.
+  // Empty if the kernel does not let us sample them, because context switches are kernel code.
   std::vector<PlannedEvent> switches;
-  perf_event::Attr written;  // of the samples that come of it
+  perf_event::Attr written;  // of the samples that the stage makes (off_cpu_stage.h)
 };
 
-// Where a CPU has more than so many switches a second, one in `period` of each thread is sampled.
-// (The kernel's own way to keep a frequency has no use here: it raises the period with any two
-// switches in a row, and lowers it only while the thread runs for ticks.) Primes, so that the turns
-// of a thread that waits here and there by turns all come up.
+// Above `above` switches per second on a CPU, every `period`-th switch of each thread is sampled.
+// The kernel's own frequency mode does not fit: it raises the period after any two switches in a
+// row, and lowers it only while the thread runs for ticks. The periods are primes, so that every
+// wait of a thread that alternates between several is sampled in turn.
 struct SwitchSampling {
   uint64_t above = 0;
   uint64_t period = 1;
@@ -54,33 +55,34 @@ inline constexpr std::array<SwitchSampling, 3> kSwitchSampling = {
     {{0, 1}, {5'000, 11}, {50'000, 101}}};
 
 struct EventPlan {
-  // A dummy software event: it counts nothing and carries MMAP2, COMM, FORK, EXIT and the like, so
-  // that these come while sampling is still off. Opened enabled.
+  // A dummy software event. It counts nothing and carries MMAP2, COMM, FORK, EXIT and similar
+  // records, so that these arrive while sampling is still disabled. Opened enabled.
   PlannedEvent sideband;
   // Opened disabled.
   std::vector<PlannedEvent> sampling;
   std::optional<OffCpuPlan> off_cpu;
   // The companions of the return probes among `sampling` (return_probes.h). Opened enabled.
   std::vector<perf_event::Attr> companions;
-  bool unwinds = false;  // call chains are made by us, of registers and stack bytes
-  // Kernel addresses may turn up in samples.
+  bool unwinds = false;  // True if we make the call chains, from registers and stack bytes.
+  // True if samples may have kernel addresses.
   bool kernel_samples = false;
   std::vector<std::string> notes;
 };
 
-// Where the attrs are tried.
+// The thread or CPU on which the attrs are tried.
 struct ProbeTarget {
-  pid_t pid = 0;  // a thread; 0: this one; −1: all, on `cpu`
+  pid_t pid = 0;  // a thread; 0: the calling one; −1: all threads, on `cpu`
   int cpu = 0;
-  bool enable_on_exec = false;  // the target is a command that waits for its exec
+  bool enable_on_exec = false;  // True if the target is a command that waits for its exec.
 };
 
-// `cycles` becomes cpu-clock where there are no hardware counters; events of kernel and user become
-// user only where the kernel may not be sampled; a frequency over the limit is clamped: each with a
-// note (of cpu-clock only where the event was asked for). Errors:
-// kInvalidArgument or kNotFound for an event that this machine has not, kPermissionDenied with the
-// sysctl that would permit it, kNotFound (ESRCH) for a dead target. `options.call_graph` is not
-// kAuto.
+// Plans the events of a recording. Replaces, each with a note, events that the machine lacks or
+// forbids. `cycles` becomes cpu-clock without hardware counters; that is noted only if the user
+// named the event. Events of kernel and user become user-only if the kernel may not be sampled. A
+// frequency over the limit is clamped. `options.call_graph` must not be kAuto.
+//
+// Errors: kInvalidArgument or kNotFound for an event that this machine does not have,
+// kPermissionDenied with the sysctl that would permit it, kNotFound (ESRCH) for a dead target.
 absl::StatusOr<EventPlan> PlanEvents(ringbuf::Kernel& kernel, const RecordOptions& options,
                                      const procfs::PerfLimits& limits, const ProbeTarget& target);
 

@@ -1,8 +1,8 @@
-// The root directories that processes of a recording have and this one has not, kept open: those of
+// Keeps the root directories open that recorded processes have and this one does not: those of
 // containers and chroots.
 //
 //   process lives   /proc/PID/root ──▶ a descriptor, for each root directory and mount namespace
-//   process ends                       what it has executed is still found below that
+//   process ends                       its executables are still found below the descriptor
 
 #pragma once
 
@@ -22,34 +22,36 @@
 
 namespace profiler::record {
 
-// One thread. A look at a process costs two system calls or three.
+// The foreign root directories of a recording. Use it from one thread. A look at a process costs
+// two or three system calls.
 //
-// A descriptor of a directory keeps its file system mounted: whoever would unmount a chroot would
-// be told that it is busy. So the descriptor is one of a copy of the mounts, where that may be made
-// (open_tree(2), CAP_SYS_ADMIN, and the process is in our mount namespace); it is private, and goes
-// with the descriptor. Those of another namespace end with that. The file system itself stays in
-// use until then.
+// A descriptor of a directory keeps its file system mounted: unmounting a chroot would fail with
+// EBUSY. So the descriptor refers to a private copy of the mounts, which goes with the descriptor,
+// if such a copy is permitted (open_tree(2): CAP_SYS_ADMIN, and the process is in our mount
+// namespace). The mounts of another namespace end with that namespace. The file system itself stays
+// in use until the descriptor is closed.
 class FileRoots {
  public:
-  // At most so many; one other user's processes have a sixteenth of what the others leave.
+  // Limit for directories. The processes of one other user may use at most one sixteenth of the
+  // remaining budget.
   static constexpr size_t kMost = 256;
 
   explicit FileRoots(const procfs::Roots& roots);
 
   struct Found {
-    symbolize::SharedFd directory;  // null: it is ours, or nothing is known of it
-    bool is_new = false;            // nobody had it before
+    symbolize::SharedFd directory;  // null: our own root directory, or unknown
+    bool is_new = false;            // True if no earlier process had it.
   };
-  // The root directory of a process that lives; it is the first of `recent` then.
+  // Returns the root directory of a running process and moves it to the front of `recent`.
   Found Of(uint32_t pid);
 
-  // All, those first that were found last.
+  // Returns all directories, the most recently used first.
   const std::vector<symbolize::SharedFd>& recent() const { return recent_; }
 
  private:
   struct Key {
     FileId directory;
-    ino_t mounts = 0;  // the namespace
+    ino_t mounts = 0;  // mount namespace
     bool operator==(const Key&) const = default;
   };
 
@@ -58,9 +60,10 @@ class FileRoots {
 
   const std::string proc_;
   const std::optional<Key> own_;
-  std::vector<Key> keys_;  // of `recent_`
+  // In the order of `recent_`.
+  std::vector<Key> keys_;
   std::vector<symbolize::SharedFd> recent_;
-  FairBudget budget_{kMost};  // of users
+  FairBudget budget_{kMost};  // Charged by user.
 };
 
 }  // namespace profiler::record

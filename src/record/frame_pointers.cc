@@ -26,9 +26,9 @@ std::optional<bool> KeepsFramePointers(const symbolize::ElfImage& image) {
     if (rule.kind == UnwindRule::kFromFramePointer || rule.kind == UnwindRule::kRealigned) {
       ++with;
     } else if (rule.kind == UnwindRule::kFromStackPointer) {
-      // On AArch64 a frame is found by the stack pointer even where x29 points to its record.
+      // On AArch64 frames are found by the stack pointer even if x29 points to the frame record.
       if (is_aarch64 && rule.frame_slot != 0) ++with;
-      // Nothing can be told of a leaf that keeps nothing, or of a prologue.
+      // A leaf without a frame, and a prologue, prove nothing.
       if (rule.cfa_offset > leaf && !(is_aarch64 && rule.frame_slot != 0)) ++without;
     }
   }

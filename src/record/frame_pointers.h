@@ -1,4 +1,4 @@
-// Tells by an image's call frame information whether its code keeps frame pointers.
+// Tells from an image's call frame information whether its code keeps frame pointers.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace profiler::record {
 
-// Whether the image's functions were compiled to keep frame pointers, by what a sample of its call
-// frame information says of where frames are found. Nothing for an image without any.
+// Returns whether the image's functions were compiled to keep frame pointers. Decides by the rules
+// of a sample of its call frame information; returns nothing if the image has none.
 std::optional<bool> KeepsFramePointers(const symbolize::ElfImage& image);
 
 }  // namespace profiler::record

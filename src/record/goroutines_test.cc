@@ -1,5 +1,5 @@
-// The stage on samples of a program of Go that runs on the stack of a thread: what is on the stack
-// of the goroutine was not copied.
+// Tests the stage on samples of a Go program that runs on the stack of a thread: the goroutine's
+// own stack was not copied.
 
 #include <elf.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@
 namespace profiler::record {
 namespace {
 
-// Of the file and, as far as numbers tell, of memory: nothing is mapped there.
+// Difference between addresses in memory and in the file. Nothing of this process is mapped there.
 constexpr uint64_t kBias = 0x10000000000;
 constexpr uint64_t kOutermost = 0x1000, kSystemstack = 0x1100, kOnThread = 0x1200, kWork = 0x1300,
                    kMain = 0x1400, kAsmcgocall = 0x1500, kCgocall = 0x1600, kStub = 0x1700,
@@ -33,8 +33,8 @@ constexpr uint64_t kOtherFrame = 0x30000000018;  // the frame pointer of main.wo
 constexpr uint64_t kRegisters = 0xff0fff;
 constexpr size_t kFp = 6, kSp = 7, kPc = 8;
 
-// main.main calls main.work and the stubs, which call C. In newer versions of Go the function that
-// switches stacks for that has a frame.
+// Makes a program: main.main calls main.work and the stubs, which call C. In newer versions of Go,
+// the function that switches stacks for that has a frame.
 std::vector<std::byte> ProgramFile(bool is_newer) {
   symbolize::ByteBuilder code;
   const auto pad_to = [&](uint64_t address) {
@@ -88,7 +88,7 @@ std::vector<std::byte> ProgramFile(bool is_newer) {
       {.name = "f", .start = kFunctionOfC, .pieces = {{8, 0x100}}},
       {.name = "main._Cfunc_g", .start = kOtherStub, .pieces = {{16, 0x100}}},
       {.name = "g", .start = kOtherFunctionOfC, .pieces = {{8, 0x100}}}};
-  // The first section begins behind the file's header.
+  // The file's header has 64 bytes.
   constexpr uint64_t kTextOffset = 64;
   return symbolize::ElfBuilder()
       .Section(".text", kOutermost, code, SHF_ALLOC | SHF_EXECINSTR)
@@ -132,16 +132,18 @@ class GoroutinesTest : public testing::Test {
     for (const auto record : records.records()) ASSERT_TRUE(ring_.Publish(record.bytes()));
   }
 
-  // In what systemstack called. `kernel`: return addresses that frame pointers led the kernel to.
+  // Unwinds in a function that systemstack called. `kernel`: the return addresses that the kernel
+  // found by frame pointers.
   std::string Unwind(const std::vector<uint64_t>& kernel) {
     return UnwindStack(kOnThread, {kOtherFrame, kBias + kSystemstack + 0x49, 1, 2}, kernel);
   }
-  // In a function of C that a goroutine called, of which the kernel knows nothing.
+  // Unwinds in a C function that a goroutine called. The kernel has no chain for it.
   std::string UnwindC(uint64_t function, uint64_t frame_pointer) {
     return UnwindStack(function, {frame_pointer, kBias + kAsmcgocall + 0x49, 1, 2}, {});
   }
-  // In what C called, on a goroutine's stack. Its frame of cgocall is at kStack + 80; behind the
-  // frame of a newer Go's asmcgocall, which is at kStack + 56, at kStack + 88.
+  // Unwinds in a Go function that C called, on a goroutine's stack. The frame of cgocall is at
+  // kStack + 80. With the frame of a newer Go's asmcgocall, which is at kStack + 56, it is at
+  // kStack + 88.
   std::string UnwindCallback(uint64_t stub) {
     std::vector<uint64_t> words = {0, kBias + kCgocallback + 0x40, 1, 2, 3,
                                    4, kBias + kSystemstack};
@@ -179,7 +181,7 @@ class GoroutinesTest : public testing::Test {
     return Pass();
   }
 
-  // The chain that was written, as addresses in the file, and how it was found.
+  // Returns the written chain, as addresses in the file, and its quality.
   std::string Pass() {
     std::vector<ringbuf::RingPass> passes = {{0, ring_.view().Peek(), kRing, 0, 0}};
     passes[0].consume = passes[0].bytes.size();
@@ -208,7 +210,7 @@ class GoroutinesTest : public testing::Test {
   }
 
   static constexpr size_t kRing = 1 << 20;
-  static constexpr uint32_t kPid = 5'000'000;  // above what the kernel gives
+  static constexpr uint32_t kPid = 5'000'000;  // above the kernel's largest pid
   uint32_t pid_ = kPid, tid_ = kPid;
   bool is_newer_ = false;
   const perf_event::RecordLayout written_{Written()};

@@ -25,10 +25,10 @@
 namespace profiler::record {
 namespace {
 
-// Root directories in which the file of a process is looked for that has ended.
+// Root directories that are searched for the file of a process that has ended.
 constexpr size_t kMostRootsTried = 16;
-// Mappings between two looks at which files are gone; for many files more, since a look costs a
-// system call for each of them.
+// Mappings between two calls of CloseDeleted. With many files more, because each file costs a
+// system call.
 constexpr uint64_t kMetBetweenLooks = 4096, kMetForEachFile = 8;
 
 std::string DescriptorPath(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
@@ -68,9 +68,9 @@ void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
   }
   Image& image = known->second;
   if (image.is_settled) return;
-  // A process of a storm that has ended before it was met is like those before it. One that lives
-  // has what they had, so it is always worth a look; if that finds nothing, the next ones are
-  // fewer.
+  // A process that ended before its mapping was read is like the earlier ones, so it is not tried
+  // again. A living process has the same file, so it is worth a look. After each failure, looks
+  // become rarer (at powers of two).
   if (image.tries > 0 && !IsAlive(mapping.pid)) return;
   if (!std::has_single_bit(++image.tries)) return;
   Wanted wanted{.path = std::string(mapping.filename),
@@ -86,7 +86,8 @@ void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
   waiting_.push_back(std::move(wanted));
 }
 
-// A map in our own root directory, under the number that we know, is there at the end as well.
+// Notes that the process may write a map. Leaves out processes whose map lies in our own root
+// directory under the pid that we use, because that map will still be there at the end.
 void ImageKeeper::WantMap(uint32_t pid) {
   if (maps_wanted_.size() == kMostMapsWanted || !looked_at_.insert(pid).second) return;
   const auto is_known = [pid](const MapWanted& wanted) { return wanted.pid == pid; };
@@ -97,7 +98,7 @@ void ImageKeeper::WantMap(uint32_t pid) {
   maps_wanted_.push_back({.pid = pid});
 }
 
-// Each process is looked at in the next pass, and then after twice as many passes as before.
+// Looks for each process in the next pass, then after twice as many passes as before, up to 64.
 void ImageKeeper::LookForMaps() {
   constexpr uint32_t kRarely = 64;
   looked_at_.clear();
@@ -109,7 +110,8 @@ void ImageKeeper::LookForMaps() {
   });
 }
 
-// As names are looked for later, but while the process lives: whose it is, and where.
+// Looks for the map in the places of the later naming, while the process still tells its user and
+// root directory.
 bool ImageKeeper::FindMap(uint32_t pid) {
   symbolize::SymbolizerOptions files;
   files.proc_path = proc_;
@@ -177,8 +179,8 @@ UniqueFd ImageKeeper::OpenBelow(const symbolize::SharedFd& root, const Wanted& w
   return *std::move(file);
 }
 
-// What has no name any more, as the process has it: its program, and, for who may look there, what
-// is mapped there. A library's code is a mapping of its own, so no other needs to be looked at.
+// Opens a file without a name as the process has it: its program, or, with the rights for
+// map_files, the mapping. A library's code is a mapping of its own, so other mappings need no look.
 UniqueFd ImageKeeper::OpenMapped(const Wanted& wanted, uint32_t pid) const {
   const std::string process = absl::StrCat(proc_, "/", LivingThreadOf(proc_, pid));
   const std::string range =
@@ -197,9 +199,9 @@ bool ImageKeeper::Matches(int file, const Wanted& wanted) const {
   return procfs::IsMappedFile(file, wanted.maj, wanted.min, wanted.ino);
 }
 
-// Whether it is kept, or need not be.
+// Keeps the file. Returns true if the image is settled: the file is kept, or need not be.
 bool ImageKeeper::Keep(const Wanted& wanted, Candidate candidate) {
-  // Under another name.
+  // True if the image is kept under another name.
   if (!wanted.build_id.empty() && kept_->Find(wanted.path, wanted.build_id)) return true;
   struct stat status;
   if (fstat(candidate.file.get(), &status) != 0) return false;
@@ -226,20 +228,21 @@ void ImageKeeper::FindWaitingBelow(const symbolize::SharedFd& root) {
     UniqueFd file = OpenBelow(root, wanted);
     if (!file.valid()) return false;
     MakeKey(wanted.path, wanted.build_id, wanted.maj, wanted.min, wanted.ino);
-    // It is there, or else `wanted` would not be: nothing moves.
+    // The image is there, because `wanted` was added with it. So nothing in images_ moves.
     Image& image = images_.find(key_)->second;
     if (!image.is_settled) image.is_settled = Keep(wanted, Candidate{std::move(file), root});
     return true;
   });
 }
 
-// The number of a descriptor stays taken, since who names a file that is complete may be about to
-// open it by that: by the number alone it would find what was opened next.
+// Closes removed files, the oldest first, beyond the limit in bytes. The descriptor's number stays
+// in use (for /dev/null), because a thread that names a complete file may be about to open the
+// image by that number. It would otherwise find an unrelated file there.
 void ImageKeeper::CloseDeleted() {
   met_ = 0;
   constexpr uint64_t kBlock = 512;  // of st_blocks, see stat(2)
   uint64_t bytes = 0;
-  std::vector<int> deleted;  // the latest first
+  std::vector<int> deleted;  // latest first
   for (size_t i = files_.size(); i > 0; --i) {
     struct stat status;
     const int file = files_[i - 1]->get();

@@ -1,14 +1,14 @@
-// Keeps the images open that a recording meets, as long as that goes on: processes end, containers
-// go, and packages are replaced before anybody asks for names.
+// Keeps the images open that a recording meets, because processes end, containers go, and packages
+// are replaced before anybody asks for names.
 //
-//   MMAP2 of an image that was not met before: where is its file?
-//     our own root directory     one that will be there still is left alone
-//     that of the process        a container or a chroot, while the process lives
-//     those met before           the process has ended, others like it have not
-//     what the process has mapped     a file that has no name any more
-//   none: it waits for the next root directory that is met
+//   MMAP2 of a new image: where is its file?
+//     our own root directory          not kept open if it will still be there at the end
+//     the process's root directory    a container or a chroot, while the process lives
+//     root directories met before     the process has ended, others like it have not
+//     the process's own mapping       a file that has no name any more
+//   nowhere: the image waits for the next new root directory
 //
-// A file counts if it has the build-id of the record, or its device and inode.
+// A file matches if it has the record's build-id, or its device and inode.
 
 #pragma once
 
@@ -34,59 +34,60 @@
 
 namespace profiler::record {
 
-// One thread. A mapping of an image that is known costs one look-up and no allocation, one that is
-// not some system calls, 20 µs or so.
+// Keeps images open. Use it from one thread. A mapping of a known image costs one look-up and no
+// allocation; a new image costs some system calls, about 20 µs.
 class ImageKeeper {
  public:
   struct Limits {
-    uint64_t files = 0;  // descriptors of images
-    // All processes are recorded. Then of our own files only those on the file system of "/" are
-    // kept open: others could not be unmounted meanwhile.
+    uint64_t files = 0;  // descriptors for images
+    // True if all processes are recorded. Then our own files are kept open only on the file system
+    // of "/", so that other file systems can be unmounted.
     bool system_wide = false;
-    // Of files that were removed the blocks stay in use as long as they are open: at most so many
-    // bytes, which is looked after now and then.
+    // Limit in bytes for removed files, whose blocks stay in use while they are open. Checked now
+    // and then.
     uint64_t deleted_bytes = uint64_t{1} << 30;
   };
 
-  // `kept` gets what is kept.
+  // Kept files are added to `kept`.
   ImageKeeper(std::shared_ptr<symbolize::KeptFiles> kept, const procfs::Roots& roots,
               const Limits& limits);
 
-  // A mapping as an MMAP2 record says it; one may be told again.
+  // Takes a mapping as its MMAP2 record describes it. The same mapping may be passed again.
   void Take(const perf_event::Mmap2& mapping);
-  // Looks for maps of JITs (perf-PID.map) in root directories and pid namespaces of others, which
-  // are written some time after the memory was mapped that they are of: to be called now and then.
+  // Looks for the maps of JITs (perf-PID.map) in foreign root directories and pid namespaces. A JIT
+  // writes its map some time after it has mapped memory, so call this now and then.
   void LookForMaps();
 
  private:
-  // What is known of an image once it was met.
+  // The state of an image that was met.
   struct Image {
-    bool is_settled = false;  // it was found, or there is no room for it
-    uint32_t tries = 0;       // else: the first, and those in processes that lived
+    bool is_settled = false;  // True if its file was found, or if there is no room for it.
+    // Looks for the file so far: the first one, and later ones for processes that were alive.
+    uint32_t tries = 0;
   };
-  // What tells the file of an image.
+  // A mapped image whose file is looked for.
   struct Wanted {
     std::string path;
     procfs::BuildId build_id{};
     uint32_t maj = 0, min = 0;
     uint64_t ino = 0;
-    uint64_t start = 0, end = 0;  // where the process has mapped it
+    uint64_t start = 0, end = 0;  // its addresses in the process
   };
   struct Candidate {
     UniqueFd file;
-    symbolize::SharedFd root{};  // null: ours
+    symbolize::SharedFd root{};  // null: our own
   };
-  // A process that has mapped memory for code, while it has no map yet.
+  // A process that has mapped memory for code and has no map yet.
   struct MapWanted {
     uint32_t pid = 0;
     uint32_t looks = 0;
-    uint32_t next = 1;  // in the look of that number it is looked for again
+    uint32_t next = 1;  // number of the look that searches again
   };
   static constexpr size_t kMostMapsWanted = 1024;
   static constexpr uint64_t kMostBytes = uint64_t{32} << 20;  // of names
   static constexpr size_t kMostWaiting = 1024;
 
-  // In `key_`: the name, and what tells files of one name apart.
+  // Sets `key_` to the name and the build-id, or without a build-id to the name, device and inode.
   void MakeKey(std::string_view path, std::span<const std::byte> build_id, uint32_t maj,
                uint32_t min, uint64_t ino);
   bool IsAlive(uint32_t pid) const;
@@ -110,12 +111,12 @@ class ImageKeeper {
   absl::flat_hash_map<std::string, Image> images_;
   std::deque<Wanted> waiting_;
   std::vector<MapWanted> maps_wanted_;
-  absl::flat_hash_set<uint32_t> looked_at_;  // processes that need no map, since the last look
-  std::string own_pids_;                     // the namespace of numbers that this process is in
+  absl::flat_hash_set<uint32_t> looked_at_;  // processes without need of a map, since the last look
+  std::string own_pids_;                     // this process's pid namespace
   std::vector<symbolize::SharedFd> files_;   // in the order in which they were met
-  FairBudget name_budget_{kMostBytes};       // of processes
-  FairBudget file_budget_;                   // of users other than root and the effective one
-  uint64_t met_ = 0;                         // mappings, since files were looked for that are gone
+  FairBudget name_budget_{kMostBytes};       // charged by process
+  FairBudget file_budget_;                   // charged by user, except root and the effective one
+  uint64_t met_ = 0;                         // mappings since CloseDeleted
 };
 
 }  // namespace profiler::record

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Processes are directories of a tree of its own; their root directories are there as well.
+// Processes are directories of a temporary tree, which also has their root directories.
 class ImageKeeperTest : public testing::Test {
  protected:
   ImageKeeperTest() {
@@ -39,7 +39,7 @@ class ImageKeeperTest : public testing::Test {
     keeper_.emplace(kept_, procfs::Roots{proc(), directory_ + "/sys"}, limits);
   }
 
-  // A process with a root directory of its own.
+  // Makes a process with its own root directory.
   std::string Process(uint32_t pid, const std::string& root) {
     const std::string process = proc() + "/" + std::to_string(pid);
     fs::create_directories(process + "/ns");
@@ -50,7 +50,7 @@ class ImageKeeperTest : public testing::Test {
   }
   void End(uint32_t pid) { fs::remove_all(proc() + "/" + std::to_string(pid)); }
 
-  // A program with a build-id: this one.
+  // Makes a program with a build-id: a copy of this one.
   std::string Program(const std::string& name) {
     const std::string path = directory_ + name;
     fs::create_directories(fs::path(path).parent_path());
@@ -62,7 +62,7 @@ class ImageKeeperTest : public testing::Test {
     const procfs::BuildId id = procfs::BuildIdOfFile("/proc/self/exe");
     keeper_->Take({.pid = pid, .build_id = id, .prot = PROT_READ | PROT_EXEC, .filename = name});
   }
-  // As a kernel tells it that knows no build-ids.
+  // Takes a mapping as a kernel without build-ids reports it.
   void MapFile(uint32_t pid, const std::string& name, const std::string& file) {
     struct stat status;
     ASSERT_EQ(stat(file.c_str(), &status), 0);
@@ -73,7 +73,7 @@ class ImageKeeperTest : public testing::Test {
                    .prot = PROT_EXEC,
                    .filename = name});
   }
-  // What was kept of this program.
+  // Returns the file that was kept of this program.
   std::optional<symbolize::KeptFiles::File> Kept() {
     return kept_->Find("", procfs::BuildIdOfFile("/proc/self/exe"));
   }
@@ -94,7 +94,7 @@ TEST_F(ImageKeeperTest, AProgramIsFoundInTheRootDirectoryOfItsProcess) {
 
 TEST_F(ImageKeeperTest, AnotherBuildInOurOwnRootDirectoryIsLeftAlone) {
   Process(7, "/container");
-  // A file of that name is here, too.
+  // The file of that name in our own root directory.
   const std::string name = directory_ + "/both";
   Write(name, "no program");
   const std::string program = Program("/container" + name);
@@ -106,7 +106,7 @@ TEST_F(ImageKeeperTest, AnotherBuildInOurOwnRootDirectoryIsLeftAlone) {
 TEST_F(ImageKeeperTest, AfterItsEndAProcessIsTakenToHaveHadARootDirectoryThatIsKnown) {
   Process(7, "/container");
   Write(directory_ + "/container/bin/sh", "another");
-  Map(7, "/bin/sh");  // which it has not, so nothing is kept
+  Map(7, "/bin/sh");  // not in its root directory, so nothing is kept
   End(7);
   const std::string program = Program("/container/bin/program");
   Map(8, "/bin/program");
@@ -155,7 +155,7 @@ TEST_F(ImageKeeperTest, AProgramThatHasRemovedItselfIsStillToBeHad) {
 TEST_F(ImageKeeperTest, SoIsALibraryByWhereItIsMapped) {
   const std::string process = Process(7, "/container");
   fs::create_directories(process + "/map_files");
-  // The name that the link has, seen from where the process is, leads nowhere.
+  // The link's name leads nowhere in the process's root directory.
   const std::string library = Program("/library (deleted)");
   fs::create_symlink(library, process + "/map_files/7f0012340000-7f0012345000");
   const procfs::BuildId id = procfs::BuildIdOfFile(library);

@@ -43,7 +43,7 @@ void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
   } else if ((misc & perf_event::kMiscMmapBuildId) != 0) {
     image.build_id.assign(mapping.build_id.begin(), mapping.build_id.end());
   } else {
-    // As the process sees it, and, when that is gone already, as we do.
+    // Read the file as the process sees it. If it is gone there, read it as we see it.
     const std::string path(name);
     const std::string root = absl::StrCat("/proc/", LivingThreadOf("/proc", mapping.pid), "/root");
     {

@@ -15,21 +15,24 @@
 
 namespace profiler::record {
 
-// One thread. A mapping of an image that is known costs one look-up and no allocation. A program
-// may map files under ever new names; of those of one process no more are kept than have room, and
-// of all processes together, in kMostBytes.
+// The images of a recording. Use it from one thread. A mapping of a known image costs one look-up
+// and no allocation.
+//
+// A program may map files under ever new names. The names of one process, and of all processes
+// together, are limited by shares of kMostBytes.
 class ImageList {
  public:
   static constexpr uint64_t kMostBytes = uint64_t{32} << 20;
 
-  // A mapping as an MMAP2 record of header `misc` says it. Takes the build-id from the record, or
-  // from the file, now, while it is likely to be there still.
+  // Adds the mapping of an MMAP2 record with header field `misc`. Takes the build-id from the
+  // record. Without one, reads it from the file at once, while the file most likely still exists.
   void Add(const perf_event::Mmap2& mapping, uint16_t misc);
-  // The next file begins. What was read of images is kept for it.
+  // Begins the next file: Entries() lists only images added from now on. Their build-ids stay
+  // cached.
   void BeginFile();
 
-  // The BUILD_ID feature's entries of the images that were added since the file began, in the order
-  // of their first mapping; those without a build-id are left out. The kernel comes first, unless
+  // Returns the BUILD_ID feature's entries of the images added since the file began, in the order
+  // of their first mapping. Leaves out images without a build-id. The kernel comes first, unless
   // `kernel` is empty.
   std::vector<perf_data::BuildIdEntry> Entries(const procfs::BuildId& kernel) const;
 
@@ -41,8 +44,8 @@ class ImageList {
   using Images = absl::node_hash_map<std::string, Image>;
 
   Images images_;                                 // by name
-  std::vector<const Images::value_type*> order_;  // of their first mapping
-  FairBudget budget_{kMostBytes};                 // of processes
+  std::vector<const Images::value_type*> order_;  // by first mapping
+  FairBudget budget_{kMostBytes};                 // charged by process
 };
 
 }  // namespace profiler::record

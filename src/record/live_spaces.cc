@@ -20,18 +20,18 @@ using symbolize::ImageId;
 using symbolize::ImageKind;
 
 constexpr size_t kPage = 4096;
-// How often code is looked at before it is read again: JITs write their pages bit by bit.
+// Uses of a window of code before it is read again, because JITs change their pages bit by bit.
 constexpr uint32_t kMostUses = 1000;
-// Processes that have exited and are kept, for samples taken before that.
+// Number of exited processes that are kept, for samples taken before their end.
 constexpr size_t kExitedKept = 256;
-// After so many more, images are looked for that none has mapped. It costs a look at all mappings.
+// Forgotten processes between two searches for unmapped images. A search looks at all mappings.
 constexpr size_t kForgottenBetweenLooks = 256;
-// Likewise, after so many images that were opened, or as many as there were.
+// Opened images between two such searches, unless more images were mapped at the last one.
 constexpr size_t kOpenedBetweenLooks = 4096;
-// Bytes for all images, and what an image takes of them besides its name. Half of them is common:
-// one process with thousands of plugins may use that as long as no other one needs it. Each open
-// image is a mapping of this process as well, of which it may have 65 530 (vm.max_map_count): they
-// are half as many at most.
+// Budget in bytes for all images, and the cost of an image besides its name. Half of the budget is
+// common: one process with thousands of plugins may use it as long as no other process needs it.
+// Each open image is also one of this process's mappings, of which it may have 65 530
+// (vm.max_map_count). The budget allows at most half as many images.
 constexpr uint64_t kBudget = uint64_t{64} << 20, kCommonBudget = kBudget / 2;
 constexpr uint64_t kImageCost = 2048;
 
@@ -99,7 +99,7 @@ symbolize::Mapping LiveSpaces::UserMapping(const perf_event::Mmap2& mmap, ImageK
 }
 
 ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
-  // Memory is all the same to the unwinder; its mappings are told apart by their names.
+  // For the unwinder all memory without a file is alike, so names suffice as the key.
   const bool is_file = kind == ImageKind::kUser;
   const std::span<const std::byte> build_id =
       is_file ? mapping.build_id : std::span<const std::byte>();
@@ -132,8 +132,8 @@ ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
     OpenUserImage(image);
   }
   if (kind == ImageKind::kVdso) image.file = symbolize::OpenVdso(image.spec, files_).file;
-  // What is mapped now may be another program than what was opened under the same name, so it gets
-  // a number of its own.
+  // A changed file gets a new number: it may be another program than the one that was opened under
+  // the same name.
   return ids_[key] = Add(std::move(image));
 }
 
@@ -197,7 +197,7 @@ void LiveSpaces::Ended(const perf_event::Task& task) {
   if (exited_.size() <= kExitedKept) return;
   const uint32_t oldest = exited_.front();
   exited_.pop_front();
-  // Its first thread is gone: others may run on, and the pid may have been taken again.
+  // Only the first thread has ended: others may run on, or the pid may be in use again.
   if (kill(static_cast<pid_t>(oldest), 0) != 0 && errno == ESRCH) {
     spaces_.Forget(oldest);
     machines_.Forget(oldest);
@@ -207,8 +207,8 @@ void LiveSpaces::Ended(const perf_event::Task& task) {
   }
 }
 
-// An open image keeps the blocks of a file that is gone, and one of the few mappings that a process
-// may have (vm.max_map_count): tests and package managers make, run and remove thousands.
+// An open image keeps the blocks of a removed file, and one of the limited number of mappings
+// (vm.max_map_count). Tests and package managers make, run and remove thousands of programs.
 void LiveSpaces::CloseUnmappedImages() {
   forgotten_ = opened_ = mapped_ = 0;
   const std::vector<bool> mapped = spaces_.MappedImages(images_.size());
@@ -229,7 +229,7 @@ void LiveSpaces::CloseUnmappedImages() {
     images_[i].reset();
     free_.push_back(id);
   }
-  // What is mapped again is met as for the first time.
+  // An image that is mapped again is opened anew.
   absl::erase_if(ids_,
                  [&](const auto& known) { return !mapped[static_cast<size_t>(known.second)]; });
 }

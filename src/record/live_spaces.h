@@ -1,5 +1,5 @@
-// What the processes of a recording have mapped while it goes on, and the images there, opened
-// while they can be: a file may be gone a moment later, its process too.
+// Follows the mappings of recorded processes, and opens each mapped image at once: the file, or its
+// process, may be gone a moment later.
 
 #pragma once
 
@@ -32,24 +32,26 @@
 
 namespace profiler::record {
 
-// The memory of a process that runs, for what the copied stack does not have. One thread.
+// The memory of a running process, for addresses that the copied stack lacks. Use it from one
+// thread.
 class LiveSpace final : public symbolize::MappedSpace {
  public:
   LiveSpace(symbolize::UnwindImages& images, reader::Readers& readers)
       : MappedSpace(images), readers_(readers) {}
 
-  // Sets the time before which code of virtual machines must have been there to be the code of a
-  // stack that was read after its sample. 0: the time of the sample.
+  // Sets the time up to which code of a virtual machine must exist to count as code of a stack that
+  // was read after its sample. 0: the time of the sample.
   void SetStackTime(uint64_t time) { stack_time_ = time; }
 
-  // Where frames in memory without an image are asked for; null: nowhere. Must outlive it.
+  // Sets the virtual machines that are asked about frames in memory without an image; null: none.
+  // `machines` must outlive this object.
   void SetMachines(ManagedProcesses* machines) { machines_ = machines; }
   symbolize::ManagedCode* Managed() override {
     return machines_ == nullptr ? nullptr : machines_->Of(pid(), stack_time_);
   }
 
-  // Code without a file is asked for in the process as it is now, and kept for a while, some pages
-  // of it.
+  // Reads code without a file from the process as it is now, and caches some pages of it for a
+  // while.
   bool ReadCode(RuntimeAddress address, std::span<std::byte> bytes) override;
 
  private:
@@ -59,70 +61,71 @@ class LiveSpace final : public symbolize::MappedSpace {
     bool Holds(uint64_t address, size_t bytes) const {
       return address >= start && address - start < size && bytes <= size - (address - start);
     }
-    // From the page of `address` on. What it has of there stays where nothing can be read: the
-    // process may have ended.
+    // Reads the window anew, from the page of `address` on. Keeps the former contents if nothing
+    // can be read, because the process may have ended.
     void Read(reader::Readers& readers, uint32_t pid, uint64_t address);
-    // Of it into `bytes`, after a Read where that is needed.
+    // Copies part of the window into `bytes`, after a Read if needed.
     bool Copy(reader::Readers& readers, uint32_t pid, uint64_t address, std::span<std::byte> bytes);
 
     const size_t pages;
     std::vector<std::byte> memory;
     uint32_t pid = 0;
     uint64_t start = 0;
-    size_t size = 0;    // that could be read
-    uint32_t uses = 0;  // since it was read
+    size_t size = 0;    // bytes that could be read
+    uint32_t uses = 0;  // since the last Read
   };
 
   reader::Readers& readers_;
   ManagedProcesses* machines_ = nullptr;
   uint64_t stack_time_ = 0;
-  // By page: a chain goes through several pieces of code.
+  // One window for each piece of code that a chain goes through.
   static constexpr size_t kCodeWindows = 16;
   std::vector<Window> code_ = std::vector<Window>(kCodeWindows, Window(2));
 };
 
-// One thread. Fed with records in time order. Allocates for mappings and images alone.
+// The spaces of all recorded processes. Use it from one thread, with records in time order.
+// Allocates only for mappings and images.
 //
-// A program may map ever new files, each under a name of 4 KB. What no process has mapped any more
-// is closed now and then, and what one process has mapped has to fit into its share of a budget:
-// code of more images than that is not unwound.
+// A program may map ever new files, each under a name of 4 KB. So images that no process maps any
+// more are closed now and then, and the images of one process have to fit into its share of a
+// budget. Code of further images is not unwound.
 class LiveSpaces final : private sideband::SidebandUser {
  public:
-  // `layout` is that of the records, `written` of those that go into the file; `proc_path` is where
-  // /proc is. `readers` must outlive it.
+  // `layout` is that of the records, `written` that of the records in the file; `proc_path` is the
+  // path of /proc. `readers` must outlive this object.
   LiveSpaces(const perf_event::RecordLayout& layout, const perf_event::RecordLayout& written,
              const std::string& proc_path, reader::Readers& readers);
 
-  // Opens images from `kept`, too, when they are not where they were mapped from; `keep` is told of
-  // each that was not met before, so that it is there if it can be.
+  // Also opens images from `kept` if their file is gone. Calls `keep` for each new image, so that
+  // its file is kept if possible.
   void OpenKept(std::shared_ptr<const symbolize::KeptFiles> kept,
                 std::function<void(const perf_event::Mmap2&)> keep) {
     files_.kept = std::move(kept);
     keep_ = std::move(keep);
   }
 
-  // A record of any type, as Sideband takes it. An executable image that was not met before is
-  // opened now: its headers are read, nothing else.
+  // Takes a record of any type, as Sideband does. Opens a new executable image at once, and reads
+  // only its headers.
   void Take(perf_event::RawRecord record) { sideband_.Take(record, layout_); }
 
-  // The process whose samples come next.
+  // Returns the process of the next samples.
   LiveSpace& Enter(uint32_t pid) {
     space_.Enter(pid, spaces_.Process(pid));
     return space_;
   }
 
-  // The names of code that virtual machines make: the samples' records go with them.
+  // Returns the names of code that virtual machines make. Their records precede the samples.
   CodeDumps& dumps() { return dumps_; }
-  // What was read of virtual machines may be otherwise by now.
+  // Begins a pass: state that was read from virtual machines may have changed by now.
   void Refresh() {
     machines_.Refresh();
     unwind_images_.StartPass();
   }
 
-  // As AddressSpaces has it.
+  // True if the process executes another program, as in AddressSpaces.
   bool IsExecuting(uint32_t pid) const { return spaces_.IsExecuting(pid); }
-  // Enters what a sample of a process that IsExecuting is of. False where that is gone: nothing of
-  // it can be read, only found by the files.
+  // Enters the program of a sample of a process that IsExecuting. Returns false if that program's
+  // memory is gone: then only its files can be read.
   bool EnterDuringExec(uint32_t pid, bool in_user_code, uint64_t user_ip) {
     const symbolize::AddressSpace& space =
         spaces_.DuringExec(pid, in_user_code, RuntimeAddress{user_ip});
@@ -130,21 +133,23 @@ class LiveSpaces final : private sideband::SidebandUser {
     return &space == &spaces_.Process(pid);
   }
 
-  // Of an image's number, as MappedCode has it, of which a frame was met.
+  // Returns the path of an image, by its number in MappedCode. A frame in the image must have been
+  // met.
   const std::string& ImagePath(uint32_t image) const { return images_[image]->spec.path; }
-  // Heap memory of the unwinding tables.
+  // Returns the heap memory of the unwinding tables, in bytes.
   size_t table_memory() const { return unwind_images_.memory_used(); }
 
  private:
   struct Image {
-    // Of the budget.
+    // Returns the bytes that it takes of the budget.
     uint64_t cost() const;
 
     symbolize::ImageSpec spec;
-    std::optional<symbolize::ImageFile> file;  // until its first frame is met
+    std::optional<symbolize::ImageFile> file;  // present until the image's first frame is met
     bool was_met = false;
-    bool is_closed = false;  // what it took of the budget was given back
-    // Where its file is somebody else's: whose, and its sections and segments.
+    bool is_closed = false;  // True if its share of the budget was given back.
+    // The owner of the file, and its number of sections and segments; set if the file is neither
+    // root's nor the user's.
     uid_t owner = 0;
     size_t headers_of_others = 0;
   };
@@ -156,26 +161,26 @@ class LiveSpaces final : private sideband::SidebandUser {
   void Ended(const perf_event::Task& task) override;
   symbolize::ImageId ImageOf(const perf_event::Mmap2& mapping, symbolize::ImageKind kind);
   symbolize::ImageId Add(Image image);
-  // The file of a new image, where there is room for its headers.
+  // Opens the file of a new image, if the budget has room for its headers.
   void OpenUserImage(Image& image);
   bool HasChanged(symbolize::ImageId image) const;
   std::optional<symbolize::UnwindImageFiles> TakeFile(symbolize::ImageId image);
   void CloseUnmappedImages();
 
   const perf_event::RecordLayout layout_;
-  symbolize::SymbolizerOptions files_;                  // where image files are looked for
+  symbolize::SymbolizerOptions files_;                  // how image files are found
   std::function<void(const perf_event::Mmap2&)> keep_;  // may be empty
   sideband::Sideband sideband_{*this};
   symbolize::AddressSpaces& spaces_ = sideband_.spaces();
-  // By ImageId; null: closed before a frame of it was met, so nobody knows its number any more.
+  // By ImageId. Null: closed before the first frame in it, so nobody holds its number.
   std::vector<std::unique_ptr<Image>> images_;
-  std::vector<symbolize::ImageId> free_;  // those that are null
-  // Path, build-id, device and inode.
+  std::vector<symbolize::ImageId> free_;  // indices of null images
+  // Path, build-id, device (major, minor) and inode.
   using Key = std::tuple<std::string, std::string, uint32_t, uint32_t, uint64_t>;
   absl::flat_hash_map<Key, symbolize::ImageId> ids_;
-  // Sections and segments of files that are neither root's nor the user's, by who owns them: all
-  // those that are open may have some tens of megabytes. One owner may have as many as a thousand
-  // programs have.
+  // Budget for sections and segments of files that are neither root's nor the user's, charged by
+  // owner. All of them together may take some tens of megabytes; one owner has room for a thousand
+  // programs.
   static constexpr size_t kMostHeadersOfOthers = 800'000, kMostHeadersOfOne = 4'000;
   FairBudget header_budget_{kMostHeadersOfOthers};
   symbolize::UnwindImages unwind_images_;
@@ -184,10 +189,10 @@ class LiveSpaces final : private sideband::SidebandUser {
   ManagedProcesses machines_{files_, dumps_, readers_};
   LiveSpace space_;
   std::deque<uint32_t> exited_;
-  size_t forgotten_ = 0;  // processes, since unmapped images were closed
+  size_t forgotten_ = 0;  // processes, since CloseUnmappedImages
   size_t opened_ = 0;     // images, since then
-  size_t mapped_ = 0;     // images, then
-  FairBudget budget_;     // of processes, for images
+  size_t mapped_ = 0;     // mapped images, then
+  FairBudget budget_;     // for images, charged by process
   std::optional<symbolize::ImageId> too_many_;
 };
 

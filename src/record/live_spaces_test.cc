@@ -18,7 +18,7 @@ namespace {
 using perf_event::Attr;
 using perf_event::RecordBuilder;
 
-// No process of a machine has such an id.
+// No process of a machine has this id.
 constexpr uint32_t kNoSuchProcess = 100'000'000;
 
 Attr UsualAttr() {
@@ -27,21 +27,21 @@ Attr UsualAttr() {
 }
 
 std::string CopyOfAProgram(const std::string& name) {
-  // As /proc has it, without links and doubled slashes.
+  // The path as /proc shows it, without links and doubled slashes.
   const std::string path = std::filesystem::canonical(testing::TempDir()) / name;
   std::filesystem::copy_file("/proc/self/exe", path,
                              std::filesystem::copy_options::overwrite_existing);
   return path;
 }
 
-// Whether this process has the file mapped, which may have been removed.
+// True if this process has the file mapped, even if the file was removed.
 bool HasMapped(const std::string& path) {
   std::ifstream maps("/proc/self/maps");
   const std::string text{std::istreambuf_iterator<char>(maps), {}};
   return text.find(path) != std::string::npos;
 }
 
-// How many of the files of a directory it has mapped.
+// Returns the number of files of a directory that this process has mapped.
 size_t CountMapped(const std::string& directory) {
   std::ifstream maps("/proc/self/maps");
   size_t count = 0;
@@ -60,7 +60,7 @@ class LiveSpacesTest : public testing::Test {
     RecordBuilder records(UsualAttr());
     Take(records.By(pid, pid).Mmap2(address, 0x1000, 0, path));
   }
-  // One program under so many names in a directory of its own.
+  // Makes a program with `names` names in a directory of its own.
   static std::string LinkAProgram(const std::string& directory, size_t names) {
     const std::string program = CopyOfAProgram("linked");
     const std::string path = std::filesystem::canonical(testing::TempDir()) / directory;
@@ -75,7 +75,7 @@ class LiveSpacesTest : public testing::Test {
     RecordBuilder records(UsualAttr());
     Take(records.By(pid, pid).Exit());
   }
-  // More processes than are kept.
+  // Ends more processes than are kept.
   void EndManyProcesses() {
     constexpr uint32_t kMany = 1000;
     for (uint32_t i = 1; i <= kMany; ++i) End(kNoSuchProcess + i);
@@ -86,7 +86,8 @@ class LiveSpacesTest : public testing::Test {
                      "/proc", readers_};
 };
 
-// Makes a copy of a program whose header counts so many sections, which are a hole behind it.
+// Makes a copy of a program whose header counts `count` sections; the section headers are a hole at
+// its end.
 std::string CopyOfSections(const std::string& name, uint16_t count) {
   const std::string path = CopyOfAProgram(name);
   const uint64_t size = std::filesystem::file_size(path);
@@ -144,7 +145,8 @@ TEST_F(LiveSpacesTest, OpensAFileAgainThatIsMappedAgain) {
   EXPECT_TRUE(HasMapped(path));
 }
 
-// Plugins, or a virtual machine that makes a library for each foreign function.
+// Programs with many plugins do that, and a virtual machine that makes a library for each foreign
+// function.
 TEST_F(LiveSpacesTest, OneProcessMayHaveThousandsOfImagesAsLongAsNobodyElseNeedsTheRoom) {
   constexpr size_t kNames = 3000;
   const std::string directory = LinkAProgram("plugins", kNames);
@@ -154,7 +156,7 @@ TEST_F(LiveSpacesTest, OneProcessMayHaveThousandsOfImagesAsLongAsNobodyElseNeeds
   EXPECT_EQ(CountMapped(directory), kNames);
 }
 
-// A program may map one file under as many names as it likes.
+// A program may map one file under any number of names.
 TEST_F(LiveSpacesTest, OneProcessCannotTakeTheRoomOfTheOthers) {
   constexpr size_t kNames = 4200;
   std::string deep = "names";

@@ -1,4 +1,4 @@
-// The session on the kernel that runs here. Says what it skips where that forbids recording.
+// Tests the session on the running kernel. Skips tests for which that kernel forbids recording.
 
 #include <grp.h>
 #include <signal.h>
@@ -31,7 +31,7 @@
 namespace profiler::record {
 namespace {
 
-// Uses so much CPU time in the calling thread.
+// Uses this much CPU time in the calling thread.
 void Burn(std::chrono::milliseconds time) {
   timespec now{};
   volatile uint64_t sink = 0;
@@ -41,7 +41,7 @@ void Burn(std::chrono::milliseconds time) {
   } while (std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec) < time);
 }
 
-// A child that does `body` once Release is called; killed when this goes.
+// A child that runs `body` once Release is called. The destructor kills it.
 class Child {
  public:
   explicit Child(const std::function<void()>& body) {
@@ -140,7 +140,7 @@ TEST_F(LiveTest, TellsHowLongAThreadWasBlockedAndInWhat) {
   static constexpr std::chrono::nanoseconds kSleep = std::chrono::milliseconds(50);
   Child child([] {
     const timespec time{0, kSleep.count()};
-    // The first one may have begun before the recording.
+    // The first sleep may begin before the recording.
     for (int i = 0; i < 3; ++i) clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
   });
   options_.targets.pids = {child.pid()};
@@ -151,9 +151,9 @@ TEST_F(LiveTest, TellsHowLongAThreadWasBlockedAndInWhat) {
   ASSERT_TRUE((*session)->Run().ok());
   const RecordSummary& summary = (*session)->summary();
   ASSERT_TRUE(summary.states.has_value());
-  // ThreadSanitizer has a thread of its own in each process.
+  // ThreadSanitizer adds a thread to each process.
   EXPECT_GE(summary.states->threads, 1u);
-  // Until its first switch, where it was about to run when the recording began.
+  // Unknown until the first switch: the thread was about to run when recording began.
   EXPECT_LT(summary.states->unknown, summary.states->blocked);
   EXPECT_GE(summary.states->blocked, static_cast<uint64_t>(2 * kSleep.count()));
   const auto& calls = summary.states->calls;
@@ -246,7 +246,7 @@ TEST_F(LiveTest, RecordsACommandFromItsExec) {
 
 // ---- unwound while recording
 
-// Programs to unwind: each spends its time at the end of a chain that frame pointers do not show,
+// Programs to unwind. Each spends its time at the end of a chain that frame pointers do not show,
 // or that is longer than the copied stack.
 
 int CompareSlowly(const void* a, const void* b) {
@@ -260,7 +260,7 @@ std::chrono::nanoseconds CpuTime() {
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-// So much of the CPU's time, however busy the machine is.
+// Sorts for this much CPU time, however busy the machine is.
 void SortFor(std::chrono::milliseconds time) {
   const auto end = CpuTime() + time;
   while (CpuTime() < end) {
@@ -310,7 +310,8 @@ void ThrowFor(std::chrono::milliseconds time) {
 
 class LiveUnwindTest : public LiveTest {
  protected:
-  // Records `body` and says how its chains came out. `least`: the part that is whole.
+  // Records `body` and notes the quality of its chains. `least`: the smallest share of complete
+  // chains.
   void Record(const std::function<void()>& body, double least = 0.995) {
     options_.call_graph = CallGraph::kDwarf;
     Child child(body);
@@ -346,8 +347,8 @@ TEST_F(LiveUnwindTest, TheFileHasCallChainsAndNoStacks) {
   EXPECT_NE(file_.attr.sample_type & perf_event::kSampleCallchain, 0u);
   EXPECT_EQ(perf_data::ReadChainQuality(file_.features), summary_.chains);
   EXPECT_TRUE(perf_data::HasExactUserCallers(file_.attr));
-  // 80 bytes a sample and 8 a frame, beside the header and what was mapped: a record and the entry
-  // of a build-id for each mapping.
+  // 80 bytes per sample and 8 per frame, besides the header and the mappings, each of which has a
+  // record and an entry of a build-id.
   constexpr uint64_t kOnce = 8192, kMapping = 512;
   const auto mappings = static_cast<uint64_t>(file_.count("MMAP2"));
   EXPECT_LE(summary_.bytes, kOnce + kMapping * mappings + 80 * summary_.samples + 8 * file_.frames)
@@ -358,7 +359,7 @@ TEST_F(LiveUnwindTest, ChainsThatReachFarBeyondTheCopiedStackAreCut) {
   Record([] { BurnBelow(3000, std::chrono::milliseconds(300)); }, /*least=*/0);
   if (IsSkipped()) return;
   ASSERT_FALSE(summary_.chains.cuts.empty());
-  // The kernel shortens the copy if the rest of the record leaves less room.
+  // The kernel copies less if the rest of the record leaves less room.
   const std::string& reason = summary_.chains.cuts[0].reason;
   EXPECT_TRUE(reason == "stack too short" || reason == "stack copied short") << reason;
   ASSERT_EQ(summary_.chain_weights.size(), 1u);
@@ -366,7 +367,7 @@ TEST_F(LiveUnwindTest, ChainsThatReachFarBeyondTheCopiedStackAreCut) {
   EXPECT_GT(weight.cut, weight.whole);
 }
 
-// The interrupted function's stack is another one, which the sample does not copy.
+// The interrupted function uses another stack, which the sample does not copy.
 TEST_F(LiveUnwindTest, HandlersOnAStackOfTheirOwnEndWithWhatTheyInterrupted) {
   Record(BurnOnOtherStack, /*least=*/0);
   if (IsSkipped()) return;
@@ -442,7 +443,7 @@ TEST_F(LiveTest, EachSampleIsInOneOfSeveralFiles) {
   const RecordSummary& summary = (*session)->summary();
   paths.push_back(summary.last_file);
   EXPECT_EQ(summary.files, paths.size());
-  EXPECT_GE(paths.size(), 2u);  // signals that wait together are one
+  EXPECT_GE(paths.size(), 2u);  // pending signals count as one
   uint64_t samples = 0;
   for (const std::string& path : paths) {
     const RecordedFile file = ReadBack(path);
@@ -452,11 +453,12 @@ TEST_F(LiveTest, EachSampleIsInOneOfSeveralFiles) {
   EXPECT_EQ(samples, summary.samples);
 }
 
-// Exits with 0 when it went as it should, else with the number of what did not.
+// Exits with 0 on success, else with the number of the failed check.
 int RecordAsNobody(RecordOptions options) {
   constexpr uid_t kNobody = 65534;
   if (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0) return 2;
-  // Without an exec after setuid, this process and the command that it forks could not be traced.
+  // The process may be traced again: setuid without an exec forbids tracing this process and the
+  // command that it forks.
   prctl(PR_SET_DUMPABLE, 1);
   auto session = RecordSession::Create(ringbuf::LinuxKernel(), options);
   if (!session.ok()) {
@@ -473,7 +475,7 @@ TEST_F(LiveTest, FallsBackToUserSpaceAsAnOrdinaryUser) {
   if (geteuid() != 0) GTEST_SKIP() << "skipped: needs root to become another user";
   const auto paranoid = procfs::ReadNumber("/proc/sys/kernel/perf_event_paranoid");
   if (paranoid != 2) GTEST_SKIP() << "skipped: kernel.perf_event_paranoid is not 2";
-  // The test's own directory may lie where only root comes.
+  // The test's own directory may be accessible only to root.
   std::string directory = "/tmp/profiler_live_XXXXXX";
   ASSERT_NE(mkdtemp(directory.data()), nullptr);
   std::filesystem::permissions(directory, std::filesystem::perms::all);

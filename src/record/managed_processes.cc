@@ -22,7 +22,7 @@
 namespace profiler::record {
 namespace {
 
-// All memory of a process that may be read, not only its code.
+// All readable memory of a process, not only its code.
 class LiveMemory final : public symbolize::ProcessMemory {
  public:
   LiveMemory(const std::string& proc, uint32_t pid, reader::Readers& readers)
@@ -34,7 +34,7 @@ class LiveMemory final : public symbolize::ProcessMemory {
     return ReadPieces(std::span(&piece, 1)) == static_cast<int64_t>(bytes.size());
   }
 
-  // Reads all pieces in one request, one after the other, each as it is then.
+  // Reads all pieces in one request. They are read one after the other while the process runs on.
   size_t ReadEach(std::span<const Piece> pieces) override {
     constexpr size_t kMost = 128;
     pieces = pieces.first(std::min(pieces.size(), kMost));
@@ -59,7 +59,7 @@ class LiveMemory final : public symbolize::ProcessMemory {
   reader::Readers& readers_;
 };
 
-// Whether there is a map of the process's code (perf-PID.map) that names would be taken from.
+// Returns true if the process has a map of its code (perf-PID.map) from which names would be taken.
 bool FindMap(const symbolize::ImageSpec& spec, const symbolize::SymbolizerOptions& files) {
   const symbolize::JitMapPlaces places = symbolize::PlacesOfJitMap(spec, files);
   return std::ranges::any_of(places.paths, [&](const std::string& path) {
@@ -67,11 +67,11 @@ bool FindMap(const symbolize::ImageSpec& spec, const symbolize::SymbolizerOption
   });
 }
 
-// Where Debian builds Node.js, the program is small and V8 in a library.
+// In Debian's build of Node.js the program is small and V8 lies in a library.
 bool IsNodeLibrary(std::string_view path) { return BaseName(path).starts_with("libnode.so"); }
 
-// By the names that Node.js has as a program and as a library; what is in the file is seen when it
-// is needed.
+// Decides by the names that Node.js has as a program and as a library. The file itself is examined
+// when it is needed.
 bool MayHaveV8(std::string_view path) {
   const std::string_view name = BaseName(path);
   return name == "node" || name == "nodejs" || name.starts_with("node-") ||
@@ -80,7 +80,7 @@ bool MayHaveV8(std::string_view path) {
 
 }  // namespace
 
-// One that has mapped a virtual machine.
+// A process that has mapped an image of a virtual machine.
 class ManagedProcesses::Process {
  public:
   Process(const symbolize::SymbolizerOptions& files, reader::Readers& readers,
@@ -94,29 +94,29 @@ class ManagedProcesses::Process {
         memory_(files.proc_path, mmap.pid, readers) {}
   virtual ~Process() = default;
 
-  // Whether the process had written a map of its code by the first time that this was asked.
+  // Returns whether the process had written a map of its code when this was called first.
   bool HasMap() {
     if (!has_map_) has_map_ = FindMap(spec_, files_);
     return *has_map_;
   }
 
-  // The image that is taken for the virtual machine.
+  // The image that should contain the virtual machine.
   const std::string& path() const { return spec_.path; }
 
-  // Null where there is none after all.
+  // Null if it contains none after all.
   symbolize::ManagedCode* code(uint64_t look, uint64_t time) {
     symbolize::ManagedCode* const machine = Machine();
     if (std::exchange(look_, look) != look && machine != nullptr) machine->Refresh();
     if (machine != nullptr) machine->SetTime(time);
     return machine;
   }
-  // Lets the machine of a running process read what later samples are proven by.
+  // Reads the state of a running process that later samples need as proof.
   void Prepare() {
     if (symbolize::ManagedCode* const machine = Machine()) machine->Prepare();
   }
 
  protected:
-  // That of the virtual machine.
+  // Opens the image of the virtual machine.
   symbolize::OpenedImage OpenImage() const { return symbolize::OpenImage(spec_, files_); }
   const symbolize::ImageSpec& spec() const { return spec_; }
   LiveMemory& memory() { return memory_; }
@@ -183,7 +183,7 @@ class ManagedProcesses::V8Process final : public Process {
     return frames_ ? &*frames_ : nullptr;
   }
 
-  // Of Node.js it takes ten milliseconds, and many processes may run it.
+  // Cached, because reading takes ten milliseconds for Node.js, and many processes may run it.
   const std::optional<symbolize::v8::Metadata>& MetadataOfImage() {
     constexpr size_t kMostImages = 256;
     if (images_.size() >= kMostImages) images_.clear();
@@ -213,14 +213,14 @@ void ManagedProcesses::Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKin
   const bool has_hotspot = mmap.filename.ends_with("/libjvm.so");
   if (!has_hotspot && !MayHaveV8(mmap.filename)) return;
   std::unique_ptr<Process>& process = processes_[mmap.pid];
-  // The program that was mapped before its library has no machine.
+  // A small program that was mapped before its library has no machine.
   const bool is_found =
       process != nullptr && (IsNodeLibrary(process->path()) || !IsNodeLibrary(mmap.filename));
   if (is_found) return;
   symbolize::CodeSink& sink = dumps_.Of(mmap.pid, mmap.sample_id.time);
   if (has_hotspot) {
     process = std::make_unique<HotSpotProcess>(files_, readers_, mmap, sink);
-    // Its code as it is before the first sample.
+    // The process runs since before the recording: read its code before the first sample.
     if (mmap.sample_id.time == 0) process->Prepare();
   } else {
     process = std::make_unique<V8Process>(files_, readers_, v8_images_, mmap, sink);

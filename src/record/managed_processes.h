@@ -1,6 +1,6 @@
-// The virtual machines in the processes of a recording, each read from outside while it runs: by
-// what is mapped it is known that there may be one (libjvm.so, node), and when the first frame is
-// met of which no image tells anything, it is looked at.
+// Finds virtual machines in recorded processes and reads each from outside while it runs. A mapping
+// (libjvm.so, node) shows that a process may have a machine. The machine is examined when the first
+// frame is met that belongs to no image.
 
 #pragma once
 
@@ -21,26 +21,26 @@
 
 namespace profiler::record {
 
-// One thread.
+// The virtual machines of all recorded processes. Use it from one thread.
 class ManagedProcesses {
  public:
-  // `files` says where image files are looked for. `dumps` and `readers` must outlive it.
+  // `files` says where image files are looked for. `dumps` and `readers` must outlive this object.
   ManagedProcesses(const symbolize::SymbolizerOptions& files, CodeDumps& dumps,
                    reader::Readers& readers);
   ~ManagedProcesses();
 
-  // A process maps code of that kind.
+  // Takes a mapping of code of a process.
   void Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKind kind);
-  // A process says where the dump of its JIT compiler is: names are taken from that.
+  // Notes that the process's JIT writes its own dump: names of compiled code come from that.
   void HasDump(uint32_t pid) { dumps_.LeaveCompiled(pid); }
-  // The process begins another program, or is a new one.
+  // Forgets the process: it executes another program, or its pid is reused.
   void Forget(uint32_t pid);
 
-  // Returns null if no virtual machine is known in the process. Valid until the next call of Mapped
-  // or Forget. The caller asks for frames of a stack that was copied at `time`; 0: at the time of
+  // Returns null if the process has no virtual machine. Valid until the next call of Mapped or
+  // Forget. `time` is when the stack was copied whose frames the caller asks for; 0: the time of
   // the dumps.
   symbolize::ManagedCode* Of(uint32_t pid, uint64_t time);
-  // Some milliseconds have gone by.
+  // Begins a new look: what was read of the machines is some milliseconds old.
   void Refresh() { ++look_; }
 
  private:
@@ -53,7 +53,7 @@ class ManagedProcesses {
   reader::Readers& readers_;
   uint64_t look_ = 0;
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
-  // Of images, by path and build-id; nothing where they are no V8.
+  // By path and build-id of the image; nothing if the image has no V8.
   using V8Images = absl::flat_hash_map<std::pair<std::string, std::string>,
                                        std::optional<symbolize::v8::Metadata>>;
   V8Images v8_images_;

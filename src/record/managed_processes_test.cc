@@ -38,7 +38,7 @@ class ManagedProcessesTest : public testing::Test {
                static_cast<std::streamsize>(bytes.size()));
     return path;
   }
-  // Whether there is a virtual machine in a process that maps these, one after the other.
+  // True if a process that maps these files, one after the other, has a virtual machine.
   bool HasMachine(const std::vector<std::string>& paths) {
     reader::Readers readers;
     ManagedProcesses processes(files_, *dumps_, readers);
@@ -65,7 +65,7 @@ TEST_F(ManagedProcessesTest, NodeIsAProgramThatIsAMachine) {
   EXPECT_FALSE(HasMachine({"/lib/libc.so.6"}));
 }
 
-// As Debian builds it.
+// Debian builds Node.js like that.
 TEST_F(ManagedProcessesTest, OrASmallOneWhoseLibraryIs) {
   const std::string program = Write("node", symbolize::v8::NodeImage({}));
   const std::string library =

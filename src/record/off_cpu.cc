@@ -10,7 +10,7 @@ OffCpu::Thread& OffCpu::Find(uint32_t pid, uint32_t tid) {
   std::unique_ptr<Thread>& thread = threads_[tid];
   if (thread == nullptr) {
     thread = std::make_unique<Thread>();
-    // It may have been there before anything of it was known.
+    // The thread may exist since before its first record, so its time counts from the beginning.
     thread->since = counted_.empty() ? 0 : counted_.front().begin;
     thread->times.pid = pid;
     thread->times.tid = tid;
@@ -126,7 +126,8 @@ void OffCpu::TakeSample(uint32_t pid, uint32_t tid, std::span<const uint64_t> ch
 
 void OffCpu::SwitchOut(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time, WaitKind kind) {
   Thread& thread = Find(pid, tid);
-  // It runs, or could not leave its CPU. Where that is news, a record of when it came was lost.
+  // A SWITCH out means that the thread ran until now. If its state was kOff, a record of its return
+  // was lost.
   const bool is_news = thread.state == State::kOff && !thread.was_found;
   thread.state = is_news ? State::kUnknown : State::kRunning;
   thread.was_found = false;
@@ -141,7 +142,8 @@ void OffCpu::SwitchOut(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time, 
 
 void OffCpu::SwitchIn(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time) {
   Thread& thread = Find(pid, tid);
-  if (thread.state == State::kRunning) thread.state = State::kUnknown;  // it had left in between
+  // A record of its leaving in between is missing.
+  if (thread.state == State::kRunning) thread.state = State::kUnknown;
   if (thread.stack_time >= time) thread.has_stack = false;
   Close(thread, time);
   thread.state = State::kRunning;
@@ -153,12 +155,12 @@ void OffCpu::SwitchIn(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time) {
 }
 
 void OffCpu::Start(uint32_t pid, uint32_t tid, uint64_t time) {
-  Exit(tid, time);  // another one of that number
+  Exit(tid, time);  // of a former thread with that tid
   Thread& thread = Find(pid, tid);
   thread.state = State::kOff;
   thread.kind = WaitKind::kPreempted;
   thread.since = time;
-  thread.stack_sought = true;  // it has none yet
+  thread.stack_sought = true;  // True because a new thread has no stack yet.
 }
 
 void OffCpu::Exit(uint32_t tid, uint64_t time) {

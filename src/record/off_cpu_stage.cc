@@ -10,7 +10,7 @@ namespace profiler::record {
 namespace {
 
 constexpr uint64_t kRateWindow = 20'000'000;  // ns
-// So that memory is bounded: with chains, some tens of MB.
+// Bounds the memory: some tens of MB with chains.
 constexpr size_t kMostShortWaits = 1 << 16;
 constexpr uint64_t kSecond = 1'000'000'000;
 

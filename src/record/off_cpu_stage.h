@@ -1,14 +1,14 @@
-// From the records of context switches to the samples of a recording with --off-cpu: each time that
-// a thread was off the CPU is a sample of one of two events, whose period is that time in ns.
+// Turns the records of context switches into samples, for a recording with --off-cpu. Each time
+// that a thread was off the CPU becomes a sample of one of two events, whose period is that time in
+// ns.
 //
 //   SAMPLE context-switches ─┐
 //   SWITCH, FORK, EXIT      ─┴─▶ OffCpu ──▶ SAMPLE offcpu-time      blocked
 //                                      └──▶ SAMPLE preempted-time   preempted
 //
-// A sample has the time at which the thread was back, or, of short times that were summed up, the
-// last of them. Its chain begins where the kernel waits:
-// functions of the scheduler, which all chains have in common, are left out, as /proc/PID/wchan
-// does.
+// A sample's time is when the thread came back; if short times were summed up, when it came back
+// from the last one. The sample's chain begins with the kernel function that waits: scheduler
+// functions, which all chains have in common, are left out, as in /proc/PID/wchan.
 
 #pragma once
 
@@ -28,21 +28,21 @@
 namespace profiler::record {
 
 struct OffCpuStageOptions {
-  perf_event::RecordLayout sideband;  // of all records but samples
-  perf_event::RecordLayout written;   // of the samples that come out
+  perf_event::RecordLayout sideband;  // of all records except samples
+  perf_event::RecordLayout written;   // of the samples that the stage makes
   uint64_t blocked_id = 0, preempted_id = 0;
-  // ns; shorter times off the CPU are summed up by thread and chain, and are one sample at the end.
+  // In ns. Shorter times are summed up by thread and chain, and become one sample at the end.
   uint64_t least_duration = 0;
-  bool keeps_switches = false;  // SWITCH records go into the file as well
-  // Times count from the exec of this process on; 0: from Begin on.
+  bool keeps_switches = false;  // True if SWITCH records also go into the file.
+  // Times count from the exec of this process; 0: from Begin.
   uint32_t begins_with_exec_of = 0;
   symbolize::KernelSymbols::Range scheduler;
-  bool unwinds = false;  // user parts of chains are unwound here, and not followed by the kernel
+  // True if the user parts of chains are unwound here instead of by the kernel.
+  bool unwinds = false;
 };
 
-// What a thread was blocked in, as far as its chain or /proc told: the outermost addresses of the
-// kernel's part of the chain, outermost first, zeroes behind them where there are fewer; and the
-// number of the system call.
+// The kernel entry that blocked a thread, from its chain or /proc. `addresses` are the outermost
+// ones of the chain's kernel part, outermost first and padded with zeroes.
 struct KernelEntry {
   std::array<uint64_t, 5> addresses{};
   int64_t system_call = kNoCall;
@@ -55,7 +55,7 @@ struct KernelEntry {
 };
 using BlockedTimes = absl::flat_hash_map<KernelEntry, uint64_t>;  // in ns
 
-// Those of one thread that were summed up, by kind and chain.
+// The short times of one thread that are summed up, by kind and chain.
 struct ShortWaits {
   WaitKind kind = WaitKind::kBlocked;
   uint32_t pid = 0, tid = 0;
@@ -68,7 +68,8 @@ struct ShortWaits {
   }
 };
 
-// One thread. Allocates nothing a record once it knows the threads and its buffers have grown.
+// Makes the samples. Use it from one thread. Does not allocate per record once it knows the threads
+// and its buffers have grown.
 class OffCpuStage {
  public:
   // Samples are appended to `*output`.
@@ -80,17 +81,18 @@ class OffCpuStage {
   OffCpu& threads() { return off_cpu_; }
   const OffCpu& threads() const { return off_cpu_; }
 
-  // Any record but a sample. False where it does not go into the file.
+  // Takes any record except a sample. Returns false if it does not go into the file.
   bool Take(perf_event::RawRecord record);
-  // A sampled context switch, with its chain.
+  // Takes a sampled context switch with its chain.
   void TakeSample(const perf_event::Sample& sample, std::span<const uint64_t> chain) {
     off_cpu_.TakeSample(sample.pid, sample.tid, chain);
   }
 
-  // Switches of the busiest CPU a second, in some 20 ms before `now`.
+  // Returns the switches per second of the busiest CPU, measured over about 20 ms before `now`.
   uint64_t switch_rate(uint64_t now) const;
   const BlockedTimes& blocked() const { return blocked_; }
-  // Times in whole and in cut chains, blocked and preempted; zero unless chains are unwound.
+  // Returns the times in complete and in cut chains, blocked and preempted; zero unless chains are
+  // unwound.
   const std::array<ChainWeights, 2>& weights() const { return weights_; }
 
  private:
@@ -107,12 +109,13 @@ class OffCpuStage {
   OffCpu off_cpu_;
   BlockedTimes blocked_;
   std::array<ChainWeights, 2> weights_;
-  absl::flat_hash_map<ShortWaits, Wait> short_waits_;  // their sum, and where the last one ended
-  std::vector<uint64_t> chain_;                        // of the sample at hand, as written
-  // Of the window at hand.
+  // The sums, each with the end of its last wait.
+  absl::flat_hash_map<ShortWaits, Wait> short_waits_;
+  std::vector<uint64_t> chain_;  // scratch of WithoutScheduler
+  // The present window, in which switches are counted.
   uint64_t window_began_ = 0;
   std::vector<uint32_t> switches_;  // by CPU
-  uint64_t rate_ = 0;               // of the last whole one
+  uint64_t rate_ = 0;               // of the last complete window, per second
 };
 
 }  // namespace profiler::record

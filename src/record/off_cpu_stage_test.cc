@@ -16,7 +16,7 @@ using perf_event::kContextKernel;
 using perf_event::kContextUser;
 
 constexpr uint64_t kBlockedId = 71, kPreemptedId = 72;
-// Functions of the scheduler lie from 0xffff…2000 on.
+// Scheduler functions begin at kScheduler.
 constexpr uint64_t kKernel = 0xffffffff80000000, kScheduler = kKernel + 0x2000;
 
 perf_event::Attr SidebandAttr() {
@@ -48,7 +48,7 @@ class OffCpuStageTest : public testing::Test {
   static void Sample(OffCpuStage& stage, std::vector<uint64_t> chain) {
     stage.TakeSample({.pid = 7, .tid = 8}, chain);
   }
-  // What came out, a line a sample.
+  // Returns the samples, one per line.
   std::string Output() const {
     std::vector<std::string> lines;
     ringbuf::RingBytes bytes;
@@ -74,7 +74,7 @@ class OffCpuStageTest : public testing::Test {
   }
 
   std::vector<std::byte> output_;
-  bool written_ = false;  // whether the last SWITCH goes into the file
+  bool written_ = false;  // True if the last SWITCH goes into the file.
 };
 
 constexpr uint16_t kOut = perf_event::kMiscSwitchOut;
@@ -156,7 +156,7 @@ TEST_F(OffCpuStageTest, SumsUpWhatThreadsWereBlockedIn) {
 TEST_F(OffCpuStageTest, TellsHowManySwitchesThereAreASecond) {
   OffCpuStage stage(Options(), &output_);
   stage.Begin(0);
-  constexpr uint64_t kEach = 100'000;  // ns: 10 000 a second
+  constexpr uint64_t kEach = 100'000;  // ns: 10 000 per second
   uint64_t time = kEach;
   for (int i = 0; i < 1000; ++i, time += kEach) {
     Switch(stage, time, kOut);

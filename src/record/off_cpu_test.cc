@@ -154,7 +154,7 @@ TEST_F(OffCpuTest, TimesWithStacksOfTheirOwnAreNotEstimated) {
   Out(1000);
   In(1100);
   Out(2000);
-  In(9000);  // another length, which no stack stands for
+  In(9000);  // another length class, without a stack
   off_cpu_.End(9000);
   EXPECT_EQ(off_cpu_.estimate(WaitKind::kBlocked).time, 0);
 }
@@ -203,9 +203,9 @@ TEST_F(OffCpuTest, KeepsThreadsOfOneNumberApart) {
 TEST_F(OffCpuTest, SaysUnknownWhereASwitchWasLost) {
   off_cpu_.Begin(0);
   Out(10);
-  Out(50);  // when it came back nobody knows
+  Out(50);  // the time of its return is unknown
   In(60);
-  In(90);  // nor when it left again
+  In(90);  // the time of leaving is unknown
   off_cpu_.End(100);
   EXPECT_EQ(Times(), "8: run 20 preempted 0 blocked 10 unknown 70");
 }

@@ -16,7 +16,8 @@ namespace {
 
 using std::chrono::system_clock;
 
-// As perf names them (fetch_current_timestamp in tools/perf/util/util.c).
+// Returns the time in the form of perf's file names (fetch_current_timestamp in
+// tools/perf/util/util.c).
 std::string Timestamp(system_clock::time_point when) {
   const time_t seconds = system_clock::to_time_t(when);
   const auto rest = when - system_clock::from_time_t(seconds);
@@ -32,7 +33,7 @@ std::string Timestamp(system_clock::time_point when) {
 
 absl::StatusOr<std::string> OutputFiles::PutAside(system_clock::time_point now) {
   constexpr std::chrono::milliseconds kHundredth{10};
-  // The order of the names is that of the files, also where some are removed already.
+  // Names stay in the order of the files, even if some files are already removed.
   now = std::max(now, latest_ + kHundredth);
   std::string name = absl::StrCat(path_, ".", Timestamp(now));
   while (access(name.c_str(), F_OK) == 0) {

@@ -1,7 +1,7 @@
-// The files of a recording that goes into several: what they are called, and which are kept.
+// Names the files of a recording that goes into several, and removes the oldest ones.
 //
-//   perf.data                    the one that is written to
-//   perf.data.2026112307450240   a complete one, by when it became that: local time and hundredths
+//   perf.data                    the file that is being written
+//   perf.data.2026112307450240   a complete file: local time of its completion, with hundredths
 
 #pragma once
 
@@ -14,25 +14,25 @@
 
 namespace profiler::record {
 
-// One thread.
+// The names of the files. Use it from one thread.
 class OutputFiles {
  public:
-  // `path` is a regular file, or none yet. At most `most` complete ones are kept; 0: all.
+  // `path` is a regular file or does not exist. At most `most` complete files are kept; 0: all.
   OutputFiles(std::string path, size_t most) : path_(std::move(path)), most_(most) {}
 
-  // Renames the file that is written to and returns its name from now on: that of this hundredth
-  // of a second, or of the next one after all before it that names no file. Errors: those of
-  // rename(2); nothing has changed then.
+  // Renames the file at `path` and returns its new name. The name is that of the first hundredth of
+  // a second from `now` on that is later than all former names and not in use. Errors: those of
+  // rename(2); the file then keeps its name.
   absl::StatusOr<std::string> PutAside(std::chrono::system_clock::time_point now);
-  // Removes the oldest ones as far as there are more than are to be kept. One that somebody else
-  // has removed is no error. Errors: those of unlink(2), and the file is not thought of again.
+  // Removes the oldest complete files until at most `most` are left. It is no error if one is
+  // already gone. Errors: those of unlink(2); such a file is not tried again.
   absl::Status RemoveOldest();
 
  private:
   const std::string path_;
   const size_t most_;
-  std::chrono::system_clock::time_point latest_;  // in the name of the last one
-  std::deque<std::string> complete_;              // the oldest first
+  std::chrono::system_clock::time_point latest_;  // time in the last name
+  std::deque<std::string> complete_;              // oldest first
 };
 
 }  // namespace profiler::record

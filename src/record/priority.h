@@ -1,10 +1,10 @@
-// How urgently the recorder runs, compared with what it records.
+// The scheduling priority of the recorder.
 //
-// Mostly it runs as any other program: what it takes from its targets is then theirs to lose as to
-// anybody, and a ring holds what comes while it waits for a CPU. Where it unwinds stacks that is
-// not enough. The ring then gets some kilobytes a sample, and each is work: on a machine whose
-// every CPU is busy, an ordinary recorder lost up to 4 % of 10 000 samples a second, and one of
-// nice -20 none.
+// Without unwinding, the recorder runs at normal priority. Its targets then lose no more CPU time
+// to it than to any other program. The rings hold the records that arrive while it waits for a CPU.
+// That is not enough if it unwinds stacks. Each sample then takes some kilobytes of a ring and some
+// time to process. If every CPU of a machine was busy, a recorder at normal priority lost up to 4 %
+// of 10 000 samples per second. A recorder at nice -20 lost none.
 
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace profiler::record {
 
-// The priority of this process, which starts children as ordinary ones. What was changed is undone
-// when it goes. One at a time; one thread. Source: sched(7).
+// The raised priority of this process. Children start with normal priority. The destructor undoes
+// the change. At most one object at a time; use it from one thread. Source: sched(7).
 class RaisedPriority {
  public:
   RaisedPriority() = default;
@@ -23,12 +23,11 @@ class RaisedPriority {
   RaisedPriority(const RaisedPriority&) = delete;
   RaisedPriority& operator=(const RaisedPriority&) = delete;
 
-  // SCHED_FIFO with this priority, from 1 to 99: before all that is not real time.
-  // kPermissionDenied where the kernel does not let us (CAP_SYS_NICE, RLIMIT_RTPRIO), with what
-  // would help.
+  // Sets SCHED_FIFO with this priority, from 1 to 99: the process then runs before all that is not
+  // real-time. Returns kPermissionDenied, with a remedy, if the kernel refuses (CAP_SYS_NICE,
+  // RLIMIT_RTPRIO).
   absl::Status SetRealTime(int priority);
-  // The highest of the ordinary priorities, where we have the right to (CAP_SYS_NICE) and nobody
-  // has set another one.
+  // Sets the highest normal priority, if we may (CAP_SYS_NICE) and nobody has set another one.
   void RaiseNice();
 
  private:
@@ -36,7 +35,7 @@ class RaisedPriority {
   bool nice_ = false;
 };
 
-// "nice -20", "SCHED_FIFO 10"; empty for a process like any other.
+// Returns "nice -20", "SCHED_FIFO 10"; empty for normal priority.
 std::string PriorityInWords();
 
 }  // namespace profiler::record

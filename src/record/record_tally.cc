@@ -67,7 +67,8 @@ void RecordTally::AddImage(ringbuf::RawRecord record) {
   if (keeper_ != nullptr) keeper_->Take(mapping);
 }
 
-// A thread more, or less, or of another name, is none of its process.
+// Reports processes. Records about threads other than the first one say nothing about their
+// process.
 void RecordTally::TellOfProcess(ringbuf::RawRecord record) {
   if (record.type() == perf_event::kRecordComm) {
     perf_event::Comm comm;
@@ -99,7 +100,7 @@ void RecordTally::Count(ringbuf::RawRecord record) {
       break;
     }
     case perf_event::kRecordLost: {
-      // One that is cut short still counts: what it lacks is zero.
+      // A LOST record that is cut short still counts; its missing fields are zero.
       perf_event::Lost lost;
       perf_event::Decode(record, layout_, &lost);
       lost_ += lost.lost;

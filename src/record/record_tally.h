@@ -1,5 +1,5 @@
-// What goes by on its way from the rings to the file: counted, and images noted; and what runs, for
-// a recording that goes into several files.
+// Counts the records on their way from the rings to the file and notes their images. For a
+// recording that goes into several files, also follows what runs.
 
 #pragma once
 
@@ -23,54 +23,56 @@
 
 namespace profiler::record {
 
-// One thread. Costs a few ns a record; allocates for images alone.
+// Counts records. Use it from one thread. Costs a few ns per record; allocates only for images.
 class RecordTally {
  public:
-  // `layout` says where samples and other records have their time; all events of the recording
+  // `layout` says where samples and other records have their time. All events of the recording must
   // agree in that.
   explicit RecordTally(const perf_event::RecordLayout& layout) : layout_(layout) {}
 
-  // From the first record on it is known what runs. Costs a copy of each record that tells of it.
+  // Follows what runs, for WriteWhatRuns. Copies each record about threads and mappings. Call it
+  // before the first record.
   void FollowWhatRuns() { what_runs_.emplace(layout_); }
-  // From the first record on images are kept open. Costs what an ImageKeeper does.
+  // Keeps images open, at the cost of an ImageKeeper. Call it before the first record.
   void KeepImages(std::shared_ptr<ImageKeeper> keeper) { keeper_ = std::move(keeper); }
 
-  // From the first record on `listener` is told of processes.
+  // Reports processes to `listener`. Call it before the first record.
   void TellOfProcesses(std::shared_ptr<ProcessListener> listener) {
     processes_ = std::move(listener);
   }
 
-  // From the first record on, processes in one memory are found. For records that nobody else has
-  // put in order.
+  // Finds processes that share their memory, in records that are not in time order. `same` compares
+  // two processes. Call it before the first record.
   void FollowSharers(SharedMemory::Same same) { sharers_.emplace(layout_, std::move(same)); }
 
-  // Takes what already runs, as it stands in front of the recording.
+  // Takes the records of what already runs, which precede the recording.
   absl::Status Observe(const ringbuf::RingBytes& bytes);
-  // Walks whole records. kDataLoss when these are none.
+  // Takes whole records. Returns kDataLoss if the bytes are no records.
   absl::Status Take(const ringbuf::RingBytes& bytes);
-  // All that one pass over the rings brought was taken.
+  // Ends a pass: all records of one pass over the rings were taken.
   void EndPass();
-  // Counts what was taken since the last Written as recorded: the file has it.
+  // Counts the records taken since the last call as recorded: the file has them.
   void Written() { written_ = {samples_, file_samples_}; }
-  // It is not, and counts as lost.
+  // Counts them as lost: the file does not have them.
   void NotWritten();
-  // Before EndPass: counts and returns the records that others have mapped what one process of
-  // their memory has. Valid until the next call.
+  // Returns the mappings of a process as records of the processes that share its memory, and counts
+  // them. Call it before EndPass. Valid until the next call.
   std::span<const std::byte> AddMappingsOfSharers();
 
-  // Appends the records of what runs after all that was taken; they are the next file's first.
+  // Appends the records of what runs after all taken records. They begin the next file.
   void WriteWhatRuns(std::vector<std::byte>* out) { what_runs_->Write(out); }
-  // What was taken so far belongs to a file that is complete; `start` is in front of the next one.
+  // Begins a file: the records taken so far belong to a complete file. `start` precedes the next
+  // file.
   absl::Status BeginFile(std::span<const std::byte> start);
 
-  // Of the whole recording.
+  // Counts of the whole recording.
   uint64_t samples() const { return samples_; }
   uint64_t lost() const { return lost_; }
   uint64_t lost_chunks() const { return lost_chunks_; }
 
-  // Of the file.
+  // Returns the number of samples in the present file.
   uint64_t file_samples() const { return file_samples_; }
-  // Of the samples; nothing before the first.
+  // Returns the first and last time of its samples; nothing before the first.
   std::optional<perf_data::SampleTime> sample_time() const;
   const ImageList& images() const { return images_; }
 
@@ -92,8 +94,8 @@ class RecordTally {
   } written_;
   perf_data::SampleTime time_ = kNoTime;
   ImageList images_;
-  std::shared_ptr<ImageKeeper> keeper_;         // null: none is kept
-  std::shared_ptr<ProcessListener> processes_;  // null: nobody
+  std::shared_ptr<ImageKeeper> keeper_;         // null: keeps none
+  std::shared_ptr<ProcessListener> processes_;  // null: none
   std::optional<WhatRuns> what_runs_;
   std::optional<SharedMemoryOfPasses> sharers_;
   std::unique_ptr<ringbuf::BounceBuffer> bounce_ = std::make_unique<ringbuf::BounceBuffer>();

@@ -1,4 +1,4 @@
-// What a recording's file says, for tests.
+// Reads a recording's file back, for tests.
 
 #pragma once
 
@@ -16,13 +16,13 @@
 namespace profiler::record {
 
 struct RecordedFile {
-  std::map<std::string, int> records;  // how many of each type
+  std::map<std::string, int> records;  // by type
   std::set<uint32_t> sampled_pids, sampled_tids;
   std::vector<std::string> events;
   perf_data::Features features;
   perf_event::Attr attr;     // of the first event
-  size_t longest_chain = 0;  // entries of a sample's call chain
-  uint64_t frames = 0;       // of all call chains: their entries without context markers
+  size_t longest_chain = 0;  // entries of the longest call chain of a sample
+  uint64_t frames = 0;       // entries of all call chains without context markers
   bool opened = false;
 
   int count(const std::string& type) const {

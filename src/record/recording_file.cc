@@ -28,7 +28,7 @@ uint64_t ClockResolution(clockid_t clock) {
   return static_cast<uint64_t>(resolution.tv_nsec);
 }
 
-// Those of more than one event.
+// Returns the groups of more than one event.
 std::vector<perf_data::EventGroup> GroupsOf(const EventPlan& plan) {
   std::vector<perf_data::EventGroup> groups;
   for (size_t i = 0; i < plan.sampling.size(); ++i) {

@@ -1,4 +1,4 @@
-// One output file of a recording, from its header to its features.
+// Writes one output file of a recording, from its header to its features.
 //
 //   header │ what runs │ round │ round │ … │ features │ names
 //            Begin       Append  Append      Finish     writer
@@ -23,37 +23,38 @@
 
 namespace profiler::record {
 
-// What every file of a recording says.
+// The contents that all files of a recording share.
 struct RecordingFacts {
   std::vector<perf_data::EventToWrite> events;
   perf_data::WriterOptions writer;
-  perf_data::Features features;  // all but those that tell what was recorded
-  procfs::BuildId kernel;        // empty where no kernel code is sampled
+  perf_data::Features features;  // except those that describe the recorded samples
+  procfs::BuildId kernel;        // empty if no kernel code is sampled
 };
 
-// Those that are known before anything is recorded. The distance between the clocks is taken now,
-// and holds for the whole recording.
+// Returns the features that are known before anything is recorded. Reads the distance between the
+// clocks now; it holds for the whole recording.
 perf_data::Features FeaturesKnownBefore(const RecordOptions& options, const EventPlan& plan,
                                         const std::string& tracing_data);
 
-// One thread. Readable as a recording at every moment from Begin on, also after kill -9.
+// One file, readable as a recording at every moment from Begin on, even after kill -9. Use it from
+// one thread.
 class RecordingFile {
  public:
-  // Creates `path` and writes `start`, whole records, as its first round. `facts` must outlive it.
-  // Errors: those of perf_data::Writer.
+  // Creates `path` and writes `start`, whole records, as its first round. `facts` must outlive the
+  // file. Errors: those of perf_data::Writer.
   static absl::StatusOr<std::unique_ptr<RecordingFile>> Begin(const std::string& path,
                                                               const RecordingFacts& facts,
                                                               std::span<const std::byte> start);
 
-  // A round: whole records, in pieces. After an error nothing of it is in the file.
+  // Appends a round: whole records, in pieces. After an error the file has nothing of it.
   absl::Status Append(std::span<const std::span<const std::byte>> pieces);
-  // The features, once, last. `chains` is null where nothing was unwound.
+  // Writes the features; call it once, last. `chains` is null if nothing was unwound.
   absl::Status Finish(const RecordTally& tally, const ChainQuality* chains, const OffCpu* off_cpu);
-  // Behind Finish: takes further sections, and what was written can be read from it.
+  // After Finish: takes further sections, and can read back the file.
   perf_data::Writer& writer() { return *writer_; }
 
-  // The same for whoever does so while the next file is written. Nothing else may be called from
-  // then on.
+  // Hands over the writer, so that another thread can do the same while the next file is written.
+  // Call no other function afterwards.
   std::unique_ptr<perf_data::Writer> Release() { return std::move(writer_); }
 
   uint64_t bytes_written() const { return writer_->bytes_written(); }

@@ -60,7 +60,7 @@ absl::Status RecordingFiles::WriteFeatures() {
 }
 
 absl::Status RecordingFiles::Next(std::vector<std::string>* notes) {
-  // First what makes room on the disk, then what needs some.
+  // PutAside makes room on the disk, so it precedes the steps that need room.
   if (names_) PROFILER_RETURN_IF_ERROR(PutAside(notes));
   start_.clear();
   tally_.WriteWhatRuns(&start_);

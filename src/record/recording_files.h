@@ -1,9 +1,10 @@
-// The output of a recording: one file, or one after the other.
+// Writes the output of a recording: one file, or several one after the other.
 //
 //   file 1 │ rounds │ features         names its complete path, then …
 //   file 2          │ what runs │ rounds │ features
 //
-// A record is in the file that was written to when it was read from its ring, and in no other.
+// A record goes into exactly one file: the file being written when the record is read from its
+// ring.
 
 #pragma once
 
@@ -24,33 +25,33 @@
 
 namespace profiler::record {
 
-// One thread.
+// The files. Use it from one thread.
 class RecordingFiles {
  public:
-  // Goes on with the file of `setup`, which must outlive this, as `options` must.
+  // Continues the file of `setup`. `setup` and `options` must outlive this object.
   RecordingFiles(const RecordOptions& options, SessionSetup& setup);
 
-  // As RecordingFile has it.
+  // Appends a round, as RecordingFile does.
   absl::Status Append(std::span<const std::span<const std::byte>> pieces) {
     return file_->Append(pieces);
   }
-  // Of the file at hand, behind Finish.
+  // Returns the writer of the present file, after Finish.
   perf_data::Writer& writer() { return file_->writer(); }
 
-  // The file at hand is complete and the next one begins. Errors: those of rename(2), and of
-  // RecordingFile. If the next one cannot be begun, the one at hand goes on under its new name;
-  // if the features cannot be written, it is readable without them, and the next one has begun.
-  // That an old file cannot be removed is a line of `*notes`.
+  // Completes the present file and begins the next one. Errors: those of rename(2), and of
+  // RecordingFile. If the next file cannot be begun, the present one goes on under its new name. If
+  // the features cannot be written, the file is readable without them, and the next one has begun.
+  // If an old file cannot be removed, a line of `*notes` says so.
   absl::Status Next(std::vector<std::string>* notes);
-  // The last file is complete, without features if those are not to be tried.
+  // Completes the last file, with or without features.
   absl::Status Finish(bool with_features, std::vector<std::string>* notes);
 
-  uint64_t file_bytes() const { return file_->bytes_written(); }  // of the file at hand
+  uint64_t file_bytes() const { return file_->bytes_written(); }  // of the present file
   uint64_t bytes() const { return complete_bytes_ + file_bytes(); }
   uint64_t count() const { return complete_ + 1; }
-  // Of the file at hand. Finish may change it.
+  // Returns the path of the present file. Finish may change it.
   const std::string& path() const { return path_; }
-  // Of all files.
+  // Returns the quality of the chains of all files.
   ChainQuality chains() const;
 
  private:
@@ -62,11 +63,11 @@ class RecordingFiles {
   RecordTally& tally_;
   UnwindStage* const unwinding_;  // may be null
   std::unique_ptr<RecordingFile> file_;
-  std::optional<OutputFiles> names_;  // where they get one each
+  std::optional<OutputFiles> names_;  // set if each file gets its own name
   std::string path_;
-  bool is_put_aside_ = false;     // path_ is the name that the file keeps
+  bool is_put_aside_ = false;     // True if path_ is the file's final name.
   std::vector<std::byte> start_;  // of the next file
-  // Of complete files.
+  // Sums over the complete files.
   uint64_t complete_ = 0;
   uint64_t complete_bytes_ = 0;
   ChainQuality complete_chains_;

@@ -15,11 +15,11 @@ using perf_event::RecordLayout;
 
 constexpr uint64_t kWord = sizeof(uint64_t);
 constexpr size_t kStackPointer = 7;  // PERF_REG_X86_SP
-// A program can enter a probed function at any number of stack pointers. With more entries than
-// these all are forgotten: some 50 MB.
+// Limit for entries, some 50 MB; beyond it all are forgotten. A program can enter a probed function
+// at any number of stack pointers.
 constexpr size_t kMostEntries = 1 << 20;
 
-// A thread that stands in a program of 64 bits.
+// Returns the stack pointer of a thread in 64-bit code; nothing otherwise.
 std::optional<uint64_t> StackPointerOf(const perf_event::Registers& registers) {
   const uint64_t bit = uint64_t{1} << kStackPointer;
   if (registers.abi != perf_event::kRegsAbi64 || (registers.mask & bit) == 0) return std::nullopt;
@@ -67,7 +67,7 @@ void ReturnProbes::Take(RawRecord record, const RecordLayout& layout) {
       if (!Decode(record, layout, &task)) return;
       ForgetThread(task.tid);
       if (task.pid == task.ppid) return;
-      // A child has its parent's stack, with all that is hidden there.
+      // A child has a copy of its parent's stack, with the hidden addresses.
       const auto parent = threads_.find(task.ptid);
       if (parent != threads_.end()) {
         Entries inherited = parent->second;
@@ -126,7 +126,8 @@ void ReturnProbes::TakeEntry(RawRecord record, const RecordLayout& layout) {
     return;
   }
   std::memcpy(&word, sample.user_stack.data(), kWord);
-  // Jumped to from a function with a return probe: its caller is that one's.
+  // The function was jumped to from a function with a return probe: its caller is the caller of
+  // that function.
   if (IsTrampoline(sample.pid, word)) return;
   if (!entries.insert_or_assign(*sp, word).second) return;
   if (++entries_ > kMostEntries) Forget();

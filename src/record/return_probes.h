@@ -1,23 +1,23 @@
 // Puts back the return addresses that return probes hide.
 //
-// A return probe on a function (PATH:f%return) is a breakpoint at its entry, where the kernel
-// replaces the return address by that of a trampoline. Whatever unwinds the stack meanwhile finds
-// the trampoline in place of the caller:
+// A return probe on a function (PATH:f%return) is a breakpoint at its entry, at which the kernel
+// replaces the return address by that of a trampoline. An unwinder finds the trampoline in place of
+// the caller until the function returns:
 //
 //   stack of f     before      [ caller ]
 //                  f runs      [ trampoline ]   in the process's page [uprobes]
 //                  f returned  the kernel continues at the caller
 //
 // So each return probe has a companion: an event at the entry, whose samples have the stack pointer
-// and the word there. The kernel runs all events of a breakpoint before it replaces the address
-// (handler_chain in kernel/events/uprobes.c, Linux 6.18), so that word is the caller. No file has
-// these samples.
+// and the word at the top of the stack. The kernel runs all events of a breakpoint before it
+// replaces the address (handler_chain in kernel/events/uprobes.c, Linux 6.18), so that word is the
+// caller's address. The companion's samples are in no file.
 //
-// An entry counts until the function's return, until another one with this stack pointer, or until
-// records were lost: then nobody knows which entry was the last one, and chains end at the
-// trampoline until the next ones. The same holds for probes of others, which have no companion.
-// A record that was lost on one CPU shows there only with the next one; a sample on another CPU
-// between these two is not protected.
+// An entry counts until the function returns, until another entry with the same stack pointer, or
+// until records are lost. After a loss nobody knows which entry was the last one, so chains end at
+// the trampoline until the next entries. Chains also end at the trampolines of other programs'
+// return probes, which have no companion. A record lost on one CPU shows only with the next record
+// there; a sample on another CPU between these two is not protected.
 
 #pragma once
 
@@ -33,32 +33,34 @@
 
 namespace profiler::record {
 
-// Makes the attr of the companion of the return probe `probe`; `base` has what all events of the
-// recording have in common. Only programs of x86-64 are followed.
+// Makes the attr of the companion of the return probe `probe`. `base` has the settings that all
+// events of the recording share. Only x86-64 programs are followed.
 perf_event::Attr CompanionOf(const perf_event::Attr& probe, perf_event::Attr base);
 bool HasCompanions();
 
-// One thread. Fed with records in time order. Costs nothing while there are no return probes.
+// The hidden return addresses of all threads. Use it from one thread, with records in time order.
+// Costs nothing without return probes.
 class ReturnProbes {
  public:
-  // Entries before `time` do not count: until then some CPU or thread was not observed.
+  // Begins: entries before `time` do not count, because some CPU or thread was not observed until
+  // then.
   void Begin(uint64_t time) {
     begin_ = time;
     is_on_ = true;
   }
 
-  // A record of any type except a sample.
+  // Takes a record of any type except a sample.
   void Take(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
-  // A sample of a companion, and of the return probe itself.
+  // Take a sample of a companion, and of the return probe itself.
   void TakeEntry(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
   void TakeReturn(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
 
-  // Returns the stack of a sample with all return addresses that are known. Valid until the next
-  // call. Copies the bytes only if there is something to put back.
+  // Returns the stack of a sample with all known return addresses put back. Valid until the next
+  // call. Copies the bytes only if there is an address to put back.
   symbolize::StackBytes PutBack(uint32_t pid, uint32_t tid, symbolize::StackBytes stack);
 
  private:
-  // Return addresses by where on the stack they belong.
+  // Return addresses by their address on the stack.
   using Entries = absl::btree_map<uint64_t, uint64_t>;
 
   bool IsTrampoline(uint32_t pid, uint64_t address) const;

@@ -17,7 +17,7 @@ using perf_event::RecordBuilder;
 constexpr uint64_t kTrampoline = 0x7fffffffe000, kStack = 0x10000;
 constexpr uint64_t kStackPointer = uint64_t{1} << 7;
 
-// Return addresses are numbers, and a stack is the words from kStack on.
+// Return addresses are plain numbers; a stack is the words from kStack on.
 class ReturnProbesTest : public testing::Test {
  protected:
   ReturnProbesTest() : records_(EntryAttr()) {
@@ -37,7 +37,8 @@ class ReturnProbesTest : public testing::Test {
     records_.Clear();
   }
 
-  // The function at word `at` of the stack of a thread is entered, or returns.
+  // Returns a sample of the thread at the entry or return of a function; `word` is word `at` of its
+  // stack.
   perf_event::RawRecord SampleAt(uint32_t tid, size_t at, uint64_t word) {
     words_ = {kStack + 8 * at};
     stack_ = {word};
@@ -58,7 +59,7 @@ class ReturnProbesTest : public testing::Test {
     records_.Clear();
   }
 
-  // Returns a stack as the unwinder sees it; "T" is the trampoline.
+  // Returns a stack as the unwinder sees it. "T" is the trampoline.
   std::string Seen(std::vector<uint64_t> words, uint32_t tid = 7, uint32_t pid = 7) {
     const auto bytes = std::as_bytes(std::span(words));
     const symbolize::StackBytes seen = probes_.PutBack(pid, tid, {kStack, bytes});

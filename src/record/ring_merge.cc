@@ -39,7 +39,7 @@ absl::Status RingMerge::Run(std::span<ringbuf::RingPass> rings, uint64_t until,
 }
 
 void RingMerge::TakeUntil(uint64_t until, absl::FunctionRef<void(perf_event::RawRecord)> take) {
-  // Equal times: in the order of the rings.
+  // Records with equal times keep the order of the rings.
   const auto later = [](const Source* a, const Source* b) {
     return a->time != b->time ? a->time > b->time : a > b;
   };
@@ -52,7 +52,7 @@ void RingMerge::TakeUntil(uint64_t until, absl::FunctionRef<void(perf_event::Raw
     std::pop_heap(order_.begin(), order_.end(), later);
     Source& source = *order_.back();
     order_.pop_back();
-    // As long as it is the earliest, the heap need not be asked.
+    // While this ring has the earliest record, the heap need not be updated.
     const uint64_t limit = order_.empty() ? until : std::min(until, order_.front()->time);
     while (source.next && source.time <= limit) {
       take(*source.next);

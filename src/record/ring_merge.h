@@ -3,11 +3,11 @@
 //   ring 0   |1 4 6 |9        numbers: times          began − margin = 7
 //   ring 1   |2 5   |8 10     handed out: 1 2 4 5 6   left in the rings: 9, 8 10
 //
-// A record is published a little after its time, so what the rings hold when a pass begins is
-// complete up to that moment less a margin, and no further: a mapping may be published on one CPU
-// after a later sample of the same process on another. Later records stay where they are, in the
-// ring, until the next pass. Within a ring the order is the ring's, whatever the times say; small
-// inversions are normal there (interrupts).
+// The kernel publishes a record a little after its time. So when a pass begins, the rings are
+// complete only up to that moment minus a margin. A mapping on one CPU may be published after a
+// later sample of the same process on another CPU. Later records stay in their ring until the next
+// pass. Records of one ring keep the ring's order, whatever their times are; small inversions are
+// normal there (interrupts).
 
 #pragma once
 
@@ -25,23 +25,24 @@
 
 namespace profiler::record {
 
-// From a record's time to its being published: far more than the copy of the largest record takes.
+// Longest time from a record's timestamp to its publication. Copying the largest record takes far
+// less.
 inline constexpr uint64_t kPublishingMargin = 500'000;  // ns
 
-// One thread. Allocates nothing once it has seen all rings.
+// The merge. Use it from one thread. Does not allocate once it has seen all rings.
 class RingMerge {
  public:
-  // `layout` says where records have their time; those without any are not waited for.
+  // `layout` says where records have their time. Records without a time are handed out at once.
   explicit RingMerge(const perf_event::RecordLayout& layout) : layout_(layout) {}
 
-  // Hands out the records up to `until` and sets each ring's `consume` to what they take. Where
-  // more than half of a ring would stay, which the kernel would soon fill up, it goes on without
-  // waiting and takes everything. A record lives during the call of `take`. kDataLoss for bytes
-  // that are no records.
+  // Hands out the records up to `until`, and sets each ring's `consume` to the bytes that they
+  // take. If more than half of a ring would stay unread, which the kernel would soon fill up, hands
+  // out all records without waiting. A record is valid during the call of `take`. Returns kDataLoss
+  // for bytes that are no records.
   absl::Status Run(std::span<ringbuf::RingPass> rings, uint64_t until,
                    absl::FunctionRef<void(perf_event::RawRecord)> take);
 
-  // How often it did not wait.
+  // Returns how often Run did not wait.
   uint64_t hurried() const { return hurried_; }
 
  private:
@@ -58,8 +59,8 @@ class RingMerge {
 
   const perf_event::RecordLayout layout_;
   std::vector<Source> sources_;
-  std::vector<Source*> order_;  // a heap: the earliest in front
-  // One a ring, for its record that straddles the end.
+  std::vector<Source*> order_;  // a heap, the earliest in front
+  // One per ring, for the record that straddles its end.
   std::vector<std::unique_ptr<ringbuf::BounceBuffer>> bounce_;
   uint64_t hurried_ = 0;
 };

@@ -27,7 +27,7 @@ class RingMergeTest : public testing::Test {
     }
   }
 
-  // One pass: the times handed out, in order; what was taken is consumed.
+  // Runs one pass and consumes its records. Returns their times, in order.
   std::string Run(uint64_t until) {
     std::vector<ringbuf::RingPass> passes;
     for (auto& ring : rings_) {
@@ -89,7 +89,7 @@ TEST_F(RingMergeTest, RecordsAcrossTheEndOfTheirRingsAreWhole) {
   for (uint64_t round = 0; round < 20; ++round) {
     std::string expected;
     for (uint64_t i = 0; i < 30; ++i) {
-      // An odd size: a task record behind the sample.
+      // The record after the sample has another size.
       auto records = Builder();
       records.At(1000 * round + 2 * i).By(1, 1).Lost(1);
       ASSERT_TRUE(rings_[0].Publish(records.bytes()));

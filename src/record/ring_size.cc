@@ -11,10 +11,10 @@ namespace {
 constexpr size_t kUnlimitedBytes = 4 << 20;
 constexpr size_t kMostBytes = 64 << 20;
 constexpr size_t kLeastBytes = 16 << 10;
-// A second has so many times the time that a ring of stack bytes has to bridge.
+// A ring of stack bytes bridges a twentieth of a second.
 constexpr uint64_t kBridgedShare = 20;
 constexpr int64_t kDefaultMlockKb = 516;
-// Rates up to which a ring of the largest dumps takes 16 MiB.
+// At most this many samples per second fill rings of 16 MiB with the largest stack copies.
 constexpr uint64_t kModerateRate = 5000;
 
 }  // namespace
@@ -32,7 +32,7 @@ RingSize DefaultRing(const procfs::PerfLimits& limits, uint64_t capabilities, si
     return {std::max<size_t>(1, std::bit_floor(bytes / page_size)), least};
   }
   if (needed > 0) return {std::max(least, std::bit_ceil(needed / page_size)), least};
-  // The limit counts the metadata page too.
+  // The limit includes the metadata page.
   const int64_t kib = std::max<int64_t>(0, limits.mlock_kb.value_or(kDefaultMlockKb));
   const size_t allowed = std::min<size_t>(static_cast<size_t>(kib) * 1024, kUnlimitedBytes);
   const size_t pages = allowed / page_size;

@@ -1,4 +1,4 @@
-// How large the rings are when nobody says.
+// Chooses the size of the rings if the user gives none.
 
 #pragma once
 
@@ -11,38 +11,39 @@ namespace profiler::record {
 
 struct RingSize {
   size_t pages = 0;      // data pages of each ring, a power of two
-  size_t min_pages = 0;  // as small as it may become where the limits refuse that; 0: it must not
+  size_t min_pages = 0;  // smallest size to fall back to at the limits; 0: none
 };
 
-// For a process that may lock memory as it likes: 4 MiB a CPU, which at 25 000 samples a second of
-// 400 bytes holds 400 ms. For all others: what kernel.perf_event_mlock_kb allows, 512 KiB by
-// default.
+// Returns the size of each ring. A process that may lock any amount of memory gets 4 MiB per CPU:
+// at 25 000 samples per second of 400 bytes that holds 400 ms. Other processes get the limit of
+// kernel.perf_event_mlock_kb, 512 KiB by default.
 //
-// `bytes_per_second` is what a CPU is expected to write where samples carry stack bytes, else 0. A
-// ring then holds at least 50 ms of it, up to 64 MiB, or the most that the limits allow: besides
-// the sysctl those on locked memory, so it has to be tried.
+// `bytes_per_second` is the expected output of a CPU if samples carry stack bytes, else 0. A ring
+// then holds at least 50 ms of it, up to 64 MiB. That may exceed the sysctl and count against the
+// limit on locked memory, so the caller has to try the size.
 RingSize DefaultRing(const procfs::PerfLimits& limits, uint64_t capabilities, size_t page_size,
                      uint64_t bytes_per_second = 0);
 
-// Whether rings may have any size.
+// True if rings may have any size.
 bool MayLockMemory(const procfs::PerfLimits& limits, uint64_t capabilities);
 
-// Of a sample with stack bytes: all the rest, the kernel's part of the chain and registers.
+// Bytes of a sample besides its stack bytes: the kernel's part of the chain, registers and the
+// rest.
 inline constexpr uint64_t kBesideStack = 512;
 
-// Of stack copied with each sample: the most that the kernel takes (a multiple of 8 below 2^16),
-// and what it is where memory is dear.
+// Stack bytes copied with each sample: the kernel's maximum (a multiple of 8 below 2^16), and the
+// default if memory is scarce.
 inline constexpr uint32_t kMostStackBytes = 65528;
 inline constexpr uint32_t kModestStackBytes = 32768;
 
-// How much of the stack a sample copies at `samples_per_second` a CPU: as much as a record holds,
-// 65528 bytes, where the ring that DefaultRing makes of that is small (16 MiB) and its memory may
-// be locked; else kModestStackBytes. Of the samples of a C++ compiler 1.4 % reach past 32 KiB and
-// 0.25 % past 64 KiB; shallow stacks cost the same with either.
+// Returns how many stack bytes each sample copies at `samples_per_second` per CPU. It is
+// kMostStackBytes if the resulting ring is small (16 MiB) and its memory may be locked, else
+// kModestStackBytes. Among the samples of a C++ compiler 1.4 % reach beyond 32 KiB and 0.25 %
+// beyond 64 KiB; shallow stacks cost the same with either.
 uint32_t DefaultStackBytes(const procfs::PerfLimits& limits, uint64_t capabilities,
                            uint64_t samples_per_second);
 
-// `bytes` rounded up to a power of two of pages, at least one.
+// Rounds `bytes` up to a power of two of pages, at least one.
 RingSize RequestedRing(size_t bytes, size_t page_size);
 
 }  // namespace profiler::record

@@ -35,18 +35,18 @@ using boost::system::error_code;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kProgressInterval{1};
-// How often threads are looked at that wait without a stack.
+// Interval between two looks for threads that wait without a stack.
 constexpr std::chrono::milliseconds kWaitingInterval{20};
-// The same where only those have none that have waited since before the recording.
+// Interval if the only threads without a stack were already blocked when recording began.
 constexpr std::chrono::milliseconds kLongWaitingInterval{100};
-// How long context switches are few before all of them are sampled again, in ns.
+// Context switches must have been few for this long, in ns, before all of them are sampled again.
 constexpr uint64_t kCalm = 1'000'000'000;
 
 struct CpuTime {
   std::chrono::microseconds user{0}, system{0};
 };
 
-// A recording is one thread; others may name its files meanwhile.
+// Measures one thread, because the recording uses one; other threads may name its files meanwhile.
 CpuTime CpuTimeOfThisThread() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
@@ -83,7 +83,7 @@ class Session final : public RecordSession {
   }
 
   ~Session() override {
-    // They belong to others, which close them.
+    // The descriptors belong to other objects, which close them.
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
   }
@@ -100,7 +100,7 @@ class Session final : public RecordSession {
   absl::Status Run() override {
     absl::Status status = Record();
     status.Update(EndRecording());
-    // A second signal has its usual effect from here on.
+    // From here on, a second signal has its usual effect.
     signals_.reset();
     priority_ = nullptr;
     status.Update(FinishFiles());
@@ -195,7 +195,7 @@ class Session final : public RecordSession {
     return bytes != 0 && files_.file_bytes() >= bytes && !pieces_.empty() && !stopped_;
   }
 
-  // What is in the rings by now belongs to the file that is complete.
+  // Reads the rings first: their contents belong to the file that becomes complete.
   void SwitchNow() {
     if (drain_->PassNow().ok()) SwitchFile();
   }
@@ -212,7 +212,7 @@ class Session final : public RecordSession {
     return setup_.unwinding == nullptr ? nullptr : setup_.unwinding->off_cpu();
   }
 
-  // Its place in the set of events, by that in kSwitchSampling.
+  // Returns the index in the set of events of kSwitchSampling[which].
   size_t SwitchesAttr(size_t which) const { return 1 + setup_.plan.sampling.size() + which; }
 
   void BeginOffCpu() {
@@ -224,7 +224,7 @@ class Session final : public RecordSession {
     LeaveOut(paused_delays_, ReadRunDelays(options_.roots, stage->threads().times()), &run_delays_);
   }
 
-  // What threads do that no record has told of yet.
+  // Asks /proc for the state of threads that have no record yet.
   void FindWaiting(OffCpuStage& stage) const {
     for (const target::Thread& thread : setup_.threads) {
       const auto pid = static_cast<uint32_t>(thread.pid), tid = static_cast<uint32_t>(thread.tid);
@@ -243,7 +243,7 @@ class Session final : public RecordSession {
     paused_delays_ = ReadRunDelays(options_.roots, stage->threads().times());
   }
 
-  // Also while the rings are empty: then threads wait.
+  // Runs even while the rings are empty, because threads wait then too.
   void ScheduleWaitingStacks(std::chrono::milliseconds after) {
     if (off_cpu() == nullptr) return;
     waiting_timer_.expires_after(after);
@@ -258,8 +258,8 @@ class Session final : public RecordSession {
     });
   }
 
-  // Samples fewer switches where they are too many, at once, and more once they have been few for
-  // a while: to go over costs as much as some hundred samples.
+  // Samples fewer switches at once when they become too many. Samples more only after they have
+  // been few for a while, because each change costs as much as some hundred samples.
   absl::Status AdaptToSwitches(uint64_t now) {
     OffCpuStage* stage = off_cpu();
     if (stage == nullptr || !samples_switches_) return absl::OkStatus();
@@ -277,7 +277,7 @@ class Session final : public RecordSession {
     return setup_.events->Enable(SwitchesAttr(switches_));
   }
 
-  // Whoever is off the CPU has been so up to now.
+  // Counts threads off the CPU as waiting until now.
   absl::Status EndOffCpu() {
     OffCpuStage* stage = off_cpu();
     if (stage == nullptr) return absl::OkStatus();
@@ -288,14 +288,14 @@ class Session final : public RecordSession {
       pieces_.clear();
       status = WriteUnwound(absl::OkStatus());
     }
-    // What was recorded is safe by now: to name system calls takes a while.
+    // The records are written by now. This comes last, because naming system calls takes a while.
     summary_.states =
         SumStates(*stage, run_delays_, paused_delays_,
                   setup_.kernel.table().symbols().empty() ? nullptr : &setup_.kernel.table());
     return status;
   }
 
-  // One pass: counted, into the file as it is or unwound, and a round of its own.
+  // Writes one pass: counts its records and appends them, unwound or unchanged, as a round.
   absl::Status Write(std::span<ringbuf::RingPass> rings) {
     pieces_.clear();
     absl::Status status;
@@ -323,7 +323,8 @@ class Session final : public RecordSession {
     const uint64_t before = files_.file_bytes();
     status = files_.Append(pieces_);
     write_failed_ = !status.ok();
-    // Behind a full disk's last records only the end of the round may be missing.
+    // If the disk is full, the file may have grown by all records and lack only the end of the
+    // round.
     const bool is_written = status.ok() || files_.file_bytes() > before || ErrnoOf(status) == EPIPE;
     is_written ? setup_.tally->Written() : setup_.tally->NotWritten();
     if (options_.max_bytes != 0 && files_.file_bytes() >= options_.max_bytes) {
@@ -340,12 +341,12 @@ class Session final : public RecordSession {
     return setup_.tally->Take(bytes);
   }
 
-  // Ends the recording unless `status` is OK; hands it back.
+  // Ends the recording if `status` is an error; returns `status`.
   absl::Status Ended(absl::Status status) {
     if (!status.ok()) Fail(status);
     return status;
   }
-  // Whoever read the output is gone, which ends the recording and is no error.
+  // True if the reader of the output pipe has closed it. That ends the recording without an error.
   bool ReaderLeft(const absl::Status& status) {
     if (ErrnoOf(status) != EPIPE) return false;
     if (summary_.stop_reason != StopReason::kReaderLeft) {
@@ -353,7 +354,7 @@ class Session final : public RecordSession {
           "whoever read ", options_.output == "-" ? "standard output" : options_.output,
           " has closed it: the recording ends there"));
     }
-    stopped_ = false;  // it is the reason, whatever else ended the recording at the same time
+    stopped_ = false;  // This reason wins over any other that ended the recording at the same time.
     Stop(StopReason::kReaderLeft);
     return true;
   }
@@ -384,7 +385,7 @@ class Session final : public RecordSession {
     return std::chrono::duration_cast<Duration>(steady_clock::now() - began_);
   }
 
-  // ---- what ends it
+  // ---- triggers of the end
 
   absl::Status WatchSignals() {
     PROFILER_ASSIGN_OR_RETURN(target::BlockedSignals signals, target::BlockStopSignals());
@@ -412,7 +413,7 @@ class Session final : public RecordSession {
     return watch_.Watch(options_.targets.pids, options_.targets.tids);
   }
 
-  // ---- what others say meanwhile
+  // ---- control by others
 
   absl::Status WatchControl() {
     control_watch_.emplace(io_, *setup_.control,
@@ -420,7 +421,7 @@ class Session final : public RecordSession {
     return control_watch_->Start();
   }
 
-  // Whether recording goes on, or ends as it should.
+  // Obeys a command. Returns false if that failed.
   bool Obey(target::Control::Command command) {
     absl::Status done;
     switch (command) {
@@ -448,14 +449,14 @@ class Session final : public RecordSession {
     return done.ok();
   }
 
-  // ---- after it
+  // ---- after the recording
 
   absl::Status EndRecording() {
     summary_.duration = Elapsed<std::chrono::nanoseconds>();
     absl::Status status = ForEachSamplingAttr(&ringbuf::EventSet::Disable);
     drain_->Stop();
     is_last_pass_ = true;
-    // What was written between the last pass and now; after a failed write it stays lost.
+    // The last pass takes the records since the one before. After a failed write they stay lost.
     if (!write_failed_) status.Update(drain_->PassNow());
     status.Update(EndOffCpu());
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
@@ -470,9 +471,9 @@ class Session final : public RecordSession {
     return ReaderLeft(finished) ? absl::OkStatus() : finished;
   }
 
-  // A command that outlives the recording is asked to end with it, unless the user has signalled
-  // it, too. One that does not is left for AwaitCommand: what comes after the recording is not to
-  // wait for it.
+  // Asks a command that outlives the recording to end, unless a signal ended the recording, which
+  // the command has received too. A command that does not end is left to AwaitCommand, so that the
+  // work after the recording need not wait for it.
   absl::Status EndCommand() {
     if (setup_.command == nullptr) return absl::OkStatus();
     ended_command_ = !command_exited_ && summary_.stop_reason != StopReason::kSignal;
@@ -530,13 +531,13 @@ class Session final : public RecordSession {
   boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_, waiting_timer_;
   std::optional<SwitchTrigger> switch_trigger_;
   steady_clock::time_point began_;
-  std::vector<std::span<const std::byte>> pieces_;  // of one pass
-  // With --off-cpu.
+  std::vector<std::span<const std::byte>> pieces_;  // scratch: one pass
+  // Only with --off-cpu.
   const bool samples_switches_;
-  size_t switches_ = 0;      // which of kSwitchSampling is on
-  uint64_t last_many_ = 0;   // when they were too many for a smaller period
-  RunDelays run_delays_;     // when sampling began, and of its pauses
-  RunDelays paused_delays_;  // when the last one began
+  size_t switches_ = 0;      // index of the enabled event in kSwitchSampling
+  uint64_t last_many_ = 0;   // last time with too many for a smaller period
+  RunDelays run_delays_;     // run delays when sampling began, plus those of pauses
+  RunDelays paused_delays_;  // run delays when the last pause began
   bool stopped_ = false;
   bool is_last_pass_ = false;
   bool command_exited_ = false;

@@ -3,12 +3,12 @@
 //   Create   checks the options · forks the command (it waits) · opens events, sampling off
 //            · attaches to every thread · writes what already runs
 //   Run      sampling on · command starts
-//            · rings → file, a round a pass, on one thread and one io_context
+//            · rings → file, one round per pass, on one thread and one io_context
 //            · with switch_output now and then: features, and the next file (recording_files.h)
-//            · until the targets' end, the duration, a signal or RequestStop
+//            · until the targets end, the duration is over, a signal or RequestStop
 //            · sampling off, one last pass · features
 //
-// The file is a readable recording from Create on, whatever happens to this process.
+// From Create on the file is always a readable recording, even if this process is killed.
 
 #pragma once
 
@@ -22,47 +22,49 @@
 
 namespace profiler::record {
 
-// One thread, except for RequestStop. Nothing is allocated per sample.
+// A recording. Use it from one thread, except for RequestStop. Does not allocate per sample.
 class RecordSession {
  public:
-  // `kernel` must outlive the session. Every error is a line for the user, with a remedy where
-  // there is one:
+  // Prepares a recording. `kernel` must outlive the session. Every error is a line for the user,
+  // with a remedy if there is one:
   //   kInvalidArgument     nothing to record, an offline CPU, an event that the kernel refuses
   //   kNotFound            no such process; no such command (target::CommandFailure says which)
   //   kPermissionDenied    with the sysctl or capability that would permit it
   //   kResourceExhausted   descriptors, ring memory, disk
   //   others               those of open(2) for the output
-  // Until all of this has succeeded, an old output file is left alone.
+  // An existing output file is left alone until all of this has succeeded.
   static absl::StatusOr<std::unique_ptr<RecordSession>> Create(ringbuf::Kernel& kernel,
                                                                RecordOptions options);
   // Kills the command if it still waits to start.
   virtual ~RecordSession() = default;
 
-  // Records and finishes the file; once. An error (full disk, a command that cannot be executed)
-  // leaves a file that is readable up to there, and summary() says what is in it. Files that are
-  // complete by then stay so.
+  // Records and completes the file; call it once. After an error (full disk, a command that cannot
+  // be executed) the file is readable up to that point, and summary() describes its contents. Files
+  // that were completed before the error stay complete.
   //
-  // With switch_output, SIGUSR2 is no end of the process from Run on until this object goes.
+  // With switch_output, SIGUSR2 does not end the process from the start of Run until this object is
+  // destroyed.
   //
-  // The first of SIGINT, SIGTERM and SIGHUP ends the recording and the file is completed; from then
-  // on they have their former effect, so a second one ends the process at once. A signal that was
-  // sent to this process alone is passed on to the command; one from the terminal reaches it
-  // anyway. So does the end of whoever reads the output from a pipe: a note says so, and it is no
-  // error.
+  // The first of SIGINT, SIGTERM and SIGHUP ends the recording and the file is completed. These
+  // signals then have their former effect again, so a second one ends the process at once. A signal
+  // sent only to this process is passed on to the command; a signal from the terminal reaches the
+  // command anyway. If the reader of an output pipe closes it, the recording also ends, with a note
+  // and without an error.
   virtual absl::Status Run() = 0;
 
   // Waits for the end of a command that runs on after Run has returned (summary().command_runs_on),
-  // and puts that into the summary. Errors: those of waitpid(2).
+  // and adds it to the summary. Errors: those of waitpid(2).
   virtual absl::Status AwaitCommand() = 0;
 
-  // Of the last file that Run has written: takes further sections, and what was written can be read
-  // from it. Valid as long as this. Not after an error, nor where the reader has left.
+  // Returns the writer of the last file that Run has written. It takes further sections, and can
+  // read back the file. Valid as long as this object. Not allowed after an error, nor if the reader
+  // has closed the output pipe.
   virtual perf_data::Writer& last_file() = 0;
 
-  // Makes Run end. Any thread, any time, not in a signal handler.
+  // Makes Run end. Call it from any thread at any time, but not from a signal handler.
   virtual void RequestStop() = 0;
 
-  // Complete once Run has returned; its notes from Create on.
+  // Complete once Run has returned. Its notes are available from Create on.
   virtual const RecordSummary& summary() const = 0;
 };
 

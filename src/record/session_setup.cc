@@ -24,10 +24,11 @@
 namespace profiler::record {
 namespace {
 
-// While one thread keeps a CPU busy. Of all processes so much of each stack is copied that hardly
-// any is read late, and a wake-up costs as much as the unwinding of some samples.
+// Wake-ups per second while one thread keeps a CPU busy. A system-wide recording copies so much of
+// each stack that hardly any stack is read later, so fewer wake-ups suffice; each costs as much as
+// unwinding some samples.
 constexpr uint64_t kWakeUpsPerSecond = 250, kWakeUpsPerSecondOfAll = 25;
-// Ids of the events that are made of context switches. The kernel counts its own up from 1.
+// Ids of the two events made from context switches. The kernel counts its own ids up from 1.
 constexpr uint64_t kBlockedId = uint64_t{1} << 62, kPreemptedId = kBlockedId + 1;
 
 class SetupSteps {
@@ -41,7 +42,7 @@ class SetupSteps {
     const target::Targets& targets = options_.targets;
     PROFILER_RETURN_IF_ERROR(target::CheckTargets(targets, "record"));
     setup_.records_command = targets.is_command_alone();
-    // With a delay, the timer enables the events.
+    // With a delay, the timer enables the events instead.
     setup_.begins_with_exec =
         setup_.records_command && options_.delay.count() == 0 && !options_.starts_disabled;
     if (options_.control) {
@@ -60,7 +61,7 @@ class SetupSteps {
       setup_.call_graph = std::move(choice.reason);
     }
     if (options_.stack_bytes == 0) {
-      // A file of raw stacks has all of each dump, used or not.
+      // A file of raw stacks stores each copy in full, used or not.
       options_.stack_bytes =
           options_.post_unwind
               ? kModestStackBytes
@@ -108,7 +109,7 @@ class SetupSteps {
     if (options_.targets.system_wide) {
       probe.pid = -1;
     } else if (!options_.targets.pids.empty()) {
-      // Events cannot be opened on a first thread that has ended.
+      // Events cannot be opened on the first thread if it has ended.
       const pid_t pid = options_.targets.pids.front();
       probe.pid = procfs::LivingThread(options_.roots, pid).value_or(pid);
     } else if (!options_.targets.tids.empty()) {
@@ -127,7 +128,8 @@ class SetupSteps {
             .samples_per_second = SamplingRate()};
   }
 
-  // A CPU, as far as it is known: how often a period comes round is not.
+  // Returns the samples per second per CPU. The rate of an event with a period is unknown; the
+  // frequency stands for it.
   uint64_t SamplingRate() const {
     uint64_t rate = options_.frequency;
     if (limits_.max_sample_rate.has_value()) {
@@ -136,7 +138,7 @@ class SetupSteps {
     return rate * options_.events.size();
   }
 
-  // What readers need of tracepoints; empty without any.
+  // Returns the formats of the tracepoints, for readers of the file; empty without tracepoints.
   absl::StatusOr<std::string> DescribeTracepoints() const {
     std::vector<events::Tracepoint> tracepoints;
     for (const events::FoundEvent& event : options_.events) {
@@ -203,8 +205,8 @@ class SetupSteps {
     return absl::OkStatus();
   }
 
-  // The events have their descriptors by now: what is left may be used, and as much again as may be
-  // had.
+  // Keeps images open. The events already have their descriptors. Images may use half of the
+  // descriptors that are left, or all that raising the limit adds, if that is more.
   void KeepImages() {
     constexpr uint64_t kMostKept = 16384;
     const uint64_t before = kernel_.FileLimit();
@@ -217,13 +219,13 @@ class SetupSteps {
         ImageKeeper::Limits{.files = files, .system_wide = options_.targets.system_wide});
     setup_.tally->KeepImages(keeper);
     if (setup_.unwinding == nullptr) return;
-    // What is unwound is met there first.
+    // The unwinding stage meets new mappings first.
     setup_.unwinding->OpenKept(
         options_.kept, [keeper](const perf_event::Mmap2& mapping) { keeper->Take(mapping); });
   }
 
-  // Their processes are forked before this one has rings, images and tables. An error shows in the
-  // notes of the recording.
+  // Starts the readers' processes, which are forked before this process has rings, images and
+  // tables. The recording's notes report an error later.
   void StartReaders() {
     readers_ =
         std::make_unique<reader::Readers>(reader::ReadersOptions{.proc = options_.roots.proc});
@@ -273,7 +275,7 @@ class SetupSteps {
     return absl::OkStatus();
   }
 
-  // Names are put on files that can be renamed: no stream, and no device.
+  // Checks the output for options that rename files: they work on neither streams nor devices.
   absl::Status CheckOutput() const {
     if (options_.in_memory) return absl::OkStatus();
     const char* option = options_.switch_output        ? "--switch-output"
@@ -307,12 +309,12 @@ class SetupSteps {
          .unwinds = setup_.plan.unwinds});
   }
 
-  // What the stack bytes of one CPU's samples come to; 0 where they carry none.
+  // Returns the bytes per second of one CPU's samples with stack bytes; 0 if none carry them.
   uint64_t BytesPerSecond() const {
     uint64_t sum = 0;
     for (const PlannedEvent& event : setup_.plan.sampling) {
       if (event.attr.sample_stack_user == 0) continue;
-      // How often a period comes round is not known.
+      // The rate of an event with a period is unknown; the frequency stands for it.
       const uint64_t rate =
           event.attr.has(perf_event::kAttrFreq) ? event.attr.sample_period : options_.frequency;
       sum += std::min<uint64_t>(rate, 1'000'000) * (event.attr.sample_stack_user + kBesideStack);
@@ -326,9 +328,9 @@ class SetupSteps {
     return sum;
   }
 
-  // The tables of virtual machines are read after the sample: the sooner, the more of them is as it
-  // was. The kernel wakes us by the watermark of the event that owns the ring; by default
-  // when half of it is full.
+  // Sets the watermark for wake-ups. The tables of virtual machines are read after the sample, so
+  // the sooner we wake, the fewer of them have changed. The kernel wakes us by the watermark of the
+  // event that owns the ring; by default when the ring is half full.
   void WakeSoon(size_t ring_bytes, perf_event::Attr* sideband) const {
     const uint64_t times =
         options_.targets.system_wide ? kWakeUpsPerSecondOfAll : kWakeUpsPerSecond;
@@ -350,7 +352,7 @@ class SetupSteps {
       setup_.notes.push_back(
           absl::StrCat("not recorded, for they went offline: CPU ", absl::StrJoin(offline, ",")));
     }
-    // The kernel says 0 of each thread that has no number in this namespace.
+    // The kernel reports pid 0 for each thread that has no pid in this namespace.
     if (options_.targets.system_wide && procfs::IsInPidNamespace(options_.roots)) {
       setup_.notes.push_back(
           "in a container: threads outside of it have no numbers here, and all count as swapper, "
@@ -359,7 +361,7 @@ class SetupSteps {
     }
   }
 
-  // The file, and in it what has happened before.
+  // Creates the file, beginning with what already runs.
   absl::Status WriteWhatRuns(const perf_event::RecordLayout& layout) {
     PROFILER_ASSIGN_OR_RETURN(procfs::Synthesizer synthesizer, Synthesize(layout));
     ringbuf::RingBytes bytes;
@@ -384,7 +386,7 @@ class SetupSteps {
     procfs::Synthesizer synthesizer(std::move(how));
     if (setup_.plan.kernel_samples) {
       synthesizer.AddKernel();
-      // A kernel in memory, of a test, has none.
+      // The fake kernel of tests has no BPF programs.
       if (options_.roots.proc == procfs::Roots().proc) synthesizer.AddBpfPrograms();
     }
     if (options_.targets.system_wide) PROFILER_RETURN_IF_ERROR(synthesizer.AddAllProcesses());
@@ -405,13 +407,13 @@ class SetupSteps {
     return synthesizer;
   }
 
-  // The sampling events first: a record without an id belongs to a file's first event.
+  // Lists the sampling events first: a record without an id belongs to a file's first event.
   std::vector<perf_data::EventToWrite> EventsToWrite() const {
     std::vector<perf_data::EventToWrite> events;
     for (const PlannedEvent& event : setup_.plan.sampling) {
       events.push_back({event.written, event.name, {}});
     }
-    // The ids of context switches stay with the blocked: LOST records name them.
+    // The ids of context switches are added to the blocked event, because LOST records use them.
     const size_t blocked = events.size();
     if (setup_.plan.off_cpu) {
       const perf_event::Attr& written = setup_.plan.off_cpu->written;
@@ -433,7 +435,7 @@ class SetupSteps {
   RecordOptions options_;
   const procfs::PerfLimits limits_;
   std::vector<int> cpus_;
-  std::unique_ptr<reader::Readers> readers_;  // until the unwinding has them
+  std::unique_ptr<reader::Readers> readers_;  // until the unwinding stage has them
   SessionSetup setup_;
 };
 

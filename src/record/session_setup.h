@@ -1,4 +1,4 @@
-// Everything that has to be there before sampling begins, in the order in which it must come about.
+// Sets up everything that a recording needs before sampling begins, in the required order.
 
 #pragma once
 
@@ -22,30 +22,32 @@
 namespace profiler::record {
 
 struct SessionSetup {
-  std::unique_ptr<target::Command> command;  // waits; null without one
-  // The command's own process is what is recorded.
+  std::unique_ptr<target::Command> command;  // waits for its start; null without a command
+  // True if the command's own process is the only target.
   bool records_command = false;
-  bool begins_with_exec = false;  // of the command: sampling, and times off the CPU
+  // True if the command's exec starts sampling and the times off the CPU.
+  bool begins_with_exec = false;
   EventPlan plan;
   std::unique_ptr<target::Control> control;  // null without one
-  // Attr 0 is the sideband, the sampling events follow, and then the context switches of --off-cpu.
-  // Sampling is off.
+  // Attr 0 is the sideband. The sampling events follow, then the context switches of --off-cpu.
+  // Sampling is disabled.
   std::unique_ptr<ringbuf::EventSet> events;
   std::unique_ptr<RecordingFacts> facts;
-  std::unique_ptr<RecordingFile> file;  // with what already runs in front
-  std::unique_ptr<RecordTally> tally;   // has seen that too
-  // Likewise; null where records are written as they are. With --off-cpu there is one, whoever
-  // unwinds.
+  std::unique_ptr<RecordingFile> file;  // begins with the records of what already runs
+  std::unique_ptr<RecordTally> tally;   // has also seen those records
+  // Has also seen those records; null if records are written unchanged. Always set with --off-cpu,
+  // even if the kernel makes the call chains.
   std::unique_ptr<UnwindStage> unwinding;
-  // Of --off-cpu: read once, which takes some 100 ms. Empty where their addresses are hidden, and
-  // where no sample is of the kernel.
+  // The kernel's symbols, for --off-cpu; read once, in some 100 ms. Empty if kernel addresses are
+  // hidden, and if no sample is taken in the kernel.
   symbolize::KernelSymbols kernel;
-  std::string call_graph;               // how `auto` was decided, for the summary
-  std::vector<target::Thread> threads;  // that were there, of processes and threads named
+  std::string call_graph;  // the choice of `auto` and its reason, for the summary
+  // threads that existed, of the targeted processes and threads
+  std::vector<target::Thread> threads;
   std::vector<std::string> notes;
 };
 
-// Errors as RecordSession::Create has them.
+// Sets up a recording. Errors: those of RecordSession::Create.
 absl::StatusOr<SessionSetup> SetUp(ringbuf::Kernel& kernel, const RecordOptions& options);
 
 }  // namespace profiler::record

@@ -1,4 +1,4 @@
-// The session against a kernel in memory; its io_context, signals, processes and files are real.
+// Tests the session on a kernel in memory. Its io_context, signals, processes and files are real.
 
 #include "src/record/session.h"
 
@@ -58,7 +58,7 @@ class SessionTest : public testing::Test {
     return events::FindEvents(tree_.roots(), name)->front();
   }
 
-  // This process, in the fake tree.
+  // Makes this process the target and adds it to the fake tree.
   void TargetSelf() {
     tree_.Process(getpid(), 1, "self", "");
     options_.targets.pids = {getpid()};
@@ -68,7 +68,7 @@ class SessionTest : public testing::Test {
     return RecordSession::Create(kernel_, options_);
   }
 
-  // Stops with the first turn of the loop: what is in the rings then is the recording.
+  // Stops in the first turn of the loop, so the recording has the present contents of the rings.
   absl::Status RunAndStop(RecordSession& session) {
     session.RequestStop();
     return session.Run();
@@ -85,7 +85,7 @@ class SessionTest : public testing::Test {
     for (const auto record : records.records()) ASSERT_TRUE(kernel_.Publish(cpu, record.bytes()));
   }
 
-  // Complete files go to `files_`; `then` is called with how many there are.
+  // Collects complete files in `files_`. Calls `then` with their number.
   void CollectFiles(std::function<void(size_t)> then) {
     options_.on_file = [this, then = std::move(then)](CompleteFile file) {
       files_.push_back(std::move(file));
@@ -93,7 +93,7 @@ class SessionTest : public testing::Test {
     };
   }
 
-  // Files beside the fake trees, by name.
+  // Returns the files beside the fake trees, sorted by name.
   std::vector<std::string> FilesThere() {
     std::vector<std::string> paths;
     for (const auto& entry : std::filesystem::directory_iterator(tree_.path("."))) {
@@ -310,8 +310,8 @@ TEST_F(SessionTest, AGroupIsOpenedAsOneAndTheFileTellsOfIt) {
   EXPECT_EQ(groups->front().members, 2u);
 }
 
-// Of an event's own terms, what is asked for of all, and what is usual for its kind, the first that
-// says so decides how often it is sampled.
+// An event's own terms decide its rate; without them, the options for all events; without those,
+// the default of its kind.
 TEST_F(SessionTest, EachEventIsSampledAtItsOwnRate) {
   TargetSelf();
   tree_.Write("sys/kernel/tracing/events/sched/sched_switch/id", "372\n")
@@ -352,7 +352,7 @@ TEST_F(SessionTest, OneTracepointIsTriedForAll) {
     EXPECT_TRUE(Create().ok());
     return kernel_.calls(Call::kOpenEvent) - before;
   };
-  // One more on each of two CPUs, and none to try.
+  // One more event on each of two CPUs, and no further trial.
   EXPECT_EQ(opened("many:one,many:two") - opened("many:one"), 2u);
   EXPECT_EQ(opened("many:*") - opened("many:one"), 4u);
 }
@@ -448,7 +448,7 @@ TEST_F(SessionTest, SaysThatACommandCannotBeExecuted) {
   options_.targets.command = {tree_.path("program")};
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
-  // execvp hands what the kernel cannot execute to the shell, which fails in its own way.
+  // If the kernel cannot execute a file, execvp hands it to the shell, which fails in its own way.
   const absl::Status status = (*session)->Run();
   EXPECT_TRUE(!status.ok() || (*session)->summary().command->exit_code != 0);
 }
@@ -487,7 +487,7 @@ TEST_F(SessionTest, EndsTheCommandWhenItsDurationIsOver) {
 TEST_F(SessionTest, CompletesTheFileBeforeItWaitsForACommandThatRunsOn) {
   std::array<int, 2> pipe_fds;
   ASSERT_EQ(pipe(pipe_fds.data()), 0);
-  // It ignores SIGTERM, and ends when the test lets it.
+  // The command ignores SIGTERM, and ends when the test allows it.
   const std::string read_end = std::to_string(pipe_fds[0]);
   options_.targets.command = {"sh", "-c",
                               "trap '' TERM; kill -TERM $PPID; read line <&" + read_end};
@@ -569,7 +569,7 @@ extern "C" [[gnu::noipa]] void FunctionWithAProbe() { asm volatile("nop"); }
 
 TEST_F(SessionTest, AReturnProbeHasACompanionThatIsInNoFile) {
   if (!HasCompanions()) GTEST_SKIP() << "return addresses are not on the stack";
-  FunctionWithAProbe();  // else the linker leaves it out
+  FunctionWithAProbe();  // keeps the linker from dropping it
   tree_.Write("sys/bus/event_source/devices/uprobe/type", "8\n")
       .Write("sys/bus/event_source/devices/uprobe/format/retprobe", "config:0\n");
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
@@ -593,7 +593,8 @@ TEST_F(SessionTest, AReturnProbeHasACompanionThatIsInNoFile) {
   EXPECT_EQ(file.events[0], "cpu-clock");
   EXPECT_EQ(file.events[1], self + ":FunctionWithAProbe%return");
   session->reset();
-  // Where functions may be entered on another CPU, or the kernel makes the chains, there is none.
+  // There is no companion if functions may be entered on an unobserved CPU, or if the kernel makes
+  // the chains.
   options_.targets.cpus = {1};
   session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
@@ -609,7 +610,7 @@ TEST_F(SessionTest, AReturnProbeHasACompanionThatIsInNoFile) {
 TEST_F(SessionTest, GivesUpAWeakGroupThatCannotBeOpened) {
   options_.targets.system_wide = true;
   options_.events = *events::FindEvents(tree_.roots(), "{cpu-clock,page-faults}:W");
-  // Each event is tried alone first.
+  // Each event is first tried separately.
   kernel_.FailCall(Call::kOpenEvent, 4, EINVAL);
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
@@ -623,7 +624,8 @@ TEST_F(SessionTest, GivesUpAWeakGroupThatCannotBeOpened) {
 TEST_F(SessionTest, WhereOneGroupIsGivenUpItIsStillSaidWhatAnotherOneLeavesOut) {
   TargetSelf();
   options_.events = *events::FindEvents(tree_.roots(), "{cpu-clock,page-faults}:SW,{cs,faults}:S");
-  // Each event alone, a member of the first group, and those of the second alone again.
+  // The calls to fail: each event separately, a member of the first group, and the events of the
+  // second group separately again.
   for (const uint64_t call : {1, 3, 5, 7, 10, 13, 15}) {
     kernel_.FailCall(Call::kOpenEvent, call, EINVAL);
   }

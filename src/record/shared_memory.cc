@@ -17,14 +17,15 @@ namespace {
 
 using perf_event::RawRecord;
 
-// A server with more children than these shares its memory with none of the others.
+// Relatives that are asked about; a server with more children is assumed to share its memory with
+// none of the others.
 constexpr size_t kMostAsked = 64;
 
 }  // namespace
 
 bool HaveSameMemory(const std::string& proc, uint32_t a, uint32_t b) {
   if (syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) != 0) return false;
-  // Processes that have ended have no memory, which is the same for all of them.
+  // Ended processes have no memory, and kcmp(2) calls two of them equal.
   procfs::Roots roots;
   roots.proc = proc;
   return procfs::ThreadLives(roots, static_cast<pid_t>(a)) &&
@@ -77,7 +78,7 @@ void SharedMemory::Began(uint32_t pid, uint32_t parent) {
   processes_[parent].children.push_back(pid);
 }
 
-// It has ended, or executes another program, in a memory of its own.
+// Removes a process that has ended, or that executes another program in a memory of its own.
 void SharedMemory::Left(uint32_t pid) {
   const auto left = processes_.find(pid);
   if (left == processes_.end()) return;

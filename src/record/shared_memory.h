@@ -1,17 +1,17 @@
-// Finds processes that share their memory with others, and says what one has mapped for all of
-// them.
+// Finds processes that share their memory, and copies the mappings of one to all of them.
 //
-// clone(CLONE_VM) without CLONE_THREAD makes a process of its own in the memory of its parent, as
-// sandboxes, some language runtimes and LinuxThreads do. The kernel writes an MMAP2 record for the
-// one that has called mmap(2), and nobody says that it counts for the other one too:
+// clone(CLONE_VM) without CLONE_THREAD makes a new process in the memory of its parent, as
+// sandboxes, some language runtimes and LinuxThreads do. The kernel writes an MMAP2 record only for
+// the process that has called mmap(2), although the mapping exists in both:
 //
 //   kernel     FORK 7 → 8          MMAP2 8: libx.so     samples of 7 in libx.so
 //   file       FORK 7 → 8          MMAP2 8: libx.so     MMAP2 7: libx.so
 //
-// A FORK record does not say whether memory is shared, so kcmp(2) is asked, once for each two
-// relatives, when the first of them maps code. Memory is shared from the start of a process to its
-// end or its next exec, never later: if it is the same now it was so at the record. If one of them
-// has ended or executed another program by now, nobody can say; then nothing is added.
+// A FORK record does not say whether memory is shared. So kcmp(2) is asked, once for each pair of
+// relatives, when the first of them maps code. A process shares memory from its start to its end or
+// next exec, and never begins to share later. So if the memory is the same now, it was the same at
+// the record. If one of them has ended or executed another program by now, the answer is unknown;
+// then nothing is added.
 
 #pragma once
 
@@ -28,11 +28,11 @@
 
 namespace profiler::record {
 
-// Returns true if two processes that live have the same memory: kcmp(2). Needs the rights of
-// ptrace(2) on both; false without. `proc` is where /proc is.
+// Returns true if two running processes have the same memory, by kcmp(2). Needs the rights of
+// ptrace(2) on both; returns false without them. `proc` is the path of /proc.
 bool HaveSameMemory(const std::string& proc, uint32_t a, uint32_t b);
 
-// Calls `take` with each of the whole records that stand one behind the other.
+// Calls `take` with each of several contiguous whole records.
 template <class Function>
 void ForEachRecord(std::span<const std::byte> records, Function take) {
   while (records.size() >= sizeof(ringbuf::RecordHeader)) {
@@ -42,7 +42,8 @@ void ForEachRecord(std::span<const std::byte> records, Function take) {
   }
 }
 
-// One thread. A mapping of a process without living relatives costs one look-up.
+// The groups of processes that share memory. Use it from one thread. A mapping of a process without
+// living relatives costs one look-up.
 class SharedMemory {
  public:
   using Same = std::function<bool(uint32_t a, uint32_t b)>;
@@ -51,16 +52,18 @@ class SharedMemory {
   SharedMemory(const perf_event::RecordLayout& layout, Same same)
       : layout_(layout), same_(std::move(same)) {}
 
-  // A record of what already runs: all mappings of each process stand there.
+  // Takes a record of what already runs. These records have all mappings of each process, so
+  // nothing is added.
   void Observe(perf_event::RawRecord record);
-  // Takes the next record of any type, in time order. Appends the records of the others to `*out`.
+  // Takes the next record of any type, in time order. Appends the records of the processes that
+  // share its mapping to `*out`.
   void Take(perf_event::RawRecord record, std::vector<std::byte>* out);
 
  private:
   struct Process {
     uint32_t parent = 0;  // 0: none that could share its memory
     std::vector<uint32_t> children;
-    absl::flat_hash_map<uint32_t, bool> shares;  // with a relative, as far as it was asked
+    absl::flat_hash_map<uint32_t, bool> shares;  // by relative; the answers of `same_` so far
   };
 
   void Began(uint32_t pid, uint32_t parent);
@@ -73,7 +76,7 @@ class SharedMemory {
   absl::flat_hash_map<uint32_t, Process> processes_;
 };
 
-// A SharedMemory for records that do not come in time order: ring by ring, pass after pass.
+// A SharedMemory for records that do not arrive in time order, but ring by ring, pass after pass.
 class SharedMemoryOfPasses {
  public:
   SharedMemoryOfPasses(const perf_event::RecordLayout& layout, SharedMemory::Same same)
@@ -81,7 +84,7 @@ class SharedMemoryOfPasses {
 
   void Observe(perf_event::RawRecord record) { shared_.Observe(record); }
   void Take(perf_event::RawRecord record);
-  // Returns what is to be added to this pass: whole records, valid until the next call.
+  // Returns the records to add to this pass: whole records, valid until the next call.
   std::span<const std::byte> EndPass();
 
  private:

@@ -33,7 +33,7 @@ class SharedMemoryTest : public testing::Test {
     records_.By(pid, pid).Mmap2(0x1000, 0x1000, 0, path);
   }
 
-  // Returns the records that are added to those so far.
+  // Returns the records that were added to those so far.
   std::string Added() {
     std::vector<std::byte> bytes;
     for (const auto record : records_.records()) shared_.Take(record, &bytes);
@@ -158,7 +158,7 @@ TEST(HaveSameMemoryTest, TellsASharedMemoryFromACopyAndFromNone) {
   }
   EXPECT_TRUE(HaveSameMemory("/proc", self, static_cast<uint32_t>(sharer)));
   EXPECT_FALSE(HaveSameMemory("/proc", self, static_cast<uint32_t>(copy)));
-  // Both end, and stay until they are waited for: neither has any memory then.
+  // Both processes end and stay zombies until they are waited for. Neither has any memory then.
   siginfo_t ended;
   for (const pid_t child : {sharer, copy}) {
     kill(child, SIGKILL);

@@ -17,10 +17,10 @@ U64Array UserPart(const U64Array& callchain) {
   return U64Array(callchain.bytes().subspan(before * sizeof(uint64_t)));
 }
 
-// Returns the index at which the kernel's chain goes on with what the frame pointer of the last
-// frame leads to; 0: nowhere.
+// Returns the index in the kernel's chain of the address to which the last frame's frame pointer
+// leads; 0: none.
 size_t FindOuter(const UnwoundChain& chain, const U64Array& kernel, uint64_t frame_pointer) {
-  // The first entry is the interrupted instruction, whatever the frame pointer is.
+  // The first entry is the interrupted instruction, for any frame pointer.
   if (chain.registers.fp() == frame_pointer) return 1;
   for (size_t i = 1; i < kernel.size(); ++i) {
     if (kernel[i] == chain.frames.back().address.value) return i + 1;

@@ -16,7 +16,7 @@ SwitchTrigger::SwitchTrigger(boost::asio::io_context& io, const SwitchOutput& op
 
 SwitchTrigger::~SwitchTrigger() {
   Stop();
-  // One that still waits would end the process now.
+  // A pending signal would end the process once SIGUSR2 is unblocked.
   while (signals_ && signals_->Take()) {
   }
 }
@@ -46,7 +46,8 @@ void SwitchTrigger::StartTime() {
   if (options_.time.count() != 0) AwaitTime(steady_clock::now());
 }
 
-// What the switch itself takes does not add up.
+// Schedules the next switch a fixed time after the last due time, so that the duration of switches
+// does not add up.
 void SwitchTrigger::AwaitTime(steady_clock::time_point after) {
   timer_.expires_at(after + options_.time);
   timer_.async_wait([this](const error_code& failed) {
@@ -60,7 +61,7 @@ void SwitchTrigger::AwaitTime(steady_clock::time_point after) {
 
 void SwitchTrigger::Stop() {
   timer_.cancel();
-  // The descriptor is the signals' own, which close it.
+  // The descriptor belongs to signals_, which closes it.
   if (descriptor_.is_open()) descriptor_.release();
 }
 

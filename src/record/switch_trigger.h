@@ -1,5 +1,5 @@
-// Tells when the file at hand is to be complete: by SIGUSR2 and by time. (By size is for whoever
-// writes it.)
+// Triggers the switch to the next file by SIGUSR2 and by time. (The session triggers the switch by
+// size.)
 
 #pragma once
 
@@ -16,21 +16,21 @@
 
 namespace profiler::record {
 
-// One thread: that of the io_context.
+// The trigger. Use it from the thread of the io_context.
 class SwitchTrigger {
  public:
-  // `io` must outlive it. Calls `on_switch` from the io_context.
+  // `io` must outlive this object. `on_switch` is called from the io_context.
   SwitchTrigger(boost::asio::io_context& io, const SwitchOutput& options,
                 std::function<void()> on_switch);
-  // SIGUSR2 has its former effect again; what came until now has none.
+  // Gives SIGUSR2 its former effect, and drops SIGUSR2 signals that are still pending.
   ~SwitchTrigger();
 
-  // From here on SIGUSR2 does not end the process, as with perf: neither where time or size decide.
-  // Errors: those of signalfd(2).
+  // Keeps SIGUSR2 from ending the process, even if only time or size triggers switches, as perf
+  // does. Errors: those of signalfd(2).
   absl::Status WatchSignal();
-  // Time counts from now on.
+  // Starts the time.
   void StartTime();
-  // No further calls.
+  // Makes no further calls of `on_switch`.
   void Stop();
 
  private:

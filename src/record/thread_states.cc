@@ -14,9 +14,9 @@
 namespace profiler::record {
 namespace {
 
-// What system calls' own functions are called, by architecture and how they are entered:
-// SYSCALL_DEFINE in arch/*/include/asm/syscall_wrapper.h, Linux 6.18. Some do no more than to go on
-// to the kernel's own (ksys_), and leave no frame.
+// Prefixes of the kernel functions of system calls, by architecture and kind of entry:
+// SYSCALL_DEFINE in arch/*/include/asm/syscall_wrapper.h, Linux 6.18. Some functions only jump to
+// the kernel's own one (ksys_), and leave no frame.
 constexpr std::string_view kCallPrefixes[] = {"__x64_sys_",          "__ia32_sys_",
                                               "__ia32_compat_sys_",  "__arm64_sys_",
                                               "__arm64_compat_sys_", "ksys_"};
@@ -27,7 +27,7 @@ std::string NameOfCall(int64_t number) {
   return name == nullptr ? absl::StrCat("system call ", number) : name.get();
 }
 
-// What the thread asked the kernel for, when it was blocked below this entry.
+// Returns the name of the system call in which the thread was blocked.
 std::string NameOf(const KernelEntry& entry, const symbolize::SymbolTable* symbols) {
   if (entry.system_call != kNoCall) return NameOfCall(entry.system_call);
   if (entry.addresses[0] == 0) return "unknown";
@@ -65,7 +65,7 @@ RunDelays ReadRunDelays(const procfs::Roots& roots, const std::vector<ThreadTime
     const auto line = procfs::ReadLine(
         absl::StrCat(roots.proc, "/", thread.pid, "/task/", thread.tid, "/schedstat"));
     if (!line) continue;
-    procfs::TextScanner scanner(*line);  // on CPU, on a run queue, how often
+    procfs::TextScanner scanner(*line);  // on CPU, on a run queue, number of time slices
     scanner.Word();
     if (const auto delay = procfs::ParseNumber<uint64_t>(scanner.Word())) {
       delays[thread.tid] = *delay;
@@ -98,7 +98,7 @@ ThreadStates SumStates(const OffCpuStage& stage, const RunDelays& before, const 
     if (at_end == after.end() || thread.has_ended) continue;
     const auto at_begin = before.find(thread.tid);
     const uint64_t delay = at_end->second - (at_begin == before.end() ? 0 : at_begin->second);
-    // What was on a run queue and not preempted had been blocked.
+    // Time on a run queue without being preempted follows being blocked.
     const uint64_t awakened = delay - std::min(delay, thread.preempted);
     states.awakened += std::min(awakened, thread.blocked);
   }

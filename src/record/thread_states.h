@@ -15,17 +15,19 @@
 
 namespace profiler::record {
 
-// How long threads have waited on CPUs' run queues so far, in ns, by thread: after they were
-// preempted, and after what they waited for had come. Source: proc_pid_schedstat in fs/proc/base.c,
-// Linux 6.18. Threads that are gone, and kernels without schedstat, have none.
+// How long each thread has waited on run queues so far, in ns: after it was preempted, and after
+// the event that it waited for. Source: proc_pid_schedstat in fs/proc/base.c, Linux 6.18. Ended
+// threads have no entry, and no thread has one on kernels without schedstat.
 using RunDelays = absl::flat_hash_map<uint32_t, uint64_t>;
 RunDelays ReadRunDelays(const procfs::Roots& roots, const std::vector<ThreadTimes>& threads);
 
-// Takes what was added between `paused` and `resumed` out of what comes after `*before`.
+// Adds the delays between `paused` and `resumed` to `*before`, so that later differences to
+// `*before` exclude the pause.
 void LeaveOut(const RunDelays& paused, const RunDelays& resumed, RunDelays* before);
 
-// `before` and `after`: run delays when counting began (of threads that were there) and when it
-// ended. `kernel`: for what the kernel's part of chains says of system calls; null: not known.
+// Sums up the states. `before` and `after` are the run delays when counting began (of the threads
+// that existed) and when it ended. `kernel` names the system calls in the kernel's part of chains;
+// null: unknown.
 ThreadStates SumStates(const OffCpuStage& stage, const RunDelays& before, const RunDelays& after,
                        const symbolize::SymbolTable* kernel);
 

@@ -18,20 +18,22 @@ using perf_event::RawRecord;
 using symbolize::ChainEnd;
 using symbolize::UnwoundFrame;
 
-// Entries of a call chain, markers included: what fits into a record beside everything else.
+// Limit for entries of a call chain, including markers: a record has room for them beside its other
+// contents.
 constexpr size_t kMostEntries = 8000;
-// How long a thread waits before its stack is read from its process, in ns. Shorter waits have a
-// stack by their sample or none.
+// How long a thread waits, in ns, before its stack is read from its process. Shorter waits get a
+// stack only from their sample.
 constexpr uint64_t kWaitsForStack = 5'000'000;
-// For so long stacks of waiting threads are read in one pass, in ns, so many at once: the rings
-// wait meanwhile.
+// Limits for reading stacks of waiting threads in one pass: the time in ns, and the number of
+// stacks at once. The rings are not read meanwhile.
 constexpr uint64_t kWaitingTime = 5'000'000;
 constexpr size_t kWaitingAtOnce = 16;
-// Bytes of a waiting thread's stack that are read: more only if the chain is longer.
+// Bytes to read of a waiting thread's stack: the second size if the chain does not end within the
+// first.
 constexpr size_t kWaitingStacks[] = {size_t{64} << 10, size_t{1} << 20};
 
-// VG of AArch64, for samples that do not have it: all threads have the same but those that ask for
-// another one. 0 on a CPU without SVE.
+// Returns VG of AArch64, for samples without it. All threads have the same value except those that
+// request another one. 0 on a CPU without SVE.
 uint64_t OwnVectorGranule() {
   static const uint64_t own = [] {
     const int length = prctl(PR_SVE_GET_VL);  // in bytes, below flags
@@ -40,7 +42,7 @@ uint64_t OwnVectorGranule() {
   return own;
 }
 
-// Registers of a thread that waits, as far as they are known.
+// Returns the known registers of a waiting thread.
 symbolize::RegisterSet RegistersOf(const WaitingThread& thread, LiveSpace& space) {
   symbolize::MappedCode code;
   const bool is_known = space.FindCode(RuntimeAddress{thread.pc}, &code) && code.cfi != nullptr;
@@ -53,8 +55,8 @@ symbolize::RegisterSet RegistersOf(const WaitingThread& thread, LiveSpace& space
   const auto numbers = symbolize::NumbersOf(architecture);
   registers.Set(numbers.pc, thread.pc);
   registers.Set(numbers.sp, thread.sp);
-  // vfork(2) in glibc keeps its return address in the register of the first argument. Calls by
-  // int $0x80 have their arguments in other registers.
+  // vfork(2) in glibc keeps its return address in the register of the first argument, so the
+  // arguments are needed. Calls by int $0x80 have their arguments in other registers.
   constexpr std::array<std::byte, 2> kSyscall{std::byte{0x0f}, std::byte{0x05}};
   constexpr std::array<uint8_t, 6> kArguments = {5, 4, 1, 10, 8, 9};  // rdi rsi rdx r10 r8 r9
   std::array<std::byte, 2> before{};
@@ -149,7 +151,7 @@ void UnwindStage::TakeRecord(RawRecord record) {
   if (record.type() != perf_event::kRecordSample) TakeForSharers(record);
 }
 
-// Processes in the same memory have mapped the same.
+// Applies mappings to all processes that share the memory.
 void UnwindStage::TakeForSharers(RawRecord record) {
   of_sharers_.clear();
   shared_memory_.Take(record, &of_sharers_);
@@ -177,7 +179,7 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
       const uint16_t cpumode = record.misc() & perf_event::kMiscCpumodeMask;
       UnwindSample(sample, *registers, cpumode == perf_event::kMiscUser);
     } else {
-      // A program with 32 bits on AArch64.
+      // A 32-bit program on AArch64.
       if (outside.empty()) chain_.push_back(sample.ip);
       tally_.CountCut(ChainEnd::kNoImage, 0);
       if (outside.empty()) chain_.push_back(symbolize::CutMarkOf(ChainEnd::kNoImage));
@@ -200,7 +202,7 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
   Encode(perf_event::kRecordSample, record.misc(), layouts.written, unwound, &output_);
 }
 
-// Those of `mask`, which are among them.
+// Returns the registers of `mask`, which `all` has.
 perf_event::Registers UnwindStage::KeptRegisters(const perf_event::Registers& all, uint64_t mask) {
   if (mask == 0 || all.abi == perf_event::kRegsAbiNone) return {};
   const perf_event::U64Array values(all.values);
@@ -212,7 +214,7 @@ perf_event::Registers UnwindStage::KeptRegisters(const perf_event::Registers& al
   return {all.abi, mask, std::as_bytes(std::span(registers_))};
 }
 
-// One whose chain the kernel made.
+// Takes a sample whose chain the kernel made.
 void UnwindStage::TakeSwitchSample(RawRecord record, const SampleLayouts& layouts) {
   perf_event::Sample sample;
   if (!Decode(record, layouts.opened, &sample)) return CountLost(record);
@@ -272,15 +274,15 @@ void UnwindStage::EndOffCpu(uint64_t time) {
   spaces_.dumps().Flush();
 }
 
-// In the place of a sample that is too short for its layout, which the kernel writes none of, the
-// file says that one was lost, as it does of those that the kernel had no room for.
+// Writes a record of one lost sample in place of a sample that is too short for its layout, as for
+// samples for which the rings had no room. The kernel writes no such samples.
 void UnwindStage::CountLost(RawRecord record) {
   const perf_event::LostSamples lost{.lost = 1,
                                      .sample_id = {.time = TimeOf(record, events_.front().opened)}};
   Encode(perf_event::kRecordLostSamples, 0, events_.front().written, lost, &output_);
 }
 
-// Leaves room for a mark.
+// Leaves room for a mark at the end.
 void UnwindStage::Append(uint64_t instruction) {
   if (chain_.size() + 1 < kMostEntries) {
     chain_.push_back(instruction);
@@ -309,11 +311,11 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
   LiveSpace& space = spaces_.Enter(sample.pid);
   const bool has_memory = !spaces_.IsExecuting(sample.pid) ||
                           spaces_.EnterDuringExec(sample.pid, in_user_code, registers.pc());
-  if (!has_memory) stack.bytes = {};  // what lies there by now is the next program's
+  if (!has_memory) stack.bytes = {};  // the memory there already belongs to the next program
   const auto most = static_cast<uint32_t>(kMostEntries - std::min(chain_.size(), kMostEntries - 1));
   spaces_.dumps().SetTime(sample.time);
   unwinder_.Unwind(registers, stack, space, {.max_frames = most}, &unwound_);
-  // An interpreter is listed at the bytecode that it is at.
+  // An interpreter's frame is listed with the address of its bytecode.
   if (sample.ip == registers.pc()) leaf_ = unwound_.frames.front().address.value;
   for (const UnwoundFrame& frame : unwound_.frames) Append(frame.instruction().value);
   if (unwound_.end == ChainEnd::kStackSwitch && unwound_.frames.back().is_return_address) {
@@ -323,7 +325,7 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
   CountWhole(unwound_.guessed != 0);
 }
 
-// Goes on where the last frame was called on another stack, which was not copied.
+// Continues behind a switch of stacks: the stack of the outer frames was not copied.
 void UnwindStage::FindPartBehindSwitch(const perf_event::Sample& sample,
                                        symbolize::StackBytes stack, uint64_t frame_pointer) {
   LiveSpace& space = spaces_.Enter(sample.pid);
@@ -337,7 +339,7 @@ void UnwindStage::FindPartBehindSwitch(const perf_event::Sample& sample,
   if (!GoOnWithoutC(sample, stack)) CutUnfinished(sample, stack);
 }
 
-// Where C has called Go, to the goroutine that had called C.
+// If C has called Go, continues with the goroutine that had called C.
 bool UnwindStage::GoOnWithoutC(const perf_event::Sample& sample, symbolize::StackBytes stack) {
   LiveSpace& space = spaces_.Enter(sample.pid);
   unwinder_.Unwind(unwound_.registers, stack, space,
@@ -350,14 +352,14 @@ bool UnwindStage::GoOnWithoutC(const perf_event::Sample& sample, symbolize::Stac
 }
 
 void UnwindStage::CutUnfinished(const perf_event::Sample& sample, symbolize::StackBytes stack) {
-  // A thread in a system call has just used its stack. If the kernel can copy none of it, the
+  // A thread in a system call has just used its stack. If the kernel cannot copy any of it, the
   // thread has dropped it.
   if (!stack.bytes.empty() || kernel_entries_ == 0) {
     const bool copied_short = sample.user_stack.size() < stack_bytes_;
     return Cut(symbolize::EndOf(unwound_, copied_short));
   }
   tally_.CountWithoutStack();
-  // The program is there no more; that the next one has mapped nothing there says so.
+  // The program's mappings are gone and the next program has mapped nothing at this address.
   if (unwound_.end == ChainEnd::kNoImage) {
     chain_.resize(kernel_entries_);
   } else {

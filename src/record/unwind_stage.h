@@ -1,28 +1,27 @@
 // The stage between the rings and the file of a recording with --call-graph dwarf: registers and
 // stack bytes go in, ordinary call chains come out.
 //
-//   rings ──▶ RingMerge ──▶ mappings, forks … ──▶ LiveSpaces   ──▶ output, as they are
-//                      └──▶ samples ──▶ Unwinder            ──▶ output, with CALLCHAIN
+//   rings ──▶ RingMerge ──▶ mappings, forks … ──▶ LiveSpaces ──▶ output, unchanged
+//                      └──▶ samples ────────────▶ Unwinder ────▶ output, with CALLCHAIN
 //
 //   in    … CALLCHAIN ctx KERNEL k0 k1 │ REGS_USER │ STACK_USER
 //   out   … CALLCHAIN ctx KERNEL k0 k1 ctx USER u0 u1 u2 …
 //
-// A chain has what was there at the sample: registers and stack as the kernel copied them, and the
-// frame pointers that the kernel followed. If these do not lead to the thread's start, the chain is
-// cut, and a mark with the reason ends it (symbolize::CutMarkOf). Nothing is taken from earlier
-// chains of the thread, nor from its stack as it is later: both may belong to other calls.
-// Callers are listed as perf_data/FORMAT.md says.
+// A chain is made only from the state at the sample: the registers and the stack that the kernel
+// copied, and the frame pointers that it followed. If these do not lead to the thread's start, the
+// chain is cut, and a mark with the reason ends it (symbolize::CutMarkOf). Neither earlier chains
+// of the thread nor its later stack are used, because both may belong to other calls. Callers are
+// listed as perf_data/FORMAT.md says.
 //
-// While a thread executes another program or exits, its user stack is gone and its registers are
-// still those of the system call. The chain of such a sample has the kernel's part and the system
-// call alone. What the former program had mapped is known until the next one runs.
+// While a thread executes another program or exits, its user stack is gone, but its registers are
+// still those of the system call. The chain of such a sample has only the kernel's part and the
+// system call. The mappings of the former program are known until the next one runs.
 //
-// Of what a virtual machine makes, its own tables tell frames and names while it runs
-// (managed_processes.h); what they tell for the first time stands in front of the sample that met
-// it (code_dumps.h).
+// Frames and names of code that a virtual machine generates come from the machine's own tables
+// while it runs (managed_processes.h). New names precede the sample that met them (code_dumps.h).
 //
-// With --off-cpu, context switches go through here as well: their samples get their chains and,
-// with SWITCH and the like, go on to the OffCpuStage, whose samples come out in their place.
+// With --off-cpu, context switches also pass this stage. Their samples get their chains and go on,
+// together with SWITCH and similar records, to the OffCpuStage, whose samples replace them.
 
 #pragma once
 
@@ -54,66 +53,65 @@
 
 namespace profiler::record {
 
-// How one event's samples are laid out: in the rings, and in the file.
+// The layouts of one event's samples: in the rings, and in the file.
 struct SampleLayouts {
   perf_event::RecordLayout opened, written;
-  bool is_switch = false;  // a context switch, for the OffCpuStage
-  bool is_entry = false;   // the companion of a return probe, for ReturnProbes
-  bool is_return = false;  // a return probe
-  std::string name = {};   // the event's
+  bool is_switch = false;  // True for a context switch, which goes to the OffCpuStage.
+  bool is_entry = false;   // True for the companion of a return probe, which goes to ReturnProbes.
+  bool is_return = false;  // True for a return probe.
+  std::string name = {};   // of the event
 };
 
-// One thread. Allocates nothing a sample once its buffers have grown; new mappings and images
-// excepted.
+// The stage. Use it from one thread. Once its buffers have grown, it allocates only for new
+// mappings and images.
 class UnwindStage {
  public:
-  // `events` are the recording's, at least one. Times and ids stand at the same places in all of
-  // their records. Samples of events without copied stacks go into the file as they are.
-  // `readers` may have been started already; null: it has its own.
+  // `events` are those of the recording, at least one. All their records must have times and ids at
+  // the same positions. Samples of events without copied stacks go into the file unchanged.
+  // `readers` may have been started already; null: the stage makes its own.
   UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots& roots,
               std::unique_ptr<reader::Readers> readers = nullptr);
 
-  // The processes that read the memory of others.
+  // Returns the processes that read the memory of others.
   reader::Readers& readers() { return *readers_; }
 
-  // Before all else, for a recording with --off-cpu.
+  // Creates the OffCpuStage, for a recording with --off-cpu. Call it before any other function.
   void MakeOffCpu(OffCpuStageOptions options);
   OffCpuStage* off_cpu() { return off_cpu_ ? &*off_cpu_ : nullptr; }
   const OffCpuStage* off_cpu() const { return off_cpu_ ? &*off_cpu_ : nullptr; }
 
-  // Samples with this id are of that event, by its place in `events`. Without ids, all are of the
-  // first.
+  // Adds the id of samples of `events[event]`. Without ids, all samples belong to the first event.
   void AddId(uint64_t id, size_t event);
 
-  // As LiveSpaces has it; before anything is observed.
+  // Opens images from `kept`, as LiveSpaces does. Call it before anything is observed.
   void OpenKept(std::shared_ptr<const symbolize::KeptFiles> kept,
                 std::function<void(const perf_event::Mmap2&)> keep) {
     spaces_.OpenKept(std::move(kept), std::move(keep));
   }
 
-  // Before anything is observed, for a recording with companions of return probes: all of them are
-  // open at `time`.
+  // Follows the companions of return probes, which are all open at `time`. Call it before anything
+  // is observed.
   void FollowReturnProbes(uint64_t time) { return_probes_.Begin(time); }
 
-  // What already runs, as it stands in front of the recording: whole records.
+  // Takes the records of what already runs, which precede the recording: whole records.
   absl::Status Observe(std::span<const std::byte> records);
 
-  // One pass: sets how much of each ring is consumed. What is not older than the pass by
-  // kPublishingMargin stays in the rings, unless it is the `last` one. kDataLoss for bytes that are
-  // no records.
+  // Takes one pass and sets how much of each ring is consumed. Records younger than the beginning
+  // of the pass minus kPublishingMargin stay in the rings, unless the pass is the `last` one.
+  // Returns kDataLoss for bytes that are no records.
   absl::Status Take(std::span<ringbuf::RingPass> rings, bool last);
-  // Reads the stacks of threads that wait and have none: those that waited when recording began,
-  // and those that have waited for a while. A pass began at `passed` or later; `clock` gives the
-  // time, both of CLOCK_MONOTONIC. Takes some milliseconds at most; true if threads are left.
+  // Reads the stacks of threads that wait without one: since recording began, or for a while. A
+  // pass began at `passed` or later; `clock` returns the present time, both of CLOCK_MONOTONIC.
+  // Takes some milliseconds at most; returns true if threads are left.
   bool ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t()> clock);
-  // The recording ends at `time`: whoever is off the CPU has been so up to now.
+  // Ends the recording at `time`: threads off the CPU count as waiting until then.
   void EndOffCpu(uint64_t time);
-  // The records of the last pass as they go into the file. Valid until the next one.
+  // Returns the records of the last pass for the file. Valid until the next pass.
   std::span<const std::byte> output() const { return output_; }
 
-  // The weight of the chains of all files, by event.
+  // Returns the weight of the chains of all files, by event.
   std::vector<ChainWeights> weights() const;
-  // Of the chains of the file at hand; the first begins with this object.
+  // Returns the quality of the chains of the present file. The first file begins with this object.
   ChainQuality quality() const;
   void BeginFile() {
     tally_ = {};
@@ -139,7 +137,7 @@ class UnwindStage {
   void CutUnfinished(const perf_event::Sample& sample, symbolize::StackBytes stack);
 
   void TakeSwitchSample(perf_event::RawRecord record, const SampleLayouts& layouts);
-  // Reads the stack of a thread into chain_. False if the thread runs, or ran meanwhile.
+  // Reads the stack of a thread into chain_. Returns false if the thread runs, or ran meanwhile.
   bool UnwindWaiting(const OffCpu::Waiting& waiting, absl::FunctionRef<uint64_t()> clock);
 
   const SampleLayouts& LayoutsOf(perf_event::RawRecord sample) const;
@@ -152,24 +150,24 @@ class UnwindStage {
   LiveSpaces spaces_;
   ReturnProbes return_probes_;
   SharedMemory shared_memory_;
-  std::vector<std::byte> of_sharers_;  // records that it adds
+  std::vector<std::byte> of_sharers_;  // records added for processes that share memory
   symbolize::Unwinder unwinder_;
   symbolize::ChainTally tally_;
   std::vector<std::byte> output_;
   std::optional<OffCpuStage> off_cpu_;
   const procfs::Roots roots_;
-  WaitingStack waiting_;  // that was read last
+  WaitingStack waiting_;  // the last one that was read
 
-  // Of the sample at hand.
+  // State of the present sample.
   std::vector<uint64_t> chain_;      // as written
-  std::vector<uint64_t> registers_;  // likewise
-  size_t kernel_entries_ = 0;        // of it
-  size_t stack_bytes_ = 0;           // asked for
-  std::optional<uint64_t> leaf_;     // what stands for its ip
-  bool overflowed_ = false;          // there was more than it may hold
+  std::vector<uint64_t> registers_;  // as written
+  size_t kernel_entries_ = 0;        // of the chain
+  size_t stack_bytes_ = 0;           // that were requested
+  std::optional<uint64_t> leaf_;     // instruction that replaces the sample's ip
+  bool overflowed_ = false;          // True if the chain did not fit.
   symbolize::UnwoundChain unwound_;
-  symbolize::UnwoundChain piece_;  // what is behind a call of Go by C
-  std::vector<uint64_t> behind_;   // a switch of stacks
+  symbolize::UnwoundChain piece_;  // scratch: the chain behind a call from C to Go
+  std::vector<uint64_t> behind_;   // scratch: callers behind a switch of stacks
 };
 
 }  // namespace profiler::record

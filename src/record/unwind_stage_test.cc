@@ -1,4 +1,4 @@
-// The stage on samples of this process itself: registers and stack bytes are those of the test.
+// Tests the stage on samples of this process: registers and stack bytes are those of the test.
 
 #include "src/record/unwind_stage.h"
 
@@ -30,7 +30,7 @@ using perf_event::RecordBuilder;
 
 constexpr uint64_t kRegisters = 0xff0fff;
 
-// A sample of the caller, while it runs: what the kernel would have copied of it.
+// A sample of the calling function while it runs, as the kernel would copy it.
 struct Captured {
   std::array<uint64_t, 20> registers{};
   std::vector<std::byte> stack;
@@ -49,7 +49,7 @@ struct Captured {
   for (size_t i = 0; i < kOrder.size(); ++i) {
     captured.registers[i] = static_cast<uint64_t>(regs[kOrder[i]]);
   }
-  // As much as there is of it, as the kernel does.
+  // Copies up to the end of the stack, as the kernel does.
   captured.stack.resize(stack_bytes);
   const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   const ssize_t size = pread(memory, captured.stack.data(), stack_bytes, regs[REG_RSP]);
@@ -59,7 +59,7 @@ struct Captured {
 }
 #endif
 
-// Calls `body` so many frames below.
+// Calls `body` with `frames` frames in between.
 [[gnu::noinline]] void Deep(int frames,
                             const std::function<void()>& body) {  // NOLINT(misc-no-recursion)
   if (frames == 0) {
@@ -114,8 +114,8 @@ class UnwindStageTest : public testing::Test {
     records.Add(perf_event::kRecordSample, perf_event::kMiscUser, SampleOf(captured, time));
     Publish(ring, records);
   }
-  // What of this process is executable, as MMAP2 records; the test's own program as a file of
-  // another name, if one is given.
+  // Publishes the executable mappings of this process as MMAP2 records. If `program` is not empty,
+  // it replaces the name of the test's own program.
   void PublishMappings(size_t ring, uint64_t time, const std::string& program = "") {
     std::string maps;
     ASSERT_TRUE(procfs::ReadFile("/proc/self/maps", &maps).ok());
@@ -133,7 +133,7 @@ class UnwindStageTest : public testing::Test {
     Publish(ring, records);
   }
 
-  // One pass that began so; the records that it wrote, a line each.
+  // Runs one pass that began at `began`. Returns the records that it wrote, one per line.
   std::string Pass(uint64_t began, bool last = false) {
     std::vector<ringbuf::RingPass> passes;
     for (auto& ring : rings_) {
@@ -210,7 +210,7 @@ TEST_F(UnwindStageTest, KeepsTheRegistersThatWereAskedFor) {
   EXPECT_EQ(values[1], captured.registers[8]);
 }
 
-// An event with a layout of its own stands beside that whose stacks are copied.
+// The event without stacks has a layout of its own.
 TEST_F(UnwindStageTest, SamplesOfAnEventWithoutStacksGoIntoTheFileAsTheyAre) {
   constexpr uint64_t kUnwound = 21, kPlain = 22;
   UnwindStage stage({{perf_event::RecordLayout(Opened()), written_}, {written_, written_}},
@@ -235,7 +235,7 @@ TEST_F(UnwindStageTest, SamplesOfAnEventWithoutStacksGoIntoTheFileAsTheyAre) {
   std::vector<ringbuf::RingPass> passes = {{0, bytes, kRing, 0, bytes.size()}};
   ASSERT_TRUE(stage.Take(passes, /*last=*/true).ok());
 
-  std::vector<std::pair<uint64_t, size_t>> found;  // ids, and how long their chains are
+  std::vector<std::pair<uint64_t, size_t>> found;  // ids and lengths of chains
   ringbuf::RingBytes output;
   output.spans[0] = stage.output();
   ringbuf::BounceBuffer bounce;
@@ -252,8 +252,8 @@ TEST_F(UnwindStageTest, SamplesOfAnEventWithoutStacksGoIntoTheFileAsTheyAre) {
   EXPECT_EQ(found[1], (std::pair<uint64_t, size_t>(kPlain, 2)));
 }
 
-// As a build overwrites a program that ran a moment ago. Nothing of the new contents is believed,
-// until the file is mapped again.
+// A build may overwrite a program that ran a moment ago. The new contents are not used until the
+// file is mapped again.
 TEST_F(UnwindStageTest, AProgramThatIsOverwrittenEndsItsChainsUntilItIsMappedAgain) {
   const std::string program = testing::TempDir() + "/overwritten";
   const auto write = [&] {
@@ -308,7 +308,7 @@ TEST_F(UnwindStageTest, TheLastPassLeavesNothingBehind) {
   EXPECT_EQ(rings_[0].head(), rings_[0].tail());
 }
 
-// The stack is still there, with the very calls that the sample was in; nobody can know that.
+// The stack still exists, with the same calls as in the sample, but the stage cannot know that.
 TEST_F(UnwindStageTest, AChainThatIsLongerThanTheCopiedStackIsCutThereAndSaysWhy) {
   PublishMappings(0, 1);
   Deep(300, [&] {
@@ -326,8 +326,8 @@ TEST_F(UnwindStageTest, AChainThatIsLongerThanTheCopiedStackIsCutThereAndSaysWhy
   EXPECT_EQ(stage_.quality().cuts[0].reason, "stack copied short");
 }
 
-// alpha() and beta() call the same function from the same depth of the stack. One chain of alpha()
-// that fits into the copy says nothing of the next one that does not.
+// Alpha() and Beta() call the same function at the same stack depth. A complete chain of Alpha()
+// says nothing about the next chain, which does not fit into the copy.
 [[gnu::noinline]] void Alpha(const std::function<void()>& body) {
   Deep(100, body);
   asm volatile("");
@@ -414,8 +414,8 @@ TEST_F(UnwindStageTest, ASampleWithoutUserRegistersHasTheKernelsChainAlone) {
   EXPECT_EQ(stage_.quality().chains(), 0u);
 }
 
-// What the kernel gives of a thread that has dropped its memory: registers of the system call, none
-// of the stack.
+// Removes the stack from a sample, as in the kernel's sample of a thread that has dropped its
+// memory: it still has the registers of the system call.
 perf_event::Sample WithoutStack(perf_event::Sample sample) {
   sample.user_stack = {};
   sample.user_stack_size = 16384;
@@ -439,7 +439,7 @@ TEST_F(UnwindStageTest, ASystemCallThatDropsItsStackHasNoCallersFromBeforeThat) 
   Publish(0, records);
   Pass(0, /*last=*/true);
   EXPECT_EQ(Quality(), "complete 1 guessed 0 cut 0");
-  // The stack is nowhere: this test's own is there still.
+  // An unmapped stack: the test's own stack still exists.
   Captured gone = captured;
   gone.registers[6] = 0x10040;
   gone.registers[7] = 0x10000;
@@ -456,7 +456,7 @@ TEST_F(UnwindStageTest, ASystemCallThatDropsItsStackHasNoCallersFromBeforeThat) 
 TEST_F(UnwindStageTest, ASampleWhoseStackIsGoneIsNeitherWholeNorCut) {
   PublishMappings(0, 1);
   Captured captured = Capture(16384);
-  // Stack and frame pointer: where nothing is mapped by now.
+  // Stack pointer and frame pointer point to unmapped memory.
   captured.registers[6] = 0x10040;
   captured.registers[7] = 0x10000;
   perf_event::Sample sample = SampleOf(captured, 2);
@@ -482,8 +482,8 @@ TEST_F(UnwindStageTest, NothingOfTheFormerProgramIsTakenForTheNextOnes) {
   EXPECT_EQ(chain_.size(), 2u) << "the kernel's part alone";
 }
 
-// The kernel says that another program is executed when the old one's memory is gone, and then what
-// it maps for the new one; the registers change last.
+// During exec, the kernel first drops the old memory, then reports the new program, then its
+// mappings. The registers change last.
 TEST_F(UnwindStageTest, NothingOfTheNextProgramsStackIsTakenForTheFormerOnes) {
   PublishMappings(0, 1);
   const Captured captured = Capture(16384);
@@ -500,7 +500,7 @@ TEST_F(UnwindStageTest, NothingOfTheNextProgramsStackIsTakenForTheFormerOnes) {
   RecordBuilder later(Opened());
   later.At(3).By(pid, pid).Comm("next", /*exec=*/true).Mmap2(0x1000, 0x1000, 0, "/bin/next");
   sample.time = 4;
-  // The stack at the same address is the next program's.
+  // The stack at the same address belongs to the next program.
   const std::vector<std::byte> next_stack(16384, std::byte{1});
   sample.user_stack = next_stack;
   later.Add(perf_event::kRecordSample, perf_event::kMiscKernel, sample);
@@ -511,8 +511,8 @@ TEST_F(UnwindStageTest, NothingOfTheNextProgramsStackIsTakenForTheFormerOnes) {
   EXPECT_EQ(Quality(), "complete 1 guessed 0 cut 0 no stack 1");
 }
 
-// Chains of every kind, in two rings: whole, in the kernel, longer than the copied bytes, of a
-// stack that is gone.
+// Takes chains of every kind, in two rings: complete, in the kernel, longer than the copied bytes,
+// and of a stack that is gone.
 TEST_F(UnwindStageTest, AllocatesNothingOnceItsBuffersHaveGrown) {
   PublishMappings(0, 1);
   uint64_t allocated = 0;
@@ -566,7 +566,7 @@ TEST_F(UnwindStageTest, CodeWithoutAFileHasTheNameThatReportsHave) {
 }
 
 TEST_F(UnwindStageTest, TheFileTellsOfASampleThatCannotBeRead) {
-  // Eight bytes behind the header are an identifier, and no more.
+  // The eight bytes after the header are an identifier; all other fields are missing.
   const ringbuf::RecordHeader header{perf_event::kRecordSample, perf_event::kMiscUser, 16};
   std::array<std::byte, 16> cut{};
   std::memcpy(cut.data(), &header, sizeof(header));

@@ -15,12 +15,12 @@ std::string FileOf(const procfs::Roots& roots, uint32_t pid, uint32_t tid, const
   return absl::StrCat(roots.proc, "/", pid, "/task/", tid, "/", name);
 }
 
-// Returns how often the thread has left its CPU; nothing if it runs or has ended.
+// Returns the number of times that the thread has left its CPU; nothing if it runs or has ended.
 std::optional<uint64_t> SwitchesOfWaiting(const procfs::Roots& roots, uint32_t pid, uint32_t tid,
                                           std::string* text) {
   if (!procfs::ReadFile(FileOf(roots, pid, tid, "status"), text).ok()) return std::nullopt;
-  // Sleeping, in a call that no signal ends, stopped, traced: include/linux/sched.h,
-  // fs/proc/array.c.
+  // States of a waiting thread: sleeping, in an uninterruptible call, stopped, traced. Source:
+  // include/linux/sched.h, fs/proc/array.c.
   constexpr std::string_view kWaits = "SDTt";
   const auto state = procfs::ValueOf(*text, "State");
   if (!state || state->empty() || kWaits.find(state->front()) == kWaits.npos) return std::nullopt;
@@ -69,7 +69,7 @@ bool ReadWaitingStack(const procfs::Roots& roots, uint32_t pid, uint32_t tid, si
     if (!before) return false;
     const auto thread = ReadWaitingThread(roots, pid, tid);
     if (!thread) continue;
-    if (thread->pc == 0) return false;  // a thread of the kernel
+    if (thread->pc == 0) return false;  // a kernel thread
     stack->thread = *thread;
     stack->bytes.resize(most);
     stack->bytes.resize(copy(thread->sp, stack->bytes));

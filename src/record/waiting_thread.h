@@ -10,9 +10,9 @@
 // equal counts prove that it waited all the time.
 //
 // Sources: proc_pid_syscall in fs/proc/base.c and task_current_syscall in lib/syscall.c, Linux
-// 6.18: "running", or the number of the system call (-1: none, as in a page fault), six arguments
-// if there is a call, stack pointer and program counter. Reading asks for PTRACE_MODE_ATTACH. The
-// counts are those of /proc/PID/task/TID/status.
+// 6.18. The file has "running", or the number of the system call (-1: none, as in a page fault),
+// six arguments if there is a call, stack pointer and program counter. Reading it needs
+// PTRACE_MODE_ATTACH. The switch counts are those of /proc/PID/task/TID/status.
 
 #pragma once
 
@@ -32,7 +32,7 @@ namespace profiler::record {
 
 struct WaitingThread {
   int64_t system_call = -1;
-  std::array<uint64_t, 6> arguments{};  // of the system call; without one, zeroes
+  std::array<uint64_t, 6> arguments{};  // of the system call; zeroes without one
   uint64_t sp = 0, pc = 0;
 
   bool operator==(const WaitingThread&) const = default;
@@ -46,10 +46,11 @@ std::optional<WaitingThread> ReadWaitingThread(const procfs::Roots& roots, uint3
 // read.
 using MemoryCopy = absl::FunctionRef<size_t(uint64_t address, std::span<std::byte> bytes)>;
 
-// The state of a thread that waits, at one time.
+// The state of a waiting thread at one time.
 struct WaitingStack {
   WaitingThread thread;
-  std::vector<std::byte> bytes;  // from the stack pointer on; fewer than asked for at its end
+  // Bytes from the stack pointer on; fewer than requested at the stack's end.
+  std::vector<std::byte> bytes;
 };
 
 // Reads `most` bytes of the thread's stack. Returns false if the thread runs, is gone, may not be

@@ -30,7 +30,7 @@ class WaitingThreadTest : public testing::Test {
     tree_.Write("proc/7/task/8/syscall", absl::StrCat("0 0x3 0x10 0x20 0x0 0x0 0xff 0x",
                                                       absl::Hex(sp), " 0x", absl::Hex(pc), "\n"));
   }
-  // `meanwhile` happens while the stack is read, which has 100 bytes.
+  // Reads the stack, which has 100 bytes. Calls `meanwhile` during the reading.
   bool Read(std::function<void()> meanwhile = [] {}) {
     return ReadWaitingStack(
         tree_.roots(), kPid, kTid, 1000,

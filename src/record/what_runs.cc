@@ -12,8 +12,8 @@ namespace {
 using perf_event::RawRecord;
 
 constexpr uint32_t kKernelPid = static_cast<uint32_t>(-1);
-constexpr uint16_t kUnregistered = 1;  // of KSYMBOL's flags
-constexpr uint16_t kUnloaded = 2;      // BPF_EVENT's type
+constexpr uint16_t kUnregistered = 1;  // flag of KSYMBOL
+constexpr uint16_t kUnloaded = 2;      // type of BPF_EVENT
 
 }  // namespace
 
@@ -168,7 +168,7 @@ void WhatRuns::WriteProcess(uint32_t pid, const Process& process,
     comm.comm = name;
     Encode(perf_event::kRecordComm, 0, layout_, comm, out);
   };
-  // The leader first: the others' FORK records name it as their parent.
+  // The leader comes first, because the FORK records of the others name it as their parent.
   const auto leader = process.threads.find(pid);
   if (leader != process.threads.end()) write_thread(pid, process.parent, leader->second);
   for (const auto& [tid, name] : process.threads) {
@@ -189,7 +189,8 @@ void WhatRuns::WriteMapping(uint32_t pid, const Mapping& mapping,
   const RawRecord record(mapping.record);
   Record mapped;
   Decode(record, layout_, &mapped);
-  // A child's own, if it has the mapping from its parent. The kernel's have thread 0.
+  // A child's record names the child, even if it has the mapping from its parent. Records of the
+  // kernel have thread 0.
   if (mapped.pid != pid) mapped.pid = mapped.tid = pid;
   mapped.sample_id = {};
   Encode(record.type(), record.misc(), layout_, mapped, out);

@@ -1,11 +1,11 @@
-// What runs at a moment of a recording, as the records up to there tell it: to stand in front of
-// the next file, as a procfs::Synthesizer puts it in front of the first one.
+// Follows the records of a recording to know what runs, and writes it in front of the next file, as
+// a procfs::Synthesizer does in front of the first one.
 //
 //   records of file 1 ──▶ WhatRuns ──▶ FORK, COMM, MMAP2, KSYMBOL … at the start of file 2
 //
-// So the next file is right to the record: what /proc says a little later may lack a process that
-// has samples there still, or have the program after theirs. Nor is /proc read while the rings fill
-// up.
+// So the start of the next file is exact to the record. If /proc were read a little later, it could
+// lack a process that still has samples there, or show a program that began after them. It would
+// also cost time while the rings fill up.
 
 #pragma once
 
@@ -20,20 +20,20 @@
 
 namespace profiler::record {
 
-// One thread. Copies each record that tells of threads and mappings; a sample costs nothing. Memory
-// is that of the processes which are there.
+// The state of all threads and mappings. Use it from one thread. Copies each record about threads
+// and mappings; a sample costs nothing. Uses memory for the processes that exist.
 class WhatRuns {
  public:
-  // `layout` is that of all records but samples.
+  // `layout` is that of all records except samples.
   explicit WhatRuns(const perf_event::RecordLayout& layout) : layout_(layout) {}
 
-  // Any record, those that a Synthesizer made included.
+  // Takes any record, including those of a Synthesizer.
   void Take(perf_event::RawRecord record);
-  // The records taken since the last call are of one pass over the rings. In it they come ring by
-  // ring, and the last of them may be a little later than the first of the next pass; they count in
-  // the order of their times.
+  // Ends a pass: the records since the last call are those of one pass over the rings. They arrive
+  // ring by ring, and the last of them may be a little later than the first of the next pass. They
+  // count in time order.
   void EndPass();
-  // Appends whole records of what runs after all that was taken. Their time and id are 0.
+  // Appends whole records of what runs after all taken records. Their time and id are 0.
   void Write(std::vector<std::byte>* out);
 
  private:
@@ -44,13 +44,13 @@ class WhatRuns {
   };
   struct Mapping {
     uint64_t start = 0, end = 0;
-    Bytes record;  // of the process that mapped it; its children have it as well
+    Bytes record;  // of the mapping process; its children also hold it
   };
   using Mappings = std::vector<std::shared_ptr<const Mapping>>;
   struct Process {
     uint32_t parent = 0;
-    std::map<uint32_t, std::string> threads;  // their names
-    Mappings mappings;                        // in the order in which they were made
+    std::map<uint32_t, std::string> threads;  // names by tid
+    Mappings mappings;                        // in the order of their creation
   };
 
   void ApplyUntil(uint64_t time);
@@ -70,8 +70,8 @@ class WhatRuns {
 
   const perf_event::RecordLayout layout_;
   std::vector<Taken> taken_;               // not applied yet
-  size_t of_pass_before_ = 0;              // how many of them
-  std::map<uint32_t, Process> processes_;  // the kernel too
+  size_t of_pass_before_ = 0;              // how many of them belong to the former pass
+  std::map<uint32_t, Process> processes_;  // includes the kernel
   std::map<uint64_t, Bytes> symbols_;      // KSYMBOL records by address
   std::map<uint32_t, Bytes> programs_;     // BPF_EVENT records by the program's id
 };

@@ -24,7 +24,7 @@ class WhatRunsTest : public testing::Test {
     records_.By(7, 7).At(1).Comm("shell", /*exec=*/true).Mmap2(0x1000, 0x1000, 0, "/bin/sh");
   }
 
-  // One pass over the rings has all that was built since the last one.
+  // Takes all records built since the last call as one pass over the rings.
   void Pass() {
     for (const auto record : records_.records()) runs_.Take(record);
     runs_.EndPass();
@@ -114,7 +114,7 @@ TEST_F(WhatRunsTest, AMappingTakesThePlaceOfThoseThatItCovers) {
 }
 
 TEST_F(WhatRunsTest, RecordsOfDifferentRingsCountInTheOrderOfTheirTimes) {
-  // The child's ring is read before its parent's, and then even in the pass before.
+  // The child's ring is read before its parent's; for the second child even one pass earlier.
   records_.By(9, 9).At(5).Comm("ls", /*exec=*/true).Mmap2(0x1000, 0x500, 0, "/bin/ls");
   records_.By(7, 7).At(4).Fork(9, 9);
   records_.By(10, 10).At(7).Comm("cat", /*exec=*/true).Mmap2(0x1000, 0x500, 0, "/bin/cat");

@@ -1,4 +1,4 @@
-// Views of imported text, for tests: the whole way that a view goes, by a recording in a file.
+// Views of imported text, for tests. Like real views they read a recording from a file.
 
 #pragma once
 
@@ -11,24 +11,26 @@
 
 namespace profiler::import {
 
-// A file with this text, in the folder of the test.
+// Makes a file with this text in the test's directory.
 std::string FileWith(std::string_view bytes);
 
-// The profile that views of the file have; a failed expectation where they have none.
+// Loads the profile of a file; fails the test if it has none.
 naming::LoadedProfile Load(const std::string& path, const naming::LoadOptions& options = {});
 
-// Its folded stacks, with whole names. `event`: by name; empty: the first.
+// Returns the folded stacks of a profile, with unabbreviated names. `event`: by name; empty: the
+// first.
 std::string FoldedOf(const profile::Profile& profile, std::string_view event = {});
-// The same with names as stackcollapse-perf.pl prints them.
+// Returns the folded stacks with names as stackcollapse-perf.pl prints them.
 std::string CollapsedOf(const profile::Profile& profile);
 
-// "cpu 3/100, alloc 1/8": of each event, samples and period.
+// Returns the samples and the period of each event: "cpu 3/100, alloc 1/8".
 std::string EventsOf(const profile::Profile& profile);
 
-// "root@image;…;leaf@image file:line 3", a line a row, sorted. Inlined functions have a '^'.
+// Returns one line per row, sorted: "root@image;…;leaf@image file:line 3". Inlined functions have a
+// '^'.
 std::string FramesOf(const profile::Profile& profile);
 
-// The error of loading it.
+// Returns the error of loading a file.
 std::string ErrorOf(const std::string& path);
 
 }  // namespace profiler::import

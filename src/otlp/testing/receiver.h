@@ -1,6 +1,6 @@
-// A request as a receiver reads it, for tests: by the numbers that are published with the
-// protocol's files (opentelemetry-proto 1.11.0), not by ours. Throws for numbers that lead nowhere,
-// and for whatever the protocol or the conventions forbid.
+// Reads a request as a receiver does, for tests: by the field numbers published with the protocol
+// (opentelemetry-proto 1.11.0) instead of ours. Throws for invalid indices, and for everything that
+// the protocol or the conventions forbid.
 
 #pragma once
 
@@ -41,7 +41,7 @@ class Receiver {
     }
   }
 
-  std::string text;                       // two lines a sample
+  std::string text;                       // two lines per sample
   std::map<std::string, int64_t> totals;  // by type
   std::set<std::string> ids;
   size_t functions() const { return tables_.at(kFunctions).size() - 1; }
@@ -111,7 +111,7 @@ class Receiver {
     return value;
   }
 
-  // "key=value", of a KeyValue or, with keys by number, of a KeyValueAndUnit.
+  // Returns "key=value" of a KeyValue, or of a KeyValueAndUnit if keys are indices (`by_number`).
   std::string Attribute(Reader attribute, bool by_number) {
     std::string key, value;
     while (attribute.next()) {
@@ -167,7 +167,7 @@ class Receiver {
     return name;
   }
 
-  // "inlined+function(type)<image>"; without a mapping "<~path>".
+  // Returns "inlined+function(type)<image>"; "<~path>" without a mapping.
   std::string Location(int64_t number) {
     Reader location(At(kLocations, number));
     std::string image, names, type = "-";
@@ -222,7 +222,7 @@ class Receiver {
         } else {
           Reader scope = message.get_message();
           while (scope.next()) {
-            const uint32_t part = scope.tag();  // read before get_string() forgets it
+            const uint32_t part = scope.tag();  // read first, because get_string() forgets it
             absl::StrAppend(&by, part, ":", scope.get_string(), " ");
           }
         }

@@ -1,5 +1,5 @@
-// A symbolizer whose names say what was asked: the function at file offset 0x1234 of /lib/libc.so
-// is "libc.so+0x1200", from 0x1200 on and 0x100 bytes long.
+// A symbolizer for tests whose names show the request: the function at file offset 0x1234 of
+// /lib/libc.so is "libc.so+0x1200", which begins at 0x1200 and is 0x100 bytes long.
 
 #pragma once
 
@@ -33,26 +33,26 @@ class FakeSymbolizer : public symbolize::Symbolizer {
 
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
 
-  // "symbol @address" of the last SetKernelReference.
+  // Returns "symbol @address" of the last SetKernelReference.
   const std::string& kernel_reference() const { return kernel_reference_; }
 
-  // The images with this path have no file; those with that one have an inlined call everywhere.
+  // Makes images with this path have no file (LoseImage), or an inlined call everywhere (InlineIn).
   void LoseImage(std::string_view path) { lost_ = path; }
   void InlineIn(std::string_view path) { inlining_ = path; }
-  // No symbol covers anything in this one, but functions are known by where they start.
+  // Makes the image have no symbols; only the starts of its functions are known.
   void Strip(std::string_view path) { stripped_ = path; }
 
-  // Nothing is known of this one's functions; its own addresses are the offsets and `bias`.
+  // Makes the image have no functions; its own addresses are the offsets plus `bias`.
   void LinkAt(uint64_t bias, std::string_view path) {
     link_bias_ = bias;
     linked_ = path;
   }
 
-  // All dumps hold this; without it there are none.
+  // Sets the contents of all dumps; without them there are none.
   void SetWarnings(std::vector<std::string> warnings) { warnings_ = std::move(warnings); }
   void SetJitCodes(std::vector<symbolize::JitCode> codes) { jit_codes_ = std::move(codes); }
 
-  // "path @offset" of each call of Name, in order.
+  // Returns "path @offset" of each call of Name, in order.
   const std::vector<std::string>& asked() const { return asked_; }
   const std::deque<symbolize::ImageSpec>& images() const { return images_; }
 

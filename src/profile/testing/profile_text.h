@@ -1,4 +1,4 @@
-// Profiles as text, for expectations.
+// Prints profiles as text, for expectations.
 
 #pragma once
 
@@ -8,16 +8,17 @@
 
 namespace profiler::profile {
 
-// "f<g": the functions at a frame, innermost first; "0x12@libc.so" (offset and DSO) without any.
+// Returns the functions at a frame, innermost first: "f<g"; without any, offset and DSO:
+// "0x12@libc.so".
 std::string FrameText(const Profile& profile, const Frame& frame);
 
-// Its frames, root first: "main;f;g". The leaf's own mode shows as "[k]" behind it where that is
-// not user code.
+// Returns the frames of a stack, root first: "main;f;g". Unless the leaf is user code, its mode
+// follows, such as "[k]".
 std::string StackText(const Profile& profile, StackId stack);
 
-// One line a row, sorted: "comm pid/tid: main;f;g  count period", with " self h" where the sample's
-// own frame is not the leaf, " cpu N" and " at TIME" where they are kept, and the event's name in
-// front where there are several.
+// Returns one line per row, sorted: "comm pid/tid: main;f;g  count period". Adds " self h" if the
+// interrupted frame is not the leaf, " cpu N" if CPUs are kept, and the event's name in front if
+// there are several.
 std::string RowsText(const Profile& profile);
 
 }  // namespace profiler::profile
