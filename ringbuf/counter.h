@@ -1,4 +1,4 @@
-// One counter of the calling thread, read without a system call where the kernel permits it.
+// A counter of the calling thread, read without a system call if the kernel permits it.
 //
 //   perf_event_attr cycles{.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES};
 //   auto counter = Counter::Open(cycles);

@@ -5,7 +5,7 @@
 //   FileOffset       where its bytes are in the image's file   (MMAP2 pgoff + into the mapping)
 //   ElfAddress       what its image calls it (p_vaddr space)   (symbol values, DWARF, CFI)
 //
-//   CodePlace        FileOffset, or RuntimeAddress where the image has no file
+//   CodePlace        FileOffset, or RuntimeAddress if the image has no file
 //
 //   FileOffset = RuntimeAddress − mapping.start + mapping.pgoff
 //   ElfAddress = FileOffset − p_offset + p_vaddr   of the PT_LOAD segment that holds the offset

@@ -5,10 +5,6 @@
 // root, exe and map_files are empty, and process_vm_readv(2) and perf_event_open(2) fail with
 // ESRCH, although other threads run on. Through the number of such a thread everything is still
 // readable: /proc/TID/maps.
-//
-// The kernel answers for a process by its first thread: /proc/PID/maps, root, exe and map_files are
-// empty once that has ended, and process_vm_readv(2) and perf_event_open(2) say ESRCH, although
-// other threads run on. By the number of one of those all of it is still there: /proc/TID/maps.
 
 #pragma once
 

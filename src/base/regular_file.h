@@ -5,7 +5,7 @@
 // kernel an order. Hence these steps:
 //
 //   open(name, O_PATH)       finds the file without opening it
-//   fstat                    refuses what is not a regular file
+//   fstat                    refuses everything except regular files
 //   fstatfs                  refuses files of proc, sysfs, tracefs and so on (file_systems.h)
 //   open(/proc/self/fd/N)    opens the file that was checked, even if the name now leads elsewhere
 
