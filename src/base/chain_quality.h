@@ -17,7 +17,7 @@ struct ChainQuality {
   uint64_t complete = 0;
   // The stack was read later, from a thread that waited and did not run meanwhile.
   uint64_t late_read = 0;
-  // A frame was found by its frame pointer or by searching the top of the stack.
+  // A frame was found by its frame pointer, or on top of the stack.
   uint64_t guessed = 0;
 
   // Samples in the kernel of a thread whose user stack is gone, because of an exec or its exit.

@@ -26,8 +26,8 @@ absl::Status ReadFile(const std::string& path, std::string* text);
 // Like ReadFile, for a file that the user named: with only the user's own rights.
 absl::Status ReadNamedFile(const std::string& path, std::string* text);
 
-// Calls `take` with each line, without its newline, until it returns false. Holds one line at a
-// time; cuts a line after kLongestLine bytes. Errors: those of open(2) and read(2).
+// Calls `take` with each line, without its newline, until it returns false. Splits a line of more
+// than kLongestLine bytes. Memory: twice kLongestLine. Errors: those of open(2) and read(2).
 inline constexpr size_t kLongestLine = size_t{1} << 16;
 absl::Status ReadLines(const std::string& path,
                        absl::FunctionRef<bool(std::string_view line)> take);
@@ -81,7 +81,7 @@ std::optional<T> ParseNumber(std::string_view text, int base = 10) {
   return value;
 }
 
-// Returns the value of `key` in lines of the form "key : value", without surrounding spaces.
+// Returns the value of `key` in lines of the form "key : value", without leading spaces.
 std::optional<std::string_view> ValueOf(std::string_view text, std::string_view key);
 
 }  // namespace profiler::procfs

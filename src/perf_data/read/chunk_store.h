@@ -26,7 +26,7 @@ struct Chunk {
   bool in_use = true;  // true while it is being filled
 };
 
-// Not thread-safe.
+// The chunks of one recording. Not thread-safe.
 class ChunkStore {
  public:
   static constexpr size_t kChunkSize = 1 << 20;

@@ -33,7 +33,7 @@ struct PassContext {
   uint64_t* collected = nullptr;
 };
 
-// Not thread-safe.
+// A pass, which takes records from one walker after the other. Not thread-safe.
 class RecordPass {
  public:
   // A visitor that returns false ends the pass.

@@ -12,7 +12,7 @@ namespace {
 
 using perf_event::RecordHeader;
 
-// kFirst is HOSTNAME. The other features follow in the order of perf's feature bits, up to
+// The first type is HOSTNAME. The others follow in the order of perf's feature bits, up to
 // PMU_MAPPINGS.
 constexpr uint32_t kFirstChromeOsFeature = 69, kLastChromeOsFeature = 81;
 

@@ -82,7 +82,7 @@ class RecordWalker {
 };
 
 // How to report an incomplete last record: as an error if the header says that it is complete, as a
-// warning if nothing tells (streams, directories), not at all if a warning was given before.
+// warning if nothing says so (streams, directories), not at all if a warning was given before.
 enum class CutRecord { kError, kWarning, kKnown };
 
 // Returns the result of a walk that has ended: kDataLoss, with `name`, offset, record type and

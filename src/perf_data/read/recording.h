@@ -23,8 +23,8 @@ struct EventDescription {
   perf_event::Attr attr;
   perf_event::RecordLayout layout;
   std::vector<uint64_t> ids;
-  std::string
-      name;  // from EVENT_DESC or EVENT_UPDATE, else made from attr ("cpu-clock", "cycles:u", …)
+  // From EVENT_DESC or EVENT_UPDATE, otherwise made from attr ("cpu-clock", "cycles:u", …).
+  std::string name;
 };
 
 // A record that ForEach visits; valid only during the call. If the recording is in the other byte

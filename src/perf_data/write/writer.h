@@ -87,12 +87,14 @@ class Writer {
   // an error the file has the records without features.
   virtual absl::Status Finish(const Features& features) = 0;
 
-  // Adds a feature section of ours (from kFirstOwnFeature on) after Finish. Call it at most eight
-  // times, in the order of the bits, all of which must be above those of Finish (else kInternal).
-  // In a file, the section is written behind the end, its entry into a spare place of the feature
-  // table, and then one write of the header makes it valid; if the process is killed before, the
-  // recording is as it was. In a stream, the section follows as further records. In a file, a
-  // failed write is undone.
+  // Adds a feature section of ours (from kFirstOwnFeature on) after Finish. Call it in the order of
+  // the bits, all of which must be above those of Finish (else kInternal). The file's table has
+  // room for eight sections of ours, including those of Finish.
+  //
+  // In a file, the section is written behind the end and its entry into a spare place of the
+  // feature table. Then one write of the header makes both valid. If a write fails or the process
+  // is killed before, the recording is as it was. In a stream, the section follows as further
+  // records.
   virtual absl::Status AppendSection(int bit, std::string_view section) = 0;
 
   // Returns the file itself, for reading what was written; its name may lead to another file by
