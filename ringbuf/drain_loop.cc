@@ -103,7 +103,7 @@ class AsioDrainLoop final : public DrainLoop {
   }
 
   // Replaces each descriptor that has hung up by the ring's next event: traps (b) and (c). The next
-  // event may have hung up as well; epoll reports that at once, hence the loop. It ends with the
+  // event may have hung up, too; epoll reports that at once, hence the loop. It ends with the
   // ring's last event.
   void StopWatchingHungUp() {
     std::array<epoll_event, 16> reported;

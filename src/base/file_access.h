@@ -35,8 +35,8 @@ class FileAccess {
   // Keeps the capacity of `*text`. Errors: those of open(2) and read(2).
   virtual absl::Status ReadStart(const std::string& path, size_t most, std::string* text);
 
-  // Starts the processes that answer, if there are any. Otherwise the first question starts them.
-  // Call it while this process is small.
+  // Starts the processes that answer, if there are any. Without this call, the first question
+  // starts them. Call it while this process is small.
   virtual void Start() {}
   // Returns new sentences for the user about files that another process could not get. Each is
   // returned once.

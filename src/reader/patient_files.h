@@ -46,8 +46,8 @@ class PatientFiles final : public FileAccess {
   // After that, files are opened in this process.
   ~PatientFiles() override;
 
-  // Forks the processes. Otherwise the first question does, and so does the first one in a child
-  // process. If that fails, all questions fail.
+  // Forks the processes. Without this call, the first question forks them; in a child process, its
+  // first question always does. If that fails, all questions fail.
   void Start() override;
 
   // Errors besides those of the free functions: kDeadlineExceeded if the file system did not answer

@@ -62,8 +62,8 @@ class Readers {
   Readers(const Readers&) = delete;
   Readers& operator=(const Readers&) = delete;
 
-  // Forks the processes; otherwise the first read does. Call it while this process is small.
-  // Errors: those of fork(2), mmap(2) and socketpair(2); after an error all reads fail.
+  // Forks the processes. Without this call, the first read does. Call it while this process is
+  // small. Errors: those of fork(2), mmap(2) and socketpair(2); after an error all reads fail.
   absl::Status Start() { return pool_.Start(); }
   // Gives the readers the current priority of this thread.
   void TakeOverPriority() { pool_.TakeOverPriority(); }

@@ -401,7 +401,7 @@ TEST(Writer, WritesAStreamToAPipe) {
     const std::string path = TestPath("piped.data");
     WriteFile(path, Piped([level](const std::string& fifo) { WriteTwoEvents(fifo, level); }));
     const std::string told = ToldFile(path, Order::kTime);
-    // The features come while the last round is still held.
+    // The sorter still holds the last round when the features come.
     EXPECT_THAT(told, testing::StartsWith("ATTR, UPDATE, ATTR, UPDATE, "));
     EXPECT_THAT(told, HasSubstr("COMM, 5 SAMPLE, "));
     EXPECT_THAT(told, testing::EndsWith("FEATURE, type 65, 6 SAMPLE/1, 7 SAMPLE/1"));
