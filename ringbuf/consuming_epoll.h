@@ -1,9 +1,10 @@
-// epoll as it is over perf events: whenever it looks, readiness is gone.
+// Replaces libc's epoll_ctl and epoll_wait in a test binary, so that the fake kernel's events lose
+// their readiness as perf events do.
 //
-// perf_poll takes the readiness that it reports, and epoll calls it when a descriptor is added or
-// modified and again when an event is reported. This file's epoll_ctl and epoll_wait stand before
-// libc's in a test binary: they do what those do and then consume the fake kernel's readiness. A
-// wake-up that arming swallowed is never reported, as with real events.
+// perf_poll clears the readiness that it reports. epoll calls it when a descriptor is added or
+// modified, and again when it reports an event. The replacements call the real system call and then
+// consume the fake kernel's readiness. A wake-up that arming swallowed is therefore never reported,
+// as with real events.
 
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace profiler::ringbuf {
 
-// While one lives, epoll consumes. One at a time.
+// A scope in which epoll consumes readiness. At most one object at a time.
 class ConsumingEpoll {
  public:
   explicit ConsumingEpoll(FakeKernel& kernel);

@@ -1,4 +1,4 @@
-// How many times this test binary has called operator new.
+// Counts the calls of operator new in a test binary that links this library.
 
 #pragma once
 
@@ -6,6 +6,7 @@
 
 namespace profiler::ringbuf {
 
+// Returns the number of calls so far, from all threads.
 uint64_t NewCalls();
 
 }  // namespace profiler::ringbuf

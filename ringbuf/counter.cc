@@ -16,7 +16,8 @@ namespace {
 
 size_t PageSize() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
-// The bits that ask for the right to read the register, where this architecture has any.
+// Returns the bits of config1 that ask for permission to read the register; 0 if the architecture
+// has none.
 uint64_t UserAccess(const perf_event_attr& attr) {
 #if defined(__aarch64__)
   const bool is_core_event = attr.type == PERF_TYPE_HARDWARE || attr.type == PERF_TYPE_HW_CACHE ||
@@ -33,7 +34,6 @@ absl::StatusOr<UniqueFd> OpenWithUserAccess(perf_event_attr attr) {
   attr.config1 |= UserAccess(attr);
   auto opened = LinuxKernel().OpenEvent(attr, 0, -1, -1);
   if (opened.ok() || attr.config1 == asked) return opened;
-  // A kernel that does not know the bit still counts.
   attr.config1 = asked;
   return LinuxKernel().OpenEvent(attr, 0, -1, -1);
 }
@@ -73,7 +73,7 @@ absl::StatusOr<CounterReading> Counter::ReadFromKernel() const {
   std::array<uint64_t, 3> values{};
   const auto size = LinuxKernel().ReadCounter(fd_.get(), std::as_writable_bytes(std::span(values)));
   if (!size.ok()) return size.status();
-  // The kernel reads nothing from an event that is in error: a pinned one without a place.
+  // read(2) returns 0 bytes for an event in error state: a pinned event that got no register.
   if (*size != sizeof(values))
     return absl::UnavailableError("the counter has no place on the hardware");
   return CounterReading{.value = values[0], .enabled = values[1], .running = values[2]};

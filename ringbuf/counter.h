@@ -1,4 +1,4 @@
-// One counter of the calling thread, read without a system call where the kernel permits it.
+// A counter of the calling thread, read without a system call if the kernel permits it.
 //
 //   perf_event_attr cycles{.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES};
 //   auto counter = Counter::Open(cycles);
@@ -6,16 +6,17 @@
 //   …
 //   const auto after = (*counter)->Read();             after->value − before->value: cycles of …
 //
-// The kernel maps a page for each counter, which names the register that it is in and what to add
-// to it (counter_page.h). A program may read that register itself, some tens of cycles, where
+// The kernel maps one page per counter. The page names the hardware register that counts and the
+// number to add to it (counter_page.h). Reading that register takes some tens of cycles. Programs
+// may read it under these conditions:
 //
 //   x86        /sys/bus/event_source/devices/cpu/rdpmc is 1 (the default) or 2
 //   AArch64    the sysctl kernel.perf_user_access is 1 (the default is 0), and config1 asks for it:
 //              bit 1; Open sets it for PERF_TYPE_HARDWARE, _HW_CACHE and _RAW. Other types name a
 //              PMU, and only the caller knows whether its config1 has that bit.
 //
-// Everywhere else, and while the counter is not on the hardware (disabled, or others have its
-// place), Read makes one system call, about 0.3 µs.
+// Everywhere else Read makes one system call, about 0.3 µs. It also does so while the counter is
+// not on the hardware, because it is disabled or because other counters occupy the registers.
 //
 // Source: perf_event_open(2); include/uapi/linux/perf_event.h, drivers/perf/arm_pmuv3.c,
 // Linux 6.18.
@@ -32,13 +33,15 @@
 
 namespace profiler::ringbuf {
 
-// Belongs to the thread that opened it: in another, the register is that thread's own. Takes one
-// descriptor and one page of locked memory; gives both back when it goes.
+// A counter of the thread that opened it. Other threads must not use it, because they would read
+// their own registers. Holds one descriptor and one page of locked memory; the destructor releases
+// both.
 class Counter {
  public:
-  // Counts the calling thread from now on, or, with attr.disabled, from Enable on. attr.size and
-  // attr.read_format are set here. With attr.inherit, threads that it starts are counted too, and
-  // every Read is a system call. Errors: those of perf_event_open(2), with their errno (ErrnoOf).
+  // Counts the calling thread from now on, or from Enable on if attr.disabled is set. Sets
+  // attr.size and attr.read_format itself. With attr.inherit, threads that the calling thread
+  // starts are counted too, and every Read is a system call. Errors: those of perf_event_open(2),
+  // with their errno (ErrnoOf).
   static absl::StatusOr<std::unique_ptr<Counter>> Open(perf_event_attr attr);
   Counter(const Counter&) = delete;
   Counter& operator=(const Counter&) = delete;
@@ -47,12 +50,12 @@ class Counter {
   absl::Status Enable();
   absl::Status Disable();
 
-  // What has been counted since it was opened. No allocation where it succeeds. Errors: those of
-  // read(2); kUnavailable for a pinned counter (attr.pinned) that found no place on the hardware.
+  // Returns the count since Open. Does not allocate on success. Errors: those of read(2);
+  // kUnavailable for a pinned counter (attr.pinned) that got no hardware register.
   absl::StatusOr<CounterReading> Read() const;
-  // The same by a system call, whatever the page permits.
+  // Like Read, but always by a system call.
   absl::StatusOr<CounterReading> ReadFromKernel() const;
-  // Whether Read would make no system call now.
+  // True if Read would make no system call now.
   bool reads_in_user_space() const;
 
  private:
@@ -60,7 +63,7 @@ class Counter {
       : fd_(std::move(fd)), page_(page) {}
 
   UniqueFd fd_;
-  const volatile perf_event_mmap_page* page_;  // null where it could not be mapped
+  const volatile perf_event_mmap_page* page_;  // null if mmap failed
   const ProcessorReads processor_ = ThisProcessor();
 };
 

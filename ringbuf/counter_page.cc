@@ -18,7 +18,7 @@ uint64_t ReadClock() { return __rdtsc(); }
 
 #elif defined(__aarch64__)
 
-// The instruction has the register's number in it, so there is one function a register.
+// The register's number is part of the instruction, so each register has its own function.
 #define PROFILER_EVENT_COUNTER(number)                             \
   [] {                                                             \
     uint64_t value;                                                \
@@ -44,7 +44,7 @@ uint64_t ReadRegister(uint32_t number) {
   static constexpr std::array<uint64_t (*)(), kCycleCounter> kEventCounters = {
       PROFILER_TEN_EVENT_COUNTERS(), PROFILER_TEN_EVENT_COUNTERS(1), PROFILER_TEN_EVENT_COUNTERS(2),
       PROFILER_EVENT_COUNTER(30)};
-  // What was counted by the instructions before this one.
+  // Without the barrier, earlier instructions might not be counted yet.
   asm volatile("isb");
   return number < kCycleCounter ? kEventCounters[number]() : ReadCycleCounter();
 }
@@ -57,7 +57,7 @@ uint64_t ReadClock() {
 
 #endif
 
-// What the page says, all of one moment, and the processor at that moment.
+// A consistent copy of the page, with the processor's counter and clock of that moment.
 struct Moment {
   perf_event_mmap_page page;
   uint64_t counter;
@@ -71,8 +71,8 @@ std::optional<Moment> ReadMoment(const volatile perf_event_mmap_page& page,
   uint32_t lock;
   do {
     lock = page.lock;
-    // The kernel writes on this very processor, by interrupting: the compiler alone has to keep the
-    // order.
+    // The kernel writes the page from an interrupt on this very processor, so a compiler barrier is
+    // enough.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     copy.capabilities = page.capabilities;
     copy.index = page.index;

@@ -1,16 +1,17 @@
-// A counter's value from the page that the kernel shares of it, and the register that the page
-// names.
+// Computes a counter's value from the page that the kernel shares for it and from the hardware
+// register that the page names.
 //
-//   perf_event_mmap_page        what is read of it
-//   lock                        odd or changed: the kernel writes; all is read again
-//   index        0              not on the hardware now: only read(2) knows
-//                n              register n − 1 of the processor
-//   offset                      value = offset + the register, as a number of pmc_width bits with
-//   pmc_width                   a sign
-//   time_enabled, time_running  nanoseconds, up to when the page was written; since then passed
-//   time_offset, time_mult,       time_offset + ((clock · time_mult) >> time_shift),
-//   time_shift                  of the processor's clock, which is time_cycles with
-//   time_cycles, time_mask      cap_user_time_short, plus what differs under time_mask
+//   field                      meaning
+//   lock                       odd or changed: the kernel was writing; everything is read again
+//   index        0             the counter is not on the hardware; only read(2) has its value
+//                n             register n − 1 of the processor
+//   offset                     value = offset + register; the register is a signed number of
+//   pmc_width                    pmc_width bits
+//   time_enabled, time_running nanoseconds, up to the moment the page was written
+//   time_offset, time_mult,    nanoseconds since then:
+//   time_shift                   time_offset + ((clock · time_mult) >> time_shift)
+//   time_cycles, time_mask     with cap_user_time_short, clock =
+//                                time_cycles + ((processor's clock − time_cycles) & time_mask)
 //
 // Source: include/uapi/linux/perf_event.h, struct perf_event_mmap_page, Linux 6.18.
 
@@ -25,21 +26,25 @@ namespace profiler::ringbuf {
 
 struct CounterReading {
   uint64_t value = 0;
-  uint64_t enabled = 0;  // nanoseconds since the counter was opened in which it was to count
-  uint64_t running = 0;  // nanoseconds of these in which it did: fewer where counters are shared
+  // Nanoseconds since the counter was opened during which it was enabled.
+  uint64_t enabled = 0;
+  // Nanoseconds during which it also was on the hardware: less than `enabled` if counters shared
+  // registers.
+  uint64_t running = 0;
 };
 
-// The processor, as a program in user space reads it. Tests put another in its place.
+// Functions that read the processor from user space. Tests replace them.
 struct ProcessorReads {
-  uint64_t (*counter)(uint32_t number);  // of index − 1
+  uint64_t (*counter)(uint32_t number);  // register number = index − 1
   uint64_t (*clock)();
 };
 
-// The one that this runs on. On an architecture that is neither x86 nor AArch64 both are null.
+// Returns the functions for this processor. Both are null unless it is x86-64 or AArch64.
 ProcessorReads ThisProcessor();
 
-// Makes no system call. Nothing where the page does not permit it, or the counter is not on the
-// hardware: read(2) then tells. Only right in the thread that the counter counts.
+// Reads the counter without a system call. Returns nullopt if the page does not permit it or the
+// counter is not on the hardware; then only read(2) has the value. Correct only in the thread that
+// the counter counts.
 std::optional<CounterReading> ReadCounterPage(const volatile perf_event_mmap_page& page,
                                               const ProcessorReads& processor);
 

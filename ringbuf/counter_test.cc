@@ -1,4 +1,4 @@
-// Counters of this thread: the page as the kernel may write it, then the kernel that this runs on.
+// Tests the reading of counters: first from pages filled by the test, then on the real kernel.
 
 #include "ringbuf/counter.h"
 
@@ -30,7 +30,7 @@ perf_event_mmap_page PageOfRegister(uint32_t number) {
   return page;
 }
 
-// Of a page that nobody writes meanwhile.
+// Reads a page that no other thread writes.
 std::optional<CounterReading> Reading(const perf_event_mmap_page& page,
                                       const ProcessorReads& processor) {
   return ReadCounterPage(page, processor);
@@ -182,7 +182,7 @@ TEST(Counter, ReadsWhatTheKernelKnowsWhereThereIsNoRegister) {
   const auto after = faults.Read();
   ASSERT_TRUE(before.ok() && after.ok());
   EXPECT_GE(after->value - before->value, 50u);
-  // Comparing may touch a new page or two itself.
+  // The comparison itself may touch a new page or two.
   const uint64_t later = faults.ReadFromKernel()->value;
   EXPECT_GE(later, after->value);
   EXPECT_LT(later - after->value, 50u);
@@ -238,7 +238,7 @@ TEST(Counter, RegisterAndKernelSayTheSame) {
   }
 }
 
-// Lets this process end, and nothing else.
+// Kills this process at any system call except exit_group(2).
 bool ForbidSystemCalls() {
   sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

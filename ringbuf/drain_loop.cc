@@ -18,11 +18,11 @@ namespace {
 using boost::asio::posix::stream_descriptor;
 using boost::system::error_code;
 
-// All rings are watched by one edge-triggered epoll instance, and that instance by the io_context:
+// One edge-triggered epoll instance watches all rings, and the io_context watches that instance:
 //
 //   event fds ──EPOLLIN|EPOLLET──▶ epoll_ ──async_wait──▶ io_context
 //
-// So one call re-arms for all rings at once, and only hang-ups are asked of epoll_ itself.
+// So one async_wait re-arms all rings at once. epoll_wait is called only to find hang-ups.
 class AsioDrainLoop final : public DrainLoop {
  public:
   AsioDrainLoop(boost::asio::io_context& io, EventSet& events, DrainLoopOptions options,
@@ -33,7 +33,7 @@ class AsioDrainLoop final : public DrainLoop {
         epoll_(io),
         timer_(io),
         alive_(std::make_shared<char>()) {}
-  // Handlers that are queued find alive_ expired.
+  // Queued handlers find alive_ expired.
   ~AsioDrainLoop() override = default;
 
   absl::Status Open() {
@@ -83,7 +83,7 @@ class AsioDrainLoop final : public DrainLoop {
       ++wakeups_;
       StopWatchingHungUp();
       WatchNewRings();
-      // Re-arm first, drain second: trap (a). An error stays in status().
+      // Re-arm first, drain second: trap (a). PassNow keeps its error in status().
       WaitForReadiness();
       PassNow().IgnoreError();
     });
@@ -102,9 +102,9 @@ class AsioDrainLoop final : public DrainLoop {
         });
   }
 
-  // Traps (b) and (c): the next live event of the ring takes the place of each that has hung up.
-  // One that has hung up too is reported at once, hence the loop; it ends with the ring's last
-  // event.
+  // Replaces each descriptor that has hung up by the ring's next event: traps (b) and (c). The next
+  // event may have hung up, too; epoll reports that at once, hence the loop. It ends with the
+  // ring's last event.
   void StopWatchingHungUp() {
     std::array<epoll_event, 16> reported;
     while (true) {
@@ -134,7 +134,7 @@ class AsioDrainLoop final : public DrainLoop {
     }
   }
 
-  // A descriptor that epoll does not take costs promptness only: the tick drains its ring.
+  // Adds a descriptor to epoll. If epoll refuses it, the tick still drains its ring, only later.
   void Watch(size_t ring, int fd) {
     watched_[ring] = -1;
     if (fd < 0) return;
@@ -176,13 +176,14 @@ class AsioDrainLoop final : public DrainLoop {
   const OnPass on_pass_;
   stream_descriptor epoll_;
   boost::asio::steady_timer timer_;
-  const std::shared_ptr<char> alive_;  // expires before a queued handler can find us gone
+  const std::shared_ptr<char> alive_;  // expired for a queued handler that outlives the loop
   bool running_ = false;
   bool passing_ = false;
-  uint64_t run_ = 0;          // tells a queued handler that it belongs to an earlier Start
-  std::vector<int> watched_;  // beside the set's rings: the descriptor that epoll_ holds, or -1
+  uint64_t run_ = 0;  // number of Start calls; a queued handler of an earlier Start does nothing
+  // By index of the set's rings: the descriptor in epoll_, or -1.
+  std::vector<int> watched_;
   std::vector<RingPass> read_;
-  std::vector<RingView*> views_;  // beside read_
+  std::vector<RingView*> views_;  // by index of read_
   uint64_t passes_ = 0;
   uint64_t wakeups_ = 0;
   absl::Status status_;
@@ -199,7 +200,8 @@ absl::StatusOr<std::unique_ptr<DrainLoop>> DrainLoop::Create(boost::asio::io_con
     PROFILER_RETURN_IF_ERROR(loop->Open());
     return loop;
   } catch (const boost::system::system_error& error) {
-    // The io_context sets up its own epoll when its first descriptor or timer comes.
+    // The io_context creates its own epoll instance with its first descriptor or timer, and throws
+    // on failure.
     return ErrnoStatus(error.code().value(), "setting up the drain loop");
   }
 }

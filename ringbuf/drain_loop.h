@@ -1,15 +1,16 @@
-// Waits for rings and passes over them. Any wake-up (a ring's readiness, the tick) is one pass over
-// all rings; readiness is a hint, data_head is the truth.
+// Waits for rings to fill and hands their unread bytes to a callback. Every wake-up, by a ring's
+// readiness or by the tick, makes one pass over all rings. Readiness is only a hint; data_head
+// decides whether there are bytes.
 //
 // perf's poll (perf_poll in kernel/events/core.c, Linux 6.18) has three traps:
 //
-//   (a) To ask for readiness is to consume it, and epoll asks whenever a descriptor is added, armed
-//       or reported. So each wake-up re-arms first and drains second: what the re-arming swallowed
-//       is drained at once, what comes after it wakes us. The tick finds what slips through still.
-//   (b) A descriptor whose thread has exited is POLLHUP for ever. It is watched no longer, or the
-//       loop would never sleep again.
-//   (c) That the ring's owner hangs up does not end the ring: other threads' events write to it. It
-//       is drained as before, and another event of it is watched instead.
+//   (a) Asking for readiness clears it. epoll asks whenever a descriptor is added, armed or
+//       reported. Each wake-up therefore re-arms first and drains second: readiness that re-arming
+//       cleared is drained at once, and later readiness wakes the loop. The tick catches the rest.
+//   (b) A descriptor whose thread has exited reports POLLHUP for ever. The loop stops watching it;
+//       otherwise it would never sleep again.
+//   (c) A ring outlives the hang-up of its owner, because other threads' events write to it. The
+//       loop keeps draining it and watches another event of the ring instead.
 
 #pragma once
 
@@ -28,49 +29,50 @@ class io_context;
 
 namespace profiler::ringbuf {
 
-// What one pass hands over: the unread bytes of one ring, taken from one read of its data_head.
+// The unread bytes of one ring in one pass, taken from one read of its data_head.
 struct RingPass {
   int cpu = 0;
   RingBytes bytes;
-  size_t capacity = 0;  // of the ring, bytes
-  // CLOCK_MONOTONIC in ns, read before the pass read any data_head: whatever the kernel had
-  // published by then is in `bytes`, of every ring.
+  size_t capacity = 0;  // size of the ring in bytes
+  // CLOCK_MONOTONIC in ns, read before the pass read any data_head. For every ring, `bytes`
+  // contains all that the kernel had published by then.
   uint64_t began = 0;
-  // How many of the bytes are done with; all, unless on_pass takes fewer. The rest is handed over
-  // again, in front of what has come since. Whole records only.
+  // Bytes to release to the kernel; on_pass may lower it. The other bytes are handed over again in
+  // the next pass, before newer ones. Must end between two records.
   size_t consume = 0;
 };
 
 struct DrainLoopOptions {
-  // The longest that published bytes lie unread. An idle loop wakes up once a tick.
+  // The longest time that published bytes stay unread. An idle loop wakes up once per tick.
   std::chrono::milliseconds tick{100};
 };
 
-// One thread: the one that runs the io_context. May be destroyed at any time but within on_pass.
-// Allocates nothing in a pass, once it has seen all rings.
+// A loop for one thread: the one that runs the io_context. on_pass must not destroy it. A pass
+// allocates nothing once the loop has seen all rings.
 class DrainLoop {
  public:
-  // Gets the rings that have bytes, at least one, in the order of EventSet::rings. What it returns
-  // OK for is consumed, as far as each RingPass says; on an error nothing is, and the loop ends.
-  // Must not call PassNow. It may add threads to the set.
+  // Gets the rings that have bytes, at least one, in the order of EventSet::rings. If it returns
+  // OK, each ring's `consume` bytes are released. If it returns an error, nothing is released and
+  // the loop ends. Must not call PassNow. May add threads to the set.
   using OnPass = std::function<absl::Status(std::span<RingPass>)>;
 
-  // `io` and `events` must outlive the loop; threads may be added to `events` at any time, and
-  // their rings are taken in with the next wake-up. Errors: those of epoll_create1(2) and of
-  // registering with the io_context.
+  // `io` and `events` must outlive the loop. Threads may be added to `events` at any time; the next
+  // wake-up begins to watch their rings. Errors: those of epoll_create1(2) and of registering with
+  // the io_context.
   static absl::StatusOr<std::unique_ptr<DrainLoop>> Create(boost::asio::io_context& io,
                                                            EventSet& events,
                                                            DrainLoopOptions options,
                                                            OnPass on_pass);
   virtual ~DrainLoop() = default;
 
-  // Begins to wait; returns at once. The first pass comes with the first turn of the io_context,
-  // for what was published before.
+  // Begins to wait; returns at once. The first turn of the io_context makes the first pass, which
+  // drains bytes that were published earlier.
   virtual void Start() = 0;
-  virtual absl::Status PassNow() = 0;  // one pass, now; what on_pass returned. status() once ended
-  virtual void Stop() = 0;             // no further passes of itself; PassNow still works
-  virtual const absl::Status& status() const = 0;  // what ended the loop, OK while nothing has
-  virtual uint64_t passes() const = 0;             // those with bytes and those without
+  // Makes one pass now and returns on_pass's status. Returns status() if the loop has ended.
+  virtual absl::Status PassNow() = 0;
+  virtual void Stop() = 0;                         // ends the waiting; PassNow still works
+  virtual const absl::Status& status() const = 0;  // the error that ended the loop, or OK
+  virtual uint64_t passes() const = 0;             // number of passes, empty ones included
   virtual uint64_t wakeups() const = 0;            // by readiness or tick
 };
 

@@ -20,7 +20,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-// A tick that does not come within the test: only readiness can cause a pass.
+// A tick longer than any test, so that only readiness can cause a pass.
 constexpr milliseconds kNever = hours(1);
 
 perf_event_attr Attr() {
@@ -30,7 +30,8 @@ perf_event_attr Attr() {
   return attr;
 }
 
-// Events of some threads on CPUs 0 and 1, a loop over their rings, and what it handed over.
+// A fixture with events of some threads on CPUs 0 and 1, a loop over their rings, and the records
+// it handed over.
 class DrainLoopTest : public testing::Test {
  protected:
   void MakeSet(const std::vector<pid_t>& tids) {
@@ -51,7 +52,7 @@ class DrainLoopTest : public testing::Test {
     loop_ = *std::move(loop);
   }
 
-  // A started loop that has made its first pass, and sleeps where no tick is to come.
+  // Starts a loop and waits for its first pass. Without a tick, also waits until the loop sleeps.
   void StartLoop(const std::vector<pid_t>& tids, milliseconds tick = kNever) {
     MakeSet(tids);
     MakeLoop(tick);
@@ -76,7 +77,8 @@ class DrainLoopTest : public testing::Test {
     return result_;
   }
 
-  // Runs handlers until it holds. The guard ends a test that would otherwise wait for ever.
+  // Runs handlers until `condition` holds. The guard ends a test that would otherwise wait for
+  // ever.
   void RunUntil(const std::function<bool()>& condition) {
     auto expired = std::make_shared<bool>(false);
     boost::asio::steady_timer guard(io_, std::chrono::seconds(10));
@@ -85,7 +87,7 @@ class DrainLoopTest : public testing::Test {
     EXPECT_FALSE(*expired) << "nothing woke the loop up";
   }
 
-  // Runs what is ready, many times over: a loop that does not sleep shows.
+  // Runs ready handlers many times over. A loop that does not sleep shows up in wakeups().
   void Settle() {
     for (int i = 0; i < 1000; ++i) io_.poll_one();
   }
@@ -102,8 +104,8 @@ class DrainLoopTest : public testing::Test {
   BounceBuffer bounce_;
   std::string taken_;  // "cpu:type" of each record handed over
   std::function<void()> during_pass_;
-  size_t leave_behind_ = 0;  // bytes of each ring
-  uint64_t began_ = 0;       // of the last pass
+  size_t leave_behind_ = 0;  // bytes to leave in each ring
+  uint64_t began_ = 0;       // RingPass::began of the last pass
   absl::Status result_;
 };
 
@@ -117,7 +119,7 @@ TEST_F(DrainLoopTest, ReadinessOfOneRingIsAPassOverAll) {
 
 TEST_F(DrainLoopTest, WhatWasHandedOverIsConsumedAndNothingElse) {
   StartLoop({7});
-  during_pass_ = [this] { PublishQuietly(0, 6); };  // after head was read
+  during_pass_ = [this] { PublishQuietly(0, 6); };  // after data_head was read
   Publish(0, 4);
   RunUntil([this] { return loop_->passes() == 2; });
   EXPECT_EQ(taken_, "0:4 ");
@@ -190,7 +192,7 @@ TEST_F(DrainLoopTest, FullRingLosesRecordsAndTellsAfterThePass) {
   EXPECT_EQ(taken_, "0:9 0:9 0:9 ");
   kernel_.Publish(0, record);
   RunUntil([this] { return loop_->passes() == 3; });
-  EXPECT_EQ(taken_, "0:9 0:9 0:9 0:2 0:9 ");  // 2 is PERF_RECORD_LOST
+  EXPECT_EQ(taken_, "0:9 0:9 0:9 0:2 0:9 ");  // PERF_RECORD_LOST is 2
 }
 
 TEST_F(DrainLoopTest, StartDrainsWhatWasPublishedBefore) {
@@ -205,7 +207,7 @@ TEST_F(DrainLoopTest, StartDrainsWhatWasPublishedBefore) {
 TEST_F(DrainLoopTest, RingsOfThreadsAddedLaterAreWatched) {
   StartLoop({}, milliseconds(1));
   ASSERT_TRUE(events_->AddThread(7).ok());
-  RunUntil([this] { return loop_->passes() >= 3; });  // a tick has taken them in
+  RunUntil([this] { return loop_->passes() >= 3; });  // a tick has begun to watch the new rings
   Publish(0, 4);
   RunUntil([this] { return !taken_.empty(); });
   EXPECT_EQ(taken_, "0:4 ");
@@ -221,15 +223,14 @@ TEST_F(DrainLoopTest, ThreadsMayBeAddedDuringAPass) {
   EXPECT_EQ(taken_, "0:4 1:5 ");
 }
 
-// ---- trap (a): asking for readiness consumes it
+// ---- trap (a): asking for readiness clears it
 
 TEST_F(DrainLoopTest, WakeUpDuringAPassIsNotSwallowedByReArming) {
   ConsumingEpoll consuming(kernel_);
   StartLoop({7});
-  during_pass_ = [this] { Publish(0, 6); };  // after head was read
+  during_pass_ = [this] { Publish(0, 6); };  // after data_head was read
   Publish(0, 4);
-  // Were the loop to re-arm after the pass, that would swallow the wake-up, and 6 would lie until
-  // the tick.
+  // Re-arming after the pass would swallow this wake-up, and record 6 would lie until the tick.
   RunUntil([this] { return taken_ == "0:4 0:6 "; });
   Settle();
   EXPECT_EQ(loop_->passes(), 3u);
@@ -248,7 +249,7 @@ TEST_F(DrainLoopTest, ReadinessThatArmingSwallowsIsDrainedAtOnce) {
 TEST_F(DrainLoopTest, TickDrainsWhatReadinessDoesNotTellOf) {
   StartLoop({7}, milliseconds(1));
   Publish(0, 4);
-  kernel_.ConsumeReadiness();  // someone else has polled
+  kernel_.ConsumeReadiness();  // like a poll by another process
   RunUntil([this] { return !taken_.empty(); });
   EXPECT_EQ(taken_, "0:4 ");
 }
@@ -273,7 +274,7 @@ TEST_F(DrainLoopTest, SleepsAfterTheLastThreadHasHungUp) {
   RunUntil([this] { return loop_->wakeups() > 1; });
   Settle();
   const uint64_t wakeups = loop_->wakeups();
-  EXPECT_LE(wakeups, 3u);  // one descriptor a ring
+  EXPECT_LE(wakeups, 3u);  // at most one for each descriptor of the thread
   Settle();
   EXPECT_EQ(loop_->wakeups(), wakeups);
 }
@@ -314,8 +315,8 @@ TEST_F(DrainLoopTest, PassesOverThreadsThatHaveHungUpToTheOneThatLives) {
   for (pid_t tid = 149; tid > 100; --tid) kernel_.HangUp(tid == 125 ? 100 : tid);
   RunUntil([this] { return loop_->wakeups() > 1; });
   Settle();
-  EXPECT_LE(loop_->wakeups(), 3u);  // not one for each of them
-  Publish(1, 5);                    // 125 lives
+  EXPECT_LE(loop_->wakeups(), 3u);  // not one for each thread
+  Publish(1, 5);                    // thread 125 is alive
   RunUntil([this] { return !taken_.empty(); });
   EXPECT_EQ(taken_, "1:5 ");
 }
@@ -346,7 +347,7 @@ TEST_F(DrainLoopTest, SleepsWhenNothingHappens) {
 
 TEST_F(DrainLoopTest, SleepsAgainAfterAWakeUp) {
   StartLoop({7, 8});
-  Publish(0, 4);  // into a pipe that stays readable, as edge-triggered epoll must not mind
+  Publish(0, 4);  // its pipe stays readable, which edge-triggered epoll reports only once
   RunUntil([this] { return loop_->passes() == 2; });
   Settle();
   EXPECT_LE(loop_->wakeups(), 3u);
@@ -359,7 +360,7 @@ TEST_F(DrainLoopTest, IdleLoopWakesUpOnceATick) {
   const auto start = std::chrono::steady_clock::now();
   loop_->Start();
   RunUntil([this] { return loop_->wakeups() == 26; });
-  // The first comes at once. A timer is never early, so this holds on any machine.
+  // The first wake-up comes at once. A timer is never early, so this holds on any machine.
   EXPECT_GE(std::chrono::steady_clock::now() - start, 25 * kTick);
   EXPECT_EQ(loop_->passes(), 26u);
 }
@@ -395,7 +396,7 @@ TEST_F(DrainLoopTest, MayGoWhileHandlersAreQueued) {
   MakeLoop(milliseconds(0));
   loop_->Start();
   Publish(0, 4);
-  io_.run_one();  // the tick and the readiness are due: one runs, the other is queued
+  io_.run_one();  // both tick and readiness are due: one runs, the other is queued
   EXPECT_EQ(taken_, "0:4 ");
   Publish(0, 5);
   loop_.reset();

@@ -13,7 +13,7 @@
 namespace profiler::ringbuf {
 namespace {
 
-// Descriptors to leave for everything else in the process when the limit is raised.
+// Descriptors to leave for the rest of the process when the limit is raised.
 constexpr uint64_t kSpareFiles = 256;
 constexpr size_t kNoRing = static_cast<size_t>(-1);
 
@@ -23,7 +23,7 @@ std::string Count(uint64_t count, const char* noun) {
   return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
 }
 
-// What one thread brings. Becomes part of the set only when all of it has succeeded.
+// The events and rings of one thread. They join the set only if all of them could be opened.
 struct Batch {
   struct Event {
     size_t attr;
@@ -91,7 +91,7 @@ class PerfEventSet final : public EventSet {
   absl::Status Disable(size_t attr) override { return OnEventsOf(attr, &Kernel::Disable); }
 
  private:
-  // How far NextWatch has come: all events of one thread hang up together.
+  // The position of NextWatch. It skips a thread's other events, because they hang up together.
   struct WatchPosition {
     size_t next;
     pid_t tid;
@@ -128,7 +128,8 @@ class PerfEventSet final : public EventSet {
     return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
   }
 
-  // Among the events of this thread and CPU, which begin at `first`; −1 for a leader.
+  // Returns the descriptor of the leader among the events of this thread and CPU, which begin at
+  // `first`; −1 if `attr` leads.
   int LeaderOf(size_t attr, const Batch& batch, size_t first) const {
     if (options_.leaders.empty() || options_.leaders[attr] == attr) return -1;
     for (size_t i = first; i < batch.events.size(); ++i) {
@@ -137,7 +138,7 @@ class PerfEventSet final : public EventSet {
     return -1;
   }
 
-  // Raises the limit on descriptors when it is reached.
+  // Opens one event, and raises the limit on descriptors when it is reached.
   absl::StatusOr<UniqueFd> OpenEvent(size_t attr, pid_t tid, int cpu, int group_fd) {
     const bool is_of_cgroup = !options_.cgroups.empty() && options_.cgroups[attr] != -1;
     const pid_t whom = is_of_cgroup ? options_.cgroups[attr] : tid;
@@ -157,8 +158,8 @@ class PerfEventSet final : public EventSet {
   uint64_t FilesNeeded() const {
     return static_cast<uint64_t>(Threads()) * options_.cpus.size() * options_.attrs.size();
   }
-  // `limit` descriptors are in use, those of events_ among them. Doubling keeps the calls few when
-  // the number of threads was not foretold.
+  // Returns the limit to ask for when `limit` descriptors are in use, events_ included. Doubling
+  // keeps the calls few if expected_threads was too low.
   uint64_t FilesWanted(uint64_t limit) const {
     const uint64_t to_come = FilesNeeded() - std::min<uint64_t>(FilesNeeded(), events_.size());
     return std::max(limit + to_come + kSpareFiles, 2 * limit);
@@ -213,7 +214,7 @@ class PerfEventSet final : public EventSet {
     const uint64_t limit = kernel_.RingMemoryLimitKib();
     std::string remedy = "take smaller rings with `-m SIZE`";
     if (ErrnoOf(status) == EPERM && limit != 0) {
-      // A ring that would fit by itself was refused because of this user's other recordings.
+      // A ring below the limit was refused because this user's other recordings use the rest of it.
       const uint64_t enough = kib > limit ? kib : limit + kib;
       absl::StrAppend(&remedy,
                       ", or raise the limit with `sysctl kernel.perf_event_mlock_kb=", enough,
@@ -223,7 +224,7 @@ class PerfEventSet final : public EventSet {
                        remedy);
   }
 
-  // Redirects all events but the owners into their CPU's ring, and asks for the ids.
+  // Redirects all events except the owners into their CPU's ring, and reads the event ids.
   absl::Status Connect(Batch& batch) {
     auto new_ring = batch.rings.begin();
     int ring_fd = -1;
@@ -270,11 +271,11 @@ class PerfEventSet final : public EventSet {
   size_t ring_pages_;
   size_t threads_ = 0;
   std::vector<size_t> ring_of_cpu_;  // by index into options_.cpus
-  std::vector<bool> offline_;        // likewise
+  std::vector<bool> offline_;        // by index into options_.cpus
   std::vector<Ring> rings_;
-  std::vector<WatchPosition> watch_positions_;  // beside rings_
+  std::vector<WatchPosition> watch_positions_;  // by index of rings_
   std::vector<OpenedEvent> events_;
-  std::vector<UniqueFd> fds_;  // beside events_
+  std::vector<UniqueFd> fds_;  // by index of events_
 };
 
 }  // namespace

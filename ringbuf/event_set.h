@@ -1,4 +1,5 @@
-// The events of one recording: every (attr, thread, CPU), redirected into one ring a CPU.
+// Opens the events of one recording, one per (attr, thread, CPU), and redirects them into one ring
+// per CPU.
 //
 //              CPU 0                 CPU 1
 //   thread 7   attr 0 ═ ring         attr 0 ═ ring       owns the ring: mapped from its descriptor
@@ -6,11 +7,12 @@
 //   thread 8   attr 0 ──┤            attr 0 ──┤
 //              attr 1 ──┘            attr 1 ──┘
 //
-// Groups are those of one thread on one CPU. The first attr is alone in its own: it owns rings.
+// A group contains events of one thread on one CPU. The first attr is alone in its group, because
+// it owns the rings.
 //
-// One event for all CPUs (cpu = -1) that is inherited cannot be mapped, hence one event a CPU. When
-// the owner's thread exits its descriptor hangs up, but the ring lives on: it is kept by its
-// mapping, and the other events go on writing to it.
+// An inherited event for all CPUs (cpu = -1) cannot be mapped, hence one event per CPU. When the
+// owner's thread exits, its descriptor hangs up. The ring lives on, because its mapping keeps it,
+// and the other events still write to it.
 //
 // Source: perf_event_open(2); perf_mmap and perf_event_set_output in kernel/events/core.c, 6.18.
 
@@ -33,34 +35,37 @@ namespace profiler::ringbuf {
 
 struct EventSetOptions {
   std::vector<perf_event_attr> attrs;  // in the order of the recording's events
-  // By attr, where there are groups: which attr leads its own, an earlier one or itself.
+  // By attr: the index of the attr that leads its group, an earlier one or itself. Empty if there
+  // are no groups.
   std::vector<size_t> leaders;
-  // By attr, where some are counted on some CPUs alone: which these are; none: all.
+  // By attr: the CPUs to count on; an empty list means all. Empty if every attr counts on all CPUs.
   std::vector<std::vector<int>> attr_cpus;
-  // By attr, where there are any: which records of a tracepoint count; empty: all.
+  // By attr: the filter of a tracepoint's records; an empty string accepts all. Empty if there are
+  // no filters.
   std::vector<std::string> filters;
-  // By attr, where there are any: with `system_wide`, the descriptor of a cgroup whose threads
-  // alone count; -1: all. Not needed any longer than Create takes.
+  // By attr, with `system_wide`: the descriptor of a cgroup; only its threads count. -1: all
+  // threads count. Empty if there are no cgroups. Create needs the descriptors only until it
+  // returns.
   std::vector<int> cgroups;
   std::vector<int> cpus;     // online CPUs to record on
-  bool system_wide = false;  // pid −1 on each CPU; otherwise AddThread brings the targets
-  size_t ring_pages = 128;   // data pages a CPU, a power of two
-  // Where the limits refuse ring_pages, halves it as far down as this. 0: does not.
+  bool system_wide = false;  // true: pid −1 on each CPU; false: AddThread adds the threads
+  size_t ring_pages = 128;   // data pages per ring, a power of two
+  // If the limits refuse ring_pages, halves it down to this. 0: never halves.
   size_t min_ring_pages = 0;
-  // How many threads are going to be added, if known: for the limit on descriptors and what is said
-  // about it.
+  // Number of threads that will be added, 0 if not known. Used to raise the limit on descriptors
+  // and in its error message.
   size_t expected_threads = 0;
 };
 
-// One thread only. Holds one descriptor an event; closes them all when it goes.
+// An event set for one thread. Holds one descriptor per event; the destructor closes all of them.
 class EventSet {
  public:
   struct Ring {
     int cpu = 0;
-    int fd = -1;  // owner of the ring: what epoll watches
+    int fd = -1;  // owner of the ring; epoll watches it
     std::unique_ptr<MappedRing> memory;
   };
-  // An event's id as samples carry it.
+  // An opened event and its id, which samples carry.
   struct OpenedEvent {
     size_t attr = 0;
     pid_t tid = -1;
@@ -68,43 +73,43 @@ class EventSet {
     uint64_t id = 0;
   };
 
-  // With `system_wide`, opens and maps everything; otherwise nothing is open yet. `kernel` must
-  // outlive the set. Errors: kInvalidArgument for no attrs, no CPUs or ring_pages that is not a
-  // power of two; with `system_wide` those of AddThread.
+  // With `system_wide`, opens and maps everything; otherwise opens nothing yet. `kernel` must
+  // outlive the set. Errors: kInvalidArgument for no attrs, no CPUs or a ring_pages that is not a
+  // power of two; with `system_wide` also the errors of AddThread.
   static absl::StatusOr<std::unique_ptr<EventSet>> Create(Kernel& kernel, EventSetOptions options);
   virtual ~EventSet() = default;
 
-  // Opens every attr for `tid` on every CPU; the first thread's events own the rings. A CPU that is
-  // offline (ENODEV) is left out. About 10 µs an event.
+  // Opens every attr for `tid` on every CPU; the first thread's events own the rings. Skips a CPU
+  // that is offline (ENODEV). About 10 µs per event.
   //
-  // On an error the set is as it was, nothing of this thread stays open, and ErrnoOf tells:
+  // On an error the set is unchanged and nothing of this thread stays open. ErrnoOf is one of:
   //   ESRCH (kNotFound)            the thread is gone
-  //   EMFILE (kResourceExhausted)  too few descriptors, after the limit was raised as far as it
-  //   goes EPERM, ENOMEM                the ring cannot be mapped, even at min_ring_pages; the
-  //   message
+  //   EMFILE (kResourceExhausted)  too few descriptors, after raising the limit as far as it goes
+  //   EPERM, ENOMEM                the ring cannot be mapped, even at min_ring_pages; the message
   //                                names the sysctl and its present value
   //   ENODEV                       every CPU is offline
-  //   others                       as perf_event_open gave them, without a remedy
+  //   others                       the errno of perf_event_open, without a remedy
   virtual absl::Status AddThread(pid_t tid) = 0;
 
-  // One for each CPU that has events, in the order they came up. Grows only with AddThread; its
-  // first call brings all of them, but for CPUs that come online later.
+  // Returns one ring for each CPU that has events, in the order of their creation. Only AddThread
+  // adds to it: its first call adds all rings, later ones those of CPUs that have come online.
   virtual const std::vector<Ring>& rings() const = 0;
   virtual const std::vector<OpenedEvent>& events() const = 0;  // grows with AddThread
-  // Data pages of a ring: what was asked for, or what the limits allowed (the least of all rings).
+  // Returns the data pages of the smallest ring: ring_pages, or fewer if the limits required it.
   virtual size_t ring_pages() const = 0;
-  // CPUs that were asked for and found offline at least once, in the order of the options.
+  // Returns the requested CPUs that were offline at least once, in the order of the options.
   virtual std::vector<int> offline_cpus() const = 0;
 
-  // Another descriptor to watch in place of rings()[ring].fd, once that has hung up: the kernel
-  // wakes every event that feeds a ring. Each thread's is given once, in the order of AddThread; -1
-  // when there is none (yet). It belongs to the set.
+  // Returns another descriptor to watch in place of rings()[ring].fd after that has hung up; the
+  // kernel wakes every event that feeds a ring. Returns one descriptor per thread, each once, in
+  // the order of AddThread, and -1 if there is none (yet). The set owns the descriptor.
   virtual int NextWatch(size_t ring) = 0;
 
-  // CLOCK_MONOTONIC in nanoseconds, as the kernel has it that the events were opened on.
+  // Returns CLOCK_MONOTONIC in nanoseconds, read from the kernel that the events were opened on.
   virtual uint64_t MonotonicNow() = 0;
 
-  // All events of that attr, also when one of them fails; the first error.
+  // Enables or disables all events of that attr. An error does not stop at the first event; the
+  // first error is returned.
   virtual absl::Status Enable(size_t attr) = 0;
   virtual absl::Status Disable(size_t attr) = 0;
 };

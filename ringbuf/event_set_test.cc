@@ -22,7 +22,7 @@ perf_event_attr Attr(uint64_t config) {
   return attr;
 }
 
-// Two attrs on two CPUs.
+// Returns options with two attrs on two CPUs.
 EventSetOptions TwoByTwo() {
   EventSetOptions options;
   options.attrs = {Attr(10), Attr(20)};
@@ -145,7 +145,7 @@ TEST(EventSet, ClosesEverythingWhenItGoes) {
 // ---- errors
 
 TEST(EventSet, AnyErrnoAtAnyCallLeavesTheSetAsItWas) {
-  // What adding a second thread does on 2 CPUs with 2 attrs, and the first one.
+  // The number of calls for the first and for a second thread, with 2 CPUs and 2 attrs.
   const struct {
     Call call;
     uint64_t calls_first;
@@ -165,7 +165,7 @@ TEST(EventSet, AnyErrnoAtAnyCallLeavesTheSetAsItWas) {
         EXPECT_TRUE(set->events().empty());
         EXPECT_TRUE(set->rings().empty());
         EXPECT_FALSE(kernel.has_ring(0));
-        EXPECT_TRUE(set->AddThread(7).ok());  // and it can be tried again
+        EXPECT_TRUE(set->AddThread(7).ok());  // a second try works
         EXPECT_EQ(kernel.open_events(), 4u);
       }
       for (uint64_t nth = 1; nth <= kind.calls_second; ++nth) {
@@ -215,7 +215,7 @@ TEST(EventSet, LeavesOutCpusThatAreOffline) {
             "id 2: tid 7 config 20 disabled -> ring of cpu 1\n");
   EXPECT_EQ(set->offline_cpus(), std::vector<int>{0});
 
-  // Back online, it gets its ring from the next thread.
+  // Once the CPU is online again, the next thread creates its ring.
   kernel.SetOffline(0, false);
   ASSERT_TRUE(set->AddThread(8).ok());
   EXPECT_EQ(kernel.Describe(),
@@ -255,9 +255,9 @@ TEST(EventSet, RaisesTheLimitOnDescriptorsForAllThatAreToCome) {
   const auto set = MakeSet(kernel, options);
   for (pid_t tid = 1; tid <= 20; ++tid) ASSERT_TRUE(set->AddThread(tid).ok());
   EXPECT_EQ(kernel.open_events(), 80u);
-  // The 10 that are in use, the 792 to come (2 threads have theirs) and some to spare.
+  // 10 descriptors in use, 792 to come (2 threads have theirs) and 256 to spare.
   EXPECT_EQ(kernel.FileLimit(), 10u + 792u + 256u);
-  EXPECT_EQ(kernel.calls(Call::kOpenEvent), 81u);  // one of them was refused
+  EXPECT_EQ(kernel.calls(Call::kOpenEvent), 81u);  // one call was refused
 }
 
 TEST(EventSet, SaysHowManyDescriptorsAreMissing) {
@@ -343,7 +343,7 @@ TEST(EventSet, DoesNotHalveBelowTheLeast) {
   EXPECT_EQ(kernel.open_events(), 0u);
 }
 
-// ---- what is watched
+// ---- descriptors to watch
 
 TEST(EventSet, OffersEachThreadsEventOfTheRingsCpuOnce) {
   FakeKernel kernel;

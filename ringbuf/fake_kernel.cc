@@ -61,8 +61,8 @@ void FakeKernel::Wake(int cpu) {
   const std::shared_ptr<FakeRing> ring = rings_[cpu].lock();
   for (auto& [fd, event] : events_) {
     if (!event.signal.valid() || !SameRing(event.ring, ring) || !IsOpen(fd, event)) continue;
-    // A byte that nobody has read is taken out first: only an empty pipe that fills is an edge, and
-    // perf wakes its waiters each time.
+    // perf wakes its waiters each time, but epoll sees an edge only if an empty pipe fills. So an
+    // unread byte is taken out first.
     Consume(fd, event);
     event.woken = write(event.signal.get(), "!", 1) == 1;
   }
@@ -80,7 +80,8 @@ void FakeKernel::Consume(int fd, Event& event) {
 }
 
 void FakeKernel::HangUp(pid_t tid) {
-  ConsumeReadiness();  // A hung up perf event is never readable, a pipe with a byte in it would be.
+  // A perf event that has hung up is never readable, but a pipe with a byte in it is.
+  ConsumeReadiness();
   for (auto& [fd, event] : events_) {
     if (event.pid == tid) event.signal.Reset();
   }
@@ -220,7 +221,7 @@ absl::StatusOr<size_t> FakeKernel::ReadCounter(int fd, std::span<std::byte> buff
   const bool is_group = (event->attr.read_format & PERF_FORMAT_GROUP) != 0;
   std::vector<uint64_t> words = {is_group ? 1 : counter.value, counter.enabled, counter.running};
   if (is_group) words.push_back(counter.value);
-  std::map<uint64_t, uint64_t> members;  // by id: in the order in which they were opened
+  std::map<uint64_t, uint64_t> members;  // by id: the order of opening
   for (const auto& [member_fd, member] : events_) {
     if (is_group && member.group_fd == fd && IsOpen(member_fd, member)) {
       members[member.id] = counters_[member.attr.config].value;

@@ -1,9 +1,9 @@
-// A kernel in memory, for tests: what it hands out are real descriptors that a real epoll watches,
-// and rings on the heap.
+// A kernel in memory for tests. Its descriptors are real, so a real epoll can watch them; its rings
+// are on the heap.
 //
-// Each event is the read end of a pipe. A wake-up of a ring puts one byte into the pipe of every
-// event that feeds it, as perf_event_wakeup wakes each one's waiters; a hang-up closes the write
-// end, so that poll says POLLHUP for ever.
+// Each event is the read end of a pipe. A wake-up of a ring writes one byte into the pipe of every
+// event that feeds the ring, as perf_event_wakeup wakes the waiters of each. A hang-up closes the
+// write end, so that poll reports POLLHUP for ever.
 
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace profiler::ringbuf {
 
-// One thread. Must outlive the descriptors and the rings that it handed out.
+// A fake kernel for one thread. Must outlive the descriptors and rings that it returned.
 class FakeKernel final : public Kernel {
  public:
   enum class Call {
@@ -38,52 +38,54 @@ class FakeKernel final : public Kernel {
   static constexpr size_t kCalls = 8;
   static constexpr size_t kPageSize = 4096;
 
-  // ---- what fails
+  // ---- failures
 
-  // The nth call of that kind from now on (1: the next) fails with `error`; those after it do not.
+  // Makes the nth next call of that kind fail with `error` (1: the next call). Calls after it
+  // succeed.
   void FailCall(Call call, uint64_t nth, int error);
   void SetThreadGone(pid_t tid) { gone_.insert(tid); }                    // ESRCH
   void SetOffline(int cpu, bool offline = true);                          // ENODEV
   void SetLargestRing(size_t data_pages) { largest_ring_ = data_pages; }  // EPERM from mmap
   void SetRingMemoryLimitKib(uint64_t kib) { ring_memory_limit_kib_ = kib; }
-  // Open events are what counts towards the soft limit (EMFILE).
+  // Sets the limits on descriptors. Only open events count towards the soft limit (EMFILE).
   void SetFileLimit(uint64_t soft, uint64_t hard);
-  // head and tail of rings mapped from now on.
+  // Sets the initial head and tail of rings that are mapped from now on.
   void SetRingStart(uint64_t position) { ring_start_ = position; }
 
   // ---- what happens
 
   // Writes into the ring of `cpu` (see FakeRing::Publish) and wakes its readers.
   bool Publish(int cpu, std::span<const std::byte> record);
-  // The same below the wake-up watermark: nobody is woken.
+  // Like Publish, but below the wake-up watermark: wakes nobody.
   bool PublishQuietly(int cpu, std::span<const std::byte> record);
   // Wakes the readers of that ring.
   void Wake(int cpu);
-  // What every poll does: readiness that was there is there no longer, on any descriptor.
+  // Clears the readiness of all descriptors, as every poll does.
   void ConsumeReadiness();
-  // The thread exits: its events hang up for ever and are no longer woken.
+  // Lets the thread exit: its events hang up for ever and are no longer woken.
   void HangUp(pid_t tid);
-  // What a counter of that config is read as from now on. A group is read as its members' counts,
-  // with the leader's times.
+  // The values that reading a counter of that config returns from now on. Reading a group returns
+  // its members' counts with the leader's times.
   struct Counter {
     uint64_t value = 0, enabled = 0, running = 0;
   };
   void SetCounter(uint64_t config, Counter counter) { counters_[config] = counter; }
   void AdvanceClock(uint64_t nanoseconds) { now_ += nanoseconds; }
 
-  // ---- what can be seen
+  // ---- state
 
-  // The mapped ring of that CPU; there must be one.
+  // Returns the mapped ring of that CPU, which must exist.
   FakeRing& ring(int cpu);
   bool has_ring(int cpu) const;
   uint64_t calls(Call call) const { return calls_[static_cast<size_t>(call)].count; }
   size_t open_events() const;
-  // The open events, a line each in the order of their ids:
+  // Returns the open events, one per line in the order of their ids:
   //   "id 3: tid 7 config 9 enabled -> ring of cpu 0", or "owns the ring", "no ring on cpu 0"
   std::string Describe() const;
 
-  // ---- Kernel. OpenEvent, SetOutput and MapRing refuse what the kernel refuses: redirecting to
-  // another CPU, to what has no ring or another clock; mapping an inherited event of all CPUs.
+  // ---- Kernel. OpenEvent, SetOutput and MapRing refuse what the kernel refuses: redirecting to an
+  // event of another CPU, without a ring or with another clock, and mapping an inherited event of
+  // all CPUs.
 
   using Kernel::OpenEvent;
   absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
@@ -106,32 +108,32 @@ class FakeKernel final : public Kernel {
     pid_t pid = 0;
     int cpu = 0;
     int group_fd = -1;
-    bool is_of_cgroup = false;  // `pid` is its descriptor
+    bool is_of_cgroup = false;  // `pid` is the cgroup's descriptor
     std::string filter;
     uint64_t id = 0;
     bool enabled = false;
     bool owns_ring = false;
-    bool woken = false;  // a byte is in the pipe
+    bool woken = false;  // the pipe contains a byte
     std::weak_ptr<FakeRing> ring;
-    UniqueFd signal;  // write end; gone once hung up
+    UniqueFd signal;  // write end of the pipe; invalid after a hang-up
     ino_t pipe = 0;
   };
   struct CallState {
     uint64_t count = 0;
-    std::map<uint64_t, int> failures;  // by count
+    std::map<uint64_t, int> failures;  // number of the call → errno
   };
 
-  // The errno that this call has to fail with, 0 for none.
+  // Counts the call. Returns the errno that it must fail with, or 0.
   int Begin(Call call);
-  // The event behind a descriptor, nullptr when there is none.
+  // Returns the event behind a descriptor, nullptr if there is none.
   Event* Find(int fd);
   static void Consume(int fd, Event& event);
-  // " in the group of ID"; empty for a leader.
+  // Returns " in the group of ID"; empty for a leader.
   std::string GroupOf(const Event& event) const;
-  // Whether `fd` is still the pipe that it was opened as.
+  // True if `fd` is still the pipe of `event`, and not a later file with the same number.
   bool IsOpen(int fd, const Event& event) const;
 
-  std::map<int, Event> events_;  // by descriptor; one that was closed stays until it is used again
+  std::map<int, Event> events_;  // by descriptor; closed ones stay until the number is reused
   std::map<int, std::weak_ptr<FakeRing>> rings_;  // by CPU
   std::array<CallState, kCalls> calls_;
   std::map<uint64_t, Counter> counters_;  // by config

@@ -1,5 +1,5 @@
-// The system-call boundary: everything that the recorder asks of the kernel about events and rings,
-// so that tests put a FakeKernel in its place while epoll, descriptors and io_context stay real.
+// The system calls of the recorder for events and rings, as an interface. Tests replace it by a
+// FakeKernel, while epoll, descriptors and io_context stay real.
 //
 // Source: perf_event_open(2); kernel/events/core.c, Linux 6.18.
 
@@ -20,7 +20,7 @@
 
 namespace profiler::ringbuf {
 
-// A mapped ring; unmaps when it goes. Outlives the closing of the descriptor it was mapped from.
+// A mapped ring; the destructor unmaps it. It stays valid after its descriptor is closed.
 class MappedRing {
  public:
   virtual ~MappedRing() = default;
@@ -31,40 +31,41 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
 
-  // perf_event_open(2) with `flags` and PERF_FLAG_FD_CLOEXEC. `attr` points to attr.size bytes,
-  // which may be more than this build's struct. Errors carry the errno (ErrnoOf) and no remedy: the
-  // caller knows what was asked for.
+  // Calls perf_event_open(2) with `flags` and PERF_FLAG_FD_CLOEXEC. `attr` points to attr.size
+  // bytes, which may be more than this build's struct. Errors carry the errno (ErrnoOf) and no
+  // remedy, because only the caller knows the purpose.
   virtual absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
                                              int group_fd, unsigned long flags) = 0;
   absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
                                      int group_fd) {
     return OpenEvent(attr, pid, cpu, group_fd, 0);
   }
-  // PERF_EVENT_IOC_SET_FILTER: of a tracepoint, which of its records count.
+  // PERF_EVENT_IOC_SET_FILTER: `filter` selects which records of a tracepoint count.
   virtual absl::Status SetFilter(int fd, const std::string& filter) = 0;
   virtual absl::StatusOr<uint64_t> EventId(int fd) = 0;     // PERF_EVENT_IOC_ID
   virtual absl::Status SetOutput(int fd, int ring_fd) = 0;  // PERF_EVENT_IOC_SET_OUTPUT
   virtual absl::Status Enable(int fd) = 0;                  // PERF_EVENT_IOC_ENABLE
   virtual absl::Status Disable(int fd) = 0;                 // PERF_EVENT_IOC_DISABLE
-  // read(2) of a counter: the bytes that it brought, as attr.read_format lays them out.
+  // Reads a counter with read(2) into `buffer`, in the layout of attr.read_format. Returns the
+  // number of bytes.
   virtual absl::StatusOr<size_t> ReadCounter(int fd, std::span<std::byte> buffer) = 0;
-  // Maps 1 + data_pages pages; data_pages is a power of two. EPERM: over the limit of locked
-  // memory.
+  // Maps 1 + data_pages pages; data_pages is a power of two. EPERM: the limit of locked memory is
+  // exceeded.
   virtual absl::StatusOr<std::unique_ptr<MappedRing>> MapRing(int fd, size_t data_pages) = 0;
-  // CLOCK_MONOTONIC in nanoseconds.
+  // Returns CLOCK_MONOTONIC in nanoseconds.
   virtual uint64_t MonotonicNow() = 0;
 
-  // How many descriptors this process may have open (the soft RLIMIT_NOFILE).
+  // Returns the number of descriptors that this process may have open (the soft RLIMIT_NOFILE).
   virtual uint64_t FileLimit() = 0;
-  // Raises that limit to `wanted`, or as far towards it as the hard limit and, beyond that, the
-  // caller's rights allow; never lowers it. Returns the limit that is now in force.
+  // Raises that limit to `wanted`. If capabilities do not allow more than the hard limit, raises it
+  // as far as the hard limit. Never lowers it. Returns the limit that is now in force.
   virtual uint64_t RaiseFileLimit(uint64_t wanted) = 0;
-  // The sysctl kernel.perf_event_mlock_kb: KiB of ring a CPU that each user may map. 0 when it
-  // cannot be read.
+  // Returns the sysctl kernel.perf_event_mlock_kb: the KiB of ring per CPU that each user may map.
+  // 0 if it cannot be read.
   virtual uint64_t RingMemoryLimitKib() = 0;
 };
 
-// The real one. Stateless and thread-safe; one is enough.
+// Returns the real kernel. Stateless and thread-safe.
 Kernel& LinuxKernel();
 
 }  // namespace profiler::ringbuf

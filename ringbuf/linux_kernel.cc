@@ -43,8 +43,9 @@ absl::Status EventIoctl(int fd, unsigned long request, unsigned long argument, c
   return absl::OkStatus();
 }
 
-// CAP_PERFMON is enough where there is such a capability. CAP_SYS_PTRACE is not raised beside it:
-// the kernel follows the path of a probe with the capabilities of the caller.
+// Returns the capabilities to raise: CAP_PERFMON if the kernel has it, which is enough.
+// CAP_SYS_PTRACE is not raised with it, because the kernel resolves the path of a probe with the
+// caller's capabilities.
 uint64_t ToOpenEvents() {
   const bool has_perfmon = (RaisableCapabilities() & kCapPerfmon) != 0;
   return has_perfmon ? kCapPerfmon : kCapSysAdmin | kCapSysPtrace;
@@ -54,8 +55,8 @@ class RealKernel final : public Kernel {
  public:
   absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
                                      unsigned long flags) override {
-    // A copy, because the kernel writes the size that it knows into an attr that is too big for it.
-    // It takes no attr of more than a page.
+    // A copy, because the kernel writes its own size into an attr that is too big for it. The
+    // kernel refuses an attr of more than a page.
     alignas(perf_event_attr) std::array<std::byte, 4096> copy;
     if (attr.size > copy.size()) return ErrnoStatus(E2BIG, "perf_event_open");
     std::memcpy(copy.data(), &attr, std::max<size_t>(attr.size, PERF_ATTR_SIZE_VER0));

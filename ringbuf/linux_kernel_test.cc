@@ -1,4 +1,4 @@
-// The real kernel, as far as it answers everyone: its errors come through with their errno.
+// Tests the real kernel without privileges: its errors come through with their errno.
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -19,7 +19,8 @@ TEST(LinuxKernel, OpenErrorsKeepTheirErrno) {
   attr.size = sizeof(attr);
   attr.type = PERF_TYPE_SOFTWARE;
   attr.config = PERF_COUNT_SW_DUMMY;
-  // No such descriptor to group with; where the sandbox forbids the call itself, its errno.
+  // The group's descriptor does not exist: EBADF. A sandbox that forbids the call returns its own
+  // errno.
   const auto opened = LinuxKernel().OpenEvent(attr, 0, -1, 1 << 20);
   ASSERT_FALSE(opened.ok());
   EXPECT_NE(ErrnoOf(opened.status()), 0);
@@ -56,7 +57,7 @@ TEST(LinuxKernel, RaisesTheFileLimitUpToTheHardOne) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
   EXPECT_EQ(LinuxKernel().FileLimit(), 64u);
   EXPECT_EQ(LinuxKernel().RaiseFileLimit(100), 100u);
-  EXPECT_EQ(LinuxKernel().RaiseFileLimit(70), 100u);  // never lower
+  EXPECT_EQ(LinuxKernel().RaiseFileLimit(70), 100u);  // does not lower the limit
   EXPECT_EQ(LinuxKernel().RaiseFileLimit(old.rlim_max), old.rlim_max);
   setrlimit(RLIMIT_NOFILE, &old);
 }

@@ -1,4 +1,4 @@
-// Rings of the kernel that this runs on: events of our own threads. Where the kernel forbids them,
+// Tests rings of the real kernel with events of our own threads. If the kernel forbids such events,
 // each test says so and is skipped.
 
 #include <linux/perf_event.h>
@@ -57,7 +57,7 @@ std::vector<int> OnlineCpus() {
   std::vector<int> cpus;
   const long count = sysconf(_SC_NPROCESSORS_CONF);
   for (int cpu = 0; cpu < count; ++cpu) cpus.push_back(cpu);
-  return cpus;  // what is offline among them is left out by the set
+  return cpus;  // the set skips offline CPUs
 }
 
 EventSetOptions Options(std::vector<perf_event_attr> attrs) {
@@ -69,7 +69,7 @@ EventSetOptions Options(std::vector<perf_event_attr> attrs) {
   return options;
 }
 
-// Why no event can be opened here; empty where one can.
+// Returns why no event can be opened here; empty if one can.
 std::string Obstacle() {
   const auto fd = LinuxKernel().OpenEvent(CpuClock(), 0, -1, -1);
   return fd.ok() ? "" : std::string(fd.status().message());
@@ -82,7 +82,7 @@ std::string Obstacle() {
 
 pid_t OwnTid() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-// A thread that spins until it is told to end.
+// A thread that spins until End is called.
 class BusyThread {
  public:
   BusyThread() : thread_([this] { Spin(); }) {
@@ -160,12 +160,13 @@ TEST(Live, RecordsBusyThreadsAndGoesOnWhenTheRingsOwnerExits) {
   ASSERT_TRUE((*set)->Enable(1).ok());
   while (counter.of(owner.tid()) < 100 || counter.of(other.tid()) < 100) io.run_one();
 
-  owner.End();  // it owns the rings
+  owner.End();  // the thread that owns the rings
   const uint64_t before = counter.of(other.tid());
   while (counter.of(other.tid()) < before + 200) io.run_one();
   EXPECT_TRUE((*loop)->status().ok());
 
-  // With nobody left the loop sleeps from tick to tick, although every descriptor has hung up.
+  // When all threads have ended, the loop sleeps from tick to tick, although every descriptor has
+  // hung up.
   other.End();
   while (io.poll() != 0) {
   }

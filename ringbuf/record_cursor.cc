@@ -32,7 +32,7 @@ std::optional<RawRecord> RecordCursor::NextAtSeam() {
 
   const std::span<std::byte> whole = std::span(bounce_->bytes).first(header.size);
   CopyFront(whole);
-  // It is longer than the first span, or Next would have taken it.
+  // Next returns records that fit the first span, so this one reaches into the second.
   rest_.spans[0] = rest_.spans[1].subspan(whole.size() - rest_.spans[0].size());
   rest_.spans[1] = {};
   return RawRecord(whole);

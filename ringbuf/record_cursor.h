@@ -1,10 +1,10 @@
-// Walks whole records in a ring's bytes.
+// Iterates over whole records in a ring's bytes.
 //
 //   spans[0]                       spans[1]
 //   … | record | record | rec      ord | record | …
 //                         └─ straddles the ring's end: copied into the bounce buffer
 //
-// All other records are views into the ring: no copy, and no allocation for any.
+// All other records are views into the ring and are not copied. No record allocates.
 
 #pragma once
 
@@ -20,19 +20,20 @@
 
 namespace profiler::ringbuf {
 
-// Holds the largest record that a header's 16-bit size can name. One serves all rings in turn.
+// A buffer for the largest record that a header's 16-bit size can name. One buffer serves all rings
+// in turn.
 struct BounceBuffer {
   alignas(8) std::array<std::byte, 1 << 16> bytes;
 };
 
-// One thread. `bounce` must outlive the cursor.
+// A cursor for one thread. `bounce` must outlive it.
 class RecordCursor {
  public:
   RecordCursor(const RingBytes& bytes, BounceBuffer& bounce)
       : rest_(bytes), size_(bytes.size()), bounce_(&bounce) {}
 
-  // The next whole record, nothing at the end or at bytes that are not a record (see status). The
-  // record lives until the next call, or until the ring's bytes are consumed.
+  // Returns the next whole record, or nullopt at the end and at bytes that are not a record (see
+  // status). The record lives until the next call, or until the ring's bytes are consumed.
   std::optional<RawRecord> Next() {
     std::span<const std::byte>& front = rest_.spans[0];
     if (front.size() >= sizeof(RecordHeader)) {
@@ -47,14 +48,14 @@ class RecordCursor {
     return NextAtSeam();
   }
 
-  // kDataLoss, for good, when a record's size is less than its header's 8 bytes or reaches past the
-  // end; the message says where. OK otherwise.
+  // kDataLoss, permanently, if a record's size is less than 8 bytes or reaches past the end of the
+  // bytes; the message names the position. OK otherwise.
   const absl::Status& status() const { return status_; }
   // Bytes of whole records walked so far: where the next record begins.
   size_t offset() const { return size_ - rest_.size(); }
 
  private:
-  // The cases that the first span alone does not settle: its end, a record across it, bad bytes.
+  // Handles the rest of Next: the end of the first span, a record across both spans, and bad bytes.
   std::optional<RawRecord> NextAtSeam();
   void CopyFront(std::span<std::byte> out) const;
 

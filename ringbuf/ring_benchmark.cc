@@ -1,4 +1,4 @@
-// What the recorder pays for each byte and record, without the kernel: one pass over full rings.
+// Measures the recorder's cost per byte and per record, without the kernel: passes over full rings.
 
 #include <benchmark/benchmark.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kRingSize = 512 * 1024;
 
-// A ring as full as the kernel makes it, its records wrapped around the end.
+// A ring that is as full as possible; its records wrap around the end.
 struct FullRing {
   explicit FullRing(size_t record_size) : ring(kRingSize, kRingSize / 2 + 8) {
     const std::vector<std::byte> record = MakeRecord(9, record_size - 8);
@@ -30,7 +30,7 @@ void SetRates(benchmark::State& state, size_t records, size_t bytes) {
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * bytes));
 }
 
-// 64 bytes is a sample without a call chain, 256 one with 24 frames, 8 KiB one with stack bytes.
+// A sample has 64 bytes without a call chain, 256 with 24 frames, and 8 KiB with a copied stack.
 void WalkFullRing(benchmark::State& state) {
   FullRing full(state.range(0));
   auto bounce = std::make_unique<BounceBuffer>();
@@ -45,7 +45,7 @@ void WalkFullRing(benchmark::State& state) {
 }
 BENCHMARK(WalkFullRing)->Arg(64)->Arg(256)->Arg(8192);
 
-// Publishing is not timed: what is, is Peek, the walk and Consume.
+// Times Peek, the walk and Consume, but not the publishing.
 void PassOverFullRings(benchmark::State& state) {
   FakeKernel kernel;
   perf_event_attr attr{};

@@ -1,4 +1,4 @@
-// The consumer's side of one perf ring: a view over the mapped metadata page and data area.
+// The consumer's side of one perf ring: a view of the mapped metadata page and data area.
 //
 //   perf_event_mmap_page | data area, 2^n pages
 //                          ^ data_tail (ours)      ^ data_head (kernel's); both grow for ever,
@@ -11,9 +11,9 @@
 //   B  writes records, then data_head         D  reads records, then writes data_tail
 //
 //   B → C: our load-acquire of data_head pairs with the write barrier before the kernel publishes
-//          it, so the records up to head are there to be read.
+//          it, so everything before head is written when we read it.
 //   D → A: our store-release of data_tail pairs with the kernel's load of it before it overwrites,
-//          so our reads are done before the room is reused.
+//          so our reads are finished before the kernel reuses the bytes.
 //
 // Source: struct perf_event_mmap_page in include/uapi/linux/perf_event.h, Linux 6.18.
 
@@ -26,15 +26,15 @@
 
 namespace profiler::ringbuf {
 
-// Bytes between tail and head, in ring order: the second span is empty unless they wrap around the
-// end.
+// The bytes between tail and head, in ring order. The second span is empty unless the bytes wrap
+// around the end of the ring.
 struct RingBytes {
   std::array<std::span<const std::byte>, 2> spans;
   size_t size() const { return spans[0].size() + spans[1].size(); }
 };
 
-// Does not own the mapping, which must outlive it. One consumer thread; copies do not know of each
-// other's Peek.
+// A consumer's view of a ring. It does not own the mapping, which must outlive it. Use one copy in
+// one thread: a copy does not see the Peek of another.
 class RingView {
  public:
   RingView() = default;
@@ -42,20 +42,20 @@ class RingView {
   // power of two.
   RingView(void* base, std::span<std::byte> data) : page_(base), data_(data) {}
 
-  // What the kernel has published and we have not consumed: one acquire load of data_head, no copy.
-  // Valid until Consume. A head that is more than the ring's size past the tail (a broken producer)
-  // gives the newest whole ring's worth.
+  // Returns the bytes that the kernel has published and that are not yet consumed: one acquire load
+  // of data_head, no copy. Valid until Consume. If head is more than the ring's size past tail (a
+  // broken producer), returns the newest bytes, as many as the ring holds.
   RingBytes Peek();
   // Releases the first `size` bytes of the last Peek to the kernel: one release store of data_tail.
   void Consume(size_t size);
-  // Bytes of the data area.
+  // Returns the size of the data area in bytes.
   size_t capacity() const { return data_.size(); }
 
  private:
   void* page_ = nullptr;
   std::span<std::byte> data_;
-  uint64_t start_ = 0;  // where the last Peek began, as data_tail counts
-  size_t unread_ = 0;   // what is left of it
+  uint64_t start_ = 0;  // value of data_tail at the last Peek
+  size_t unread_ = 0;   // bytes of the last Peek that are not consumed
 };
 
 }  // namespace profiler::ringbuf

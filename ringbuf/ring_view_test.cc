@@ -22,7 +22,7 @@ std::vector<std::byte> Concatenate(const RingBytes& bytes) {
   return all;
 }
 
-// "type/size" of each record, then the status where it is not OK.
+// Returns "type/size" of each record, then the status unless it is OK.
 std::string Walk(const RingBytes& bytes) {
   auto bounce = std::make_unique<BounceBuffer>();
   RecordCursor cursor(bytes, *bounce);
@@ -111,8 +111,8 @@ TEST(RingView, HeadThatFallsBackIsBounded) {
 TEST(RecordCursor, EmptyBytesHaveNoRecord) { EXPECT_EQ(Walk({}), ""); }
 
 TEST(RecordCursor, RecordsAcrossTheEndComeWholeAtEveryOffset) {
-  // Three records of 64, 24 and 8 bytes, begun at each byte of the ring in turn, so that the end
-  // falls before, in and after each header and body.
+  // Records of 64, 24 and 8 bytes. The ring begins at each byte in turn, so that its end falls
+  // before, inside and after each header and body.
   const std::vector<std::vector<std::byte>> records = {
       MakeRecord(9, size_t{56}, 1), MakeRecord(3, size_t{16}, 2), MakeRecord(2, size_t{0})};
   auto bounce = std::make_unique<BounceBuffer>();
@@ -204,14 +204,14 @@ TEST(FakeRing, CountsWhatDoesNotFitAndTellsOfItBeforeTheNext) {
   const std::vector<std::byte> record = MakeRecord(9, size_t{1016});
   size_t written = 0;
   while (ring.Publish(record)) ++written;
-  EXPECT_EQ(written, 3u);  // four would leave no byte to spare
+  EXPECT_EQ(written, 3u);  // a fourth would leave no byte to spare
   EXPECT_FALSE(ring.Publish(record));
   EXPECT_EQ(ring.lost(), 2u);
   ring.WriteRaw(MakeRecord(9, size_t{992}));
 
   ring.view().Peek();
   ring.view().Consume(1024);
-  EXPECT_FALSE(ring.Publish(record));  // fits, but not with the LOST record before it
+  EXPECT_FALSE(ring.Publish(record));  // the record fits, but not with the LOST record before it
   EXPECT_EQ(ring.lost(), 3u);
   ring.view().Peek();
   ring.view().Consume(3048);
@@ -233,7 +233,7 @@ TEST(RingView, OneThreadWritesWhileAnotherReads) {
   FakeRing ring(kSize);
   std::thread producer([&ring] {
     for (uint64_t i = 0; i < kRecords;) {
-      // Bodies of 0 to 248 bytes; the first says which it is. A full ring is tried again.
+      // Bodies of 8 to 256 bytes; each begins with the record's number. A full ring is retried.
       std::vector<std::byte> record = MakeRecord(9, size_t{8} + i % 32 * 8);
       std::memcpy(record.data() + 8, &i, sizeof(i));
       if (ring.lost() == 0 && ring.head() - ring.tail() + record.size() >= kSize) {

@@ -1,11 +1,11 @@
-// The three kinds of address that a profiler mixes up, as types that do not convert into one
-// another, and the place of code in its image, which is one of two of them.
+// Types for the three kinds of address that a profiler can mix up; they do not convert into one
+// another. CodePlace, the address of code within its image, is one of two of them.
 //
 //   RuntimeAddress   where an instruction was when it ran      (sample ip, call chain entry)
 //   FileOffset       where its bytes are in the image's file   (MMAP2 pgoff + into the mapping)
 //   ElfAddress       what its image calls it (p_vaddr space)   (symbol values, DWARF, CFI)
 //
-//   CodePlace        FileOffset, or RuntimeAddress where the image has no file
+//   CodePlace        FileOffset, or RuntimeAddress if the image has no file
 //
 //   FileOffset = RuntimeAddress − mapping.start + mapping.pgoff
 //   ElfAddress = FileOffset − p_offset + p_vaddr   of the PT_LOAD segment that holds the offset
@@ -33,20 +33,22 @@ struct ElfAddress {
   auto operator<=>(const ElfAddress&) const = default;
 };
 
-// The place of code: an offset in the file of its image, or the address where it ran. The address
-// is the place of code that is not looked up in a file (the kernel, its modules, BPF programs,
-// memory that a JIT fills) and of code in no known image. All places in one image are of one kind.
+// The address of code within its image: an offset in the image's file, or the address where the
+// code ran. The latter is used for code that is not looked up in a file (the kernel, its modules,
+// BPF programs, memory filled by a JIT) and for code in no known image. All places in one image are
+// of the same kind.
 struct CodePlace {
-  uint64_t value = 0;  // of either kind; the order of places in one image
+  // File offset or address. Orders the places of one image.
+  uint64_t value = 0;
   bool in_file = false;
 
   constexpr CodePlace() = default;
-  // The conversions are implicit: who has either type has said which kind of place it is.
+  // Implicit, because the type of the argument already says which kind of place it is.
   constexpr CodePlace(FileOffset offset) : value(offset.value), in_file(true) {}
   constexpr CodePlace(RuntimeAddress address) : value(address.value) {}
   auto operator<=>(const CodePlace&) const = default;
 
-  // Each may be asked only of a place of its kind.
+  // Returns the value as its type. Call only the one that fits in_file.
   FileOffset offset() const {
     assert(in_file);
     return {value};
@@ -57,12 +59,12 @@ struct CodePlace {
   }
 };
 
-// The place `distance` bytes further on. Sums wrap, so a negative distance leads back.
+// Returns the place `distance` bytes further on. The sum wraps, so a negative distance leads back.
 inline CodePlace operator+(CodePlace place, uint64_t distance) {
   place.value += distance;
   return place;
 }
-// The distance from `b` to `a`, which are of one image. Differences wrap as well.
+// Returns the distance from `b` to `a`, which must be places of one image. The difference wraps.
 inline uint64_t operator-(CodePlace a, CodePlace b) {
   assert(a.in_file == b.in_file);
   return a.value - b.value;

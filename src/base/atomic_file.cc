@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// SIGINT, SIGTERM and SIGHUP wait while it lives.
+// Blocks SIGINT, SIGTERM and SIGHUP while it lives.
 class SignalsWait {
  public:
   SignalsWait() {
@@ -49,10 +49,10 @@ bool IsInProc(const std::string& path) {
   return statfs(DirectoryOf(path).c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 }
 
-// Where a path leads through symbolic links; nothing may be there. None for the links that /proc
-// has for open files, which may have no name, and for links in a circle.
+// Follows symbolic links; the file at the end need not exist. Returns nullopt for /proc's links to
+// open files, which may have no name, and for links in a circle.
 std::optional<std::string> Resolve(std::string path) {
-  constexpr int kMostLinks = 40;  // as the kernel has it
+  constexpr int kMostLinks = 40;  // the kernel's limit
   for (int i = 0; i < kMostLinks; ++i) {
     struct stat status;
     if (lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return path;
@@ -84,7 +84,7 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path, mode_t mo
   if (!place.ok()) return Prefixed("cannot create ", place.status());
   while (true) {
     const std::string name = absl::StrCat("profiler-", getpid(), "-", number.fetch_add(1), ".tmp");
-    // It would be unlinked from here on: a signal finds it not yet made, or made.
+    // From here on a signal unlinks the name, whether the file exists already or not.
     AtomicFile file(path, *target, DirectoryOf(*target) / name);
     file.fd_ = UniqueFd(Uninterrupted([&] {
       return openat(place->directory.get(), name.c_str(),
@@ -99,8 +99,8 @@ AtomicFile::~AtomicFile() {
   if (fd_.valid()) unlink(temporary_.c_str());
 }
 
-// As far as this user may: a group that cannot be given gets no more rights than all others have.
-// The set-id bits are not kept: they were given to the old content.
+// Sets as much as this user may. If the group cannot be set, the file's group gets no more rights
+// than all others have. The set-id bits are not kept, because they were given to the old content.
 void AtomicFile::TakeOwnerAndMode() const {
   struct stat old;
   if (stat(target_.c_str(), &old) != 0) return;
@@ -142,13 +142,13 @@ absl::Status AtomicFile::Replace(const std::string& keep_old_as) const {
     (void)Rename(second_name, target_);
     return kept;
   }
-  unlink(second_name.c_str());  // it is still there where both were names of the old file before
+  unlink(second_name.c_str());  // rename(2) does nothing if both are names of one file
   return absl::OkStatus();
 }
 
 absl::Status AtomicFile::Commit(const CommitOptions& options) {
   TakeOwnerAndMode();
-  // Some file systems cannot be waited for (EINVAL).
+  // Some file systems do not support fsync (EINVAL).
   const bool is_synced = !options.sync || Uninterrupted([&] { return fsync(fd()); }) == 0;
   if (!is_synced && errno != EINVAL) return WriteError(errno, path_);
   struct stat old;

@@ -1,4 +1,4 @@
-// A file that takes its place when it is whole, and not before.
+// Writes a file under a temporary name and renames it when it is complete.
 
 #pragma once
 
@@ -13,45 +13,47 @@
 
 namespace profiler {
 
-//   Create   DIR/profiler-PID-N.tmp, in the directory of the file that is to be replaced
-//   fd       … is written to …
-//   Commit   gets owner and mode of the old file, and its name by rename(2)
+// A file in three steps:
 //
-// Without Commit, and when SIGINT, SIGTERM or SIGHUP ends the process, the temporary file goes and
-// the old one is as it was. (kill -9 leaves the temporary file behind.)
+//   Create   creates DIR/profiler-PID-N.tmp in the directory of the file to be replaced
+//   fd       … the caller writes to it …
+//   Commit   gives it owner and mode of the old file, and renames it by rename(2)
+//
+// If Commit is not called, or if SIGINT, SIGTERM or SIGHUP ends the process, the temporary file is
+// removed and the old file is unchanged. (kill -9 leaves the temporary file behind.)
 class AtomicFile {
  public:
-  // Whether a path leads, through symbolic links, to a regular file or to none yet. Anything else
-  // is to be written where it is: devices, FIFOs, and what /proc has of open files (/dev/stdout).
+  // True if a path leads, through symbolic links, to a regular file or to no file yet. Anything
+  // else must be written in place: devices, FIFOs, and links of /proc to open files (/dev/stdout).
   static bool CanReplace(const std::string& path);
 
-  // Where it leads then; nothing where CanReplace is false.
+  // Returns the path behind the symbolic links; nullopt if CanReplace is false.
   static std::optional<std::string> TargetOf(const std::string& path);
 
-  // `mode` is what a file that is not there yet gets, less the umask. Errors: those of open(2);
-  // kInvalidArgument where CanReplace is false.
+  // Creates the temporary file. A new file gets `mode`, less the umask. Errors: those of open(2);
+  // kInvalidArgument if CanReplace is false.
   static absl::StatusOr<AtomicFile> Create(const std::string& path, mode_t mode = 0600);
 
   AtomicFile(AtomicFile&& other) noexcept = default;
   AtomicFile& operator=(AtomicFile&&) = delete;
   ~AtomicFile();
 
-  // Valid as long as this object, and open for writing. One may seek in it.
+  // Open for writing, and seekable. Valid as long as this object.
   int fd() const { return fd_.get(); }
-  // The file that will be replaced: symbolic links are kept, and what they point at is meant.
+  // The file that will be replaced. A symbolic link stays; its target is replaced.
   const std::string& target() const { return target_; }
 
   struct CommitOptions {
-    // Wait for the disk, so that a power cut leaves the old file or the new one. A cache may do
-    // without.
+    // Waits for the disk, so that after a power cut the old or the new file is complete. A cache
+    // does not need that.
     bool sync = true;
-    // What the old file, if there is one, is called from now on, in the same directory; a file of
-    // this name is replaced. Empty: the old file goes.
+    // New name of the old file, if there is one, in the same directory; replaces a file of that
+    // name. Empty: the old file is removed.
     std::string keep_old_as;
   };
-  // Once, last. There is a whole file at the target at each moment, except on file systems
-  // without hard links while the old file is kept. Errors: those of fsync(2) and rename(2); the old
-  // file is as it was then.
+  // Replaces the target. Call it once, after the last write. The target is a complete file at every
+  // moment, except on file systems without hard links if the old file is kept. Errors: those of
+  // fsync(2) and rename(2); then the old file is unchanged.
   absl::Status Commit(const CommitOptions& options);
 
  private:
@@ -65,11 +67,11 @@ class AtomicFile {
   absl::Status Rename(const std::string& from, const std::string& to) const;
   absl::Status Replace(const std::string& keep_old_as) const;
 
-  std::string path_;  // as it was given, for messages
+  std::string path_;  // as the caller spelt it, for messages
   std::string target_;
   std::string temporary_;
   UnlinkOnSignal unlink_on_signal_;
-  UniqueFd fd_;  // invalid when there is nothing to unlink
+  UniqueFd fd_;  // invalid if there is nothing to unlink
 };
 
 }  // namespace profiler

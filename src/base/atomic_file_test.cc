@@ -78,7 +78,7 @@ TEST_F(AtomicFileTest, KeepsTheOldFileUnderAnotherName) {
   EXPECT_EQ(Read("file"), "new");
   EXPECT_EQ(Read("file.old"), "old");
   EXPECT_THAT(Names(), UnorderedElementsAre("file", "file.old"));
-  // Two names of one file: rename(2) does nothing then.
+  // With two names of one file, rename(2) does nothing.
   fs::remove(Path("file.old"));
   fs::create_hard_link(Path("file"), Path("file.old"));
   ASSERT_TRUE(Written("file", "newer").Commit({.keep_old_as = Path("file.old")}).ok());

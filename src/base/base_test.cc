@@ -96,7 +96,7 @@ TEST(MappedFile, ShowsTheFileAndRefusesDirectories) {
   EXPECT_EQ(MappedFile::Open("/no/such/file").status().code(), absl::StatusCode::kNotFound);
 }
 
-// Writes a file anew without replacing it, as `cp` onto an existing file does.
+// Overwrites a file in place, as `cp` onto an existing file does.
 void Overwrite(const std::string& path, const std::string& contents) {
   FILE* file = fopen(path.c_str(), "w");
   fputs(contents.c_str(), file);
@@ -170,7 +170,7 @@ TEST(MappedFile, AFileThatWasReplacedIsTheOldOneStill) {
   EXPECT_FALSE(mapped->HasChanged());
 }
 
-// How much of the file's mapping is in this process's memory, as "Rss: 100 kB" says it.
+// Returns how much of the file's mapping is in this process's memory, for example "Rss: 100 kB".
 std::string ResidentOf(const MappedFile& file) {
   std::ifstream maps("/proc/self/smaps");
   const std::string start = absl::StrCat(
@@ -230,7 +230,7 @@ TEST(UniqueFd, ClosesOnce) {
   {
     UniqueFd a(raw);
     UniqueFd b = std::move(a);
-    EXPECT_FALSE(a.valid());  // NOLINT: that it is empty is the promise
+    EXPECT_FALSE(a.valid());  // NOLINT: a moved-from UniqueFd is empty
     EXPECT_EQ(b.get(), raw);
   }
   EXPECT_EQ(fcntl(raw, F_GETFD), -1);

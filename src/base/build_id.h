@@ -1,4 +1,4 @@
-// The build-id among ELF notes.
+// Finds the build-id among ELF notes.
 //
 //   u32 name size │ u32 descriptor size │ u32 type │ name, padded │ descriptor, padded │ next note
 //
@@ -18,13 +18,14 @@
 
 namespace profiler {
 
-// Four times what linkers make, which is 20 bytes by default. What is longer would be no use as the
-// name of a file.
+// The longest build-id that is accepted, in bytes: four times the default of linkers, 20. A longer
+// one could not be used as a file name.
 inline constexpr size_t kMostBuildId = 80;
 
-// The descriptor of the first NT_GNU_BUILD_ID note, as a PT_NOTE segment or /sys/kernel/notes has
-// it; a view of `notes`, empty where there is none, or where it is longer than kMostBuildId. Names
-// and descriptors are padded to `alignment`, 8 or else 4. Notes that are cut end the search.
+// Returns the descriptor of the first NT_GNU_BUILD_ID note of a PT_NOTE segment or of
+// /sys/kernel/notes, as a view of `notes`. Empty if there is none, or if it is longer than
+// kMostBuildId. Names and descriptors are padded to 8 bytes if `alignment` is 8, otherwise to 4. A
+// truncated note ends the search.
 inline std::span<const std::byte> BuildIdInNotes(std::span<const std::byte> notes,
                                                  uint64_t alignment = 4) {
   const uint64_t mask = (alignment == 8 ? 8 : 4) - 1;

@@ -13,7 +13,8 @@
 
 namespace profiler {
 
-// Native byte order. A view: the bytes must outlive it. Not thread-safe; copies are independent.
+// A reader of values in native byte order. The bytes must outlive it. Not thread-safe; copies are
+// independent.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -22,7 +23,7 @@ class ByteReader {
   size_t offset() const { return offset_; }
   size_t remaining() const { return bytes_.size() - offset_; }
 
-  // Marks the input as bad, for instance because of an impossible value.
+  // Marks the input as bad, for example because of an impossible value.
   void Fail() {
     ok_ = false;
     offset_ = bytes_.size();
@@ -41,7 +42,7 @@ class ByteReader {
     return value;
   }
 
-  // The next `size` bytes; empty, and failed, when there are fewer.
+  // Returns the next `size` bytes. If there are fewer, returns none and fails.
   std::span<const std::byte> ReadBytes(size_t size) {
     if (remaining() < size) {
       Fail();
@@ -54,7 +55,7 @@ class ByteReader {
 
   void Skip(size_t size) { ReadBytes(size); }
 
-  // Bytes up to a NUL, which is consumed too; fails when there is none.
+  // Returns the bytes before the next NUL and consumes the NUL. Fails if there is none.
   std::string_view ReadCString() {
     const void* start = bytes_.data() + offset_;
     const void* nul = remaining() == 0 ? nullptr : std::memchr(start, 0, remaining());
@@ -74,7 +75,7 @@ class ByteReader {
   bool ok_ = true;
 };
 
-// The bytes of a trivially copyable value or of a string.
+// Return the bytes of a trivially copyable value or of a string.
 template <class T>
 requires std::is_trivially_copyable_v<T> std::span<const std::byte> BytesOf(const T& value) {
   return {reinterpret_cast<const std::byte*>(&value), sizeof(T)};

@@ -1,4 +1,4 @@
-// Sections that are not as they were written, for tests of what reads them.
+// Damages encoded sections, to test the code that reads them.
 
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace profiler {
 
-// With any byte changed to any value, `read` gives nothing or what `is_whole`; both happen.
+// Sets every byte to every value and expects that `read` refuses the section or returns a value
+// that `is_whole` accepts. Expects that both happen.
 void ExpectWholeOrNone(const std::string& section, auto read, auto is_whole) {
   int refused = 0, accepted = 0;
   for (size_t at = 0; at < section.size(); ++at) {
@@ -25,11 +26,11 @@ void ExpectWholeOrNone(const std::string& section, auto read, auto is_whole) {
   EXPECT_GT(accepted, 0);
 }
 
-// With a bit of any byte of its content changed, `read` gives nothing or what `is_same`. For packed
-// sections, which have a checksum.
+// Flips one bit of each content byte and expects that `read` refuses the section or returns a value
+// that `is_same` accepts. For packed sections, which have a checksum.
 void ExpectDamageIsSeen(const std::string& section, auto read, auto is_same) {
   ASSERT_TRUE(read(section).has_value());
-  constexpr size_t kHead = 4;  // version, flags and size, of which only the size counts
+  constexpr size_t kHead = 4;  // version, flags and size; only the size is checked
   for (size_t at = kHead; at < section.size(); ++at) {
     std::string changed = section;
     changed[at] = static_cast<char>(changed[at] ^ 0x10);

@@ -8,8 +8,8 @@
 namespace profiler {
 
 size_t EditDistance(std::string_view a, std::string_view b, Swapped swapped) {
-  // row[j]: from the first i letters of `a` to the first j of `b`; the two rows before it are of
-  // i - 1 and i - 2.
+  // row[j] is the distance between the first i letters of `a` and the first j of `b`. `before` and
+  // `before_that` are the rows of i - 1 and i - 2.
   std::vector<size_t> row(b.size() + 1), before(b.size() + 1), before_that(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
   for (size_t i = 1; i <= a.size(); ++i) {

@@ -1,4 +1,4 @@
-// How differently two words are spelt: for "did you mean …?".
+// Computes how different two words are, for "did you mean …?".
 
 #pragma once
 
@@ -7,12 +7,12 @@
 
 namespace profiler {
 
-// What two letters cost that stand in each other's place.
+// The cost of swapping two neighbouring letters.
 enum class Swapped { kTwoEdits, kOneEdit };
 
-// The fewest edits that make one word of the other. An edit inserts, removes or replaces a letter,
-// and swaps two neighbours where `swapped` says so (the optimal string alignment distance; without
-// swaps the Levenshtein distance). Cost: the product of their lengths.
+// Returns the fewest edits that turn one word into the other. An edit inserts, removes or replaces
+// a letter. With kOneEdit, swapping two neighbours is an edit, too (optimal string alignment
+// distance); without, the result is the Levenshtein distance. Cost: the product of the lengths.
 size_t EditDistance(std::string_view a, std::string_view b, Swapped swapped = Swapped::kTwoEdits);
 
 }  // namespace profiler

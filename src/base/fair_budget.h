@@ -1,4 +1,4 @@
-// Memory that several contribute to, of whom any may try to take it all.
+// Divides a memory budget among several takers, any of which may try to take all of it.
 
 #pragma once
 
@@ -9,18 +9,19 @@
 
 namespace profiler {
 
-// Each may take up to a sixteenth of what the others have left of the whole, so nobody can take it
-// from somebody who comes later. Bytes, or whatever else is counted. Not thread-safe. Memory: some
-// bytes for each who takes.
+// A budget in bytes or any other unit. Each taker may have up to a sixteenth of what the others
+// leave, so later takers always get something. Not thread-safe. Memory: some bytes per taker.
 //
-// A part of the budget may be common: whoever has used up its share takes from there as long as
-// there is some. The shares are of the rest, so they do not depend on who uses the common part.
+// A part of the budget may be common: a taker that has used up its share takes from the common part
+// while something is left. Shares are computed without the common part, so they do not depend on
+// its use.
 class FairBudget {
  public:
   explicit FairBudget(uint64_t whole, uint64_t common = 0)
       : whole_(whole - std::min(whole, common)), common_(common) {}
 
-  // Whether `who` may have so much more; then it is taken.
+  // Takes `amount` for `who` and returns true, or takes nothing and returns false if that is too
+  // much.
   bool Take(uint32_t who, uint64_t amount) {
     constexpr uint64_t kShares = 16;
     Taken& its = taken_[who];
@@ -37,7 +38,7 @@ class FairBudget {
     return true;
   }
 
-  // Somebody gives back what he took.
+  // Gives back what `who` took.
   void Return(uint32_t who, uint64_t amount) {
     const auto found = taken_.find(who);
     if (found == taken_.end()) return;
@@ -57,8 +58,8 @@ class FairBudget {
   };
 
   const uint64_t whole_;  // without the common part
-  uint64_t common_;       // what is left of it
-  uint64_t all_ = 0;      // taken of `whole_`
+  uint64_t common_;       // left of the common part
+  uint64_t all_ = 0;      // taken of whole_
   absl::flat_hash_map<uint32_t, Taken> taken_;
 };
 

@@ -43,7 +43,7 @@ TEST(FairBudgetTest, LetsWhoComesFirstHaveTheCommonPart) {
   EXPECT_FALSE(budget.Take(1, 101));
   EXPECT_TRUE(budget.Take(1, 100));
   EXPECT_FALSE(budget.Take(1, 1));
-  // Others have the share that they would have if nobody had used the common part.
+  // The common part does not change the share of others.
   EXPECT_TRUE(budget.Take(2, 93));
   EXPECT_FALSE(budget.Take(2, 1));
   budget.Return(1, 50);

@@ -1,9 +1,9 @@
-// How this process gets at files by name: from the file system, or through another process.
+// Opens and reads files by name, directly or through another process.
 //
-// A process that may open nothing itself (symbolize/confined) asks the one that it belongs to. A
-// process that must not wait for a file system in another user's hands asks one that may wait
-// (src/reader). The code that looks for files is the same in all: it calls the free functions here
-// and in regular_file.h and file_id.h.
+// A process that may not open files (symbolize/confined) asks the process that started it. A
+// process that must not wait for another user's file system asks one that may wait (src/reader).
+// Code that looks for files is the same in all processes: it calls the free functions here and in
+// regular_file.h and file_id.h.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace profiler {
 
-// Answers each question as the free function of its name does. This type itself asks the file
+// An implementation of the free functions with the same names. This base class asks the file
 // system, in this process. Thread-safe.
 class FileAccess {
  public:
@@ -31,24 +31,24 @@ class FileAccess {
   virtual std::optional<FileId> FileIdOf(const std::string& path);
   virtual std::string LinkAt(const std::string& path);
   virtual std::vector<std::string> NamesIn(const std::string& directory);
-  // Replaces `*text` by the first `most` bytes of a file, fewer if it has no more; keeps its
-  // capacity. Errors: those of open(2) and read(2).
+  // Replaces `*text` by the first `most` bytes of a file, or by the whole file if it is shorter.
+  // Keeps the capacity of `*text`. Errors: those of open(2) and read(2).
   virtual absl::Status ReadStart(const std::string& path, size_t most, std::string* text);
 
-  // Starts the processes that answer, if there are any; the first question does so otherwise. To be
-  // called while this process is small.
+  // Starts the processes that answer, if there are any. Without this call, the first question
+  // starts them. Call it while this process is small.
   virtual void Start() {}
-  // Returns sentences for the user that no call has returned yet: which files did not come, because
-  // another process asked for them in vain.
+  // Returns new sentences for the user about files that another process could not get. Each is
+  // returned once.
   virtual std::vector<std::string> TakeNotes() { return {}; }
   // Returns the CPU time of the processes that answer.
   virtual std::chrono::nanoseconds CpuTime() { return {}; }
 };
 
-// From now on this process and the ones that it forks ask `access` for files, which must live as
-// long as they do. Null: the file system. To be called before there are threads.
+// From now on this process and its children ask `access` for files; it must outlive them. Null: the
+// file system. Call it before there are threads.
 void AccessFilesThrough(FileAccess* access);
-// Returns the one that is asked.
+// Returns the object that is asked.
 FileAccess& CurrentFileAccess();
 
 // Returns the target of the symbolic link at `path`; empty if there is none, if it cannot be read,

@@ -1,4 +1,4 @@
-// Which file a path leads to, whatever links are on the way.
+// Identifies the file that a path leads to, regardless of links on the way.
 
 #pragma once
 
@@ -15,11 +15,11 @@ struct FileId {
   bool operator==(const FileId&) const = default;
 };
 
-// Empty where the path leads nowhere.
+// Returns the identity of the file; nullopt if there is none.
 std::optional<FileId> FileIdOf(const std::string& path);
 std::optional<FileId> FileIdOf(int fd);
 
-// Whether both lead to one file.
+// True if both paths lead to the same file.
 bool IsSameFile(const std::string& a, const std::string& b);
 
 }  // namespace profiler

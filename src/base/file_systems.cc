@@ -26,7 +26,7 @@ namespace {
 
 constexpr uint32_t kFuse = 0x65735546;
 
-// These hold files but may have no block device.
+// File systems that hold programs but may have no block device.
 constexpr auto kOfPrograms = std::to_array<uint32_t>({
     0x01021994,  // tmpfs, also memfd_create(2), POSIX shared memory and devtmpfs
     0x858458f6,  // ramfs
@@ -134,7 +134,7 @@ Choices& TheChoices() {
   return *choices;
 }
 
-// The number of the mount that the file was opened below.
+// Returns the id of the file's mount.
 std::string MountOf(int fd) {
   std::ifstream info(absl::StrCat("/proc/self/fdinfo/", fd));
   for (std::string line; std::getline(info, line);) {
@@ -151,7 +151,7 @@ std::string TextOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// "/proc/12" for a path below it; empty for another one.
+// Returns "/proc/12" for a path below it; empty for any other path.
 std::string ProcessIn(const std::string& path) {
   constexpr std::string_view kProc = "/proc/";
   if (!path.starts_with(kProc)) return {};
@@ -160,8 +160,9 @@ std::string ProcessIn(const std::string& path) {
   return is_process ? path.substr(0, end) : std::string();
 }
 
-// The mount that holds the file, of this mount namespace or of that process's. Empty if it is in
-// neither. Another namespace may number users in its own way, so FUSE has no known user there.
+// Returns the mount that holds the file, from this mount namespace or from that of the process in
+// `path`. Empty if it is in neither. User ids of another namespace may mean other users, so
+// fuse_user is not set there.
 MountFacts MountFactsOf(int fd, const std::string& path) {
   const std::string number = MountOf(fd);
   if (number.empty()) return {};
@@ -175,8 +176,8 @@ MountFacts MountFactsOf(int fd, const std::string& path) {
 
 std::string HexOf(uint64_t magic) { return absl::StrCat("0x", absl::Hex(magic)); }
 
-// OK if the user trusts the file system. `why` is the beginning of the message, up to the condition
-// for trusting it.
+// Returns OK if the user trusts the file system. `why` is the beginning of the message, to which
+// the option that trusts it is appended.
 absl::Status CheckChosen(uint64_t magic, const std::string& type, const std::string& why) {
   const std::string number = HexOf(magic);
   const std::string& name = type.empty() ? number : type;
@@ -188,7 +189,7 @@ absl::Status CheckChosen(uint64_t magic, const std::string& type, const std::str
   return absl::PermissionDeniedError(message);
 }
 
-// "0X0BD00BD0" and "0xbd00bd0" are one name.
+// Makes "0X0BD00BD0" and "0xbd00bd0" one name.
 std::string SpelledAlike(std::string_view name) {
   uint64_t magic = 0;
   const bool is_number = (name.starts_with("0x") || name.starts_with("0X")) &&
@@ -219,7 +220,7 @@ std::optional<MountFacts> FindMount(std::string_view mountinfo, std::string_view
     if (dash == line.npos) return std::nullopt;
     line.remove_prefix(dash + 3);
     MountFacts facts{.type = std::string(line.substr(0, line.find(' '))), .fuse_user = {}};
-    // Spaces in names are escaped, so options are behind the last one.
+    // Spaces in names are escaped, so the options follow the last space.
     constexpr std::string_view kUser = ",user_id=";
     const std::string_view options = line.substr(line.rfind(' ') + 1);
     const size_t user = options.find(kUser);

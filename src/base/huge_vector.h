@@ -1,12 +1,12 @@
-// A vector for tables that reach tens of megabytes, of values that can be copied as bytes.
+// A vector for tables of tens of megabytes, whose elements can be copied as bytes.
 //
-// A std::vector that is full asks for memory of twice the size, copies its bytes and frees the old
-// memory. All of that memory is new, so the kernel clears it page by page. A HugeVector grows by
-// realloc instead: of a large block that moves the pages, not the bytes (mremap).
+// A full std::vector allocates memory of twice the size, copies its bytes and frees the old memory.
+// The kernel must clear the new memory page by page. A HugeVector grows by realloc instead, which
+// moves the pages of a large block (mremap) and not its bytes.
 //
 // Measured: user and system time of `profiler report -i FILE` and `profiler archive -i FILE -o
 // OTHER`, FILE with 1.48 million samples of `perf record -a -F 25000 -g`, without sums; minimum
-// (median) of 14 and 6 runs in turns, Linux 6.18, glibc 2.36.
+// (median) of 14 and 6 alternating runs, Linux 6.18, glibc 2.36.
 //
 //   seconds            report         archive
 //   HugeVector       1.36 (1.77)    1.91 (2.21)
@@ -26,7 +26,7 @@
 
 namespace profiler {
 
-// Has the interface of std::vector, as far as it is used. Reading is thread-safe. Throws
+// A vector with the part of std::vector's interface that is used. Reading is thread-safe. Throws
 // std::bad_alloc.
 template <class T>
 class HugeVector {
@@ -59,7 +59,7 @@ class HugeVector {
     return *this;
   }
 
-  // `size` elements whose bytes are all 0. Pages that are never written take no memory.
+  // Returns `size` elements whose bytes are all 0. Pages that are never written take no memory.
   static HugeVector Zeros(size_t size) {
     HugeVector zeros;
     zeros.Own(std::calloc(size, sizeof(T)), size);
@@ -93,7 +93,7 @@ class HugeVector {
   }
   void push_back(const T& value) {
     if (size_ == capacity_) [[unlikely]] {
-      const T copy = value;  // it may be an element
+      const T copy = value;  // `value` may be an element of this vector
       reserve(std::max<size_t>(16, 2 * size_));
       data()[size_++] = copy;
       return;

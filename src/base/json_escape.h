@@ -1,4 +1,4 @@
-// Control characters in JSON text.
+// Escapes control characters in JSON text.
 
 #pragma once
 
@@ -6,9 +6,9 @@
 
 namespace profiler {
 
-// Replaces the characters that terminals obey and that JSON permits in strings by \uXXXX: DEL, the
-// control characters of C1 and those that change the direction of writing. `json` is one or more
-// JSON values; these characters stand in its strings only.
+// Replaces characters that JSON permits in strings but that terminals obey by \uXXXX: DEL, the C1
+// control characters and those that change the direction of writing. `json` is one or more JSON
+// values; such characters can only be in their strings.
 std::string EscapeControls(std::string json);
 
 }  // namespace profiler

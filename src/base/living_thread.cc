@@ -11,7 +11,7 @@
 namespace profiler {
 namespace {
 
-// Threads of which nothing may be read are no better than the first one: so many are tried.
+// Try at most this many threads. If they cannot be read, the others probably cannot either.
 constexpr size_t kMostTried = 16;
 
 bool HasFiles(const std::string& proc, uint32_t id) {

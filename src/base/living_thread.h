@@ -1,8 +1,10 @@
-// Reaches the files and the memory of a process whose first thread has ended.
+// Finds a thread through which the files and memory of a process can be read after its first thread
+// has ended.
 //
-// The kernel answers for a process by its first thread: /proc/PID/maps, root, exe and map_files are
-// empty once that has ended, and process_vm_readv(2) and perf_event_open(2) say ESRCH, although
-// other threads run on. By the number of one of those all of it is still there: /proc/TID/maps.
+// The kernel answers for a process through its first thread. After that has ended, /proc/PID/maps,
+// root, exe and map_files are empty, and process_vm_readv(2) and perf_event_open(2) fail with
+// ESRCH, although other threads run on. Through the number of such a thread everything is still
+// readable: /proc/TID/maps.
 
 #pragma once
 
@@ -11,9 +13,9 @@
 
 namespace profiler {
 
-// Returns `pid`, or, if its first thread has ended, the number of a thread of it that has not;
-// `pid` again if there is none, or if nothing of the process may be read. `proc` is where /proc is.
-// Costs one system call for a process whose first thread runs.
+// Returns `pid` if its first thread runs, otherwise the number of a thread that does. Returns `pid`
+// also if no thread runs, or if the process may not be read. `proc` is the path of /proc. Costs one
+// system call if the first thread runs.
 uint32_t LivingThreadOf(const std::string& proc, uint32_t pid);
 
 }  // namespace profiler

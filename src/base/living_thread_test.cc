@@ -10,7 +10,7 @@
 namespace profiler {
 namespace {
 
-// A /proc in which a process has threads, and some of all these a root directory.
+// A fake /proc whose processes and threads have a root directory while they live.
 class LivingThreadTest : public testing::Test {
  protected:
   ~LivingThreadTest() override { std::filesystem::remove_all(proc_); }

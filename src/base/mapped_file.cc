@@ -26,14 +26,15 @@ size_t PageSize() {
   return size;
 }
 
-// Whole pages, and one more.
+// Returns the size in whole pages, plus at least one page of zeros.
 size_t SizeWithZeros(size_t size) { return (size / PageSize() + 2) * PageSize(); }
 
 bool SameTime(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-// Held while no mapped file is touched, so the handler never waits for the thread that it runs in.
+// Held only while no mapped file is touched, so the handler never waits for a lock of the thread it
+// interrupts.
 class SpinLock {
  public:
   explicit SpinLock(std::atomic_flag& flag) : flag_(flag) {
@@ -54,7 +55,7 @@ struct sigaction g_former_action;
 
 }  // namespace
 
-// One mapping, in the list of all that the handler goes through.
+// A mapping, and a link of the list that the handler searches.
 struct MappedFile::Guarded {
   Guarded(std::span<const std::byte> bytes, std::string path, const struct stat& status)
       : start(reinterpret_cast<uintptr_t>(bytes.data())),
@@ -70,14 +71,13 @@ struct MappedFile::Guarded {
   }
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
-  // Unmaps.
   ~Guarded() {
     {
       const SpinLock lock(g_mappings_lock);
       (previous == nullptr ? first : previous->next) = next;
       if (next != nullptr) next->previous = previous;
     }
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): what mmap gave.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address from mmap.
     munmap(reinterpret_cast<void*>(start), end - start);
   }
 
@@ -91,7 +91,7 @@ struct MappedFile::Guarded {
   const uintptr_t start;
   const uintptr_t end;
   const std::string path;
-  const struct stat status;  // when it was mapped
+  const struct stat status;  // at the time of mapping
   std::atomic<bool> has_lost_bytes = false;
   Guarded* previous = nullptr;
   Guarded* next = nullptr;
@@ -107,8 +107,8 @@ bool MappedFile::Guarded::Install() {
   return sigaction(SIGBUS, &action, &g_former_action) == 0;
 }
 
-// From the page of `address` to the end of its mapping: what lies behind a page that the file does
-// not have is not there either. False where the address is in no mapping of ours.
+// Maps zeros from the page of `address` to the end of its mapping, because the file also lacks the
+// pages behind it. Returns false if the address is in no mapping of ours.
 bool MappedFile::Guarded::MapZeros(uintptr_t address) {
   const SpinLock lock(g_mappings_lock);
   Guarded* mapping = first;
@@ -117,19 +117,19 @@ bool MappedFile::Guarded::MapZeros(uintptr_t address) {
   }
   if (mapping == nullptr) return false;
   const uintptr_t page = address / PageSize() * PageSize();
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel told the address.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address from the kernel.
   void* const zeros = mmap(reinterpret_cast<void*>(page), mapping->end - page, PROT_READ,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   mapping->has_lost_bytes.store(true, std::memory_order_relaxed);
   return zeros != MAP_FAILED;
 }
 
-// What lies between, in whole pages.
+// Forgets the whole pages between the two addresses.
 void MappedFile::Guarded::Forget(uintptr_t from, uintptr_t to) {
   const SpinLock lock(g_mappings_lock);
   for (Guarded* mapping = first; mapping != nullptr; mapping = mapping->next) {
     const uintptr_t begin = std::max(from, mapping->start), end = std::min(to, mapping->end);
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): it is in what mmap gave.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address inside memory from mmap.
     if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
   }
 }
@@ -143,7 +143,7 @@ void MappedFile::Guarded::HandleBusError(int signal, siginfo_t* info, void* cont
   if ((g_former_action.sa_flags & SA_SIGINFO) != 0) {
     g_former_action.sa_sigaction(signal, info, context);
   } else {
-    // The access is made again, and what was to be done before us is done now.
+    // After the handler returns, the access is repeated, and the former action handles it.
     sigaction(SIGBUS, &g_former_action, nullptr);
   }
 }

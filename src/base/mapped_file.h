@@ -1,4 +1,4 @@
-// A whole regular file mapped read-only.
+// Maps a whole regular file read-only, and survives its truncation.
 
 #pragma once
 
@@ -15,26 +15,26 @@
 
 namespace profiler {
 
-// Pages come in as they are touched. The files of others change under us: a build overwrites a
-// program that is being recorded. Access to a page that its file does not have any more raises
-// SIGBUS, so the first MappedFile installs a handler of that signal for the whole program:
+// A mapped file. Pages are read when they are touched. The file may change meanwhile: for example,
+// a build overwrites a program that is being recorded. Access to a page that the file no longer has
+// raises SIGBUS, so the first MappedFile installs a handler for that signal in the whole program:
 //
 //   file when mapped  ├── page ──┼── page ──┼── page ──┤
-//   cut later         ├── page ──┤
+//   truncated later   ├── page ──┤
 //   access                            ▲ SIGBUS: zeros are mapped from this page to the end, and
-//                                     has_lost_bytes() says so from now on
+//                                     has_lost_bytes() is true from now on
 //
-// Libraries may therefore read these bytes as well as we do: nothing jumps out of them, they read
-// zeros. A SIGBUS for another reason does what it did before. Objects are not thread-safe; the
-// handler and different objects in different threads are.
+// Libraries may therefore read these bytes, too: they read zeros instead of being interrupted. A
+// SIGBUS for another reason has its former effect. One object must not be used by several threads
+// at once; different objects and the handler may be.
 class MappedFile {
  public:
-  // The path may be anybody's: `root` and errors are those of OpenRegularFile (regular_file.h), and
-  // errors those of mmap(2).
+  // Opens a path that may have been chosen by anybody. `root` and errors are those of
+  // OpenRegularFile (regular_file.h); additional errors are those of mmap(2).
   static absl::StatusOr<MappedFile> Open(const std::string& path, const std::string& root = {});
-  // A file that the program or its user names, as OpenOwnFile has it.
+  // Opens a file that the program or its user named, like OpenOwnFile.
   static absl::StatusOr<MappedFile> OpenOwn(const std::string& path);
-  // Maps what `fd` refers to; `fd` may be closed afterwards. HasChanged looks at `path`.
+  // Maps the file of `fd`; `fd` may be closed afterwards. HasChanged looks at `path`.
   static absl::StatusOr<MappedFile> FromFd(int fd, const std::string& path);
 
   MappedFile();
@@ -42,35 +42,35 @@ class MappedFile {
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
 
-  // Valid as long as this object. Empty for an empty file. At least a page of zeros is behind them,
-  // for libraries that look a few bytes too far.
+  // The content; empty for an empty file. Valid as long as this object. At least a page of zeros
+  // follows, for libraries that read a few bytes too far.
   std::span<const std::byte> bytes() const { return bytes_; }
 
-  // Who owned the file when it was mapped; empty: nothing is mapped.
+  // Returns the owner of the file when it was mapped; nullopt if nothing is mapped.
   std::optional<uid_t> owner() const;
   bool IsOfUserOrRoot() const { return owner() && IsUserOrRoot(*owner()); }
-  // Whether the path leads to the file that was mapped.
+  // True if the path leads to the file that was mapped.
   bool IsAt(const std::string& path) const;
 
-  // Whether a page could not be read, so that `bytes` has shown zeros in its place. Whoever reads
-  // asks afterwards.
+  // True if a page could not be read, so that `bytes` showed zeros instead. Check it after reading.
   bool has_lost_bytes() const;
 
-  // Whether `bytes` may show something else than the file that was mapped: it has lost bytes, or
-  // the file at the path is still the mapped one and was written to. A file that was replaced or
-  // removed is no change, as the mapping keeps it. Costs one stat(2).
+  // True if `bytes` may differ from the file that was mapped: bytes were lost, or the mapped file
+  // was written to. Only a file that is still at the path is checked for writes. A replaced or
+  // removed file has not changed, because the mapping keeps it. Costs one stat(2).
   bool HasChanged() const;
 
-  // Tells the kernel that the whole pages inside `bytes` are not needed for now, which takes them
-  // out of this process's resident memory; they come back when touched. Nothing for bytes that are
-  // no mapped file's. Thread-safe.
+  // Tells the kernel that the whole pages inside `bytes` are not needed for now. They leave this
+  // process's resident memory and come back when touched. Ignores bytes outside mapped files.
+  // Thread-safe.
   static void Forget(std::span<const std::byte> bytes);
-  // The same with all of every file that is mapped: for a process that waits, which would keep the
-  // memory of what it has read long ago. Some microseconds a file, more for what is in memory.
+  // Like Forget, for all bytes of all mapped files. For a process that waits and would otherwise
+  // keep memory of files that it read long ago. Costs some microseconds per file, more if much of
+  // it is in memory.
   static void ForgetAll();
 
  private:
-  struct Guarded;  // what the handler knows of the mapping
+  struct Guarded;  // the handler's data about the mapping
 
   std::span<const std::byte> bytes_;
   std::unique_ptr<Guarded> guarded_;  // null: nothing is mapped

@@ -1,4 +1,4 @@
-// What the kernel calls a module of which the file is known.
+// Derives a kernel module's name from the path of its file.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace profiler {
 
-// "nf_conntrack" for /lib/modules/…/nf-conntrack.ko.xz and for [nf_conntrack], which is how the
-// kernel itself writes it. '-' and '_' mean the same in a module's name.
+// Returns "nf_conntrack" for /lib/modules/…/nf-conntrack.ko.xz and for [nf_conntrack], the kernel's
+// own spelling. '-' and '_' mean the same in a module's name.
 inline std::string ModuleName(std::string_view path) {
   if (path.starts_with('[')) {
     path.remove_prefix(1);

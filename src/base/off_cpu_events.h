@@ -1,4 +1,4 @@
-// What the events are called whose samples are times of threads, with periods in nanoseconds.
+// Names of the events whose samples are times of threads. Their periods are in nanoseconds.
 
 #pragma once
 
@@ -6,13 +6,13 @@
 
 namespace profiler {
 
-// Off the CPU: of threads that were blocked (perf's name, too), and of threads whose CPU was given
-// to another one.
+// Off-CPU time: of blocked threads (perf uses this name, too), and of threads whose CPU was given
+// to another thread.
 inline constexpr std::string_view kBlockedEvent = "offcpu-time";
 inline constexpr std::string_view kPreemptedEvent = "preempted-time";
-// On it, where the recording is to have all times.
+// On-CPU time, if the recording includes all times.
 inline constexpr std::string_view kRunningEvent = "oncpu-time";
-// All of them, as one event of a view.
+// All of these times, shown as one event.
 inline constexpr std::string_view kWallClockEvent = "wall-clock";
 
 inline bool IsOffCpuEvent(std::string_view name) {

@@ -15,9 +15,9 @@
 namespace profiler {
 namespace {
 
-constexpr int kMostLinks = 40;  // as the kernel has it
+constexpr int kMostLinks = 40;  // the kernel's limit
 
-// Takes a path from the root, or from here, name by name.
+// A walk along a path, name by name, from the root or from the working directory.
 class Walk {
  public:
   Walk(std::string path, IfMissing if_missing)
@@ -54,7 +54,7 @@ class Walk {
     return absl::PermissionDeniedError(absl::StrCat(what, " is in the hands of another user"));
   }
 
-  // Where `rest_` begins.
+  // Opens the directory in which `rest_` begins.
   absl::Status Begin() {
     if (at_.valid() && !rest_.starts_with('/')) return absl::OkStatus();
     at_ = UniqueFd(open(rest_.starts_with('/') ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -85,7 +85,7 @@ class Walk {
   }
 
   const std::string path_;
-  std::string rest_;  // of the path, as seen from at_
+  std::string rest_;  // the part of the path that is left, relative to at_
   const IfMissing if_missing_;
   UniqueFd at_;
   int links_ = 0;

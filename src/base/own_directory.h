@@ -1,4 +1,4 @@
-// Opens a directory that nobody but its user has a say in.
+// Opens a directory that no other user controls.
 
 #pragma once
 
@@ -11,24 +11,24 @@ namespace profiler {
 
 enum class IfMissing : bool { kFail, kMake };
 
-// Open for reading its entries, and for the calls that take a directory (openat, unlinkat, …):
-// these mean this very directory, whatever the path means by then. On the way there links are
-// followed that root or the effective user made, and no others. kMake makes the directories that
-// are not there, for the user alone.
+// Opens the directory for reading its entries and for the *at calls (openat, unlinkat, …). These
+// calls use this very directory, even if the path leads elsewhere by then. Only links made by root
+// or the effective user are followed. kMake creates missing directories, accessible to this user
+// only.
 //
-// Errors: those of open(2), readlink(2) and mkdir(2); kPermissionDenied where a link is another
-// user's, or the directory itself is, or where all others may write to it. Thread-safe.
+// Errors: those of open(2), readlink(2) and mkdir(2); kPermissionDenied if a link or the directory
+// itself belongs to another user, or if all users may write to it. Thread-safe.
 absl::StatusOr<UniqueFd> OpenOwnDirectory(const std::string& path, IfMissing if_missing);
 
-// A name in a directory. Calls that take both (openat, renameat) mean this very directory, whatever
-// the path to it means by then.
+// A name in an open directory. Calls that take both (openat, renameat) use this very directory,
+// even if its path leads elsewhere by then.
 struct PlaceOfFile {
-  UniqueFd directory;  // opened with O_PATH; may be anybody's
+  UniqueFd directory;  // opened with O_PATH; may belong to anybody
   std::string name;
 };
 
-// Finds the place of `path`. On the way to its directory, links of other users are refused, as
-// above; the last name is not looked at. Errors: as above.
+// Opens the directory of `path`. Refuses links of other users on the way, as OpenOwnDirectory does;
+// the last name is not checked. Errors: those of OpenOwnDirectory.
 absl::StatusOr<PlaceOfFile> FindPlace(const std::string& path);
 
 }  // namespace profiler

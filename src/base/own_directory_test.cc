@@ -24,7 +24,7 @@ class OwnDirectoryTest : public testing::Test {
 
   std::string Path(const std::string& name) const { return directory_ + "/" + name; }
 
-  // "ok", where the path leads to the directory `expected`.
+  // Returns "ok" if the path leads to the directory `expected`.
   std::string Opened(const std::string& path, const std::string& expected,
                      IfMissing if_missing = IfMissing::kFail) const {
     const auto opened = OpenOwnDirectory(path, if_missing);

@@ -7,11 +7,11 @@ namespace {
 
 constexpr uint64_t kIsPacked = 4;
 
-// A packed byte stands for at most so many: what expands more is not of our making.
+// The most bytes that a packed byte may expand to. Our own sections stay below it.
 constexpr uint64_t kMostExpansion = 64;
 constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 
-// One frame, with a checksum: numbers that were damaged are numbers still.
+// Compresses to one frame with a checksum, because damaged numbers would still look like numbers.
 size_t Compress(std::string_view content, int level, std::string* packed) {
   packed->resize(ZSTD_compressBound(content.size()));
   ZSTD_CCtx* const context = ZSTD_createCCtx();
@@ -51,7 +51,7 @@ std::optional<UnpackedSection> UnpackSection(std::string_view section, uint64_t 
     const std::span<const std::byte> packed = unpacked.content;
     if (size > kMostBytes || size > packed.size() * kMostExpansion) return std::nullopt;
     unpacked.inflated = std::make_unique_for_overwrite<std::byte[]>(size);
-    // In a stream zeroes may follow.
+    // A section in a stream may be followed by zeroes.
     const size_t frame = ZSTD_findFrameCompressedSize(packed.data(), packed.size());
     if (ZSTD_isError(frame) != 0) return std::nullopt;
     const size_t got = ZSTD_decompress(unpacked.inflated.get(), size, packed.data(), frame);

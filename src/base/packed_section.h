@@ -1,12 +1,12 @@
-// What the larger sections of ours have in common: tables of numbers, packed.
+// Encodes tables of numbers compactly, for the larger sections of our own file format.
 //
 //   version │ flags: 4 packed, others the section's own │ size │ content, of that size;
 //                                                                 packed: a zstd frame of it
 //
-// All numbers are of variable length: seven bits a byte, low ones first, the high bit says that
-// more follow; so a section is the same in either byte order. A difference has its sign in the
-// lowest bit. Tables stand column by column: numbers of one kind are much like their neighbours, so
-// differences are small and zstd finds them to repeat.
+// Numbers have variable length: seven bits per byte, low bits first; the high bit says that more
+// bytes follow. A section is therefore the same in either byte order. The lowest bit of a
+// difference is its sign. Tables are stored column by column: neighbouring numbers in a column are
+// similar, so their differences are small and zstd compresses them well.
 //
 // A layout is a template over ColumnWriter and ColumnReader, so that it is written once.
 
@@ -28,16 +28,16 @@
 
 namespace profiler {
 
-// `level` of zstd.
+// Returns a whole section. `level` is the compression level of zstd.
 std::string PackSection(uint64_t version, uint64_t flags, std::string_view content, int level);
 
 struct UnpackedSection {
   uint64_t flags = 0;
-  std::span<const std::byte> content;  // of the section itself, or of `inflated`
+  std::span<const std::byte> content;  // a view of the section, or of `inflated`
   std::unique_ptr<std::byte[]> inflated;
 };
-// Nothing where it is of another version, cut, or expands by more than what we write does; so
-// memory is at most some dozen times the section's.
+// Returns nullopt if the section has another version, is truncated, or expands more than our own
+// sections do. The result takes at most 64 times the memory of the section.
 std::optional<UnpackedSection> UnpackSection(std::string_view section, uint64_t version);
 
 class NumberWriter {
@@ -46,7 +46,7 @@ class NumberWriter {
     for (; value >= 0x80; value >>= 7) out_.push_back(static_cast<char>(value | 0x80));
     out_.push_back(static_cast<char>(value));
   }
-  // They wrap, so each two numbers have one.
+  // Writes a difference. Differences wrap, so any two numbers have one.
   void Difference(uint64_t value, uint64_t before) {
     const uint64_t difference = value - before;
     Number(difference << 1 ^ (0 - (difference >> 63)));
@@ -61,7 +61,7 @@ class NumberWriter {
   std::string out_;
 };
 
-// Failure is sticky: from then on there is nothing left, and all numbers are 0.
+// A reader whose failure is sticky: afterwards nothing remains and all numbers are 0.
 class NumberReader {
  public:
   explicit NumberReader(std::span<const std::byte> bytes)
@@ -84,12 +84,13 @@ class NumberReader {
     const uint64_t number = Number();
     return before + (number >> 1 ^ (0 - (number & 1)));
   }
-  // A number below `limit`.
+  // Returns a number below `limit`; fails for a larger one.
   uint32_t Index(uint64_t limit) { return static_cast<uint32_t>(Checked(Number(), limit)); }
   uint32_t IndexAfter(uint64_t before, uint64_t limit) {
     return static_cast<uint32_t>(Checked(Difference(before), limit));
   }
-  // How many elements follow that take at least `least` bytes each.
+  // Returns a number of elements; fails if that many elements of at least `least` bytes each cannot
+  // follow.
   size_t Count(size_t least) {
     const uint64_t count = Number();
     if (count <= remaining() / least) return count;
@@ -128,10 +129,10 @@ class NumberReader {
   bool ok_ = true;
 };
 
-// In tables that may have no entry for something.
+// The index of no element.
 inline constexpr uint32_t kNoIndex = UINT32_MAX;
 
-// They count from 1, for 0 to mean that.
+// Optional indices are stored plus 1, so that 0 means kNoIndex.
 inline uint64_t OrNone(uint32_t index) { return index == kNoIndex ? 0 : uint64_t{index} + 1; }
 inline uint32_t FromOrNone(uint64_t number) {
   return number == 0 ? kNoIndex : static_cast<uint32_t>(number - 1);
@@ -161,7 +162,7 @@ struct ColumnWriter {
     out.Difference(OrNone(index), OrNone(before));
   }
   void Optional(uint32_t& index, size_t) { out.Number(OrNone(index)); }
-  // An Id is a number of 32 bits, or an enumeration of them.
+  // An Id is a 32-bit number or an enumeration of that size.
   template <class Id>
   void Index(Id& index, size_t) {
     out.Number(static_cast<uint32_t>(index));
@@ -170,7 +171,7 @@ struct ColumnWriter {
   void IndexAfter(Id& index, Id before, size_t) {
     out.Difference(static_cast<uint32_t>(index), static_cast<uint32_t>(before));
   }
-  // Of an element before `element`, or kNoIndex: how far back it is.
+  // Writes how far an element lies before `element`; 0 for kNoIndex.
   template <class Id>
   void Earlier(Id& index, size_t element) {
     const auto number = static_cast<uint32_t>(index);
@@ -182,12 +183,12 @@ struct ColumnWriter {
 
 struct ColumnReader {
   NumberReader in;
-  size_t strings = 1;  // that there are
+  size_t strings = 1;  // size of the string table
 
   void Strings(StringTable& table) {
     const size_t count = in.Count(1);
     for (size_t i = 0; i < count && ok(); ++i) {
-      // None may be there twice.
+      // Interning a string twice returns its first id. A duplicate is therefore an error.
       if (NumberOf(table.Intern(TextOf(in.Bytes()))) != i + 1) in.Fail();
     }
     strings = table.size();

@@ -9,7 +9,7 @@
 namespace profiler {
 namespace {
 
-// Room for one descriptor beside a message.
+// A control message with one descriptor.
 union OneDescriptor {
   std::array<char, CMSG_SPACE(sizeof(int))> bytes;
   cmsghdr alignment;
@@ -18,7 +18,7 @@ union OneDescriptor {
 }  // namespace
 
 ssize_t SendBeside(int socket, std::span<const char> bytes, int fd, int flags) {
-  // sendmsg(2) does not write to them.
+  // sendmsg(2) does not write to the bytes.
   iovec part = {const_cast<char*>(bytes.data()), bytes.size()};
   OneDescriptor beside = {};
   msghdr message = {};

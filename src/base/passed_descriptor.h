@@ -10,12 +10,12 @@
 
 namespace profiler {
 
-// sendmsg(2) of the bytes, with the open file `fd` beside them unless it is -1. MSG_NOSIGNAL is
-// added to `flags`. Thread-safe.
+// Calls sendmsg(2) with the bytes, and passes the open file `fd` with them unless it is -1. Adds
+// MSG_NOSIGNAL to `flags`. Thread-safe.
 ssize_t SendBeside(int socket, std::span<const char> bytes, int fd, int flags = 0);
 
-// recvmsg(2) of bytes and of at most one open file, which replaces `*fd` if there is one. It is
-// closed by exec. Thread-safe.
+// Calls recvmsg(2) for bytes and at most one open file. If there is one, it replaces `*fd`; exec
+// closes it. Thread-safe.
 ssize_t ReceiveBeside(int socket, std::span<char> bytes, UniqueFd* fd, int flags = 0);
 
 }  // namespace profiler

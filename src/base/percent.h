@@ -1,4 +1,4 @@
-// A part of a whole as a percentage.
+// Computes percentages.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace profiler {
 
-// Of nothing every part is 0 %.
+// Returns `part` as a percentage of `whole`; 0 if `whole` is 0.
 inline double Percent(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }

@@ -14,13 +14,13 @@ namespace {
 
 using CapabilityData = std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3>;
 
-uint64_t g_permitted = 0;    // that can be raised
-uint64_t g_inheritable = 0;  // kept as it was
+uint64_t g_permitted = 0;    // capabilities that can be raised
+uint64_t g_inheritable = 0;  // never changed
 thread_local uint64_t t_effective = 0;
 
 uint64_t Joined(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
 
-// True if all of them came from the process that executed this one, not with the file.
+// True if the parent process passed on all of them, so that none came from the executed file.
 bool AreAmbient(uint64_t capabilities) {
   for (unsigned long i = 0; i < 64; ++i) {
     if ((capabilities >> i & 1) == 0) continue;
@@ -29,7 +29,8 @@ bool AreAmbient(uint64_t capabilities) {
   return true;
 }
 
-// Does not return if the kernel refuses to lower them: going on would open the files of others.
+// Sets this thread's effective capabilities. Aborts if the kernel refuses to lower them, because
+// the program would then open other users' files with them.
 void SetEffective(uint64_t effective) {
   if (effective == t_effective) return;
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -75,7 +76,7 @@ RaisedCapabilities::RaisedCapabilities(uint64_t capabilities) : before_(t_effect
   SetEffective(before_ | (capabilities & g_permitted));
 }
 
-// Sets nothing again if the capabilities were forgotten meanwhile.
+// Does nothing if ForgetCapabilities was called meanwhile.
 RaisedCapabilities::~RaisedCapabilities() {
   if (g_permitted != 0) SetEffective(before_);
 }

@@ -1,8 +1,9 @@
-// Capabilities of a copy of the program (setcap(8)), in force only around the calls that need them.
+// Makes file capabilities (setcap(8)) effective only around the calls that need them.
 //
-// Such a copy is run by people who may do less than it: what they name on a command line, in a
-// configuration, in the environment or in a recording is opened with their own rights. So the
-// capabilities are permitted all the time and effective only while an object of this type lives:
+// A copy of the program with capabilities is run by users who have fewer rights. Files that they
+// name on the command line, in a configuration, in the environment or in a recording must be opened
+// with their own rights. So the capabilities are always permitted, but effective only while a
+// RaisedCapabilities lives:
 //
 //   LowerCapabilities();                                   first thing in main()
 //   …
@@ -11,9 +12,9 @@
 //     fd = open("/proc/12/maps", …);                       by a name that nobody else has made
 //   }
 //
-// Capabilities are each thread's own. A thread that begins while they are raised keeps them, so no
-// thread and no process begins in such a scope. Root, and a program without capabilities, pay
-// nothing; others two system calls.
+// Capabilities belong to a thread. A thread that starts while they are raised keeps them, so do not
+// start threads or processes in such a scope. Root and programs without capabilities pay nothing;
+// other programs pay two system calls.
 
 #pragma once
 
@@ -21,8 +22,8 @@
 
 namespace profiler {
 
-// Sets of capabilities, a bit each, as in /proc/PID/status. Those that are not permitted are left
-// out when a set is raised.
+// Sets of capabilities, one bit each, as in /proc/PID/status. Raising a set skips those that are
+// not permitted.
 inline constexpr uint64_t kCapSysPtrace = uint64_t{1} << 19;
 inline constexpr uint64_t kCapIpcLock = uint64_t{1} << 14;
 inline constexpr uint64_t kCapSysAdmin = uint64_t{1} << 21;
@@ -32,17 +33,17 @@ inline constexpr uint64_t kCapSyslog = uint64_t{1} << 34;
 inline constexpr uint64_t kCapPerfmon = uint64_t{1} << 38;
 inline constexpr uint64_t kCapCheckpointRestore = uint64_t{1} << 40;
 
-// Files of the kernel about processes, and its symbols.
+// For the kernel's files about processes, and for its symbols.
 inline constexpr uint64_t kToReadProcesses = kCapSysPtrace | kCapSyslog;
-// Besides, links in /proc/PID/map_files, which older kernels show to CAP_SYS_ADMIN only.
+// For images: also links in /proc/PID/map_files, which older kernels show only with CAP_SYS_ADMIN.
 inline constexpr uint64_t kToOpenImages = kCapSysPtrace | kCapCheckpointRestore | kCapSysAdmin;
 
-// Makes all capabilities ineffective, unless the effective user is root or whoever started the
-// program has given it all of them as ambient ones (a service of systemd): then they are no more
-// than that one has. To be called once, before there are threads.
+// Makes all capabilities ineffective. Does nothing if the effective user is root, or if all
+// capabilities are ambient (a systemd service): then the parent process has them as well. Call it
+// once, before there are threads.
 void LowerCapabilities();
-// From now on this process raises nothing: for one that has given up its capabilities, and must not
-// even make the system call.
+// Raises nothing in this process from now on. For a process that has given up its capabilities and
+// must not even make the system call.
 void ForgetCapabilities();
 // Returns the capabilities that can be raised; 0 for root.
 uint64_t RaisableCapabilities();

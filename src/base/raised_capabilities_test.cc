@@ -19,7 +19,7 @@ namespace {
 
 constexpr uid_t kNobody = 65534;
 
-// The effective set of this thread.
+// Returns the effective set of this thread.
 uint64_t Effective() {
   std::ifstream status("/proc/thread-self/status");
   for (std::string line; std::getline(status, line);) {
@@ -28,7 +28,7 @@ uint64_t Effective() {
   return ~uint64_t{0};
 }
 
-// Runs `check` in a process of another user that has two capabilities, as `setcap …=ep` gives them.
+// Runs `check` in a process of another user with two capabilities, as `setcap …=ep` gives them.
 enum class Ambient : bool { kNo, kYes };
 void InCopy(const std::function<bool()>& check, Ambient ambient = Ambient::kNo) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a process capabilities";

@@ -1,5 +1,5 @@
-// A system call that the kernel refuses from now on, as an older kernel or the filter of a
-// container does, for tests.
+// Makes the kernel refuse a system call, for tests, as an older kernel or a container's filter
+// does.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace profiler {
 
-// In this process and its children, for good: to be called in a process of its own. False where no
-// filter can be installed.
+// Refuses the call with `error` in this process and its children, permanently; so call it in a
+// forked child. Returns false if no filter can be installed.
 inline bool RefuseSystemCall(uint32_t number, uint32_t error) {
   std::array<sock_filter, 4> program = {{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

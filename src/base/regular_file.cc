@@ -21,14 +21,15 @@
 namespace profiler {
 namespace {
 
-// Sets errno, as open(2) does.
+// Opens `rest` with O_PATH, with `root` as its root directory. Sets errno, as open(2) does.
 UniqueFd FindBelow(const std::string& root, const std::string& rest) {
   const UniqueFd directory(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory.valid()) return {};
   open_how how = {};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  // EAGAIN: something was renamed meanwhile, so the kernel cannot say whether ".." stays inside.
+  // EAGAIN: a file was renamed meanwhile, so the kernel cannot say whether ".." stays inside
+  // `root`.
   constexpr int kMostTries = 16;
   for (int i = 0; i < kMostTries; ++i) {
     UniqueFd fd(
@@ -38,14 +39,13 @@ UniqueFd FindBelow(const std::string& root, const std::string& rest) {
   return {};
 }
 
-// What `path` names, without opening it. Sets errno, as open(2) does.
+// Opens `path` with O_PATH. Sets errno, as open(2) does.
 UniqueFd Find(const std::string& path, const std::string& root) {
   const bool is_below =
       !root.empty() && path.starts_with(root) && path.substr(root.size()).starts_with('/');
   if (is_below) {
     UniqueFd fd = FindBelow(root, path.substr(root.size()));
-    // Without openat2(2) a link leads anywhere, so then it is not followed with more rights than
-    // the user has.
+    // Without openat2(2) links may lead anywhere, so do not retry while capabilities are raised.
     if (RaisedCapabilities::Any()) return fd;
     const bool is_unknown_call = !fd.valid() && (errno == ENOSYS || errno == EPERM);
     if (!is_unknown_call) return fd;
@@ -74,7 +74,7 @@ absl::StatusOr<UniqueFd> OpenFound(const UniqueFd& found, const std::string& pat
   return ErrnoStatus(error, path);
 }
 
-// Who became root by sudo(8), and could do so again.
+// Returns the user who became root by sudo(8), and could do so again.
 std::optional<uid_t> SudoUser() {
   uint32_t user = 0;
   const char* const text = geteuid() == 0 ? secure_getenv("SUDO_UID") : nullptr;
@@ -92,7 +92,7 @@ absl::StatusOr<UniqueFd> FileAccess::OpenRegularFile(const std::string& path,
 }
 
 absl::StatusOr<UniqueFd> FileAccess::OpenOwnFile(const std::string& path) {
-  // The kernel shows its addresses or zeroes, depending on the opener's capabilities.
+  // The kernel shows addresses or zeroes, depending on the opener's capabilities.
   const RaisedCapabilities raised(path == "/proc/kallsyms" ? kCapSyslog : 0);
   return OpenFound(Find(path, {}), path, May::kBeAnyFile);
 }
@@ -106,7 +106,7 @@ absl::StatusOr<UniqueFd> OpenOwnFile(const std::string& path) {
 }
 
 absl::StatusOr<UniqueFd> OpenRegularFileIn(int directory, const std::string& name) {
-  // With O_PATH and O_NOFOLLOW a link is found itself, and it is not a regular file.
+  // With O_PATH and O_NOFOLLOW, a link itself is opened, and OpenFound refuses it.
   return OpenFound(UniqueFd(openat(directory, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), name,
                    May::kBeAnyFile);
 }

@@ -1,13 +1,13 @@
-// Opens regular files, and nothing else, by names that others have chosen.
+// Opens only regular files by names that others have chosen.
 //
-// A recording, an ELF file or another process may name anything: a watchdog, whose timer starts
-// when it is opened, a FIFO, whose writer goes on when somebody opens it, a tape, an order to the
-// kernel. So
+// A recording, an ELF file or another process may name any file. Opening some files has effects: it
+// starts the timer of a watchdog, lets the writer of a FIFO continue, rewinds a tape or gives the
+// kernel an order. Hence these steps:
 //
-//   open(name, O_PATH)       which opens nothing yet: it only says which file is meant
-//   fstat                    refuses what is not a regular file
+//   open(name, O_PATH)       finds the file without opening it
+//   fstat                    refuses everything except regular files
 //   fstatfs                  refuses files of proc, sysfs, tracefs and so on (file_systems.h)
-//   open(/proc/self/fd/N)    the very file that was looked at, whatever the name means by now
+//   open(/proc/self/fd/N)    opens the file that was checked, even if the name now leads elsewhere
 
 #pragma once
 
@@ -20,32 +20,32 @@
 
 namespace profiler {
 
-// For reading; the descriptor is closed by exec. Every image, every file that an image names, and
-// every file that a JIT left is opened by this function.
+// Opens a file for reading; exec closes the descriptor. All images, all files that an image names
+// and all files left by a JIT are opened by this function.
 //
-// Where `path` begins with `root`, the rest of it is looked up as a process with that root
-// directory would: absolute links and ".." do not lead out of it. That is for the files of a
-// process in another mount namespace, which are below /proc/PID/root: a link in a container would
-// else lead to a file of ours. (Kernels before 5.6, and filters of system calls that do not know
-// openat2(2), have no such look-up. There links lead where they lead us.)
+// If `path` begins with `root`, the rest is looked up as in a process with that root directory:
+// absolute links and ".." do not lead out of it. Use it for files of a process in another mount
+// namespace, below /proc/PID/root. Otherwise a link in a container would lead to a file of ours.
+// (Kernels before 5.6, and system call filters that do not know openat2(2), do not support that;
+// then links are followed in our own namespace.)
 //
-// Errors: those of open(2) and fstat(2); kInvalidArgument for what is not a regular file; those of
-// CheckHoldsPrograms (file_systems.h); kFailedPrecondition where /proc is not mounted. A process
-// that may open nothing, or must not wait, gets the file from another one (file_access.h), and then
-// kDeadlineExceeded if that one did not get it in time. Thread-safe.
+// Errors: those of open(2) and fstat(2); kInvalidArgument if it is not a regular file; those of
+// CheckHoldsPrograms (file_systems.h); kFailedPrecondition if /proc is not mounted. A process that
+// may not open files, or must not wait, gets the file from another process (file_access.h);
+// kDeadlineExceeded if that takes too long. Thread-safe.
 absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::string& root = {});
 
-// A file that this program itself or its user names, on whatever file system it lies: the kernel's
-// symbols, a note below /sys, a secret, a part of a recording. Errors as above, except those of
-// CheckHoldsPrograms.
+// Opens a file that this program or its user named, on any file system: the kernel's symbols, a
+// note below /sys, a secret, a part of a recording. Errors: those of OpenRegularFile, except those
+// of CheckHoldsPrograms.
 absl::StatusOr<UniqueFd> OpenOwnFile(const std::string& path);
 
-// The file of that name in a directory that is open already, which is the program's own. A link is
-// not followed: it is no regular file. Errors as for OpenOwnFile.
+// Opens a file in an open directory, which must be the program's own. Does not follow a link,
+// because a link is not a regular file. Errors: those of OpenOwnFile.
 absl::StatusOr<UniqueFd> OpenRegularFileIn(int directory, const std::string& name);
 
-// Whether what such an owner has put into a file was put there by somebody whom the effective user
-// has to trust anyway.
+// True if the owner of a file is a user whom the effective user must trust anyway: root, this user,
+// or the user who called sudo.
 bool IsUserOrRoot(uid_t owner);
 
 }  // namespace profiler

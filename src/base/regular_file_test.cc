@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Counts how often a file is opened, by whomever.
+// Counts how often a file is opened, by any process.
 class OpenCount {
  public:
   explicit OpenCount(const std::string& path) : fd_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
@@ -60,7 +60,7 @@ class RegularFileTest : public testing::Test {
     return size < 0 ? "unreadable" : std::string(text.data(), static_cast<size_t>(size));
   }
 
-  // A container at "root", with a link that leads to "secret" there, and out of it to ours.
+  // Creates a container at "root", with links to its own "secret" and to ours outside.
   void MakeContainer() const {
     Write("root/secret", "theirs");
     Write("secret", "ours");
@@ -121,7 +121,7 @@ TEST_F(RegularFileTest, APathThatIsNotBelowTheRootIsOneOfOurs) {
   EXPECT_EQ(Text(OpenRegularFile(Path("root2/file"), Path("root"))), "text");
 }
 
-// As in a container whose filter was made before there was openat2(2).
+// Simulates a container whose system call filter is older than openat2(2).
 TEST_F(RegularFileTest, WithoutOpenat2FilesAreFoundAsBeforeAndDevicesRefused) {
   MakeContainer();
   fs::create_symlink("/dev/zero", Path("root/device"));

@@ -1,4 +1,4 @@
-// SHA-256, for names of files that other programs compute too.
+// Computes SHA-256, for file names that other programs compute, too.
 //
 // Source: FIPS 180-4.
 
@@ -10,7 +10,7 @@
 
 namespace profiler {
 
-// Linear in the bytes; some 5 ns per byte. Thread-safe.
+// Returns the digest. Linear in the bytes, some 5 ns per byte. Thread-safe.
 std::array<std::byte, 32> Sha256(std::span<const std::byte> bytes);
 
 }  // namespace profiler

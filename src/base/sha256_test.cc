@@ -12,7 +12,7 @@ namespace {
 
 std::string HashOf(const std::string& text) { return HexOf(Sha256(BytesOfText(text))); }
 
-// FIPS 180-4's own examples, and lengths at which the padding takes a block more.
+// Examples of FIPS 180-4, and lengths at which the padding needs another block.
 TEST(Sha256, IsWhatOtherProgramsCompute) {
   EXPECT_EQ(HashOf(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(HashOf("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -21,7 +21,7 @@
 namespace profiler {
 namespace {
 
-// True if files there are the kernel's own: /proc has links for open files.
+// True if the directory is in /proc, whose links to open files belong to the kernel.
 bool IsInProc(const std::string& directory) {
   struct statfs system;
   return statfs(directory.c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
@@ -45,7 +45,7 @@ absl::Status Refused(const std::string& path, const std::string& at, const char*
 }  // namespace
 
 absl::Status CheckSharedName(const std::string& path, FileOfOthers file) {
-  constexpr int kMostLinks = 40;  // as the kernel has it
+  constexpr int kMostLinks = 40;  // the kernel's limit
   int links = 0;
   std::string at, rest = path;  // the directory so far, with its slash, and the names behind it
   while (true) {

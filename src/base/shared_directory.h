@@ -1,11 +1,11 @@
-// Output files whose names other users may have laid traps at.
+// Refuses output files whose names are traps of other users.
 //
-//   /tmp/perf.data ─▶ /etc/cron.d/x        a link that somebody made for root to follow
-//   /home/bob/x/passwd, x ─▶ /etc          the same in a directory of another user
-//   /tmp/report.txt                        a file of somebody who would own what root puts into it
+//   /tmp/perf.data ─▶ /etc/cron.d/x        a link that root is meant to follow
+//   /home/bob/x/passwd, x ─▶ /etc          such a link in a directory of another user
+//   /tmp/report.txt                        a file whose owner would own what root writes into it
 //
-// The kernel refuses some of them where it is told to (fs.protected_symlinks,
-// fs.protected_regular), but not to a program that asks where a link leads and writes there.
+// The kernel refuses some of them if fs.protected_symlinks and fs.protected_regular are set. It
+// does not protect a program that asks where a link leads and writes there.
 
 #pragma once
 
@@ -19,15 +19,16 @@ namespace profiler {
 
 enum class FileOfOthers : uint8_t { kPutAside, kReplaced };
 
-// Checks that `path` may be written to. No link on the way may be another user's. A file that would
-// be replaced and keep its owner may not be another user's in a directory with the sticky bit that
-// others may write to, unless it is the directory's owner's. Trusted are root, the effective user
-// and, under sudo, its caller. kFailedPrecondition says whose it is. Thread-safe.
+// Checks that `path` may be written to. Every link on the way must belong to a trusted user: root,
+// the effective user or, under sudo, its caller. With kReplaced, a file that is replaced and keeps
+// its owner is checked, too: in a sticky directory that others may write to, it must belong to a
+// trusted user or to the directory's owner. Error: kFailedPrecondition, which names the owner.
+// Thread-safe.
 absl::Status CheckSharedName(const std::string& path, FileOfOthers file);
 
-// Opens `path` for writing where it is: a device, a FIFO, an open file of /proc, or a regular file
-// in a directory that this user may not change. `flags` are those of open(2). A regular file is
-// emptied, unless O_APPEND is among them, and must be root's or this user's. Never creates a file.
+// Opens `path` for writing in place: a device, a FIFO, an open file of /proc, or a regular file in
+// a directory that this user may not change. `flags` are those of open(2). A regular file must
+// belong to root or this user; it is emptied unless `flags` contain O_APPEND. Never creates a file.
 // Errors: those of open(2), kFailedPrecondition for a file of another user.
 absl::StatusOr<UniqueFd> OpenInPlace(const std::string& path, int flags);
 

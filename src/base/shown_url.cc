@@ -11,8 +11,8 @@ bool IsPort(std::string_view text) {
   return text.size() <= 5 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Where the host begins. A password may contain the characters that should end it: then what
-// follows the first colon is no port, and the password ends at the last '@'.
+// Returns where the host begins. A password may contain characters that normally end it. In that
+// case no port follows the first colon, and the last '@' ends the password.
 size_t HostIn(std::string_view rest) {
   const std::string_view server = rest.substr(0, rest.find_first_of("/?#"));
   size_t at = server.rfind('@');

@@ -1,4 +1,4 @@
-// URLs as messages, files and pages show them: without what only their server should see.
+// Removes secrets from URLs before they are shown in messages, files and pages.
 
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace profiler {
 
-// The URL without user, password, query and fragment. A text without a scheme ("user:word@host/x")
-// is taken for a URL too.
+// Returns the URL without user, password, query and fragment. A text without a scheme
+// ("user:word@host/x") is treated as a URL, too.
 std::string ShownUrl(std::string_view url);
 
-// Replaces each URL in a text by ShownUrl of it. A URL is a word that contains "://".
+// Replaces each URL in a text by its ShownUrl. A URL is a word that contains "://".
 std::string WithShownUrls(std::string_view text);
 
 }  // namespace profiler

@@ -1,5 +1,5 @@
-// Temporary files that have no name, and are gone when nobody has them open any more: for what
-// comes through a pipe, and for what is made to be read at once.
+// Makes temporary files without a name, which vanish when the last descriptor is closed. They hold
+// input from a pipe, and output that is read again at once.
 
 #pragma once
 
@@ -13,11 +13,13 @@
 
 namespace profiler {
 
-// Open for reading and writing, in $TMPDIR or else /tmp; in memory where that has no such files.
-// Errors: those of memfd_create(2). Thread-safe as long as nobody changes the environment.
+// Opens a file for reading and writing, in $TMPDIR or else /tmp; in memory if that directory does
+// not support unnamed files. Errors: those of memfd_create(2). Thread-safe as long as no thread
+// changes the environment.
 absl::StatusOr<UniqueFd> OpenUnnamedFile();
 
-// `start`, and behind it what can be read of `fd` to its end, as a mapped file without a name.
+// Maps an unnamed file with `start`, followed by all bytes that can be read from `fd`. `name` is
+// for messages.
 absl::StatusOr<MappedFile> Spool(std::span<const std::byte> start, int fd, const std::string& name);
 
 }  // namespace profiler

@@ -1,8 +1,8 @@
-// Errors as absl::Status, made from errno.
+// Makes absl::Status errors from errno.
 //
 // A status that comes from the environment (missing right, limit, dead process, full disk) names
-// its cause and, where there is one, a remedy that a person can carry out. Libraries return it;
-// only the command line prints it.
+// its cause and, if there is one, a remedy that a person can carry out. Libraries return it; only
+// the command line prints it.
 
 #pragma once
 
@@ -14,26 +14,25 @@
 
 namespace profiler {
 
-// `what: strerror(error)`, followed by `; remedy` where `remedy` is not empty. The canonical code
-// follows errno: ENOENT, ESRCH → kNotFound; EACCES, EPERM → kPermissionDenied; EMFILE, ENFILE,
+// Returns `what: strerror(error)`, followed by `; remedy` unless `remedy` is empty. The canonical
+// code follows errno: ENOENT, ESRCH → kNotFound; EACCES, EPERM → kPermissionDenied; EMFILE, ENFILE,
 // ENOSPC, ENOMEM, EDQUOT → kResourceExhausted; EINVAL, E2BIG → kInvalidArgument; EEXIST →
-// kAlreadyExists; EOPNOTSUPP, ENOSYS, ENODEV → kUnimplemented; EAGAIN, EBUSY → kUnavailable; all
-// else → kUnknown. Thread-safe.
+// kAlreadyExists; EOPNOTSUPP, ENOSYS, ENODEV → kUnimplemented; EAGAIN, EBUSY → kUnavailable; others
+// → kUnknown. Thread-safe.
 absl::Status ErrnoStatus(int error, std::string_view what, std::string_view remedy = {});
 
-// "cannot write PATH: why", with a remedy where there is one. Thread-safe.
+// Returns "cannot write PATH: reason", with a remedy if there is one. Thread-safe.
 absl::Status WriteError(int error, std::string_view path);
 
-// The same with lines to be shown below its message, as they are: what was typed, with a mark where
-// it is wrong. ExcerptOf gives them back; they are lost where a status is made of another's
-// message.
+// Attaches lines that are printed unchanged below the message: the user's input, with a mark under
+// the error. ExcerptOf returns them. They are lost if a new status is made from the message.
 absl::Status WithExcerpt(absl::Status status, std::string_view lines);
 std::string ExcerptOf(const absl::Status& status);
 
-// The same with `prefix` in front of its message.
+// Returns the status with `prefix` in front of its message.
 absl::Status Prefixed(std::string_view prefix, const absl::Status& status);
 
-// The errno that the status was made from, 0 for any other status.
+// Returns the errno that the status was made from; 0 for any other status.
 int ErrnoOf(const absl::Status& status);
 
 }  // namespace profiler

@@ -17,7 +17,7 @@ namespace profiler {
 // 0 is always the empty string.
 enum class StringId : uint32_t { kEmpty = 0 };
 
-// Not thread-safe. Movable: views stay valid over a move and as long as the table.
+// A set of strings. Not thread-safe. Views stay valid as long as the table, also after it is moved.
 class StringTable {
  public:
   StringTable() { Intern(""); }
@@ -38,7 +38,7 @@ class StringTable {
   size_t size() const { return views_.size(); }
 
  private:
-  std::deque<std::string> storage_;  // never moves a string, so views into it hold
+  std::deque<std::string> storage_;  // a deque never moves its strings, so views stay valid
   std::vector<std::string_view> views_;
   absl::flat_hash_map<absl::string_view, StringId> ids_;
 };

@@ -1,4 +1,4 @@
-// Text that is passed on and shown.
+// Converts text that is shown or passed to abseil.
 
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace profiler {
 
-// For abseil's functions. Where abseil was built for C++14, as Debian 12's is, absl::string_view is
-// a class of its own that no std::string_view becomes by itself.
+// Converts for abseil's functions. If abseil was built for C++14, as on Debian 12,
+// absl::string_view is a class of its own, without a conversion from std::string_view.
 inline absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
-// The part of a path behind the last slash.
+// Returns the part of a path after the last slash.
 inline std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Appends text of a recording or a file with '?' for each control character but `kept`: what others
-// have written must neither look like a line of ours nor steer a terminal.
+// Appends text of a recording or a file, with '?' for each control character except `kept`. Foreign
+// text must neither look like a line of ours nor control the terminal.
 inline void AppendPrintable(std::string_view text, std::string& out, char kept = '?') {
   const size_t start = out.size();
   out.append(text);
@@ -31,14 +31,14 @@ inline void AppendPrintable(std::string_view text, std::string& out, char kept =
   }
 }
 
-// Of the C0 and C1 controls, and DEL.
+// True for C0 and C1 controls, DEL and characters that change the direction of writing.
 inline bool IsControl(uint32_t code_point) {
   const bool changes_direction = (code_point >= 0x202a && code_point <= 0x202e) ||
                                  (code_point >= 0x2066 && code_point <= 0x2069);
   return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0) || changes_direction;
 }
 
-// Two hexadecimal digits a byte, as build-ids are written.
+// Returns two hexadecimal digits per byte, as build-ids are written.
 inline std::string HexOf(std::span<const std::byte> bytes) {
   return absl::BytesToHexString({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }

@@ -1,5 +1,5 @@
-// Reads and writes that go on until all is done: read(2) and write(2) may do less than they are
-// asked for, and signals may interrupt them.
+// Reads and writes completely, although read(2) and write(2) may transfer fewer bytes and signals
+// may interrupt them.
 
 #pragma once
 
@@ -11,11 +11,12 @@
 
 namespace profiler {
 
-// The number of bytes that read(2) gives until the buffer is full or the end is there. `name`: for
-// messages. Thread-safe, as the next one.
+// Reads until the buffer is full or the file ends, and returns the number of bytes. `name` is for
+// messages. Thread-safe.
 absl::StatusOr<size_t> ReadFully(int fd, std::span<std::byte> buffer, const std::string& name);
 
-// 0, or the errno of the write(2) that failed; how much was written before is not known then.
+// Writes all bytes. Returns 0, or the errno of the failed write(2); the number of bytes written
+// before is then unknown. Thread-safe.
 int WriteFully(int fd, std::span<const std::byte> bytes);
 
 }  // namespace profiler

@@ -1,4 +1,4 @@
-// System calls that a signal may interrupt.
+// Repeats system calls that a signal has interrupted.
 
 #pragma once
 
@@ -6,9 +6,9 @@
 
 namespace profiler {
 
-// Calls `call()` again for as long as it returns -1 (or MAP_FAILED) with EINTR, and returns what it
-// returns then. Local file systems interrupt few calls, network file systems and those in user
-// space any. Not for close(2): on Linux the descriptor is gone even so.
+// Calls `call()` until it does not fail with EINTR, and returns its result. A failed call returns
+// -1 or MAP_FAILED. Local file systems interrupt few calls; network file systems and those in user
+// space may interrupt any. Not for close(2): Linux closes the descriptor even if it returns EINTR.
 template <class Call>
 auto Uninterrupted(Call call) {
   const auto failed = (decltype(call()))(-1);

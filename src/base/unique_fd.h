@@ -1,4 +1,4 @@
-// Owner of one file descriptor: closes it when it goes.
+// Owns a file descriptor; the destructor closes it.
 
 #pragma once
 
@@ -22,7 +22,7 @@ class UniqueFd {
   }
   ~UniqueFd() { Reset(); }
 
-  // The descriptor, -1 when there is none.
+  // Returns the descriptor, -1 if there is none.
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
 

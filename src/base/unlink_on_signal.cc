@@ -16,17 +16,18 @@ constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 constexpr size_t kSlots = 16;
 constexpr size_t kNoSlot = kSlots;
 
-// What the handler reads, which may not allocate.
+// A path for the handler, which may not allocate.
 struct Slot {
   std::atomic<bool> taken = false;
-  std::atomic<bool> filled = false;  // release: `path` is whole
+  // True if `path` is complete; stored with release.
+  std::atomic<bool> filled = false;
   std::array<char, PATH_MAX> path;
 };
-static_assert(std::atomic<bool>::is_always_lock_free);  // as a signal handler needs it
+static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler needs it
 
 std::array<Slot, kSlots> g_slots;
 
-// SA_RESETHAND has put the signal's own effect back, which comes when the handler returns.
+// SA_RESETHAND has restored the signal's default effect, which comes when the handler returns.
 void UnlinkAll(int signal) {
   UnlinkAllNow();
   raise(signal);

@@ -1,4 +1,4 @@
-// Takes a file away when a signal ends the process.
+// Removes a file if a signal ends the process.
 
 #pragma once
 
@@ -7,12 +7,12 @@
 
 namespace profiler {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP unlink a file before they end the process, as far as
-// they end it: a signal that is ignored, blocked or handled stays so. Their handler is there from
-// the first such object on; without any of them it only does what the signal would have done.
+// While it lives, SIGINT, SIGTERM and SIGHUP unlink a file before they end the process. A signal
+// that is ignored, blocked or handled keeps its effect. The first object installs the handler,
+// which stays; without any object the handler only ends the process.
 //
-// Thread-safe. Of more than 16 files at a time, or a path that is longer than PATH_MAX, the file
-// stays.
+// Thread-safe. Protects at most 16 files at a time, with paths shorter than PATH_MAX; further files
+// are not removed.
 class UnlinkOnSignal {
  public:
   explicit UnlinkOnSignal(const std::string& path);

@@ -1,4 +1,4 @@
-// Characters in bytes that may be no text.
+// Decodes UTF-8 from bytes that may not be text.
 
 #pragma once
 
@@ -11,14 +11,14 @@ namespace profiler {
 
 struct Utf8Character {
   uint32_t code_point = 0;
-  size_t size = 0;  // in bytes; 0: none begins here
+  size_t size = 0;  // in bytes; 0: no character begins here
 };
 
-// The character at the start of `text`, as UTF-8 has it (RFC 3629): none that is overlong, a
-// surrogate, or above U+10FFFF.
+// Returns the character at the start of `text` (UTF-8, RFC 3629). Overlong forms, surrogates and
+// values above U+10FFFF are not characters.
 Utf8Character FirstCharacter(std::string_view text);
 
-// `text` with U+FFFD in place of each byte that is no UTF-8.
+// Returns `text` with U+FFFD in place of each byte that is not UTF-8.
 std::string ValidUtf8(std::string_view text);
 
 }  // namespace profiler

@@ -5,7 +5,7 @@
 namespace profiler {
 namespace {
 
-// Whoever started us may have had them ignored as well.
+// A signal and its former action: the parent process may already have ignored it.
 struct WriteSignal {
   const int number;
   bool taken = false;

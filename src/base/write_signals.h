@@ -1,16 +1,17 @@
-// The signals that a failed write(2) would send: SIGPIPE where nobody reads, SIGXFSZ beyond the
-// limit on a file's size. Ignored, they leave EPIPE and EFBIG, of which a person can be told, with
-// what was written up to then kept.
+// Ignores the signals of a failed write(2): SIGPIPE if the reader is gone, SIGXFSZ beyond the limit
+// on file size. write(2) then fails with EPIPE or EFBIG, which can be reported, and the file keeps
+// what was written before.
 
 #pragma once
 
 namespace profiler {
 
-// Ignores them in this process. Once, when it starts.
+// Ignores these signals in this process. Call it once, at the start.
 void IgnoreWriteSignals();
 
-// Gives them back the effect that they had before, for the program that a child is about to
-// execute: it would inherit that they are ignored. Between fork(2) and exec(2): async-signal-safe.
+// Restores the former effect of these signals, for the program that a child is about to execute;
+// otherwise it would inherit that they are ignored. Async-signal-safe: call it between fork(2) and
+// exec(2).
 void RestoreWriteSignals();
 
 }  // namespace profiler

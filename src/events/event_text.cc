@@ -80,7 +80,7 @@ class Parser {
     return NamedEvent(event);
   }
 
-  // All that begins with a word.
+  // Parses an event that begins with a word.
   absl::Status NamedEvent(EventText* event) {
     const std::string word = TakeWord();
     if (word.empty()) {
@@ -112,8 +112,8 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // Behind a name that perf_event_open(2) knows, and before letters that all are modifiers, a colon
-  // brings modifiers. Else it stands between a tracepoint's system and name.
+  // True if the colon is between a tracepoint's system and name. It introduces modifiers if it
+  // follows a generic event's name, or if only modifier letters follow.
   bool IsTracepoint(std::string_view word) const {
     if (Peek() != ':') return false;
     size_t end = at_ + 1;
@@ -158,7 +158,7 @@ class Parser {
     return term;
   }
 
-  // Up to the next comma or slash; anything between quotes.
+  // Parses a value that ends before the next comma or slash, or a quoted value with any characters.
   absl::StatusOr<std::string> TermValue() {
     const char quote = Peek();
     if (quote == '\'' || quote == '"') {
@@ -175,7 +175,7 @@ class Parser {
     return value;
   }
 
-  // perf watches reads and writes of 4 bytes by default.
+  // Without a length and access, perf watches reads and writes of 4 bytes.
   absl::Status BreakpointEvent(EventText* event) {
     Breakpoint breakpoint{.length = 4, .accesses = 3};
     at_ += std::string_view("mem:").size();
@@ -185,7 +185,7 @@ class Parser {
       PROFILER_RETURN_IF_ERROR(TakeNumber("the breakpoint's length", &breakpoint.length));
     }
     if (Peek() == ':') TakeAccesses(&breakpoint);
-    // The kernel takes no other length for execution.
+    // For execution the kernel accepts only this length.
     if (breakpoint.accesses == perf_event::kBreakpointExecute && !has_length) {
       breakpoint.length = sizeof(long);
     }
@@ -193,7 +193,7 @@ class Parser {
     return Take(':') ? ModifiersOf(event) : absl::OkStatus();
   }
 
-  // Letters that are none of these are modifiers, and stay.
+  // Leaves other letters alone, because they are modifiers.
   void TakeAccesses(Breakpoint* breakpoint) {
     const size_t end = std::min(text_.find_first_not_of("rwx", at_ + 1), text_.size());
     const std::string_view letters = text_.substr(at_ + 1, end - at_ - 1);
@@ -223,8 +223,8 @@ class Parser {
     return Take(':') ? ModifiersOf(event) : absl::OkStatus();
   }
 
-  // A symbol as the linker has it or as it is shown: "::", and what is in parentheses or angle
-  // brackets, belong to it. A "+" ends it where a number follows.
+  // Takes a symbol in the linker's spelling or demangled. "::" and text in parentheses or angle
+  // brackets belong to it. A "+" that a number follows ends it.
   std::string TakeSymbol() {
     const size_t start = at_;
     int depth = 0;
@@ -249,7 +249,7 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // Letters; that none stand behind a colon is allowed, as perf allows it.
+  // Takes the letters of modifiers. Like perf, accepts a colon without letters.
   absl::StatusOr<Modifiers> TakeModifiers() {
     Modifiers modifiers{.position = at_};
     for (; !AtEnd() && IsWordCharacter(Peek()); ++at_) {

@@ -1,9 +1,9 @@
-// The grammar of events: what a person types after -e, taken apart. It is perf's, and uprobes by
-// path and symbol beside it.
+// Parses the events that a user types after -e. The grammar is perf's, plus uprobes by path and
+// symbol.
 //
 //   {cycles:u,cpu/event=0x3c,umask=1/p}:S,sched:sched_switch,mem:0x601040/8:w
-//    └word┘ │ └┬┘ └─────terms──────┘│  │  └────tracepoint────┘ └──breakpoint──┘
-//           │ PMU                   └──┴ modifiers, of an event and of the group
+//    └word┘ │ └┬┘ └─────terms──────┘ │  │ └───tracepoint───┘ └──breakpoint──┘
+//           │ PMU                    └──┴ modifiers of the event and of the group
 //           └ modifiers
 //
 //   list        = item { "," item }
@@ -19,8 +19,8 @@
 //   access      = letters of r w x
 //   modifiers   = letters of u k h H G p P S D I W e b
 //
-// A path begins with "/", "./" or "../". The text alone decides what an event is; whether the
-// machine has it is asked later (event_choice.h). Spaces around events are passed over.
+// A path begins with "/", "./" or "../". Only the text decides the kind of an event; find_events.h
+// checks later whether the machine has it. Spaces around events are ignored.
 //
 // Source: tools/perf/util/parse-events.y as perf 7.2 answers to it.
 
@@ -38,16 +38,15 @@
 
 namespace profiler::events {
 
-// Letters behind an event or a group, as they were typed: what they mean together is the attr's
-// matter (modifiers.h).
+// The letters after an event or a group, as typed. modifiers.h translates them for the attr.
 struct Modifiers {
   std::string letters;
-  size_t position = 0;  // of the first letter in the whole text
+  size_t position = 0;  // of the first letter, in the whole text
 
   bool has(char letter) const { return letters.find(letter) != std::string::npos; }
 };
 
-// "period=1000" between the slashes of an event.
+// A term between the slashes of an event: "period=1000".
 struct Term {
   std::string name;
   std::string value;
@@ -56,7 +55,7 @@ struct Term {
   size_t value_position = 0;
 };
 
-// "cycles", "L1-dcache-loads", or the name that a PMU has for one of its events.
+// "cycles", "L1-dcache-loads", or a PMU's name for one of its events.
 struct Word {
   std::string name;
 };
@@ -65,11 +64,11 @@ struct NumberedEvent {
   uint32_t type = 0;
   uint64_t config = 0;
 };
-// What it counts is in the event's terms.
+// A PMU; the event's terms say what it counts.
 struct PmuEvent {
   std::string pmu;
 };
-// Both may be patterns of *, ? and […].
+// Both may be patterns with *, ? and […].
 struct TracepointEvent {
   std::string system;
   std::string name;
@@ -80,7 +79,7 @@ struct Breakpoint {
   uint32_t accesses = 0;  // HW_BREAKPOINT_R, _W and _X
 };
 struct Probe {
-  std::string path;  // of the program or library; empty: the kernel
+  std::string path;  // path of the program or library; empty: the kernel
   std::string symbol;
   uint64_t offset = 0;  // in bytes, from the symbol
   bool at_return = false;
@@ -90,11 +89,11 @@ struct EventText {
   std::variant<Word, NumberedEvent, PmuEvent, TracepointEvent, Breakpoint, Probe> what;
   std::vector<Term> terms;
   Modifiers modifiers;
-  std::string text;     // all of it, as typed: the event's name, if no term gives it one
-  size_t position = 0;  // of `text` in the whole
+  std::string text;     // all of it, as typed; the event's name if no term sets one
+  size_t position = 0;  // of `text` in the whole text
 };
 
-// Events that are counted together. One that was not in braces is a group of its own.
+// Events that are counted together. An event without braces is a group of its own.
 struct EventGroup {
   bool in_braces = false;
   std::string name;
@@ -102,24 +101,25 @@ struct EventGroup {
   Modifiers modifiers;
 };
 
-// kInvalidArgument says what is wrong, and has an excerpt (WithExcerpt) that shows where:
+// Parses a list of events. Error: kInvalidArgument says what is wrong, and an excerpt (WithExcerpt)
+// shows where:
 //
 //   cycles:q: no modifier 'q'; there are u k h H G p P S D I W e b
 //     cycles:q
 //            ^
 absl::StatusOr<std::vector<EventGroup>> ParseEventList(std::string_view text);
 
-// An error at this byte of what was typed, as ParseEventList's are.
+// Returns an error at this byte of the typed text, with an excerpt like those of ParseEventList.
 absl::Status ErrorAt(std::string_view text, size_t position, std::string_view message,
                      absl::StatusCode code = absl::StatusCode::kInvalidArgument);
 
-// Whether a name stands for all that fit it: whether it has one of * ? [.
+// True if the name is a pattern, because it contains one of * ? [.
 bool IsPattern(std::string_view name);
 
-// "1a8" of "r1a8" as a number; nothing for other words.
+// Returns "1a8" of "r1a8" as a number; nullopt for other words.
 std::optional<uint64_t> RawConfig(std::string_view word);
 
-// Decimal, or hexadecimal after 0x; nothing for anything else.
+// Parses a decimal number, or a hexadecimal one after 0x; nullopt for other text.
 std::optional<uint64_t> NumberOf(std::string_view text);
 
 }  // namespace profiler::events

@@ -27,7 +27,7 @@ std::string Shown(const Probe& probe) {
                          probe.symbol, probe.offset, probe.at_return ? " return" : "");
 }
 
-// "cpu-clock/freq=9/u" → "word cpu-clock (freq=9) :u", one event after the other; groups in braces.
+// Formats events: "cpu-clock/freq=9/u" → "word cpu-clock (freq=9) :u"; groups are in braces.
 std::string Parsed(std::string_view text) {
   const auto groups = ParseEventList(text);
   if (!groups.ok()) {
@@ -131,7 +131,7 @@ TEST(EventTextTest, ErrorsShowWhereTheyAre) {
             "     ^\n");
 }
 
-// The first line of an error.
+// Returns the first line of the error.
 std::string Refusal(std::string_view text) {
   const std::string parsed = Parsed(text);
   EXPECT_NE(parsed.find('^'), std::string::npos) << text << " is taken as " << parsed;

@@ -25,7 +25,7 @@ namespace {
 
 using perf_event::Attr;
 
-// On CPUs of several kinds the generic events name their PMU in the upper half of config.
+// If the CPUs are of several kinds, generic events have their PMU in the upper half of config.
 constexpr int kPmuTypeShift = 32;
 
 bool IsGeneric(const Attr& attr) {
@@ -51,7 +51,7 @@ std::string Nearest(std::string_view name) {
   return nearest.empty() ? "" : absl::StrCat("; did you mean '", View(nearest), "'?");
 }
 
-// `text` is what the term stands in, typed or from sysfs.
+// Returns the error for an unknown term in `text`, which was typed or comes from sysfs.
 absl::Status UnknownTerm(const Term& term, std::string_view text, const Pmu* pmu) {
   std::vector<std::string> known;
   if (pmu != nullptr) {
@@ -95,7 +95,7 @@ class Finder {
   }
 
  private:
-  // All events that one text stands for.
+  // All events that one text matches.
   using Candidates = std::vector<FoundEvent>;
 
   absl::StatusOr<Candidates> FindOne(const EventText& event) {
@@ -109,7 +109,7 @@ class Finder {
       one.attr = *attr;
       one.is_sampled_each_time = one.has_raw_data = IsBpfOutput(one.attr);
       PROFILER_RETURN_IF_ERROR(ApplyTerms(event, nullptr, &one));
-      // The name says it, as it does for perf, whatever config= says.
+      // The name decides, whatever config= says; perf does the same.
       one.attr.config = attr->config;
       return OnEachCore(std::move(one));
     }
@@ -218,8 +218,8 @@ class Finder {
     return candidates;
   }
 
-  // `pmu` is null for events that are no PMU's, which have no terms but those of their samples and
-  // config=.
+  // Applies the event's terms. `pmu` is null for events without a PMU, which have only sample terms
+  // and config=.
   absl::Status ApplyTerms(const EventText& event, const Pmu* pmu, FoundEvent* one) {
     for (const Term& term : event.terms) {
       PROFILER_ASSIGN_OR_RETURN(const bool applied, ApplySampleTerm(term, text_, one));
@@ -253,7 +253,8 @@ class Finder {
     return UnknownTerm(term, text_, &pmu);
   }
 
-  // What sysfs says is applied like what was typed; "?" asks for a term of that name.
+  // Applies the terms of an alias in sysfs like typed terms. The value "?" requires the user to
+  // give that term.
   absl::Status ApplyAlias(const Pmu& pmu, const PmuAlias& alias, const EventText& event,
                           FoundEvent* one) {
     const std::string text = absl::StrCat(pmu.name, "/", alias.terms, "/");
@@ -283,8 +284,8 @@ class Finder {
     return absl::OkStatus();
   }
 
-  // Patterns become members of the one group. Where the CPUs are of several kinds, each kind has a
-  // group, for no group counts on two PMUs.
+  // Adds a group. The matches of a pattern become members of it. If the CPUs are of several kinds,
+  // each kind gets its own group, because a group cannot count on two PMUs.
   absl::Status AddGroup(const EventGroup& group, const std::vector<Candidates>& members) {
     size_t kinds = 1;
     for (const Candidates& member : members) {
@@ -323,13 +324,13 @@ class Finder {
     return absl::OkStatus();
   }
 
-  // Read when the first event asks for them: that can be some hundred files.
+  // Read on first use, because this may be some hundred files.
   const std::vector<Pmu>& pmus() {
     if (!pmus_) pmus_ = ReadPmus(roots_);
     return *pmus_;
   }
 
-  // Several on machines whose CPUs are of different kinds.
+  // Returns several PMUs if the CPUs are of different kinds.
   std::vector<Pmu> CorePmus() {
     std::vector<Pmu> cores = pmus();
     std::erase_if(cores, [](const Pmu& pmu) { return !pmu.is_core; });

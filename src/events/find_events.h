@@ -1,12 +1,13 @@
-// What was typed after -e, found on this machine: attrs for perf_event_open(2).
+// Finds the events that a user typed after -e on this machine, as attrs for perf_event_open(2).
 //
-//   cycles            the generic events; on CPUs of several kinds once for each kind
-//   mem-loads         a name that a PMU has in sysfs
-//   cpu/event=0x3c/   terms, placed as the PMU's formats say
-//   sched:sched_*     tracepoints, by tracefs
+//   cycles            generic events; if the CPUs are of several kinds, once for each kind
+//   mem-loads         a PMU's event name in sysfs
+//   cpu/event=0x3c/   terms, encoded by the PMU's formats
+//   sched:sched_*     tracepoints, from tracefs
 //   /bin/x:main       uprobes, by the symbols of the file and its debug files
 //
-// Nothing is opened here: whether the kernel counts an event, and for whom, it says when asked.
+// Opens no events: the kernel decides at perf_event_open(2) whether it counts an event, and for
+// whom.
 
 #pragma once
 
@@ -25,7 +26,7 @@
 
 namespace profiler::events {
 
-// What the terms of one event ask for of its samples; absent: as for all events.
+// The terms of one event about its samples; an absent one is set as for all events.
 struct SampleTerms {
   std::optional<uint64_t> period;
   std::optional<uint64_t> frequency;
@@ -36,35 +37,38 @@ struct SampleTerms {
 };
 
 struct FoundEvent {
-  // type, config*, bp_*, exclude_*, precise_ip, pinned and exclusive. config1 of a probe points
+  // Has type, config*, bp_*, exclude_*, precise_ip, pinned and exclusive. config1 of a probe points
   // into `probed`.
   perf_event::Attr attr;
   std::string name;
-  size_t leader = 0;  // of its group, in the list: its own place where it is alone or the leader
+  // Index of its group's leader in the list; its own index if it leads or is alone.
+  size_t leader = 0;
   std::string group_name;
   bool sample_read = false;  // ":S"
   bool weak = false;         // ":W"
   SampleTerms terms;
-  // Of tracepoints, breakpoints, probes and what BPF programs put out: each one is sampled where
-  // nothing else is asked for.
+  // True for tracepoints, breakpoints, probes and BPF output: each occurrence is sampled by
+  // default.
   bool is_sampled_each_time = false;
-  bool has_raw_data = false;  // as tracepoints: what a sample is about is in its RAW
-  std::vector<int> cpus;      // on which it can be counted; empty: on all
-  std::string unit;           // of a count times `scale`; empty: it is a mere number
+  // True if a sample's RAW field has its content, as for tracepoints.
+  bool has_raw_data = false;
+  std::vector<int> cpus;  // CPUs that can count it; empty: all
+  std::string unit;       // unit of a count times `scale`; empty: none
   double scale = 1;
   std::optional<Tracepoint> tracepoint;
-  std::string filter;           // of the tracepoint's records; set by whoever was given one
-  std::string cgroup;           // whose threads alone count; empty: all; set likewise
-  bool is_user_return = false;  // a probe at the return from a function of a program
-  // Why such a probe may end the programs that it is put into, to be refused unless the user knows
-  // better; empty: it does not.
+  std::string filter;  // filter of the tracepoint's records; set by the caller
+  // Only threads of this cgroup count; empty: all. Set by the caller.
+  std::string cgroup;
+  bool is_user_return = false;  // true for a return probe in a program
+  // Why this return probe may crash the programs that contain it; empty if it is safe. Callers
+  // refuse it unless the user insists.
   std::string danger;
   std::shared_ptr<const std::string> probed;  // a probe's path or kernel function
 };
 
-// At least one. Errors: kInvalidArgument as ParseEventList's, and for terms that the event's PMU
-// does not have; kNotFound for events that this machine does not have, with the nearest name where
-// one is near; those of FindTracepoints; for uprobes those of opening the file.
+// Returns at least one event. Errors: kInvalidArgument as in ParseEventList, and for terms that the
+// event's PMU lacks; kNotFound for events that this machine lacks, with a similar name if there is
+// one; those of FindTracepoints; for uprobes, those of opening the file.
 absl::StatusOr<std::vector<FoundEvent>> FindEvents(const procfs::Roots& roots,
                                                    std::string_view text);
 

@@ -54,8 +54,8 @@ class FindEventsTest : public testing::Test {
     tree_.Write(kDevices + file, text);
   }
 
-  // "cycles type=0 config=0x0 …", an event a line; the leader of a group's other members in
-  // brackets.
+  // Returns "cycles type=0 config=0x0 …", one line per event, with the leader in brackets for other
+  // members of a group.
   std::string Found(std::string_view text) {
     const auto found = FindEvents(tree_.roots(), text);
     if (!found.ok()) return std::string(found.status().message());
@@ -85,7 +85,7 @@ class FindEventsTest : public testing::Test {
   procfs::FakeTree tree_;
 };
 
-// By this process's own map.
+// Looks the address up in this process's own map.
 uint64_t FileOffsetOf(uint64_t address) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -218,12 +218,12 @@ TEST_F(FindEventsTest, WhatThisMachineHasNotIsSaid) {
   EXPECT_EQ(Found("/no/such:main"), "/no/such: No such file or directory");
 }
 
-// Where the probed function is in this test's own file: what dladdr(3) says of it.
+// A function of this test's own file, whose address dladdr(3) also finds.
 extern "C" void ProbedFunction() { asm volatile("nop"); }
 
 TEST_F(FindEventsTest, ProbesGoWhereTheSymbolIsInTheFile) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  // Where its second instruction begins is the compiler's choice.
+  // The compiler chooses where the second instruction begins.
   uint64_t offset = 0;
   absl::StatusOr<std::vector<FoundEvent>> found = absl::NotFoundError("none was tried");
   while (!found.ok() && offset < 16) {

@@ -23,7 +23,7 @@ absl::Status CheckBeginsInstruction(const symbolize::ElfImage& elf, ElfAddress f
     return absl::InvalidArgumentError(
         absl::StrCat("+0x", absl::Hex(offset), " is too far from the function's start"));
   }
-  // The instruction at the offset has to be one, too.
+  // The bytes at `offset` must also be a valid instruction.
   const std::span<const std::byte> code =
       elf.BytesAt(function, offset + ZYDIS_MAX_INSTRUCTION_LENGTH);
   ZydisDecoder decoder;

@@ -1,9 +1,9 @@
-// Says whether a probe lies at the beginning of an instruction.
+// Checks whether a probe lies at the beginning of an instruction.
 //
-// A uprobe replaces the first byte of an instruction by a breakpoint. On x86 the kernel takes any
-// place, and in the middle of an instruction the byte changes what the program computes
+// A uprobe replaces the first byte of an instruction by a breakpoint. On x86 the kernel accepts any
+// offset. In the middle of an instruction the new byte changes what the program computes
 // (CVE-2025-38466). Other architectures have instructions of one size, and the kernel refuses
-// places between them.
+// offsets between them.
 
 #pragma once
 
@@ -15,9 +15,9 @@
 
 namespace profiler::events {
 
-// Decodes the function that starts at `function` up to `offset`, in bytes. OK if an instruction
-// begins there, and for machines other than x86. Errors: kInvalidArgument, with the offsets at
-// which the instruction begins and ends, or because the code cannot be decoded so far.
+// Decodes the function that starts at `function` up to `offset`, in bytes. Returns OK if an
+// instruction begins there, and for machines other than x86. Error: kInvalidArgument, with the
+// offsets where the instruction begins and ends, or because the code before it cannot be decoded.
 absl::Status CheckBeginsInstruction(const symbolize::ElfImage& elf, ElfAddress function,
                                     uint64_t offset);
 

@@ -69,7 +69,7 @@ class Lister {
   std::vector<ListedEvent> List(std::string* note) {
     for (const std::string_view name : perf_event::KnownEventNames()) {
       const uint32_t type = perf_event::FindKnownEvent(name)->type;
-      // An alias is described as what it stands for.
+      // An alias is described by the event that it stands for.
       const std::string canonical = perf_event::EventName(*perf_event::FindKnownEvent(name));
       const bool is_alias = canonical != name;
       Add(std::string(name), type == perf_event::kTypeHardware ? kHardware : kSoftware,
@@ -93,7 +93,7 @@ class Lister {
     if (fits) events_.push_back({std::move(name), kind, std::move(description)});
   }
 
-  // Also as a part of the name, as perf's users are used to.
+  // A pattern may also match a part of the name, as in perf.
   bool Fits(const std::string& name) const {
     return fnmatch(pattern_.c_str(), name.c_str(), 0) == 0 ||
            fnmatch(("*" + pattern_ + "*").c_str(), name.c_str(), 0) == 0;

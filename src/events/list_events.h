@@ -1,4 +1,4 @@
-// All events that this machine has a name for.
+// Lists all events that have a name on this machine.
 
 #pragma once
 
@@ -15,9 +15,9 @@ struct ListedEvent {
   std::string description;
 };
 
-// Whose names fit the pattern (*, ?, […]), or all where it is empty; "hw", "sw", "cache", "pmu" and
-// "tracepoint" stand for a kind. In the order of kinds. Where tracepoints cannot be read, `*note`
-// says why.
+// Returns the events whose names match the pattern (*, ?, […]); all if it is empty. "hw", "sw",
+// "cache", "pmu" and "tracepoint" select a kind. Sorted by kind. If tracepoints cannot be read,
+// `*note` says why.
 std::vector<ListedEvent> ListEvents(const procfs::Roots& roots, const std::string& pattern,
                                     std::string* note);
 

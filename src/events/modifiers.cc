@@ -19,7 +19,7 @@ constexpr Mode kLevels[] = {{'u', perf_event::kAttrExcludeUser},
 constexpr Mode kMachines[] = {{'H', perf_event::kAttrExcludeHost},
                               {'G', perf_event::kAttrExcludeGuest}};
 
-// Once one of the modes is named, only those named are counted.
+// If any of the modes is named, excludes the others.
 template <size_t kCount>
 void Choose(const Mode (&modes)[kCount], const Modifiers& modifiers, Attr* attr) {
   uint64_t all = 0, named = 0;

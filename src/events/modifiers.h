@@ -1,15 +1,15 @@
-// What the letters behind an event or a group mean for its attr.
+// Translates the letters after an event or a group for its attr.
 //
-//   u k h   count in user space, in the kernel, in the hypervisor: naming one leaves the others out
-//   H G     on the host, in guests: likewise
+//   u k h   count in user space, in the kernel, in the hypervisor; only the named ones are counted
+//   H G     count on the host, in guests; only the named ones are counted
 //   I       not while the CPU is idle
-//   p       an address with less skid, once, twice or thrice; P: with the least that there is
-//   D e     a group that must always be counted; that no other may be counted beside
-//   S W b   of a group: a sample of its leader carries all counts; a group that is given up where
-//           it cannot be counted as one; counted by BPF, which we do by ordinary events
+//   p       an address with less skid, once, twice or three times; P: with the least possible skid
+//   D e     the group must always be counted; no other group may be counted at the same time
+//   S W b   of a group: a sample of its leader has all counts; the group is split if it cannot be
+//           counted as one; perf counts it by BPF, this program by ordinary events
 //
-// A group's letters come on top of those of its events: where these have named modes already, the
-// group's add to them.
+// A group's letters apply after those of its events. They add modes to an event that names modes
+// itself.
 //
 // Source: parse_events__modifier_list in tools/perf/util/parse-events.c, as perf 7.2 answers to it.
 
@@ -23,9 +23,9 @@
 
 namespace profiler::events {
 
-// Sets exclude_*, precise_ip, pinned and exclusive of `attr`. Pinned and exclusive are the
-// leader's alone. kInvalidArgument where the levels of 'p' come to more than 3; `text` is what was
-// typed, for the error.
+// Sets exclude_*, precise_ip, pinned and exclusive of `attr`; pinned and exclusive only for a
+// leader. Error: kInvalidArgument if there are more than three 'p'; `text` is the typed text, for
+// the error.
 absl::Status ApplyModifiers(const Modifiers& modifiers, bool is_leader, std::string_view text,
                             perf_event::Attr* attr);
 

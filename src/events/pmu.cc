@@ -37,7 +37,7 @@ std::vector<std::string> NamesIn(const std::string& directory) {
   return names;
 }
 
-// What ends up in a path below a PMU's folder is one name in it.
+// True if the name can be used as one component of a path below a PMU's folder.
 bool IsFileName(std::string_view name) {
   return !name.empty() && name.find('/') == std::string_view::npos && !name.starts_with('.');
 }
@@ -55,7 +55,7 @@ std::optional<Pmu> ReadPmu(const procfs::Roots& roots, const std::string& name) 
   return pmu;
 }
 
-// "uncore_imc_3" and "uncore_imc3" for "uncore_imc".
+// True for "uncore_imc_3" and "uncore_imc3" if the stem is "uncore_imc".
 bool IsNumbered(std::string_view name, std::string_view stem) {
   if (!name.starts_with(stem)) return false;
   name.remove_prefix(stem.size());
@@ -101,7 +101,7 @@ std::optional<PmuFormat> ParsePmuFormat(std::string_view text) {
     if (!first || !last || *last < *first || *last >= kBits) return std::nullopt;
     format.bits.push_back({*first, *last});
   }
-  // Shifting a 64-bit value out bit by bit is defined for as many bits as it has.
+  // Put shifts a 64-bit value by this many bits in total; more than 64 is undefined.
   if (format.width() > kBits) return std::nullopt;
   return format;
 }

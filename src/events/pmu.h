@@ -1,12 +1,12 @@
-// The PMUs of this machine, as sysfs describes them.
+// Reads the PMUs of this machine from sysfs.
 //
 //   /sys/bus/event_source/devices/cpu/
 //     type              4
-//     format/event      config:0-7,32-35       where a term's bits go, lowest first
-//     events/mem-loads  event=0xcd,umask=0x1   terms that a name stands for
-//     events/power.unit, events/power.scale    what a count times scale is measured in
-//     cpumask           0,18                   of a PMU that counts for several CPUs: where to ask
-//     cpus              0-15                   of a core PMU: the CPUs that have it
+//     format/event      config:0-7,32-35       attr bits of a term, lowest first
+//     events/mem-loads  event=0xcd,umask=0x1   terms of a named event
+//     events/power.unit, events/power.scale    the unit of a count times the scale
+//     cpumask           0,18                   CPUs to open it on, of a PMU that is shared by CPUs
+//     cpus              0-15                   of a core PMU: its CPUs
 //
 // Source: Documentation/ABI/testing/sysfs-bus-event_source-devices-*, Linux 6.18.
 
@@ -26,20 +26,21 @@
 
 namespace profiler::events {
 
-// Bits of one field of perf_event_attr.
+// The bits of a term in one field of perf_event_attr.
 struct PmuFormat {
   uint64_t perf_event::Attr::*field = nullptr;
-  std::vector<std::pair<unsigned, unsigned>> bits;  // first and last, in the order of the value's
+  // First and last of each range, lowest value bits first.
+  std::vector<std::pair<unsigned, unsigned>> bits;
 
-  // Spreads `value` over the bits. False where it has more than there are.
+  // Distributes `value` over the bits. Returns false if it does not fit.
   bool Put(uint64_t value, perf_event::Attr* attr) const;
   unsigned width() const;
 };
 
-// "config1:0-7,32-35"; nothing for what cannot be read so.
+// Parses "config1:0-7,32-35"; returns nullopt for other text.
 std::optional<PmuFormat> ParsePmuFormat(std::string_view text);
 
-// An event that the PMU has a name for.
+// A named event of a PMU.
 struct PmuAlias {
   std::string terms;  // "event=0xcd,umask=0x1"
   std::string unit;
@@ -49,22 +50,23 @@ struct PmuAlias {
 struct Pmu {
   std::string name;
   uint32_t type = 0;
-  std::vector<int> cpus;  // on which it is counted; empty: on all
-  bool is_core = false;   // counts what a CPU's core does: the generic hardware events are its
+  std::vector<int> cpus;  // CPUs to count on; empty: all
+  // True if it counts events of a CPU's core, and therefore the generic hardware events.
+  bool is_core = false;
   std::string directory;
 
-  // Read anew at each call.
+  // These functions read sysfs at each call.
   std::optional<PmuFormat> FindFormat(std::string_view term) const;
   std::optional<PmuAlias> FindAlias(std::string_view event) const;
   std::vector<std::string> FormatNames() const;
   std::vector<std::string> AliasNames() const;
 };
 
-// All that there are, sorted by name. Some four files each.
+// Returns all PMUs, sorted by name. Reads some four files per PMU.
 std::vector<Pmu> ReadPmus(const procfs::Roots& roots);
 
-// Those of `pmus` whose name is `pattern` or fits it; where none does, those called so but for a
-// number at the end, as uncore_imc stands for uncore_imc_0, uncore_imc_1 ….
+// Returns the `pmus` whose name matches `pattern`. If there is none, returns those whose name has a
+// number after `pattern`: uncore_imc stands for uncore_imc_0, uncore_imc_1 ….
 std::vector<Pmu> FindPmus(const std::vector<Pmu>& pmus, std::string_view pattern);
 
 }  // namespace profiler::events

@@ -25,20 +25,20 @@ namespace {
 
 using symbolize::ImageFile;
 
-// "ns::f" of "ns::f(int) const".
+// Returns "ns::f" for "ns::f(int) const".
 std::string_view WithoutParameters(std::string_view name) {
   return name.substr(0, std::min(name.find('(', 1), name.size()));
 }
 
-// Addresses of all functions called `name`, by the best of three readings: as the linker has it, as
-// it is shown, without parameters.
+// Collects the addresses of all functions called `name`, by the first of three spellings that
+// matches: the linker's, demangled, demangled without parameters.
 class NamedFunctions {
  public:
   explicit NamedFunctions(std::string_view name) : name_(name) {}
 
   void AddFrom(const symbolize::SymbolTable& table) {
     for (const symbolize::Symbol& symbol : table.symbols()) {
-      // A breakpoint among data would change what the program reads.
+      // A breakpoint among data would change the data that the program reads.
       if (symbol.plt || symbol.data) continue;
       if (symbol.sized) ends_[symbol.start] = symbol.end;
       const std::string shown = table.ShownName(symbol);
@@ -48,7 +48,7 @@ class NamedFunctions {
     }
   }
 
-  // Returns the end of a function that was found; none if its size is unknown.
+  // Returns the end of a function; nullopt if its size is unknown.
   std::optional<uint64_t> EndOf(uint64_t start) const {
     const auto end = ends_.find(start);
     return end == ends_.end() ? std::nullopt : std::optional(end->second);
@@ -67,8 +67,8 @@ class NamedFunctions {
   std::map<uint64_t, uint64_t> ends_;  // by start
 };
 
-// Debug files are taken from root's directories only: a symbol of the user's own making would put a
-// probe into the middle of an instruction.
+// Uses only debug files in root's directories: a symbol made by the user could move a probe into
+// the middle of an instruction.
 symbolize::SymbolizerOptions FilesOfRoot() {
   symbolize::SymbolizerOptions options;
   options.build_id_caches.clear();

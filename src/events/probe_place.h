@@ -1,7 +1,8 @@
-// Where a probe goes: the place in a program's file, or in the kernel, that a symbol names.
+// Finds the position of a probe: the offset in a program's file, or in a kernel function, that a
+// symbol names.
 //
-// The PMUs "uprobe" and "kprobe" put a breakpoint there for as long as the event is open, without
-// anything being written to tracefs:
+// The PMUs "uprobe" and "kprobe" insert a breakpoint there while the event is open; nothing is
+// written to tracefs:
 //
 //            config bit "retprobe"   config1                config2
 //   uprobe   at the return           -> path of the file    offset in the file
@@ -21,17 +22,17 @@
 namespace profiler::events {
 
 struct ProbePlace {
-  uint32_t type = 0;  // of the PMU
+  uint32_t type = 0;  // type of the PMU
   uint64_t config = 0;
-  std::string probed;   // what config1 points to
+  std::string probed;   // target of the pointer in config1
   uint64_t offset = 0;  // config2
-  std::string danger;   // of a return probe in a program (return_danger.h); empty: none
+  std::string danger;   // danger of a return probe in a program (return_danger.h); empty: none
 };
 
-// Finds a symbol of a file in its tables, those of its debug file and in .gnu_debugdata; the name
-// is the linker's, or as it is shown, with or without parameters. Errors: kNotFound where the
-// kernel has no such PMU or the file no such symbol; kInvalidArgument where several functions have
-// the name, none of its bytes is in the file, or the place is inside an instruction
+// Finds a symbol in the symbol tables of a file, of its debug file and of .gnu_debugdata. The name
+// is the linker's or the demangled one, with or without parameters. Errors: kNotFound if the kernel
+// lacks the PMU or the file lacks the symbol; kInvalidArgument if several functions have the name,
+// if its code is not in the file, or if the position is inside an instruction
 // (instruction_bounds.h); those of opening the file.
 absl::StatusOr<ProbePlace> FindProbePlace(const procfs::Roots& roots, const Probe& probe);
 

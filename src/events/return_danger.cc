@@ -14,8 +14,8 @@ namespace {
 using symbolize::ElfImage;
 using symbolize::ElfSection;
 
-// Calls `see` with each name that the dynamic linker reads in the image: of what it needs, imports
-// and exports. One that is the end of another may stand there only as that.
+// Calls `see` with each name in .dynstr: libraries, imports and exports. A name that is the end of
+// another may be stored only as part of it.
 template <class See>
 void ForEachDynamicName(const ElfImage& elf, See see) {
   const ElfSection* const names = elf.FindSection(".dynstr");
@@ -41,7 +41,7 @@ bool IsOfC(std::string_view path) {
   return std::ranges::any_of(kNames, [&](const char* start) { return name.starts_with(start); });
 }
 
-// Names of functions, without the underscores in front. What is called back may throw.
+// Functions of the C library without leading underscores. Their callbacks may throw.
 constexpr std::array<std::string_view, 38> kOfC = {"bsearch",
                                                    "call_once",
                                                    "clone",
@@ -93,7 +93,7 @@ bool LeavesOtherwise(std::string_view function) {
          std::ranges::find(kMoreOfC, name) != kMoreOfC.end();
 }
 
-// The name in an image by which it shows that it throws or catches.
+// True for a name that shows that the image throws or catches exceptions.
 bool IsOfExceptions(std::string_view name) {
   constexpr std::array kStarts = {
       "libstdc++.so", "libc++.so",    "libc++abi.so",   "__gxx_personality",

@@ -1,11 +1,10 @@
-// Says whether a return probe on a function may end the programs that it is put into.
+// Checks whether a return probe on a function may crash the programs that contain it.
 //
-// A return probe replaces the return address on the stack, and only a plain return finds its way
-// back. An exception, the end of a thread that was cancelled, and Go's runtime read return
-// addresses themselves; they find one that belongs to no function, and end the program (SIGABRT,
-// Go's "unexpected return pc") or leave out what was to be cleaned up. A longjmp to another stack,
-// or a function that returns twice, brings the kernel's own account out of step (SIGILL). Tried
-// with Linux 6.18.
+// A return probe replaces the return address on the stack, and only a plain return handles that.
+// Exceptions, the cancellation of a thread and Go's runtime read return addresses themselves. They
+// find an address that belongs to no function, and end the program (SIGABRT, Go's "unexpected
+// return pc") or skip cleanup. A longjmp to another stack, or a function that returns twice, breaks
+// the kernel's list of return addresses (SIGILL). Tested with Linux 6.18.
 
 #pragma once
 
@@ -16,16 +15,16 @@
 
 namespace profiler::events {
 
-// Returns what is dangerous about a return probe in the program or library `elf`, as a whole
-// sentence part such as "it has exception handlers, …"; empty where a plain return is the only way
-// out of the function that is known.
+// Returns why a return probe in the program or library `elf` is dangerous, as part of a sentence,
+// such as "it has exception handlers, …". Empty if a plain return seems to be the only way out of
+// the function.
 //
 //   Go                                        refused
 //   exception tables, C++ or Rust             refused
-//   longjmp, pthread_exit, swapcontext, …     refused where the image itself uses them
+//   longjmp, pthread_exit, swapcontext, …     refused if the image itself uses them
 //   not at a function's first instruction     refused
 //   libc, libm, the dynamic linker            only functions that call back or return twice are
-//                                             refused. Their own tables are for cancellation
+//                                             refused; exception tables are for cancellation
 //   any other                                 allowed
 std::string DangerAtReturn(const symbolize::ElfImage& elf, const Probe& probe);
 

@@ -14,14 +14,14 @@
 namespace profiler::events {
 namespace {
 
-// A library that has these sections and nothing else.
+// A library with only these sections.
 class Library {
  public:
   Library& With(const std::string& section, const std::string& contents = "") {
     sections_.emplace_back(section, contents);
     return *this;
   }
-  // Names of .dynstr, each behind a NUL.
+  // Adds .dynstr with these names, each after a NUL.
   Library& Names(std::initializer_list<const char*> names) {
     std::string text(1, '\0');
     for (const char* name : names) text += std::string(name) + '\0';
@@ -117,7 +117,7 @@ TEST(ReturnDangerTest, TheMiddleOfAFunctionIs) {
             "instruction");
 }
 
-// Its tables are there for threads that are cancelled.
+// The C library has exception tables for the cancellation of threads.
 TEST(ReturnDangerTest, OfTheCLibraryOnlyFunctionsThatCallBackOrReturnTwiceAre) {
   const auto danger = [](const std::string& path, const std::string& function) {
     return Library()

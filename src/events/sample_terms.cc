@@ -11,7 +11,7 @@
 namespace profiler::events {
 namespace {
 
-// Everything that a term's value goes into.
+// A term and the event that it is applied to.
 struct Target {
   const Term& term;
   std::string_view text;
@@ -34,7 +34,7 @@ absl::Status Config(const Target& target) {
   return absl::OkStatus();
 }
 
-// Of two that contradict each other the last one counts.
+// Sets a rate. Period and frequency exclude each other; the last one wins.
 template <std::optional<uint64_t> SampleTerms::*kField,
           std::optional<uint64_t> SampleTerms::*kOther>
 absl::Status Rate(const Target& target) {
@@ -49,7 +49,7 @@ absl::Status Count(const Target& target) {
   return absl::OkStatus();
 }
 
-// Alone it means yes, as "inherit"; "no-inherit" is the other one.
+// Sets a yes-or-no term. "inherit" without a value means yes, "no-inherit" means no.
 template <std::optional<bool> SampleTerms::*kField>
 absl::Status YesOrNo(const Target& target) {
   const bool negated = target.term.name.starts_with("no-");
@@ -76,7 +76,7 @@ absl::Status CallGraph(const Target& target) {
   return absl::OkStatus();
 }
 
-// Rings are merged by time, so samples have it in any case.
+// Has no effect: samples always have a time, because rings are merged by it.
 absl::Status Time(const Target& target) {
   if (target.term.value == "0" || target.term.value == "1") return absl::OkStatus();
   return target.Bad("0 or 1 is expected");
@@ -112,7 +112,7 @@ constexpr KnownTerm kTerms[] = {
     {"cpu", Cpus},
 };
 
-// Of perf's terms, those that nothing here could honour.
+// perf's terms that are not supported here.
 constexpr std::string_view kRefused[] = {
     "branch_type",     "nr",        "percore",       "aux-output", "aux-action",
     "aux-sample-size", "metric-id", "ratio-to-prev", "overwrite"};

@@ -1,5 +1,5 @@
-// Terms that every event may have, whatever PMU counts it: its name, how often it is sampled, what
-// its samples carry, and config fields by number.
+// Parses the terms that events of every PMU may have: name, sampling rate, sample contents, and
+// config fields by number.
 //
 // Source: the config terms of tools/perf/util/parse-events.l, as perf 7.2 knows them.
 
@@ -14,8 +14,9 @@
 
 namespace profiler::events {
 
-// Whether `term` is one of them; if so, it is in `event`. kInvalidArgument for a value that it
-// cannot have, and for terms of perf's that mean nothing here; `text` is what was typed.
+// Applies `term` to `event` and returns true, or returns false if it is no sample term. Error:
+// kInvalidArgument for an invalid value, and for terms of perf's that are not supported here;
+// `text` is the typed text.
 absl::StatusOr<bool> ApplySampleTerm(const Term& term, std::string_view text, FoundEvent* event);
 
 std::vector<std::string_view> SampleTermNames();

@@ -15,10 +15,10 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// More than any kernel has; a damaged count is not believed.
+// More than any kernel has; limits damaged counts.
 constexpr uint32_t kMostSystems = 1 << 12, kMostEvents = 1 << 16;
 
-// Parts of the section, one after the other. The file's byte order is that of its numbers.
+// Reads the parts of the section in order. Numbers are in the recording's byte order.
 class SectionReader {
  public:
   explicit SectionReader(std::string_view section) : in_(BytesOfText(section)) {}
@@ -37,7 +37,7 @@ class SectionReader {
     if (size > in_.remaining()) in_.Fail();
     return in_.ok() ? TextOf(in_.ReadBytes(size)) : std::string_view();
   }
-  // Up to a NUL, which goes too.
+  // Returns the text before the next NUL, and consumes the NUL.
   std::string_view Line() { return in_.ReadCString(); }
   void Expect(std::string_view text) {
     if (Text(text.size()) != text) in_.Fail();
@@ -52,7 +52,7 @@ bool IsInside(uint64_t offset, uint64_t size, std::span<const std::byte> raw) {
   return offset <= raw.size() && size <= raw.size() - offset;
 }
 
-// Whether all fields lie within the record: libtraceevent does not ask.
+// True if all fields lie within the record, because libtraceevent does not check that.
 bool IsWhole(const tep_event& event, std::span<const std::byte> raw) {
   for (const tep_format_field* list : {event.format.common_fields, event.format.fields}) {
     for (const tep_format_field* field = list; field != nullptr; field = field->next) {
@@ -60,7 +60,8 @@ bool IsWhole(const tep_event& event, std::span<const std::byte> raw) {
       const auto offset = static_cast<uint64_t>(field->offset);
       if (!IsInside(offset, static_cast<uint64_t>(field->size), raw)) return false;
       if ((field->flags & TEP_FIELD_IS_DYNAMIC) == 0) continue;
-      // Where the data are: 16 bits each of size and offset, from the record's start or from here.
+      // The data's position: 16 bits each of size and offset, relative to the record's start or to
+      // the end of this field.
       if (field->size != sizeof(uint32_t)) return false;
       const auto where = static_cast<uint32_t>(tep_read_number(
           event.tep, raw.data() + field->offset, static_cast<int>(sizeof(uint32_t))));
@@ -76,8 +77,8 @@ bool IsWhole(const tep_event& event, std::span<const std::byte> raw) {
   return true;
 }
 
-// libtraceevent before 1.8 does not read a format whose literals have tabs, and knows no %pB, which
-// is %pS for the address of a call.
+// Rewrites a format for libtraceevent before 1.8, which rejects literals with tabs and does not
+// support %pB: %pS for the address of a call.
 std::string Readable(std::string_view format) {
   const size_t print = format.find("print fmt:");
   std::string text(format.substr(0, print));
@@ -95,14 +96,14 @@ std::string Readable(std::string_view format) {
   return text;
 }
 
-// Stands for the function at an address: kFunctionMark, sixteen digits, kFunctionEnd. libtraceevent
-// appends "+0x0" to it where the format asks for the distance.
+// Marks a function by its address: kFunctionMark, sixteen digits, kFunctionEnd. libtraceevent
+// appends "+0x0" if the format asks for the distance.
 constexpr char kFunctionMark = '\x01', kFunctionEnd = '\x02';
 constexpr size_t kDigits = 16;
 constexpr std::string_view kNoDistance = "+0x0";
 
-// The functions' names are not known here: the kernel's symbols are those of the recording, which
-// change while it is read.
+// Marks instead of naming, because kernel symbols come from the recording and change while it is
+// read.
 char* MarkFunction(void* room, unsigned long long* address, char**) {
   std::string& mark = *static_cast<std::string*>(room);
   mark = absl::StrFormat("%c%016x%c", kFunctionMark, *address, kFunctionEnd);
@@ -148,7 +149,7 @@ absl::StatusOr<TraceFormats> TraceFormats::Parse(std::string_view section) {
   tep_set_function_resolver(handle, MarkFunction, formats.function_mark_.get());
   SectionReader in(section);
   in.Expect("\x17\x08\x44tracing"sv);
-  in.Line();  // the version
+  in.Line();  // version
   const bool big = in.Byte() != 0;
   in.SetBigEndian(big);
   const uint8_t long_size = in.Byte();
@@ -161,7 +162,7 @@ absl::StatusOr<TraceFormats> TraceFormats::Parse(std::string_view section) {
   in.Text(in.Read<uint64_t>());
   const auto add = [&](std::string_view format, std::string_view system) {
     if (!in.ok()) return;
-    // Fails for those that it cannot read, and then knows nothing of them.
+    // On failure, libtraceevent ignores the format.
     const std::string readable = Readable(format);
     tep_parse_event(handle, readable.data(), readable.size(), std::string(system).c_str());
   };
@@ -190,7 +191,7 @@ void TraceFormats::Append(std::span<const std::byte> raw, uint32_t cpu, std::str
   tep_record record{};
   record.cpu = static_cast<int>(cpu);
   record.size = static_cast<int>(raw.size());
-  // It is only read.
+  // libtraceevent only reads the data.
   record.data = const_cast<std::byte*>(raw.data());
   constexpr size_t kCommonFields = 8;
   if (raw.size() < kCommonFields) return;

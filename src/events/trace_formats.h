@@ -1,11 +1,11 @@
-// What records of tracepoints say, as text: by the formats that a recording carries
-// (tracing_data.h), as the kernel itself would print them.
+// Formats the records of tracepoints as text, as the kernel would print them, with the formats that
+// a recording contains (tracing_data.h).
 //
 //   raw bytes of a sample   39 01 … 6c 73 00 …
 //   its format              print fmt: "prev_comm=%s prev_pid=%d …", REC->prev_comm, …
 //   text                    prev_comm=ls prev_pid=16740 …
 //
-// The formats are libtraceevent's to parse and to apply.
+// libtraceevent parses and applies the formats.
 
 #pragma once
 
@@ -23,23 +23,23 @@ struct tep_handle;
 
 namespace profiler::events {
 
-// The name of the kernel's function at an address; with its distance from the function's start,
-// "perf_event_mmap+0x258", if that is asked for. Empty: unknown.
+// Returns the name of the kernel function at an address; with_offset: "perf_event_mmap+0x258", with
+// the distance from its start. Empty: unknown.
 using FunctionName = std::function<std::string(uint64_t address, bool with_offset)>;
 
-// Appends text of TraceFormats with the names of the functions that formats print by address (%pS,
-// %ps). An address without a name is hexadecimal. `name` may be empty.
+// Appends text from TraceFormats, with the names of functions that formats print by address (%pS,
+// %ps). An address without a name is shown in hexadecimal. `name` may be empty.
 void AppendWithNames(std::string_view text, const FunctionName& name, std::string* out);
 
-// Not thread-safe.
+// The formats of a recording's tracepoints. Not thread-safe.
 class TraceFormats {
  public:
-  // Of a TRACING_DATA section. A format that cannot be parsed is as if it were not there. Errors:
-  // kDataLoss for a section that is no such or is cut short.
+  // Parses a TRACING_DATA section. Ignores formats that cannot be parsed. Error: kDataLoss for an
+  // invalid or truncated section.
   static absl::StatusOr<TraceFormats> Parse(std::string_view section);
 
-  // Appends the fields of a record that was taken on `cpu`; nothing where its format is not known.
-  // Functions are marks that AppendWithNames replaces.
+  // Appends the fields of a record that was taken on `cpu`; nothing if its format is unknown.
+  // Functions are marked; AppendWithNames replaces the marks.
   void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) const;
 
  private:
@@ -48,7 +48,7 @@ class TraceFormats {
   };
   explicit TraceFormats(tep_handle* handle) : handle_(handle) {}
 
-  std::unique_ptr<std::string> function_mark_;  // that the handle has a pointer to
+  std::unique_ptr<std::string> function_mark_;  // handle_ has a pointer to it
   std::unique_ptr<tep_handle, Free> handle_;
 };
 

@@ -26,7 +26,7 @@ constexpr char kFork[] =
     "\n"
     "print fmt: \"comm=%s pid=%d\", __get_str(parent_comm), REC->parent_pid\n";
 
-// What the kernel writes of a fork.
+// A record of a fork as the kernel writes it.
 struct Record {
   uint16_t type = 366;
   uint8_t flags = 0, preempt_count = 0;
@@ -99,7 +99,7 @@ TEST_F(TraceFormatsTest, SaysNothingOfARecordWhoseFieldsLieOutsideOfIt) {
   EXPECT_EQ(Text(BytesOf(record).first(4)), "");
   EXPECT_EQ(Text(BytesOf(Record{.comm_offset = 0xfff0})), "");
   EXPECT_EQ(Text(BytesOf(Record{.comm_size = 0x100})), "");
-  EXPECT_EQ(Text(BytesOf(Record{.comm_size = 3})), "");  // without an end
+  EXPECT_EQ(Text(BytesOf(Record{.comm_size = 3})), "");  // without a NUL
 }
 
 TEST_F(TraceFormatsTest, ASectionThatIsCutShortIsNone) {

@@ -21,7 +21,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatience{5};
-// Bytes of a batch: of its records, and of their text.
+// Limit in bytes for the records of a batch, and for their text.
 constexpr uint32_t kMostBytes = 1 << 24;
 
 struct BatchHead {
@@ -37,7 +37,7 @@ template <class T>
 void AppendBytes(const T& value, std::string& out) {
   out.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
-// Takes it off the text. False where that is too short.
+// Removes the value from the front of the text. Returns false if the text is too short.
 template <class T>
 bool TakeBytes(std::string_view& text, T* value) {
   if (text.size() < sizeof(*value)) return false;
@@ -56,7 +56,7 @@ bool SendAll(int socket, std::span<const std::byte> bytes) {
   return true;
 }
 
-// False at the end of the stream, and when it has not come until `deadline`.
+// Returns false at the end of the stream, and if the bytes do not come before `deadline`.
 bool ReceiveAll(int socket, std::byte* to, size_t size, steady_clock::time_point deadline) {
   while (size != 0) {
     const auto left =
@@ -79,7 +79,7 @@ bool SendText(int socket, std::string_view text) {
   return SendAll(socket, BytesOf(size)) && SendAll(socket, BytesOfText(text));
 }
 
-// What the child does until its parent closes the socket.
+// Runs in the child until the parent closes the socket.
 void Serve(int socket, std::string_view section) {
   constexpr auto kForever = steady_clock::time_point::max();
   const auto formats = TraceFormats::Parse(section);
@@ -119,7 +119,7 @@ absl::StatusOr<std::unique_ptr<TraceProcess>> TraceProcess::Start(std::string_vi
   if (child < 0) return ErrnoStatus(errno, "a process for the formats of tracepoints");
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // Who reads what the parent prints would wait for this child as well.
+    // Otherwise a reader of the parent's output would wait for this child, too.
     close(STDOUT_FILENO);
     ours = UniqueFd();
     Serve(its.get(), section);
@@ -181,7 +181,7 @@ absl::Status TraceProcess::Texts(std::span<const TraceRecord> records,
   }
   if (child_ == 0 || batch.size() > kMostBytes) return absl::OkStatus();
   const BatchHead head{static_cast<uint32_t>(records.size()), static_cast<uint32_t>(batch.size())};
-  // If the child is gone, there is no answer.
+  // If sending fails, the child is gone, and Receive returns the error.
   if (SendAll(socket_.get(), BytesOf(head))) SendAll(socket_.get(), BytesOfText(batch));
   std::string answer;
   PROFILER_RETURN_IF_ERROR(Receive(&answer));

@@ -1,15 +1,15 @@
-// TraceFormats in a process of its own: libtraceevent (1.8 and before) crashes on formats that were
-// made to do so, and those of a recording are whoever's made it.
+// Runs TraceFormats in a separate process, because formats come from untrusted recordings and
+// libtraceevent (1.8 and before) crashes on malicious ones.
 //
 //   this process                      its child
 //   section            ── inherited ──▶ TraceFormats::Parse
-//                     ◀── u32 size, text: what is wrong with the section, or nothing
+//                     ◀── u32 size, text: the error in the section, or nothing
 //   u32 records, u32 bytes,
 //   { u32 CPU, u32 size, record } … ──▶ TraceFormats::Append
 //                     ◀── u32 bytes, { u32 size, text } …
 //
-// Many records at a time cost two context switches in all. The child has read all of them before it
-// answers, so that neither waits for the other to read.
+// A batch of records costs two context switches. The child reads the whole batch before it answers,
+// so that neither process waits for the other to read.
 
 #pragma once
 
@@ -29,24 +29,24 @@
 
 namespace profiler::events {
 
-// The CPU that a record was taken on, and its bytes.
+// The CPU of a record, and its bytes.
 using TraceRecord = std::pair<uint32_t, std::string>;
 
-// Not thread-safe, and not to be started while other threads run. Cost: a fork, and two context
-// switches per call, some 10 µs.
+// A child process. Not thread-safe; start it while no other threads run. Cost: a fork, and two
+// context switches per call, some 10 µs.
 class TraceProcess {
  public:
-  // Errors: those of TraceFormats::Parse, of socketpair(2) and fork(2); kDataLoss where the formats
-  // ended the child.
+  // Starts the child. Errors: those of TraceFormats::Parse, of socketpair(2) and fork(2); kDataLoss
+  // if the formats ended the child.
   static absl::StatusOr<std::unique_ptr<TraceProcess>> Start(std::string_view section);
   TraceProcess(const TraceProcess&) = delete;
   TraceProcess& operator=(const TraceProcess&) = delete;
   ~TraceProcess();
 
-  // As TraceFormats::Append has it. kDataLoss when the record has ended the child, or kept it busy
-  // for seconds; nothing is appended from then on.
+  // Appends the text of a record, like TraceFormats::Append. Error: kDataLoss if the record ended
+  // the child or kept it busy for seconds; later calls append nothing.
   absl::Status Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out);
-  // The text of each record, as by Append; empty ones after an error.
+  // Sets the text of each record, like Append; the texts are empty after an error.
   absl::Status Texts(std::span<const TraceRecord> records, std::vector<std::string>* texts);
 
  private:
@@ -54,7 +54,7 @@ class TraceProcess {
   absl::Status Receive(std::string* out);
   void End();
 
-  pid_t child_;  // 0: ended
+  pid_t child_;  // 0: it has ended
   UniqueFd socket_;
 };
 

@@ -38,7 +38,7 @@ TEST_F(TraceProcessTest, SaysWhatManyRecordsSayAtOnce) {
   ASSERT_TRUE(process.ok()) << process.status();
   std::vector<TraceRecord> records;
   for (const int id : {7, -1, 8}) records.emplace_back(0, TextOf(BytesOf(Record{.id = id})));
-  records[1].second.resize(4);  // too short to be one
+  records[1].second.resize(4);  // too short for a record
   std::vector<std::string> texts;
   EXPECT_TRUE((*process)->Texts(records, &texts).ok());
   EXPECT_EQ(texts, (std::vector<std::string>{"id 7", "", "id 8"}));

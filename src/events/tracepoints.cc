@@ -23,7 +23,7 @@ bool IsFolder(const std::string& path) {
   return access((path + "/events").c_str(), F_OK) == 0 || errno == EACCES;
 }
 
-// The mount point of a tracefs in /proc/mounts: DEVICE POINT TYPE OPTIONS …
+// Returns the mount point of a tracefs in /proc/mounts: DEVICE POINT TYPE OPTIONS …
 std::string MountedTracing(const procfs::Roots& roots) {
   std::string text;
   if (!procfs::ReadFile(roots.proc + "/mounts", &text).ok()) return "";
@@ -37,7 +37,8 @@ std::string MountedTracing(const procfs::Roots& roots) {
   return "";
 }
 
-// Names in a folder that fit the pattern, sorted; without a pattern there is nothing to list.
+// Returns the names in a folder that match the pattern, sorted; a name that is no pattern is
+// returned unchecked.
 absl::StatusOr<std::vector<std::string>> Matching(const std::string& folder,
                                                   const std::string& pattern) {
   if (!IsPattern(pattern)) return std::vector<std::string>{pattern};
@@ -53,7 +54,7 @@ absl::StatusOr<std::vector<std::string>> Matching(const std::string& folder,
   return names;
 }
 
-// The names of a tracepoint's fields, those that all have last; none where the format cannot be
+// Returns the names of a tracepoint's fields, the common fields last; empty if the format cannot be
 // read.
 std::vector<std::string> FieldsOf(const std::string& format, const std::string& system) {
   const std::unique_ptr<tep_handle, void (*)(tep_handle*)> events(tep_alloc(), tep_free);
@@ -67,12 +68,12 @@ std::vector<std::string> FieldsOf(const std::string& format, const std::string& 
   for (const tep_format_field* list : {event->format.fields, event->format.common_fields}) {
     for (; list != nullptr; list = list->next) names.emplace_back(list->name);
   }
-  // The kernel knows these of every record, Documentation/trace/events.rst.
+  // The kernel has these for every record, Documentation/trace/events.rst.
   for (const char* name : {"CPU", "cpu", "COMM", "comm", "stacktrace"}) names.emplace_back(name);
   return names;
 }
 
-// Words with a comparison behind them: what a filter takes for fields.
+// Returns the words that a comparison follows, which a filter treats as fields.
 std::vector<std::string_view> ComparedWords(std::string_view filter) {
   std::vector<std::string_view> words;
   for (size_t at = 0; at < filter.size();) {

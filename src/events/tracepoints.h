@@ -1,9 +1,9 @@
-// The kernel's tracepoints, as tracefs lists them.
+// Lists the kernel's tracepoints, from tracefs.
 //
 //   /sys/kernel/tracing/events/sched/sched_switch/id       372     config of PERF_TYPE_TRACEPOINT
-//   /sys/kernel/tracing/events/sched/sched_switch/format   the fields of its records
+//   /sys/kernel/tracing/events/sched/sched_switch/format   fields of its records
 //
-// Only root may read them, unless tracefs was mounted otherwise.
+// Only root may read them, unless tracefs is mounted with other permissions.
 
 #pragma once
 
@@ -25,24 +25,25 @@ struct Tracepoint {
   std::string full_name() const { return system + ":" + name; }
 };
 
-// Where tracefs is mounted: /sys/kernel/tracing, below debugfs, or where /proc/mounts says. Errors,
-// each with its remedy: kNotFound where it is mounted nowhere, kPermissionDenied where this user
-// may not read it.
+// Returns the mount point of tracefs: /sys/kernel/tracing, below debugfs, or as in /proc/mounts.
+// Errors, each with its remedy: kNotFound if it is not mounted, kPermissionDenied if this user may
+// not read it.
 absl::StatusOr<std::string> TracingDirectory(const procfs::Roots& roots);
 
-// Those whose system and name fit these patterns (*, ?, […]), by name. kNotFound where none does;
-// the errors of TracingDirectory.
+// Returns the tracepoints whose system and name match these patterns (*, ?, […]), sorted by name.
+// Errors: kNotFound if there are none; those of TracingDirectory.
 absl::StatusOr<std::vector<Tracepoint>> FindTracepoints(const procfs::Roots& roots,
                                                         const std::string& system,
                                                         const std::string& name);
 
-// The text of its format file.
+// Returns the text of the tracepoint's format file.
 absl::StatusOr<std::string> TracepointFormat(const procfs::Roots& roots,
                                              const Tracepoint& tracepoint);
 
-// Whether all that this filter of the tracepoint's records ("prev_pid == 0 && …") compares are
-// fields of it; kInvalidArgument names the first that is none, and those that there are. Its syntax
-// is the kernel's to judge: libtraceevent's parser of filters crashes on wrong ones (1.7.1).
+// Returns OK if this filter of the tracepoint's records ("prev_pid == 0 && …") compares only its
+// fields. Error: kInvalidArgument names the first unknown field, and lists the fields. Only the
+// kernel checks the syntax, because libtraceevent's parser of filters crashes on invalid ones
+// (1.7.1).
 absl::Status CheckFilter(const procfs::Roots& roots, const Tracepoint& tracepoint,
                          const std::string& filter);
 

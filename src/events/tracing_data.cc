@@ -19,7 +19,8 @@ void Append(Size size, std::string& out) {
   out += TextOf(BytesOf(size));
 }
 
-// A file of tracefs behind its size. One that cannot be read is empty: only formats matter.
+// Appends a file of tracefs after its size. A file that cannot be read is empty, because only
+// formats matter.
 template <class Size>
 void AppendFile(const std::string& path, std::string& out) {
   std::string text;

@@ -1,4 +1,4 @@
-// The build-id that OpenTelemetry defines for files that have none of their linker's:
+// Computes the build-id that OpenTelemetry defines for files without a build-id of their linker:
 //
 //   SHA-256 of  the first 4096 bytes │ the last 4096 bytes │ length, u64 big-endian
 //   id          the first 16 bytes of that, in hexadecimal
@@ -11,7 +11,7 @@
 
 namespace profiler::image_ids {
 
-// Empty if the file cannot be read. Cost: two reads, and some 40 µs.
+// Returns the id; empty if the file cannot be read. Cost: two reads, and some 40 µs.
 std::string HtlhashOfFd(int fd);
 
 }  // namespace profiler::image_ids

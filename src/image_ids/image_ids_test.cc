@@ -35,7 +35,7 @@ std::string HashOf(const std::string& content) {
   return HtlhashOfFd(fd.get());
 }
 
-// The expected ids are those of Python's hashlib.
+// Python's hashlib gives the same ids.
 TEST(Htlhash, IsOfTheFirstPageTheLastOneAndTheLength) {
   EXPECT_EQ(HashOf(""), "af5570f5a1810b7af78caf4bc70a660f");
   EXPECT_EQ(HashOf("abc"), "a7e79e8a85da69bad5c3fea209342ac9");

@@ -74,7 +74,7 @@ Features UsualFeatures() {
 
 absl::Status AppendAll(Writer& writer, perf_event::RecordBuilder& records) {
   const std::span<const std::byte> bytes = records.bytes();
-  // In two pieces, as a ring gives them when records go over its end.
+  // In two pieces, like records that wrap around the end of a ring.
   const std::span<const std::byte> pieces[] = {bytes.first(bytes.size() / 2),
                                                bytes.subspan(bytes.size() / 2)};
   const absl::Status status = writer.Append(pieces);
@@ -88,7 +88,8 @@ std::unique_ptr<Writer> WriteUsualRecording(const std::string& path, StreamListe
                                {.id_capacity = 4, .on_stream = std::move(listener)});
   EXPECT_TRUE(writer.ok()) << writer.status();
   perf_event::RecordBuilder records(attr);
-  // Mapped where it is in its file: some versions of perf show the one address, some the other.
+  // The address equals the file offset, because some versions of perf show the one and some the
+  // other.
   records.By(7, 7).Comm("cat").Mmap2(0x1000, 0x200000, 0x1000, "/bin/cat");
   for (const std::vector<uint64_t>& round :
        std::vector<std::vector<uint64_t>>{{110, 130, 120, 140}, {160, 150, 170}, {190, 180}}) {
@@ -124,7 +125,7 @@ std::string ToldFile(const std::string& path, Recording::Order order) {
     told = Told(**recording, order);
     for (const std::string& warning : (*recording)->warnings()) told += " # " + warning;
   }
-  // Told without where the test runs.
+  // Removes the test's directory from the text.
   for (size_t at; (at = told.find(path)) != std::string::npos;) told.replace(at, path.size(), "F");
   return told;
 }

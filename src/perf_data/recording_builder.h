@@ -1,4 +1,4 @@
-// Recordings for tests: written, taken apart again, and told as text.
+// Writes recordings for tests, reads them again, and formats their records as text.
 
 #pragma once
 
@@ -17,49 +17,51 @@
 
 namespace profiler::perf_data {
 
-// A path in the test's own directory.
+// Returns a path in the test's own directory.
 std::string TestPath(std::string_view name);
 
 std::vector<std::byte> ReadFile(const std::string& path);
 void WriteFile(const std::string& path, std::span<const std::byte> bytes);
 
-// IP, TID, TIME, CPU, PERIOD, CALLCHAIN, ID and IDENTIFIER, as the recorder asks for them.
+// Returns an attr with IP, TID, TIME, CPU, PERIOD, CALLCHAIN, ID and IDENTIFIER, like those of the
+// recorder.
 perf_event::Attr UsualAttr();
 
-// What a small recording has for features.
+// Returns the features of a small recording.
 Features UsualFeatures();
 
-// One event "cpu-clock" with ids 1 and 2, three rounds on two CPUs, and UsualFeatures. Its samples
-// are at 110, 120, … 190, each ip a thousand times its time. Its writer has finished.
+// Writes one event "cpu-clock" with ids 1 and 2, three rounds on two CPUs, and UsualFeatures. The
+// samples are at 110, 120, … 190; each ip is a thousand times the sample's time. Finishes the
+// writer and returns it.
 std::unique_ptr<Writer> WriteUsualRecording(const std::string& path, StreamListener listener = {});
 inline constexpr int kUsualSamples = 9;
 
-// Appends the builder's records and starts it anew.
+// Appends the builder's records and clears the builder.
 absl::Status AppendAll(Writer& writer, perf_event::RecordBuilder& records);
 
-// What ForEach visits: "110 SAMPLE, 120 SAMPLE/1, COMM"; time 0 and event 0 are left out. Then " !"
-// and the message of what stopped it.
+// Returns the records that ForEach visits: "110 SAMPLE, 120 SAMPLE/1, COMM". Omits time 0 and event
+// 0. An error follows as " !" and its message.
 std::string Told(Recording& recording, Recording::Order order);
 
-// The same of a file, or what Open says. Warnings follow, each after " # ".
+// Like Told, for a file. Returns the error if Open fails. Warnings follow, each after " # ".
 std::string ToldFile(const std::string& path, Recording::Order order);
 
-// The same of `bytes` that come through a pipe, `step` of them at a time.
+// Like Told, for `bytes` that come through a pipe, `step` bytes at a time.
 std::string ToldPipe(std::span<const std::byte> bytes, Recording::Order order, size_t step);
 
-// A stream (pipe layout) as bytes: its 16-byte header, HEADER_ATTR for each event with `ids`, an
-// EVENT_UPDATE with its name, a HEADER_FEATURE with a host name, then `records`.
+// Returns a stream (pipe layout): its 16-byte header, for each event a HEADER_ATTR with its `ids`
+// and an EVENT_UPDATE with its name, a HEADER_FEATURE with a host name, then `records`.
 std::vector<std::byte> StreamOf(const std::vector<EventToWrite>& events,
                                 std::span<const std::byte> records);
 
-// A recording of these records, in one event without ids, as a machine of the other byte order
-// writes it.
+// Returns a recording of these records, in one event without ids, as a machine of the other byte
+// order writes it.
 std::vector<std::byte> FileInOtherOrder(const perf_event::RecordBuilder& records);
 
-// A file of one round marker and no events, whose header says this of its attr entries.
+// Returns a file with one round marker and no events, whose header claims these attr entries.
 std::vector<std::byte> FileWithoutEvents(uint64_t attr_entry_size, uint64_t attrs_offset);
 
-// Puts a whole record of `type` with this body, size padded to 8 or not, at the end of `*out`.
+// Appends a whole record of `type` with this body. Does not require a size that is a multiple of 8.
 void AddRecord(uint32_t type, std::string_view body, std::vector<std::byte>* out);
 
 }  // namespace profiler::perf_data

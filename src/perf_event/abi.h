@@ -1,5 +1,5 @@
-// The numbers of Linux's perf_event ABI, as of Linux 7.2: the installed header may be older than
-// the files that we read. Source: include/uapi/linux/perf_event.h.
+// The numbers of Linux's perf_event ABI, as of Linux 7.2. Defined here because the installed header
+// may be older than the recordings that are read. Source: include/uapi/linux/perf_event.h.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace profiler::perf_event {
 
-// PERF_RECORD_*: below 64 the kernel's, from 64 on perf's own
+// PERF_RECORD_*. Types below 64 are the kernel's; types from 64 on are perf's own
 // (tools/lib/perf/include/perf/event.h).
 enum RecordType : uint32_t {
   kRecordMmap = 1,
@@ -71,7 +71,7 @@ inline constexpr uint16_t kMiscGuestKernel = 4;
 inline constexpr uint16_t kMiscGuestUser = 5;
 inline constexpr uint16_t kMiscMmapData = 1 << 13;   // MMAP, MMAP2: a data mapping
 inline constexpr uint16_t kMiscCommExec = 1 << 13;   // COMM: because of exec
-inline constexpr uint16_t kMiscForkExec = 1 << 13;   // FORK: perf's own
+inline constexpr uint16_t kMiscForkExec = 1 << 13;   // FORK: set by perf, not by the kernel
 inline constexpr uint16_t kMiscSwitchOut = 1 << 13;  // SWITCH
 inline constexpr uint16_t kMiscSwitchOutPreempt = 1 << 14;
 inline constexpr uint16_t kMiscMmapBuildId = 1 << 14;  // MMAP2 carries a build-id
@@ -121,7 +121,7 @@ inline constexpr uint64_t kRegsAbiNone = 0;
 inline constexpr uint64_t kRegsAbi32 = 1;
 inline constexpr uint64_t kRegsAbi64 = 2;
 
-// A record's size is a u16 and a multiple of 8.
+// The largest record: a record's size is a u16 and a multiple of 8.
 inline constexpr size_t kMaxRecordSize = 65528;
 
 // PERF_CONTEXT_*: markers inside a call chain. An entry >= kContextMax is a marker, never an

@@ -1,5 +1,5 @@
-// Our numbers against the installed kernel header, which may be older, or newer, than ours. What
-// the header does not know is left out; what the header knows and we do not fails to compile.
+// Compares our numbers with the installed kernel header, which may be older or newer than ours.
+// Names that the header lacks are skipped; a name of the header that we lack is a compile error.
 
 #include "src/perf_event/abi.h"
 
@@ -102,7 +102,7 @@ static_assert(offsetof(Attr, sample_max_stack) == offsetof(perf_event_attr, samp
 static_assert(offsetof(Attr, aux_sample_size) == offsetof(perf_event_attr, aux_sample_size));
 static_assert(offsetof(Attr, sig_data) == offsetof(perf_event_attr, sig_data));
 
-// What the compiler makes of the kernel's bit-field when one flag is set.
+// Expects that the kernel's bit-field, with only that flag set, equals our constant.
 #define PROFILER_EXPECT_FLAG(ours, theirs)                                                     \
   do {                                                                                         \
     perf_event_attr attr{};                                                                    \

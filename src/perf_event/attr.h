@@ -1,4 +1,4 @@
-// perf_event_attr: how one event was opened, and so how its records are laid out.
+// perf_event_attr: how an event was opened, and therefore how its records are laid out.
 
 #pragma once
 
@@ -50,8 +50,8 @@ enum AttrFlag : uint64_t {
   kAttrDeferOutput = 1ull << 39,
 };
 
-// The same bytes as the kernel's struct perf_event_attr (Linux 7.2), so it can be handed to
-// perf_event_open(2) with `size` set. A shorter one from a file has its missing tail as zeroes.
+// Has the same bytes as the kernel's struct perf_event_attr (Linux 7.2), so it can be passed to
+// perf_event_open(2) with `size` set. If a file has a shorter struct, the missing fields are zero.
 struct Attr {
   uint32_t type = 0;
   uint32_t size = 0;
@@ -88,8 +88,8 @@ inline constexpr size_t kAttrSizeVer0 = 64;
 inline constexpr int kAttrPreciseIpShift = 15;
 inline constexpr uint64_t kAttrPreciseIpMask = 3ull << kAttrPreciseIpShift;
 
-// The smallest published size (64, 72, 80, 96, 104, 112, 120, 128, 136, 144) that holds every
-// non-zero field.
+// Returns the smallest published size (64, 72, 80, 96, 104, 112, 120, 128, 136, 144) that includes
+// every non-zero field.
 uint32_t SmallestSize(const Attr& attr);
 
 }  // namespace profiler::perf_event

@@ -9,7 +9,7 @@
 namespace profiler::perf_event {
 namespace {
 
-// All fields but the flags.
+// Swaps all fields except the flags.
 void SwapPlainFields(Attr& attr) {
   const auto swap = [](auto&... fields) { ((fields = SwapBytes(fields)), ...); };
   swap(attr.type, attr.size, attr.config, attr.sample_period, attr.sample_type, attr.read_format,
@@ -26,7 +26,7 @@ uint64_t ReverseBits(uint64_t value) {
   return reversed;
 }
 
-// Every flag is one bit, but precise_ip is a number of two, whose own bits keep their order.
+// Swaps the two bits of precise_ip back: it is a two-bit number, whose bits keep their order.
 uint64_t SwapPreciseIpBits(uint64_t flags) {
   const uint64_t low = (flags >> kAttrPreciseIpShift) & 1;
   const uint64_t high = (flags >> (kAttrPreciseIpShift + 1)) & 1;

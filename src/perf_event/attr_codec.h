@@ -1,11 +1,11 @@
-// perf_event_attr as bytes: in files of other sizes and of the other byte order.
+// Reads and writes perf_event_attr structs of any size and either byte order.
 //
-// A struct perf_event_attr grows at its end; its `size` says how much of it there is, and what is
-// missing is zero. In the other byte order the flags are not just turned: the kernel declares them
-// once as a bit-field, which a big-endian compiler numbers from the most significant bit on.
+// A struct perf_event_attr grows at its end; its `size` says how much of it is stored, and missing
+// fields are zero. Flags in the other byte order need more than a byte swap: the kernel declares
+// them as a bit-field, which a big-endian compiler numbers from the most significant bit on.
 //
-//   native     bit 0 disabled, bit 1 inherit, … bits 15–16 precise_ip …
-//   foreign    bit 63 disabled, bit 62 inherit, … bits 48–47 precise_ip, high bit still first …
+//   native   bit 0 disabled, bit 1 inherit, … bits 15–16 precise_ip …
+//   foreign  bit 63 disabled, bit 62 inherit, … bits 48–47 precise_ip (its high bit is bit 48) …
 //
 // Source: include/uapi/linux/perf_event.h, Linux 7.2.
 
@@ -24,24 +24,25 @@
 namespace profiler::perf_event {
 
 struct DecodedAttr {
-  Attr attr;         // native; attr.size as it stands in the bytes, 64 where that is 0 (Linux 2.6)
-  size_t bytes = 0;  // how many bytes the attr takes: attr.size
-  std::span<const std::byte> unknown_tail;  // beyond sizeof(Attr), as it stands; a view of `bytes`
+  // Native. attr.size is the stored size, or 64 if that is 0 (Linux 2.6).
+  Attr attr;
+  size_t bytes = 0;                         // size of the attr in bytes: attr.size
+  std::span<const std::byte> unknown_tail;  // stored bytes beyond sizeof(Attr), a view
 };
 
 // Reads an attr from the start of `bytes`. `foreign_order`: they are in the other byte order.
-// kDataLoss when its size is under 64 or over what there is.
+// Error: kDataLoss if its size is below 64 or beyond the end of `bytes`.
 absl::StatusOr<DecodedAttr> ReadAttr(std::span<const std::byte> bytes, bool foreign_order);
 
-// Appends attr.size bytes of it (of SmallestSize when that is 0), what is unknown being zero.
+// Appends attr.size bytes, or SmallestSize if that is 0. Bytes beyond sizeof(Attr) are zero.
 void WriteAttr(const Attr& attr, std::vector<std::byte>* out);
 
-// The same attr in the other byte order, and back.
+// Convert an attr from and to the other byte order.
 Attr SwapAttrToNative(const Attr& foreign);
 Attr SwapAttrToForeign(const Attr& native);
 
-// For perf_event_open(2): the same bytes, with the smallest size that holds them. What is newer
-// than this build's header stays behind.
+// Converts for perf_event_open(2), with the smallest size that includes all non-zero fields. Fields
+// that this build's kernel header lacks are dropped.
 perf_event_attr ToKernelAttr(const Attr& attr);
 
 }  // namespace profiler::perf_event

@@ -9,7 +9,7 @@
 namespace profiler::perf_event {
 namespace {
 
-// Every field has a value of its own; precise_ip is 1 of 3, which is not its own mirror image.
+// Returns an attr whose fields all differ. precise_ip is 1, which differs from its mirror image, 2.
 Attr FullAttr() {
   return {.type = 1,
           .size = sizeof(Attr),
@@ -68,7 +68,7 @@ TEST(AttrCodecTest, ABigEndianRecorderNumbersFlagsFromTheTopOfEachByte) {
   EXPECT_EQ(foreign_flags(kAttrInherit), byte(0, 0x40));
   EXPECT_EQ(foreign_flags(kAttrMmap), byte(1, 0x80));
   EXPECT_EQ(foreign_flags(kAttrSampleIdAll), byte(2, 0x20));
-  // precise_ip is a number over bits 15 and 16: its high bit comes first, in byte 1.
+  // precise_ip is a number in bits 15 and 16. Its high bit comes first, in byte 1.
   EXPECT_EQ(foreign_flags(2ull << kAttrPreciseIpShift), byte(1, 0x01));
   EXPECT_EQ(foreign_flags(1ull << kAttrPreciseIpShift), byte(2, 0x80));
 }
@@ -80,7 +80,7 @@ TEST(AttrCodecTest, OldSizesHaveZeroesForWhatTheyLack) {
     std::vector<std::byte> bytes;
     WriteAttr(attr, &bytes);
     EXPECT_EQ(bytes.size(), size);
-    bytes.resize(size + 16, std::byte{0xee});  // the ids behind it
+    bytes.resize(size + 16, std::byte{0xee});  // as if ids followed
     const auto decoded = ReadAttr(bytes, false);
     ASSERT_TRUE(decoded.ok());
     EXPECT_EQ(decoded->bytes, size);

@@ -13,14 +13,14 @@ namespace {
 
 constexpr uint64_t kLevels = 7;
 
-// By bit.
+// The name of each bit.
 constexpr std::array<std::string_view, 20> kNames = {
     "u",        "k",         "hv",        "any",      "any_call", "any_ret", "ind_call",
     "abort_tx", "in_tx",     "no_tx",     "cond",     "stack",    "ind_jmp", "call",
     "no_flags", "no_cycles", "save_type", "hw_index", "priv",     "counter",
 };
 
-// 0 where none is called so.
+// Returns 0 for an unknown name.
 uint64_t BitOf(std::string_view name) {
   for (size_t bit = 0; bit < kNames.size(); ++bit) {
     if (absl::EqualsIgnoreCase(View(kNames[bit]), View(name))) return uint64_t{1} << bit;

@@ -1,4 +1,4 @@
-// Which branches a branch stack has, as perf names them: attr.branch_sample_type.
+// Converts filters of branch stacks (attr.branch_sample_type) between perf's names and bits.
 //
 // Source: enum perf_branch_sample_type in include/uapi/linux/perf_event.h, and the names in
 // tools/perf/util/parse-branch-options.c, Linux 7.2.
@@ -14,16 +14,16 @@
 namespace profiler::perf_event {
 
 inline constexpr uint64_t kBranchAny = 1ull << 3;  // PERF_SAMPLE_BRANCH_ANY
-// PERF_SAMPLE_BRANCH_CALL_STACK: the calls that have not returned yet.
+// PERF_SAMPLE_BRANCH_CALL_STACK: calls that have not returned yet.
 inline constexpr uint64_t kBranchCallStack = 1ull << 11;
 
-// "any_call,u" as bits; case does not matter. Where nothing but levels (u, k, hv) is named, any
-// branches at these (perf forgets the levels then); the kernel takes the levels of the event where
-// none are. kInvalidArgument, with the names that there are, for another one and for an empty text.
-// Thread-safe.
+// Returns the bits of a list like "any_call,u"; case does not matter. If only levels (u, k, hv) are
+// named, adds "any" (perf ignores the levels then). If no level is named, the kernel uses the
+// event's levels. Error: kInvalidArgument for an unknown name, with the list of names, and for an
+// empty text. Thread-safe.
 absl::StatusOr<uint64_t> ParseBranchFilter(std::string_view text);
 
-// All names: "u, k, hv, any, …".
+// Returns all names: "u, k, hv, any, …".
 std::string BranchFilterNames();
 
 }  // namespace profiler::perf_event

@@ -8,7 +8,7 @@
 namespace profiler::perf_event {
 namespace {
 
-// What begins so looks like a path and is memory.
+// Names of memory that look like paths begin with one of these.
 constexpr std::array<std::string_view, 4> kPrefixes = {"/dev/zero", "/anon_hugepage", "[stack",
                                                        "/SYSV"};
 

@@ -1,4 +1,4 @@
-// Executable memory that is of no file, as mapping records name it: what JIT compilers fill.
+// Recognises and names executable memory that belongs to no file: memory that JIT compilers fill.
 
 #pragma once
 
@@ -8,11 +8,12 @@
 
 namespace profiler::perf_event {
 
-// Of the file name of an MMAP or MMAP2 record.
+// True if the file name of an MMAP or MMAP2 record means such memory.
 bool IsCodeMemory(std::string_view filename);
 
-// What all views call such memory of a process: the file in which perf, and we, look for its
-// functions, whether it is there or not. So does perf script, and who reads that looks for it.
+// Returns the name that all views show for such memory: the path of the process's perf map, whether
+// that file exists or not. perf looks for function names there, and so do we. perf script prints
+// this name, and its readers expect it.
 std::string CodeMemoryName(uint32_t pid);
 
 }  // namespace profiler::perf_event

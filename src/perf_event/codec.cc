@@ -15,14 +15,15 @@ namespace {
 
 constexpr int kHeaderSize = sizeof(RecordHeader);
 
-// Where `field` of `sample` is in a SAMPLE record. Only fields of fixed size may stand before it.
+// Returns the offset of `field` of `sample` in a SAMPLE record. Only fields of fixed size may
+// precede it.
 int SampleOffset(const RecordLayout& layout, const Sample& sample, const void* field) {
   FieldLocator locator(field);
   SampleFields(locator, layout, sample);
   return locator.offset() < 0 ? -1 : kHeaderSize + locator.offset();
 }
 
-// Where `field` of `id` begins, in bytes before the record's end.
+// Returns the distance of `field` of `id` from the record's end, in bytes.
 int TrailerOffset(const RecordLayout& layout, const SampleId& id, const void* field) {
   FieldLocator locator(field);
   SampleIdFields(locator, layout, id);
@@ -37,8 +38,9 @@ bool DecodeInto(RawRecord record, const RecordLayout& layout, Record* out) {
   return reader.ok();
 }
 
-// The same as *out = {}: of a known size that long GCC makes a string instruction, whose start
-// alone costs as much as the rest of Decode. The library's memset is told the size at run time.
+// Sets memory to 0. `*out = {}` is slower: GCC makes a string instruction of it, because the size
+// is known and large, and starting that instruction costs as much as the rest of Decode. noipa
+// hides the size, so memset is called.
 [[gnu::noipa]] void Zero(void* at, size_t size) { std::memset(at, 0, size); }
 
 void Clear(Sample* sample) {
@@ -54,7 +56,8 @@ uint64_t WordAt(RawRecord record, size_t offset) {
   return word;
 }
 
-// A field of any kernel record: samples have it in front, all others at their end.
+// Returns a field of any kernel record, which samples have at their start and other records at
+// their end.
 uint64_t FieldOf(RawRecord record, int sample_offset, int trailer_offset) {
   if (record.type() == kRecordSample) {
     return sample_offset < 0 ? 0 : WordAt(record, sample_offset);
@@ -65,8 +68,8 @@ uint64_t FieldOf(RawRecord record, int sample_offset, int trailer_offset) {
   return size < kHeaderSize + from_end ? 0 : WordAt(record, size - from_end);
 }
 
-// An event whose PMU gave no branches at all has nr = 0 and, unlike any other, no hw_idx behind it.
-// Nothing in the record says so but its length, so such samples are read both ways.
+// True if branch stacks may lack hw_idx: a PMU that gave no branches at all writes nr = 0 without
+// hw_idx. Only the record's length tells the two forms apart, so such samples are read both ways.
 bool MayLackHwIndex(const RecordLayout& layout) {
   return (layout.branch_sample_type & kBranchHwIndex) != 0 &&
          (layout.sample_type & kSampleBranchStack) != 0;
@@ -78,7 +81,7 @@ RecordLayout WithoutHwIndex(const RecordLayout& layout) {
   return without;
 }
 
-// Which of the two it is, tried without turning anything.
+// Tries both forms without swapping any bytes. Returns true if hw_idx is missing.
 template <SwapDirection kDirection>
 bool LacksHwIndex(std::span<const std::byte> body, uint16_t misc, const RecordLayout& layout) {
   Sample sample;
@@ -90,10 +93,10 @@ bool LacksHwIndex(std::span<const std::byte> body, uint16_t misc, const RecordLa
   return without.ok() && (!with.ok() || without.remaining() == 0);
 }
 
-// Turns a sample's numbers to where the swapper says.
+// Swaps a sample's numbers into the swapper's destination.
 template <SwapDirection kDirection>
 void SwapSample(const RecordLayout& layout, FieldSwapper<kDirection>& swapper) {
-  alignas(Sample) std::byte cleared[sizeof(Sample)];  // Sample{} is cleared the slow way
+  alignas(Sample) std::byte cleared[sizeof(Sample)];  // `Sample cleared{}` would be slow, see Zero
   Zero(cleared, sizeof(cleared));
   SampleFields(swapper, layout, *reinterpret_cast<Sample*>(cleared));
 }
@@ -115,8 +118,8 @@ bool SwapBody(std::span<std::byte> body, RecordHeader header, const RecordLayout
 
 constexpr uint64_t kOpaqueFields = kSampleRaw | kSampleStackUser | kSampleAux;
 
-// Turns a sample's numbers into `scratch`. False where Decode might read other fields than those
-// that were turned: the record is too short, or may have no hw_idx.
+// Swaps a sample's numbers into `scratch`. Returns false if Decode might read other fields than
+// were swapped: the record is too short, or may lack hw_idx.
 bool TurnNumbers(std::span<const std::byte> stored, RecordHeader header, const RecordLayout& layout,
                  std::byte* scratch) {
   if (MayLackHwIndex(layout)) return false;

@@ -9,7 +9,7 @@
 namespace profiler::perf_event {
 namespace {
 
-// The bit-field, from its lowest bit on:
+// The fields of a data_src, a bit-field, from its lowest bit on:
 //
 //   op:5 lvl:14 snoop:5 lock:2 dtlb:7 lvl_num:4 remote:1 snoopx:2 blk:3 hops:3
 struct DataSource {
@@ -30,8 +30,8 @@ struct DataSource {
   uint32_t snoop_more, blocked, hops;
 };
 
-constexpr uint32_t kNotAvailable = 1 << 0;         // of op, level, snoop, lock, tlb and blocked
-constexpr uint32_t kHit = 1 << 1, kMiss = 1 << 2;  // of level and tlb
+constexpr uint32_t kNotAvailable = 1 << 0;         // in op, level, snoop, lock, tlb and blocked
+constexpr uint32_t kHit = 1 << 1, kMiss = 1 << 2;  // in level and tlb
 constexpr uint32_t kLevelNumberNotAvailable = 0xf;
 
 constexpr std::string_view kOps[] = {"N/A", "LOAD", "STORE", "PFETCH", "EXEC"};
@@ -59,7 +59,7 @@ constexpr std::string_view kSnoops[] = {"N/A", "None", "Hit", "Miss", "HitM"};
 constexpr std::string_view kSnoopsMore[] = {"Fwd", "Peer"};
 constexpr std::string_view kTlbs[] = {"N/A", "HIT", "MISS", "L1", "L2", "Walker", "Fault"};
 
-// The names of the bits that are set, joined with " or ".
+// Appends the names of the bits that are set, joined with " or ".
 void AddAlternatives(uint32_t bits, std::span<const std::string_view> names, std::string* text) {
   for (size_t i = 0; i < names.size(); ++i) {
     if ((bits >> i & 1) == 0) continue;

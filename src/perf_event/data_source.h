@@ -1,4 +1,4 @@
-// What a memory access met (PERF_SAMPLE_DATA_SRC), in the words of `perf script`.
+// Formats the source of a memory access (PERF_SAMPLE_DATA_SRC) as `perf script` does.
 // Source: include/uapi/linux/perf_event.h and tools/perf/util/mem-events.c, Linux 7.2.
 
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace profiler::perf_event {
 
-// "|OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A"
+// Returns, for example, "|OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A".
 std::string DataSourceInPerfsWords(uint64_t data_src);
 
 }  // namespace profiler::perf_event

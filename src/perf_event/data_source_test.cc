@@ -5,7 +5,7 @@
 namespace profiler::perf_event {
 namespace {
 
-// What perf 7.2 prints of the same values.
+// Compares with the output of perf 7.2.
 TEST(DataSourceTest, IsToldInPerfsWords) {
   EXPECT_EQ(DataSourceInPerfsWords(0x5080021), "|OP N/A|LVL N/A|SNP N/A|TLB N/A|LCK N/A|BLK  N/A");
   EXPECT_EQ(DataSourceInPerfsWords(0x68100142),

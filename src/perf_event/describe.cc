@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 23> kKernelRecords = {
     "CALLCHAIN_DEFERRED",
 };
 
-// From kRecordUserFirst on.
+// Names of the types from kRecordUserFirst on.
 constexpr std::array<std::string_view, 23> kPerfRecords = {
     "ATTR",      "EVENT_TYPE",    "TRACING_DATA", "BUILD_ID",       "FINISHED_ROUND",
     "ID_INDEX",  "AUXTRACE_INFO", "AUXTRACE",     "AUXTRACE_ERROR", "THREAD_MAP",
@@ -115,7 +115,7 @@ struct FlagName {
   std::string_view name;
 };
 
-// In the order of the bits, which is that of perf's list.
+// In the order of the bits, which is also perf's order.
 constexpr FlagName kFlags[] = {
     {kAttrDisabled, "disabled"},
     {kAttrInherit, "inherit"},
@@ -173,7 +173,7 @@ std::string DescribeBits(uint64_t bits, std::span<const std::string_view> names)
 
 std::string Hexadecimal(uint64_t value) { return value == 0 ? "0" : absl::StrFormat("%#x", value); }
 
-// "0x9 (PERF_COUNT_SW_DUMMY)"
+// Returns, for example, "0x9 (PERF_COUNT_SW_DUMMY)".
 std::string Named(std::string number, uint64_t value, std::span<const std::string_view> names) {
   if (value >= names.size()) return number;
   return absl::StrCat(number, " (", View(names[value]), ")");

@@ -21,7 +21,7 @@ struct NamedEvent {
   std::string_view name;
 };
 
-// The first name of an event is the one that it is shown under.
+// An event is shown under the first of its names.
 constexpr NamedEvent kEvents[] = {
     {kTypeHardware, 0, "cycles"},
     {kTypeHardware, 0, "cpu-cycles"},
@@ -98,7 +98,7 @@ std::string BreakpointName(const Attr& attr) {
   return name;
 }
 
-// The event without modifiers.
+// Returns the event's name without modifiers.
 std::string BareName(const Attr& attr) {
   // The upper half of config selects a PMU on machines with several kinds of CPU.
   const uint64_t config = attr.config & 0xffffffff;
@@ -124,9 +124,10 @@ std::string BareName(const Attr& attr) {
   return absl::StrFormat("pmu%d:%#x", attr.type, attr.config);
 }
 
-// As evsel__add_modifiers() of tools/perf/util/evsel.c has them, Linux 6.13 to 7.2, and as perf 7.2
-// prints streams of perf 3.2 to 4.14, whose events count the host alone: "cycles:H". Older perfs
-// took exclude_guest for the default of an event without other modifiers, and left it out.
+// Returns the modifiers that perf 7.2 prints, like evsel__add_modifiers() of
+// tools/perf/util/evsel.c, Linux 6.13 to 7.2. This also holds for streams of perf 3.2 to 4.14,
+// whose events count only the host: "cycles:H". Older perfs treated exclude_guest as the default of
+// an event without other modifiers, and omitted the H.
 std::string Modifiers(const Attr& attr) {
   std::string letters;
   if (attr.has(kAttrExcludeKernel) || attr.has(kAttrExcludeUser) || attr.has(kAttrExcludeHv)) {

@@ -1,12 +1,14 @@
-// Names of events as perf writes them, made from an attr, and those that stand for one.
+// Derives the names of events from their attrs, as perf writes them, and finds generic events by
+// name.
 //
 //   cpu-clock  cycles:u  page-faults  L1-dcache-load-misses  raw 0x1a8  mem:0x601040:w
 //   tracepoint:317
-//              └event┘ └modifiers: u user, k kernel, h hypervisor, p precise (up to ppp), H host, G
-//              guest
 //
-// Thread-safe. No system calls: names of tracepoints and of PMUs are the kernel's to know, so those
-// go by number. What a person types is read in src/events.
+// The letters after the last colon of "cycles:u" are modifiers: u user, k kernel, h hypervisor, p
+// precise (up to ppp), H host, G guest.
+//
+// Thread-safe. Makes no system calls, so tracepoints and PMUs have numbers instead of names, which
+// only the kernel knows. src/events parses the events that a user types.
 
 #pragma once
 
@@ -19,22 +21,22 @@
 
 namespace profiler::perf_event {
 
-// What to call an event whose file gives it no name. Never empty; a type that is none of the
-// kernel's generic ones goes by number ("pmu12:0x3c").
+// Returns a name for an event that the file does not name. Never empty. An event of a type that is
+// not generic is named by numbers ("pmu12:0x3c").
 std::string EventName(const Attr& attr);
 
-// Whether an event counts nothing: it is there for the records beside its samples.
+// True if an event counts nothing: it is opened only for its records other than samples.
 bool IsDummy(const Attr& attr);
 
-// Type and config of one of the kernel's generic events, by its name or an alias of perf's
-// (cpu-cycles, faults, cs, migrations …): hardware, software and cache events, without modifiers,
-// in letters of either case.
+// Returns type and config of a generic event of the kernel: hardware, software or cache event.
+// Accepts perf's aliases (cpu-cycles, faults, cs, migrations …) and letters of either case, but no
+// modifiers.
 std::optional<Attr> FindKnownEvent(std::string_view name);
 
-// Every name that FindKnownEvent knows, but for those of cache events.
+// Returns every name that FindKnownEvent accepts, except those of cache events.
 std::vector<std::string_view> KnownEventNames();
 
-// Those of cache events: L1-dcache-loads, L1-dcache-load-misses, …
+// Returns the names of cache events: L1-dcache-loads, L1-dcache-load-misses, …
 std::vector<std::string> CacheEventNames();
 
 }  // namespace profiler::perf_event

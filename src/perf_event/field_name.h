@@ -1,4 +1,4 @@
-// What a field of a record is called and how people read its value.
+// Names the fields of records, and says how their values are shown.
 
 #pragma once
 
@@ -14,15 +14,15 @@ enum class Shown : uint8_t {
   kDataSource,     // PERF_SAMPLE_DATA_SRC
   kWeight,         // WEIGHT or WEIGHT_STRUCT
   kCallchain,      // addresses and PERF_CONTEXT_* markers
-  kReadFormat,     // read_values.h
-  kUserRegisters,  // by the bits of attr.sample_regs_user
-  kIntrRegisters,  // … sample_regs_intr
-  kNamespaces,     // device and inode in turn
+  kReadFormat,     // see read_values.h
+  kUserRegisters,  // selected by attr.sample_regs_user
+  kIntrRegisters,  // selected by attr.sample_regs_intr
+  kNamespaces,     // device and inode alternate
 };
 
-// `text` lives as long as the program.
+// A name, whose text lives as long as the program, and the format of the value.
 struct FieldName {
-  constexpr FieldName(const char* name) : text(name) {}  // NOLINT: names stand in lists of fields
+  constexpr FieldName(const char* name) : text(name) {}  // NOLINT: implicit, for lists of fields
   constexpr FieldName(const char* name, Shown how) : text(name), shown(how) {}
 
   std::string_view text;

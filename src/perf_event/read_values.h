@@ -1,4 +1,4 @@
-// Names the words of a read_format: what READ records and samples with PERF_SAMPLE_READ carry.
+// Names the words of a read_format, which READ records and samples with PERF_SAMPLE_READ contain.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace profiler::perf_event {
 
-// One event's count.
+// The count of one event.
 struct CounterValue {
   uint64_t value = 0;
   uint64_t id = 0;    // 0 without PERF_FORMAT_ID
@@ -18,19 +18,19 @@ struct CounterValue {
   bool operator==(const CounterValue&) const = default;
 };
 
-// A view of the words that Decode handed out; they are laid out as sample_fields.h draws. Missing
-// words read as zero.
+// A view of the words that Decode returned; sample_fields.h draws their layout. Missing words read
+// as zero.
 class ReadValues {
  public:
   ReadValues(U64Array words, uint64_t read_format) : words_(words), format_(read_format) {}
 
-  // Events: the group's, or 1.
+  // Returns the number of events: those of the group, or 1.
   size_t size() const {
     if (words_.empty()) return 0;
     return has(kFormatGroup) ? (words_.size() - FirstValue()) / Stride() : 1;
   }
 
-  // Nanoseconds that the event (group) was enabled and on the PMU; 0 where not recorded.
+  // Return the nanoseconds that the event or group was enabled and on the PMU; 0 if not recorded.
   uint64_t time_enabled() const { return has(kFormatTotalTimeEnabled) ? Word(BeforeTimes()) : 0; }
   uint64_t time_running() const {
     if (!has(kFormatTotalTimeRunning)) return 0;
@@ -38,7 +38,7 @@ class ReadValues {
   }
 
   CounterValue operator[](size_t i) const {
-    // Alone, the times stand between the value and its id.
+    // Without a group, the times are between the value and its id.
     const size_t value = has(kFormatGroup) ? FirstValue() + i * Stride() : 0;
     size_t next = has(kFormatGroup) ? value + 1 : 1 + Times();
     CounterValue counter{.value = Word(value)};
@@ -49,7 +49,7 @@ class ReadValues {
 
  private:
   bool has(uint64_t bit) const { return (format_ & bit) != 0; }
-  // The value, or the group's size.
+  // Words before the times: the value, or the group's size.
   static constexpr size_t BeforeTimes() { return 1; }
   size_t Times() const {
     return std::popcount(format_ & (kFormatTotalTimeEnabled | kFormatTotalTimeRunning));

@@ -1,12 +1,12 @@
-// Makes records as bytes, for tests: a stream of kernel records laid out by one attr.
+// Encodes a sequence of kernel records with the layout of one attr, for tests.
 //
 //   RecordBuilder records(SampleAttr(kSampleIp | kSampleTid | kSampleTime));
 //   records.At(10).By(7, 7).Comm("cat", /*exec=*/true).Mmap2(0x1000, 0x2000, 0, "/bin/cat");
 //   records.At(20).Sample(0x1234);
 //   for (RawRecord record : records.records()) …
 //
-// At, By, On, Id, Period and Mode stand until they are changed. A field whose bit is not in
-// sample_type is not written.
+// At, By, On, Id, Period and Mode apply until they are called again. A field whose bit is missing
+// in sample_type is not written.
 
 #pragma once
 
@@ -24,30 +24,30 @@
 
 namespace profiler::perf_event {
 
-// A software clock sampled with these fields, and sample_id_all.
+// Returns the attr of a sampled software clock with these fields and sample_id_all.
 Attr SampleAttr(uint64_t sample_type);
 
 class RecordBuilder {
  public:
   explicit RecordBuilder(const Attr& attr);
 
-  // The time, thread, CPU and event id of the records to come.
+  // Set the time, thread, CPU, event id and period of the following records.
   RecordBuilder& At(uint64_t time);
   RecordBuilder& By(uint32_t pid, uint32_t tid);
   RecordBuilder& On(uint32_t cpu);
   RecordBuilder& Id(uint64_t id);
   RecordBuilder& Period(uint64_t period);
-  // The mode of samples' ip and of mappings: kMiscUser unless changed.
+  // Sets the mode of samples' ip and of mappings, kMiscUser by default.
   RecordBuilder& Mode(uint16_t cpumode);
 
   RecordBuilder& Mmap(uint64_t addr, uint64_t len, uint64_t pgoff, std::string_view filename);
   RecordBuilder& Mmap2(uint64_t addr, uint64_t len, uint64_t pgoff, std::string_view filename);
   RecordBuilder& Mmap2(uint64_t addr, uint64_t len, uint64_t pgoff, std::string_view filename,
                        std::span<const std::byte> build_id);
-  // A mapping without PROT_EXEC, as attr.mmap_data records it.
+  // Adds a mapping without PROT_EXEC, as attr.mmap_data records it.
   RecordBuilder& DataMmap2(uint64_t addr, uint64_t len, uint64_t pgoff, std::string_view filename);
   RecordBuilder& Comm(std::string_view comm, bool exec = false);
-  // By() is the parent.
+  // Adds a FORK; the thread of By() is the parent.
   RecordBuilder& Fork(uint32_t child_pid, uint32_t child_tid);
   RecordBuilder& Exit();
   RecordBuilder& Lost(uint64_t lost);
@@ -58,7 +58,7 @@ class RecordBuilder {
   RecordBuilder& Sample(uint64_t ip, std::initializer_list<uint64_t> callchain = {});
   RecordBuilder& Sample(uint64_t ip, std::span<const uint64_t> callchain);
   RecordBuilder& CallchainDeferred(uint64_t cookie, std::initializer_list<uint64_t> callchain);
-  // Any record of this package, with exactly these values.
+  // Adds any record of this package, with exactly these values.
   template <class Record>
   RecordBuilder& Add(uint32_t type, uint16_t misc, const Record& record) {
     starts_.push_back(bytes_.size());
@@ -68,7 +68,7 @@ class RecordBuilder {
 
   const RecordLayout& layout() const { return layout_; }
   const Attr& attr() const { return attr_; }
-  // All records so far, one behind the other; views live until the next one is added.
+  // All records so far, without gaps. Views live until the next record is added.
   std::span<const std::byte> bytes() const { return bytes_; }
   std::vector<RawRecord> records() const;
   RawRecord last() const;

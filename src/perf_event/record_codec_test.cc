@@ -1,4 +1,5 @@
-// Every record but SAMPLE: back and forth in both byte orders, cut short, and absurd.
+// Tests every record except SAMPLE: encoding and decoding in both byte orders, truncation, absurd
+// values.
 
 #include <array>
 #include <cstring>
@@ -37,8 +38,8 @@ constexpr std::array<uint64_t, 4> kWords = {0x81, 0x82, 0x83, 0x84};
 
 U64Array Words(size_t count) { return U64Array(std::as_bytes(std::span(kWords)).first(count * 8)); }
 
-// One record, its encoding in the other byte order (the body in front of the sample_id, so that
-// every field's place and width can be read off), and how to decode it and encode that again.
+// A record; its body in the other byte order, without the sample_id, to check the position and
+// width of every field; and a function that decodes and encodes it.
 struct Case {
   const char* name;
   std::vector<std::byte> bytes;
@@ -190,7 +191,8 @@ TEST(RecordCodecTest, FieldsOfANewerKernelInFrontOfTheTrailerAreSkipped) {
 
 TEST(RecordCodecTest, EveryRecordCutBelowItsFixedFieldsIsRefused) {
   for (const Case& c : Cases()) {
-    // Texts and padded bytes have no length of their own, so only what they must leave is known.
+    // The length of texts and padded bytes is not stored, so only the size of the other fields is
+    // checked.
     size_t fixed = c.bytes.size();
     for (const char* text : {"MMAP", "MMAP2", "MMAP2 with build-id", "MMAP2 with a short build-id",
                              "COMM", "KSYMBOL", "CGROUP", "TEXT_POKE"}) {

@@ -1,6 +1,7 @@
-// How the kernel's records are laid out, written once each for reading, writing, measuring and
-// byte-swapping (record_io.h). Above each: its body as in include/uapi/linux/perf_event.h, Linux
-// 7.2. All but SAMPLE end in a sample_id (sample_fields.h) where attr.sample_id_all is set.
+// The layouts of the kernel's records, each written once for reading, writing, measuring and
+// byte-swapping (record_io.h). The comment of each layout is the body as in
+// include/uapi/linux/perf_event.h, Linux 7.2. If attr.sample_id_all is set, all records except
+// SAMPLE end in a sample_id (sample_fields.h).
 //
 // Private to this package: include codec.h.
 
@@ -20,8 +21,8 @@ namespace profiler::perf_event {
 template <class R, class Record>
 concept IsA = std::same_as<std::remove_const_t<R>, Record>;
 
-// The end of every record but SAMPLE. Found from the record's end: a newer kernel may have put
-// fields of its own in front.
+// The end of every record except SAMPLE. It is located from the record's end, because a newer
+// kernel may have added fields before it.
 template <class Io, class R>
 void Trailer(Io& io, const RecordLayout& layout, R& record) {
   if (!layout.sample_id_all) return;
@@ -41,7 +42,7 @@ void Fields(Io& io, const RecordLayout& layout, R& mmap) {
   Trailer(io, layout, mmap);
 }
 
-// What identifies the file of an MMAP2, 24 bytes either way
+// The 24 bytes of an MMAP2 that identify its file:
 //
 //   misc without MMAP_BUILD_ID      with it
 //   u32 maj, min                    u8  build_id_size
@@ -67,9 +68,9 @@ void MappedFileFields(Io& io, R& mmap) {
   }
 }
 
-// Linux 3.12 to 3.15 write no prot and flags: the name is where they are since. Its first character
-// tells, as the first and the last byte of a prot are at most 7. Both are looked at, so that what
-// is no prot at all is taken for the same thing in either byte order.
+// True for an MMAP2 of Linux 3.12 to 3.15, which has no prot and flags: the name is in their place.
+// A name begins with '/' or '['; the first and the last byte of a prot are at most 7. Both bytes
+// are checked, so that invalid data gives the same result in either byte order.
 template <class Io>
 bool LacksProtection(const Io& io) {
   const auto begins_name = [](uint8_t byte) { return byte == '/' || byte == '['; };
@@ -169,7 +170,7 @@ void Fields(Io& io, const RecordLayout& layout, R& lost) {
   Trailer(io, layout, lost);
 }
 
-// SWITCH      nothing of its own
+// SWITCH      no fields of its own
 template <class Io, IsA<Switch> R>
 void Fields(Io& io, const RecordLayout& layout, R& record) {
   Trailer(io, layout, record);
@@ -226,7 +227,7 @@ void Fields(Io& io, const RecordLayout& layout, R& cgroup) {
   Trailer(io, layout, cgroup);
 }
 
-// TEXT_POKE   u64 addr; u16 old_len, new_len; u8 bytes[old_len + new_len], padded with them to 8
+// TEXT_POKE   u64 addr; u16 old_len, new_len; u8 bytes[old_len + new_len], padded to 8 bytes
 template <class Io, IsA<TextPoke> R>
 void Fields(Io& io, const RecordLayout& layout, R& poke) {
   io.Value(Hex("addr"), poke.addr);

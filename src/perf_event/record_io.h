@@ -1,22 +1,23 @@
-// What can be done with a record's layout: read it, write it, measure it, turn its byte order
-// round, find a field in it. A layout (record_fields.h, sample_fields.h) is a template over one of
-// these; they share this vocabulary:
+// Operations on a record's layout: read it, write it, measure it, swap its byte order, locate a
+// field in it. A layout (record_fields.h, sample_fields.h) is a template over one of these classes,
+// which have the same functions:
 //
 //   Value(name, field)                 one u16, u32 or u64
-//   Count(name, n)                     a number that says how much follows: written as `n`; returns
-//                                      what stands there
+//   Count(name, n)                     the number of following elements: writes `n`; returns the
+//                                      number in the record
 //   Words(name, n, array)              n u64s
 //   Bytes(name, n, bytes)              n bytes without a byte order
 //   Branches(name, n, bytes)           n branch entries of 24 bytes
-//   Text(name, text, trailer)          characters up to a NUL, padded to 8, in front of a
-//                                      trailer of that size
-//   Padded(name, n, bytes, trailer)    n bytes, padded likewise
-//   SkipTo(trailer)                    over fields that a newer kernel added, to the trailer
-//   PeekWord(array)                    the next u64 without passing it: array[0]
-//   PeekByte(at)                       one of the next bytes without passing it; 0 when writing
-//   misc()                             of the header
+//   Text(name, text, trailer)          characters up to a NUL, padded to 8 bytes, before a trailer
+//                                      of that size
+//   Padded(name, n, bytes, trailer)    n bytes, padded in that way
+//   SkipTo(trailer)                    skips fields that a newer kernel added before the trailer
+//   PeekWord(array)                    returns the next u64 without consuming it: array[0]
+//   PeekByte(at)                       returns one of the next bytes without consuming it; 0 when
+//                                      writing
+//   misc()                             misc of the record's header
 //
-// Names are for people (record_text.cc prints them); to all of the Ios here they are nothing.
+// Names are for people (record_text.cc prints them); the classes here ignore them.
 //
 // Private to this package: include codec.h.
 
@@ -41,7 +42,7 @@ inline uint16_t SwapBytes(uint16_t value) { return __builtin_bswap16(value); }
 inline uint32_t SwapBytes(uint32_t value) { return __builtin_bswap32(value); }
 inline uint64_t SwapBytes(uint64_t value) { return __builtin_bswap64(value); }
 
-// a × b, or the largest number: counts come from untrusted bytes.
+// Returns a × b, or the largest number if that overflows, because counts come from untrusted bytes.
 inline uint64_t SaturatingProduct(uint64_t a, uint64_t b) {
   uint64_t product;
   return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
@@ -49,8 +50,8 @@ inline uint64_t SaturatingProduct(uint64_t a, uint64_t b) {
 
 inline constexpr size_t kBranchEntrySize = 24;
 
-// Numbers and arrays from a record; views point into it. What has no byte order is taken from the
-// record's opaque image, at the same offset. Failure is sticky: see ByteReader.
+// Reads a record; views point into it. Bytes without byte order come from the record's opaque
+// image, at the same offset. Failure is sticky, as in ByteReader.
 class FieldReader {
  public:
   static constexpr bool kReads = true;
@@ -63,7 +64,7 @@ class FieldReader {
   uint16_t misc() const { return misc_; }
   bool ok() const { return reader_.ok(); }
   size_t remaining() const { return reader_.remaining(); }
-  // The next `size` bytes, passed over; null, and failed, where there are fewer.
+  // Consumes the next `size` bytes and returns them. If there are fewer, fails and returns null.
   const std::byte* Front(size_t size) { return reader_.ReadBytes(size).data(); }
 
   template <class T>
@@ -98,13 +99,13 @@ class FieldReader {
   }
 
  private:
-  // The next `size` bytes as they stand; empty, and failed, when there are fewer.
+  // Consumes the next `size` bytes of the opaque image. If there are fewer, fails and returns none.
   std::span<const std::byte> Opaque(uint64_t size) {
     const std::byte* const at = opaque_ + reader_.offset();
     return {at, reader_.ReadBytes(size).size()};
   }
 
-  // The bytes from here to the trailer.
+  // Consumes the bytes before the trailer.
   std::span<const std::byte> UpTo(size_t trailer) {
     if (reader_.remaining() < trailer) {
       reader_.Fail();
@@ -118,7 +119,7 @@ class FieldReader {
   uint16_t misc_;
 };
 
-// Numbers whose bytes are known to be there.
+// Reads numbers without checking; the caller has checked that the bytes exist.
 class PlainReader {
  public:
   explicit PlainReader(const std::byte* at) : at_(at) {}
@@ -133,8 +134,8 @@ class PlainReader {
   const std::byte* at_;
 };
 
-// Adds up what FieldWriter will write. Counts may come from a record that could not be decoded, so
-// the sum stops at kMost, far above the largest record.
+// Computes how many bytes FieldWriter will write. Counts may come from a record that could not be
+// decoded, so the sum stops at kMost, far above the largest record.
 class FieldSizer {
  public:
   static constexpr bool kReads = false;
@@ -180,7 +181,7 @@ class FieldSizer {
   uint16_t misc_;
 };
 
-// Writes into `body`, which is as large as FieldSizer said and all zeroes.
+// Writes into `body`, which is as large as FieldSizer computed and filled with zeroes.
 class FieldWriter {
  public:
   static constexpr bool kReads = false;
@@ -228,10 +229,10 @@ class FieldWriter {
   uint16_t misc_;
 };
 
-// The bits of a branch entry's flags as a machine of the other byte order numbers them, widths in
-// order from mispredicted to reserved. The kernel declares this bit-field once, so a big-endian
-// compiler lays it out from the most significant bit on: turned as one u64, its fields stand in
-// reverse order, each with its own bits in order.
+// Renumbers the bits of a branch entry's flags between the two byte orders. kWidths are the widths
+// of the fields from mispredicted to reserved. The kernel declares this bit-field once, so a
+// big-endian compiler lays it out from the most significant bit on. In the byte-swapped u64 the
+// fields are therefore in reverse order, while the bits of each field keep theirs.
 inline uint64_t MirrorBranchFlags(uint64_t flags, bool from_native) {
   constexpr int kWidths[] = {1, 1, 1, 1, 16, 4, 2, 4, 3, 31};
   uint64_t mirrored = 0;
@@ -249,16 +250,16 @@ inline uint64_t MirrorBranchFlags(uint64_t flags, bool from_native) {
 
 enum class SwapDirection { kToNative, kToForeign };
 
-// Turns the byte order of every number and hands out native values, so that a layout finds its
-// counts either way. Numbers go to the same offset of another place, which may be the record
-// itself; what has no byte order is neither read nor written.
+// Swaps the byte order of every number and returns native values, so that a layout can use its
+// counts in both directions. A number is written at the same offset of `to`, which may be the
+// record itself. Bytes without byte order are neither read nor written.
 template <SwapDirection kDirection>
 class FieldSwapper {
  public:
   static constexpr bool kReads = true;
   static constexpr bool kToNative = kDirection == SwapDirection::kToNative;
 
-  // `to`: as large as `body`, or null, to turn nothing and only follow the layout.
+  // `to` is as large as `body`; null to follow the layout without writing.
   FieldSwapper(std::span<const std::byte> body, std::byte* to, uint16_t misc)
       : body_(body), to_(to), misc_(misc) {}
 
@@ -342,7 +343,7 @@ class FieldSwapper {
     return true;
   }
 
-  // The native value. `to` may be null.
+  // Returns the native value. `to` may be null.
   template <class T>
   static T SwapAt(const std::byte* from, std::byte* to) {
     T before;
@@ -367,13 +368,13 @@ class FieldSwapper {
   uint16_t misc_;
 };
 
-// Where one field of a layout is, known by its address in the record value that is passed through
-// the layout. Good for the fields in front of the first variable one.
+// Finds the offset of a field in a layout, by the address of the field in the record value that is
+// passed through the layout. Works for fields before the first one of variable size.
 class FieldLocator : public FieldSizer {
  public:
   explicit FieldLocator(const void* wanted) : FieldSizer(0), wanted_(wanted) {}
 
-  // Bytes from the layout's start to the field, -1 when it has none.
+  // Returns the bytes from the layout's start to the field; -1 if the layout lacks it.
   int offset() const { return offset_; }
 
   template <class T>

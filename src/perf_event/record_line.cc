@@ -13,11 +13,10 @@
 namespace profiler::perf_event {
 namespace {
 
-// C's %#lx, which writes 0 without its prefix.
+// Formats like C's %#lx, which writes 0 without a prefix.
 std::string Hexadecimal(uint64_t value) { return absl::StrFormat("%#x", value); }
 
-// What follows the record's name. Names come from the recording: control characters would change
-// the lines.
+// Replaces control characters in names, because they would break the lines.
 std::string Safe(std::string_view text) {
   std::string safe(text);
   for (char& c : safe) {

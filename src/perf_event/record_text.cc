@@ -70,8 +70,8 @@ std::string NumberText(Shown shown, uint64_t value) {
   }
 }
 
-// The fifth Io over the lists of fields: prints what it reads. Like FieldReader, which does the
-// reading, it fails for good at the first field that is not there.
+// Prints the fields that it reads through a layout, with the interface of record_io.h. Fails for
+// good at the first missing field, like the FieldReader inside.
 class FieldPrinter {
  public:
   static constexpr bool kReads = true;
@@ -124,7 +124,7 @@ class FieldPrinter {
     reader_.Padded(name, size, bytes, trailer);
     if (Read(name)) AppendBytes(name, bytes, indent_, out_);
   }
-  // Only the sample_id is found from the end.
+  // Called before the sample_id, the only field that is located from the end.
   void SkipTo(size_t trailer) {
     if (!Before("sample_id")) return;
     const size_t skipped = reader_.remaining() - std::min(reader_.remaining(), trailer);
@@ -148,7 +148,7 @@ class FieldPrinter {
     return reader_.ok();
   }
 
-  // Says so, once, where the record ends before the field does.
+  // Returns true if the field was read. Otherwise says that the record ends before it.
   bool Read(FieldName name) {
     if (reader_.ok()) return true;
     AppendName(name.text, indent_, out_);
@@ -271,10 +271,10 @@ constexpr MiscBit kMiscBits[] = {
     {kRecordHeaderBuildId, 1 << 15, "BUILD_ID_SIZE"},
 };
 
-// One part of a data_src: where it is, and the names of its bits or of its values.
+// A part of a data_src: its position, and the names of its bits or values.
 struct DataSourcePart {
   int shift, width;
-  bool number;  // else a set of bits
+  bool number;  // true: a value; false: a set of bits
   std::span<const std::string_view> names;
 };
 constexpr std::string_view kOps[] = {"OP_NA", "OP_LOAD", "OP_STORE", "OP_PFETCH", "OP_EXEC"};

@@ -1,5 +1,5 @@
-// The record vocabulary: every PERF_RECORD_* as a value. Views (string_view, span) point into the
-// bytes that the record was decoded from. How each is laid out is written once, in record_fields.h.
+// Structs for every PERF_RECORD_*, decoded. Views (string_view, span) point into the bytes that the
+// record was decoded from. The layouts are in record_fields.h.
 
 #pragma once
 
@@ -31,8 +31,7 @@ class U64Array {
   std::span<const std::byte> bytes_;
 };
 
-// The front part of a call chain, up to where its user part begins: the kernel's frames, with their
-// marker.
+// Returns the part of a call chain before its user part: the kernel's frames and their markers.
 inline U64Array WithoutUserPart(U64Array chain) {
   size_t size = 0;
   while (size < chain.size() && chain[size] != kContextUser &&
@@ -42,8 +41,8 @@ inline U64Array WithoutUserPart(U64Array chain) {
   return U64Array(chain.bytes().first(size * 8));
 }
 
-// What sample_id_all puts behind every non-sample record. Fields whose bit is not in sample_type
-// are zero.
+// The fields that sample_id_all adds to the end of every record except SAMPLE. Fields whose bit is
+// missing in sample_type are zero.
 struct SampleId {
   uint32_t pid = 0;
   uint32_t tid = 0;
@@ -64,7 +63,8 @@ struct Mmap {
 struct Mmap2 {
   uint32_t pid = 0, tid = 0;
   uint64_t addr = 0, len = 0, pgoff = 0;
-  // Either these four, or (misc has kMiscMmapBuildId) the build-id; the others are zero or empty.
+  // If misc has kMiscMmapBuildId, the build-id is set, otherwise these four. The others are zero or
+  // empty.
   uint32_t maj = 0, min = 0;
   uint64_t ino = 0, ino_generation = 0;
   std::span<const std::byte> build_id;  // at most 20 bytes; empty when there is none
@@ -136,16 +136,16 @@ struct Switch {
   SampleId sample_id;
 };
 
-// SWITCH_CPU_WIDE: likewise, with the thread on the other side of the switch.
+// SWITCH_CPU_WIDE: like SWITCH, with the thread on the other side of the switch.
 struct SwitchCpuWide {
   uint32_t next_prev_pid = 0, next_prev_tid = 0;
   SampleId sample_id;
 };
 
-// NAMESPACES of a thread.
+// NAMESPACES: the namespaces of a thread.
 struct Namespaces {
   uint32_t pid = 0, tid = 0;
-  U64Array links;  // dev and inode in turn; net, uts, ipc, pid, user, mnt, cgroup
+  U64Array links;  // dev and inode alternate; net, uts, ipc, pid, user, mnt, cgroup
   SampleId sample_id;
 };
 
@@ -153,11 +153,11 @@ struct BpfEvent {
   uint16_t event_type = 0;  // 1 program loaded, 2 unloaded
   uint16_t flags = 0;
   uint32_t id = 0;
-  uint64_t tag = 0;  // eight bytes as they stand, in no byte order
+  uint64_t tag = 0;  // eight bytes without byte order
   SampleId sample_id;
 };
 
-// CGROUP: the path of a cgroup id that samples will name.
+// CGROUP: the path of a cgroup, whose id samples contain.
 struct Cgroup {
   uint64_t id = 0;
   std::string_view path;
@@ -168,7 +168,7 @@ struct Cgroup {
 struct TextPoke {
   uint64_t addr = 0;
   uint16_t old_len = 0, new_len = 0;
-  std::span<const std::byte> bytes;  // old_len old ones, then new_len new ones
+  std::span<const std::byte> bytes;  // old_len old bytes, then new_len new bytes
   SampleId sample_id;
 };
 
@@ -177,8 +177,8 @@ struct AuxOutputHwId {
   SampleId sample_id;
 };
 
-// CALLCHAIN_DEFERRED (6.19): the user part of the call chains that ended in kContextUserDeferred
-// and this cookie, taken when the thread went back to user space.
+// CALLCHAIN_DEFERRED (6.19): the user part of earlier call chains that end in kContextUserDeferred
+// and this cookie, recorded when the thread returned to user space.
 struct CallchainDeferred {
   uint64_t cookie = 0;
   U64Array callchain;  // with PERF_CONTEXT_* markers
@@ -192,13 +192,13 @@ struct Registers {
   std::span<const std::byte> values;  // unaligned u64s
 };
 
-// One taken branch; `flags` as a little-endian machine lays the bit-field out: mispredicted:1,
+// A taken branch. `flags` has the bit-field as little-endian machines lay it out: mispredicted:1,
 // predicted:1, in_tx:1, abort:1, cycles:16, type:4, spec:2, new_type:4, priv:3.
 struct BranchEntry {
   uint64_t from = 0, to = 0, flags = 0;
 };
 
-// SAMPLE. Fields whose bit is not in sample_type are zero or empty.
+// SAMPLE. Fields whose bit is missing in sample_type are zero or empty.
 struct Sample {
   uint64_t ip = 0;
   uint32_t pid = 0, tid = 0;
@@ -209,16 +209,16 @@ struct Sample {
   uint32_t cpu = 0;
   uint32_t cpu_reserved = 0;
   uint64_t period = 0;
-  U64Array read;       // READ: its words as they stand; read_values.h names them
+  U64Array read;       // the words of READ; read_values.h names them
   U64Array callchain;  // with PERF_CONTEXT_* markers
   std::span<const std::byte> raw;
   uint64_t branch_hw_index = 0;
-  std::span<const std::byte> branches;  // 24 bytes an entry, see BranchEntry
-  U64Array branch_counters;             // one word an entry
+  std::span<const std::byte> branches;  // 24 bytes per entry, see BranchEntry
+  U64Array branch_counters;             // one word per entry
   Registers user_regs;
-  std::span<const std::byte> user_stack;  // cut to dyn_size
-  uint64_t user_stack_size = 0;           // as reserved by the kernel, before dyn_size
-  uint64_t weight = 0;                    // WEIGHT, or the three of WEIGHT_STRUCT as they stand
+  std::span<const std::byte> user_stack;  // the first dyn_size bytes
+  uint64_t user_stack_size = 0;           // size that the kernel reserved, before dyn_size
+  uint64_t weight = 0;  // WEIGHT, or the three numbers of WEIGHT_STRUCT in one word
   uint64_t data_src = 0;
   uint64_t transaction = 0;
   Registers intr_regs;
@@ -226,7 +226,7 @@ struct Sample {
   uint64_t cgroup = 0;
   uint64_t data_page_size = 0, code_page_size = 0;
   std::span<const std::byte> aux;
-  uint16_t misc = 0;  // of the record's header, as Decode found it
+  uint16_t misc = 0;  // misc of the record's header; set by Decode
 };
 
 }  // namespace profiler::perf_event

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kX86[] = {"AX", "BX",    "CX",  "DX",  "SI",  "DI",  "BP",  "SP",
                                      "IP", "FLAGS", "CS",  "SS",  "DS",  "ES",  "FS",  "GS",
                                      "R8", "R9",    "R10", "R11", "R12", "R13", "R14", "R15"};
-// Two bits each, the 128 bits of a vector register being two words.
+// Each vector register has two bits, because its 128 bits are two words.
 constexpr int kX86FirstVector = 32;
 constexpr std::string_view kX86Vectors[] = {"XMM0",  "XMM1",  "XMM2",  "XMM3", "XMM4",  "XMM5",
                                             "XMM6",  "XMM7",  "XMM8",  "XMM9", "XMM10", "XMM11",

@@ -1,4 +1,4 @@
-// Names of the registers in a sample's register sets, as perf prints them.
+// Names the registers in a sample's register sets, as perf prints them.
 // Source: tools/arch/*/include/uapi/asm/perf_regs.h and tools/perf/util/perf-regs-arch/, Linux 7.2.
 
 #pragma once
@@ -10,14 +10,16 @@ namespace profiler::perf_event {
 
 enum class Architecture : uint8_t { kUnknown, kX86, kArm64, kArm, kRiscv, kPowerpc, kS390 };
 
-// From the machine name that uname(2) gives and the ARCH feature holds: "x86_64", "aarch64", …
+// Returns the architecture for the machine name of uname(2) or of the ARCH feature: "x86_64",
+// "aarch64", …
 Architecture ArchitectureOf(std::string_view machine);
 
-// The one that this program runs on: what a recording that does not say is taken for.
+// Returns the architecture of this program, which is assumed for recordings that do not name
+// theirs.
 Architecture NativeArchitecture();
 
-// The name of the register that bit `bit` of a register mask stands for; "unknown" where there is
-// none. Lives as long as the program.
+// Returns the name of the register for bit `bit` of a register mask; "unknown" if there is none.
+// The text lives as long as the program.
 std::string_view RegisterName(Architecture architecture, int bit);
 
 }  // namespace profiler::perf_event

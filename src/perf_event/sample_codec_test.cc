@@ -1,4 +1,4 @@
-// SAMPLE: every sample_type bit alone and all of them together, in both byte orders, cut short at
+// Tests SAMPLE: every sample_type bit alone and all together, in both byte orders, truncated at
 // every length, and with absurd counts.
 
 #include <array>
@@ -33,7 +33,7 @@ std::string Text(const Registers& registers) {
                          Text(U64Array(registers.values)));
 }
 
-// Every field that is not zero or empty.
+// Returns every field that is not zero or empty.
 std::string Text(const Sample& s) {
   std::string text;
   const auto number = [&](const char* name, uint64_t value) {
@@ -124,7 +124,7 @@ std::vector<std::byte> EncodeSample(const Sample& sample, const RecordLayout& la
   return bytes;
 }
 
-// The same record, shorter or longer, with a header that says so.
+// Returns the record shortened or extended, with the new size in its header.
 std::vector<std::byte> Resized(std::vector<std::byte> bytes, size_t size) {
   bytes.resize(size);
   const RecordHeader header{kRecordSample, kMiscUser, static_cast<uint16_t>(size)};
@@ -132,7 +132,7 @@ std::vector<std::byte> Resized(std::vector<std::byte> bytes, size_t size) {
   return bytes;
 }
 
-// One 8-byte word a line, as hex digits in memory order of a big-endian machine: numbers read.
+// Returns one 8-byte word per line, in hexadecimal.
 std::string Words(std::span<const std::byte> body) {
   std::string text;
   for (size_t i = 0; i + 8 <= body.size(); i += 8) {
@@ -192,7 +192,7 @@ TEST_P(EachSampleBit, AloneComesBack) {
   ASSERT_TRUE(Decode(RawRecord(bytes), layout, &sample));
   EXPECT_NE(Text(sample), "") << "the bit has no field";
   EXPECT_EQ(Hex(EncodeSample(sample, layout)), Hex(bytes));
-  // What came back is part of what was given.
+  // Every field that came back must be in the full sample.
   const std::string full = Text(FullSample());
   std::string field;
   for (char c : Text(sample)) {
@@ -281,8 +281,8 @@ TEST(SampleCodecTest, CountsThatWrapRoundAreRefused) {
 
 TEST(SampleCodecTest, EveryReadFormatComesBack) {
   constexpr std::array<uint64_t, 9> kWords = {2, 11, 12, 13, 14, 15, 16, 17, 18};
-  // Words of each read_format with two events: alone 1 and one a bit; in a group nr, the times, and
-  // for each event its value, id and lost.
+  // Number of words for each read_format with two events. Without a group: the value and one word
+  // per bit. With a group: nr, the times, and for each event its value, id and lost.
   for (uint64_t format = 0; format < 32; ++format) {
     const auto bit = [&](uint64_t mask) { return (format & mask) != 0 ? 1 : 0; };
     const size_t times = bit(kFormatTotalTimeEnabled) + bit(kFormatTotalTimeRunning);
@@ -324,7 +324,7 @@ TEST(SampleCodecTest, UserStackIsCutToWhatTheKernelCouldCopy) {
   ASSERT_TRUE(Decode(RawRecord(bytes), layout, &back));
   EXPECT_EQ(back.user_stack.size(), 16u);
   EXPECT_EQ(back.user_stack_size, 1024u);
-  // A dyn_size over the size shows no more than there is.
+  // A dyn_size beyond the size gives the whole stack and not more.
   std::memset(bytes.data() + bytes.size() - 8, 0xff, 8);
   ASSERT_TRUE(Decode(RawRecord(bytes), layout, &back));
   EXPECT_EQ(back.user_stack.size(), 1024u);
@@ -361,7 +361,7 @@ TEST(SampleCodecTest, BranchStackWithoutBranchesMayLackItsHardwareIndex) {
 }
 
 TEST(SampleCodecTest, SwappingKnowsABranchStackThatLacksItsHardwareIndex) {
-  // As the kernel writes it: nr of 0, then at once the stack, whose bytes are not turned.
+  // As the kernel writes it: nr = 0, directly followed by the stack, whose bytes are not swapped.
   Attr attr{.sample_type = kSampleBranchStack | kSampleStackUser,
             .branch_sample_type = kBranchHwIndex};
   const RecordLayout with(attr);
@@ -405,7 +405,7 @@ TEST(SampleCodecTest, SwappingTurnsPairsAndBranchFlagsAndLeavesOpaqueBytes) {
             "0000000000000001"
             "0000000000000001"
             "0000000000000002"
-            // 1 0 0 0, sixteen bits of cycles, four of type, from the first bit on
+            // 1 0 0 0, 16 bits of cycles, 4 bits of type, from the first bit on
             "8"
             "1234"
             "5"
@@ -414,7 +414,7 @@ TEST(SampleCodecTest, SwappingTurnsPairsAndBranchFlagsAndLeavesOpaqueBytes) {
 
 TEST(SampleCodecTest, OffsetsInTheLayoutAreWhereDecodeFindsTheFields) {
   for (uint64_t bits = 0; bits < 1 << 9; ++bits) {
-    // The nine fields of fixed size that stand in front, in any selection.
+    // Every selection of the nine fields of fixed size that come first.
     constexpr uint64_t kFront[] = {kSampleIdentifier, kSampleIp,       kSampleTid,
                                    kSampleTime,       kSampleAddr,     kSampleId,
                                    kSampleCpu,        kSampleStreamId, kSamplePeriod};

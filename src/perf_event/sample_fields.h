@@ -1,9 +1,9 @@
-// How PERF_RECORD_SAMPLE and the sample_id behind every other record are laid out, written once for
-// reading, writing, measuring and byte-swapping (record_io.h).
+// The layouts of PERF_RECORD_SAMPLE and of the sample_id at the end of every other record, each
+// written once for reading, writing, measuring and byte-swapping (record_io.h).
 //
-// Source: perf_output_sample() and __perf_event__output_id_sample() in kernel/events/core.c,
-// Linux 7.2. The order there is the truth; the comment in include/uapi/linux/perf_event.h has AUX
-// and the page sizes the wrong way round.
+// Source: perf_output_sample() and __perf_event__output_id_sample() in kernel/events/core.c, Linux
+// 7.2. Their order is right; the comment in include/uapi/linux/perf_event.h has AUX and the page
+// sizes in the wrong order.
 //
 // Private to this package: include codec.h.
 
@@ -27,7 +27,7 @@ namespace profiler::perf_event {
 //   u64 id           ID
 //   u64 stream_id    STREAM_ID
 //   u32 cpu, res     CPU
-//   u64 id           IDENTIFIER: last, so that it is found from the end whatever else there is
+//   u64 id           IDENTIFIER: last, so that its distance from the record's end is fixed
 template <class Io, class R>
 void SampleIdFields(Io& io, const RecordLayout& layout, R& id) {
   const uint64_t type = layout.sample_type;
@@ -45,7 +45,7 @@ void SampleIdFields(Io& io, const RecordLayout& layout, R& id) {
   if (type & kSampleIdentifier) io.Value(Hex("id"), id.id);
 }
 
-// struct read_format, of READ records and of samples with READ
+// struct read_format, in READ records and in samples with READ
 //
 //   without PERF_FORMAT_GROUP          with PERF_FORMAT_GROUP
 //   u64 value                          u64 nr
@@ -63,7 +63,7 @@ void ReadFormatFields(Io& io, uint64_t format, Array& values) {
     return io.Words({"read", Shown::kReadFormat}, times + entry, values);
   const uint64_t entries = SaturatingProduct(io.PeekWord(values), entry);
   io.Words({"read", Shown::kReadFormat}, std::max(entries, 1 + times + entries),
-           values);  // the larger one unless it wrapped
+           values);  // entries is larger if the sum overflowed
 }
 
 struct RegisterNames {
@@ -144,10 +144,10 @@ void AuxFields(Io& io, R& sample) {
 //                                       u64 code_page_size          CODE_PAGE_SIZE
 //                                       u64 size, char data[size]   AUX
 //
-// data_src and the three weights are declared for both byte orders, so as one u64 each they have
-// the same value everywhere.
+// data_src and the three weights are declared for each byte order, so that as one u64 each they
+// have the same value on every machine.
 //
-// The left column up to READ is of a fixed size, RecordLayout::sample_fixed_size.
+// The fields above READ have a fixed size, RecordLayout::sample_fixed_size.
 template <class Io, class R>
 void FixedSampleFields(Io& io, const RecordLayout& layout, R& sample) {
   const uint64_t type = layout.sample_type;
@@ -179,7 +179,7 @@ void VariableSampleFields(Io& io, const RecordLayout& layout, R& sample) {
   constexpr uint64_t kUpToCallchain = kSampleIdentifier | kSampleIp | kSampleTid | kSampleTime |
                                       kSampleAddr | kSampleId | kSampleStreamId | kSampleCpu |
                                       kSamplePeriod | kSampleRead | kSampleCallchain;
-  if ((type & ~kUpToCallchain) == 0) return;  // most recordings: saves the look at the other bits
+  if ((type & ~kUpToCallchain) == 0) return;  // true for most recordings; skips the other checks
   if (type & kSampleRaw) RawFields(io, sample);
   if (type & kSampleBranchStack) BranchStackFields(io, layout, sample);
   if (type & kSampleRegsUser)

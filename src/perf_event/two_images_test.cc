@@ -1,4 +1,4 @@
-// Samples of the other byte order whose opaque bytes stay where they are.
+// Tests samples of the other byte order whose opaque bytes are not copied.
 
 #include <algorithm>
 #include <array>
@@ -55,7 +55,7 @@ bool Inside(std::span<const std::byte> part, std::span<const std::byte> whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
-// Bytes of what may have stood in the scratch memory before.
+// Returns scratch memory with bytes from an earlier use.
 std::vector<std::byte> UsedScratch() {
   return std::vector<std::byte>(size_t{1} << 16, std::byte{0xee});
 }

@@ -1,4 +1,4 @@
-// From a record's type to the struct that holds it.
+// Maps a record's type to the struct that holds it.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace profiler::perf_event {
 
-// Calls `visit` with a fresh value of the struct that holds records of this type. False, without a
-// call, for types that the kernel does not write.
+// Calls `visit` with a default value of the struct for this type and returns its result. Returns
+// false without a call for types that the kernel does not write.
 template <class Visit>
 bool VisitRecordType(uint32_t type, Visit&& visit) {
   switch (type) {

@@ -16,9 +16,9 @@
 namespace profiler::procfs {
 namespace {
 
-constexpr size_t kMaxBuildId = 20;             // what an MMAP2 record has room for
+constexpr size_t kMaxBuildId = 20;             // as many as an MMAP2 record can contain
 constexpr size_t kMaxProgramHeaders = 256;     // real images have a dozen
-constexpr size_t kMaxNoteSegment = 64 * 1024;  // and their notes are some hundred bytes
+constexpr size_t kMaxNoteSegment = 64 * 1024;  // real notes take some hundred bytes
 
 using Identity = std::array<unsigned char, EI_NIDENT>;
 
@@ -30,7 +30,7 @@ bool ReadAt(int fd, uint64_t offset, void* out, size_t size) {
   return pread(fd, out, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
 }
 
-// Empty as well for one that an MMAP2 record has no room for.
+// Returns the build-id; empty if it is too long for an MMAP2 record.
 BuildId BuildIdOf(std::span<const std::byte> notes) {
   const std::span<const std::byte> id = BuildIdInNotes(notes);
   return id.size() <= kMaxBuildId ? BuildId(id.begin(), id.end()) : BuildId();

@@ -1,4 +1,4 @@
-// Fake /proc and /sys trees, for tests.
+// Creates fake /proc and /sys trees, for tests.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace profiler::procfs {
 
-// A directory of its own for each test, gone afterwards.
+// A temporary directory for the current test; the destructor removes it.
 class FakeTree {
  public:
   FakeTree()
@@ -25,7 +25,7 @@ class FakeTree {
   Roots roots() const { return {(root_ / "proc").string(), (root_ / "sys").string()}; }
   std::string path(std::string_view file) const { return (root_ / file).string(); }
 
-  // "proc/7/comm"
+  // Writes a file such as "proc/7/comm".
   FakeTree& Write(std::string_view file, std::string_view text) {
     const std::filesystem::path path = root_ / file;
     std::filesystem::create_directories(path.parent_path());
@@ -43,13 +43,13 @@ class FakeTree {
     return Write("proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/comm",
                  std::string(comm) + "\n");
   }
-  // The state of a thread, as ps(1) has it: 'Z' for one that has ended.
+  // Sets the state of a thread as ps(1) shows it: 'Z' for one that has ended.
   FakeTree& State(int pid, int tid, char state) {
     const std::string stat = std::to_string(tid) + " (a) b) " + state + " 1 1";
     Write("proc/" + std::to_string(tid) + "/stat", stat);
     return Write("proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/stat", stat);
   }
-  // A process with its first thread.
+  // Adds a process with its first thread.
   FakeTree& Process(int pid, int parent, std::string_view comm, std::string_view maps) {
     const std::string directory = "proc/" + std::to_string(pid);
     Write(directory + "/status",

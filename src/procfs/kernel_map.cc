@@ -18,12 +18,12 @@
 namespace profiler::procfs {
 namespace {
 
-// kallsyms is made while it is read, 5 MB of it: take it in pieces and stop as soon as may be.
-// `visit` gets lines without their newline and says whether to go on.
+// Calls `visit` with each line, without its newline, until it returns false. The kernel creates
+// kallsyms, 5 MB, while it is read; so read it in pieces and stop as soon as possible.
 void ForEachLine(const std::string& path, absl::FunctionRef<bool(std::string_view)> visit) {
   UniqueFd fd;
   {
-    // Addresses are shown if they may be when the file is opened.
+    // The permissions at open decide whether addresses are shown.
     const RaisedCapabilities raised(kToReadProcesses);
     fd = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   }
@@ -50,12 +50,12 @@ struct KernelSymbol {
   bool of_module = false;
 };
 
-// "ffffffff81000000 T _text" and, for a module's, "\t[ext4]" behind it.
+// Parses "ffffffff81000000 T _text"; the symbol of a module is followed by "\t[ext4]".
 std::optional<KernelSymbol> ParseKallsymsLine(std::string_view line) {
   TextScanner scanner(line);
   const auto address = ParseNumber<uint64_t>(scanner.Word(), 16);
   if (!address.has_value()) return std::nullopt;
-  scanner.Word();  // its type
+  scanner.Word();  // type
   KernelSymbol symbol;
   symbol.address = *address;
   symbol.name = scanner.Word();
@@ -63,8 +63,8 @@ std::optional<KernelSymbol> ParseKallsymsLine(std::string_view line) {
   return symbol;
 }
 
-// Bytes from _text to _etext: "  01000000-02206447 : Kernel code". Zeroes for those who may not
-// know.
+// Returns the bytes from _text to _etext, from "  01000000-02206447 : Kernel code". The kernel
+// shows zeroes to unprivileged users.
 std::optional<uint64_t> TextSizeFromIomem(const Roots& roots) {
   std::string text;
   if (!ReadFile(roots.proc + "/iomem", &text).ok()) return std::nullopt;
@@ -82,7 +82,7 @@ std::optional<uint64_t> TextSizeFromIomem(const Roots& roots) {
   return std::nullopt;
 }
 
-// Paths of the modules that are installed, by name.
+// Returns the paths of the installed modules, by name.
 absl::flat_hash_map<std::string, std::string> InstalledModules(const std::string& directory) {
   absl::flat_hash_map<std::string, std::string> paths;
   ForEachLine(directory + "/modules.dep", [&](std::string_view line) {
@@ -133,9 +133,9 @@ std::vector<KernelModule> LoadedModules(const Roots& roots, const std::string& m
     TextScanner line(lines.Until('\n'));
     const std::string name(line.Word());
     const auto size = ParseNumber<uint64_t>(line.Word());
-    line.Word();  // how many use it
-    line.Word();  // which ones
-    line.Word();  // its state
+    line.Word();  // number of users
+    line.Word();  // names of users
+    line.Word();  // state
     std::string_view address = line.Word();
     if (address.starts_with("0x")) address.remove_prefix(2);
     const auto start = ParseNumber<uint64_t>(address, 16);

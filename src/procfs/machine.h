@@ -1,4 +1,4 @@
-// What a recording says of the machine it was made on, and the kernel's limits on recording.
+// Reads the facts about this machine that a recording stores, and the kernel's limits on recording.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace profiler::procfs {
 
-// Strings are empty, and numbers 0, where the machine does not say.
+// Facts about the machine. Unknown strings are empty, unknown numbers are 0.
 struct MachineFacts {
   std::string hostname;
   std::string osrelease;  // "6.18.44"
@@ -25,29 +25,31 @@ struct MachineFacts {
 };
 MachineFacts ReadMachineFacts(const Roots& roots);
 
-// The sysctls that decide what may be recorded; absent where the kernel has none.
+// The sysctls that decide what may be recorded; nullopt if the kernel lacks one.
 struct PerfLimits {
-  std::optional<int64_t> paranoid;         // kernel.perf_event_paranoid
-  std::optional<int64_t> mlock_kb;         // kernel.perf_event_mlock_kb: ring memory a CPU, a user
+  std::optional<int64_t> paranoid;  // kernel.perf_event_paranoid
+  // kernel.perf_event_mlock_kb: ring memory per CPU and user.
+  std::optional<int64_t> mlock_kb;
   std::optional<int64_t> max_sample_rate;  // kernel.perf_event_max_sample_rate, Hz
   std::optional<int64_t> max_stack;        // kernel.perf_event_max_stack, frames
   std::optional<int64_t> kptr_restrict;    // kernel.kptr_restrict
 };
 PerfLimits ReadPerfLimits(const Roots& roots);
 
-// CPUs that are online, ascending. kNotFound when /sys does not say.
+// Returns the online CPUs, ascending. Error: kNotFound if /sys does not list them.
 absl::StatusOr<std::vector<int>> OnlineCpus(const Roots& roots);
 
-// "0-2,5" → 0 1 2 5. kInvalidArgument for anything else, also for numbers over 65 535.
+// Parses a list of CPUs: "0-2,5" → 0 1 2 5. Error: kInvalidArgument for other text and for numbers
+// over 65 535.
 absl::StatusOr<std::vector<int>> ParseCpuList(std::string_view text);
 
-// Capabilities that this process has, in force or not (src/base/raised_capabilities.h), as bits
-// (CAP_IPC_LOCK, …); 0 when unknown.
+// Returns the capabilities that this process may use, effective or not
+// (src/base/raised_capabilities.h), as bits (CAP_IPC_LOCK, …); 0 if unknown.
 uint64_t PermittedCapabilities(const Roots& roots);
 
-// Whether this process sees a part of the machine's processes alone, in a PID namespace, as those
-// in containers do. False when unknown. The first namespace has the same number on each machine
-// (PROC_PID_INIT_INO of include/linux/proc_ns.h, Linux 3.8 to 6.18).
+// True if this process sees only a part of the machine's processes, because it is in a PID
+// namespace, for example in a container. False if unknown. The first namespace has the same number
+// on every machine (PROC_PID_INIT_INO of include/linux/proc_ns.h, Linux 3.8 to 6.18).
 bool IsInPidNamespace(const Roots& roots);
 
 }  // namespace profiler::procfs

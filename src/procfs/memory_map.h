@@ -1,4 +1,4 @@
-// One line of /proc/PID/maps as a value.
+// Parses lines of /proc/PID/maps.
 //
 //   7f33a3539000-7f33a368f000 r-xp 00026000 fe:00 332835   /usr/lib/x86_64-linux-gnu/libc.so.6
 //   start        end          prot pgoff    dev   inode    name
@@ -21,21 +21,21 @@ struct MemoryMap {
   uint32_t flags = 0;           // MAP_SHARED or MAP_PRIVATE
   uint32_t maj = 0, min = 0;
   uint64_t ino = 0;
-  // As the line has it, newlines in it still escaped as \012: a path, perhaps with " (deleted)"
-  // behind it, or a name like [vdso]; empty for anonymous memory. Points into the line.
+  // As in the line: a path, perhaps followed by " (deleted)", or a name like [vdso]; empty for
+  // anonymous memory. Newlines are escaped as \012. Points into the line.
   std::string_view name;
 };
 
-// Nothing when the line is not of this form.
+// Returns nullopt if the line does not have this form.
 std::optional<MemoryMap> ParseMapsLine(std::string_view line);
 
 // True if the open file is the one that is mapped from that inode of that device. On overlayfs a
-// mapping has the device of the file below, a path that of the overlay; the inode is the same where
-// all layers are of one file system. On btrfs a path has the device of its subvolume.
+// mapping has the device of the lower file, and a path has that of the overlay; the inode is the
+// same if all layers are in one file system. On btrfs a path has the device of its subvolume.
 bool IsMappedFile(int file, uint32_t maj, uint32_t min, uint64_t ino);
 
-// The name as an MMAP2 record of the kernel would have it: newlines unescaped, "//anon" for
-// anonymous memory.
+// Returns the name as in the kernel's MMAP2 record: newlines unescaped, "//anon" for anonymous
+// memory.
 std::string RecordName(const MemoryMap& map);
 
 }  // namespace profiler::procfs

@@ -14,11 +14,11 @@
 namespace profiler::procfs {
 namespace {
 
-// More than 100,000 mounts take, the most that a namespace may have.
+// More than the size of 100,000 mounts, the most that a namespace may have.
 constexpr size_t kMostOfFile = size_t{64} << 20;
 
-// The capabilities for a file that the kernel itself has named. Below a directory of the user's
-// (--symfs), or below a process's root, names are anybody's.
+// Returns the capabilities for a file whose path the kernel determines. Below a directory of the
+// user (--symfs) or a process's root, anybody may have chosen the names.
 uint64_t CapabilitiesFor(std::string_view path) {
   const bool is_of_kernel = path.starts_with("/proc/") || path.starts_with("/sys/");
   const bool leads_on = path.find("/root/") != path.npos || path.find("/cwd/") != path.npos;

@@ -1,4 +1,4 @@
-// Reads the small text files of /proc and /sys, whose size is not known before they are read.
+// Reads the small text files of /proc and /sys, whose size is unknown before they are read.
 
 #pragma once
 
@@ -13,33 +13,32 @@
 
 namespace profiler::procfs {
 
-// Where the two file systems are mounted; tests put a fake tree in their place.
+// The mount points of the two file systems. Tests use a fake tree instead.
 struct Roots {
   std::string proc = "/proc";
   std::string sys = "/sys";
 };
 
 // Replaces `*text` by the whole file; keeps its capacity, so that one string serves many files.
-// Errors: those of open(2) and read(2).
-// With the capabilities that the program may raise, so nobody else may have made the path.
+// Raises the program's capabilities, so nobody else may have chosen the path. Errors: those of
+// open(2) and read(2).
 absl::Status ReadFile(const std::string& path, std::string* text);
-// Reads a file that the user names, with the user's own rights. Errors as for ReadFile.
+// Like ReadFile, for a file that the user named: with only the user's own rights.
 absl::Status ReadNamedFile(const std::string& path, std::string* text);
 
-// Hands `take` each line, without its newline, until that says no, and keeps no more of the file
-// than one of them, nor of a line that has no end more than kLongestLine bytes. Errors: those of
-// open(2) and read(2).
+// Calls `take` with each line, without its newline, until it returns false. Splits a line of more
+// than kLongestLine bytes. Memory: twice kLongestLine. Errors: those of open(2) and read(2).
 inline constexpr size_t kLongestLine = size_t{1} << 16;
 absl::Status ReadLines(const std::string& path,
                        absl::FunctionRef<bool(std::string_view line)> take);
 
-// The first line without its newline; nothing when the file cannot be read.
+// Returns the first line without its newline; nullopt if the file cannot be read.
 std::optional<std::string> ReadLine(const std::string& path);
 
-// The number that the file consists of.
+// Returns the number that the file consists of; nullopt if it is none.
 std::optional<int64_t> ReadNumber(const std::string& path);
 
-// Takes pieces off the front of a text. Views point into the text.
+// Consumes pieces at the front of a text. Returned views point into the text.
 class TextScanner {
  public:
   explicit TextScanner(std::string_view text) : rest_(text) {}
@@ -47,7 +46,7 @@ class TextScanner {
   bool done() const { return rest_.empty(); }
   std::string_view rest() const { return rest_; }
 
-  // Up to `delimiter`, which is dropped; all that is left when there is none.
+  // Returns the text before `delimiter` and drops the delimiter; returns the rest if there is none.
   std::string_view Until(char delimiter) {
     const size_t end = rest_.find(delimiter);
     const std::string_view piece = rest_.substr(0, end);
@@ -58,7 +57,7 @@ class TextScanner {
     const size_t start = rest_.find_first_not_of(" \t");
     rest_.remove_prefix(start == std::string_view::npos ? rest_.size() : start);
   }
-  // The next word, spaces and tabs around it dropped.
+  // Returns the next word; drops the spaces and tabs around it.
   std::string_view Word() {
     SkipSpaces();
     const size_t end = rest_.find_first_of(" \t");
@@ -72,7 +71,7 @@ class TextScanner {
   std::string_view rest_;
 };
 
-// The whole of `text` as a number; nothing when there is anything else in it.
+// Returns the whole of `text` as a number; nullopt if it contains anything else.
 template <class T>
 std::optional<T> ParseNumber(std::string_view text, int base = 10) {
   T value{};
@@ -82,7 +81,7 @@ std::optional<T> ParseNumber(std::string_view text, int base = 10) {
   return value;
 }
 
-// The value of `key` in lines of the form "key : value", its spaces dropped.
+// Returns the value of `key` in lines of the form "key : value", without leading spaces.
 std::optional<std::string_view> ValueOf(std::string_view text, std::string_view key);
 
 }  // namespace profiler::procfs

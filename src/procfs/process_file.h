@@ -1,5 +1,5 @@
-// Reads files of /proc/PID, of which a process can make some as long as it likes: its command line
-// is what it has written to its memory, 64 GB if it wants. So each is read up to a bound.
+// Reads files of /proc/PID up to a size limit, because a process can make some of them arbitrarily
+// long. For example, its command line is its own memory, which may be 64 GB.
 
 #pragma once
 
@@ -13,17 +13,17 @@
 
 namespace profiler::procfs {
 
-// Replaces `*text` by the first `most` bytes of a file that the kernel has at hand, which nobody
-// can keep a reader waiting for. Keeps the capacity of `*text`. Errors: those of open(2) and
+// Replaces `*text` by the first `most` bytes of a file whose content the kernel has at hand, so
+// that nobody can make the reader wait. Keeps the capacity of `*text`. Errors: those of open(2) and
 // read(2).
 absl::Status ReadStart(const std::string& path, size_t most, std::string* text);
 
-// A page: enough for names, numbers and the part of a command line that anybody looks at.
+// A page: enough for names, numbers and the interesting part of a command line.
 inline constexpr size_t kMostOfProcessFile = 4096;
 
-// Replaces `*text` by the first `most` bytes of /proc/ID/NAME; `id` is a process or a thread. Files
-// that the kernel reads from the memory of that process (cmdline, environ) may keep a reader
-// waiting for ever, so they are read through CurrentFileAccess() (src/base/file_access.h).
+// Replaces `*text` by the first `most` bytes of /proc/ID/NAME; `id` is a process or a thread. The
+// kernel reads some files (cmdline, environ) from the memory of that process, which may make a
+// reader wait for ever. These are read through CurrentFileAccess() (src/base/file_access.h).
 absl::Status ReadOfProcess(const Roots& roots, uint32_t id, std::string_view name,
                            std::string* text, size_t most = kMostOfProcessFile);
 

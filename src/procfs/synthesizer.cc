@@ -23,8 +23,8 @@ namespace {
 constexpr uint32_t kKernelPid = static_cast<uint32_t>(-1);
 constexpr std::string_view kDeleted = " (deleted)";
 
-// The file behind a mapping, as its process sees it: the process may live in another mount
-// namespace, and a deleted file is still to be had by the mapping itself.
+// Opens the file of a mapping, with the process's root, because the process may be in another mount
+// namespace. A deleted file is opened through the mapping itself.
 UniqueFd OpenImage(const Roots& roots, pid_t pid, const MemoryMap& map, const std::string& name) {
   const std::string process =
       absl::StrCat(roots.proc, "/", LivingThreadOf(roots.proc, static_cast<uint32_t>(pid)));
@@ -33,11 +33,11 @@ UniqueFd OpenImage(const Roots& roots, pid_t pid, const MemoryMap& map, const st
   if (name.ends_with(kDeleted)) {
     path = absl::StrFormat("%s/map_files/%x-%x", process, map.start, map.end);
   }
-  // The file is the mapped one, or it is not used.
+  // Capabilities are safe here, because any file except the mapped one is refused below.
   const RaisedCapabilities raised(kToOpenImages);
   absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, root);
   if (!fd.ok()) return {};
-  // Another file may have taken the name since it was mapped.
+  // Another file may have got the name after the mapping was made.
   if (!IsMappedFile(fd->get(), map.maj, map.min, map.ino)) return {};
   return *std::move(fd);
 }
@@ -89,7 +89,7 @@ absl::Status Synthesizer::AddProcess(pid_t pid) {
   PROFILER_ASSIGN_OR_RETURN(const std::vector<pid_t> tids, ThreadIds(options_.roots, pid));
   PROFILER_ASSIGN_OR_RETURN(const pid_t parent, ParentOf(options_.roots, pid));
   processes_.insert(pid);
-  // The leader first: the others' FORK records name it as their parent.
+  // The leader first, because the other FORK records name it as their parent.
   AddThread(pid, pid, parent);
   for (const pid_t tid : tids) {
     if (tid != pid) AddThread(pid, tid, pid);
@@ -105,7 +105,8 @@ void Synthesizer::AddThread(pid_t pid, pid_t tid, pid_t parent) {
   fork.pid = pid;
   fork.tid = tid;
   fork.ppid = fork.ptid = parent;
-  // FORK_EXEC tells readers not to copy the parent's mappings: the MMAP2 records say them all.
+  // FORK_EXEC tells readers not to copy the parent's mappings; MMAP2 records follow for all of
+  // them.
   perf_event::Encode(perf_event::kRecordFork, perf_event::kMiscForkExec, options_.layout, fork,
                      &records_);
   perf_event::Comm name;
@@ -116,8 +117,8 @@ void Synthesizer::AddThread(pid_t pid, pid_t tid, pid_t parent) {
 }
 
 void Synthesizer::AddMaps(pid_t pid) {
-  // Kernel threads have an empty one, and another user's processes none that we may read. What is
-  // left out is not read either: the kernel takes a second for the longest.
+  // Kernel threads have an empty file, and other users' processes an unreadable one. Stop reading
+  // when the budget is used up, because the kernel takes a second for the longest files.
   bool has_room = true;
   const uint32_t thread = LivingThreadOf(options_.roots.proc, static_cast<uint32_t>(pid));
   const std::string path = absl::StrCat(options_.roots.proc, "/", thread, "/maps");

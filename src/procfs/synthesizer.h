@@ -1,9 +1,10 @@
-// What already runs, as the records that the kernel would have written when it began.
+// Describes the processes that already run by the records that the kernel would have written at
+// their start.
 //
-// A recording puts them in front: FORK and COMM for each thread, MMAP2 for each executable mapping,
+// A recording begins with them: FORK and COMM for each thread, MMAP2 for each executable mapping,
 // MMAP for the kernel's text and its modules, KSYMBOL for BPF programs. Their time and id are 0, as
 // perf writes them (tools/perf/util/synthetic-events.c, Linux 7.2), so a reader sorts them before
-// all else.
+// all other records.
 
 #pragma once
 
@@ -29,37 +30,38 @@ namespace profiler::procfs {
 
 struct SynthesizerOptions {
   Roots roots;
-  // Of the recording: says what stands behind each record (sample_id_all).
+  // Layout of the recording's records: decides the sample_id at the end of each (sample_id_all).
   perf_event::RecordLayout layout;
-  // MMAP2 carries the image's build-id where it has one, as the kernel writes it with
+  // True if MMAP2 contains the image's build-id, if it has one, as the kernel writes it with
   // attr.build_id.
   bool build_ids = false;
-  // Where the .ko files are: /lib/modules/RELEASE.
+  // Directory of the .ko files: /lib/modules/RELEASE.
   std::string modules_directory;
 };
 
-// One thread. Costs some 5 µs a thread and 1 µs a mapping; an image is opened once.
+// A synthesizer for one thread. Costs some 5 µs per thread and 1 µs per mapping; opens each image
+// once.
 class Synthesizer {
  public:
   explicit Synthesizer(SynthesizerOptions options) : options_(std::move(options)) {}
 
-  // The kernel's text and modules; nothing when their addresses are hidden from us.
+  // Adds the kernel's text and modules; nothing if their addresses are hidden from this user.
   void AddKernel();
-  // KSYMBOL of each function of the BPF programs that are loaded, as far as these may be asked for.
+  // Adds KSYMBOL for each function of the loaded BPF programs that this user may list.
   void AddBpfPrograms();
-  // FORK and COMM of every thread, and the executable mappings. A process that was added before is
-  // left out. kNotFound when it is gone; threads that go meanwhile are left out.
+  // Adds FORK and COMM of every thread, and MMAP2 of the executable mappings. Skips a process that
+  // was added before and threads that end meanwhile. Error: kNotFound if the process is gone.
   absl::Status AddProcess(pid_t pid);
-  // Every process. Those that end meanwhile are left out. Errors: those of reading /proc itself.
+  // Adds every process; skips those that end meanwhile. Errors: those of reading /proc itself.
   absl::Status AddAllProcesses();
 
-  // The processes that have more mappings than there is room for, of which a part was left out.
-  // Each may have a sixteenth of kMostMapBytes of records that the others leave: all of a program,
-  // but not of one that maps a file under any number of names of 4 KB.
+  // Returns the processes whose mappings did not all fit; some mappings of each were omitted. A
+  // process may use a sixteenth of the part of kMostMapBytes that the others leave. That suffices
+  // for real programs, but not for one that maps a file under many names of 4 KB.
   static constexpr uint64_t kMostMapBytes = uint64_t{128} << 20;
   const std::vector<pid_t>& cut() const { return cut_; }
 
-  // Whole records, one behind the other; valid until the next Add.
+  // Returns whole records, without gaps; valid until the next Add.
   std::span<const std::byte> records() const { return records_; }
 
  private:
@@ -82,7 +84,7 @@ class Synthesizer {
   std::vector<std::byte> records_;
   absl::flat_hash_set<pid_t> processes_;
   absl::flat_hash_map<ImageKey, BuildId> build_ids_;
-  FairBudget budget_{kMostMapBytes};  // of processes, for the records of their mappings
+  FairBudget budget_{kMostMapBytes};  // of each process's mapping records
   std::vector<pid_t> cut_;
 };
 

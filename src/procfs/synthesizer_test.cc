@@ -49,7 +49,7 @@ std::string DescribeMmap2(RawRecord raw, const perf_event::Mmap2& map) {
                          std::string(map.filename));
 }
 
-// A line each.
+// Returns one line per record.
 std::string Describe(std::span<const std::byte> records) {
   const perf_event::RecordLayout layout = Layout();
   std::string text;
@@ -136,7 +136,7 @@ TEST(Synthesizer, WritesAProcessOnce) {
 TEST(Synthesizer, LeavesOutProcessesThatEndMeanwhile) {
   FakeTree tree;
   tree.Process(7, 1, "a", "").Process(9, 7, "c", "");
-  tree.Write("proc/8/task/.keep", "");  // no thread is left in it
+  tree.Write("proc/8/task/.keep", "");  // no thread is left
   tree.Write("proc/meminfo", "").Write("proc/self/comm", "x\n");
   Synthesizer synthesizer = Make(tree);
   ASSERT_TRUE(synthesizer.AddAllProcesses().ok());
@@ -144,7 +144,7 @@ TEST(Synthesizer, LeavesOutProcessesThatEndMeanwhile) {
             "FORK 7/7 of 1/1\nCOMM 7/7 a\nFORK 9/9 of 7/7\nCOMM 9/9 c\n");
 }
 
-// Its own maps are empty then, as all that /proc says by the number of the first thread.
+// Like everything in /proc under the number of the first thread, its maps are empty then.
 TEST(Synthesizer, TakesTheMappingsOfAnotherThreadOnceTheFirstHasEnded) {
   FakeTree tree;
   tree.Process(7, 1, "a", "").Thread(7, 8, "b").Thread(7, 9, "c");
@@ -169,7 +169,7 @@ TEST(Tasks, AProcessLivesAsLongAsOneOfItsThreads) {
   EXPECT_EQ(LivingThread(tree.roots(), 10), std::nullopt);
 }
 
-// So it is found as the descendant of a process that is recorded with all of them.
+// The parent is needed to record such a process as the descendant of another one.
 TEST(Tasks, AProcessWhoseFirstThreadHasEndedHasAParentStill) {
   FakeTree tree;
   for (const int pid : {7, 8}) {
@@ -203,7 +203,7 @@ TEST(Synthesizer, SkipsMapsLinesThatAreNone) {
 }
 
 TEST(Synthesizer, ReadsTheBuildIdOfTheFileThatIsMappedAndOfNoOther) {
-  // This test's own program has one; the fake process sees a copy under its own root.
+  // This test's own program has a build-id; the fake process sees a copy of it below its root.
   FakeTree tree;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
   const BuildId build_id = BuildIdOfFile(program);
@@ -268,7 +268,7 @@ TEST(Synthesizer, WritesNoKernelWhoseAddressesAreHidden) {
   EXPECT_TRUE(synthesizer.records().empty());
 }
 
-// A program may map one file under as many names as it likes, and each may be 4 KB long.
+// A program may map one file under any number of names, and each may be 4 KB long.
 TEST(Synthesizer, LeavesOutOfAProcessWhatThereIsNoRoomFor) {
   FakeTree tree;
   std::string maps;

@@ -19,13 +19,13 @@
 namespace profiler::procfs {
 namespace {
 
-constexpr size_t kMaxComm = 15;  // TASK_COMM_LEN less the NUL
+constexpr size_t kMaxComm = 15;  // TASK_COMM_LEN without the NUL
 
 absl::StatusOr<std::vector<pid_t>> NumberedEntries(const std::string& path) {
   struct CloseDir {
     void operator()(DIR* dir) const { closedir(dir); }
   };
-  // With hidepid= only those see a process who may look into it.
+  // With hidepid=, a process is visible only to users who may inspect it.
   const RaisedCapabilities raised(kToReadProcesses);
   const std::unique_ptr<DIR, CloseDir> dir(opendir(path.c_str()));
   if (dir == nullptr) return ErrnoStatus(errno, path);
@@ -41,17 +41,17 @@ absl::StatusOr<std::vector<pid_t>> NumberedEntries(const std::string& path) {
 
 absl::StatusOr<pid_t> NumberInStatus(const Roots& roots, pid_t id, std::string_view key) {
   std::string text;
-  // The numbers that are asked for stand in front of the groups, of which there may be many.
+  // The requested numbers come before the groups, of which there may be many.
   PROFILER_RETURN_IF_ERROR(ReadOfProcess(roots, static_cast<uint32_t>(id), "status", &text));
   const auto value = ValueOf(text, key);
   const auto number = value.has_value() ? ParseNumber<pid_t>(*value) : std::nullopt;
-  // A task that exits while its file is read gives an empty one.
+  // The file of a task that exits while it is read is empty.
   if (!number.has_value()) return ErrnoStatus(ESRCH, absl::StrCat("process ", id));
   return *number;
 }
 
-// A thread's directory in /proc. One that has ended may stay until its parent has taken notice of
-// that, as a zombie.
+// True if the thread of this /proc directory runs. A thread that has ended may stay as a zombie
+// until its parent waits for it.
 bool LivesAt(const std::string& directory) {
   std::string stat;
   if (!ReadStart(directory + "/stat", kMostOfProcessFile, &stat).ok()) return false;
@@ -94,7 +94,7 @@ absl::StatusOr<std::string> CommOf(const Roots& roots, pid_t pid, pid_t tid) {
   const std::string path = absl::StrCat(roots.proc, "/", pid, "/task/", tid, "/comm");
   std::string comm;
   PROFILER_RETURN_IF_ERROR(ReadStart(path, kMostOfProcessFile, &comm));
-  // Only the newline that the kernel adds goes: a name may hold others.
+  // Remove only the newline that the kernel adds; a name may contain others.
   if (!comm.empty() && comm.back() == '\n') comm.pop_back();
   if (comm.size() > kMaxComm) comm.resize(kMaxComm);
   return comm;
@@ -113,7 +113,7 @@ absl::StatusOr<std::vector<ProcessParent>> ProcessParents(const Roots& roots) {
     const auto parent = ValueOf(text, "PPid");
     const auto number = parent ? ParseNumber<pid_t>(*parent) : std::nullopt;
     const std::string_view state = ValueOf(text, "State").value_or("");
-    // A first thread that has ended stays as long as others run.
+    // A first thread that has ended stays a zombie while others run.
     const bool first_has_ended = state.starts_with('Z') || state.starts_with('X');
     const bool has_ended = first_has_ended && !LivingThread(roots, pid);
     if (number && !has_ended) parents.push_back({pid, *number});

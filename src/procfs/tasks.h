@@ -1,4 +1,4 @@
-// Which processes and threads run, and what they are called.
+// Lists the running processes and threads, and their names.
 
 #pragma once
 
@@ -13,39 +13,40 @@
 
 namespace profiler::procfs {
 
-// In ascending order. Errors: those of opendir(3) on /proc.
+// Returns the running processes, ascending. Errors: those of opendir(3) on /proc.
 absl::StatusOr<std::vector<pid_t>> ProcessIds(const Roots& roots);
 
-// The threads of `pid` in ascending order, so the leader is normally first. kNotFound when no such
-// process runs. Costs one readdir(3).
+// Returns the threads of `pid`, ascending, so the leader is normally first. Error: kNotFound if the
+// process does not run. Costs one readdir(3).
 absl::StatusOr<std::vector<pid_t>> ThreadIds(const Roots& roots, pid_t pid);
 
-// Returns the first thread of `pid` that has not ended: not `pid` itself if that has called
-// pthread_exit(3) and others run on. Empty when none is left. Costs one file per thread looked at.
+// Returns the first thread of `pid` that has not ended. That is not `pid` itself if the first
+// thread has called pthread_exit(3) and others run on. nullopt if none is left. Costs one file per
+// thread that is checked.
 std::optional<pid_t> LivingThread(const Roots& roots, pid_t pid);
-// False once thread `tid` has ended, also if its parent has not taken notice of that yet.
+// Returns false once thread `tid` has ended, even if its parent has not waited for it yet.
 bool ThreadLives(const Roots& roots, pid_t tid);
 
-// The process that thread `tid` belongs to; kNotFound when it is gone.
+// Returns the process of thread `tid`. Error: kNotFound if it is gone.
 absl::StatusOr<pid_t> ProcessOf(const Roots& roots, pid_t tid);
 
-// The name of a thread as the kernel's COMM records have it: at most 15 bytes. kNotFound when it is
-// gone.
+// Returns the name of a thread as in the kernel's COMM records: at most 15 bytes. Error: kNotFound
+// if it is gone.
 absl::StatusOr<std::string> CommOf(const Roots& roots, pid_t pid, pid_t tid);
 
-// The parent process of `pid`, 0 when it has none here. kNotFound when it is gone.
+// Returns the parent process of `pid`, 0 if it has none here. Error: kNotFound if it is gone.
 absl::StatusOr<pid_t> ParentOf(const Roots& roots, pid_t pid);
 
-// All that run, by their processes' numbers, each with its parent; without those that have ended
-// and were not waited for. Costs two files a process.
+// A running process and its parent. ProcessParents lists all, ascending, without zombies. Costs two
+// files per process.
 struct ProcessParent {
   pid_t pid = 0;
   pid_t parent = 0;
 };
 absl::StatusOr<std::vector<ProcessParent>> ProcessParents(const Roots& roots);
 
-// What a process may be called by: its first thread's name, and the last components of its file and
-// of the command that it was started as, as far as they can be read. Empty when it is gone.
+// Returns the names of a process: that of its first thread, and the last path components of its
+// executable and of its command, if they can be read. Empty if the process is gone.
 std::vector<std::string> NamesOf(const Roots& roots, pid_t pid);
 
 }  // namespace profiler::procfs

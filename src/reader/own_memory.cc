@@ -15,7 +15,7 @@
 namespace profiler::reader {
 namespace {
 
-// Takes CAP_SYS_PTRACE from this thread's effective set while it lives.
+// Removes CAP_SYS_PTRACE from this thread's effective set while it lives.
 class WithoutPtrace {
  public:
   WithoutPtrace() {
@@ -69,7 +69,7 @@ int64_t OwnMemory::Read(std::span<const Piece> pieces) {
   if (pieces.size() > local.size()) return -EINVAL;
   for (size_t i = 0; i < pieces.size(); ++i) {
     local[i] = {pieces[i].bytes.data(), pieces[i].bytes.size()};
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address in the other process.
     remote[i] = {reinterpret_cast<void*>(pieces[i].address), pieces[i].bytes.size()};
   }
   const WithoutPtrace checked;

@@ -1,10 +1,10 @@
-// Reads the memory of a process whose user is ours, in this process.
+// Reads the memory of our own user's processes directly, without a reader process.
 //
-// A read in a reader process costs 10 to 20 µs of CPU more (readers.h), and tables of virtual
-// machines take a thousand reads a second. A process that may send us SIGSTOP gains nothing by a
-// page that never comes, so its memory is read directly. It is one that this program could read
-// without CAP_SYS_PTRACE and whose process namespace is ours. The kernel itself checks the users at
-// each read: the capability is not effective meanwhile.
+// A read in a reader process costs 10 to 20 µs of CPU more (readers.h), and reading a virtual
+// machine's tables takes a thousand reads per second. A process is read directly if this program
+// could read it without CAP_SYS_PTRACE and both are in the same PID namespace. Such a process could
+// also send us SIGSTOP, so it gains nothing by a page that never comes. The kernel itself checks
+// the users at each read, because the capability is not effective meanwhile.
 
 #pragma once
 
@@ -16,13 +16,13 @@
 
 namespace profiler::reader {
 
+// Reads the memory of one process.
 class OwnMemory {
  public:
   OwnMemory(std::string proc, uint32_t pid) : proc_(std::move(proc)), pid_(pid) {}
 
-  // Reads as Readers::Read does, at most kMostPieces. Returns -EPERM if the process is not one of
-  // ours, and then each time. Takes 3 µs more than process_vm_readv(2) if CAP_SYS_PTRACE is
-  // effective.
+  // Reads like Readers::Read, at most kMostPieces. Always returns -EPERM if the process is not one
+  // of ours. Takes 3 µs more than process_vm_readv(2) if CAP_SYS_PTRACE is effective.
   int64_t Read(std::span<const Piece> pieces);
 
  private:

@@ -28,11 +28,11 @@ enum class Question : uint8_t { kOpen, kFileId, kLink, kNames, kStart };
 
 namespace {
 
-// To open what root may open, and to be scheduled as the program is.
+// For opening files as root, and for adopting the program's priority.
 constexpr uint64_t kCapabilities = Capability(CAP_DAC_OVERRIDE) | Capability(CAP_DAC_READ_SEARCH) |
                                    Capability(CAP_SYS_NICE) | kToReadProcesses | kToOpenImages;
 
-// ---- content of requests and answers: numbers as they are in memory, texts behind their length
+// ---- content of requests and answers: numbers in native order, texts after their length
 
 class Writer {
  public:
@@ -45,7 +45,7 @@ class Writer {
   Writer& PutText(std::string_view text) {
     return Put(static_cast<uint32_t>(text.size())).PutBytes(std::as_bytes(std::span(text)));
   }
-  // False if there was no room for all.
+  // False if the content did not fit.
   bool ok() const { return ok_; }
 
  private:
@@ -82,9 +82,9 @@ absl::Status ReadStatus(ByteReader& from) {
   return code == absl::StatusCode::kOk ? absl::OkStatus() : absl::Status(code, message);
 }
 
-// ---- in the reader
+// ---- in the reader process
 
-// Lines that a file that was refused is worth.
+// Lines about refused files, for WarnOfUnknownFileSystem in the program.
 std::vector<std::string>& Warnings() {
   static auto* const warnings = new std::vector<std::string>;
   return *warnings;
@@ -149,7 +149,7 @@ std::string DirectoryOf(const std::string& path) {
   return slash == std::string::npos ? std::string(".") : path.substr(0, slash);
 }
 
-// The process of a path below /proc/PID.
+// Returns the process of a path below /proc/PID.
 std::optional<uint32_t> ProcessOf(std::string_view path, std::string_view proc) {
   if (!path.starts_with(proc) || path.substr(proc.size(), 1) != "/") return std::nullopt;
   path.remove_prefix(proc.size() + 1);
@@ -160,7 +160,7 @@ std::optional<uint32_t> ProcessOf(std::string_view path, std::string_view proc) 
   return is_number ? std::optional(pid) : std::nullopt;
 }
 
-// The mount point that the path is below, by its words: links are not followed.
+// Returns the mount point of the path, textually: links are not followed.
 std::string MountOf(const std::string& path, const std::string& proc) {
   std::ifstream mounts(proc + "/self/mountinfo");
   std::string mount = "/";
@@ -174,11 +174,11 @@ std::string MountOf(const std::string& path, const std::string& proc) {
   return mount;
 }
 
-// The path for a reader, whose directory is "/", and in which the descriptors of this process have
-// other numbers or are not there.
+// Returns the path as a reader needs it: its working directory is "/", and /proc/self/fd of the
+// program is /proc/PID/fd.
 std::string AsSeenByOthers(const std::string& path, const std::string& proc) {
   if (!path.empty() && !path.starts_with('/')) {
-    std::error_code error;  // without a directory of its own, a path leads nowhere
+    std::error_code error;  // on error the path leads nowhere
     return (std::filesystem::current_path(error) / path).native();
   }
   const std::string self = proc + "/self/";
@@ -186,12 +186,13 @@ std::string AsSeenByOthers(const std::string& path, const std::string& proc) {
   return absl::StrCat(proc, "/", getpid(), "/", path.substr(self.size()));
 }
 
-// The kernel shows the descriptors of a program with capabilities of its own to nobody else.
+// True if only this process can see the path: the kernel hides the descriptors of a program with
+// capabilities.
 bool IsHidden(const std::string& path, const std::string& proc) {
   return RaisableCapabilities() != 0 && path.starts_with(proc + "/self/");
 }
 
-// Directories that only root changes, on any system that runs.
+// True for directories that only root can change.
 bool IsOfSystem(std::string_view path) {
   constexpr auto kSystem = std::to_array<std::string_view>(
       {"/usr/", "/lib/", "/lib32/", "/lib64/", "/bin/", "/sbin/", "/boot/", "/opt/", "/etc/"});
@@ -250,7 +251,7 @@ void PatientFiles::CountWait(const std::string& path) {
     return;
   }
   waits_.push_back(absl::StrCat(options_.proc, "/", *pid));
-  // Root and this user could stop this program anyway.
+  // Root and this user could stop this program anyway, so do not refuse all of their processes.
   const std::optional<uint32_t> user = UserOf(options_.proc, *pid);
   if (user && *user != 0 && *user != getuid()) users_.insert(*user);
 }

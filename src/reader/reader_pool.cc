@@ -28,7 +28,7 @@ uint64_t Now() {
   return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// A letter as in proc_pid_stat(5); 'X' if the process is gone.
+// Returns the state letter of proc_pid_stat(5); 'X' if the process is gone.
 char StateOf(const std::string& proc, pid_t pid) {
   const std::string stat = BeginningOf(absl::StrCat(proc, "/", pid, "/stat"));
   const size_t name_end = stat.rfind(") ");
@@ -47,14 +47,14 @@ std::chrono::nanoseconds CpuTimeOf(pid_t pid) {
 constexpr size_t kExchangesBegin = alignof(Exchange);
 static_assert(sizeof(Priority) <= kExchangesBegin);
 
-// Tells the file of one answer from that of another: its exchange is that of one reader.
+// Identifies the answer that a file belongs to. Each exchange has only one reader.
 struct FileLabel {
   uint64_t exchange = 0;
   uint32_t number = 0;
   bool operator==(const FileLabel&) const = default;
 };
 
-// The exchange lies at the same address in all processes.
+// An exchange has the same address in all processes.
 FileLabel LabelOf(const Exchange& exchange) {
   return {reinterpret_cast<uint64_t>(&exchange), exchange.asked.load(std::memory_order_relaxed)};
 }
@@ -99,7 +99,7 @@ UniqueFd ReaderPool::ReceiveFile() const {
     const ssize_t size = ReceiveBeside(socket_.get(), CharsOf(label), &file, MSG_DONTWAIT);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return {};
-    // A reader may have sent a file just before it was abandoned.
+    // If the label differs, a reader sent the file just before it was abandoned.
     if (size == sizeof(label) && label == wanted) return file;
   }
 }
@@ -125,7 +125,7 @@ size_t ReaderPool::SharedBytes() const {
 absl::Status ReaderPool::Start() {
   if (std::exchange(is_started_, true)) return started_;
   starter_ = getpid();
-  // Zeroes. Only what is used takes memory.
+  // The memory is zero, and only touched pages take memory.
   void* const shared = mmap(nullptr, SharedBytes(), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (shared == MAP_FAILED) return started_ = ErrnoStatus(errno, "memory for reader processes");
@@ -177,7 +177,7 @@ ReaderPool::Answer ReaderPool::AwaitAnswer(Exchange& exchange, uint32_t number) 
     } while (Now() < deadline);
     if (is_given()) return Answer::kGiven;
     const pid_t reader = exchange.process;
-    if (reader == 0) continue;  // it is being forked
+    if (reader == 0) continue;  // not forked yet
     const char state = reader < 0 ? 'X' : StateOf(options_.proc, reader);
     if (is_given()) return Answer::kGiven;
     if (state == 'X' || state == 'Z') return Answer::kReaderGone;
@@ -195,7 +195,7 @@ void ReaderPool::Abandon() {
 }
 
 void ReaderPool::Order(uint8_t order) const {
-  // If the forker is gone, its readers are too: the next question finds that.
+  // If the forker is gone, its readers are, too; the next question notices that.
   [[maybe_unused]] const ssize_t sent = send(socket_.get(), &order, 1, MSG_NOSIGNAL);
 }
 

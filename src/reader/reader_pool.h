@@ -1,8 +1,9 @@
-// Processes that answer one question at a time, and are left behind if they do not.
+// Manages reader processes, which answer one question at a time and are abandoned if they do not
+// answer.
 //
-// The reader in use answers. If it has not answered at the deadline, it is abandoned: it stays
-// behind until it gets what it waits for, holds nothing of this program, and nobody waits for it. A
-// spare one takes its place at once.
+// One reader is in use. If it has not answered at the deadline, it is abandoned: it lives on until
+// its own wait ends, holds nothing of this program, and nobody waits for it. A spare reader
+// replaces it at once.
 //
 // Private to this package.
 
@@ -27,44 +28,45 @@ namespace profiler::reader {
 struct PoolOptions {
   std::string proc = "/proc";
   std::chrono::nanoseconds deadline = std::chrono::milliseconds(50);
-  // A reader that could run but is given no CPU has so many deadlines.
+  // A reader that is runnable but gets no CPU has this many deadlines.
   int most_rounds = 10;
   size_t most_abandoned = 8;  // at most kIndex - 1
 };
 
-// One thread.
+// A pool for one thread.
 class ReaderPool {
  public:
   enum class Answer : uint8_t { kGiven, kWaits, kReaderGone };
 
   ReaderPool(PoolOptions options, Service service)
       : options_(std::move(options)), service_(std::move(service)) {}
-  // Ends the readers and returns at once, abandoned ones or not. A process that was forked since
-  // they were started lets them be.
+  // Ends the readers and returns at once, even if some are abandoned. In a process that was forked
+  // after Start, leaves them alone.
   ~ReaderPool();
   ReaderPool(const ReaderPool&) = delete;
   ReaderPool& operator=(const ReaderPool&) = delete;
 
-  // Forks the processes, once. Errors: those of fork(2), mmap(2) and socketpair(2). They last.
+  // Forks the processes. Later calls return the first result. Errors: those of fork(2), mmap(2) and
+  // socketpair(2).
   absl::Status Start();
   const absl::Status& started() const { return started_; }
   bool is_started() const { return is_started_; }
-  // True if this process has not started them itself: it was forked from the one that has.
+  // True if this process was forked from the one that started the readers.
   bool AreOfParent() const;
-  // Gives the readers the priority that this thread has by now.
+  // Gives the readers the current priority of this thread.
   void TakeOverPriority();
 
-  // True if there is a reader to be asked.
+  // True if there is a reader to ask.
   bool HasReader() const { return current_ < forked_; }
-  // The exchange of the reader in use, for the request and afterwards its answer.
+  // Returns the exchange of the reader in use. It takes the request, and later has the answer.
   Exchange& current() const { return exchanges_[current_]; }
-  // Asks that reader. After another answer than kGiven it has been abandoned.
+  // Asks that reader. Abandons it unless it returns kGiven.
   Answer Ask();
-  // The file that came with the last answer; none otherwise.
+  // Returns the file that came with the last answer; an invalid descriptor if there was none.
   UniqueFd ReceiveFile() const;
 
   size_t abandoned() const { return abandoned_; }
-  // CPU time of the processes.
+  // Returns the CPU time of all reader processes and of the forker.
   std::chrono::nanoseconds CpuTime() const;
 
  private:
@@ -78,26 +80,27 @@ class ReaderPool {
   absl::Status started_ = absl::UnavailableError("not started");
   bool is_started_ = false;
   pid_t starter_ = 0;
-  void* shared_ = nullptr;  // the priority, and behind it the exchanges
+  void* shared_ = nullptr;  // the priority, followed by the exchanges
   Priority* priority_ = nullptr;
-  // The reader in use, the spare one, and the abandoned ones. Each has an exchange of its own: one
-  // that was abandoned may still write into its own.
+  // Exchanges of the reader in use, the spare one, and the abandoned ones. Each reader has its own,
+  // because an abandoned reader may still write into it.
   std::span<Exchange> exchanges_;
-  UniqueFd socket_;  // to the forker
+  UniqueFd socket_;  // connected to the forker
   pid_t forker_ = 0;
-  size_t current_ = 0;    // its exchange
-  size_t forked_ = 0;     // exchanges that have or had a reader
-  size_t abandoned_ = 0;  // readers
+  size_t current_ = 0;    // index of the exchange in use
+  size_t forked_ = 0;     // number of exchanges that have or had a reader
+  size_t abandoned_ = 0;  // number of abandoned readers
   std::chrono::nanoseconds time_of_abandoned_{0};
 };
 
-// Sends a file to the program that has asked by this exchange. False if it cannot be sent.
+// Sends a file to the program as part of the answer in this exchange. Returns false if it cannot be
+// sent.
 bool SendFile(int channel, const Exchange& exchange, int fd);
 
-// The beginning of a file of /proc that has nothing of a process's memory.
+// Returns the beginning of a file of /proc whose content does not come from a process's memory.
 std::string BeginningOf(const std::string& path);
-// The user who started the process: its effective one may be that of a program with a set-user-ID
-// bit. Empty if the process is gone.
+// Returns the real user of the process: its effective user may be that of a set-user-ID program.
+// nullopt if the process is gone.
 std::optional<uint32_t> UserOf(const std::string& proc, uint32_t pid);
 
 }  // namespace profiler::reader

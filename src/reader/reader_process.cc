@@ -37,20 +37,21 @@ void KeepFewCapabilities(uint64_t few) {
   syscall(SYS_capset, &header, sets.data());
 }
 
-// Takes from the forker what a reader must not hold.
+// Drops everything that a reader must not hold, in the forker.
 void LetGo(int socket, const Service& service) {
-  // The program may have forked it while it had some raised.
+  // The program may have raised capabilities when it forked.
   LowerCapabilities();
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
   KeepOneDescriptor(socket, STDERR_FILENO);
   setsid();
-  if (chdir("/") != 0) return;  // there is nothing to be done about it
+  if (chdir("/") != 0) return;  // it cannot be helped
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
   prctl(PR_SET_NAME, "profiler-reader");
-  // A copy with capabilities raises them for each file for which the program has raised them.
+  // A reader with raisable capabilities raises them for each file for which the program has raised
+  // them.
   const bool raises = service.sends_files && RaisableCapabilities() != 0;
   if (!raises) KeepFewCapabilities(service.capabilities);
 }
@@ -63,7 +64,7 @@ void TakeOver(const Priority& priority) {
 
 [[noreturn]] void RunReader(pid_t forker, const Priority& priority, Exchange& exchange,
                             const Service& service) {
-  // Set before the parent is looked at, which may have ended already.
+  // Before getppid(), because the parent may have ended already.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != forker) _exit(0);
   if (!service.sends_files) close(kKeptDescriptor);
@@ -98,7 +99,7 @@ void RunForker(int socket, Priority& priority, std::span<Exchange> exchanges,
     if (order == kEnd) break;
     Exchange& exchange = exchanges[order & kIndex];
     if ((order & kKill) != 0) {
-      // It is not waited for, so its number stays its own.
+      // It is not reaped, so its number stays reserved.
       if (exchange.process > 0) kill(exchange.process, SIGKILL);
       exchange.process = -1;
       continue;

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kPage = 4096;
 static_assert(kMostPieces <= IOV_MAX);
 
-// To read processes, and to be scheduled as the program is.
+// For reading processes, and for adopting the program's priority.
 constexpr uint64_t kCapabilities =
     Capability(CAP_SYS_PTRACE) | Capability(CAP_DAC_READ_SEARCH) | Capability(CAP_SYS_NICE);
 
@@ -36,7 +36,7 @@ int64_t ReadMemory(uint32_t pid, std::span<const RemotePiece> pieces, std::span<
   std::array<iovec, kMostPieces> remote;
   size_t size = 0;
   for (size_t i = 0; i < pieces.size(); ++i) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address in the other process.
     remote[i] = {reinterpret_cast<void*>(pieces[i].address), pieces[i].size};
     size += pieces[i].size;
   }
@@ -58,7 +58,7 @@ int64_t Readers::Read(uint32_t pid, uint32_t tid, std::span<const Piece> pieces)
   if (const int64_t refused = Standing(pid); refused != 0) return refused;
   if (!pool_.Start().ok()) return -EAGAIN;
   int64_t all = 0;
-  size_t skipped = 0;  // bytes of the first piece that were read
+  size_t skipped = 0;  // bytes of the first piece that are already read
   while (!pieces.empty()) {
     if (!pool_.HasReader()) return -EAGAIN;
     Exchange& exchange = pool_.current();
@@ -120,7 +120,7 @@ int64_t Readers::Standing(uint32_t pid) const {
 
 bool Readers::HasCostTooMany(std::optional<uint32_t> user) const {
   if (pool_.abandoned() >= kMostAbandoned) return true;
-  if (!user) return false;  // it is gone
+  if (!user) return false;  // the process is gone
   const auto found = of_user_.find(*user);
   if (found != of_user_.end() && found->second >= kMostOfUser) return true;
   return *user != getuid() && of_others_ >= kMostOfOthers;

@@ -15,9 +15,9 @@
 namespace profiler::reader {
 namespace {
 
-// Processes whose numbers are from kHangs on never answer.
+// Reads of processes from number kHangs on never end.
 constexpr uint32_t kHangs = 1 << 23;  // more than any process has
-// A reader that is asked for this one ends.
+// A reader that is asked for this process ends.
 constexpr uint32_t kCrashes = kHangs - 1;
 
 int64_t ReadOrHang(uint32_t pid, std::span<const RemotePiece> pieces, std::span<std::byte> into) {
@@ -100,7 +100,7 @@ TEST_F(ReadersTest, ReadsANewProcessThatHasItsNumber) {
 
 TEST_F(ReadersTest, AbandonsSoManyAndNoMore) {
   for (uint32_t i = 0; i < 20; ++i) EXPECT_LT(ReadOf(kHangs + i), 0);
-  // These have no owner, so they count as others'.
+  // These processes have no known user, so only the total limits them.
   EXPECT_EQ(readers_.abandoned(), kMostAbandoned);
   EXPECT_EQ(ReadOwn(), -EACCES);
   EXPECT_EQ(readers_.Notes().back(),
@@ -119,7 +119,7 @@ TEST_F(ReadersTest, WaitsForNobodyAtItsEnd) {
 
 class OwnMemoryTest : public testing::Test {
  protected:
-  // Reads a number of a child that is as `change` leaves it.
+  // Reads a number of a child process after the child has called `change`.
   int64_t ReadOfChild(void (*change)()) {
     std::array<int, 2> ends;
     EXPECT_EQ(pipe(ends.data()), 0);

@@ -9,7 +9,7 @@ namespace {
 using perf_event::RawRecord;
 using perf_event::RecordLayout;
 
-// Decodes a record and hands it on.
+// Decodes a record and passes it to `use`.
 template <class Record, class Use>
 Sideband::Result Decoded(RawRecord raw, const RecordLayout& layout, Use use) {
   Record record;
@@ -24,7 +24,7 @@ Sideband::Result Sideband::Take(RawRecord record, const RecordLayout& layout) {
   const uint16_t misc = record.misc();
   switch (record.type()) {
     case perf_event::kRecordMmap:
-      // Says less than an MMAP2.
+      // An MMAP has fewer fields than an MMAP2.
       return Decoded<perf_event::Mmap>(record, layout, [&](const perf_event::Mmap& mmap) {
         Map(misc, {.pid = mmap.pid,
                    .tid = mmap.tid,
@@ -47,15 +47,15 @@ Sideband::Result Sideband::Take(RawRecord record, const RecordLayout& layout) {
       });
     case perf_event::kRecordFork:
       return Decoded<perf_event::Task>(record, layout, [&](const perf_event::Task& task) {
-        // Recorders mark those that they make up for what already runs: the mappings of each
-        // process follow.
+        // Recorders set this bit in the records that they synthesize for running processes. MMAP2
+        // records of all mappings follow.
         const bool made_up = (misc & perf_event::kMiscForkExec) != 0;
         if (!made_up) Fork(task);
         user_.Forked(task);
       });
     case perf_event::kRecordExit:
-      // The mappings stay: samples that were taken before the exit may still come. What drops them
-      // is a later fork or exec with the same pid.
+      // The mappings stay, because samples from before the exit may still come. A later fork or
+      // exec with the same pid drops them.
       return Decoded<perf_event::Task>(record, layout,
                                        [&](const perf_event::Task& task) { user_.Ended(task); });
     case perf_event::kRecordKsymbol:
@@ -100,7 +100,7 @@ void Sideband::Map(uint16_t misc, const perf_event::Mmap2& recorded) {
     return user_.FoundJitDump(mmap);
   }
   if (is_data) {
-    process.Unmap(RuntimeAddress{mmap.addr}, mmap.len);  // whatever code was there is gone
+    process.Unmap(RuntimeAddress{mmap.addr}, mmap.len);  // data replaces any code there
     return;
   }
   const bool is_memory =

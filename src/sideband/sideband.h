@@ -1,23 +1,24 @@
-// Follows which process has mapped what, as the records beside the samples tell it: one tracker for
-// a recording that is made and for one that is read.
+// Follows the mappings of all processes from the records that accompany samples, both while
+// recording and while reading a recording.
 //
-//   MMAP, MMAP2   ──▶ what is mapped in a process, the kernel included
-//   COMM (exec)   ──▶ what was mapped is gone
-//   FORK          ──▶ a child has what its parent had
+//   MMAP, MMAP2   ──▶ adds a mapping to a process or to the kernel
+//   COMM (exec)   ──▶ drops the process's mappings
+//   FORK          ──▶ copies the parent's mappings to the child
 //   EXIT
 //   KSYMBOL       ──▶ code of BPF programs and the like
 //
-// A program may copy its own text to memory without a file and put that in the text's place, to
+// A program may copy its own text to memory without a file and map that in place of the text, to
 // have it in huge pages (libhugetlbfs, node --use-largepages, HHVM):
 //
 //   before   |---------- /usr/bin/program ----------|
 //   MMAP2           |----- //anon -----|
 //   after    |---------- /usr/bin/program ----------|
 //
-// The code is still that of the file, so the mapping stays. That is said of the program alone,
-// which cannot be unloaded: where a library was, its process may have mapped whatever it likes.
+// The code is still that of the file, so the mapping stays. This applies only to the program
+// itself, which cannot be unloaded. In the range of a library, the process may have mapped other
+// code after unloading it.
 //
-// What an image, or a thread's name, is to whoever follows is theirs to say (SidebandUser).
+// A SidebandUser defines what an image is, and keeps the names of threads.
 
 #pragma once
 
@@ -29,20 +30,20 @@
 
 namespace profiler::sideband {
 
-// Is told of each record after the address spaces were changed by it, but for UserMapping, which
-// says how they are to be changed.
+// Callbacks for records. Each is called after the record has changed the address spaces, except
+// UserMapping, which determines the change.
 class SidebandUser {
  public:
-  // What is to be mapped where a process maps user code of this kind, never kJitDump.
+  // Returns the mapping to add for a process's user code of this kind, which is never kJitDump.
   virtual symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap,
                                          symbolize::ImageKind kind) = 0;
-  // True if a file with another name than jit-PID.dump is the dump of a JIT compiler.
+  // Returns true if this file is the dump of a JIT compiler, although its name is not jit-PID.dump.
   virtual bool IsJitDump(const perf_event::Mmap2& /*mmap*/) { return false; }
-  // A process says where the dump of its JIT compiler is.
+  // Called for a mapping that tells where the dump of a process's JIT compiler is.
   virtual void FoundJitDump(const perf_event::Mmap2& /*mmap*/) {}
-  // Memory without a file became executable: it was mapped, or mprotect(2) made it so.
+  // Called if memory without a file became executable, by mmap(2) or mprotect(2).
   virtual void MappedMemory(const perf_event::Mmap2& /*mmap*/) {}
-  // Of the kernel itself or of a module. The user maps it.
+  // Called for code of the kernel itself or of a module. The callee adds the mapping.
   virtual void FoundKernelCode(const perf_event::Mmap2& /*mmap*/) {}
   virtual void FoundKernelSymbol(const perf_event::Ksymbol& /*symbol*/) {}
   virtual void Named(const perf_event::Comm& /*comm*/, bool /*by_exec*/) {}
@@ -53,17 +54,17 @@ class SidebandUser {
   ~SidebandUser() = default;
 };
 
-// Not thread-safe. `user` must outlive it. Allocates for mappings alone.
+// A tracker. Not thread-safe. `user` must outlive it. Allocates only for mappings.
 class Sideband {
  public:
   explicit Sideband(SidebandUser& user) : user_(user) {}
 
   enum class Result {
     kTaken,
-    kTooShort,  // for its layout; nothing was done
-    kOther      // of a type that says nothing of threads and mappings
+    kTooShort,  // the record is too short for its layout and was ignored
+    kOther      // the type does not concern threads and mappings
   };
-  // A record in time order.
+  // Takes a record. Records must come in time order.
   Result Take(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
 
   symbolize::AddressSpaces& spaces() { return spaces_; }
@@ -76,8 +77,8 @@ class Sideband {
 
   SidebandUser& user_;
   symbolize::AddressSpaces spaces_;
-  // Of processes: the file that was mapped first. The kernel maps the program before its
-  // interpreter, and programs lie below libraries.
+  // By process: the file that was mapped first. The kernel maps the program before its interpreter,
+  // and programs have lower addresses than libraries.
   absl::flat_hash_map<uint32_t, symbolize::ImageId> programs_;
 };
 

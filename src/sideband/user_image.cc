@@ -34,12 +34,12 @@ std::string_view NameOfUserImage(std::string_view filename, uint64_t address) {
 }
 
 ImageKind KindOfUserImage(std::string_view filename, bool has_build_id) {
-  // What imported profiles have named code of, without its image: one image for all processes.
+  // Imported profiles have this name for code without a known image; all processes share one image.
   if (filename == "[unknown]") return ImageKind::kUser;
   if (IsJitDump(filename)) return ImageKind::kJitDump;
   if (perf_event::IsCodeMemory(filename)) return ImageKind::kJit;
   if (StartsWithAnyOf(filename, {"[vdso]", "[vdso32]", "[vdsox32]"})) return ImageKind::kVdso;
-  // JIT compilers fill such memory as well, but what they put there has none.
+  // JIT compilers fill such memory, too, but their code has no build-id.
   if (has_build_id && filename.starts_with("/memfd:")) return ImageKind::kUser;
   return StartsWithAnyOf(filename, {"[", "/memfd:", "/[aio]"}) ? ImageKind::kAnonymous
                                                                : ImageKind::kUser;

@@ -33,7 +33,7 @@ class BlockedSignals::NextSignal {
     }
   }
 
-  // Handlers that take temporary files away have their turn.
+  // Ends the process by the signal, after the handlers that remove temporary files.
   [[noreturn]] static void EndBy(int number) {
     struct sigaction action;
     if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) {
@@ -82,7 +82,7 @@ std::optional<BlockedSignals::Signal> BlockedSignals::Take() {
   if (read(fd_.get(), &info, sizeof(info)) != static_cast<ssize_t>(sizeof(info))) {
     return std::nullopt;
   }
-  // The terminal's come from the kernel: SI_KERNEL.
+  // Signals of the terminal come from the kernel: SI_KERNEL.
   return Signal{static_cast<int>(info.ssi_signo), info.ssi_code <= 0};
 }
 
@@ -96,8 +96,9 @@ int SignalForCommand(int number) {
 
 absl::StatusOr<BlockedSignals> BlockStopSignals() {
   std::vector<int> signals = {SIGINT, SIGTERM, SIGQUIT};
-  // Blocked, an ignored signal would be delivered to the signalfd. (SIGINT and SIGQUIT are: a
-  // shell's background jobs ignore them, and `kill -INT` is still how a script ends a recording.)
+  // An ignored signal would reach the signalfd if it were blocked. (SIGINT and SIGQUIT are blocked
+  // anyway: a shell's background jobs ignore them, and scripts still end a recording with `kill
+  // -INT`.)
   sigset_t blocked;
   pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
   for (const int number : {SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU}) {

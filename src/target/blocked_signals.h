@@ -1,8 +1,8 @@
-// Signals as something to read, while it lives.
+// Makes signals readable from a descriptor, while an object lives.
 //
-// They are blocked and come through a signalfd(2), so no handler runs. When this object goes, their
-// former effect is back, and one that came twice takes effect then. There may be several of these,
-// for different signals.
+// The signals are blocked and come through a signalfd(2), so no handler runs. The destructor
+// restores their former effect; a signal that came twice takes effect then. There may be several
+// objects, for different signals.
 
 #pragma once
 
@@ -17,26 +17,29 @@
 
 namespace profiler::target {
 
-// One thread: that whose mask is changed. Other threads must have these signals blocked.
+// Blocks signals in the thread that creates it. Other threads must have these signals blocked.
 class BlockedSignals {
  public:
   struct Signal {
     int number = 0;
-    bool sent_to_us = false;  // by kill(2) and the like, not by the terminal to its whole group
+    // True if it came from kill(2) and the like, false if the terminal sent it to its foreground
+    // group.
+    bool sent_to_us = false;
   };
 
-  // Errors: those of signalfd(2).
+  // Blocks the signals. Errors: those of signalfd(2).
   static absl::StatusOr<BlockedSignals> Block(std::span<const int> signals);
   BlockedSignals(BlockedSignals&& other) noexcept;
   BlockedSignals& operator=(BlockedSignals&&) = delete;
   ~BlockedSignals();
 
-  int fd() const { return fd_.get(); }  // readable when a signal waits; non-blocking
+  int fd() const { return fd_.get(); }  // readable when a signal is pending; non-blocking
   std::optional<Signal> Take();
 
-  // From now on the next of them ends the process at once, whatever its threads are doing. What
-  // comes within a tenth of a second is still the one that was taken: timeout(1) sends each twice.
-  // A thread waits for it until this object goes. Take nothing after that.
+  // Lets the next of these signals end the process at once, whatever its threads are doing. A
+  // signal within a tenth of a second counts as the one that was taken, because timeout(1) sends
+  // each twice. A thread waits for the signal until this object is destroyed. Do not call Take
+  // afterwards.
   void EndAtNext();
 
  private:
@@ -45,16 +48,17 @@ class BlockedSignals {
   BlockedSignals(UniqueFd fd, const sigset_t& blocked);
 
   UniqueFd fd_;
-  sigset_t blocked_;  // by us: those that were blocked before stay so
+  sigset_t blocked_;  // blocked by this object, not before it
   std::unique_ptr<NextSignal> next_;
 };
 
-// Those that end what we do: SIGINT, SIGTERM and SIGQUIT, and also, where they are neither ignored
-// (SIGHUP under nohup) nor blocked for another purpose, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU.
+// Blocks the signals that end a recording or count: SIGINT, SIGTERM and SIGQUIT. Also blocks
+// SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU, unless they are ignored (SIGHUP under nohup) or blocked
+// already.
 absl::StatusOr<BlockedSignals> BlockStopSignals();
 
-// The signal that ends a command when we get `number`: the same if its users expect that of it,
-// else SIGTERM.
+// Returns the signal that ends a command when this program gets `number`: the same one if users
+// expect that, otherwise SIGTERM.
 int SignalForCommand(int number);
 
 }  // namespace profiler::target

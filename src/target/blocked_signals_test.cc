@@ -18,7 +18,7 @@ TEST(BlockedSignalsDeathTest, TheNextSignalEndsTheProcessWhateverItDoes) {
         raise(SIGTERM);
         if (!signals.ok() || !signals->Take()) _exit(1);
         signals->EndAtNext();
-        // Others send it again and again; this thread is busy.
+        // Another thread sends the signal repeatedly, while this thread is busy.
         std::thread others([] {
           while (true) kill(getpid(), SIGTERM), poll(nullptr, 0, 20);
         });
@@ -35,7 +35,7 @@ TEST(BlockedSignalsDeathTest, TheSameSignalTwiceAtOnceIsOne) {
           raise(SIGTERM);
           if (!signals.ok() || !signals->Take()) _exit(1);
           signals->EndAtNext();
-          kill(getpid(), SIGTERM);  // raise() would send it to this thread only
+          kill(getpid(), SIGTERM);  // raise() would send it only to this thread
           sigset_t waiting;
           do {
             sigpending(&waiting);

@@ -11,7 +11,7 @@
 
 namespace profiler::target {
 
-// 36 35 98:0 ROOT POINT OPTIONS FIELDS… - TYPE SOURCE SUPER-OPTIONS
+// Parses lines like: 36 35 98:0 ROOT POINT OPTIONS FIELDS… - TYPE SOURCE SUPER-OPTIONS
 std::string CgroupMountPoint(std::string_view mountinfo) {
   std::string of_version_2;
   for (procfs::TextScanner lines(mountinfo); !lines.done();) {

@@ -1,5 +1,4 @@
-// A cgroup as perf_event_open(2) takes it: an open folder of the hierarchy that perf events are
-// counted by.
+// Opens cgroups for perf_event_open(2), which takes a folder of the hierarchy that perf events use.
 //
 // That is cgroup2, wherever it is mounted, unless version 1 has a hierarchy with the controller
 // perf_event.
@@ -16,16 +15,16 @@
 
 namespace profiler::target {
 
-// The mount point in the text of /proc/self/mountinfo; empty where there is none.
+// Returns the mount point from the text of /proc/self/mountinfo; empty if there is none.
 std::string CgroupMountPoint(std::string_view mountinfo);
 
-// Opens the cgroup of that name, a path below the mount point; "/" is all of them. kNotFound where
-// there is no hierarchy or no such cgroup; the errors of open(2).
+// Opens the cgroup `name`, a path below the mount point; "/" is all cgroups. Errors: kNotFound if
+// there is no hierarchy or no such cgroup; those of open(2).
 absl::StatusOr<UniqueFd> OpenCgroup(const procfs::Roots& roots, const std::string& name);
 
-// By name an open cgroup, or none for an empty name. kInvalidArgument where one is named and not
-// all CPUs are observed, for the kernel knows cgroups by what runs on a CPU; the errors of
-// OpenCgroup.
+// Opens the cgroup of each name; the descriptor of an empty name is invalid. Errors:
+// kInvalidArgument if a cgroup is named without `system_wide`, because the kernel selects cgroups
+// by the thread that runs on a CPU; those of OpenCgroup.
 absl::StatusOr<std::vector<UniqueFd>> OpenCgroups(const procfs::Roots& roots,
                                                   const std::vector<std::string>& names,
                                                   bool system_wide);

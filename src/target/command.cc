@@ -26,11 +26,11 @@ namespace {
 constexpr char kFailurePayload[] = "profiler/command-exit-code";
 constexpr int kExitNotFound = 127;
 constexpr int kExitNotExecutable = 126;
-constexpr char kDefaultPath[] = "/bin:/usr/bin";  // what execvp(3) takes without PATH
+constexpr char kDefaultPath[] = "/bin:/usr/bin";  // execvp(3) uses it if PATH is not set
 
-// A descriptor that is readable once our child `pid` has ended. Linux before 5.3 has no
-// pidfd_open(2): there a thread of its own waits for the child, leaves it to be reaped and closes
-// the other end of a pipe.
+// Returns a descriptor that is readable once our child `pid` has ended. Linux before 5.3 lacks
+// pidfd_open(2). There a thread waits for the child without reaping it, and then closes the other
+// end of a pipe.
 absl::StatusOr<UniqueFd> OpenEnd(pid_t pid) {
   UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (pidfd.valid()) return pidfd;
@@ -40,7 +40,7 @@ absl::StatusOr<UniqueFd> OpenEnd(pid_t pid) {
   UniqueFd read_end(ends[0]);
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the thread that asked for them
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals must not reach the new thread
   std::thread([pid, write_end = UniqueFd(ends[1])] {
     siginfo_t info;
     while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
@@ -62,7 +62,7 @@ absl::Status ExecFailure(const std::string& name, int error) {
   return status;
 }
 
-// 0 when `path` can be executed, as far as can be said without trying.
+// Returns 0 if `path` can be executed, as far as can be checked without trying.
 int CheckExecutable(const std::string& path) {
   struct stat file;
   if (stat(path.c_str(), &file) != 0) return errno;
@@ -70,7 +70,7 @@ int CheckExecutable(const std::string& path) {
   return faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-// What execvp(3) will run into, found out before anything is opened or renamed.
+// Predicts the errno of execvp(3), before anything is opened or renamed.
 int LookUp(const std::string& name, std::string* program) {
   *program = name;
   if (name.empty()) return ENOENT;
@@ -101,7 +101,7 @@ absl::StatusOr<Pipe> MakePipe() {
   return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
-// In the child: only async-signal-safe calls, for the parent may have had threads.
+// Runs in the child. Makes only async-signal-safe calls, because the parent may have had threads.
 [[noreturn]] void WaitAndExec(int go, int failed, bool output_to_error, char** argv) {
   char byte;
   ssize_t got;
@@ -113,7 +113,7 @@ absl::StatusOr<Pipe> MakePipe() {
     if (output_to_error) dup2(STDERR_FILENO, STDOUT_FILENO);
     execvp(argv[0], argv);
     const int error = errno;
-    // Should the parent be gone by now, there is nobody to tell.
+    // If the parent is gone by now, nobody reads the error.
     [[maybe_unused]] const ssize_t told = write(failed, &error, sizeof(error));
   }
   _exit(kExitNotFound);
@@ -150,7 +150,7 @@ absl::StatusOr<std::unique_ptr<Command>> Command::Fork(const std::vector<std::st
   const pid_t pid = fork();
   if (pid < 0) return ErrnoStatus(errno, "fork");
   if (pid == 0) {
-    // Its own copy of the write end would keep it from seeing the parent's end.
+    // With its own copy of the write end, the child would not see that the parent ends.
     close(go.write_end.get());
     WaitAndExec(go.read_end.get(), failed.write_end.get(), output_to_error, arguments.data());
   }
@@ -175,7 +175,7 @@ absl::Status Command::Start() {
   started_ = true;
   const char byte = 0;
   while (write(go_.get(), &byte, 1) < 0) {
-    // No EPIPE here: until exec the child holds the read end, unless it was killed.
+    // There is no EPIPE: until exec the child holds the read end, unless it was killed.
     if (errno != EINTR) return ErrnoStatus(errno, name_);
   }
   go_.Reset();

@@ -1,10 +1,10 @@
-// The command that is recorded or counted, or that says how long.
+// Runs the command that is recorded or counted, or whose run time limits a recording or count.
 //
 //   parent                          child
 //   Fork ─────────────────────────► waits in read(go)
 //   opens events on its pid
 //   Start: write(go) ─────────────► execvp
-//   read(failed): end of file ◄──── exec has closed it
+//   read(failed): end of file ◄──── exec closed it
 //              or errno       ◄──── exec failed; _exit(127)
 //
 // A parent that dies before Start closes `go`, and the child exits.
@@ -24,45 +24,45 @@
 
 namespace profiler::target {
 
-// Where execvp(3) will find `name`, made absolute or not as PATH has it. Errors: kNotFound,
-// kPermissionDenied (see CommandFailure).
+// Returns the path at which execvp(3) will find `name`, absolute or relative like the entry of
+// PATH. Errors: kNotFound, kPermissionDenied (see CommandFailure).
 absl::StatusOr<std::string> FindProgram(const std::string& name);
 
-// The exit code that a shell gives to a command that cannot be started: 127 when it is not found,
-// 126 when it is no program or may not be executed. Nothing when `status` is not about that.
+// Returns the exit code of a shell for a command that cannot be started: 127 if it is not found,
+// 126 if it is not a program or may not be executed. nullopt if `status` has another cause.
 std::optional<int> CommandFailure(const absl::Status& status);
 
-// One thread.
+// A child process that executes a command. For one thread.
 class Command {
  public:
   struct End {
     int exit_code = 0;
-    int signal = 0;            // that killed it; 0 when it exited
-    bool ended_by_us = false;  // with SIGTERM, because what it ran for was over first
+    int signal = 0;  // signal that killed it; 0 if it exited
+    // True if this program sent SIGTERM because the recording or count was over first.
+    bool ended_by_us = false;
   };
 
-  // Looks the program up and forks. Errors: kNotFound, kPermissionDenied (see CommandFailure);
-  // those of fork(2), pipe(2) and pidfd_open(2).
-  // `output_to_error`: the command's standard output goes where its standard error goes, for the
-  // recording itself goes to standard output.
+  // Looks the program up and forks. `output_to_error` redirects the command's standard output to
+  // its standard error, because the recording is written to standard output. Errors: kNotFound,
+  // kPermissionDenied (see CommandFailure); those of fork(2), pipe(2) and pidfd_open(2).
   static absl::StatusOr<std::unique_ptr<Command>> Fork(const std::vector<std::string>& argv,
                                                        bool output_to_error);
-  // Kills and reaps a child that was never started. A started one is left alone.
+  // Kills and reaps a child that was not started. Does nothing to a started one.
   ~Command();
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Readable once the child has exited.
+  // Returns a descriptor that is readable once the child has exited.
   int end_fd() const { return end_.get(); }
 
-  // Lets the child execute the program; returns when it does.
+  // Lets the child execute the program; returns when it has done so.
   absl::Status Start();
-  // Sends `signal` to it, if it runs.
+  // Sends `signal` to the child, if it runs.
   void Kill(int signal);
-  // Whether it has ended, after waiting for that for so long at most.
+  // Waits for the child's end for at most `time`, and returns true if it has ended.
   bool EndsWithin(std::chrono::milliseconds time) const;
-  // Waits for its end. Once.
+  // Waits for the child's end. Call it once.
   absl::StatusOr<End> Reap();
 
  private:

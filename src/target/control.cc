@@ -32,15 +32,15 @@ Control::Command CommandOf(std::string_view line) {
   return Control::Command::kUnknown;
 }
 
-// Opened for both directions a FIFO is there whether or not the other side has opened it yet, and
-// does not end when that closes it.
+// Opens a FIFO for reading and writing. That succeeds before the other side opens it, and there is
+// no end of file when the other side closes it.
 absl::StatusOr<UniqueFd> OpenFifo(const std::string& path) {
   UniqueFd fd(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
   if (!fd.valid()) return ErrnoStatus(errno, path);
   return fd;
 }
 
-// A copy of our own, for the descriptor is somebody else's to close.
+// Returns a copy, because the original descriptor is closed by its owner.
 absl::StatusOr<UniqueFd> CopyOf(int fd) {
   UniqueFd copy(fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!copy.valid()) return ErrnoStatus(errno, absl::StrCat("--control: descriptor ", fd));
@@ -101,7 +101,7 @@ std::vector<Control::Command> Control::Take() {
     if (got < 0 && errno == EAGAIN) break;
     if (got <= 0) {
       is_over_ = true;
-      // What ends without a line's end is a command all the same.
+      // A last line without a newline is a command, too.
       if (!rest_.empty() && rest_.back() != '\n') rest_ += '\n';
       break;
     }

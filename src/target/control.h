@@ -1,9 +1,9 @@
-// --control: another program steers a recording or a count by lines that it writes to a descriptor
-// or FIFO.
+// Implements --control: another program steers a recording or count by lines that it writes to a
+// descriptor or FIFO.
 //
-//   enable, disable, stop, ping      one a line
-//   snapshot                         of AUX areas, of which nothing is recorded: only answered
-//   ack                              what each is answered, where there is somebody to answer
+//   enable, disable, stop, ping   one per line
+//   snapshot                      of AUX areas, which are not recorded; only acknowledged
+//   ack                           the answer to each, if there is a descriptor or FIFO for answers
 //
 // Source: evlist__ctlfd_process in tools/perf/util/evlist.c, as perf 7.2 answers.
 
@@ -19,35 +19,36 @@
 
 namespace profiler::target {
 
-// Where commands come from and answers go to.
+// The descriptors or FIFOs of commands and answers.
 struct ControlPlaces {
-  int fd = -1, answer_fd = -1;    // of this process
-  std::string fifo, answer_fifo;  // else these
+  int fd = -1, answer_fd = -1;    // descriptors of this process
+  std::string fifo, answer_fifo;  // if fd is -1
 };
 
-// "fd:CTL[,ACK]" or "fifo:CTL[,ACK]". kInvalidArgument for anything else.
+// Parses "fd:CTL[,ACK]" or "fifo:CTL[,ACK]". Error: kInvalidArgument for other text.
 absl::StatusOr<ControlPlaces> ParseControl(const std::string& text);
 
-// One thread.
+// A source of commands, for one thread.
 class Control {
  public:
   enum class Command { kEnable, kDisable, kStop, kPing, kSnapshot, kUnknown };
 
-  // Errors: those of fcntl(2) and open(2).
+  // Opens the descriptors or FIFOs. Errors: those of fcntl(2) and open(2).
   static absl::StatusOr<std::unique_ptr<Control>> Open(const ControlPlaces& places);
 
-  int fd() const { return fd_.get(); }  // readable when there is a command; non-blocking
-  // All that were written so far. `is_over` when nobody is going to write any more.
+  int fd() const { return fd_.get(); }  // readable when a command is available; non-blocking
+  // Returns all commands so far. Afterwards is_over() is true if no more can come.
   std::vector<Command> Take();
   bool is_over() const { return is_over_; }
-  // Tells the other side that one command is done. That nobody reads is no error.
+  // Tells the other program that one command is done. Ignores errors, because nobody may be
+  // reading.
   void Acknowledge();
 
  private:
   Control() = default;
 
   UniqueFd fd_, answer_fd_;
-  std::string rest_;  // of a line
+  std::string rest_;  // an incomplete line
   bool is_over_ = false;
 };
 

@@ -12,7 +12,7 @@ ControlWatch::ControlWatch(boost::asio::io_context& io, Control& control,
                            std::function<bool(Control::Command)> obey)
     : control_(control), obey_(std::move(obey)), descriptor_(io) {}
 
-// The descriptor is the control's own, which closes it.
+// control_ owns the descriptor and closes it.
 ControlWatch::~ControlWatch() {
   if (descriptor_.is_open()) descriptor_.release();
 }
@@ -28,7 +28,7 @@ absl::Status ControlWatch::Start() {
 void ControlWatch::Await() {
   descriptor_.async_wait(stream_descriptor::wait_read, [this](const error_code& failed) {
     if (failed == boost::asio::error::operation_aborted) return;
-    // What cannot be waited for, as /dev/null, has by now all that it will ever say.
+    // A descriptor that cannot be waited for, for example /dev/null, already has all its commands.
     for (const Control::Command command : control_.Take()) {
       if (!obey_(command)) return;
     }

@@ -1,4 +1,4 @@
-// Hands on the commands of --control as they come, while an io_context runs.
+// Passes on the commands of --control as they come, while an io_context runs.
 
 #pragma once
 
@@ -12,23 +12,23 @@
 
 namespace profiler::target {
 
-// What to tell the user of Control::Command::kUnknown.
+// The message to the user for Control::Command::kUnknown.
 inline constexpr std::string_view kUnknownCommand =
     "--control: a line that is no command: enable, disable, stop and ping are";
 
-// One thread: that of the io_context.
+// A watch for one thread: that of the io_context.
 class ControlWatch {
  public:
-  // Both must outlive it. Calls `obey` with each command, until that says false; to acknowledge
-  // them is its task.
+  // `io` and `control` must outlive this object. Calls `obey` with each command until it returns
+  // false. `obey` must acknowledge the commands.
   ControlWatch(boost::asio::io_context& io, Control& control,
                std::function<bool(Control::Command)> obey);
   ControlWatch(const ControlWatch&) = delete;
   ControlWatch& operator=(const ControlWatch&) = delete;
-  // No further calls.
+  // Stops the calls.
   ~ControlWatch();
 
-  // Errors: those of epoll_ctl(2).
+  // Begins to watch. Errors: those of epoll_ctl(2).
   absl::Status Start();
 
  private:

@@ -1,4 +1,4 @@
-// What has ended is noticed where the kernel has no pidfd_open(2), as Linux before 5.3.
+// Tests that ends of processes are noticed without pidfd_open(2), as on Linux before 5.3.
 
 #include <signal.h>
 #include <sys/syscall.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kCannotFilter = 77;
 
-// Runs in a process of its own, since a filter stays until the end.
+// Checks `holds` in a forked process, because a system call filter cannot be removed.
 void ExpectOnOldKernel(const std::function<bool()>& holds) {
   const auto child = [&] {
     if (!RefuseSystemCall(SYS_pidfd_open, ENOSYS)) _exit(kCannotFilter);

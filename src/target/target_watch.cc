@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD, Linux 6.9
 constexpr std::chrono::milliseconds kPollInterval{200};
 
-// Of pidfd_open(2), as errno has it: what has gone already is no error.
+// Returns the error of pidfd_open(2) in errno; OK if the target is gone already.
 absl::Status GoneOrFailed() {
   return errno == ESRCH ? absl::OkStatus() : ErrnoStatus(errno, "pidfd_open");
 }

@@ -1,4 +1,4 @@
-// Tells when all targets of a recording have exited.
+// Notices when all targets of a recording have exited.
 
 #pragma once
 
@@ -16,21 +16,21 @@
 
 namespace profiler::target {
 
-// Calls `handler` once, when `fd` has something to read. `descriptor` takes it over: whoever owns
-// `fd` releases it there before it is closed. Errors: those of epoll_ctl(2).
+// Calls `handler` once, when `fd` is readable. Assigns `fd` to `descriptor`; its owner must release
+// it there before closing it. Errors: those of epoll_ctl(2).
 absl::Status OnReadable(boost::asio::posix::stream_descriptor& descriptor, int fd,
                         std::function<void()> handler);
 
-// One thread: that of the io_context. A process is watched by its pidfd, since Linux 5.3, and so is
-// a thread, since 6.9; before that their states in /proc are looked at five times a second.
+// A watch for one thread: that of the io_context. Watches processes by pidfd since Linux 5.3, and
+// threads since 6.9. Older kernels: checks their states in /proc five times per second.
 class TargetWatch {
  public:
-  // `io` must outlive it. Calls `on_end`, once, when all are gone; never from here.
+  // `io` must outlive this object. Calls `on_end` once, when all targets are gone.
   TargetWatch(boost::asio::io_context& io, std::function<void()> on_end)
       : io_(io), poll_timer_(io), on_end_(std::move(on_end)) {}
 
-  // All processes and threads to watch, once. Errors: those of pidfd_open(2) but ESRCH: one that is
-  // gone already counts as that.
+  // Watches these processes and threads. Call it once. Errors: those of pidfd_open(2), except
+  // ESRCH, because a target may be gone already.
   absl::Status Watch(const std::vector<pid_t>& pids, const std::vector<pid_t>& tids);
 
  private:

@@ -27,7 +27,7 @@ absl::Status Missing(const char* what, pid_t id, const absl::Status& status) {
 }
 
 #ifdef PROFILER_PORTABLE
-// getpwnam(3) loads libraries, which a static program cannot: users of this machine alone.
+// Finds only users of this machine: getpwnam(3) loads libraries, which a static program cannot.
 std::optional<uid_t> FindUser(const std::string& name) {
   const std::unique_ptr<FILE, int (*)(FILE*)> users(fopen("/etc/passwd", "re"), fclose);
   while (users != nullptr) {

@@ -1,4 +1,4 @@
-// A tracepoint whose formats a recording may carry, and a record of it.
+// A tracepoint whose format a recording may contain, and a record of it.
 
 #pragma once
 
@@ -17,8 +17,8 @@ struct ExampleRecord {
   int64_t id = 5;
 };
 
-// The section TRACING_DATA of that tracepoint alone, which is told of in `tree`. Its text is made
-// as `print` says.
+// Writes that tracepoint to `tree` and returns a TRACING_DATA section with only this tracepoint.
+// `print` is its print format.
 inline std::string ExampleTracingData(procfs::FakeTree& tree,
                                       const std::string& print = "\"id %ld\", REC->id") {
   tree.Write("sys/kernel/tracing/events/a/b/id", "22\n");

@@ -18,7 +18,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// What a feature has to say; nothing when its section cannot be read.
+// Returns the lines of a feature; nullopt if its section cannot be read.
 using Describe = std::optional<Lines> (*)(const Recording&);
 
 std::optional<Lines> CpuTopology(const Recording& recording) {
@@ -91,7 +91,7 @@ std::optional<Lines> Caches(const Recording& recording) {
   return lines;
 }
 
-// "32G": the largest unit of which there are two.
+// Returns, for example, "32G": in the largest unit with a value of at least 2.
 std::string SizeText(uint64_t bytes) {
   constexpr char kUnits[] = "BKMGT";
   size_t unit = 0;
@@ -99,7 +99,7 @@ std::string SizeText(uint64_t bytes) {
   return absl::StrCat(bytes, std::string(1, kUnits[unit]));
 }
 
-// "0-17,32"
+// Returns the numbers of the set bits, for example "0-17,32".
 std::string SetBits(const std::vector<uint64_t>& words) {
   std::string text;
   const auto has = [&words](uint64_t bit) {
@@ -252,8 +252,8 @@ constexpr char kBranchStack[] = "contains samples with branch stack";
 constexpr char kAuxtrace[] = "contains AUX area data (e.g. instruction trace)";
 constexpr char kStat[] = "contains stat data";
 
-// The features that are described by lines of their own. The others of perf's are part of the
-// header, or have no lines (TRACING_DATA, BUILD_ID).
+// The features that are described by lines of their own. perf's other features are part of the
+// header or have no lines (TRACING_DATA, BUILD_ID).
 struct Description {
   FeatureBit bit;
   Describe describe;

@@ -1,5 +1,5 @@
-// The features of a recording beyond those that every report uses, as the lines that
-// `perf report --header -I` prints of them (tools/perf/util/header.c, Linux 7.2).
+// Describes features of a recording that reports do not use, in the lines that `perf report
+// --header -I` prints (tools/perf/util/header.c, Linux 7.2).
 
 #pragma once
 
@@ -11,11 +11,11 @@
 
 namespace profiler::perf_data {
 
-// By the feature's number, without "# " in front. A section that cannot be read has a line that
-// says so, an unknown one its number and size.
+// Returns lines without "# " by the feature's number. The line of an unreadable section says so;
+// that of an unknown section has its number and size.
 std::map<int, std::vector<std::string>> DescribeFeatures(const Recording& recording);
 
-// The names of the features that perf defines and the recording does not have, in order.
+// Returns the names of the features that perf defines and the recording lacks, in order.
 std::vector<std::string> MissingFeatures(const Recording& recording);
 
 }  // namespace profiler::perf_data

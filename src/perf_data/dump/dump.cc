@@ -87,7 +87,7 @@ class Dumper {
     if (recording_.features().arch.empty()) architecture_ = perf_event::NativeArchitecture();
   }
 
-  // False when it wants no more.
+  // Returns false if no more records are needed.
   bool Take(const TimedRecord& timed) {
     const uint32_t type = timed.record.type();
     if (perf_event::RecordTypeName(type).empty()) CountUnknown(type);
@@ -132,7 +132,7 @@ class Dumper {
     out_.clear();
   }
 
-  // A stream's events come while it is read.
+  // Appends events that became known since the last call; those of a stream come with its records.
   void AppendNewEvents() {
     const std::vector<EventDescription>& events = recording_.events();
     for (; events_ < events.size(); ++events_) AppendEvent(events_, events[events_], &out_);
@@ -163,7 +163,7 @@ class Dumper {
     }
   }
 
-  // What is compressed has the place of the record that it is in.
+  // True for a record from inside a compressed record, whose file offset it shares.
   bool IsCompressed(const TimedRecord& timed) {
     const uint32_t type = timed.record.type();
     const bool container =
@@ -237,7 +237,8 @@ class Dumper {
   size_t events_ = 0;
   uint64_t shown_ = 0;
   uint64_t compressed_at_ = UINT64_MAX;
-  // By type. At most kMaxUnknownTypes of them: types come from untrusted bytes.
+  // Record counts by type. At most kMaxUnknownTypes types are kept, because they come from
+  // untrusted bytes.
   std::map<uint32_t, uint64_t> unknown_;
   uint64_t other_unknown_ = 0;
 };

@@ -1,5 +1,5 @@
-// A recording as text for a person who debugs a file: header, events, feature sections, and every
-// record with its place, header and decoded fields.
+// Dumps a recording as text, for debugging a file: header, events, feature sections, and every
+// record with its offset, header and decoded fields.
 //
 //   header
 //     version             2
@@ -27,19 +27,19 @@
 namespace profiler::perf_data {
 
 struct DumpOptions {
-  std::vector<uint32_t> types;        // only records of these; empty: all
-  uint64_t max_records = UINT64_MAX;  // of those, the first ones
-  bool hex = false;                   // each record's bytes as well, its header included
+  std::vector<uint32_t> types;        // only records of these types; empty: all
+  uint64_t max_records = UINT64_MAX;  // stop after this many of these records
+  bool hex = false;                   // also dump each record's bytes, header included
 };
 
-// The number of a record type: by its name in any case ("mmap2"), or as a number. kInvalidArgument
-// quotes what is neither.
+// Returns the number of a record type, given by name in any case ("mmap2") or as a number. Error:
+// kInvalidArgument, which quotes `name`.
 absl::StatusOr<uint32_t> ParseRecordType(std::string_view name);
 
-// Writes the dump of `recording`, in the order of the file, to `sink`, in pieces. Returns what
-// ForEach returns: all that could be read has been written then. Memory does not grow with the
-// recording. Nothing is read after the last record that is asked for. At the end stands how many
-// records of which types nobody has defined there were, of those that were read.
+// Writes the dump of `recording` to `sink`, piece by piece, in the order of the file. Returns the
+// status of ForEach; everything that could be read has been written by then. Memory does not grow
+// with the recording. Reading stops at the last record that was requested. The end of the dump
+// counts the records of unknown types that were read.
 absl::Status Dump(Recording& recording, const DumpOptions& options,
                   absl::FunctionRef<void(std::string_view)> sink);
 

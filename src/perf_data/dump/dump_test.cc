@@ -25,7 +25,7 @@ std::string DumpOf(const std::string& path, const DumpOptions& options = {}) {
   return text;
 }
 
-// The lines of records: "0x1a0: MMAP2 (10) …", without their places.
+// Returns the lines of records, without their offsets: "MMAP2 (10) …".
 std::string RecordLines(const std::string& dump) {
   std::string lines;
   size_t begin = 0;
@@ -38,7 +38,7 @@ std::string RecordLines(const std::string& dump) {
   return lines;
 }
 
-// The numbers and texts of a stream in the other byte order.
+// Builds a stream in the other byte order from numbers and texts.
 class ForeignStream {
  public:
   ForeignStream() { Number(kMagic2, 8).Number(kPipeHeaderSize, 8); }
@@ -117,7 +117,7 @@ TEST(Dump, ReadsNoFurtherThanWhatIsAskedFor) {
   records.By(7, 7).Comm("cat").Comm("dog");
   std::vector<std::byte> bytes(records.bytes().begin(), records.bytes().end());
   AddRecord(900, "", &bytes);
-  bytes.resize(bytes.size() + 8);  // a record of no size
+  bytes.resize(bytes.size() + 8);  // a record of size 0
   const std::string path = TestPath("broken");
   WriteFile(path, StreamOf({{attr, "my-event", {}}}, bytes));
   DumpOptions options = {.types = {perf_event::kRecordComm}};
@@ -192,7 +192,7 @@ TEST(Dump, TurnsTheFieldsOfPerfsOwnRecordsOfTheOtherByteOrder) {
   ForeignStream stream;
   stream.Record(perf_event::kRecordCpuMap, 8 + 6).Number(0, 2).Number(1, 2).Number(3, 2);
   stream.Record(perf_event::kRecordEventUpdate, 8 + 16 + 14).Number(3, 8).Number(9, 8);
-  stream.Number(1, 2).Number(1, 2).Number(8, 2).Number(0, 4).Number(0x1f, 4);  // a cut mask
+  stream.Number(1, 2).Number(1, 2).Number(8, 2).Number(0, 4).Number(0x1f, 4);  // a truncated mask
   stream.Record(perf_event::kRecordTimeConv, 8 + 48);
   for (int i = 1; i <= 5; ++i) stream.Number(i, 8);
   stream.Number(1, 1).Number(0, 1).Number(0, 6);

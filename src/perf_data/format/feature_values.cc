@@ -11,7 +11,7 @@
 namespace profiler::perf_data {
 namespace {
 
-// Reads a section with `read(FieldReader&) → value`; nothing when that fails the reader.
+// Decodes a section with `read(FieldReader&) → value`. Returns nullopt if the reader fails.
 template <class Read>
 auto ReadSection(const Features& features, int bit, Read read)
     -> std::optional<decltype(read(std::declval<FieldReader&>()))> {
@@ -23,7 +23,7 @@ auto ReadSection(const Features& features, int bit, Read read)
   return value;
 }
 
-// `count` things; memory grows only with what is really there.
+// Reads `count` elements. Allocates only as elements are read, because `count` is untrusted.
 template <class ReadOne>
 auto ReadSome(FieldReader& reader, uint64_t count, ReadOne read_one)
     -> std::vector<decltype(read_one())> {
@@ -48,23 +48,24 @@ PmuCaps ReadCaps(FieldReader& reader) {
   });
 }
 
-// What perf calls a group without a name.
+// perf's name for a group without a name.
 constexpr std::string_view kNameless = "{anon_group}";
 
-// It came in three revisions, each with more behind. In streams up to 7 bytes of padding follow.
+// Decodes one of three revisions, each of which appends fields. In streams up to 7 bytes of padding
+// follow.
 CpuTopology ReadTopology(FieldReader& reader, uint32_t cpu_count) {
   constexpr size_t kPadding = 8;
   CpuTopology topology;
   topology.core_siblings = ReadStrings(reader);
   topology.thread_siblings = ReadStrings(reader);
-  if (reader.remaining() < kPadding) return topology;  // the first revision ends here
+  if (reader.remaining() < kPadding) return topology;  // end of the first revision
   topology.cpus = ReadSome(reader, cpu_count, [&reader] {
     CpuTopology::Cpu cpu;
     cpu.core_id = reader.U32();
     cpu.socket_id = reader.U32();
     return cpu;
   });
-  if (reader.remaining() < kPadding) return topology;  // the second
+  if (reader.remaining() < kPadding) return topology;  // end of the second revision
   topology.die_siblings = ReadStrings(reader);
   topology.die_ids = ReadSome(reader, cpu_count, [&reader] { return reader.U32(); });
   return topology;

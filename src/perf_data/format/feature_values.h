@@ -1,8 +1,9 @@
-// The feature sections that Features keeps verbatim (Features::other), as values: what perf says of
-// the machine and of the recording beyond what a report needs.
+// Decodes the feature sections that Features keeps verbatim (Features::other): perf's facts about
+// the machine and the recording that a report does not need.
 //
-// Each function reads the section of its feature from `features`. Nothing when it is absent, or cut
-// or impossible. Thread-safe. Source: tools/perf/util/header.c, Linux 7.2.
+// Each Read function decodes the section of its feature from `features`. It returns nullopt if the
+// section is missing, truncated or invalid. Thread-safe. Source: tools/perf/util/header.c,
+// Linux 7.2.
 
 #pragma once
 
@@ -19,7 +20,8 @@
 
 namespace profiler::perf_data {
 
-// CPU_TOPOLOGY. Sibling lists are as "0-3,8"; what an older recorder did not write is empty.
+// CPU_TOPOLOGY. Sibling lists look like "0-3,8". Fields that an older recorder did not write are
+// empty.
 struct CpuTopology {
   struct Cpu {
     uint32_t core_id = 0, socket_id = 0;
@@ -30,8 +32,8 @@ struct CpuTopology {
   std::vector<uint32_t> die_ids;  // by CPU
 };
 std::optional<CpuTopology> ReadCpuTopology(const Features& features);
-// The bytes of a section without the padding that it has in streams, by which perf would take it
-// for a later revision. `cpu_count`: those available (NRCPUS).
+// Returns the size of a section without the padding that it has in streams; perf would mistake the
+// padding for a later revision of the section. `cpu_count`: the number of available CPUs (NRCPUS).
 size_t CpuTopologySize(std::span<const std::byte> section, uint32_t cpu_count, bool swapped);
 
 // CPU_DOMAIN_INFO: the scheduler's domains, from small to large.
@@ -59,7 +61,7 @@ struct NumaNode {
 };
 std::optional<std::vector<NumaNode>> ReadNumaTopology(const Features& features);
 
-// PMU_MAPPINGS: what attr.type means beyond the kernel's generic ones.
+// PMU_MAPPINGS: names of the values of attr.type beyond the kernel's generic types.
 struct PmuMapping {
   uint32_t type = 0;
   std::string name;
@@ -68,14 +70,14 @@ std::optional<std::vector<PmuMapping>> ReadPmuMappings(const Features& features)
 
 // GROUP_DESC
 struct EventGroup {
-  std::string name;     // empty where it has none, for which the file has "{anon_group}"
+  std::string name;     // empty for "{anon_group}" in the file
   uint32_t leader = 0;  // index of the event
   uint32_t members = 0;
 };
 std::optional<std::vector<EventGroup>> ReadGroups(const Features& features);
 void SetGroups(const std::vector<EventGroup>& groups, Features* features);
 
-// AUXTRACE: where in the file AUXTRACE records are.
+// AUXTRACE: the positions of AUXTRACE records in the file.
 struct AuxtraceEntry {
   uint64_t file_offset = 0, size = 0;
 };
@@ -92,8 +94,8 @@ std::optional<std::vector<CacheLevel>> ReadCaches(const Features& features);
 struct MemoryTopology {
   struct Node {
     uint64_t node = 0;
-    uint64_t blocks = 0;            // that are present
-    std::vector<uint64_t> present;  // a bit a block
+    uint64_t blocks = 0;            // number of present blocks
+    std::vector<uint64_t> present;  // one bit per block
   };
   uint64_t block_size = 0;  // bytes
   std::vector<Node> nodes;
@@ -103,7 +105,7 @@ std::optional<MemoryTopology> ReadMemoryTopology(const Features& features);
 // DIR_FORMAT: the version of a directory's layout.
 std::optional<uint64_t> ReadDirFormat(const Features& features);
 
-// BPF_PROG_INFO and BPF_BTF: which programs ran, without their code.
+// BPF_PROG_INFO and BPF_BTF: the programs that ran, without their code.
 struct BpfProgram {
   uint32_t type = 0, id = 0;
   std::string name;
@@ -132,7 +134,7 @@ struct HybridNode {
 };
 std::optional<std::vector<HybridNode>> ReadHybridTopology(const Features& features);
 
-// E_MACHINE: of the recorder, as in ELF headers.
+// E_MACHINE: the recorder's machine and flags, as in ELF headers.
 struct ElfMachine {
   uint32_t machine = 0, flags = 0;
 };

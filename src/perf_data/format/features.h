@@ -1,4 +1,4 @@
-// The feature sections of a perf.data header, as values.
+// The feature sections of a perf.data header, decoded.
 // Source: tools/perf/Documentation/perf.data-file-format.txt and tools/perf/util/header.c,
 // Linux 7.2.
 
@@ -32,7 +32,7 @@ struct ClockData {
   uint32_t clockid = 0;
   uint64_t wall_clock_ns = 0;
   uint64_t clockid_time_ns = 0;
-  uint32_t version = 1;  // of the layout: 1 is the only one
+  uint32_t version = 1;  // layout version; only 1 exists
   bool operator==(const ClockData&) const = default;
 };
 
@@ -41,15 +41,15 @@ struct CpuCount {
   bool operator==(const CpuCount&) const = default;
 };
 
-// COMPRESSED: how the records inside of compressed ones were compressed.
+// COMPRESSED: how the records inside compressed records were compressed.
 struct Compression {
   uint32_t version = 1;
   uint32_t type = 1;  // zstd
   uint32_t level = 0, ratio = 0;
-  uint32_t mmap_len = 0;  // bytes that a record inflates to at most
+  uint32_t mmap_len = 0;  // largest size in bytes that a record inflates to
 };
 
-// What is absent from the file is empty here.
+// All features of a recording. Features that the file lacks are empty.
 struct Features {
   std::vector<BuildIdEntry> build_ids;
   std::string hostname, osrelease, version, arch, cpudesc, cpuid;
@@ -59,10 +59,10 @@ struct Features {
   std::optional<SampleTime> sample_time;
   std::optional<uint64_t> clockid_resolution_ns;
   std::optional<ClockData> clock_data;
-  // Sections without a value here, verbatim, by feature bit. feature_values.h reads those that perf
-  // defines. EVENT_DESC is not among them: Recording::events() has what it says.
+  // Sections that are not decoded here, verbatim, by feature bit. feature_values.h decodes those of
+  // perf. EVENT_DESC is not included; Recording::events() has its content.
   std::map<int, std::string> other;
-  // Numbers inside of `other` are in the other byte order.
+  // True if numbers inside `other` are in the other byte order.
   bool other_swapped = false;
 
   bool operator==(const Features&) const = default;

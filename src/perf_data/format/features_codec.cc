@@ -45,7 +45,7 @@ bool DecodeClockData(std::span<const std::byte> section, bool swapped,
   return true;
 }
 
-// A row of build_id_event, each as long as its header says.
+// Decodes a sequence of build_id_event structs, each of the size in its header.
 bool DecodeBuildIds(std::span<const std::byte> section, bool swapped,
                     std::vector<BuildIdEntry>* out) {
   while (!section.empty()) {

@@ -1,4 +1,4 @@
-// Feature sections, between their bytes and their values.
+// Decodes and encodes feature sections.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace profiler::perf_data {
 
-// The sections that are a few numbers: their fields, in the order of the file.
+// Sections that consist of a few numbers: their fields, in the order of the file.
 template <class Io>
 void Fields(Io& io, CpuCount& count) {
   io.Fields(count.available, count.online);
@@ -51,7 +51,7 @@ std::string EncodeFields(T value, bool swapped = false) {
   return section;
 }
 
-// What EVENT_DESC says of one event.
+// EVENT_DESC's description of one event.
 struct EventDesc {
   perf_event::Attr attr;
   std::string name;
@@ -59,19 +59,19 @@ struct EventDesc {
   bool operator==(const EventDesc&) const = default;
 };
 
-// Reads one section into its place in `*features` (a section without a value goes to `other` as it
-// stands; EVENT_DESC too, its reader is DecodeEventDesc). False when it is cut or impossible: what
-// could be read is kept.
+// Decodes one section into `*features`. Sections that are not decoded, and EVENT_DESC (see
+// DecodeEventDesc), are stored in `other` verbatim. Returns false if the section is truncated or
+// invalid; keeps the part that could be decoded.
 bool DecodeFeature(int bit, std::span<const std::byte> section, bool swapped, Features* features);
 
-// The sections of all that `features` holds, by bit.
+// Encodes all sections in `features`, by bit.
 std::map<int, std::string> EncodeFeatures(const Features& features);
 
-// EVENT_DESC. Decoding returns the events that could be read before anything impossible.
+// Encodes and decodes EVENT_DESC. Decoding returns the events before the first invalid one.
 std::vector<EventDesc> DecodeEventDesc(std::span<const std::byte> section, bool swapped);
 std::string EncodeEventDesc(std::span<const EventDesc> events);
 
-// The same of events whose attrs are bytes already, all of one size.
+// Like the other EncodeEventDesc, for attrs that are encoded already and have the same size.
 struct StoredEventDesc {
   std::string attr;
   std::string_view name;
@@ -80,8 +80,8 @@ struct StoredEventDesc {
 std::string EncodeEventDesc(std::span<const StoredEventDesc> events, size_t attr_size,
                             bool swapped);
 
-// A build_id_event as it stands in BUILD_ID sections and as a record of a stream. False when it is
-// impossible.
+// Decodes a build_id_event of a BUILD_ID section or of a stream's record. Returns false if it is
+// invalid.
 bool DecodeBuildId(std::span<const std::byte> record, bool swapped, BuildIdEntry* out);
 
 }  // namespace profiler::perf_data

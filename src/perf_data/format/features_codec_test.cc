@@ -69,7 +69,8 @@ TEST(Features, CutAnywhereAreReadAsFarAsTheyGo) {
     if (AllFeatures().other.count(bit) != 0) continue;
     for (size_t size = 0; size < section.size(); ++size) {
       Features features;
-      const bool whole_records = bit == kFeatureBuildId && size % 4 == 0;  // may end between two
+      // May be cut between two records.
+      const bool whole_records = bit == kFeatureBuildId && size % 4 == 0;
       const bool ok = DecodeFeature(bit, BytesOfText(section.substr(0, size)), false, &features);
       EXPECT_TRUE(!ok || whole_records) << "feature " << bit << " cut to " << size;
     }

@@ -24,7 +24,7 @@ T SwapBytes(T value) {
   return value;
 }
 
-// A ByteReader that knows the byte order of its input. Failure is sticky, see ByteReader.
+// A ByteReader for input in either byte order. Failure is sticky, see ByteReader.
 class FieldReader {
  public:
   FieldReader(std::span<const std::byte> bytes, bool swapped) : reader_(bytes), swapped_(swapped) {}
@@ -54,7 +54,8 @@ class FieldReader {
   }
   std::span<const std::byte> Bytes(size_t size) { return reader_.ReadBytes(size); }
 
-  // perf_header_string { u32 len; char string[len]; }, its text up to the first NUL.
+  // Reads perf_header_string { u32 len; char string[len]; } and returns the text before the first
+  // NUL.
   std::string String() {
     const std::string_view padded = TextOf(reader_.ReadBytes(U32()));
     return std::string(padded.substr(0, padded.find('\0')));
@@ -65,7 +66,7 @@ class FieldReader {
   bool swapped_;
 };
 
-// Appends fields, in the other byte order where `swapped` says so.
+// Appends fields, in the other byte order if `swapped` is true.
 class FieldWriter {
  public:
   explicit FieldWriter(std::string* out, bool swapped = false) : out_(out), swapped_(swapped) {}
@@ -88,7 +89,7 @@ class FieldWriter {
   void Text(std::string_view text) { out_->append(text); }
   void Zeroes(size_t count) { out_->append(count, '\0'); }
 
-  // perf_header_string, padded as perf pads it.
+  // Writes a perf_header_string, padded as perf pads it.
   void String(std::string_view text) {
     const size_t padded = PaddedName(text);
     U32(static_cast<uint32_t>(padded));
@@ -96,7 +97,7 @@ class FieldWriter {
     Zeroes(padded - text.size());
   }
 
-  // Room for the text and its NUL, in whole kNameAlign.
+  // Returns the size of the text and its NUL, rounded up to a multiple of kNameAlign.
   static size_t PaddedName(std::string_view text) {
     return (text.size() + kNameAlign) / kNameAlign * kNameAlign;
   }

@@ -13,7 +13,7 @@ namespace {
 using perf_event::Attr;
 using perf_event::kAttrSizeVer0;
 
-// Attr sizes are small; anything above is no attr. (A page is what the kernel accepts.)
+// Real attrs are small, and the kernel accepts at most a page.
 constexpr size_t kAttrSizeMax = 4096;
 constexpr size_t kAttrWord = 8;
 
@@ -28,9 +28,9 @@ std::bitset<kFeatureBits> BitsOf(const std::array<uint64_t, 4>& words) {
   return bits;
 }
 
-// The bitmap is an array of C `long`s, so how a foreign one is swapped depends on the recorder's
-// word size, which nothing tells. Every perf since 2.6.38 writes HOSTNAME: the reading that has it
-// is right.
+// Decodes the feature bitmap. It is an array of C `long`s, so swapping it depends on the recorder's
+// word size, which is not stored. Every perf since 2.6.38 writes HOSTNAME, so the variant with that
+// bit is right.
 std::bitset<kFeatureBits> DecodeFeatureBits(std::array<uint64_t, 4> words, bool swapped) {
   if (!swapped) return BitsOf(words);
   std::array<uint64_t, 4> by_64, by_32;
@@ -43,7 +43,7 @@ std::bitset<kFeatureBits> DecodeFeatureBits(std::array<uint64_t, 4> words, bool 
   return !wide[kFeatureHostname] && narrow[kFeatureHostname] ? narrow : wide;
 }
 
-// Version 1 has the same magic in both byte orders; the header's size is a small number in the
+// Version 1 has the same magic in both byte orders. The header's size is a small number only in the
 // right one.
 bool LooksSwapped(uint64_t size) { return size > SwapBytes(size); }
 
@@ -52,12 +52,12 @@ bool PlausibleAttrEntrySize(uint64_t size) {
          size <= kAttrSizeMax + sizeof(FileSection) && size % kAttrWord == 0;
 }
 
-// A recording without any record: its table of features is where the records would be.
+// True for a recording without any record: its table of features is at the offset of the records.
 bool EmptyOnPurpose(std::span<const std::byte> file, const FileHeader& header) {
   const uint64_t table_size = header.features.count() * sizeof(FileSection);
   FieldReader table(BytesInside(file, {header.data.offset, table_size}), header.swapped);
   const FileSection first = table.Section();
-  // As the header of a record that offset has no size.
+  // If this were a record's header, the section's offset would give a record size of 0.
   const uint64_t gap = first.offset - (header.data.offset + table_size);
   return table_size != 0 && table.ok() && gap <= kRoomForOwnFeatures * sizeof(FileSection);
 }
@@ -176,7 +176,7 @@ absl::StatusOr<FileHeader> DecodeFileHeader(std::span<const std::byte> bytes) {
   header.data = reader.Section();
   header.event_types = reader.Section();
   if (!reader.ok()) return NoPerfData(bytes.size(), "the rest of the header, the file ends");
-  // Whoever goes by entries relies on it, also where there is none.
+  // Checked even if there are no entries, because callers divide by it.
   if (!PlausibleAttrEntrySize(header.attr_entry_size)) {
     return NoPerfData(16, "an attr size from 80 to 4112");
   }

@@ -20,7 +20,7 @@ FileHeader RandomHeader(std::mt19937_64& random) {
   header.data = {random(), random()};
   header.event_types = {random(), random()};
   for (int bit = 0; bit < kFeatureBits; ++bit) header.features[bit] = random() % 4 == 0;
-  header.features.set(kFeatureHostname);  // as in every file; it tells how foreign bits are turned
+  header.features.set(kFeatureHostname);  // as in every file; needed to swap a foreign bitmap
   return header;
 }
 
@@ -115,7 +115,7 @@ TEST(FileHeader, EveryPrefixIsRefusedOrRead) {
   }
 }
 
-// A file of a header and these attr entries.
+// Returns a file with a header and these attr entries.
 std::vector<std::byte> FileOf(FileHeader* header, const std::string& entries) {
   header->attrs = {kFileHeaderSize, entries.size()};
   const auto start = EncodeFileHeader(*header);

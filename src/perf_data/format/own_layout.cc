@@ -72,7 +72,7 @@ constexpr OwnField kSchedstatCpu[] = {U64("timestamp"),   U32("cpu"),          U
                                       U64("pcount")};
 constexpr OwnField kSchedstatDomain[] = {U64("timestamp"), U32("cpu"), U16("version"),
                                          U16("domain")};
-constexpr OwnField kSchedstatCount[] = {U32("count")};  // which ones depends on the version
+constexpr OwnField kSchedstatCount[] = {U32("count")};  // their meaning depends on the version
 
 constexpr OwnLayout kLayouts[] = {
     {perf_event::kRecordHeaderEventType, kEventType},
@@ -97,7 +97,7 @@ constexpr OwnLayout kLayouts[] = {
     {perf_event::kRecordSchedstatDomain, kSchedstatDomain, OwnLayout::kToTheEnd, kSchedstatCount},
 };
 
-// Behind the lists above, by what the record says.
+// Second parts of records; the first part selects one.
 constexpr OwnLayout kIdIndexGuests{.entries = OwnLayout::kToTheEnd, .entry = kIdIndexGuest};
 constexpr OwnLayout kCpuMapOfUnknownType{.head = kMapType};
 constexpr OwnLayout kCpuMapList{.head = kMapCpus, .entries = OwnLayout::kCounted, .entry = kMapCpu};

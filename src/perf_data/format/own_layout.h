@@ -1,10 +1,11 @@
-// How the records of perf's own (types 64 and above) are laid out, as lists of fields that are
-// byte-swapped and printed alike.
+// The layouts of perf's own records (types 64 and above), as lists of fields that drive both
+// byte-swapping and printing.
 // Source: tools/lib/perf/include/perf/event.h and schedstat-v*.h, Linux 7.2.
 //
 //   record body    │ head │ entry │ entry │ … │ head of the next part … │ rest
 //
-// A layout may go on in another one: what an EVENT_UPDATE carries depends on its type.
+// A record may consist of two layouts: for example, the second part of an EVENT_UPDATE depends on
+// its type.
 //
 // Private to this package.
 
@@ -26,7 +27,7 @@ struct OwnField {
 
   perf_event::FieldName name;
   Kind kind = kNumber;
-  uint16_t size = 8;  // bytes; of a number 1, 2, 4 or 8; 0: all that is left
+  uint16_t size = 8;  // in bytes; a number has 1, 2, 4 or 8; 0: the rest of the record
 };
 
 struct OwnLayout {
@@ -34,24 +35,24 @@ struct OwnLayout {
 
   uint32_t type = 0;
   std::span<const OwnField> head = {};
-  // Repeated as often as a number of the head says, or as there is room.
+  // Repeated as often as a number of the head says, or up to the end of the record.
   Entries entries = kNone;
   std::span<const OwnField> entry = {};
-  std::string_view counted_by = "nr";  // the name of that number
+  std::string_view counted_by = "nr";  // name of that number
 };
 
-// The parts of a record's body, in order. `body` is in the other byte order where `swapped`; it
-// says which form of the record it is. Empty for types that are not known, for HEADER_ATTR, whose
-// layout is attr_codec.h's, and for records that have no body.
+// Returns the parts of a record's body, in order. `body` decides which form of the record it is;
+// `swapped` is true if it is in the other byte order. Empty for unknown types, for HEADER_ATTR (see
+// attr_codec.h), and for records without a body.
 struct OwnParts {
   const OwnLayout* first = nullptr;
   const OwnLayout* second = nullptr;
 };
 OwnParts OwnPartsOf(uint32_t type, std::span<const std::byte> body, bool swapped);
 
-// Walks over `body` and calls visit(field, bytes) for each field that is there in full; visit
-// returns the field's value (of a number, in native order), else anything. Returns how many bytes
-// were passed over. Costs no more than the body is long, whatever its counts say.
+// Walks over `body` and calls visit(field, bytes) for each field that is complete. `visit` returns
+// the value of a number in native order; its result is ignored for other fields. Returns the number
+// of bytes passed. The cost is limited by the size of the body, whatever its counts claim.
 template <class Byte, class Visit>
 size_t WalkOwnFields(const OwnParts& parts, std::span<Byte> body, Visit visit) {
   size_t at = 0;

@@ -1,4 +1,4 @@
-// The numbers and the fixed structures of perf.data. FORMAT.md draws the file as a whole.
+// The numbers and fixed structures of perf.data. FORMAT.md draws the whole file.
 // Source: tools/perf/Documentation/perf.data-file-format.txt and tools/perf/util/header.h,
 // Linux 7.2.
 
@@ -10,12 +10,12 @@
 
 namespace profiler::perf_data {
 
-// "PERFILE2" and "PERFFILE" as little-endian numbers. Version 2 tells the byte order by its magic;
-// version 1 is the same text in either byte order, there the attr size tells it.
+// "PERFILE2" and "PERFFILE" as little-endian numbers. The magic of version 2 shows the byte order.
+// The magic of version 1 is the same text in both byte orders; there the header's size shows it.
 inline constexpr uint64_t kMagic2 = 0x32454c4946524550;
 inline constexpr uint64_t kMagic1 = 0x454c494646524550;
 
-// struct perf_file_section { u64 offset, size; }: a piece of the file.
+// struct perf_file_section { u64 offset, size; }: a part of the file.
 struct FileSection {
   uint64_t offset = 0;
   uint64_t size = 0;
@@ -41,8 +41,8 @@ inline constexpr int kFeatureBits = 256;
 // struct perf_pipe_file_header { u64 magic, size; };   a file that was a stream: size is 16
 inline constexpr size_t kPipeHeaderSize = 16;
 
-// Events of one recording that are read. perf opens some thousand at most, where somebody records
-// all tracepoints of a kernel, and views walk over all samples once for each event that has some.
+// The most events of one recording that are read. perf opens some thousand if all tracepoints of a
+// kernel are recorded. Views walk over all samples once for each event that has samples.
 inline constexpr size_t kMostEvents = 8192;
 
 // An entry of event_types: { u64 config; char name[64]; }
@@ -88,8 +88,8 @@ enum FeatureBit : int {
   kFeatureEMachine = 33,
   kFeatureCacheLineSize = 34,
 
-  // Ours. perf passes over what it does not know. Those that are found out when all else is
-  // written have the highest bits, in the order in which they are (Writer::AppendSection).
+  // Our own features, which perf skips. Features that are known only after all others are written
+  // have the highest bits, in the order in which they are written (Writer::AppendSection).
   kFirstOwnFeature = 198,
   kFeatureImported = kFirstOwnFeature,
   kFeatureRecorder = 199,
@@ -99,11 +99,11 @@ enum FeatureBit : int {
   kFeatureCode = 203,
 };
 
-// Every feature that has a name.
+// All features with a name.
 struct NamedFeature {
   FeatureBit bit;
-  std::string_view name;        // as perf calls it (feat_ops[] of header.c), and ours likewise
-  std::string_view title = {};  // of ours: for a person
+  std::string_view name;        // perf's name (feat_ops[] of header.c), or a similar one
+  std::string_view title = {};  // words for a person; only for our own features
 };
 inline constexpr NamedFeature kNamedFeatures[] = {
     {kFeatureTracingData, "TRACING_DATA"},
@@ -148,7 +148,7 @@ inline constexpr NamedFeature kNamedFeatures[] = {
     {kFeatureCode, "CODE", "code"},
 };
 
-// Nothing for a bit that is in no table of ours.
+// Returns nullptr for an unknown bit.
 constexpr const NamedFeature* FindFeature(uint64_t bit) {
   for (const NamedFeature& feature : kNamedFeatures) {
     if (static_cast<uint64_t>(feature.bit) == bit) return &feature;
@@ -156,27 +156,28 @@ constexpr const NamedFeature* FindFeature(uint64_t bit) {
   return nullptr;
 }
 
-// The table of feature sections of what we write has room for so many of ours, written or to come.
+// Number of entries of our own, written or spare, in the table of feature sections of a file.
 inline constexpr size_t kRoomForOwnFeatures = 8;
 
 // struct build_id_event { struct perf_event_header header; pid_t pid; u8 build_id[24];
 //                         char filename[]; };
-// With this bit in header.misc, build_id[20] is the number of bytes that count; without, it is 20.
+// With this bit in header.misc, build_id[20] is the size of the build-id; without it, the size is
+// 20.
 inline constexpr uint16_t kMiscBuildIdSize = 1 << 15;
 inline constexpr size_t kBuildIdMax = 20;
 inline constexpr size_t kBuildIdField = 24;
 inline constexpr size_t kBuildIdFixedSize = 8 + 4 + kBuildIdField;
 
-// A feature section that has no place in a stream of perf's (its number is over 31, which perf 6.1
-// refuses, or it is too large for one HEADER_FEATURE record) is carried, whole and in order, by
-// HEADER_EVENT_TYPE records, which every perf since 3.12 passes over:
+// A feature section that perf's streams cannot contain is carried by HEADER_EVENT_TYPE records,
+// whole and in order. Every perf since 3.12 skips these records. It applies to features above 31,
+// which perf 6.1 refuses, and to sections that are too large for one HEADER_FEATURE record:
 //
 //   { header (65) │ u64 config, all ones │ char name[64] │ u64 feature, size of the section,
 //     size of this piece │ piece, padded to 8 }
 inline constexpr uint64_t kCarrierConfig = UINT64_MAX;
 inline constexpr char kCarrierName[] = "profiler: piece of a feature section";
 
-// PERF_EVENT_UPDATE__*: what an EVENT_UPDATE record says of an event.
+// PERF_EVENT_UPDATE__*: the attribute of an event that an EVENT_UPDATE record sets.
 inline constexpr uint64_t kEventUpdateUnit = 0;
 inline constexpr uint64_t kEventUpdateScale = 1;
 inline constexpr uint64_t kEventUpdateName = 2;

@@ -53,7 +53,7 @@ std::span<const std::byte> MappedSource::TakePayload(uint64_t size) {
   return bytes;
 }
 
-// Passed-over bytes go through a small buffer: however many they are, they take no chunks.
+// Reads skipped bytes into a small buffer, so that they take no chunks.
 bool StreamSource::Skip(uint64_t size) {
   const size_t have = std::min<uint64_t>(size, end_ - at_);
   Advance(have);
@@ -65,7 +65,7 @@ bool StreamSource::Skip(uint64_t size) {
     offset_ += count;
     size -= count;
     if (chunk_ != nullptr) {
-      // What is read next stands that much later in the file.
+      // The next byte that is read is at this later offset in the file.
       chunk_->origins.push_back({static_cast<size_t>(end_ - chunk_->data.get()), offset_, false});
     }
   }

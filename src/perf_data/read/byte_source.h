@@ -1,4 +1,4 @@
-// Where the bytes of a recording come from: a mapped file, or a pipe.
+// Reads the bytes of a recording from a mapped file or a pipe.
 
 #pragma once
 
@@ -14,29 +14,28 @@
 
 namespace profiler::perf_data {
 
-// Not thread-safe.
+// A sequence of bytes. Not thread-safe.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
 
-  // The bytes that come next: at least `need` of them while there are so many, all there are at the
-  // end.
+  // Returns the next bytes: at least `need` of them, or all that are left.
   std::span<const std::byte> Peek(size_t need) {
     if (static_cast<size_t>(end_ - at_) < need) Fill(need);
     return {at_, end_};
   }
-  // What Peek shows without having to get more.
+  // Returns what Peek can return without reading more.
   std::span<const std::byte> buffered() const { return {at_, end_}; }
-  // `size`: at most what the last of these two showed.
+  // Consumes `size` bytes, at most as many as the last call of Peek or buffered returned.
   void Advance(size_t size) {
     at_ += size;
     offset_ += size;
   }
-  // Passes over any number of bytes; false when there are fewer.
+  // Consumes any number of bytes. Returns false if fewer are left.
   virtual bool Skip(uint64_t size) = 0;
 
-  // Returns the next `size` bytes and passes over them. Empty, and nothing is passed over, if there
-  // are fewer, or if they would take too much memory before it is known that they are there.
+  // Returns and consumes the next `size` bytes. Returns none and consumes none if fewer are left,
+  // or if holding them could take too much memory: more than 16 MiB whose existence is not certain.
   virtual std::span<const std::byte> TakePayload(uint64_t size) {
     constexpr uint64_t kMost = 16 << 20;
     if (size > kMost || Peek(size).size() < size) return {};
@@ -45,16 +44,16 @@ class ByteSource {
     return bytes;
   }
 
-  // In the file, of what Peek shows first.
+  // Returns the offset in the file of the first byte that Peek returns.
   uint64_t offset() const { return offset_; }
 
-  // What stopped the reading, if it was not the end.
+  // Returns the error that stopped the reading; OK at the end.
   const absl::Status& status() const { return status_; }
 
  protected:
   explicit ByteSource(uint64_t offset) : offset_(offset) {}
 
-  // Makes [at_, end_) as long as `need` when it can.
+  // Makes [at_, end_) at least `need` bytes long, if possible.
   virtual void Fill(size_t need) = 0;
 
   const std::byte* at_ = nullptr;
@@ -63,14 +62,14 @@ class ByteSource {
   absl::Status status_;
 };
 
-// [begin, end) of a mapped file. What Peek shows lives as long as the mapping. Pages are brought in
-// by one system call a window, which costs a fraction of a fault a page.
+// The part [begin, end) of a mapped file. Bytes from Peek live as long as the mapping. Pages are
+// read by one system call per window, which costs a fraction of one page fault per page.
 class MappedSource final : public ByteSource {
  public:
   MappedSource(std::span<const std::byte> file, uint64_t begin, uint64_t end);
 
   bool Skip(uint64_t size) override;
-  // Brings no page in: a trace may take gigabytes, and most readers pass over it.
+  // Reads no page, because a trace may take gigabytes and most readers skip it.
   std::span<const std::byte> TakePayload(uint64_t size) override;
 
  private:
@@ -79,17 +78,18 @@ class MappedSource final : public ByteSource {
   const std::byte* const limit_;
 };
 
-// A file descriptor that cannot be mapped. What Peek shows lives as long as its chunk.
+// Reads a file descriptor that cannot be mapped. Bytes from Peek live as long as their chunk.
 class StreamSource final : public ByteSource {
  public:
-  // Neither is owned. `offset`: how much of the stream has been read already. `name`: for messages.
+  // Owns neither `fd` nor `chunks`. `offset`: bytes of the stream that were read before. `name` is
+  // for messages.
   StreamSource(int fd, uint64_t offset, ChunkStore* chunks, std::string name)
       : ByteSource(offset), fd_(fd), chunks_(chunks), name_(std::move(name)) {}
 
   bool Skip(uint64_t size) override;
 
  private:
-  // read(2); false at the end and on an error.
+  // Calls read(2). Returns false at the end and on an error.
   bool ReadInto(std::byte* data, size_t size, size_t* count);
 
   void Fill(size_t need) override;

@@ -15,7 +15,7 @@
 namespace profiler::perf_data {
 namespace {
 
-// How many pages of the mapped file are in memory.
+// Returns how many pages of the mapped file are in memory.
 size_t ResidentPages(std::span<const std::byte> mapped) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   std::vector<unsigned char> pages((mapped.size() + page - 1) / page);
@@ -39,7 +39,7 @@ TEST(MappedSourceTest, APayloadIsPassedOverWithoutBeingReadIn) {
   EXPECT_EQ(payload.data(), file->bytes().data() + kFront);
   EXPECT_EQ(source.Peek(kFront).size(), kFront);
   EXPECT_LT(ResidentPages(file->bytes()), size_t{16384});
-  EXPECT_TRUE(source.TakePayload(kHole).empty());  // there are fewer bytes
+  EXPECT_TRUE(source.TakePayload(kHole).empty());  // fewer bytes are left
   EXPECT_EQ(source.offset(), kFront + kHole);
   unlink(path.c_str());
 }

@@ -1,5 +1,5 @@
-// Owned memory for records that are not in a mapped file: what came through a pipe, and what was
-// compressed. A chunk lives until all its records have been visited.
+// Owns the memory of records that are not in a mapped file: from a pipe, or decompressed. A chunk
+// lives until all its records have been visited.
 
 #pragma once
 
@@ -14,41 +14,42 @@ namespace profiler::perf_data {
 struct Chunk {
   std::unique_ptr<std::byte[]> data;
   size_t capacity = 0;
-  // Where bytes of it come from in the file, ascending by `begin`. Of compressed bytes: the record
-  // that they were in, the same for all of them.
+  // The file offset of bytes in the chunk, ascending by `begin`. All bytes from a compressed record
+  // have the offset of that record.
   struct Origin {
-    size_t begin = 0;  // in `data`
+    size_t begin = 0;  // index into `data`
     uint64_t file_offset = 0;
     bool compressed = false;
   };
   std::vector<Origin> origins;
   uint64_t released_in_round = 0;
-  bool in_use = true;  // still being filled
+  bool in_use = true;  // true while it is being filled
 };
 
-// Not thread-safe.
+// The chunks of one recording. Not thread-safe.
 class ChunkStore {
  public:
   static constexpr size_t kChunkSize = 1 << 20;
 
-  // The chunk is being filled until Release.
+  // Returns a chunk to fill; it is in use until Release.
   Chunk* Allocate(size_t capacity = kChunkSize);
 
-  // No further record will be put into it.
+  // Ends the filling of a chunk.
   void Release(Chunk* chunk);
 
-  // All records of rounds before this one have been visited: frees the chunks released then.
+  // Ends a round: all records of earlier rounds have been visited. Frees the chunks released in
+  // those rounds.
   void EndRound();
 
-  // All records in released chunks have been visited.
+  // Frees all released chunks, because all their records have been visited.
   void FreeReleased() {
     if (released_ != 0) FreeReleasedBefore(UINT64_MAX);
   }
 
-  // The memory that all chunks take.
+  // Returns the memory of all chunks, in bytes.
   uint64_t held_bytes() const { return held_bytes_; }
 
-  // Where in the file the byte at `data` comes from; 0 when it is in no chunk.
+  // Returns the file offset of the byte at `data`; 0 if it is in no chunk.
   uint64_t FileOffsetOf(const std::byte* data) const;
 
  private:
@@ -59,7 +60,7 @@ class ChunkStore {
   uint64_t held_bytes_ = 0;
   size_t released_ = 0;  // chunks released and not yet freed
   Chunks chunks_;
-  std::unique_ptr<Chunk> spare_;  // of kChunkSize
+  std::unique_ptr<Chunk> spare_;  // a freed chunk of kChunkSize, for reuse
 };
 
 }  // namespace profiler::perf_data

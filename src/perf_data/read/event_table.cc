@@ -60,7 +60,8 @@ bool EventTable::ThreadOf(const StoredRecord& record, uint32_t* pid, uint32_t* t
   const perf_event::RecordLayout& layout = events_[EventOf(record)].layout;
   if ((layout.sample_type & perf_event::kSampleTid) == 0) return false;
   const int in_sample = layout.sample_tid_offset;
-  const int from_end = static_cast<int>(layout.trailer_size);  // TID is the first of a sample_id
+  // TID is the first field of a sample_id.
+  const int from_end = static_cast<int>(layout.trailer_size);
   const bool sample = record.header.type == perf_event::kRecordSample;
   if (!sample && (from_end == 0 || from_end > record.header.size)) return false;
   *pid = FieldAt<uint32_t>(record, in_sample, from_end);
@@ -73,8 +74,8 @@ size_t EventTable::FindId(uint64_t id) const {
   return it == by_id_.end() ? events_.size() : it->second;
 }
 
-// Where the id stands is the same for all events of a recording: IDENTIFIER was made for that, and
-// without it perf only writes events that agree.
+// The position of the id is the same for all events of a recording: IDENTIFIER exists for that, and
+// without it perf only writes events with the same layout.
 uint32_t EventTable::EventAmongSeveral(const StoredRecord& record) {
   const perf_event::RecordLayout& layout = events_.front().layout;
   const uint64_t id = FieldAt<uint64_t>(record, layout.sample_id_offset, layout.trailer_id_offset);

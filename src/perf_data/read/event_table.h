@@ -1,6 +1,6 @@
-// The events of a recording, and which of them a record is of.
+// Lists the events of a recording, and finds the event of a record.
 //
-// All works on records in the file's byte order; only the header that is handed along is native.
+// All functions take records in the file's byte order; only StoredRecord::header is native.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace profiler::perf_data {
 
-// A whole record as it stands in the file, and its header in native order.
+// A whole record as it is stored in the file, and its header in native order.
 struct StoredRecord {
   const std::byte* data = nullptr;
   perf_event::RecordHeader header;
@@ -31,37 +31,38 @@ class EventTable {
   // `swapped`: the recording is in the other byte order.
   explicit EventTable(bool swapped) : swapped_(swapped) {}
 
-  // `name` may be empty: it is made from `attr` then. Beyond kMostEvents, only counts it in
-  // left_out().
+  // Adds an event. An empty `name` is replaced by a name made from `attr`. If there are kMostEvents
+  // events, only increments left_out().
   void Add(const perf_event::Attr& attr, std::string name, std::vector<uint64_t> ids);
-  // Names the event that has `id`; event 0 for an id that none has.
+  // Names the event that has `id`; event 0 if no event has it.
   void Rename(uint64_t id, std::string name);
   void RenameEvent(size_t event, std::string name) { events_[event].name = std::move(name); }
   // Names the events whose attr has this config (the event types of old files).
   void RenameConfig(uint64_t config, const std::string& name);
 
-  // Names events as a table of event types has it, in the file's byte order.
+  // Names events from a table of event types, in the file's byte order.
   void NameByTypes(std::span<const std::byte> table);
-  // Names events as EVENT_DESC has it: by their ids, by their place where they have none.
+  // Names events from EVENT_DESC: by their ids, or by their index if the ids are missing or
+  // unknown.
   void NameByDescriptions(const std::vector<EventDesc>& descriptions);
 
   const std::vector<EventDescription>& events() const { return events_; }
-  // The event that has `id`, events().size() where none has.
+  // Returns the index of the event that has `id`; events().size() if none has it.
   size_t FindId(uint64_t id) const;
 
-  // The index of the record's event; 0 where the record does not say (perf's own and synthesized
-  // ones), 0 and counted in unknown_ids() where no event has its id.
+  // Returns the index of the record's event. Returns 0 if the record has no id (perf's own and
+  // synthesized ones). Returns 0 and counts in unknown_ids() if no event has its id.
   uint32_t EventOf(const StoredRecord& record) {
     return events_.size() <= 1 ? 0 : EventAmongSeveral(record);
   }
   uint64_t unknown_ids() const { return unknown_ids_; }
   uint64_t left_out() const { return left_out_; }
 
-  // The thread of a kernel record by its sample_id, of a sample by its TID; false where it has
-  // none.
+  // Finds the thread of a kernel record: in a sample by its TID, otherwise by its sample_id.
+  // Returns false if the record has none.
   bool ThreadOf(const StoredRecord& record, uint32_t* pid, uint32_t* tid);
 
-  // 0 where the record has no time.
+  // Returns the record's time; 0 if it has none.
   uint64_t TimeOf(const StoredRecord& record) {
     if (events_.empty()) return 0;
     const perf_event::RecordLayout& layout =
@@ -72,8 +73,8 @@ class EventTable {
  private:
   uint32_t EventAmongSeveral(const StoredRecord& record);
 
-  // The number that stands at one offset from the start of samples, at another from the end of all
-  // other records of the kernel.
+  // Returns a number at `sample_offset` from the start of a sample, or at `trailer_offset` before
+  // the end of any other kernel record; 0 if the record lacks it.
   template <class T>
   T FieldAt(const StoredRecord& record, int sample_offset, int trailer_offset) const {
     int offset = -1;

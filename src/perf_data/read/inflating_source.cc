@@ -12,7 +12,7 @@ void InflatingSource::Deleter::operator()(ZSTD_DCtx_s* context) const { ZSTD_fre
 
 InflatingSource::InflatingSource(ChunkStore* chunks)
     : ByteSource(0), chunks_(chunks), context_(ZSTD_createDCtx()) {
-  constexpr int kMaxWindowLog = 27;  // 128 MiB: what zstd's highest level needs
+  constexpr int kMaxWindowLog = 27;  // 128 MiB, for zstd's highest level
   if (context_ != nullptr) {
     ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, kMaxWindowLog);
   }
@@ -26,7 +26,7 @@ void InflatingSource::Feed(std::span<const std::byte> compressed, uint64_t file_
   if (chunk_ != nullptr) NoteOrigin();
 }
 
-// Bytes from here on are of the record that was fed last.
+// Notes that the following bytes come from the record that was fed last.
 void InflatingSource::NoteOrigin() {
   chunk_->origins.push_back({static_cast<size_t>(end_ - chunk_->data.get()), input_offset_, true});
 }

@@ -1,6 +1,7 @@
-// The records inside of COMPRESSED and COMPRESSED2 records.
+// Decompresses the records inside COMPRESSED and COMPRESSED2 records.
 //
-// Their payloads are one zstd stream: a frame may span records, and so may a record inside of it.
+// Their payloads form one zstd stream. A frame may span several records, and a record inside may,
+// too.
 //
 //   { header │ zstd bytes }           COMPRESSED    (81, size not a multiple of 8)
 //   { header │ u64 size │ zstd bytes │ padding }    COMPRESSED2   (83)
@@ -19,13 +20,13 @@ struct ZSTD_DCtx_s;
 
 namespace profiler::perf_data {
 
-// What Peek shows lives as long as its chunk.
+// Bytes from Peek live as long as their chunk.
 class InflatingSource final : public ByteSource {
  public:
   explicit InflatingSource(ChunkStore* chunks);
   ~InflatingSource() override;
 
-  // The payload that comes next. It must stay until Peek shows less than was asked for.
+  // Sets the next payload. It must stay valid until Peek returns less than was requested.
   void Feed(std::span<const std::byte> compressed, uint64_t file_offset);
 
   bool Skip(uint64_t size) override;
@@ -42,8 +43,8 @@ class InflatingSource final : public ByteSource {
   ChunkStore* chunks_;
   std::unique_ptr<ZSTD_DCtx_s, Deleter> context_;
   std::span<const std::byte> input_;
-  uint64_t input_offset_ = 0;    // in the file, of the record that input_ is of
-  bool output_pending_ = false;  // the decoder holds output for which there was no room
+  uint64_t input_offset_ = 0;    // file offset of the record that contains input_
+  bool output_pending_ = false;  // true if the decoder has output that did not fit
   Chunk* chunk_ = nullptr;
 };
 

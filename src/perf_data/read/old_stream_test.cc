@@ -1,4 +1,4 @@
-// Streams of perfs that gave types from 69 on a meaning of their own.
+// Tests streams of perfs that gave types from 69 on another meaning.
 
 #include <gtest/gtest.h>
 
@@ -28,14 +28,14 @@ std::vector<std::byte> PerfsPart() {
   return StreamOf({{UsualAttr(), "cycles:u", {1, 2}}}, records.bytes());
 }
 
-// A feature section as ChromeOS's perf wrote it into a stream.
+// Appends a feature section as ChromeOS's perf wrote it into a stream.
 void AddChromeOsFeature(uint32_t type, std::string_view text, std::vector<std::byte>* out) {
   std::string body;
   FieldWriter(&body).String(text);
   AddRecord(type, body, out);
 }
 
-// `stream` with `records` in front of all of its own.
+// Returns `stream` with `records` before all of its own records.
 std::vector<std::byte> Behind(const std::vector<std::byte>& records,
                               std::vector<std::byte> stream) {
   stream.insert(stream.begin() + kPipeHeaderSize, records.begin(), records.end());
@@ -89,13 +89,13 @@ TEST(OldStreamTest, OfChromeOsHasEachFeatureOnce) {
 }
 
 TEST(OldStreamTest, OfAnyOtherStreamHasPerfsMeaningOfAType) {
-  // perf 4.16 wrote HEADER_FEATURE in front of the events.
+  // perf 4.16 wrote HEADER_FEATURE before the events.
   std::string feature;
   FieldWriter(&feature).U64(kFeatureArch);
   FieldWriter(&feature).String("sparc");
   std::vector<std::byte> front;
   AddRecord(perf_event::kRecordHeaderFeature, feature, &front);
-  // Behind the events AUXTRACE is AUXTRACE, with its trace.
+  // After the events, AUXTRACE has perf's meaning and a trace.
   std::string auxtrace;
   FieldWriter(&auxtrace).U64(16);
   auxtrace.resize(40);

@@ -22,7 +22,7 @@
 namespace profiler::perf_data {
 namespace {
 
-// The number N of a file data.N, -1 for other names.
+// Returns N for the name data.N; -1 for other names.
 int DataFileNumber(std::string_view name) {
   constexpr std::string_view kPrefix = "data.";
   if (name.substr(0, kPrefix.size()) != kPrefix) return -1;
@@ -32,7 +32,7 @@ int DataFileNumber(std::string_view name) {
   return error == std::errc() && end == name.data() + name.size() ? number : -1;
 }
 
-// DIR/data and DIR/data.N, in this order (perf record --threads).
+// Maps DIR/data and DIR/data.N, in this order (perf record --threads).
 absl::StatusOr<std::vector<MappedFile>> MapDirectory(const std::string& path) {
   std::vector<int> numbers;
   DIR* const directory = opendir(path.c_str());
@@ -60,7 +60,8 @@ absl::StatusOr<FileHeader> DecodeNamedHeader(std::span<const std::byte> bytes,
   return absl::DataLossError(absl::StrCat(name, ": ", header.status().message()));
 }
 
-// What is neither a recording nor a profile by others, in a line.
+// Returns the error, in one line, for input that is neither a recording nor another program's
+// profile.
 absl::Status Unreadable(std::span<const std::byte> bytes, const std::string& name,
                         const ForeignReader& foreign) {
   const absl::Status no_recording = DecodeNamedHeader(bytes, name).status();
@@ -94,7 +95,7 @@ absl::Status OpenForeignPipe(std::span<const std::byte> header, UniqueFd fd, For
       const size_t more,
       ReadFully(fd.get(), std::span(start).subspan(header.size()), opened->name));
   start.resize(header.size() + more);
-  // What is neither may have no end.
+  // Input that is neither may be endless, so do not spool it.
   if (!foreign.MayRead(start)) return Unreadable(start, opened->name, foreign);
   PROFILER_ASSIGN_OR_RETURN(const MappedFile file, Spool(start, fd.get(), opened->name));
   return OpenForeign(file.bytes(), foreign, opened);
@@ -107,7 +108,7 @@ absl::Status OpenPipe(UniqueFd fd, PipeUse use, ForeignReader* foreign, OpenedFi
   if (!HasMagic(bytes) && foreign != nullptr) {
     return OpenForeignPipe(bytes, std::move(fd), *foreign, opened);
   }
-  // What is no recording may have no end.
+  // Input that is no recording may be endless, so do not spool it.
   if (!HasMagic(bytes)) return DecodeNamedHeader(bytes, opened->name).status();
   const absl::StatusOr<FileHeader> header = DecodeFileHeader(bytes);
   if (header.ok() && header->pipe && use == PipeUse::kStream) {

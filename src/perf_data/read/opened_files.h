@@ -1,4 +1,4 @@
-// From a path to the bytes of a recording: a file, the files of a directory, or a pipe.
+// Opens the files of a recording: one file, the files of a directory, or a pipe.
 
 #pragma once
 
@@ -15,26 +15,26 @@ namespace profiler::perf_data {
 
 struct OpenedFiles {
   std::string name;               // for messages
-  std::vector<MappedFile> files;  // of a directory: `data`, then data.0, data.1, …; else one
-  UniqueFd stream;                // instead of files: a pipe whose header of 16 bytes has been read
+  std::vector<MappedFile> files;  // one file, or those of a directory: `data`, data.0, data.1, …
+  UniqueFd stream;                // instead of files: a pipe whose 16-byte header has been read
   FileHeader header;
-  std::vector<std::string> warnings;  // of who made the recording of a foreign file
+  std::vector<std::string> warnings;  // warnings of the ForeignReader
 };
 
-// What becomes of a recording in stream layout that comes through a pipe.
+// How a recording in stream layout from a pipe is read.
 enum class PipeUse {
-  kStream,  // it is read once, as it comes
-  kSpool,   // it is put into an unnamed temporary file first
+  kStream,  // once, as it arrives
+  kSpool,   // copied into an unnamed temporary file first
 };
 
-// A regular file that is open already, for reading too; `fd` may be closed afterwards. `name`: for
-// messages. Errors: those of mmap(2); kDataLoss when it is no perf.data.
+// Maps a regular file that is open for reading; `fd` may be closed afterwards. `name` is for
+// messages. Errors: those of mmap(2); kDataLoss if it is no perf.data file.
 absl::StatusOr<OpenedFiles> OpenFile(int fd, const std::string& name);
 
-// Opens a path, or standard input for "-". A recording in file layout that comes through a pipe is
-// always put into a temporary file: its features are at its end. Errors: those of open(2); those of
-// the temporary file; kDataLoss when it is no perf.data.
-// What is no recording is handed to `foreign`, if that is given.
+// Opens a path, or standard input for "-". A recording in file layout from a pipe is always copied
+// to a temporary file, because its features are at its end. Passes input that is no recording to
+// `foreign`, unless that is null. Errors: those of open(2); those of the temporary file; kDataLoss
+// if it is no perf.data file.
 absl::StatusOr<OpenedFiles> OpenFiles(const std::string& path, PipeUse use,
                                       ForeignReader* foreign = nullptr);
 

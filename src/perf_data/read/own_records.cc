@@ -73,7 +73,7 @@ std::optional<CarriedPiece> ReadCarriedPiece(std::span<const std::byte> body, bo
   return CarriedPiece{static_cast<int>(bit), size, piece};
 }
 
-// A little-endian machine's number of any width.
+// Returns a little-endian number of any width.
 uint64_t NumberIn(std::span<const std::byte> bytes) {
   uint64_t value = 0;
   std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof(value)));

@@ -1,5 +1,5 @@
-// Records that perf itself writes (types 64 and above): what they say of the recording, and how
-// they are turned into native byte order.
+// Reads the records that perf itself writes (types 64 and above) and converts them to native byte
+// order.
 // Source: tools/lib/perf/include/perf/event.h, Linux 7.2.
 
 #pragma once
@@ -15,25 +15,26 @@
 
 namespace profiler::perf_data {
 
-// Takes what a stream says of its events and features in records, as a file does in its header:
+// Takes a stream's events and features from its records; a file has them in its header. Handles
 // HEADER_ATTR (unless `events_known`), HEADER_EVENT_TYPE, EVENT_UPDATE, HEADER_FEATURE,
-// HEADER_BUILD_ID, HEADER_TRACING_DATA (its trace is `payload`). All other records are left alone.
-// False when the record is too short or impossible.
+// HEADER_BUILD_ID and HEADER_TRACING_DATA (whose trace is `payload`), and ignores all other
+// records. Returns false if the record is too short or invalid.
 bool CollectOwnRecord(const StoredRecord& record, std::span<const std::byte> payload, bool swapped,
                       bool events_known, EventTable* events, Features* features);
 
-// Reads the body of a HEADER_EVENT_TYPE record that carries a piece of a feature section (see
-// kCarrierConfig), and adds the piece to that section in `*sections`. Nothing when it is none, or
-// when its section is not whole yet; else the section's number.
+// Reads the body of a HEADER_EVENT_TYPE record. If it carries a piece of a feature section (see
+// kCarrierConfig), appends the piece to that section in `*sections`. Returns the section's number
+// when it is complete, otherwise nullopt.
 std::optional<int> CollectCarriedSection(std::span<const std::byte> body, bool swapped,
                                          std::map<int, std::string>* sections);
 
-// The section that such a record carries a piece of; nothing when it is none.
+// Returns the number of the section that such a record carries a piece of; nullopt if it carries
+// none.
 std::optional<int> CarriedSectionOf(std::span<const std::byte> body, bool swapped);
 
-// Turns the body of a record of perf's own into native order, in place, as far as its layout is
-// fixed; bodies of types that are unknown here, and the feature data of HEADER_FEATURE, are left as
-// they are. `record` is whole, with its header native already.
+// Converts the body of one of perf's own records to native order, in place, where its layout is
+// fixed. Bodies of unknown types and the feature data of HEADER_FEATURE do not change. `record` is
+// whole, and its header is native.
 void SwapOwnBodyToNative(std::span<std::byte> record);
 
 }  // namespace profiler::perf_data

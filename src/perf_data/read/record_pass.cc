@@ -11,14 +11,14 @@ namespace {
 using perf_event::RawRecord;
 using perf_event::RecordHeader;
 
-// How much of the mapped files stays resident, more or less.
+// Approximate size of the mapped files' resident part.
 constexpr uint64_t kResidentBytes = 64 << 20;
 
-// The most memory for records that are held in chunks until their round ends, and for what sorts
-// them. A small compressed recording can claim any amount.
+// The most memory for held records in chunks and for sorting them. A small compressed recording can
+// claim any amount.
 constexpr uint64_t kMaxHeldBytes = 256 << 20;
 
-// perf's way to say that a record has no time, besides 0.
+// perf's value for "no time", besides 0.
 constexpr uint64_t kNoTime = UINT64_MAX;
 
 }  // namespace
@@ -118,8 +118,8 @@ uint64_t RecordPass::FileOffsetOf(const std::byte* data) const {
   return context_.chunks->FileOffsetOf(data);
 }
 
-// Keeps resident memory small: pages come back by themselves where they are still needed, which is
-// the window of the reader and that of the two rounds behind it.
+// Limits resident memory. Pages that are still needed come back when touched: the window of the
+// reader, and the records of the last two rounds.
 void RecordPass::Touch(size_t size) {
   touched_ += size;
   if (touched_ < kResidentBytes) return;

@@ -1,5 +1,5 @@
-// One pass over the records of a recording: takes them from walkers, brings them into order and
-// into native byte order, and hands them out.
+// Makes one pass over the records of a recording: takes them from walkers, sorts them, converts
+// them to native byte order, and visits them.
 
 #pragma once
 
@@ -20,48 +20,49 @@
 
 namespace profiler::perf_data {
 
-// What a pass works on; none of it is owned.
+// The objects that a pass uses; it owns none of them.
 struct PassContext {
   EventTable* events = nullptr;
   Features* features = nullptr;
   ChunkStore* chunks = nullptr;
-  const std::vector<MappedFile>* files = nullptr;  // that records may be in
+  const std::vector<MappedFile>* files = nullptr;  // mapped files that contain records
   bool swapped = false;
-  bool events_known = false;  // from the file's header: HEADER_ATTR records do not count
-  bool has_rounds = true;     // false: FINISHED_ROUND says nothing (directories)
-  // How many of perf's own records earlier passes have collected from.
+  bool events_known = false;  // true if the file's header has the events; HEADER_ATTR is ignored
+  bool has_rounds = true;     // false: FINISHED_ROUND is ignored (directories)
+  // Number of perf's own records that earlier passes have collected from.
   uint64_t* collected = nullptr;
 };
 
-// Not thread-safe.
+// A pass, which takes records from one walker after the other. Not thread-safe.
 class RecordPass {
  public:
-  // False ends the pass.
+  // A visitor that returns false ends the pass.
   using Visitor = absl::FunctionRef<bool(const TimedRecord&)>;
 
   RecordPass(const PassContext& context, Recording::Order order, Visitor visit)
       : context_(context), order_(order), visit_(visit) {}
 
-  // All that is left in `walker`. Afterwards its status() and cut_bytes() say how that ended,
-  // unless the visitor stopped it.
+  // Visits all records left in `walker`. Afterwards the walker's status() and cut_bytes() tell how
+  // it ended, unless the visitor stopped the pass.
   void Run(RecordWalker& walker);
 
-  // One record that was taken from a walker earlier.
+  // Takes one record that a walker returned earlier.
   void Take(const StoredRecord& record, std::span<const std::byte> payload);
 
-  // Visits what is still held. Call it once, last.
+  // Visits the records that are still held. Call it once, last.
   void Finish();
 
   bool stopped() const { return stopped_; }
 
-  // Records could not be held until their round ended, so they may have come out of time order.
+  // True if holding records until the end of their round took too much memory, so they may be out
+  // of time order.
   bool gave_order_up() const { return gave_order_up_; }
 
  private:
   void TakeInTime(const StoredRecord& record, std::span<const std::byte> payload);
   void VisitSorted(const RoundSorter::Entry& entry);
   void Visit(const StoredRecord& record, uint64_t time, std::span<const std::byte> payload);
-  // In native order; valid until the next one.
+  // Converts the record to native order. The result is valid until the next call.
   perf_event::RawRecord Turned(const StoredRecord& record, uint32_t event);
   uint64_t FileOffsetOf(const std::byte* data) const;
   void Touch(size_t size);
@@ -70,12 +71,12 @@ class RecordPass {
   const Recording::Order order_;
   const Visitor visit_;
   RoundSorter sorter_;
-  // The record at hand, when it is in the other byte order: whole, or its numbers.
+  // The current record if it is in the other byte order: the whole record, or its numbers.
   std::vector<std::byte> native_, scratch_;
   uint64_t own_records_ = 0;
   uint64_t touched_ = 0;  // bytes of mapped files touched since they were last forgotten
   bool gave_order_up_ = false;
-  bool stopped_ = false;  // by the visitor
+  bool stopped_ = false;  // true if the visitor stopped the pass
 };
 
 }  // namespace profiler::perf_data

@@ -12,8 +12,8 @@ namespace {
 
 using perf_event::RecordHeader;
 
-// Of the host name; those of the other features follow in the order of perf's feature bits, down to
-// that of the PMUs.
+// The first type is HOSTNAME. The others follow in the order of perf's feature bits, up to
+// PMU_MAPPINGS.
 constexpr uint32_t kFirstChromeOsFeature = 69, kLastChromeOsFeature = 81;
 
 template <class T>
@@ -25,9 +25,9 @@ T ReadAt(const StoredRecord& record, size_t offset, bool swapped) {
   return swapped ? SwapBytes(value) : value;
 }
 
-// Asks for the front of the next record while a large one is worked on: in the other byte order it
-// is read there for its numbers, line after line. Inline, as GCC 12 takes a function that only
-// prefetches for one that does nothing.
+// Prefetches the start of the next record while a large one is processed, because in the other byte
+// order its numbers are read there line after line. Always inline: GCC 12 would treat a function
+// that only prefetches as one without effect.
 [[gnu::always_inline]] inline void FetchNextFront(std::span<const std::byte> bytes, size_t size) {
   constexpr size_t kLine = 64, kFront = 8 * kLine;
   if (size < 2 * kFront || bytes.size() - size < kFront) return;
@@ -36,7 +36,7 @@ T ReadAt(const StoredRecord& record, size_t offset, bool swapped) {
 
 }  // namespace
 
-// One whole record off `source`. False when there is none, or when its size is impossible.
+// Takes one whole record from `source`. Returns false if there is none, or if its size is invalid.
 bool RecordWalker::Take(ByteSource& source, StoredRecord* record) {
   std::span<const std::byte> bytes = source.Peek(sizeof(RecordHeader));
   if (bytes.size() < sizeof(RecordHeader)) {
@@ -79,7 +79,7 @@ bool RecordWalker::NextOutside(StoredRecord* record) {
   payload_ = {};
   while (status_.ok()) {
     record_offset_ = source_->offset();
-    const size_t cut_inside = cut_bytes_;  // a record that goes on in the next compressed one
+    const size_t cut_inside = cut_bytes_;  // of a record that continues in the next compressed one
     cut_bytes_ = 0;
     if (!Take(*source_, record)) {
       if (cut_bytes_ == 0) cut_bytes_ = cut_inside;
@@ -109,8 +109,9 @@ bool RecordWalker::NextOutside(StoredRecord* record) {
   return false;
 }
 
-// The host name comes first, which no perf's ID_INDEX does in front of the events; the others
-// follow in ascending order, each at most once. Behind HEADER_ATTR all types are perf's.
+// True for a feature record of ChromeOS's perf. The host name comes first; no perf writes ID_INDEX
+// before the events. The others follow in ascending order, each at most once. After HEADER_ATTR all
+// types have perf's meaning.
 bool RecordWalker::IsChromeOsFeature(uint32_t type) {
   if (type == perf_event::kRecordHeaderAttr) in_front_of_events_ = false;
   const uint32_t last = last_chrome_os_feature_;
@@ -121,13 +122,14 @@ bool RecordWalker::IsChromeOsFeature(uint32_t type) {
   return true;
 }
 
-// { header │ section }   as   { header │ u64 feature │ section }
+// Converts { header │ section } to { header │ u64 feature │ section }.
 void RecordWalker::MakeHeaderFeature(StoredRecord* record) {
   uint64_t feature = record->header.type - kFirstChromeOsFeature + kFeatureHostname;
   if (swapped_) feature = SwapBytes(feature);
   const std::span<const std::byte> section(record->data + sizeof(RecordHeader),
                                            record->header.size - sizeof(RecordHeader));
-  // A section that leaves no room for the number loses its end, and is of no feature that we read.
+  // A section that leaves no room for the number loses its end; none of the features that we read
+  // is that large.
   const size_t kept = std::min(section.size(), UINT16_MAX - sizeof(RecordHeader) - sizeof(feature));
   record->header.type = perf_event::kRecordHeaderFeature;
   record->header.size = static_cast<uint16_t>(sizeof(RecordHeader) + sizeof(feature) + kept);

@@ -1,4 +1,4 @@
-// Splits the bytes of a recording into whole records, those inside of compressed records included.
+// Splits the bytes of a recording into whole records, including those inside compressed records.
 
 #pragma once
 
@@ -17,15 +17,15 @@
 
 namespace profiler::perf_data {
 
-// Not thread-safe.
+// An iterator over records. Not thread-safe.
 class RecordWalker {
  public:
-  // Where a walk begins. At the start of a stream types from 69 on may have the meaning that
-  // ChromeOS's perf of 2012 to 2015 gave them: a feature section each, in front of the events. They
-  // come as the HEADER_FEATURE records that perf has for them now.
+  // The position where a walk begins. At the start of a stream, types from 69 on may have the
+  // meaning of ChromeOS's perf of 2012 to 2015: each is a feature section before the events. They
+  // are converted to HEADER_FEATURE records, as perf writes them now.
   enum class Start : uint8_t { kOfRecords, kOfStream };
 
-  // `chunks` is not owned. `swapped`: the bytes are in the other byte order.
+  // Does not own `chunks`. `swapped`: the bytes are in the other byte order.
   RecordWalker(std::unique_ptr<ByteSource> source, Start start, bool swapped, ChunkStore* chunks)
       : source_(std::move(source)),
         chunks_(chunks),
@@ -33,30 +33,29 @@ class RecordWalker {
         swapped_(swapped),
         in_front_of_events_(start == Start::kOfStream) {}
 
-  // What becomes of compressed records.
+  // How compressed records are returned.
   enum class Compressed : uint8_t {
-    kInflate,         // what is inside of them comes in their place
-    kShowAndInflate,  // they come themselves, and then what is inside
-    kKeep,            // they come themselves
+    kInflate,         // the records inside replace them
+    kShowAndInflate,  // they are returned, then the records inside
+    kKeep,            // only they are returned
   };
   void Handle(Compressed how) { compressed_ = how; }
 
-  // False at the end; status() and cut_bytes() say of which kind it was. Compressed records do not
-  // appear unless asked for, what is inside of them does. `record` lives as long as the source's
-  // bytes.
+  // Returns false at the end; status() and cut_bytes() tell why. By default, the records inside
+  // compressed records are returned instead of them. `record` lives as long as the source's bytes.
   bool Next(StoredRecord* record) {
     return (in_compressed_ && NextInside(record)) || NextOutside(record);
   }
 
-  // What follows the record that Next gave last, and belongs to it: the trace of an AUXTRACE or
-  // TRACING_DATA record. Empty for all others, and when it is too large to be held.
+  // Returns the bytes that follow the last record and belong to it: the trace of an AUXTRACE or
+  // TRACING_DATA record. Empty for all other records, and for a trace that is too large to be held.
   std::span<const std::byte> payload() const { return payload_; }
 
-  // kDataLoss, with offset, record type and field, or what the reading met.
+  // Returns kDataLoss, with offset, record type and field, or the error of reading.
   const absl::Status& status() const { return status_; }
-  // The bytes of a last record that is not whole.
+  // Returns the number of bytes of an incomplete last record.
   size_t cut_bytes() const { return cut_bytes_; }
-  // Where the walk stands in the file.
+  // Returns the current offset in the file.
   uint64_t offset() const { return source_->offset(); }
 
  private:
@@ -72,23 +71,23 @@ class RecordWalker {
   ChunkStore* const chunks_;
   InflatingSource inflating_;
   bool swapped_;
-  bool in_front_of_events_;              // of a stream
-  uint32_t last_chrome_os_feature_ = 0;  // the type of the last one there
+  bool in_front_of_events_;              // true until the first event of a stream
+  uint32_t last_chrome_os_feature_ = 0;  // its type; 0: none yet
   Compressed compressed_ = Compressed::kInflate;
   bool in_compressed_ = false;
-  uint64_t record_offset_ = 0;  // in the file, of the last record outside
+  uint64_t record_offset_ = 0;  // file offset of the last record that was not inside another
   std::span<const std::byte> payload_;
   absl::Status status_;
   size_t cut_bytes_ = 0;
 };
 
-// What a last record that is not whole is: an error where the header says that it is all there, a
-// warning where nothing does (streams, directories), nothing new where that has been said.
+// How to report an incomplete last record: as an error if the header says that it is complete, as a
+// warning if nothing says so (streams, directories), not at all if a warning was given before.
 enum class CutRecord { kError, kWarning, kKnown };
 
-// What a walk that has ended came to: kDataLoss, with `name`, offset, record type and field, or
-// what the reading met. A cut record that is no error is told in `*warning`, else that is left
-// alone.
+// Returns the result of a walk that has ended: kDataLoss, with `name`, offset, record type and
+// field, or the error of reading. Sets `*warning` if an incomplete record is no error, and
+// otherwise leaves it unchanged.
 absl::Status HowItEnded(const RecordWalker& walker, const std::string& name, CutRecord cut_record,
                         std::string* warning);
 

@@ -1,4 +1,4 @@
-// A perf.data recording opened for reading: its events, its features and its records in time order.
+// Opens a perf.data recording for reading: its events, its features and its records in time order.
 
 #pragma once
 
@@ -23,81 +23,80 @@ struct EventDescription {
   perf_event::Attr attr;
   perf_event::RecordLayout layout;
   std::vector<uint64_t> ids;
-  std::string
-      name;  // from EVENT_DESC or EVENT_UPDATE, else made from attr ("cpu-clock", "cycles:u", …)
+  // From EVENT_DESC or EVENT_UPDATE, otherwise made from attr ("cpu-clock", "cycles:u", …).
+  std::string name;
 };
 
-// A record as ForEach hands it out; valid during the call only. Samples with opaque bytes, of a
-// recording in the other byte order, come in two images (RawRecord) unless Order::kStored asks for
-// the records whole; the layout of `event` reads them, perf_event::CopyInOnePiece joins them.
+// A record that ForEach visits; valid only during the call. If the recording is in the other byte
+// order, samples with opaque bytes are in two images (RawRecord), except with Order::kStored. Read
+// them with the layout of `event`, or join them with perf_event::CopyInOnePiece.
 struct TimedRecord {
   perf_event::RawRecord record;
-  uint64_t time = 0;         // 0 where the record has none
-  uint32_t event = 0;        // index into events(); 0 where the record does not say
-  uint64_t file_offset = 0;  // of the record in the file (of its compressed container)
-  // Of AUXTRACE and HEADER_TRACING_DATA: the bytes that follow the record and belong to it, as they
-  // stand in the file. Empty for all others, and where more than 16 MiB come through a pipe.
+  uint64_t time = 0;         // 0 if the record has none
+  uint32_t event = 0;        // index into events(); 0 if the record has no id
+  uint64_t file_offset = 0;  // offset of the record, or of the compressed record that contains it
+  // The bytes that follow an AUXTRACE or HEADER_TRACING_DATA record and belong to it, as stored.
+  // Empty for all other records, and if more than 16 MiB come through a pipe.
   std::span<const std::byte> payload = {};
 };
 
-// Where the parts of a recording are, as its header says.
+// The positions of the recording's parts, as in its header.
 struct FileLayout : FileHeader {
   struct Section {
     int bit = 0;
     FileSection place;
   };
-  std::vector<Section> sections;  // of features: those whose entry in their table can be read
+  std::vector<Section> sections;  // feature sections whose table entry can be read
 };
 
-// Whether a regular file begins as every perf.data does, in either byte order: also one that is cut
-// or damaged. False for what cannot be read.
+// True if a regular file begins like a perf.data file, in either byte order, even if it is
+// truncated or damaged. False if it cannot be read.
 bool BeginsAsRecording(const std::string& path);
 
-// Makes recordings of what other programs write.
+// An interface that converts other programs' profiles to recordings.
 class ForeignReader {
  public:
   virtual ~ForeignReader() = default;
 
-  // Whether a file that begins so, or is that, may be one to read.
+  // True if a file that begins with `start`, or consists of it, may be readable.
   virtual bool MayRead(std::span<const std::byte> start) const = 0;
-  // What may be read, for a person: "folded, pprof, …".
+  // Returns the readable formats, for a person: "folded, pprof, …".
   virtual std::string FormatNames() const = 0;
 
   struct Imported {
-    UniqueFd recording;                 // in the layout of a file
+    UniqueFd recording;                 // in file layout
     std::vector<std::string> warnings;  // lines without the file's name
   };
-  // `name`: of the file, for messages.
+  // Converts a file. `name` is its name for messages.
   virtual absl::StatusOr<Imported> Read(std::span<const std::byte> bytes,
                                         const std::string& name) = 0;
 };
 
 class Recording {
  public:
-  // Opens a file, or standard input for "-". Errors: those of open(2); kDataLoss, with the offset
-  // and what was expected, when it is no perf.data at all. A file cut short opens, with a warning.
-  // What begins otherwise is handed to `foreign`, if that is given, and the recording is what that
-  // makes of it.
+  // Opens a file, or standard input for "-". A truncated file opens with a warning. A file that
+  // begins otherwise is passed to `foreign`, unless that is null, and its result is opened. Errors:
+  // those of open(2); kDataLoss, with offset and expected content, if it is no perf.data file.
   static absl::StatusOr<std::unique_ptr<Recording>> Open(const std::string& path,
                                                          ForeignReader* foreign = nullptr);
-  // Of a regular file that is open for reading; `fd` may be closed afterwards. `name`: for
-  // messages.
+  // Opens a regular file through a descriptor that is open for reading; `fd` may be closed
+  // afterwards. `name` is for messages.
   static absl::StatusOr<std::unique_ptr<Recording>> OpenFile(int fd, const std::string& name);
   virtual ~Recording() = default;
 
-  // Of a recording that comes through a pipe these grow while its records are read.
+  // The events and features of a recording from a pipe grow while its records are read.
   virtual const std::vector<EventDescription>& events() const = 0;
   virtual const Features& features() const = 0;
   virtual const FileLayout& layout() const = 0;
 
-  // kStored: as kFile, each record in one piece, and each COMPRESSED record comes itself, in front
-  // of what is inside of it.
+  // kFile: in the order of the file. kTime: in time order. kStored: like kFile, but each record is
+  // in one piece, and each COMPRESSED record is visited before the records inside it.
   enum class Order { kFile, kTime, kStored };
-  // Calls `visit` for every record, perf's own included (their time is 0; they come at their place
-  // in the file, round markers excepted under kTime). Returns what stopped the reading early, if
-  // anything did: kDataLoss with file offset, record type and field. Everything before that has
-  // been visited. Memory: two rounds.
-  // A `visit` that returns a bool ends the pass with false; of a pipe, what follows is lost then.
+  // Calls `visit` for every record, including perf's own, which have time 0 and are visited at
+  // their position in the file; kTime omits round markers. Returns the error that stopped the
+  // reading, if any, after visiting everything before it: kDataLoss with file offset, record type
+  // and field. Memory: two rounds. If `visit` returns bool, false ends the pass; the rest of a pipe
+  // is lost then.
   template <class Visit>
   absl::Status ForEach(Order order, Visit&& visit) {
     if constexpr (std::is_same_v<std::invoke_result_t<Visit&, const TimedRecord&>, bool>) {
@@ -110,7 +109,8 @@ class Recording {
     }
   }
 
-  // Lines for a person: cut file, missing features, unknown attr size. Complete after ForEach.
+  // Returns lines for a person: truncated file, missing features, unknown attr size. Complete after
+  // ForEach.
   virtual const std::vector<std::string>& warnings() const = 0;
 
  protected:
@@ -118,7 +118,7 @@ class Recording {
   virtual absl::Status Pass(Order order, Visitor visit) = 0;
 };
 
-// Whether what is at `path` can be opened and read more than once: it is no pipe.
+// True if `path` can be opened and read more than once, so it is no pipe.
 bool CanBeReadAgain(const std::string& path);
 
 }  // namespace profiler::perf_data

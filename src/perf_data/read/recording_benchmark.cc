@@ -1,11 +1,13 @@
-// Reading recordings. Page faults of the file in the page cache are included.
+// Measures reading recordings, with the page faults of a file in the page cache.
 //
-//  - A million call-chain samples (two rings, rounds of 100 ms at 25 kHz, 200 bytes a record), in
-//    either order, without decoding them.
-//  - Every record walked and decoded, of this machine's byte order and of the other one. Targets on
-//    one CPU: 2 GB/s of stack dumps, 15 million call chains a second; the other byte order at least
-//    a third of that. Stack dumps also with each of their words read, as an unwinder may: of this
-//    machine's byte order, decoding alone looks at none of them.
+// - A million call-chain samples (two rings, rounds of 100 ms at 25 kHz, 200 bytes per record), in
+//   either order, without
+// decoding them.
+// - Every record walked and decoded, in this machine's byte order and in the other one. Targets on
+//   one CPU: 2 GB/s of stack
+// dumps, 15 million call chains per second; the other byte order at least a third of that. Stack
+// dumps also with each of their words read, as an unwinder may do; in this machine's byte order,
+// decoding alone reads none of them.
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>
@@ -71,7 +73,8 @@ BENCHMARK(BM_ReadInTimeOrder)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_ReadInTimeOrderWithoutRounds)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_ReadInFileOrder)->Unit(benchmark::kMillisecond);
 
-// Samples with 8 KiB of user stack and the registers of x86-64, as --call-graph dwarf records them.
+// Returns samples with 8 KiB of user stack and the registers of x86-64, as --call-graph dwarf
+// records them.
 perf_event::RecordBuilder StackDumps() {
   perf_event::Attr attr = UsualAttr();
   attr.sample_type |= perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
@@ -160,7 +163,7 @@ BENCHMARK(BM_DecodeCallchains)
     ->Arg(1)
     ->Unit(benchmark::kMillisecond);
 
-// The sorter alone: a million entries of `rings` rings, in rounds.
+// Measures only the sorter: a million entries of `rings` rings, in rounds.
 void BM_SortRounds(benchmark::State& state) {
   const int rings = static_cast<int>(state.range(0));
   for (auto _ : state) {

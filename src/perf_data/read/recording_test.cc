@@ -33,7 +33,7 @@ std::string UsualPath() {
   return path;
 }
 
-// The usual recording's records without its rounds, in an order that needs sorting.
+// Returns records of the usual recording without round markers, in an order that needs sorting.
 RecordBuilder SomeRecords() {
   RecordBuilder records(UsualAttr());
   records.By(7, 7).Comm("cat").Id(1);
@@ -100,7 +100,8 @@ TEST(Recording, TellsEventsOfDifferentSampleTypesApartByTheirIdentifier) {
   const std::string path = TestPath("events.data");
   const perf_event::Attr first = UsualAttr();
   perf_event::Attr second = UsualAttr();
-  second.sample_type = perf_event::kSampleIdentifier | perf_event::kSampleTime;  // time elsewhere
+  // The time is at another offset.
+  second.sample_type = perf_event::kSampleIdentifier | perf_event::kSampleTime;
   auto writer = Writer::Create(path, {{first, "a", {10}}, {second, "b", {20, 21}}}, 0);
   RecordBuilder a(first), b(second);
   ASSERT_TRUE(AppendAll(**writer, a.At(5).Id(10).Sample(1)).ok());
@@ -194,7 +195,8 @@ TEST(Recording, WithARecordPastItsDataGivesWhatIsBeforeIt) {
   const std::string path = UsualPath();
   std::vector<std::byte> file = ReadFile(path);
   auto header = DecodeFileHeader(file);
-  const uint64_t last = header->data.offset + header->data.size - 8;  // the round's end
+  // The record that ends the round.
+  const uint64_t last = header->data.offset + header->data.size - 8;
   file[last + 6] = std::byte{16};
   WriteFile(path, file);
   EXPECT_THAT(ToldFile(path, Order::kTime),
@@ -210,7 +212,7 @@ TEST(Recording, NeverFailsOnAnyFlippedByte) {
     std::vector<std::byte> flipped = file;
     flipped[at] = static_cast<std::byte>(0xff ^ static_cast<unsigned>(flipped[at]));
     WriteFile(path, flipped);
-    ToldFile(path, at % 2 == 0 ? Order::kTime : Order::kFile);  // the sanitizers look on
+    ToldFile(path, at % 2 == 0 ? Order::kTime : Order::kFile);  // for the sanitizers
   }
 }
 
@@ -238,7 +240,7 @@ TEST(Recording, KeepsUnknownRecordsAndPassesOverTraces) {
   AddRecord(250, std::string(16, 'x'), &bytes);
   AddRecord(0x8001, std::string(8, 'x'), &bytes);
   std::string auxtrace(40, '\0');
-  auxtrace[0] = 24;  // so many bytes of trace follow
+  auxtrace[0] = 24;  // size of the trace that follows
   AddRecord(perf_event::kRecordAuxtrace, auxtrace, &bytes);
   bytes.insert(bytes.end(), 24, std::byte{0});
   RecordBuilder records(attr);
@@ -337,11 +339,12 @@ TEST(Recording, OfAStreamReadsAsAFile) {
   EXPECT_EQ((*recording)->events()[0].name, "cycles:u");
   EXPECT_EQ((*recording)->features().hostname, "pipehost");
   EXPECT_EQ(Told(**recording, Order::kTime), kStreamInTime);
-  EXPECT_EQ(Told(**recording, Order::kTime), kStreamInTime);  // events are not there twice
+  EXPECT_EQ(Told(**recording, Order::kTime), kStreamInTime);  // events are not added again
   EXPECT_EQ((*recording)->events().size(), 1u);
 }
 
-// Features are known ahead, for they tell of all samples. An event is renamed from there on.
+// Features apply to all samples, so they are read ahead. The new name of an event applies from its
+// record on.
 TEST(Recording, OfAStreamInAFileKnowsWhatComesBehindTheSamples) {
   const auto number = [](uint64_t value) { return std::string(TextOf(BytesOf(value))); };
   std::vector<std::byte> stream = SomeStream();
@@ -399,7 +402,8 @@ TEST(Recording, OfACutPipeGivesItsWholeRecords) {
 
 // --- compressed --------------------------------------------------------------------------------
 
-// `bytes` as one zstd stream in COMPRESSED or COMPRESSED2 records of at most `step` bytes each.
+// Returns `bytes` as one zstd stream in COMPRESSED or COMPRESSED2 records of at most `step` bytes
+// each.
 std::vector<std::byte> Compressed(std::span<const std::byte> bytes, uint32_t type, size_t step) {
   std::string packed(ZSTD_compressBound(bytes.size()), '\0');
   packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 1));
@@ -432,7 +436,7 @@ TEST(Recording, CompressedAndLongReadsAsPlain) {
   RecordBuilder records(UsualAttr());
   const std::vector<uint64_t> chain(2000, 0x1234);
   std::string expected = "ATTR, UPDATE, FEATURE";
-  for (uint64_t time = 1; time <= 300; ++time) {  // 5 MB: several chunks
+  for (uint64_t time = 1; time <= 300; ++time) {  // 5 MB in several chunks
     records.At(time).Sample(1, chain);
     expected += ", " + std::to_string(time) + " SAMPLE";
   }

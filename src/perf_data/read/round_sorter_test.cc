@@ -11,9 +11,9 @@
 namespace profiler::perf_data {
 namespace {
 
-// Runs a script: "10 20a | 15 |" adds records (time, then a name that tells equal times apart) and
-// ends rounds at each bar. Returns what was visited: "10 15 | …", a bar an EndRound, "end" the
-// flush.
+// Runs a script: "10 20a | 15 |" adds records (a time, then a letter that distinguishes equal
+// times) and ends a round at each bar. Returns the visited records: "10 15 | …", with a bar for
+// each EndRound and "end" for Flush.
 std::string Sorted(std::string_view script) {
   RoundSorter sorter;
   std::vector<std::string> names;
@@ -106,7 +106,7 @@ TEST(RoundSorter, SortsAnyMixOfRunsAsAStableSortDoes) {
     const size_t count = random() % 400;
     uint64_t time = 0;
     for (size_t i = 0; i < count; ++i) {
-      // Mostly ascending, now and then a step back, short or long.
+      // Mostly ascending, with occasional short or long steps back.
       time = random() % 10 == 0 ? time / (1 + random() % 3) : time + random() % 4;
       const auto* name = reinterpret_cast<const std::byte*>(i + 1);
       expected.push_back({time, name});

@@ -18,7 +18,7 @@
 namespace profiler::perf_data {
 namespace {
 
-// How many records at the start of a stream are looked at for events and features.
+// Number of records at the start of a stream that are searched for events and features.
 constexpr size_t kMaxPrereadRecords = 4096;
 
 }  // namespace
@@ -68,7 +68,7 @@ void StoredRecording::Warn(std::string_view text) {
   warnings_.push_back(absl::StrCat(name_, ": ", absl::string_view(text.data(), text.size())));
 }
 
-// ---- what a file's header says
+// ---- a file's header
 
 absl::Status StoredRecording::ReadFileHeader() {
   PROFILER_RETURN_IF_ERROR(ReadEvents());
@@ -88,7 +88,8 @@ absl::Status StoredRecording::ReadEvents() {
     return absl::DataLossError(absl::StrCat(name_, ": ", entries.status().message()));
   }
   const std::string_view bytes = TextOf(BytesInside(file(), header().attrs));
-  size_t ids_left = file().size() / sizeof(uint64_t);  // entries may point at the same ids
+  // A budget, because entries may point at the same ids.
+  size_t ids_left = file().size() / sizeof(uint64_t);
   bool unknown_tail = false;
   for (const AttrEntry& entry : *entries) {
     unknown_tail |= entry.unknown_tail.find_first_not_of('\0') != std::string::npos;
@@ -127,10 +128,10 @@ void StoredRecording::ReadFeatures() {
                     use_ == Use::kRead ? "cannot be read" : "are cut and left out"));
 }
 
-// ---- what a stream says in records
+// ---- a stream's records
 
-// A pipe tells what is in front of the first kernel record before anything is visited, so that a
-// view knows the events from the start.
+// Reads the records before the first kernel record, so that a view knows the events of a pipe from
+// the start.
 void StoredRecording::ReadStreamStart() {
   stream_walker_ = WalkerOf(0, &stream_chunks_);
   StoredRecord record;
@@ -141,9 +142,9 @@ void StoredRecording::ReadStreamStart() {
   }
 }
 
-// A stream in a regular file is read twice, because names and build-ids come behind its samples and
-// views ask for them before. Of events only those in front are taken: later records may rename
-// them, which counts from there on. What ends the reading early is told by the pass that visits.
+// Reads a stream in a regular file ahead, because names and build-ids come after the samples and
+// views need them before. Takes events only from the start: later records may rename events, from
+// there on. Errors are ignored; the pass that visits the records reports them.
 void StoredRecording::ReadStreamAhead() {
   EventTable later(swapped());
   bool is_front = true;
@@ -193,7 +194,7 @@ void StoredRecording::TakeStreamRecord(const StoredRecord& record,
       return;
     case perf_event::kRecordHeaderBuildId: {
       std::string entry(TextOf(bytes));
-      std::memset(entry.data(), 0, sizeof(record.header.type));  // as it is in the section
+      std::memset(entry.data(), 0, sizeof(record.header.type));  // as in a BUILD_ID section
       sections_[kFeatureBuildId] += entry;
       return;
     }
@@ -271,7 +272,7 @@ absl::Status StoredRecording::Pass(Order order, Visitor visit) {
   ChunkStore* const chunks = streaming() ? &stream_chunks_ : &own_chunks;
   PassContext context;
   context.events = &events_;
-  Features again;  // a stream in a file has told its features when it was opened
+  Features again;  // features of a stream in a file were read when it was opened
   context.features = header().pipe && !streaming() ? &again : &features_;
   context.chunks = chunks;
   context.files = &files_;

@@ -1,5 +1,4 @@
-// The one implementation of Recording: what its header says, in either layout, and its records. For
-// whoever writes a recording anew it also has the bytes as they stand.
+// Implements Recording, for both layouts, and also gives access to the stored bytes, for Rewrite.
 
 #pragma once
 
@@ -24,22 +23,22 @@
 
 namespace profiler::perf_data {
 
-// The feature sections of a recording, by feature bit, as they stand in files.
+// The feature sections of a recording, by feature bit, as stored in files.
 using Sections = std::map<int, std::string>;
 
-// Not thread-safe.
+// A recording. Not thread-safe.
 class StoredRecording final : public Recording {
  public:
-  // What a recording is opened for.
+  // The purpose of opening a recording.
   enum class Use {
-    kRead,     // its records in native byte order: all that Recording has
-    kRewrite,  // its bytes as they stand: all below, and no features()
+    kRead,     // records in native byte order: the interface of Recording
+    kRewrite,  // stored bytes: all functions below, and no features()
   };
-  // Errors: those of Recording::Open. For kRewrite a stream is read to its end here, and one that
-  // comes through a pipe is put into an unnamed temporary file first.
+  // Opens a path. Errors: those of Recording::Open. With kRewrite, a stream is read to its end
+  // here, and a stream from a pipe is first copied to an unnamed temporary file.
   static absl::StatusOr<std::unique_ptr<StoredRecording>> Open(const std::string& path, Use use,
                                                                ForeignReader* foreign = nullptr);
-  // Of files that are open. Errors: kDataLoss.
+  // Opens a recording whose files are open. Error: kDataLoss.
   static absl::StatusOr<std::unique_ptr<StoredRecording>> Open(OpenedFiles opened, Use use);
 
   const std::vector<EventDescription>& events() const override { return events_.events(); }
@@ -47,27 +46,29 @@ class StoredRecording final : public Recording {
   const FileLayout& layout() const override { return layout_; }
   const std::vector<std::string>& warnings() const override { return warnings_; }
 
-  // ---- The bytes as they stand, of a recording that was opened for kRewrite.
+  // ---- Stored bytes, of a recording that was opened with kRewrite.
 
   const FileHeader& header() const { return layout_; }
   bool swapped() const { return layout_.swapped; }
   bool is_directory() const { return files_.size() > 1; }
   bool is_compressed() const { return compressed_; }
-  // Of a stream that was cut or is corrupt: what of it is readable.
+  // Returns the bytes of the file; for a truncated or corrupt stream, those of its readable part.
   std::span<const std::byte> file() const { return files_.front().bytes(); }
   const DataPlace& data() const { return data_; }
 
-  // By event: the attr, as many bytes as its entry or record has.
+  // Returns each event's attr, with as many bytes as its entry or record has.
   const std::vector<std::string>& attrs() const { return attrs_; }
   EventTable& event_table() { return events_; }
-  // Of streams: what the records say, BUILD_ID and TRACING_DATA too.
+  // Returns the feature sections; those of a stream come from its records, including BUILD_ID and
+  // TRACING_DATA.
   const Sections& sections() const { return sections_; }
-  // The table of event types of old recordings, as it stands in files.
+  // Returns the table of event types of old recordings, as stored in files.
   const std::string& event_types() const { return event_types_; }
 
-  // Visits all records in the order of the file, those inside of compressed ones (`inflate`) or
-  // these themselves, until `visit` fails. Returns its error; what ended the reading early is
-  // reading() then, and cut ends are in warnings().
+  // Visits all records in the order of the file until `visit` fails, and returns its error. If
+  // `inflate` is true, visits the records inside compressed records instead of these. Afterwards
+  // reading() is the error that ended the reading early, and warnings() mentions incomplete
+  // records.
   using StoredVisitor =
       absl::FunctionRef<absl::Status(const StoredRecord&, std::span<const std::byte> payload)>;
   absl::Status ForEachStored(bool inflate, StoredVisitor visit);
@@ -104,19 +105,19 @@ class StoredRecording final : public Recording {
   const UniqueFd stream_fd_;
   const Use use_;
   FileLayout layout_;
-  DataPlace data_;  // of files_.front(); further files hold nothing but records
+  DataPlace data_;  // in files_.front(); further files have only records
   EventTable events_;
   Features features_;
   std::vector<std::string> warnings_;
   size_t warnings_of_open_ = 0;
-  uint64_t collected_ = 0;  // records of perf's own whose words are in events_ and features_
+  uint64_t collected_ = 0;  // number of perf's own records that were collected from
 
-  // Of a pipe:
+  // Only for a pipe:
   ChunkStore stream_chunks_;
   std::unique_ptr<RecordWalker> stream_walker_;
   std::vector<Preread> preread_;
 
-  // For kRewrite:
+  // Only for kRewrite:
   std::vector<std::string> attrs_;
   Sections sections_;
   std::string event_types_;

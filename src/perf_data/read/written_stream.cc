@@ -8,7 +8,8 @@
 
 namespace profiler::perf_data {
 
-// What has been written and not yet walked over. The stream's own header is no record.
+// The bytes that were written and not yet walked over. Excludes the stream's header, which is no
+// record.
 class WrittenStream::Source final : public ByteSource {
  public:
   explicit Source(ChunkStore* chunks) : ByteSource(0), chunks_(chunks) {}
@@ -29,7 +30,7 @@ class WrittenStream::Source final : public ByteSource {
   }
 
  private:
-  void Fill(size_t) override {}  // more comes by Push alone
+  void Fill(size_t) override {}  // only Push adds bytes
 
   void MakeRoom(size_t size) {
     if (chunk_ != nullptr && size <= chunk_->capacity - (room_ - chunk_->data.get())) return;
@@ -43,7 +44,7 @@ class WrittenStream::Source final : public ByteSource {
 
   ChunkStore* const chunks_;
   Chunk* chunk_ = nullptr;
-  std::byte* room_ = nullptr;  // in it, behind what was pushed
+  std::byte* room_ = nullptr;  // in the chunk, after the pushed bytes
 };
 
 WrittenStream::WrittenStream(std::function<void(const TimedRecord&)> visit)

@@ -1,4 +1,5 @@
-// The records of a stream, taken while it is written: whoever writes a stream cannot read it again.
+// Visits the records of a stream while it is written, because the writer of a stream cannot read it
+// again.
 //
 //   StreamWriter ──▶ standard output
 //        └─────────▶ WrittenStream ──▶ visitor, in time order
@@ -21,19 +22,20 @@
 
 namespace profiler::perf_data {
 
-// Not thread-safe. Costs a copy of the bytes, and memory for two rounds of them.
+// A visitor of written bytes. Not thread-safe. Costs a copy of the bytes, and memory for two rounds
+// of them.
 class WrittenStream {
  public:
   explicit WrittenStream(std::function<void(const TimedRecord&)> visit);
   WrittenStream(const WrittenStream&) = delete;
   WrittenStream& operator=(const WrittenStream&) = delete;
 
-  // What is written, as StreamListener gets it. Visits the records of the rounds that are complete.
+  // Takes written bytes, as a StreamListener. Visits the records of complete rounds.
   void Take(std::span<const std::span<const std::byte>> pieces);
-  // Visits what is left. Once, last; returns what was wrong with the stream.
+  // Visits the remaining records and returns the error of the stream, if any. Call it once, last.
   absl::Status Finish();
 
-  // As far as the stream has told them.
+  // The events and features that the stream has contained so far.
   const std::vector<EventDescription>& events() const { return events_.events(); }
   const Features& features() const { return features_; }
 
@@ -46,7 +48,7 @@ class WrittenStream {
   ChunkStore chunks_;
   const std::vector<MappedFile> no_files_;
   uint64_t collected_ = 0;
-  Source* source_;  // of walker_, which owns it
+  Source* source_;  // owned by walker_
   RecordWalker walker_;
   RecordPass pass_;
 };

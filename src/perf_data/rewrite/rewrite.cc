@@ -17,16 +17,16 @@
 namespace profiler::perf_data {
 namespace {
 
-constexpr uint64_t kNoTime = UINT64_MAX;  // perf's way to say so, besides 0
+constexpr uint64_t kNoTime = UINT64_MAX;  // perf's value for "no time", besides 0
 
-// A record of a stream that a file has in its header instead.
+// True for a record of a stream whose content a file has in its header.
 bool IsHeaderRecord(uint32_t type) {
   return type == perf_event::kRecordHeaderAttr || type == perf_event::kRecordHeaderEventType ||
          type == perf_event::kRecordHeaderFeature || type == perf_event::kRecordHeaderBuildId ||
          type == perf_event::kRecordHeaderTracingData;
 }
 
-// Records that measure. All others say what things are, or are unknown.
+// True for records that measure. All others describe or are unknown.
 bool IsMeasurement(uint32_t type) {
   switch (type) {
     case perf_event::kRecordSample:
@@ -44,7 +44,7 @@ bool IsMeasurement(uint32_t type) {
   }
 }
 
-// Measurements of one thread.
+// True for measurements of one thread.
 bool IsOfThread(uint32_t type) {
   return type == perf_event::kRecordSample || type == perf_event::kRecordRead ||
          type == perf_event::kRecordSwitch || type == perf_event::kRecordSwitchCpuWide ||
@@ -61,7 +61,7 @@ class Rewriter {
   Rewriter(StoredRecording& input, const RewriteOptions& options)
       : input_(input), options_(options), sections_(input.sections()) {}
 
-  // Decides what is kept; before the output is touched.
+  // Decides what to keep, before the output is touched.
   absl::Status Prepare() {
     PROFILER_RETURN_IF_ERROR(CheckCut());
     if (options_.time.has_value()) PROFILER_RETURN_IF_ERROR(ResolveTime());
@@ -110,7 +110,7 @@ class Rewriter {
     return absl::OkStatus();
   }
 
-  // Calls `take(time)` for each sample, or for each that is kept.
+  // Calls `take(time)` for each sample, or only for each kept sample.
   template <class Take>
   absl::Status ForEachSampleTime(bool kept_only, Take take) {
     return input_.ForEachStored(true, [&](const StoredRecord& record, std::span<const std::byte>) {
@@ -131,7 +131,7 @@ class Rewriter {
     return absl::OkStatus();
   }
 
-  // SAMPLE_TIME says when the first and the last sample were: of those that are kept.
+  // Sets SAMPLE_TIME to the times of the first and last kept sample.
   absl::Status UpdateSampleTime() {
     std::optional<SampleTime> kept;
     PROFILER_RETURN_IF_ERROR(
@@ -166,8 +166,8 @@ class Rewriter {
            (inflate_ && input_.is_compressed());
   }
 
-  // Above this level zstd takes most of a gigabyte, which is for the user to ask for, and not for
-  // whoever made the file.
+  // Above this level zstd takes most of a gigabyte. Only the user may ask for that, not the author
+  // of the input.
   int LevelOfInput() const {
     constexpr uint32_t kHighestLevel = 19;
     const auto section = sections_.find(kFeatureCompressed);
@@ -182,7 +182,7 @@ class Rewriter {
     if (options_.time.has_value()) {
       const uint64_t time = input_.event_table().TimeOf(record);
       const bool known = time != 0 && time != kNoTime;
-      // The rest of a call chain comes after its sample.
+      // A deferred call chain comes after its sample.
       if (known && time > time_.end && type != perf_event::kRecordCallchainDeferred) return false;
       if (known && time < time_.begin && IsMeasurement(type)) return false;
     }
@@ -212,7 +212,7 @@ class Rewriter {
     return output.Append(record, payload);
   }
 
-  // What EVENT_DESC will say in a file.
+  // True if EVENT_DESC contains the record's content in a file.
   bool IsNameOfStream(const StoredRecord& record) const {
     if (record.header.type != perf_event::kRecordEventUpdate || !input_.header().pipe ||
         sections_.count(kFeatureEventDesc) != 0) {
@@ -223,7 +223,7 @@ class Rewriter {
     return reader.U64() == kEventUpdateName && reader.ok();
   }
 
-  // A piece of a section for which there is another one.
+  // True for a piece of a section that the options replace.
   bool IsOfReplacedSection(const StoredRecord& record) const {
     if (record.header.type != perf_event::kRecordHeaderEventType) return false;
     const std::span<const std::byte> bytes(record.data, record.header.size);
@@ -232,7 +232,7 @@ class Rewriter {
     return bit.has_value() && options_.sections.count(*bit) != 0;
   }
 
-  // Among records: in streams, and in files the COMPRESSED of a recorder that might be killed.
+  // Writes a HEADER_FEATURE record. Streams have them, and so do files with compressed records.
   absl::Status WriteFeature(const StoredRecord& record, RewriteOutput& output) {
     FieldReader reader({record.data, record.header.size}, input_.swapped());
     reader.U64();  // the header
@@ -249,7 +249,7 @@ class Rewriter {
     return output.Append(replaced, {});
   }
 
-  // A stream may have said the names of its events in records alone.
+  // Adds EVENT_DESC if a stream names its events only in records.
   void AddEventDescriptions() {
     const std::vector<EventDescription>& events = input_.events();
     if (!input_.header().pipe || events.empty() || sections_.count(kFeatureEventDesc) != 0) return;
@@ -264,10 +264,10 @@ class Rewriter {
 
   StoredRecording& input_;
   const RewriteOptions& options_;
-  Sections sections_;  // of the output
+  Sections sections_;  // sections of the output
   TimeRange time_;
   bool inflate_ = true;
-  int level_ = 0;  // to compress with; 0: not at all
+  int level_ = 0;  // compression level; 0: none
   RewriteSummary summary_;
 };
 

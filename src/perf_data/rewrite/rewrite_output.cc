@@ -41,7 +41,7 @@ std::string SizedAttr(std::string attr, size_t size, bool swapped) {
   return attr;
 }
 
-// ---- both
+// ---- files and streams
 
 absl::Status RewriteOutput::Start(const Sections& sections, const Sections& added) {
   buffer_.reserve(kBufferSize);
@@ -90,7 +90,7 @@ absl::Status RewriteOutput::Finish(Sections sections) {
     start_.replace(0, encoded.size(), TextOf(encoded));
   } else {
     PutU64(kDataSizeOffset, header.data.size);
-    // How a bitmap of the same bits looks depends on the recorder's word size: it stays.
+    // How these bits are stored depends on the recorder's word size, so keep unchanged ones.
     if (!same_bits) {
       start_.replace(kFeatureBitsOffset, kFileHeaderSize - kFeatureBitsOffset,
                      TextOf(encoded).substr(kFeatureBitsOffset));
@@ -138,7 +138,7 @@ std::string RewriteOutput::StreamStart(const Sections& sections, const Sections&
       AddFeatureRecord(kFeatureCompressed, compressor_->FeatureSection(), swapped(), &start);
     }
     for (const auto& [bit, section] : added) AddSectionRecords(bit, section, swapped(), &start);
-    return start;  // the rest is among its records
+    return start;  // the other features are among its records
   }
   FieldWriter writer(&start, swapped());
   writer.U64(kMagic2);
@@ -174,8 +174,8 @@ std::string RewriteOutput::StreamStart(const Sections& sections, const Sections&
 
 // ---- files
 
-// What is in front of the data of a file can stay when all that it points at lies there, and there
-// is room for what has to be said. (Ids may lie behind the data: their offsets are put right.)
+// True if everything before the data can be copied: all that it points at is before the data, and
+// it has room for the features. (Ids may be behind the data; their offsets are corrected.)
 bool RewriteOutput::StartStaysAsItIs(const Sections& sections) const {
   const FileHeader& header = recording_.header();
   if (header.pipe) return false;
@@ -222,20 +222,20 @@ std::string RewriteOutput::AuxtraceIndex() const {
   return index;
 }
 
-// In `start_`, where the entry of an event says where its ids are: at its end.
+// Returns the offset in `start_` of the event's FileSection of ids, at the end of its attr entry.
 size_t RewriteOutput::PlaceOfIds(size_t event) const {
   const FileHeader& header = recording_.header();
   return header.attrs.offset + (event + 1) * header.attr_entry_size - sizeof(FileSection);
 }
 
-// What is behind the data now, with its offsets put right, where all sections of the output are
-// there in the same size: recorders leave gaps, which stay then.
+// Returns everything behind the data with corrected offsets, if the output has the same sections
+// with the same sizes. This keeps the gaps that recorders leave.
 std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) {
   if (!start_is_verbatim_ || !recording_.data().warning.empty()) return std::nullopt;
   const FileHeader& header = recording_.header();
   const uint64_t data_end = recording_.data().end;
-  const uint64_t shift = offset_ - data_end;  // may wrap: it is only added
-  // A sparse file may be as long as it likes behind its sections.
+  const uint64_t shift = offset_ - data_end;  // may wrap; it is only added
+  // A sparse file may be arbitrarily long behind its sections.
   constexpr uint64_t kMostGaps = uint64_t{16} << 20;
   uint64_t most = kMostGaps;
   for (const auto& [bit, section] : sections) most += section.size();
@@ -260,7 +260,7 @@ std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) 
     writer.Section({place.offset + shift, place.size});
   }
   payloads.replace(0, table_size, new_table);
-  // Ids may lie there, too.
+  // Ids may be there, too.
   for (size_t i = 0; i < recording_.events().size(); ++i) {
     const size_t place = PlaceOfIds(i);
     FieldReader entry(BytesOfText(start_).subspan(place), swapped());
@@ -270,7 +270,7 @@ std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) 
   return payloads;
 }
 
-// The table of sections and the sections, and ids that were behind the data before.
+// Returns the table of sections, the sections, and the ids that were behind the data.
 std::string RewriteOutput::Tail(const Sections& sections) {
   std::string tail = FeatureSections(sections, offset_, swapped());
   if (!start_is_verbatim_) return tail;

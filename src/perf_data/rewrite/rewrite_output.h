@@ -1,4 +1,4 @@
-// Puts a stored recording's bytes into a file or a stream, in the recording's own byte order.
+// Writes a stored recording's bytes to a file or a stream, in the recording's own byte order.
 
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace profiler::perf_data {
 
-// The size that all of `attrs` get in a file.
+// Returns the size of each attr in a file that contains all `attrs`.
 size_t SizeOfAll(const std::vector<std::string>& attrs);
 
-// The attr with `size` bytes, which its size field says too.
+// Returns the attr resized to `size` bytes, with `size` in its size field.
 std::string SizedAttr(std::string attr, size_t size, bool swapped);
 
-// Not thread-safe. Start, then Append, then Finish.
+// An output for one thread. Call Start, then Append, then Finish.
 class RewriteOutput {
  public:
   // `recording` must outlive this.
@@ -31,18 +31,18 @@ class RewriteOutput {
       : recording_(recording), output_(std::move(output)), stream_(as_stream || output_.stream) {}
 
   bool stream() const { return stream_; }
-  // From now on the kernel's records are compressed.
+  // Compresses the kernel's records from now on.
   void CompressWith(RecordCompressor compressor) { compressor_.emplace(std::move(compressor)); }
 
-  // What is in front of the records. Of `sections`, a stream has all here, a file has none yet: it
-  // takes them in Finish, so that they may say what became of the records. A stream that comes of a
-  // stream has only those of them that are `added`: its records bring the others.
+  // Writes everything before the records. A stream gets all `sections` now, but if the input is a
+  // stream, too, only those in `added`, because its records contain the others. A file gets its
+  // sections in Finish, when the records have been written.
   absl::Status Start(const Sections& sections, const Sections& added);
 
-  // A record, as it stands, and what follows it.
+  // Appends a record and its payload, as stored.
   absl::Status Append(const StoredRecord& record, std::span<const std::byte> payload);
 
-  // What is behind the records, and what the header says of it.
+  // Writes the sections behind the records, and updates the header.
   absl::Status Finish(Sections sections);
 
   uint64_t bytes_written() const { return offset_; }
@@ -70,12 +70,12 @@ class RewriteOutput {
   std::optional<RecordCompressor> compressor_;
   std::vector<std::byte> buffer_;        // not yet written
   std::vector<std::byte> uncompressed_;  // not yet compressed
-  uint64_t offset_ = 0;                  // of the output, what is buffered included
+  uint64_t offset_ = 0;                  // position in the output, buffered bytes included
 
-  // Of files:
-  std::string start_;  // all in front of the records
+  // Only for files:
+  std::string start_;  // everything before the records
   bool start_is_verbatim_ = false;
-  FileHeader header_;                // of a start that was made anew
+  FileHeader header_;                // header of a rebuilt start
   std::vector<FileSection> traces_;  // AUXTRACE records, without their traces
 };
 

@@ -16,7 +16,7 @@
 namespace profiler::perf_data {
 namespace {
 
-// What is lost when it is written over: a pipe is not.
+// Returns the input file that overwriting would destroy; nullopt for a pipe.
 std::optional<FileId> InputFile(const std::string& from) {
   struct stat status;
   const int error = from == "-" ? fstat(STDIN_FILENO, &status) : stat(from.c_str(), &status);
@@ -24,7 +24,7 @@ std::optional<FileId> InputFile(const std::string& from) {
   return FileId{status.st_dev, status.st_ino};
 }
 
-// An empty file is nothing to keep.
+// True unless the file is empty or missing; an empty file is not worth keeping.
 bool HasBytes(const std::string& path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 && status.st_size != 0;
@@ -53,7 +53,7 @@ absl::Status RewriteTarget::OpenBeside(const std::string& to) {
 }
 
 absl::Status RewriteTarget::OpenAsItIs(const std::string& to) {
-  // Asked before it is opened, which cuts a regular file off.
+  // Checked before opening, because that truncates a regular file.
   if (input_ && input_ == (to == "-" ? FileIdOf(STDOUT_FILENO) : FileAccess().FileIdOf(to))) {
     return absl::InvalidArgumentError(absl::StrCat(
         to == "-" ? "standard output" : to, " is the recording that is read; write elsewhere"));

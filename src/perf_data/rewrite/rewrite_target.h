@@ -1,5 +1,4 @@
-// Where a recording goes that is written anew. Neither what is read nor what was there before is
-// lost on the way.
+// Opens the output of Rewrite, so that neither the input nor an existing file is lost.
 
 #pragma once
 
@@ -14,24 +13,25 @@
 
 namespace profiler::perf_data {
 
-// A regular file is written beside the old one, which keeps its name until the new one is whole:
+// Creates a regular file beside the old one, which keeps its name until the new one is complete:
 //
-//   perf.data       the new recording; may be what is read
-//   perf.data.old   the old one, unless this is what is read: then perf.data.old.old
+//   perf.data       the new recording; may be the input
+//   perf.data.old   the old one, unless this is the input: then perf.data.old.old
 //
-// Devices, FIFOs, standard output and other open files are written to as they are.
+// Devices, FIFOs, standard output and other open files are written in place.
 class RewriteTarget {
  public:
-  // `to` and `from` as Rewrite has them. Errors: those of open(2); kInvalidArgument where an open
-  // file is `from`, which would be written over while it is read.
+  // Opens the output. `to` and `from` are those of Rewrite. Errors: those of open(2);
+  // kInvalidArgument if an output that is written in place is the input, because it would be
+  // overwritten while it is read.
   static absl::StatusOr<RewriteTarget> Open(const std::string& to, const std::string& from);
 
-  // To write to. Once.
+  // Returns the output to write to. Call it once.
   OpenedOutput TakeOutput() { return std::move(output_); }
 
-  // When all is written: puts the new file in its place. `reading` is what ended the reading early:
-  // then what is read is not replaced by a part of itself, and that is an error. Tells in
-  // `*warnings` where the old file is, if it is in an unusual place.
+  // Renames the complete file. `reading` is the error that ended the reading early; then the input
+  // is not replaced by a part of itself, and this error is returned. Adds the new name of the old
+  // file to `*warnings` if it is unusual.
   absl::Status Commit(const absl::Status& reading, std::vector<std::string>* warnings);
 
  private:
@@ -39,7 +39,7 @@ class RewriteTarget {
 
   absl::Status OpenBeside(const std::string& to);
   absl::Status OpenAsItIs(const std::string& to);
-  // What the old file will be called.
+  // Returns the new name of the old file.
   std::string NameOfOld() const;
 
   std::optional<FileId> input_;

@@ -30,7 +30,7 @@ using testing::HasSubstr;
 using Compression = RewriteOptions::Compression;
 using Order = Recording::Order;
 
-// Rewrites; gives back `to`.
+// Rewrites `from` and returns the path of the result.
 std::string Rewritten(const std::string& from, std::string_view to, const RewriteOptions& options) {
   const std::string path = TestPath(to);
   const auto summary = Rewrite(from, path, options);
@@ -57,7 +57,7 @@ Features FeaturesOf(const std::string& path) {
   return (*recording)->features();
 }
 
-// A recording with a record, an attr field and features that this program does not know.
+// Writes a recording with a record, an attr field and features that this program does not know.
 std::string StrangeRecording() {
   const std::string path = TestPath("strange.data");
   perf_event::Attr attr = UsualAttr();
@@ -99,7 +99,7 @@ TEST(Rewrite, CopyOfAFileWithIdsBehindItsDataHasTheSameBytes) {
   ASSERT_TRUE(writer->Finish(UsualFeatures()).ok());
   EXPECT_TRUE(ReadFile(path) == ReadFile(Rewritten(path, "late_copy.data", {})));
   RewriteOptions compress;
-  compress.compression = Compression::kZstd;  // moves all that is behind the data
+  compress.compression = Compression::kZstd;  // moves everything behind the data
   EXPECT_EQ(ToldFile(Rewritten(path, "late_z.data", compress), Order::kTime), "3 SAMPLE/1");
 }
 
@@ -107,13 +107,13 @@ TEST(Rewrite, ThereAndBackKeepsEverything) {
   const std::string path = StrangeRecording();
   const std::string stream = Rewritten(path, "strange.pipe", AsStream());
   const std::string back = Rewritten(stream, "strange.back", {});
-  // EVENT_DESC came along, so the records with the names do as well.
+  // EVENT_DESC was copied, and so were the records with the names.
   EXPECT_EQ(ToldFile(back, Order::kFile), "UPDATE, UPDATE, " + ToldFile(path, Order::kFile));
   EXPECT_THAT(ToldFile(stream, Order::kTime), HasSubstr("type 60, type 1000"));
   Features expected = FeaturesOf(path);
   for (const std::string& file : {stream, back}) {
     Features features = FeaturesOf(file);
-    // What stands in a HEADER_FEATURE record is padded to eight bytes.
+    // The content of a HEADER_FEATURE record is padded to eight bytes.
     EXPECT_EQ(features.other[kFeatureNumaTopology], std::string("odd\0\0\0\0\0", 8));
     features.other[kFeatureNumaTopology] = "odd";
     EXPECT_TRUE(features == expected) << file;
@@ -122,7 +122,7 @@ TEST(Rewrite, ThereAndBackKeepsEverything) {
   ASSERT_TRUE(recording.ok());
   EXPECT_EQ((*recording)->events().at(1).name, "even");
   EXPECT_EQ((*recording)->events().at(1).attr.config4, 7u);
-  // And a stream of a stream is the same.
+  // A stream of a stream is identical.
   EXPECT_TRUE(ReadFile(stream) == ReadFile(Rewritten(stream, "strange.pipe2", AsStream())));
 }
 
@@ -159,7 +159,7 @@ TEST(Rewrite, CompressesAndInflates) {
   }
 }
 
-// The highest levels take most of a gigabyte.
+// The highest levels take most of a gigabyte, and a file must not be able to ask for that.
 TEST(Rewrite, CompressesAnewByNoLevelThatTheFileAloneAsksMuchMemoryFor) {
   RewriteOptions compress;
   compress.compression = Compression::kZstd;
@@ -290,8 +290,8 @@ TEST(Rewrite, MayReplaceItsInput) {
   EXPECT_TRUE(ReadFile(path + ".old") == before);
 }
 
-// Rewrites a file in place, and gets the signal when `size` bytes are written: the limit on a
-// file's size has its signal in the middle of write(2).
+// Rewrites a file in place and raises the signal `ending` when `size` bytes are written: exceeding
+// the limit on a file's size raises SIGXFSZ in the middle of write(2).
 [[noreturn]] void RewriteUntil(const std::string& path, size_t size, int ending) {
   static int g_ending = 0;
   g_ending = ending;

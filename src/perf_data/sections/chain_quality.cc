@@ -1,4 +1,4 @@
-// The section CHAIN_QUALITY between text and value. FORMAT.md draws it.
+// Decodes and encodes the section CHAIN_QUALITY. FORMAT.md draws it.
 
 #include <array>
 #include <charconv>
@@ -22,8 +22,8 @@ constexpr std::array<Counter, 4> kCounters = {{{"complete", &ChainQuality::compl
                                                {"waiting", &ChainQuality::late_read},
                                                {"guessed", &ChainQuality::guessed},
                                                {"no-stack", &ChainQuality::no_stack}}};
-// Lines of earlier versions for chains whose outer part was not there at the sample. These count
-// as cut.
+// Lines of earlier versions for chains whose outer part was missing in the sample. These count as
+// cut.
 struct Unproven {
   std::string_view name, reason;
 };
@@ -62,7 +62,7 @@ bool ParseCount(std::string_view text, uint64_t* count) {
   return error == std::errc() && stop == end;
 }
 
-// False for a line that is of a known kind and makes no sense.
+// Returns false for a line of a known kind with invalid content.
 bool TakeLine(std::string_view line, ChainQuality* chains) {
   const std::string_view kind = TakeUntil('\t', &line);
   for (const Counter& counter : kCounters) {
@@ -87,10 +87,10 @@ bool TakeLine(std::string_view line, ChainQuality* chains) {
 }  // namespace
 
 // The kernel writes no user entries for such an event, and there is no stack from which a reader
-// could find some: so those that are there are ours. perf keeps the rule: its --kernel-callchains
-// sets exclude_callchain_user, its recordings of stacks set it beside STACK_USER, and
-// `perf inject --convert-callchain`, which turns stacks into chains of return addresses, clears it
-// (tried with perf 7.2).
+// could find some, so existing user entries are ours. perf keeps to this rule, too: its
+// --kernel-callchains sets exclude_callchain_user, its recordings of stacks set it together with
+// STACK_USER, and `perf inject --convert-callchain`, which converts stacks to chains of return
+// addresses, clears it (tested with perf 7.2).
 bool HasExactUserCallers(const perf_event::Attr& attr) {
   return attr.has(perf_event::kAttrExcludeCallchainUser) &&
          (attr.sample_type & perf_event::kSampleCallchain) != 0 &&

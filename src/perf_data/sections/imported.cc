@@ -1,4 +1,4 @@
-// The section IMPORTED between text and value. FORMAT.md draws it.
+// Decodes and encodes the section IMPORTED. FORMAT.md draws it.
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
-// The feature sections of ours, between bytes and values. FORMAT.md draws them.
+// Decodes and encodes the feature sections that only this program writes. FORMAT.md draws them.
 //
-// Each Read function reads the section of its feature from `features`. Nothing when it is absent,
-// or cut or impossible. Thread-safe.
+// Each Read function decodes the section of its feature from `features`. It returns nullopt if the
+// section is missing, truncated or invalid. Thread-safe.
 
 #pragma once
 
@@ -17,49 +17,51 @@
 
 namespace profiler::perf_data {
 
-// Whether the user callers in the chains of this event's samples are exact: a caller is the address
-// of the call, and not of what follows it. Our recorder marks so the events whose user stacks it
-// unwinds itself (FORMAT.md).
+// True if the user callers in this event's call chains are exact: each is the address of the call
+// instruction, not of the one after it. Our recorder marks the events whose user stacks it unwinds
+// itself (FORMAT.md).
 bool HasExactUserCallers(const perf_event::Attr& attr);
 
-// CHAIN_QUALITY: how the user call chains of the samples were found and where they ended, where the
-// recorder unwound them. Lines of text (FORMAT.md).
+// CHAIN_QUALITY: how the recorder unwound the user call chains and where they ended. Lines of text
+// (FORMAT.md).
 std::optional<ChainQuality> ReadChainQuality(const Features& features);
 void SetChainQuality(const ChainQuality& chains, Features* features);
 
-// IMPORTED: the recording was made of a profile that another program wrote.
+// IMPORTED: the recording was converted from a profile of another program.
 struct ImportedFrom {
-  std::string file;    // as it was named then
-  std::string format;  // in words for a person
+  std::string file;    // file name at the time of the import
+  std::string format;  // words for a person
   bool operator==(const ImportedFrom&) const = default;
 };
 std::optional<ImportedFrom> ReadImported(const Features& features);
 void SetImported(const ImportedFrom& from, Features* features);
 
-// RECORDER: how the recorder itself ran, where it was not as any other program, and what it has
-// estimated.
+// RECORDER: how the recorder itself ran, unless it ran as an ordinary program, and its estimates.
 struct RecorderFacts {
-  std::string priority;  // "nice -20", "SCHED_FIFO 10"; empty if it ran as any other program
-  // Context switches that were counted, of which some were sampled for all, by the event that their
-  // times are samples of.
+  std::string priority;  // "nice -20", "SCHED_FIFO 10"; empty for an ordinary program
+  // Off-CPU times of an event that come from a sample of all context switches. All switches were
+  // counted; some were sampled and stand for the others.
   struct Estimate {
+    // The event whose samples are these times.
     std::string event;
     uint64_t switches = 0, sampled = 0;
-    uint64_t time = 0;     // ns: of switches without a stack, by the stacks of others
-    double stand_ins = 0;  // as many equal stand-ins would make up that time as well
+    // Nanoseconds of switches without a stack of their own, which samples with a stack include.
+    uint64_t time = 0;
+    // Number of equal samples with the same statistical uncertainty: (Σw)²/Σw² of these times.
+    double stand_ins = 0;
     bool operator==(const Estimate&) const = default;
   };
   std::vector<Estimate> estimates;
-  // Bytes of the stack that each sample had, of a recording whose chains were unwound while it went
-  // on; 0: none, or not known.
+  // Bytes of stack per sample, if the chains were unwound during the recording. 0: none, or
+  // unknown.
   uint64_t copied_stack = 0;
   bool operator==(const RecorderFacts&) const = default;
 };
 std::optional<RecorderFacts> ReadRecorder(const Features& features);
 void SetRecorder(const RecorderFacts& recorder, Features* features);
 
-// The bytes of a section: of NAMES and CODE, which symbolize/names/names_codec.h reads, and of
-// SUMS, which src/profile/profile_codec.h does. Empty where the recording has none. They live as
+// Returns the bytes of a section: NAMES and CODE, which symbolize/names/names_codec.h decodes, or
+// SUMS, which src/profile/profile_codec.h decodes. Empty if the recording has none. They live as
 // long as `features`.
 std::string_view OwnSection(const Features& features, int bit);
 

@@ -1,4 +1,4 @@
-// The section RECORDER between text and value. FORMAT.md draws it.
+// Decodes and encodes the section RECORDER. FORMAT.md draws it.
 
 #include <cmath>
 #include <optional>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kPriority = "priority", kEstimate = "estimate", kStack = "copied-stack";
 
-// Nothing unless all of it is there and possible.
+// Returns nullopt unless all fields are present and valid.
 std::optional<RecorderFacts::Estimate> ReadEstimate(std::string_view line) {
   RecorderFacts::Estimate estimate;
   estimate.event = PrintableValue(TakeUntil('\t', &line));

@@ -1,8 +1,8 @@
-// A section of ours that is text: a line for each field, its key and its values between tabs.
+// Helpers for our sections that are text: one line per field, its key and values separated by tabs.
 //
 //   key ⇥ value [⇥ value …] \n
 //
-// A reader skips lines whose key it does not know.
+// A reader skips lines with an unknown key.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace profiler::perf_data {
 
-// Up to `delimiter`, which is dropped from the front of `*rest` as well.
+// Returns the text before `delimiter`, and removes both from the front of `*rest`.
 inline std::string_view TakeUntil(char delimiter, std::string_view* rest) {
   const size_t end = rest->find(delimiter);
   const std::string_view field = rest->substr(0, end);
@@ -21,7 +21,8 @@ inline std::string_view TakeUntil(char delimiter, std::string_view* rest) {
   return field;
 }
 
-// What is shown of a value that anybody may have written, and what is written of one.
+// Replaces control characters, in values that are written and in values that untrusted files
+// contain.
 inline std::string PrintableValue(std::string_view text) {
   std::string value;
   AppendPrintable(text, value);

@@ -1,7 +1,8 @@
-// Puts the records of another writer into COMPRESSED records (record_compressor.h).
+// Compresses the records of another writer into COMPRESSED records (record_compressor.h).
 //
-// Round markers stay outside. The feature COMPRESSED tells perf how much a record may inflate to.
-// It stands in front, as a record, in files too: so perf also reads what a killed recorder leaves.
+// Round markers are not compressed. The feature COMPRESSED tells perf the largest size of an
+// inflated record. It comes first, as a record, even in files, so that perf can read the file of a
+// killed recorder.
 
 #pragma once
 
@@ -12,7 +13,8 @@
 
 namespace profiler::perf_data {
 
-// kInvalidArgument for a level that zstd does not have.
+// Returns a writer that compresses and then uses `writer`. Error: kInvalidArgument for a level that
+// zstd lacks.
 absl::StatusOr<std::unique_ptr<Writer>> CreateCompressingWriter(std::unique_ptr<Writer> writer,
                                                                 int level);
 

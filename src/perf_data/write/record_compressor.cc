@@ -14,7 +14,7 @@ namespace profiler::perf_data {
 namespace {
 
 constexpr size_t kHeaderSize = sizeof(perf_event::RecordHeader);
-constexpr size_t kMaxPlain = 32 << 10;  // in one record
+constexpr size_t kMaxPlain = 32 << 10;  // uncompressed bytes in one record
 constexpr size_t kBufferSize = 64 << 10;
 static_assert(kHeaderSize + ZSTD_COMPRESSBOUND(kMaxPlain) <= kBufferSize);
 

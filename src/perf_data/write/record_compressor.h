@@ -1,9 +1,9 @@
-// Makes COMPRESSED records of records: one zstd stream, flushed at the end of each, so that nothing
-// is held back.
+// Compresses records into COMPRESSED records, which form one zstd stream. It is flushed at the end
+// of each record, so that no data is held back.
 //
 //   { header (81) │ up to 32 KiB of records, compressed }   size is not a multiple of 8
 //
-// A record may span two of them.
+// A record may span two COMPRESSED records.
 
 #pragma once
 
@@ -21,18 +21,20 @@ struct ZSTD_CCtx_s;
 
 namespace profiler::perf_data {
 
-// Not thread-safe. Allocates when it is made and never again.
+// Not thread-safe. Allocates only in Create.
 class RecordCompressor {
  public:
-  // `swapped`: the records are in the other byte order, and so are those made. kInvalidArgument for
-  // a level that zstd does not have.
+  // `swapped`: the records, and therefore the COMPRESSED records, are in the other byte order.
+  // Error: kInvalidArgument for a level that zstd lacks.
   static absl::StatusOr<RecordCompressor> Create(int level, bool swapped);
 
-  // Hands the record of each 32 KiB of `plain` to `write`; ends at its first error.
+  // Passes a COMPRESSED record for each 32 KiB of `plain` to `write`. Stops at its first error and
+  // returns it.
   absl::Status Compress(std::span<const std::byte> plain,
                         absl::FunctionRef<absl::Status(std::span<const std::byte>)> write);
 
-  // The feature COMPRESSED as it is up to now: level, ratio, and the size that perf inflates into.
+  // Returns the current content of the feature COMPRESSED: level, ratio, and the size of perf's
+  // inflation buffer.
   std::string FeatureSection() const;
 
  private:

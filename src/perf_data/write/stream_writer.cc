@@ -86,7 +86,8 @@ class StreamWriter final : public Writer {
   uint64_t bytes_written() const override { return written_; }
 
  private:
-  // HEADER_ATTR and the event's name; as many HEADER_ATTR as the ids need.
+  // Appends HEADER_ATTR and the event's name, and further HEADER_ATTR if there are more ids than
+  // fit.
   void AddEvent(const EventToWrite& event, std::span<const uint64_t> ids, std::string* out) {
     const size_t max_ids = (perf_event::kMaxRecordSize - kHeaderSize - attr_size_) / 8;
     do {
@@ -116,7 +117,7 @@ class StreamWriter final : public Writer {
   const StreamListener on_stream_;
   size_t attr_size_ = 0;
   uint64_t written_ = 0;
-  bool appended_ = false;  // since the last round ended
+  bool appended_ = false;  // true if records were appended since the last round
 };
 
 }  // namespace
@@ -158,7 +159,7 @@ namespace {
 // The last feature of perf 6.1, which refuses a stream with a later one.
 constexpr int kLastFeatureInStreams = kFeaturePmuCaps;
 
-// The records that carry a section which has no place in perf's streams (kCarrierConfig).
+// Appends the records that carry a section which perf's streams cannot contain (kCarrierConfig).
 void AddCarrierRecords(int bit, std::string_view section, bool swapped, std::string* out) {
   constexpr size_t kFixedSize = kHeaderSize + kEventTypeSize + 3 * sizeof(uint64_t);
   constexpr size_t kMaxPiece = perf_event::kMaxRecordSize - kFixedSize;
@@ -179,8 +180,8 @@ void AddCarrierRecords(int bit, std::string_view section, bool swapped, std::str
   } while (!section.empty());
 }
 
-// A HEADER_BUILD_ID record for each entry of a BUILD_ID section, which is a row of such records but
-// for their type and their padding.
+// Appends a HEADER_BUILD_ID record for each entry of a BUILD_ID section. The entries are such
+// records, except for their type and padding.
 void AddBuildIdRecords(std::string_view section, bool swapped, std::string* out) {
   while (section.size() >= kHeaderSize) {
     perf_event::RecordHeader header;
@@ -196,7 +197,7 @@ void AddBuildIdRecords(std::string_view section, bool swapped, std::string* out)
 }  // namespace
 
 void AddSectionRecords(int bit, std::string_view section, bool swapped, std::string* out) {
-  if (bit == kFeatureAuxtrace) return;  // offsets, which a stream has not
+  if (bit == kFeatureAuxtrace) return;  // file offsets are meaningless in a stream
   if (bit == kFeatureBuildId) return AddBuildIdRecords(section, swapped, out);
   if (bit == kFeatureTracingData) {
     const size_t padded = (section.size() + 7) / 8 * 8;
@@ -207,7 +208,7 @@ void AddSectionRecords(int bit, std::string_view section, bool swapped, std::str
     out->append(padded - section.size(), '\0');
     return;
   }
-  // perf takes the padding of an old CPU_TOPOLOGY for more of it, and fails.
+  // perf mistakes the padding of an old CPU_TOPOLOGY for more fields, and fails.
   const bool padding_misleads = bit == kFeatureCpuTopology && section.size() % 8 != 0;
   if (bit <= kLastFeatureInStreams && !padding_misleads &&
       AddFeatureRecord(bit, section, swapped, out)) {

@@ -1,13 +1,12 @@
-// Writes a recording as a stream, for pipes: nothing is ever changed after it was written.
+// Writes a recording as a stream, for pipes: written bytes never change.
 //
-//   16 B header │ HEADER_ATTR, EVENT_UPDATE of each event │ records … │ HEADER_FEATURE,
-//   HEADER_BUILD_ID
+//   16 B header │ HEADER_ATTR, EVENT_UPDATE per event │ records … │ HEADER_FEATURE, HEADER_BUILD_ID
 //
-// What differs from a file: ids that come late go into a further HEADER_ATTR record where there is
-// more than one event (perf then shows them as an event of their own), and nowhere where there is
-// one. Of the features, EVENT_DESC is left out, as the records in front say it; those that perf
-// does not know, for which it would refuse the stream, are carried by records that it passes over
-// (kCarrierConfig). A failed write ends the stream.
+// Differences from a file: If there are several events, late ids go into another HEADER_ATTR
+// record, which perf shows as a separate event. If there is one event, late ids are dropped.
+// EVENT_DESC is omitted, because the first records contain it. perf would refuse a stream with
+// features that it does not know, so they are carried by records that it skips (kCarrierConfig). A
+// failed write ends the stream.
 
 #pragma once
 
@@ -24,20 +23,21 @@
 
 namespace profiler::perf_data {
 
-// `name` is for messages, `on_stream` as WriterOptions has it.
+// Creates the writer. `name` is for messages, `on_stream` is that of WriterOptions.
 absl::StatusOr<std::unique_ptr<Writer>> CreateStreamWriter(std::string name, UniqueFd fd,
                                                            std::vector<EventToWrite> events,
                                                            StreamListener on_stream);
 
-// Appends a record with this body, padded with zeroes to 8 bytes; nothing, and false, when it is
-// too large for one. `swapped`: its header is to be in the other byte order.
+// Appends a record with this body, padded with zeroes to 8 bytes. Appends nothing and returns false
+// if the body is too large. `swapped`: the header is written in the other byte order.
 bool AddRecord(uint32_t type, uint16_t misc, std::string_view body, bool swapped, std::string* out);
 
-// Appends a HEADER_FEATURE record; nothing, and false, when the section is too large for a record.
+// Appends a HEADER_FEATURE record. Appends nothing and returns false if the section is too large
+// for a record.
 bool AddFeatureRecord(int bit, std::string_view section, bool swapped, std::string* out);
 
-// Appends the records that say in a stream what this feature section says in a file: of AUXTRACE
-// none, as it is an index of offsets.
+// Appends the records that have the content of this feature section in a stream. Appends none for
+// AUXTRACE, an index of file offsets.
 void AddSectionRecords(int bit, std::string_view section, bool swapped, std::string* out);
 
 // Appends an EVENT_UPDATE record that names the event which has `id`.

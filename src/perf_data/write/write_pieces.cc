@@ -23,7 +23,7 @@
 namespace profiler::perf_data {
 namespace {
 
-// pieces handed to one writev(2); the kernel takes up to 1024
+// Pieces per writev(2); the kernel takes up to 1024.
 constexpr size_t kPiecesPerCall = 256;
 
 constexpr mode_t kOwnerAlone = 0600;
@@ -55,7 +55,7 @@ absl::Status WriteSome(int fd, std::span<const std::span<const std::byte>> piece
   return absl::OkStatus();
 }
 
-// Both names lie in one directory, and no link of another user leads there.
+// Renames within a directory. Does not follow a link of another user to the directory.
 absl::Status RenameInDirectory(const std::string& from, const std::string& to) {
   PROFILER_ASSIGN_OR_RETURN(const PlaceOfFile place, FindPlace(from));
   const int directory = place.directory.get();
@@ -67,7 +67,7 @@ absl::Status RenameInDirectory(const std::string& from, const std::string& to) {
   return ErrnoStatus(errno, absl::StrCat("cannot rename ", from, " to ", to));
 }
 
-// Sets errno.
+// Sets errno on failure.
 bool UnlinkInDirectory(const std::string& path) {
   const auto place = FindPlace(path);
   return place.ok() && unlinkat(place->directory.get(), place->name.c_str(), 0) == 0;
@@ -85,13 +85,14 @@ absl::StatusOr<UniqueFd> CreateNew(const std::string& path) {
   return fd;
 }
 
-// Whoever writes a recording holds an exclusive lock. Where locks are not known nothing is locked.
+// True if another process holds the exclusive lock of a recorder. False if the file system has no
+// locks.
 bool IsLocked(const std::string& path) {
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   return fd.valid() && flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-// Puts an old recording aside, and says where.
+// Renames an old recording and returns its new name.
 absl::StatusOr<std::string> KeepOldFile(const std::string& path) {
   std::string kept = path + ".old";
   PROFILER_RETURN_IF_ERROR(RenameInDirectory(path, kept));
@@ -104,8 +105,8 @@ absl::StatusOr<UniqueFd> OpenWith(const std::string& path, int flags) {
   return ErrnoStatus(errno, absl::StrCat("cannot create ", path));
 }
 
-// An empty file in a directory that is not for us to change. A recording says what others do, so
-// the file must be ours, and for us alone.
+// Takes over an empty file in a directory that this user may not change. A recording shows what
+// others do, so the file must belong to this user, and its mode becomes 0600.
 absl::StatusOr<UniqueFd> TakeOver(const std::string& path) {
   PROFILER_ASSIGN_OR_RETURN(UniqueFd fd, OpenWith(path, O_RDWR | O_NOFOLLOW));
   struct stat status;
@@ -120,14 +121,14 @@ absl::StatusOr<UniqueFd> TakeOver(const std::string& path) {
   return fd;
 }
 
-// What /proc has of an open file; it may be one that we may write to alone.
+// Opens a link of /proc to an open file, which may be writable but not readable.
 absl::StatusOr<UniqueFd> OpenOpenFile(const std::string& path) {
   absl::StatusOr<UniqueFd> fd = OpenWith(path, O_RDWR | O_TRUNC);
   return fd.ok() ? std::move(fd) : OpenWith(path, O_WRONLY | O_TRUNC);
 }
 
-// Devices and open files are written to where they are. An empty file, which may be another user's
-// or readable by others, is not: nor is one that somebody makes in the meantime.
+// Devices and open files are written in place. An empty file is replaced, because it may belong to
+// another user or be readable by others, and so is a file that appears meanwhile.
 absl::StatusOr<UniqueFd> CreateFile(const std::string& path, ReplacedFile* replaced) {
   PROFILER_RETURN_IF_ERROR(CheckSharedName(path, FileOfOthers::kPutAside));
   std::optional<std::string> target = AtomicFile::TargetOf(path);

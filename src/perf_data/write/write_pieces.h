@@ -1,4 +1,4 @@
-// Opens what is written to, and writes records to it as they lie in memory.
+// Opens outputs, and writes records to them directly from memory.
 
 #pragma once
 
@@ -12,43 +12,43 @@
 
 namespace profiler::perf_data {
 
-// All of `pieces`, by one writev(2) for each 256 of them; allocates nothing. Adds what was written
-// to `*written`, after an error too.
+// Writes all of `pieces`, with one writev(2) per 256 pieces; allocates nothing. Adds the number of
+// written bytes to `*written`, also after an error.
 absl::Status WritePieces(int fd, std::span<const std::span<const std::byte>> pieces,
                          const std::string& path, uint64_t* written);
 
-// pwrite(2), all of `bytes`.
+// Writes all of `bytes` with pwrite(2).
 absl::Status WriteAt(int fd, uint64_t offset, std::span<const std::byte> bytes,
                      const std::string& path);
 
-// What was done to make room for an output.
+// The changes that made room for an output.
 struct ReplacedFile {
-  std::string created;  // the file that is new; empty where one is written to as it stood
-  std::string kept_as;  // what the old file is called now; empty where there was none to keep
+  std::string created;  // the new file; empty if an existing file is written in place
+  std::string kept_as;  // new name of the old file; empty if none was kept
 };
 
 struct OpenedOutput {
-  UniqueFd fd;          // of a regular file open for reading too, where that is permitted
+  UniqueFd fd;          // a regular file is also open for reading, if permitted
   std::string name;     // for messages
-  bool stream = false;  // it cannot be sought in, or is standard output
+  bool stream = false;  // true if it cannot seek, or is standard output
   ReplacedFile replaced;
 };
 
-// Creates `path` for its owner alone (mode 0600). An old file is first renamed to `path.old`, or
-// removed if it is empty. "-" is standard output. The new file is locked (flock) as long as it is
-// open, which is how others know that it is being written. Errors: those of CheckNotBeingWritten,
-// of open(2) and rename(2); kPermissionDenied where a file of another user is in the way.
+// Creates `path` with mode 0600. An old file is first renamed to `path.old`, or removed if it is
+// empty. "-" is standard output. The new file is locked (flock) while it is open, so that other
+// processes can see that it is being written. Errors: those of CheckNotBeingWritten, open(2) and
+// rename(2); kPermissionDenied if a file of another user cannot be removed.
 absl::StatusOr<OpenedOutput> OpenOutput(const std::string& path);
 
-// kFailedPrecondition if another process records into the file at `path` now, or into the one that
-// it would be kept as: neither may be renamed or removed.
+// Returns kFailedPrecondition if another process is recording into the file at `path` or into
+// `path.old`: neither may be renamed or removed.
 absl::Status CheckNotBeingWritten(const std::string& path);
 
-// A file without a name, in memory. `name`: for messages. Errors: those of memfd_create(2).
+// Opens an unnamed file in memory. `name` is for messages. Errors: those of memfd_create(2).
 absl::StatusOr<OpenedOutput> OpenInMemory(const std::string& name);
 
-// For an output that could not be begun: the new file goes, and the old one has its name again. So
-// trying again on a full disk never puts the half of a file in the place of the old one.
+// Undoes OpenOutput if writing could not begin: removes the new file and gives the old one its name
+// again. Otherwise a retry on a full disk would replace the old file by half a file.
 void TakeBack(const ReplacedFile& replaced);
 
 }  // namespace profiler::perf_data

@@ -39,7 +39,7 @@ class FileWriter final : public Writer {
   uint64_t bytes_written() const override { return end_; }
 
  private:
-  // Where the ids of an event are, and how many fit there.
+  // The position of an event's ids, and the number that fits.
   struct IdRoom {
     uint64_t offset = 0;
     size_t capacity = 0;
@@ -54,10 +54,10 @@ class FileWriter final : public Writer {
   const std::string path_;
   const UniqueFd fd_;
   std::vector<EventToWrite> events_;
-  std::vector<IdRoom> id_rooms_;  // by event
+  std::vector<IdRoom> id_rooms_;  // by index of the event
   FileHeader header_;
   uint32_t attr_size_ = 0;
-  uint64_t end_ = 0;  // where the next record goes
+  uint64_t end_ = 0;  // position of the next record
 };
 
 FileWriter::FileWriter(std::string path, UniqueFd fd, std::vector<EventToWrite> events,
@@ -77,8 +77,8 @@ FileWriter::FileWriter(std::string path, UniqueFd fd, std::vector<EventToWrite> 
   end_ = header_.data.offset;
 }
 
-// One write: whoever is killed here leaves an empty file or a recording, and the next recording
-// keeps an old file only if it is not empty.
+// Writes the start in one call. If the process is killed, it leaves an empty file or a recording;
+// the next recording keeps an old file only if it is not empty.
 absl::Status FileWriter::WriteStart() {
   std::string start(TextOf(EncodeFileHeader(header_)));
   for (size_t i = 0; i < events_.size(); ++i) {
@@ -116,7 +116,7 @@ absl::Status FileWriter::AddIds(size_t event, std::span<const uint64_t> ids) {
   const size_t before = known.size();
   known.insert(known.end(), ids.begin(), ids.end());
   if (before >= room.capacity) return absl::OkStatus();
-  // First the ids, then the size that makes them count.
+  // First the ids, then the size that makes them valid.
   const size_t fitting = std::min(ids.size(), room.capacity - before);
   PROFILER_RETURN_IF_ERROR(WriteAt(fd_.get(), room.offset + before * sizeof(uint64_t),
                                    std::as_bytes(ids.first(fitting)), path_));
@@ -132,11 +132,11 @@ absl::Status FileWriter::Append(std::span<const std::span<const std::byte>> piec
   return status.ok() ? status : Undo(end, std::move(status));
 }
 
-// Cuts off what a failed write left behind `end`, half a record perhaps. That also frees the space
+// Removes the bytes of a failed write after `end`, perhaps half a record. That also frees the space
 // that Finish needs on a full disk.
 absl::Status FileWriter::Undo(uint64_t end, absl::Status why) {
   end_ = end;
-  // Where even that fails, what comes next is still written over it.
+  // If even that fails, the next write overwrites the bytes.
   (void)Uninterrupted([&] { return ftruncate(fd_.get(), static_cast<off_t>(end)); });
   lseek(fd_.get(), static_cast<off_t>(end), SEEK_SET);
   return why;
@@ -152,13 +152,13 @@ absl::Status FileWriter::EndRound() {
                                            sizeof(perf_event::RecordHeader)};
   const std::span<const std::byte> piece = BytesOf(marker);
   const absl::Status status = Append({&piece, 1});
-  // On a full disk the records count even without their marker.
+  // On a full disk the records are valid even without their marker.
   header_.data.size = end_ - header_.data.offset;
   PROFILER_RETURN_IF_ERROR(WriteAt(fd_.get(), kDataSizeOffset, BytesOf(header_.data.size), path_));
   return status;
 }
 
-// Sets their bits in header_.
+// Encodes the features and sets their bits in header_.
 std::string FileWriter::FeaturesTail(const Features& features) {
   std::map<int, std::string> sections = EncodeFeatures(features);
   std::vector<EventDesc> descriptions;
@@ -171,12 +171,12 @@ std::string FileWriter::FeaturesTail(const Features& features) {
 }
 
 absl::Status FileWriter::Finish(const Features& features) {
-  // A data size of 0 tells readers, perf among them, that the recorder was killed: they would take
-  // the features for records until the header says that there are some.
+  // A data size of 0 tells readers, perf among them, that the recorder was killed. They would take
+  // the features for records until the header announces the features.
   const bool is_empty = end_ == header_.data.offset;
   PROFILER_RETURN_IF_ERROR(is_empty ? EndRound() : FinishRound());
   std::string tail = FeaturesTail(features);
-  // Ids for which there was no room: all of such an event move behind the features.
+  // If an event has more ids than room, all its ids move behind the features.
   bool ids_moved = false;
   for (size_t i = 0; i < events_.size(); ++i) {
     if (events_[i].ids.size() <= id_rooms_[i].capacity) continue;

@@ -29,7 +29,7 @@ using perf_event::RecordBuilder;
 using testing::HasSubstr;
 using Order = Recording::Order;
 
-// Reads `from` and writes all of it to `to`.
+// Reads `from` and writes all of its records to `to`.
 absl::Status Copy(const std::string& from, const std::string& to, size_t id_capacity) {
   PROFILER_ASSIGN_OR_RETURN(std::unique_ptr<Recording> recording, Recording::Open(from));
   std::vector<EventToWrite> events;
@@ -115,7 +115,7 @@ TEST(Writer, HasTheIdsThatCameLater) {
   ASSERT_TRUE((*writer)->AddIds(0, std::span(more).first(1)).ok());
   EXPECT_EQ(ids(0), (std::vector<uint64_t>{1, 11}));
   EXPECT_EQ(ids(1), (std::vector<uint64_t>{2}));
-  // More than there is room for: the rest waits for Finish.
+  // More ids than room: the rest waits for Finish.
   ASSERT_TRUE((*writer)->AddIds(0, std::span(more).subspan(1)).ok());
   EXPECT_EQ(ids(0), (std::vector<uint64_t>{1, 11, 12}));
   ASSERT_TRUE((*writer)->Finish({}).ok());
@@ -164,8 +164,8 @@ TEST(Writer, AppendsManyPiecesAndAllocatesNothing) {
   EXPECT_EQ(ToldFile(path, Order::kTime), expected);
 }
 
-// Does `write` while files may have so many bytes. A limit on a file's size stands for the full
-// disk: it cuts a write in its middle too.
+// Calls `write` while files may have at most `bytes` bytes. A limit on the file size acts like a
+// full disk: it also cuts a write in its middle.
 absl::Status OnADiskOf(uint64_t bytes, const std::function<absl::Status()>& write) {
   rlimit old{};
   EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
@@ -228,7 +228,8 @@ TEST(Writer, ThatCannotBeginLeavesTheOldFileHoweverOftenItIsTried) {
   EXPECT_EQ(ReadFile(path + ".old").size(), 3u);
 }
 
-// --- a section that is found out later ---------------------------------------------------------
+// --- a section that is appended after Finish
+// ------------------------------------------------------
 
 Features FeaturesOf(const std::string& path) {
   const auto recording = Recording::Open(path);
@@ -249,7 +250,7 @@ TEST(Writer, AppendsASectionToWhatIsThere) {
   EXPECT_EQ(ToldFile(path, Order::kTime), told);
 }
 
-// Whatever of the three writes came last, the recording is the one before or the one after.
+// After each of the three writes, the recording is the old one or the new one.
 TEST(Writer, AppendsASectionWholeOrNotAtAll) {
   const std::string path = TestPath("appended.data");
   const auto writer = WriteUsualRecording(path);
@@ -291,7 +292,7 @@ TEST(Writer, OnAFullDiskAppendsNothing) {
 
 // --- streams and compression -------------------------------------------------------------------
 
-// Two events, two rounds, and ids that come late; through Writer::Create(path).
+// Writes two events, two rounds, and late ids through Writer::Create(path).
 void WriteTwoEvents(const std::string& path, int level) {
   const perf_event::Attr attr = UsualAttr();
   auto writer = Writer::Create(path, {{attr, "a", {1}}, {attr, "b", {2}}}, WriterOptions{2, level});
@@ -317,7 +318,7 @@ TEST(Writer, IsForItsOwnerAloneWhereAnEmptyFileWas) {
   unlink((path + ".old").c_str());
   WriteFile(path, {});
   ASSERT_EQ(chmod(path.c_str(), 0666), 0);
-  // Who had it open is left with the old one.
+  // A process that had the file open keeps the old one.
   const UniqueFd reader(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   WriteTwoEvents(path, 0);
   EXPECT_EQ(ModeOf(path), 0600u);
@@ -371,7 +372,7 @@ TEST(Writer, CompressedRecordsAreSmaller) {
   const std::string path = TestPath("compressed_size.data");
   auto writer = Writer::Create(path, {{UsualAttr(), "a", {}}}, WriterOptions{0, 1});
   RecordBuilder records(UsualAttr());
-  std::string expected = "FEATURE";  // COMPRESSED
+  std::string expected = "FEATURE";  // the feature COMPRESSED
   for (uint64_t time = 1; time <= 2000; ++time) {
     records.At(time).Sample(time);
     expected += ", " + std::to_string(time) + " SAMPLE";
@@ -383,7 +384,7 @@ TEST(Writer, CompressedRecordsAreSmaller) {
   EXPECT_EQ(ToldFile(path, Order::kTime), expected);
 }
 
-// What `write` writes to the FIFO that it is given.
+// Returns the bytes that `write` writes to its FIFO.
 std::vector<std::byte> Piped(const std::function<void(const std::string&)>& write) {
   const std::string path = TestPath("fifo");
   unlink(path.c_str());
@@ -400,7 +401,7 @@ TEST(Writer, WritesAStreamToAPipe) {
     const std::string path = TestPath("piped.data");
     WriteFile(path, Piped([level](const std::string& fifo) { WriteTwoEvents(fifo, level); }));
     const std::string told = ToldFile(path, Order::kTime);
-    // The features come while the last round is still held.
+    // The sorter still holds the last round when the features come.
     EXPECT_THAT(told, testing::StartsWith("ATTR, UPDATE, ATTR, UPDATE, "));
     EXPECT_THAT(told, HasSubstr("COMM, 5 SAMPLE, "));
     EXPECT_THAT(told, testing::EndsWith("FEATURE, type 65, 6 SAMPLE/1, 7 SAMPLE/1"));
@@ -410,14 +411,14 @@ TEST(Writer, WritesAStreamToAPipe) {
     EXPECT_EQ((*recording)->features().cmdline, UsualFeatures().cmdline);
     EXPECT_EQ((*recording)->features().build_ids.at(0).filename, "/bin/cat");
     EXPECT_EQ((*recording)->features().build_ids.at(0).build_id.size(), 16u);
-    // A section of ours: as a HEADER_FEATURE record it would make perf refuse the stream.
+    // perf would refuse the stream if our section were a HEADER_FEATURE record.
     EXPECT_EQ((*recording)->features().other.at(200), UsualFeatures().other.at(200));
   }
 }
 
 TEST(Writer, AppendsASectionToAStream) {
   for (int level : {0, 3}) {
-    const std::string section(200'000, 'x');  // of more than one record
+    const std::string section(200'000, 'x');  // does not fit one record
     const std::string path = TestPath("piped_section.data");
     WriteFile(path, Piped([&](const std::string& fifo) {
                 auto writer =
@@ -427,7 +428,7 @@ TEST(Writer, AppendsASectionToAStream) {
                 ASSERT_TRUE((*writer)->Finish(UsualFeatures()).ok());
                 ASSERT_TRUE((*writer)->AppendSection(kFeatureNames, section).ok());
               }));
-    // Known before the samples are visited, as in a file that is no stream.
+    // Features are known before the samples are visited, as in other files.
     EXPECT_EQ(FeaturesOf(path).cmdline, UsualFeatures().cmdline);
     EXPECT_TRUE(FeaturesOf(path).other.at(kFeatureNames) == section);
   }
@@ -524,7 +525,7 @@ TEST_F(WrittenForPerf, PipedItIsRead) {
   for (int level : {0, 3}) {
     const std::string path = TestPath("piped_for_perf.data");
     WriteFile(path, Piped([level](const std::string& fifo) { WriteTwoEvents(fifo, level); }));
-    // Not with report --stats: that takes no notice of the feature that inflating needs.
+    // Not with `report --stats`, which ignores the feature that inflating needs.
     EXPECT_EQ(OutputOf("cat " + path + " | /usr/bin/perf script -F event,period -i -"),
               "         1 a: \n\n         1 b: \n\n         1 b: \n\n");
   }
