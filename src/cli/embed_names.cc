@@ -27,14 +27,12 @@ absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file,
     PROFILER_RETURN_IF_ERROR(file.AppendSection(bit, section));
   }
   Embedded embedded = {.found = naming::Describe(collected, sections), .missing = {}};
-  if (collected.node) {
-    embedded.missing =
-        absl::StrCat(query::MissingText(*collected.node), ": ", query::RemedyText(*collected.node));
-  }
-  if (collected.python) {
-    embedded.missing = absl::StrCat(query::MissingText(*collected.python), ": ",
-                                    query::RemedyText(*collected.python));
-  }
+  const auto add = [&](const auto& missing) {
+    absl::StrAppend(&embedded.missing, embedded.missing.empty() ? "" : "; ",
+                    query::MissingText(missing), ": ", query::RemedyText(missing));
+  };
+  if (collected.node) add(*collected.node);
+  if (collected.python) add(*collected.python);
   return embedded;
 }
 

@@ -44,5 +44,17 @@ TEST(EmbedNames, SaysThatADeviceCannotBeReadAgain) {
   EXPECT_EQ(named.status().message(), "/dev/null: cannot be read again");
 }
 
+TEST(EmbedNames, SaysWhichNamesOfTwoLanguagesAreMissing) {
+  const auto writer = perf_data::WriteUsualRecording(TestPath("two_languages.data"));
+  naming::CollectedNames collected;
+  collected.node.emplace();
+  collected.python.emplace();
+  const auto named = EmbedNames(*writer, collected);
+  ASSERT_TRUE(named.ok()) << named.status();
+  EXPECT_NE(named->missing.find(query::RemedyText(*collected.node) + "; "), std::string::npos)
+      << named->missing;
+  EXPECT_TRUE(named->missing.ends_with(query::RemedyText(*collected.python))) << named->missing;
+}
+
 }  // namespace
 }  // namespace profiler::cli

@@ -21,7 +21,7 @@ class Namer {
       : profile_(profile),
         table_(table),
         of_symbol_(profile.symbols.size() * kCodeKinds, kNoLabel),
-        of_dso_(profile.dsos.size() * kCodeKinds, kNoLabel) {}
+        of_dso_(profile.dsos.size(), kNoLabel) {}
 
   FrameLabels LabelFrames() {
     FrameLabels labels;

@@ -8,7 +8,7 @@
 
 namespace profiler::profile {
 
-// Returns text such as "7 records lost in 2 gaps, 5 samples lost, 1 times throttled"; empty without
+// Returns text such as "7 records lost in 2 gaps, 5 samples lost, 1 time throttled"; empty without
 // losses. Does not include Losses::warnings. Thread-safe.
 std::string LossesText(const Losses& losses);
 

@@ -790,6 +790,16 @@ TEST(ReportTest, LossesAreNamedWhenThereAreAny) {
             "#\n");
 }
 
+TEST(ReportTest, OneLossIsSingular) {
+  ProfileBuilder builder;
+  profile::Losses& losses = builder.profile().losses;
+  losses.lost_records = 1;
+  losses.lost_events = 1;
+  losses.throttled = 1;
+  EXPECT_THAT(FormatReport(builder.profile(), {}),
+              HasSubstr("# Losses: 1 record lost in 1 gap, 1 time throttled\n"));
+}
+
 TEST(ReportTest, CountsAreAbbreviatedByTheThousand) {
   EXPECT_EQ(AbbreviatedCount(0), "0 ");
   EXPECT_EQ(AbbreviatedCount(999), "999 ");

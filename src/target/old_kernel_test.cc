@@ -74,5 +74,19 @@ TEST(OldKernelTest, AProcessThatNobodyHasReapedHasEnded) {
   });
 }
 
+TEST(OldKernelTest, AProcessThatIsGoneAlreadyIsReportedByTheLoop) {
+  ExpectOnOldKernel([] {
+    const pid_t pid = fork();
+    if (pid == 0) _exit(0);
+    waitpid(pid, nullptr, 0);
+    boost::asio::io_context io;
+    bool ended = false;
+    TargetWatch watch(io, [&] { ended = true; });
+    if (!watch.Watch({pid}, {}).ok() || ended) return false;
+    io.run();
+    return ended;
+  });
+}
+
 }  // namespace
 }  // namespace profiler::target

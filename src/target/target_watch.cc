@@ -82,7 +82,7 @@ absl::Status TargetWatch::Watch(int pidfd) {
 
 void TargetWatch::Start() {
   if (alive_ == 0) boost::asio::post(io_, on_end_);
-  if (!polled_.empty()) Poll();
+  if (!polled_.empty()) PollAfter(std::chrono::milliseconds(0));
 }
 
 void TargetWatch::Gone() {
@@ -95,8 +95,11 @@ void TargetWatch::Poll() {
     return !procfs::LivingThread({}, target.id).has_value();
   });
   for (size_t i = 0; i < gone; ++i) Gone();
-  if (polled_.empty()) return;
-  poll_timer_.expires_after(kPollInterval);
+  if (!polled_.empty()) PollAfter(kPollInterval);
+}
+
+void TargetWatch::PollAfter(std::chrono::milliseconds wait) {
+  poll_timer_.expires_after(wait);
   poll_timer_.async_wait([this](const boost::system::error_code& failed) {
     if (!failed) Poll();
   });

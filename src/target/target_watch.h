@@ -25,7 +25,8 @@ absl::Status OnReadable(boost::asio::posix::stream_descriptor& descriptor, int f
 // threads since 6.9. Older kernels: checks their states in /proc five times per second.
 class TargetWatch {
  public:
-  // `io` must outlive this object. Calls `on_end` once, when all targets are gone.
+  // `io` must outlive this object. Calls `on_end` once, when all targets are gone, and
+  // never from within Watch.
   TargetWatch(boost::asio::io_context& io, std::function<void()> on_end)
       : io_(io), poll_timer_(io), on_end_(std::move(on_end)) {}
 
@@ -45,6 +46,7 @@ class TargetWatch {
   absl::Status Watch(int pidfd);
   void Gone();
   void Poll();
+  void PollAfter(std::chrono::milliseconds wait);
 
   boost::asio::io_context& io_;
   std::vector<std::unique_ptr<boost::asio::posix::stream_descriptor>> pidfds_;
