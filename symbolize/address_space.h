@@ -102,7 +102,6 @@ class AddressSpace {
 //
 // Therefore the old mappings are kept after Exec, for samples in the kernel whose user address lies
 // in them. The first sample with registers of the new image ends this state.
-// first one that is of the new image ends that.
 class AddressSpaces {
  public:
   // Returns the address space of a process, created empty if it is new. The reference is valid as
