@@ -38,7 +38,6 @@ struct Mapping {
 // Recordings contain no munmap events, so the table of a process that keeps mapping new addresses
 // would grow without bound. Mappings beyond the limit are ignored.
 //
-//
 // Copies share one table until one of them changes, so a fork costs a few words. Not thread-safe;
 // all copies of one address space must stay on one thread.
 class AddressSpace {
