@@ -36,11 +36,11 @@ struct ImageFile {
   ElfImage elf;
 };
 
-// Opens the ELF file at `path` below `root`. A file that belongs to neither root nor the user is
-// refused if it has more than `most_headers_of_others` sections and segments, because each takes
-// memory as long as the image is open. If the file is an archive and `within` is given, opens the
-// ELF file inside it that contains the code at `within`. Errors: those of MappedFile::Open (whose
-// header explains `root`) and of ElfImage::Parse.
+// Opens the ELF file at `path` below `root`. If the file is an archive and `within` is given, opens
+// the ELF file inside it that contains the code at `within`. Refuses a file of other users than
+// root and ourselves if it has more than `most_headers_of_others` sections and segments, because
+// each takes memory while the image is open. Errors: those of MappedFile::Open (whose header
+// explains `root`) and of ElfImage::Parse.
 absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& root = {},
                                   size_t most_headers_of_others = SIZE_MAX,
                                   std::optional<FileOffset> within = {});

@@ -42,8 +42,8 @@ bool PagedMemory::Read(uint64_t address, std::span<std::byte> bytes) {
   return true;
 }
 
-// Hashes the page number. The areas of a virtual machine start at multiples of powers of two, so
-// the low bits of the number would put the first page of each into the same set.
+// Hashes the page number. The areas of a virtual machine start at multiples of powers of two.
+// Without hashing, the first page of each would be in the same set.
 std::span<PagedMemory::Page> PagedMemory::SetOf(uint64_t number) {
   constexpr uint64_t kFibonacci = 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio
   const size_t set = (number * kFibonacci) >> (64 - std::countr_zero(kSets));

@@ -84,7 +84,7 @@ class ConfinedProcess {
   const UniqueFd socket_;
   FileRules& rules_;
   const ConfinedBudget budget_;
-  const uint64_t first_memory_;  // bytes
+  const uint64_t first_memory_;  // private memory at the start, in bytes
 };
 
 }  // namespace profiler::symbolize

@@ -46,7 +46,7 @@ struct FetchProgress {
 // Receives the progress about ten times per second. Returns true to skip the image `path`.
 using FetchMonitor = std::function<bool(const FetchProgress& progress)>;
 
-// The reason why a file was not fetched, if sources have it.
+// The reason why a file was not fetched. A file that no source has is no problem.
 struct FetchProblem {
   enum class Kind : uint8_t {
     kSkipped,  // by the monitor

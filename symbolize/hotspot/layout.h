@@ -47,11 +47,11 @@ struct Layout {
     bool is_apart = false;  // in separate memory (_immutable_data), since JDK 23
     // Ints, relative to the start of the blob or of the separate memory.
     uint64_t pcs_begin = 0, pcs_end = 0;
-    uint64_t scopes_begin = 0;  // an address; if is_apart, such an int
+    uint64_t scopes_begin = 0;  // an address; if is_apart, an int like pcs_begin
     uint64_t scopes_end = 0;    // is_apart: an int with the size
     uint64_t apart = 0;         // is_apart: its address
     uint64_t metadata = 0;      // an int from the blob's start; is_apart: unused
-    uint64_t mutable_data = 0, relocation_size = 0;  // is_apart
+    uint64_t mutable_data = 0, relocation_size = 0;  // used if is_apart
   };
   std::optional<DebugInfo> debug_info;
 

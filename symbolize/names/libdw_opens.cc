@@ -1,7 +1,7 @@
 #include "symbolize/names/libdw_opens.h"
 
 #include <dlfcn.h>
-#include <linux/fcntl.h>  // <fcntl.h> declares some of what is defined here as inline functions
+#include <linux/fcntl.h>  // <fcntl.h> may define the functions below as inline functions
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -11,8 +11,8 @@
 // If debug information covers none of a run's addresses, there may be none, and it may be installed
 // later; so nothing of such a run is cached.
 //
-// Anybody can link a program with the build-id of another one. So that names of such a program are
-// never used for the other one, the cache has only files of root and of the user
+// Anybody can link a program with the build-id of another one. Names of such a program must never
+// be used for the other one. Therefore only files of root and of the user are cached
 // (FactSource::TrustedFileOf), and file names contain owner and size of the image's file.
 
 #pragma once

@@ -79,7 +79,7 @@ AddressFacts Named(std::string_view name, uint64_t start, uint64_t address) {
   return facts;
 }
 
-// A source whose calls are recorded, because no test may cause any.
+// A source that must not be used; it records the calls that it gets.
 class NoFiles final : public FakeFiles {
  public:
   AddressFacts Find(ImageId id, CodePlace place) override {

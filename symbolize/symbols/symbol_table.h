@@ -31,7 +31,7 @@ struct Symbol {
   uint32_t enclosing = kNone;
   NameArea area = NameArea::kSymtab;
   Binding binding = Binding::kGlobal;
-  bool sized = true;  // `end` comes from the linker; false: it is the next start
+  bool sized = true;  // `end` comes from the linker; false: guessed from the next start
   bool typed = true;  // a function or an object; false: a label
   bool data = false;  // an object, in or between code
   bool plt = false;   // a stub of the named function: `name@plt`

@@ -28,9 +28,9 @@ namespace {
 // Largest .debug_frame in bytes.
 constexpr uint64_t kMostDebugFrame = uint64_t{1} << 28;
 
-// Limits on instructions, far above those that compilers write: per function, per byte of a
-// section, and per section. The first two allow for functions that share a section with their CIEs.
-// The last one takes about 1 s.
+// Limits on instructions: per function, per byte of a section, and per section. Compilers need far
+// fewer, although functions that share a CIE all run its instructions. The last limit takes about
+// 1 s.
 constexpr uint64_t kMostOfFunction = uint64_t{1} << 18;
 constexpr uint64_t kMostPerByte = 4, kAlwaysOfSection = 1 << 16;
 constexpr uint64_t kMostOfSection = uint64_t{1} << 26;

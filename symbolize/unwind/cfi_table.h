@@ -186,7 +186,7 @@ class CfiTable {
   void FindHelpers(Section& section, ElfAddress address);
   const HelperRule* HelperAt(ElfAddress address) const;  // null: no helper contains the address
   UnwindRule FindGoRule(ElfAddress address, bool* compiled);
-  Section* DebugFrame();  // null where there is none
+  Section* DebugFrame();  // null: none
   // Returns null if the budget has no room. `header` is the section's index; null: none.
   std::unique_ptr<Section> MakeSection(const FrameSection& section, const ElfSection* header,
                                        std::vector<std::byte> owned) const;

@@ -25,7 +25,7 @@ namespace {
 constexpr uint64_t kLargest = uint64_t{64} << 10;  // bytes of a function
 
 struct Comparison {
-  size_t told = 0;     // instructions with call frame information, in code of the section
+  size_t told = 0;     // instructions with a simple rule in call frame information
   size_t derived = 0;  // of these: with a derived rule
   size_t wrong = 0;    // of these: with a different rule
   std::string first_wrong;

@@ -254,8 +254,8 @@ UnwindWalk::Next UnwindWalk::EndAtZero(uint64_t caller_sp) {
 }
 
 // Returns true if a system call precedes `pc`. A thread in a system call has its pc after the
-// instruction, which may be the last one of its function, for example in the C library's return
-// from a signal.
+// instruction, which may be the last one of its function. An example is the C library's return from
+// a signal.
 bool UnwindWalk::IsBehindSystemCall(uint64_t pc) {
   constexpr std::array<uint8_t, 2> kSyscall = {0x0f, 0x05};
   constexpr std::array<uint8_t, 2> kInterrupt = {0xcd, 0x80};                   // int $0x80
@@ -488,8 +488,8 @@ UnwindWalk::Next UnwindWalk::FollowFramePointer() {
   return GoToAboveRecord(stripped, fp + 2 * word_, caller_fp);
 }
 
-// Continues by instructions a walk that ended at the interrupted function. Returns true if that
-// succeeded. Hand-written call frame information may be wrong: that of glibc's memcpy for i386
+// Continues a walk that ended at the interrupted function, by its instructions. Returns true if
+// that succeeded. Hand-written call frame information may be wrong: that of glibc's memcpy for i386
 // ignores a push (sysdeps/i386/i686/memcpy.S, 2.36).
 bool UnwindWalk::LeaveByInstructions(const RegisterSet& registers, bool pc_is_return_address) {
   const bool is_lost =

@@ -29,18 +29,17 @@ bool IsBehindSwitchOfGo(UnwindSpace& space, RuntimeAddress return_address);
 // Returns the target of the direct call before `return_address`; empty: it is no direct call.
 std::optional<RuntimeAddress> CalledBefore(UnwindSpace& space, RuntimeAddress return_address);
 
-// The frame to which the frame pointer of a stack-switching function leads, and the frame that is
-// missing there.
+// The caller of a stack-switching function. Following the frame pointer would skip it.
 struct BehindSwitch {
-  // Return address into the caller of the stack-switching function; empty: that is `outer` itself.
+  // Return address into that caller; empty: it is `outer`.
   std::optional<RuntimeAddress> caller;
 };
 
-// `switching` is a return address in a function that switches stacks; `outer` is the return address
-// beside the frame pointer with which that function was called. Empty if the caller is unknown:
-// nothing calls directly before `outer`, or the function called there does not call the switching
-// one. If it does so several times, uses the first call. Reads the code of one function, at most 64
-// KB.
+// Finds that caller. `switching` is a return address in a function that switches stacks; `outer` is
+// the return address beside the frame pointer with which that function was called. Empty if the
+// caller is unknown: nothing calls directly before `outer`, or the function called there does not
+// call the switching one. If it calls that several times, uses the first call. Reads the code of
+// one function, at most 64 KB.
 std::optional<BehindSwitch> FindBehindSwitch(UnwindSpace& space, RuntimeAddress switching,
                                              RuntimeAddress outer);
 

@@ -206,10 +206,10 @@ UnwindRule UnwindWalk::Reconsidered(UnwindRule rule) {
   return rule;
 }
 
-// Replaces the rule of a return address that follows no call. Code that throws an exception
-// "returns" to the code that catches it, and the code before that address is unrelated. And a stack
-// made by a program itself, for example for makecontext, begins with the address of a function that
-// never returns, to which the first function on that stack returns.
+// Replaces the rule of a return address that follows no call. There are two such cases. Code that
+// throws an exception "returns" to the code that catches it, and the code before that address is
+// unrelated. And a stack that a program made itself, for example for makecontext, begins with the
+// address of a function that never returns; the first function on that stack returns to it.
 void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
   const UnwindRule at_target = code_.cfi->Find(target);
   if (at_target.kind == UnwindRule::kNone || MayFollowCall(chain_.frames.back().address.value)) {

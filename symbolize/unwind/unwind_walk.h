@@ -241,7 +241,7 @@ class UnwindWalk final : public MemoryReader {
   bool late_ = false;  // memory was read that was not copied
   bool switched_stack_ = false;
   uint64_t unreadable_ = 0;
-  uint64_t prefetched_ = 0;  // bytes of the stack
+  uint64_t prefetched_ = 0;  // stack bytes that were prefetched
 
   bool in_code_ = false;
   MappedCode code_;
