@@ -1,9 +1,8 @@
-// What is known of the code at one address, however names are to be shown: what a source of names
-// (files, a recording, the cache) answers, before it is presented (present.h).
+// Facts about the code at one address, independent of how names are shown. A source of names
+// (files, a recording, the cache) returns them; a presenter (present.h) turns them into names.
 //
-//   files ─────▶ AddressFacts ──▶ Presenter ─────────▶ Naming     as a view asks for it
-//   NameFacts ─▶              ──▶ NameFactsBuilder ──▶ NameFacts  as a recording or the cache keeps
-//   it
+//   files ─────▶ AddressFacts ──▶ Presenter ─────────▶ Naming      as a view asks for it
+//   NameFacts ─▶              ──▶ NameFactsBuilder ──▶ NameFacts   for a recording or the cache
 
 #pragma once
 
@@ -22,44 +21,49 @@
 
 namespace profiler::symbolize {
 
-// All views live as long as the source of the facts, but for `inlined`, which lives until the
-// source is asked again.
+// The facts of one address. All views live as long as the source of the facts, except `inlined`,
+// which is valid until the next call of the source.
 struct AddressFacts {
   struct Function {
-    // As the linker has it, a PLT stub's with "@plt". Empty: the function has no name, but call
-    // frame information knows where it starts.
+    // Name in the symbol table; a PLT stub's name ends with "@plt". Empty: the function has no
+    // name, but call frame information says where it starts.
     std::string_view name;
-    ElfAddress start;  // in the image's own addresses; of kernel and JIT code where it ran
+    // In the image's own addresses; for kernel and JIT code the runtime address.
+    ElfAddress start;
     uint64_t size = 0;
-    bool in_symbol_table = true;  // else only debug information has it
+    bool in_symbol_table = true;  // false: only debug information names it
   };
   struct Line {
     std::string_view file;  // empty: unknown
     uint32_t line = 0;      // 0: unknown
     uint32_t column = 0;    // 0: unknown
   };
-  // A function whose code is in another one's.
+  // A function that the compiler inlined into another one.
   struct Inlined {
     std::string_view name;
-    Line at;  // where it calls the one before it; in the first one, of the instruction
+    // First entry: the line of the instruction. Other entries: the line of the call to the previous
+    // entry.
+    Line at;
   };
 
-  // kNamed: `function` is there, and has a name.
+  // kNamed: `function` is set and has a name.
   Reason reason = Reason::kNoSymbol;
-  std::optional<ElfAddress> address;  // in the terms of Function::start; empty: unknown
-  // The function that has the code.
+  // The address in the same address space as Function::start; empty: unknown.
+  std::optional<ElfAddress> address;
+  // The function that contains the code.
   std::optional<Function> function;
-  // A function that has a symbol without a size, which reaches to this address out of its own code.
-  // It names the address only where such symbols are not bounded.
+  // A function whose symbol has no size and therefore extends to this address, beyond its own code.
+  // It names the address only if such symbols are not bounded (PresentOptions::bounded_symbols).
   std::optional<Function> neighbour;
   std::span<const Inlined> inlined;  // innermost first
-  Line at;                           // of `function`, as Inlined::at
-  bool has_debug_info = false;       // debug information knows the address
+  Line at;                           // line in `function`, like Inlined::at
+  bool has_debug_info = false;       // true if debug information covers the address
 
-  // The line of the instruction itself.
+  // Returns the line of the instruction itself.
   const Line& innermost() const { return inlined.empty() ? at : inlined.front().at; }
-  // From the start of the function, or else of the neighbour, to the address. Code that was moved
-  // out of a function, and has no symbol, may lie before the function's start: then 0.
+  // Returns the bytes from the start of the function, or else of the neighbour, to the address.
+  // Returns 0 if the address is before that start: compilers move parts of a function in front of
+  // it, and these parts may have no symbol of their own.
   uint64_t distance() const {
     if (!address) return 0;
     const Function* const from = function ? &*function : neighbour ? &*neighbour : nullptr;
@@ -67,39 +71,40 @@ struct AddressFacts {
   }
 };
 
-// What tells the file of an image from others that say they have its build-id.
+// Properties of a trusted file. They distinguish it from another file with the same build-id.
 struct TrustedFile {
   uid_t owner = 0;
   uint64_t size = 0;
-  std::string path;  // where it was found
+  std::string path;  // path at which it was opened
 };
 
-// What is missing of one image.
+// The files that are missing for one image.
 struct MissingFiles {
   std::string path;  // as recorded
   std::vector<std::byte> build_id;
-  bool executable = false;  // the file that ran is not there, or is another build
-  bool debug_info = false;  // nor is, within it or beside it, what names are made of
+  bool executable = false;  // true if the recorded file is absent or is another build
+  // True if the executable, and the debug files beside it, lack the information that names need.
+  bool debug_info = false;
 };
 
-// Images that can be asked for facts. The arguments are those of Symbolizer::Name and NameAt.
+// A source of facts about images. Arguments are those of Symbolizer::Name and Symbolizer::NameAt.
 class FactSource : public Images {
  public:
-  // The file of an image of kind kUser, if it is root's or the user's own and is on this machine's
-  // own file systems, so that its facts may be kept for whoever has that build-id. Opens the file,
-  // but reads neither symbols nor debug information.
+  // Returns the file of a kUser image if root or the user owns it and it lies on a local file
+  // system. Facts of such a file may be cached for every image with the same build-id. Opens the
+  // file, but reads neither symbols nor debug information.
   virtual std::optional<TrustedFile> TrustedFileOf(ImageId /*image*/) { return std::nullopt; }
 
-  // True if everything that is said of an image of kind kUser, kKernel or kJitDump comes from files
-  // of root or of the user on this machine's own file systems. Asked after an address of the image.
+  // Returns true if all facts about the image (kUser, kKernel or kJitDump) come from files that
+  // root or the user owns on local file systems. Call it after the first Find in the image.
   virtual bool AreFilesTrusted(ImageId /*image*/) { return false; }
 
-  // Which files of an image of kind kUser are not here. None where nothing is missing, nor where
-  // nothing can be asked for: the build-id is not known, or it is no ELF file. Cost: opens and maps
-  // the files.
+  // Returns the files of a kUser image that are missing on this machine. Returns nothing if no file
+  // is missing or if none can be fetched: the build-id is unknown, or the file is no ELF file.
+  // Cost: opens and maps the files.
   virtual std::optional<MissingFiles> MissingFilesOf(ImageId /*image*/) { return std::nullopt; }
 
-  // As Symbolizer::WillName.
+  // Announces the addresses of the next Find calls, like Symbolizer::WillName.
   virtual void WillFind(ImageId /*image*/, std::span<const CodePlace> /*places*/) {}
 
   virtual AddressFacts Find(ImageId image, CodePlace place) = 0;

@@ -7,20 +7,20 @@
 namespace profiler::symbolize {
 namespace {
 
-// Mappings may end at the very end of the address space, so ends are kept as the last address in.
+// Returns the last address inside, because a mapping may end at the very end of the address space.
 uint64_t LastOf(uint64_t start, uint64_t size) {
   return AddressSpace::ByEnd::Last(Mapping{.start = RuntimeAddress{start}, .size = size});
 }
 
 uint64_t LastOf(const Mapping& mapping) { return AddressSpace::ByEnd::Last(mapping); }
 
-// The size of [start, last]; one less for the whole address space, which no size can express.
+// Returns the size of [start, last]; one less for the whole address space, whose size does not fit.
 uint64_t SizeOf(uint64_t start, uint64_t last) {
   const uint64_t size = last - start + 1;
   return size == 0 ? std::numeric_limits<uint64_t>::max() : size;
 }
 
-// The part of `mapping` from `start` to `last`, both inside it.
+// Returns the part of `mapping` from `start` to `last`, both inside it.
 Mapping Part(const Mapping& mapping, uint64_t start, uint64_t last) {
   Mapping part = mapping;
   part.start.value = start;
@@ -30,7 +30,7 @@ Mapping Part(const Mapping& mapping, uint64_t start, uint64_t last) {
 }
 
 uint64_t NextGeneration() {
-  // Only distinctness is asked of it, over threads that know nothing of one another.
+  // Threads use distinct address spaces, so numbers must be distinct but need no ordering.
   static std::atomic<uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
@@ -139,9 +139,9 @@ std::vector<bool> AddressSpaces::MappedImages(size_t images) const {
 const AddressSpace& AddressSpaces::DuringExec(uint32_t pid, bool in_user_code,
                                               std::optional<RuntimeAddress> user_ip) {
   const AddressSpace& now = Process(pid);
-  if (!in_user_code && !user_ip) return now;  // says nothing of user code
+  if (!in_user_code && !user_ip) return now;  // says nothing about user code
   ExecInProgress& exec = execs_[pid];
-  // The registers stand still until the new image runs.
+  // User registers do not change until the new image runs.
   const bool moved = exec.user_ip && exec.user_ip != user_ip;
   const Mapping* const then = user_ip ? exec.before.Find(*user_ip) : nullptr;
   if (in_user_code || moved || then == nullptr) {

@@ -1,4 +1,5 @@
-// Which image is mapped where, for each process, as mappings come and go in time order.
+// Address spaces: which image is mapped at which address, per process, while mappings come and go
+// in time order.
 
 #pragma once
 
@@ -16,11 +17,12 @@
 
 namespace profiler::symbolize {
 
-// `size` bytes from `start`. A mapping that would run past the end of the address space ends there.
+// A mapping of `size` bytes at `start`. A size that exceeds the address space ends at its last
+// byte.
 struct Mapping {
   RuntimeAddress start;
   uint64_t size = 0;
-  CodePlace place;  // of `start` in the image
+  CodePlace place;  // position in the image that is mapped at `start`
   ImageId image{};
 
   bool operator==(const Mapping&) const = default;
@@ -32,29 +34,31 @@ struct Mapping {
 //   Map            |------- C --------|
 //   after    |- A -|------- C --------|--- B ---|
 //
-// A process has kMostMappings at most, as many as the kernel gives it unless it is told otherwise
-// (vm.max_map_count). Recordings do not say what was unmapped, so one that maps here and there for
-// ever would have more and more: what comes then is not mapped.
+// A process has at most kMostMappings mappings, the kernel's default limit (vm.max_map_count).
+// Recordings contain no munmap events, so the table of a process that keeps mapping new addresses
+// would grow without bound. Mappings beyond the limit are ignored.
 //
-// Copies share one table until one of them changes, so a fork costs a few words. Not thread-safe,
-// and copies of one another must stay on one thread.
+// Copies share one table until one of them changes, so a fork costs a few words. Not thread-safe;
+// all copies of one address space must stay on one thread.
 class AddressSpace {
  public:
   static constexpr size_t kMostMappings = 65536;
 
-  // Does nothing when `size` is 0, or when the same bytes of the same image are there already.
+  // Adds a mapping. Does nothing if `size` is 0 or if the same bytes of the same image are already
+  // mapped there.
   void Map(const Mapping& mapping);
-  // What is only partly inside [start, start + size) is cut, or split in two.
+  // Removes [start, start + size). Mappings that are partly inside are shortened or split in two.
   void Unmap(RuntimeAddress start, uint64_t size);
   void Clear();
 
-  // The mapping that holds `address`, null where there is none; valid until the next change of this
-  // address space. O(log n).
+  // Returns the mapping that contains `address`, or null. The pointer is valid until this address
+  // space changes. O(log n).
   const Mapping* Find(RuntimeAddress address) const;
 
-  // Changes with every Map, Unmap and Clear that altered something: a cache of look-ups is good as
-  // long as it stands. Distinct over all address spaces of the program run, except that a fork
-  // shares its parent's, and that it is 0 as long as nothing was ever mapped.
+  // Returns a number that changes whenever Map, Unmap or Clear alters the mappings; a cache of
+  // look-ups is valid while the number is unchanged. Numbers are unique within the program run,
+  // with two exceptions: a forked address space shares its parent's number, and the number is 0
+  // until the first mapping.
   uint64_t generation() const { return generation_; }
 
   struct ByEnd {
@@ -71,48 +75,53 @@ class AddressSpace {
   };
   using Table = absl::btree_set<Mapping, ByEnd>;
 
-  // By start, disjoint; valid until the next change.
+  // Returns the mappings by start address; they do not overlap. Valid until the next change.
   const Table& mappings() const { return table_ == nullptr ? Empty() : *table_; }
 
  private:
   static const Table& Empty();
 
-  // Takes [start, last] out of the table; true when something was there.
+  // Removes [start, last] from the table. Returns true if anything was there.
   bool Cut(uint64_t start, uint64_t last);
-  Table& Own();  // the table, unshared
+  // Returns the table, after copying it if it is shared.
+  Table& Own();
 
   std::shared_ptr<Table> table_;  // null: empty
   uint64_t generation_ = 0;
 };
 
-// All processes. fork copies, exec clears, exit keeps (late samples) until the pid is used again.
+// The address spaces of all processes and the kernel's. Fork copies, Exec clears. The mappings of a
+// process that exited stay for late samples, until its pid is used again.
 //
-// While a process executes another program its samples lag behind its mappings:
+// While a process executes another program, the user registers in its samples are older than its
+// mappings:
 //
 //   kernel     old image gone   Exec   new image mapped   new registers
 //   registers  old ················································│ new
 //
-// so what it had is kept from Exec on, for samples in the kernel whose user address lies there. The
-// first one that is of the new image ends that.
+// Therefore the old mappings are kept after Exec, for samples in the kernel whose user address lies
+// in them. The first sample with registers of the new image ends this state.
 class AddressSpaces {
  public:
-  // Created empty when new. The reference is good as long as this object.
+  // Returns the address space of a process, created empty if it is new. The reference is valid as
+  // long as this object.
   AddressSpace& Process(uint32_t pid);
   AddressSpace& Kernel() { return kernel_; }
-  // Does nothing when both are one process: a new thread.
+  // Copies the parent's mappings to the child. Does nothing if both are one process: a new thread.
   void Fork(uint32_t parent, uint32_t child);
   void Exec(uint32_t pid);
-  // Whether no sample of the new image was met since an Exec.
+  // Returns true if an Exec was recorded and no sample of the new image has come yet.
   bool IsExecuting(uint32_t pid) const { return !execs_.empty() && execs_.contains(pid); }
-  // Where the user part of a sample is to be looked for, of a process that IsExecuting: `user_ip`
-  // is its innermost user address, if it has any. What the process had before the Exec, what it has
-  // now, or a space without mappings where both have something there and nothing tells which. Valid
-  // until the next Exec or DuringExec.
+  // Returns the address space in which to look up the user part of a sample, for a process that
+  // IsExecuting. `user_ip` is the sample's innermost user address, if it has one. The result is the
+  // mappings before the Exec or those of now; if both have different code there and nothing decides
+  // between them, it has no mappings at all. Valid until the next Exec or DuringExec.
   const AddressSpace& DuringExec(uint32_t pid, bool in_user_code,
                                  std::optional<RuntimeAddress> user_ip);
-  // Whether each image below `images` is mapped somewhere, by ImageId. Linear in all mappings.
+  // Returns, for each ImageId below `images`, true if any process or the kernel has it mapped.
+  // Linear in the number of mappings.
   std::vector<bool> MappedImages(size_t images) const;
-  // Drops a process of which no sample can come any more; its AddressSpace is gone.
+  // Removes a process that can have no more samples. References to its AddressSpace become invalid.
   void Forget(uint32_t pid) {
     processes_.erase(pid);
     execs_.erase(pid);
@@ -121,8 +130,10 @@ class AddressSpaces {
  private:
   struct ExecInProgress {
     AddressSpace before;
-    std::optional<RuntimeAddress> user_ip;  // of the samples so far: the exec's system call
-    bool is_old = false;                    // that address is known to be of `before`
+    // User address of the samples so far: the instruction that made the execve system call.
+    std::optional<RuntimeAddress> user_ip;
+    // True once a sample proved that `user_ip` belongs to `before`.
+    bool is_old = false;
   };
 
   absl::flat_hash_map<uint32_t, std::unique_ptr<AddressSpace>> processes_;

@@ -18,7 +18,7 @@ Mapping MakeMapping(uint64_t start, uint64_t size, uint64_t offset, uint32_t ima
   return {RuntimeAddress{start}, size, FileOffset{offset}, ImageId{image}};
 }
 
-// "start+size=image@offset", in hexadecimal.
+// Formats mappings as "start+size=image@offset", in hexadecimal.
 std::string Text(const AddressSpace& space) {
   return absl::StrJoin(space.mappings(), " ", [](std::string* out, const Mapping& mapping) {
     absl::StrAppend(out, absl::Hex(mapping.start.value), "+", absl::Hex(mapping.size), "=",
@@ -110,8 +110,7 @@ TEST(AddressSpacesTest, ExecClearsOnlyTheProcessThatCallsIt) {
   EXPECT_EQ(Text(spaces.Process(1)), "1000+1000=1@0");
 }
 
-// Process 1 ran image 1, mapped as the old program's libc and program were, and executes another
-// one.
+// Process 1 had image 1 (program) and image 2 (libc) mapped and executes another program.
 class ExecTest : public testing::Test {
  protected:
   ExecTest() {
@@ -192,7 +191,7 @@ TEST(AddressSpacesTest, ANewThreadIsNoFork) {
   EXPECT_EQ(spaces.Process(1).generation(), before);
 }
 
-// One entry for each byte of a small address space.
+// A reference model with one entry per byte of a small address space.
 class ByteModel {
  public:
   using Byte = std::optional<std::pair<uint32_t, uint64_t>>;  // image, offset
@@ -229,7 +228,7 @@ TEST(AddressSpaceTest, AgreesWithAModelOfSingleBytesOverRandomChanges) {
         space.Unmap({start}, size);
         model.Unmap(start, size);
       } else {
-        // Few images with offsets tied to the address, so that some maps change nothing.
+        // Few images, and offsets that follow from the address, so that some maps change nothing.
         const auto image = static_cast<uint32_t>(below(2));
         space.Map(MakeMapping(start, size, 1000 + start, image));
         model.Map(start, size, 1000 + start, image);
@@ -257,7 +256,7 @@ TEST(AddressSpaceTest, AgreesWithAModelOfSingleBytesOverRandomChanges) {
   }
 }
 
-// A program that maps a page here and there for ever. What it has unmapped nobody says.
+// The program keeps mapping pages at new addresses; no event says that it unmaps them.
 TEST(AddressSpaceTest, HasOnlySoManyMappingsAndNoneThatIsWrong) {
   AddressSpace space;
   constexpr uint64_t kPage = 4096;
@@ -268,7 +267,7 @@ TEST(AddressSpaceTest, HasOnlySoManyMappingsAndNoneThatIsWrong) {
   EXPECT_EQ(space.mappings().size(), AddressSpace::kMostMappings);
   EXPECT_NE(space.Find({at(0)}), nullptr);
   EXPECT_EQ(space.Find({at(AddressSpace::kMostMappings)}), nullptr);
-  // There is room for this where it replaces two, and then what was there is gone.
+  // A mapping that replaces two others still fits.
   space.Map(MakeMapping(at(1), at(0) + kPage - at(1), 0, 2));
   ASSERT_NE(space.Find({at(1)}), nullptr);
   EXPECT_EQ(space.Find({at(1)})->image, ImageId{2});

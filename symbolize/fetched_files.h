@@ -1,4 +1,4 @@
-// Where the files lie that were fetched by build-id, for the searches of image_file.h.
+// Paths of files that were fetched by build-id (debuginfod); image_file.h looks for images there.
 
 #pragma once
 
@@ -13,17 +13,17 @@
 namespace profiler::symbolize {
 
 enum class FileKind : uint8_t {
-  kExecutable,  // what ran: program or library
-  kDebugInfo,   // what was split off it, or dwz's alternate file
+  kExecutable,  // the program or library that ran
+  kDebugInfo,   // its separate debug information, or dwz's alternate file
 };
 
-// Not thread-safe.
+// Paths by kind and build-id. Not thread-safe.
 class FetchedFiles {
  public:
   void Add(FileKind kind, std::span<const std::byte> build_id, std::string path) {
     paths_[Key(kind, {build_id.begin(), build_id.end()})] = std::move(path);
   }
-  // Empty where none was fetched.
+  // Returns the path, or an empty string if that file was not fetched.
   std::string Find(FileKind kind, std::span<const std::byte> build_id) const {
     const auto it = paths_.find(Key(kind, {build_id.begin(), build_id.end()}));
     return it == paths_.end() ? std::string() : it->second;

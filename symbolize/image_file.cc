@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
 
-// The directory entry /proc/PID/map_files/START-END of a mapping of `recorded`; empty if none.
+// Returns the entry /proc/PID/map_files/START-END of a mapping of `recorded`; empty if none.
 std::string FindMapFile(const std::string& process, std::string_view recorded) {
   const std::string directory = absl::StrCat(process, "/map_files");
   for (const std::string& name : NamesIn(directory)) {
@@ -41,17 +41,17 @@ struct Candidate {
   std::string root;
   bool needs_build_id = false;  // may be another file of the same name
   bool is_of_process = false;   // below /proc/PID
-  bool is_mapped = false;       // the very file that the process has mapped, wherever it lies
-  std::string recorded_path{};  // of one that was kept open, which has no path of its own
+  bool is_mapped = false;       // the file that the process has mapped, at any path
+  std::string recorded_path{};  // path of the recording, if the file was kept open
 };
 
-// The files below --symfs are the user's own, and may well be links to others.
+// Returns the directory that links must not lead out of. Files below --symfs belong to the user and
+// may well be links to other places, so these are not restricted.
 std::string ProcessRoot(const std::string& root, const SymbolizerOptions& options) {
   return root == options.symfs ? "" : root;
 }
 
-// What the recorder has kept open of the image. It is the one that was mapped, whatever is at its
-// path now.
+// Returns the file that the recorder kept open. It is the mapped file, whatever is at its path now.
 std::optional<Candidate> KeptCandidate(const ImageSpec& spec, const std::string& path,
                                        const SymbolizerOptions& options) {
   if (options.kept == nullptr) return std::nullopt;
@@ -84,7 +84,7 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
     candidates.push_back({root + path, root, false, true});
     needs_build_id = true;
   }
-  // Where no build-id tells whether it is the right one, the file at the path comes last.
+  // Without a build-id nothing identifies the file at the path, so the kept file comes before it.
   const std::optional<Candidate> kept = KeptCandidate(spec, path, options);
   if (kept && spec.build_id.empty()) candidates.push_back(*kept);
   if (spec.build_id.empty() && options.kept != nullptr && options.kept->HasSeveral(spec.path)) {
@@ -99,7 +99,7 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
   for (const std::string& cache : options.build_id_caches) {
     const std::string cached = BuildIdPath(cache, spec.build_id);
     candidates.push_back({cached + "/elf", "", true});
-    candidates.push_back({cached, "", true});  // a link to the file, as older perfs made it
+    candidates.push_back({cached, "", true});  // a link to the file, made by older versions of perf
   }
   if (options.fetched != nullptr) {
     candidates.push_back({options.fetched->Find(FileKind::kExecutable, spec.build_id), "", true});
@@ -164,7 +164,7 @@ bool HasOwnRoot(const ImageSpec& spec, const SymbolizerOptions& options) {
   const std::string root = process + "/root";
   if (process.empty() || !FileIdOf(root)) return false;
   if (!IsSameFile(root, "/")) return true;
-  // The same root directory, but other file systems may be mounted below it.
+  // Both have the same root directory, but other file systems may be mounted below it.
   const std::string its_mounts = LinkAt(process + "/ns/mnt");
   const std::string our_mounts = LinkAt(options.proc_path + "/self/ns/mnt");
   return !its_mounts.empty() && !our_mounts.empty() && its_mounts != our_mounts;
@@ -174,8 +174,8 @@ bool IsDeleted(std::string_view path) { return path.ends_with(kDeleted); }
 
 namespace {
 
-// A service that has a /tmp of its own lives in another mount namespace, but its program is the one
-// that we see.
+// Replaces the path in the process's root by ours if both are the same file. A service with a
+// private /tmp lives in another mount namespace, but runs the program that we see.
 void TakeAsOurs(const ImageSpec& spec, const SymbolizerOptions& options, ImageFile& image) {
   std::string path = options.symfs + spec.path;
   if (ProcessRootOf(image, options).empty() || !image.file.IsAt(path)) return;
@@ -193,8 +193,8 @@ int64_t Now() {
   return clock_gettime(CLOCK_REALTIME, &now) == 0 ? now.tv_sec * kSecond + now.tv_nsec : 0;
 }
 
-// True if a file without a build-id, which only a path leads to, may be the recorded one. Times in
-// the future say nothing.
+// Returns true if a file without a build-id, found by its path only, may be the recorded one. A
+// modification time in the future proves nothing.
 bool MayBeRecorded(const FileStamp& file, const ImageSpec& spec, const SymbolizerOptions& options) {
   if (!options.symfs.empty()) return true;
   const int64_t over = spec.life.over;
@@ -220,7 +220,7 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
       if (not_elf && opened.reason == Reason::kNoImageFile) opened.reason = Reason::kNotElf;
       continue;
     }
-    // Another process may have had the number since the candidates were told.
+    // Another process may have got the pid since the candidates were listed.
     if (candidate.is_of_process && DirectoryOfProcess(spec, options).empty()) continue;
     const bool matches = SameBuildId(spec.build_id, file->elf.build_id());
     const bool is_another = spec.build_id.empty() ? candidate.needs_build_id ||
@@ -241,7 +241,8 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
   return opened;
 }
 
-// A name below the root directory of a process may lead somewhere else from here.
+// Candidates below the root of a process count as existing: links there resolve differently from
+// here, so they are not checked.
 bool MayFindImage(const ImageSpec& spec, const SymbolizerOptions& options) {
   return std::ranges::any_of(CandidatesFor(spec, options), [&](const Candidate& candidate) {
     return !ProcessRoot(candidate.root, options).empty() || FileIdOf(candidate.path).has_value();

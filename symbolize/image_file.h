@@ -1,4 +1,4 @@
-// Finds the file of an image.
+// Opens the ELF file of an image: where it was recorded, in containers, by build-id in caches.
 
 #pragma once
 
@@ -15,73 +15,78 @@
 
 namespace profiler::symbolize {
 
-// Tells whether a file is the one that a process has mapped, and when it was written.
+// Properties of a file that show whether it is the file a process had mapped, and when it was
+// written.
 struct FileStamp {
   uint64_t device = 0, inode = 0;
   int64_t modified = 0;  // nanoseconds of CLOCK_REALTIME
-  // True if the file system shows other devices to fstat(2) than to who reads mappings: overlayfs,
-  // btrfs.
+  // True if fstat(2) reports another device than /proc/PID/maps does, as on overlayfs and btrfs.
   bool hides_device = false;
 };
 
-// An ELF file in memory. Movable; `elf` stays valid.
+// An ELF file in memory. Movable; `elf` stays valid when the struct is moved.
 struct ImageFile {
-  std::string path;              // where it was found
-  std::string root;              // the part of it that stands for "/": of another process, --symfs
-  MappedFile file;               // of an image on disk
-  FileStamp stamp;               // likewise
-  std::vector<std::byte> bytes;  // of one that is only in memory ([vdso], .gnu_debugdata)
-  uint64_t start = 0;            // of the ELF file in it: another than 0 in an archive
+  std::string path;  // path at which it was opened
+  // The prefix of `path` that stands for "/": the root of another process, or --symfs.
+  std::string root;
+  MappedFile file;               // contents, if the image is on disk
+  FileStamp stamp;               // stamp, if the image is on disk
+  std::vector<std::byte> bytes;  // contents, if it is only in memory ([vdso], .gnu_debugdata)
+  uint64_t start = 0;            // offset of the ELF file in `file`; not 0 in an archive
   ElfImage elf;
 };
 
-// Files that are neither root's nor the user's are refused where they have more sections and
-// segments than `most_headers_of_others`: each takes memory, for as long as the image is open.
-// In a file that is no ELF file itself it is the one that has the code at `within`, if that is
-// given. Errors: those of MappedFile::Open, which says what `root` is, and of ElfImage::Parse.
+// Opens the ELF file at `path` below `root`. If the file is an archive and `within` is given, opens
+// the ELF file inside it that contains the code at `within`. Refuses a file of other users than
+// root and ourselves if it has more than `most_headers_of_others` sections and segments, because
+// each takes memory while the image is open. Errors: those of MappedFile::Open (whose header
+// explains `root`) and of ElfImage::Parse.
 absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& root = {},
                                   size_t most_headers_of_others = SIZE_MAX,
                                   std::optional<FileOffset> within = {});
 
-// The root of the process in whose own file system the image was found, which no link or name in
-// there leads out of; empty where it was found in ours.
+// Returns the root directory of the process in whose file system the image was opened; later
+// look-ups below it follow no link out of it. Empty if the image was opened in our own file system.
 std::string ProcessRootOf(const ImageFile& image, const SymbolizerOptions& options);
 
 struct OpenedImage {
-  Reason reason = Reason::kNamed;  // why there is no file
+  Reason reason = Reason::kNamed;  // kNamed: `file` is set; else why there is no file
   std::optional<ImageFile> file;
 };
 
-// The directory /proc/PID of the process that the image was mapped in; empty where that is none, or
-// has ended, whatever process has its number now.
+// Returns the directory /proc/PID of the process that mapped the image. Empty if there is none or
+// it has ended, even if another process has its pid now.
 std::string DirectoryOfProcess(const ImageSpec& spec, const SymbolizerOptions& options);
 
-// Whether the image's process lives and sees other files than we do: it has another root directory
-// or is in another mount namespace, as in a container.
+// Returns true if the image's process is alive and sees other files than we do, as in a container:
+// it has another root directory or is in another mount namespace.
 bool HasOwnRoot(const ImageSpec& spec, const SymbolizerOptions& options);
 
-// Whether the kernel marked the path as that of a file that is gone.
+// Returns true if the path ends with the kernel's mark for deleted files, " (deleted)".
 bool IsDeleted(std::string_view path);
 
-// Looks for `spec`'s file where it was recorded, in the file system of process `spec.pid` first
-// while that lives in one of its own, and for a deleted file among what the process has mapped;
-// then, by build-id, in the debug directories and perf's caches. Nothing is used of a file with
-// another build-id than the recorded one, nor of one that was found only under the name of a
-// deleted or foreign one, unless its build-id is the recorded one. Where there is no build-id, a
-// file that only its path leads to is the recorded one if it has the recorded device and inode and
-// was not written since the process ended; `symfs` names files that have others.
-// `most_headers_of_others` and `within` are as OpenElf has them.
+// Opens the file of `spec`. Candidates, in this order:
+// 1. A deleted file: among the files that process `spec.pid` has mapped. Else, if the process lives
+//    in a file system of its own: the path there.
+// 2. The recorded path, and the file that the recorder kept open.
+// 3. By build-id: the debug directories, perf's caches, fetched files.
+//
+// A file with another build-id than the recorded one is never used. A candidate that only has the
+// name of a deleted file, or of a file in another process's file system, needs the recorded
+// build-id. If no build-id was recorded, a file that only its path leads to must have the recorded
+// device and inode, and must not have been written since the process ended; below `symfs` this
+// check is skipped, because files there have other inodes. `most_headers_of_others` and `within`
+// are those of OpenElf.
 OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
                       size_t most_headers_of_others = SIZE_MAX,
                       std::optional<FileOffset> within = {});
 
-// False where OpenImage would find no file at all, whatever is in those that are there. Opens none,
-// and takes some microseconds.
+// Returns false if no candidate of OpenImage exists. Opens no file and takes some microseconds.
 bool MayFindImage(const ImageSpec& spec, const SymbolizerOptions& options);
 
-// The [vdso] that this kernel gives programs like this one, or those with 32 bits (kVdsoOf32Bit),
-// if it has the recorded build-id, or without one if this kernel is the recorded one; else what
-// perf's caches have of that build-id.
+// Opens the [vdso] of the running kernel, for programs like this one or for 32-bit programs
+// (kVdsoOf32Bit). It must have the recorded build-id; without one, the running kernel must be the
+// recorded one. Otherwise opens the file with that build-id from perf's caches.
 OpenedImage OpenVdso(const ImageSpec& spec, const SymbolizerOptions& options = {});
 
 }  // namespace profiler::symbolize

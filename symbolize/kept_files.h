@@ -1,4 +1,4 @@
-// Files that a recording keeps open, for names to come from when no path leads to them any more.
+// Files that a recording keeps open, so that names can be read after their paths are gone.
 //
 //   while recording   MMAP2 /usr/bin/x ──▶ opened in the root directory of its process
 //                                            file    /proc/self/fd/N
@@ -6,8 +6,8 @@
 //   process, container and file go
 //   at the end        an address of it ──▶ Find ──▶ both are opened again, by these names
 //
-// A descriptor has a name in /proc that opens what it refers to, so whoever looks for files looks
-// for these as for any other, the confined process (symbolize/confined) included.
+// /proc has a name for each descriptor, which opens the same file again. So kept files are ordinary
+// paths for all code that looks for files, also for the confined process (symbolize/confined).
 
 #pragma once
 
@@ -28,45 +28,48 @@
 
 namespace profiler::symbolize {
 
-// A descriptor that several hold.
+// A descriptor with several owners.
 using SharedFd = std::shared_ptr<const UniqueFd>;
 
-// Thread-safe. Each file has a descriptor as long as this lives; how many there may be is for who
-// adds them to mind.
+// Open files by build-id, path or pid. Each holds a descriptor as long as this object lives; the
+// caller of Add limits their number. Thread-safe.
 class KeptFiles {
  public:
   struct File {
-    std::string path;  // that opens it again in this process
-    std::string root;  // likewise, the directory that stands for "/" there; empty: it is ours
+    std::string path;  // opens the file again in this process
+    // Opens the directory that stands for "/" there; empty: it is our own root.
+    std::string root;
   };
 
-  // What tells a file from another one of its name. Containers made from one image have the same
-  // files on different devices, so these do not count.
+  // Properties that distinguish a file from another one with the same path. The device is not among
+  // them, because containers of one container image have the same files on different devices.
   struct Version {
     ino_t inode = 0;
     off_t size = 0;
     int64_t modified = 0;  // in nanoseconds of CLOCK_REALTIME
     bool operator==(const Version&) const = default;
   };
-  // Of an open file; zeros where fstat(2) fails.
+  // Returns the version of an open file; all fields are 0 if fstat(2) fails.
   static Version VersionOf(int fd);
 
-  // An image that was mapped under the name `path`. Without a build-id the name alone tells images
-  // apart, so all of them are to be added: `file` is null for one that need not be kept. `root` is
-  // null for ours.
+  // Adds an image that was mapped under the name `path`. Images without a build-id are
+  // distinguished by path only, so the caller adds all of them; `file` is null for an image that
+  // need not be kept. `root` is null for our own root directory.
   void Add(std::string_view path, std::span<const std::byte> build_id, const Version& version,
            SharedFd file, SharedFd root);
 
-  // The image with that build-id; of those without, the only one of that name. Empty: none is kept.
+  // Returns the image with that build-id. With an empty build-id, returns the image of that path if
+  // all images added under it are the same file. Empty if none is kept.
   std::optional<File> Find(std::string_view path, std::span<const std::byte> build_id) const;
-  // Whether several images without a build-id had that name, so that nobody can tell which is
-  // meant.
+  // Returns true if different files without a build-id were added under that path, so that the path
+  // does not identify one.
   bool HasSeveral(std::string_view path) const;
 
-  // The map of its code (perf-PID.map) that process `pid` has written where no other process finds
-  // it. Another file of the same process puts an end to both: nobody can tell which life is meant.
+  // Adds the JIT map (perf-PID.map) of process `pid`, which lies where other processes cannot see
+  // it. If a second, different file is added for the same pid, neither is used, because it is
+  // unknown which life of the pid is meant.
   void AddMap(uint32_t pid, SharedFd file);
-  // A path that opens it again in this process; empty: none is kept.
+  // Returns a path that opens the map again in this process; empty: none is kept.
   std::string FindMap(uint32_t pid) const;
 
   size_t size() const;
@@ -80,8 +83,8 @@ class KeptFiles {
 
   mutable std::mutex mutex_;
   absl::flat_hash_map<std::string, Entry> by_build_id_;
-  absl::flat_hash_map<std::string, Entry> by_path_;  // of images without one
-  absl::flat_hash_map<uint32_t, Entry> maps_;        // by process
+  absl::flat_hash_map<std::string, Entry> by_path_;  // images without a build-id
+  absl::flat_hash_map<uint32_t, Entry> maps_;        // perf-PID.map files, by pid
 };
 
 }  // namespace profiler::symbolize

@@ -23,11 +23,11 @@ class KeptFilesTest : public testing::Test {
            const SharedFd& root = nullptr) {
     kept_->Add(path, build_id, KeptFiles::VersionOf(file->get()), file, root);
   }
-  // One that need not be kept.
+  // Adds an image whose file need not be kept.
   void AddOther(const std::string& path, ino_t inode) {
     kept_->Add(path, {}, {.inode = inode}, nullptr, nullptr);
   }
-  // A copy of this test, which is as good a program as any.
+  // Copies the test's own executable.
   std::string Copy(const std::string& name) {
     const std::string path = directory_ + name;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
@@ -68,7 +68,7 @@ TEST_F(KeptFilesTest, OfFilesWithoutABuildIdTheOnlyOneOfItsNameIsFound) {
   Add("/a", {}, file);
   EXPECT_TRUE(kept_->Find("/a", {}).has_value());
   EXPECT_FALSE(kept_->HasSeveral("/a"));
-  Add("/a", {}, file);  // as another mount shows it
+  Add("/a", {}, file);  // the same file, seen through another mount
   EXPECT_TRUE(kept_->Find("/a", {}).has_value());
   AddOther("/a", 1);
   EXPECT_FALSE(kept_->Find("/a", {}).has_value());

@@ -26,14 +26,13 @@ int64_t Now(clockid_t clock) {
 
 }  // namespace
 
-// Field 22 of /proc/PID/stat, in ticks since the machine started, the time that it was suspended
-// among them.
+// Field 22 of /proc/PID/stat is in ticks since boot, including time spent suspended.
 std::optional<int64_t> BeginOfProcess(const std::string& directory) {
   constexpr size_t kLongestText = 1 << 16;
   const auto stat = ReadTextFile(directory + "/stat", kLongestText);
   if (!stat.ok()) return std::nullopt;
   const std::string_view text = TextOf(*stat);
-  const size_t name_end = text.rfind(") ");  // a name may have brackets and spaces
+  const size_t name_end = text.rfind(") ");  // a name may contain brackets and spaces
   if (name_end == std::string_view::npos) return std::nullopt;
   constexpr size_t kThirdField = 3, kStartField = 22;
   const std::vector<absl::string_view> fields =

@@ -42,22 +42,22 @@ bool PagedMemory::Read(uint64_t address, std::span<std::byte> bytes) {
   return true;
 }
 
-// Virtual machines have their areas at multiples of powers of two, so the low bits alone would send
-// the first page of each to one place.
+// Hashes the page number. The areas of a virtual machine start at multiples of powers of two.
+// Without hashing, the first page of each would be in the same set.
 std::span<PagedMemory::Page> PagedMemory::SetOf(uint64_t number) {
   constexpr uint64_t kFibonacci = 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio
   const size_t set = (number * kFibonacci) >> (64 - std::countr_zero(kSets));
   return std::span(*pages_).subspan(set * kWays, kWays);
 }
 
-// The place that has the page, or else the one whose page was asked for longest ago.
+// Returns the slot that has the page, or else the least recently used slot of its set.
 PagedMemory::Page& PagedMemory::PlaceOf(uint64_t number) {
   const std::span<Page> set = SetOf(number);
   const auto found = std::ranges::find(set, number, &Page::number);
   return found != set.end() ? *found : *std::ranges::min_element(set, {}, &Page::last);
 }
 
-// Null where it cannot be read.
+// Returns null if the page cannot be read.
 const std::byte* PagedMemory::Find(uint64_t number) {
   if (pages_ == nullptr) pages_ = std::make_unique<std::array<Page, kPages>>();
   if (std::exchange(is_to_read_used_, false)) ReadUsed();
@@ -74,7 +74,7 @@ const std::byte* PagedMemory::Find(uint64_t number) {
   return page.bytes.data();
 }
 
-// Those of the last round. One that is not there any more ends it.
+// Reads the pages used in the last round. Stops at the first that no longer exists.
 void PagedMemory::ReadUsed() {
   std::array<Piece, kPages> pieces;
   std::array<Page*, kPages> pages;

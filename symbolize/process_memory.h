@@ -1,4 +1,4 @@
-// Memory of another process, for what is read of the tables that a virtual machine keeps there.
+// Reads memory of another process: the tables that a virtual machine keeps there.
 
 #pragma once
 
@@ -12,21 +12,24 @@
 
 namespace profiler::symbolize {
 
-// The process as it is now. It writes there what it likes, and may do so between two calls.
+// The memory of a running process. Untrusted input: the process can change it at any time, also
+// between two calls.
 class ProcessMemory {
  public:
   virtual ~ProcessMemory() = default;
-  // False where not all of it can be read: then `bytes` are of no use.
+  // Reads `bytes.size()` bytes at `address`. Returns false if not all can be read; then the
+  // contents of `bytes` are unspecified.
   virtual bool Read(uint64_t address, std::span<std::byte> bytes) = 0;
 
   struct Piece {
     uint64_t address = 0;
     std::span<std::byte> bytes;
   };
-  // How many of the first pieces were read, whole; with those behind it may be worth trying again.
+  // Reads pieces in order and stops at the first that cannot be read whole. Returns the number of
+  // pieces read; the caller may retry with those after the failed one.
   virtual size_t ReadEach(std::span<const Piece> pieces);
 
-  // CLOCK_MONOTONIC, in ns: what was read before this call was in memory before that time.
+  // Returns CLOCK_MONOTONIC in ns. Everything read before this call was in memory before that time.
   virtual uint64_t Now();
 
   template <class T>
@@ -37,35 +40,36 @@ class ProcessMemory {
   }
 };
 
-// Keeps the pages that were read, so that the fields of an object, and of its neighbours, cost one
-// system call. They are as they were when they were first read, until all are forgotten. Not
-// thread-safe. 512 KB once something was read.
+// A cache of the pages that were read, so that the fields of an object and of its neighbours cost
+// one system call. A cached page keeps its contents until Forget or Refresh. Not thread-safe. Takes
+// 512 KiB after the first read.
 //
 //   Refresh   a b c       read again, all at once, when the first of them is asked for
 //   Forget    a b c       read again as each is asked for
 class PagedMemory final : public ProcessMemory {
  public:
-  // `memory` must outlive it.
+  // `memory` must outlive this object.
   explicit PagedMemory(ProcessMemory& memory) : memory_(memory) {}
 
-  // What is read from here on is as it is now.
+  // Drops all pages. Later reads see the memory as it is then.
   void Forget() { ++look_; }
-  // Likewise, and much the same will be asked for as since the last Refresh. 1 µs a page then,
-  // instead of 5.
+  // Like Forget, but expects reads of mostly the same pages as since the last Refresh. These are
+  // read together: 1 µs per page instead of 5.
   void Refresh();
-  // What is larger than a page, or in one that cannot be read whole, is read anew each time.
+  // Reads through the cache. A range larger than a page, or in a page that cannot be read whole, is
+  // not cached.
   bool Read(uint64_t address, std::span<std::byte> bytes) override;
   uint64_t Now() override { return memory_.Now(); }
 
  private:
-  static constexpr uint64_t kPage = 4096;         // no page is smaller
-  static constexpr size_t kSets = 32, kWays = 4;  // a page has a place in one set
+  static constexpr uint64_t kPage = 4096;         // the smallest page size
+  static constexpr size_t kSets = 32, kWays = 4;  // a page is cached in one set only
   static constexpr size_t kPages = kSets * kWays;
   struct Page {
     uint64_t number = 0;
-    uint64_t look = 0;  // in which it was read; 0: never
-    uint64_t use = 0;   // the round in which it was asked for
-    uint64_t last = 0;  // when it was asked for, in order of all
+    uint64_t look = 0;  // value of look_ when it was read; 0: never
+    uint64_t use = 0;   // value of round_ when it was last used
+    uint64_t last = 0;  // value of asked_ when it was last used
     std::array<std::byte, kPage> bytes;
   };
 
@@ -76,8 +80,8 @@ class PagedMemory final : public ProcessMemory {
 
   ProcessMemory& memory_;
   uint64_t look_ = 1;
-  uint64_t round_ = 1;  // from one Refresh to the next
-  uint64_t asked_ = 0;  // how often pages were asked for
+  uint64_t round_ = 1;  // counts Refresh calls
+  uint64_t asked_ = 0;  // counts page look-ups
   bool is_to_read_used_ = false;
   std::unique_ptr<std::array<Page, kPages>> pages_;
 };

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096, kStart = 16 * kPage;
 
-// `pages` pages from kStart on, of which each byte is `value`.
+// Memory of `pages` pages at kStart, in which each byte is `value`.
 class FakeMemory : public ProcessMemory {
  public:
   bool Read(uint64_t address, std::span<std::byte> bytes) override {

@@ -1,4 +1,4 @@
-// The one door to naming: images and addresses in, names out. Knows nothing of records or profiles.
+// Symbolization: takes images and addresses, returns names. Independent of records and profiles.
 
 #pragma once
 
@@ -25,65 +25,69 @@ enum class ImageKind : uint8_t {
   kVdso,       // [vdso]
   kKernel,     // [kernel.kallsyms]
   kModule,     // a kernel module
-  kBpf,        // bpf_prog_…, out-of-line kernel symbols (KSYMBOL)
+  kBpf,        // bpf_prog_…, kernel functions outside its image (KSYMBOL)
   kJit,        // anonymous executable memory with a /tmp/perf-PID.map
-  kJitDump,    // jit-PID.dump: the code in it, wherever it lies in the process
+  kJitDump,    // jit-PID.dump: the code in the dump, at any runtime address
   kAnonymous,  // //anon, [heap], [stack], memfd…
 };
 
-// Whether code of such an image is at offsets in a file, else at runtime addresses.
+// Returns true if code of such an image is addressed by file offset, false if by runtime address.
 constexpr bool IsInFile(ImageKind kind) {
   return kind == ImageKind::kUser || kind == ImageKind::kVdso || kind == ImageKind::kJitDump;
 }
 
 enum class ImageId : uint32_t {};
 
-// What identifies an image. Equal specs are one image; build_id, where known, decides.
+// The identity of an image. Equal specs are one image. If there is a build_id, it decides.
 struct ImageSpec {
   ImageKind kind = ImageKind::kUser;
-  std::string path;                 // as recorded; display name
+  std::string path;                 // as recorded; shown to the user
   std::vector<std::byte> build_id;  // empty: unknown
-  // A ProcessKey. kJit, kJitDump: whose map or dump; user images: whose /proc/PID/root may hold the
-  // file.
+  // A ProcessKey. kJit and kJitDump: the process that wrote the map or dump. User images: the
+  // process whose /proc/PID/root may contain the file.
   uint32_t pid = 0;
-  // Of that process; it says nothing of which image this is. See Images::SetLife.
+  // The life of that process. Not part of the identity. See Images::SetLife.
   ProcessLife life;
-  // User images: device and inode of the recorded file, as MMAP2 records have them. They decide
-  // where there is no build-id. `ino` 0: unknown.
+  // User images: device and inode of the file, from the MMAP2 record. They decide if there is no
+  // build-id. `ino` 0: unknown.
   uint32_t maj = 0, min = 0;
   uint64_t ino = 0;
-  // Modules: where the recorded kernel had it; 0: unknown.
+  // Modules: load address in the recorded kernel; 0: unknown.
   RuntimeAddress start;
-  // kJitDump: when the process mapped it, by the clock of the recording; 0: unknown. It says
-  // nothing of which image this is.
+  // kJitDump: time of the mmap, by the clock of the recording; 0: unknown. Not part of the
+  // identity.
   uint64_t mapped_at = 0;
 };
 
-// Says if the kernel that runs here, which kallsyms and the vdso describe, is the recorded one. It
-// counts for images of the kernel without a build-id, which would decide.
+// Tells whether the running kernel, which kallsyms and the vdso describe, is the recorded one. Used
+// only for kernel images without a build-id; a build-id decides by itself.
 enum class RunningKernel : uint8_t {
   kIsRecorded,
-  kMayBe,      // it is if it lies where the recorded one lay (Images::SetKernelReference)
-  kIsAnother,  // or nothing proves that it is not
+  // It is the recorded one if it lies at the same address (Images::SetKernelReference).
+  kMayBe,
+  // It is another one, or nothing proves that it is the recorded one.
+  kIsAnother,
 };
 
-// Why an address has no name. A value, not an error. Recordings hold these numbers, and those of
-// ImageKind: add at the end.
+// The reason why an address has no name. A value, not an error. Recordings store these numbers and
+// those of ImageKind, so new values are added at the end.
 enum class Reason : uint8_t {
   kNamed,
-  kNoImageFile,      // the file is not there (any more)
-  kBuildIdMismatch,  // the file there is another build, or of a deleted file's name
-  kNotElf,           // unreadable or corrupt
-  kNoSymbol,         // no symbol covers the address
-  kRestricted,       // kptr_restrict hides kernel addresses
+  kNoImageFile,  // the file does not exist (any more)
+  // The file there is another build, or only has the name of a deleted file.
+  kBuildIdMismatch,
+  kNotElf,      // unreadable or corrupt
+  kNoSymbol,    // no symbol covers the address
+  kRestricted,  // kptr_restrict hides kernel addresses
 };
 
-// One function at an address. Several when calls were inlined there: innermost first, the last one
-// is the function that has the code, under the name that its ELF symbol gives it. File and line are
-// those of the instruction in the first one, and of the call of the one before in the others.
+// One function at an address. An address has several if calls were inlined there: innermost first.
+// The last one contains the code and has the name of its ELF symbol. File and line of the first one
+// are those of the instruction; of each other one, those of its call to the previous one.
 struct NamedFunction {
   std::string_view name;  // lives as long as the Symbolizer
-  ElfAddress start;       // of the symbol; of what was inlined, that of the last one
+  // Start of the symbol; for an inlined function, that of the last function.
+  ElfAddress start;
   uint64_t size = 0;
   bool inlined = false;
   std::string_view file;  // empty: unknown
@@ -94,127 +98,130 @@ struct NamedFunction {
 struct Naming {
   Reason reason = Reason::kNoSymbol;
   std::span<const NamedFunction> functions;  // lives until the next call of Name
-  // From the last function's start to the address; where it has no name, from `unnamed_start`, or
-  // where that is unknown, from the start of the neighbour (AddressFacts).
+  // Bytes from the last function's start to the address. Without a name, bytes from
+  // `unnamed_start`; if that is unknown, from the start of the neighbour (AddressFacts).
   uint64_t distance = 0;
-  // kNoSymbol: the function without a name that has the address, as call frame information knows
-  // it. Size 0: unknown.
+  // kNoSymbol: the function without a name that contains the address, according to call frame
+  // information. Size 0: unknown.
   ElfAddress unnamed_start;
   uint64_t unnamed_size = 0;
-  // What images of kind kUser and kVdso themselves have for the address, where that is known.
+  // The address in the image's own address space, for kUser and kVdso images; empty: unknown.
   std::optional<ElfAddress> address;
 };
 
-// Bytes of an image's file, as long as the Symbolizer lives.
+// Bytes of an image's file, valid as long as the Symbolizer.
 struct CodeBytes {
-  Reason reason = Reason::kNoImageFile;  // kNamed where there are bytes
+  Reason reason = Reason::kNoImageFile;  // kNamed if there are bytes
   std::span<const std::byte> bytes;
-  CodePlace place;       // of the first one
+  CodePlace place;       // position of the first byte
   uint16_t machine = 0;  // EM_… of <elf.h>
 };
 
-// ~/.debug; none where there is no HOME.
+// Returns ~/.debug; nothing if HOME is unset.
 std::vector<std::string> UsersBuildIdCaches();
 
-// How facts become names (present.h).
+// Options of turning facts into names (present.h).
 struct PresentOptions {
   bool demangle = true;
-  bool inlines = true;  // else inlined calls, and files and lines with them, are left out
-  // Where no symbol covers an address, its function is told by call frame information.
+  bool inlines = true;  // false: no inlined calls, files and lines
+  // True to name the function at an address without a symbol by its start, from call frame
+  // information.
   bool function_starts = true;
-  // A symbol without a size ends where its function does; else, as perf has it, where the next one
-  // starts.
+  // True to end a symbol without a size where its function ends. False, as in perf: it ends where
+  // the next symbol starts.
   bool bounded_symbols = true;
 };
 
-// `inlines` says as well whether debug information is read at all.
+// Options of a Symbolizer. `inlines` also decides whether debug information is read at all.
 struct SymbolizerOptions : PresentOptions {
-  bool lines = true;  // else files and lines are unknown; most of the time is spent on them
-  std::string symfs;  // in front of the paths of images; empty: nothing
+  // False: files and lines are unknown. Reading them takes most of the time.
+  bool lines = true;
+  std::string symfs;  // prefix for the paths of images; empty: none
   std::string kallsyms_path = "/proc/kallsyms";
-  bool kallsyms_is_recorded = false;  // it is the recorded kernel's, whatever runs here
+  bool kallsyms_is_recorded = false;  // kallsyms_path belongs to the recorded kernel
   RunningKernel running_kernel = RunningKernel::kIsRecorded;
   std::vector<std::byte> kernel_build_id;  // of the recorded kernel; empty: unknown
-  // True if the recording says that it was made on another machine.
+  // True if the recording was made on another machine, by its own statement.
   bool is_of_another_machine = false;
   std::string proc_path = "/proc";
   std::string sys_path = "/sys";           // build-ids of the running kernel and its modules
   std::string jit_map_directory = "/tmp";  // of perf-PID.map
-  // Debug files are in .build-id/ below each of these, or where .gnu_debuglink says.
+  // Directories with debug files, in .build-id/ or where .gnu_debuglink points.
   std::vector<std::string> debug_directories = {"/usr/lib/debug"};
-  // perf's caches of files by build-id.
+  // perf's caches, with files by build-id.
   std::vector<std::string> build_id_caches = UsersBuildIdCaches();
-  // Files by build-id that are taken where none of these has one; null: none. May be added to until
-  // the first address is named.
+  // Fetched files, used if no other directory has the build-id; null: none. Files may be added
+  // until the first address is named.
   std::shared_ptr<const FetchedFiles> fetched;
-  // Files that who recorded them has open still; null: none.
+  // Files that the recorder still keeps open; null: none.
   std::shared_ptr<const KeptFiles> kept;
 
-  // Looks for all of these below `directory`: nothing is taken from this machine's own files.
+  // Makes all these paths relative to `directory`, so that no file of this machine itself is used.
   void LookBelow(const std::string& directory);
 };
 
-// Images by number, and what they have besides names. Not thread-safe.
+// Images by number, and their properties besides names. Not thread-safe.
 class Images {
  public:
   virtual ~Images() = default;
 
-  // Opens nothing. User images that differ in `pid` only are one image, unless the process lives in
-  // a file system of its own or the file is deleted.
+  // Returns the number of an image. Opens nothing. User images that differ only in `pid` are one
+  // image, unless the process lives in a file system of its own or the file is deleted.
   virtual ImageId AddImage(const ImageSpec& spec) = 0;
   virtual const ImageSpec& image(ImageId id) const = 0;
 
-  // What is known of a process (a ProcessKey) that images were or will be added for. May be told
-  // again when more is known: what is known when the first address of an image is named counts.
+  // Sets what is known about a process (a ProcessKey) whose images were or will be added. May be
+  // called again when more is known; the last call before the first address of an image is named
+  // counts.
   virtual void SetLife(uint32_t /*process*/, const ProcessLife& /*life*/) {}
 
-  // What is in a dump (kJitDump), in the order of time; lives as long as this. Its file offsets are
-  // those to be named. Errors: those of OpenJitFile (files/jit_file.h) and of
+  // Returns the code in a dump (kJitDump) in time order, valid as long as this object. Its file
+  // offsets are the addresses to name. Errors: those of OpenJitFile (files/jit_file.h) and of
   // JitDump::Read.
   virtual absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) = 0;
-  // Lines for a person, about files that were opened since the last call and of which a part was
-  // not read, as it is too much.
+  // Returns warnings for the user about files opened since the last call that were read only in
+  // part because they are too large.
   virtual std::vector<std::string> TakeWarnings() { return {}; }
-  // At most `size` bytes of the code that an image of kind kUser, kVdso, kKernel (then its vmlinux)
-  // or kJitDump has at `address`, which is as for NameAt, as far as its file has them. Only of the
-  // very file that was recorded, by its build-id, which dumps do not have.
+  // Returns at most `size` bytes of code at `address` (as in NameAt) of a kUser, kVdso, kKernel
+  // (from its vmlinux) or kJitDump image; fewer if its file has fewer. The file must have the
+  // recorded build-id, except dumps, which have none.
   virtual CodeBytes CodeAt(ImageId /*image*/, ElfAddress /*address*/, uint64_t /*size*/) {
     return {};
   }
 
-  // Where a kernel symbol was when the addresses were recorded: `_text` or `_stext`, from the
-  // kernel's MMAP record. The kernel may have moved since (KASLR and a reboot); names are found all
-  // the same. To be called before the first kernel address is named.
+  // Sets where a kernel symbol, `_text` or `_stext`, was during the recording, from the kernel's
+  // MMAP record. It corrects addresses if the kernel moved since (KASLR after a reboot). Call it
+  // before the first kernel address is named.
   virtual void SetKernelReference(std::string_view symbol, RuntimeAddress address) = 0;
 
-  // A function that the kernel announced (KSYMBOL): BPF programs and trampolines. Names kBpf,
-  // kKernel and kModule images, before kallsyms does; a later one replaces those that it overlaps.
+  // Adds a function that the kernel announced (KSYMBOL): a BPF program or trampoline. It names
+  // kBpf, kKernel and kModule images before kallsyms does. A later function replaces the ones that
+  // it overlaps.
   virtual void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) = 0;
 };
 
-// Not thread-safe. Names are those of the images' symbol tables, chosen between aliases as perf
-// chooses (symbol_table.h), so that the rows of a report are perf's. Opens an image when the first
-// address in it is named, and each image once.
+// Names addresses by the images' symbol tables. Between aliases it chooses as perf does
+// (symbol_table.h), so that the rows of a report equal perf's. Opens each image once, when its
+// first address is named. Not thread-safe.
 class Symbolizer : public Images {
  public:
-  // These places will be asked for next, in this order. To say so costs nothing, and saves much
-  // where names come from another process; what is not said is named all the same.
+  // Announces the places of the next Name calls, in order. Optional. Saves much time if names come
+  // from another process.
   virtual void WillName(ImageId /*image*/, std::span<const CodePlace> /*places*/) {}
 
-  // Names the code at a place of the image, which is in a file if IsInFile of the image's kind says
-  // so. For a return address the caller passes the place one byte before. Cost: a binary search;
-  // the first time in an image its file is opened and its symbols are sorted, the first time in a
-  // function its name is demangled, and the first time in a compilation unit its debug information
-  // is read.
+  // Names the code at a place of the image: a file offset or a runtime address, see IsInFile. For a
+  // return address the caller passes the place one byte before. Cost: a binary search. In addition,
+  // the first call for an image opens its file and sorts its symbols, the first for a function
+  // demangles its name, and the first for a compilation unit reads its debug information.
   virtual Naming Name(ImageId image, CodePlace place) = 0;
 
-  // The same by the address that an image of kind kUser or kVdso itself has for the code; of
-  // kKernel by the runtime address, and of kJitDump by the place in the dump.
+  // Names the code at an address of the image's own address space (kUser, kVdso), at a runtime
+  // address (kKernel), or at an offset in the dump (kJitDump).
   virtual Naming NameAt(ImageId image, ElfAddress address) = 0;
 
-  // True if debug information that belongs to root or to the user, in files on this machine's own
-  // file systems, says that the code at `address` (as for NameAt) comes from the source file
-  // `source`. What a recording says counts for nothing. Opens the image's files.
+  // Returns true if debug information says that the code at `address` (as in NameAt) comes from the
+  // source file `source`. Only debug information in local files of root or the user counts; that of
+  // the recording does not. Opens the image's files.
   virtual bool IsSourceOf(ImageId /*image*/, ElfAddress /*address*/, std::string_view /*source*/) {
     return false;
   }

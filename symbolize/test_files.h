@@ -14,7 +14,7 @@
 
 namespace profiler::symbolize {
 
-// A file that testdata/BUILD made.
+// Returns the path of a file made by testdata/BUILD.
 inline std::string TestFile(std::string_view name) {
   return std::string(std::getenv("TEST_SRCDIR")) + "/" + std::getenv("TEST_WORKSPACE") +
          "/symbolize/testdata/" + std::string(name);
@@ -30,7 +30,7 @@ inline void WriteFile(const std::string& path, std::string_view text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }
 
-// An empty directory of the running test.
+// Creates an empty directory for the running test and returns its path.
 inline std::string TestDirectory() {
   const auto* info = testing::UnitTest::GetInstance()->current_test_info();
   const std::string path = testing::TempDir() + "/" + info->test_suite_name() + "." + info->name();
@@ -44,7 +44,7 @@ inline std::vector<std::byte> Bytes(std::string_view text) {
   return {data, data + text.size()};
 }
 
-// As the parsers of whole files want it: with a NUL at the end.
+// Returns the text with a final NUL, as the parsers of whole files require.
 inline std::vector<std::byte> NulTerminated(std::string_view text) {
   std::vector<std::byte> bytes = Bytes(text);
   bytes.push_back(std::byte{0});

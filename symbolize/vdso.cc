@@ -26,7 +26,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// The section headers are the last thing in the file.
+// Returns the size of the file: section headers come last in it.
 size_t SizeOfFile(std::span<const std::byte> start) {
   const LibelfFile file(start);
   GElf_Ehdr header;
@@ -39,15 +39,16 @@ size_t SizeOfFile(std::span<const std::byte> start) {
 constexpr long kMapVdsoOf32Bit = 0x2002;  // ARCH_MAP_VDSO_32 of arch_prctl(2), <asm/prctl.h>
 constexpr uintptr_t kAskedFor = 0x10000000;
 constexpr size_t kPage = 4096;
-constexpr size_t kMostPages = 64;       // of the kernel's data in front of it
-constexpr size_t kMostBytes = 1 << 16;  // what a pipe takes without a reader
+constexpr size_t kMostPages = 64;       // data pages of the kernel before the image
+constexpr size_t kMostBytes = 1 << 16;  // a pipe takes so much without a reader
 
 struct Range {
   void* start = nullptr;
   size_t size = 0;
 };
 
-// A process may have one vdso, so its own has to go, with the data in front of it.
+// Returns the mappings of our own vdso and its data. They are unmapped first, because a process can
+// have only one vdso.
 std::vector<Range> MappingsOfVdso() {
   std::vector<Range> mappings;
   std::ifstream maps("/proc/self/maps");
@@ -63,12 +64,12 @@ std::vector<Range> MappingsOfVdso() {
   return mappings;
 }
 
-// In the child, which shares no memory with this process but may have been made while other threads
-// held locks: system calls alone.
+// Runs in the child. The child has its own memory, but other threads may have held locks when it
+// was made, so it may only use system calls.
 [[noreturn]] void MapAndWrite(std::span<const Range> own, int to) {
   for (const Range& range : own) munmap(range.start, range.size);
   const long size = syscall(SYS_arch_prctl, kMapVdsoOf32Bit, kAskedFor);
-  // The image is behind some pages of data, of which not all can be read.
+  // The image follows some data pages, some of which are unreadable.
   for (size_t i = 0; size > 0 && i < kMostPages; ++i) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
     auto* const page = reinterpret_cast<std::byte*>(kAskedFor + i * kPage);
@@ -89,7 +90,8 @@ std::vector<std::byte> ReadVdsoOf32Bit() {
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};
   const UniqueFd from(ends[0]);
   UniqueFd to(ends[1]);
-  // Whoever waits for children of this process is not told of this one: it ends without a signal.
+  // No exit signal, so that other code of this process that waits for its children does not see
+  // this one.
   const long child = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
   if (child == 0) MapAndWrite(own, to.get());
   to.Reset();

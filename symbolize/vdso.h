@@ -1,6 +1,6 @@
-// The vdso, which the kernel maps into each process and has no file of: a small library of system
-// calls. A kernel of x86-64 has another one for programs with 32 bits, where all their system calls
-// are made and their signal handlers return to.
+// The vdso: a small library of system calls that the kernel maps into each process and that has no
+// file. A kernel of x86-64 has a second one for 32-bit programs, which make all their system calls
+// there and whose signal handlers return to it.
 
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace profiler::symbolize {
 
-// What the image of programs with 32 bits is called. The kernel calls both [vdso].
+// Path that stands for the 32-bit vdso in an ImageSpec. The kernel calls both [vdso].
 inline constexpr std::string_view kVdsoOf32Bit = "[vdso32]";
 
-// The ELF file that this process has mapped; empty where it has none. Valid for ever.
+// Returns the vdso that this process has mapped; empty: none. Valid for the whole run.
 std::span<const std::byte> OwnVdso();
 
-// The one of programs with 32 bits, empty where this kernel gives none. The first call asks for it
-// in a child of this process, which takes a millisecond; under a seccomp filter that permits no
-// fork there is none, unless it was asked for before. Valid for ever. Thread-safe.
+// Returns the vdso of 32-bit programs; empty if the kernel provides none. The first call maps it in
+// a child process, which takes a millisecond; if a seccomp filter forbids to fork then, it is
+// empty. Valid for the whole run. Thread-safe.
 std::span<const std::byte> VdsoOf32Bit();
 
 }  // namespace profiler::symbolize

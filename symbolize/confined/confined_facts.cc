@@ -23,17 +23,17 @@
 namespace profiler::symbolize {
 namespace {
 
-// What an image of the worst kind can cost, three times.
+// Give up after this many processes have ended, because each may have used its full budget.
 constexpr int kMostEnded = 3;
 
-// One of the two processes, made when it is first asked, and again after it has ended.
+// One of the two processes. Started by the first question, and again after it has ended.
 class Reader {
  public:
   Reader(const SymbolizerOptions& options, const ConfinementOptions& confinement,
          FileRules::Owners owners)
       : options_(options), confinement_(confinement), owners_(owners) {}
 
-  // The kernel's functions and where it lies, for those to come as well.
+  // Sends a message about the kernel (functions, address), also to processes started later.
   void Tell(MessageKind kind, const std::string& content) {
     told_.emplace_back(kind, content);
     if (process_ != nullptr) (void)process_->Tell(kind, content);
@@ -43,10 +43,10 @@ class Reader {
   struct Answer {
     std::string content;
     std::vector<std::string> warnings;
-    bool refused_owner = false;  // a file of somebody else was asked for, and not given
+    bool refused_owner = false;  // it asked for a file of another user
   };
 
-  // The process that gave the error is gone.
+  // Asks the process. If this returns an error, the process has ended.
   absl::StatusOr<Answer> Ask(MessageKind kind, std::string content) {
     PROFILER_RETURN_IF_ERROR(Start());
     if (unconfined_) return Split(unconfined_->Answer(kind, content).value_or(""));
@@ -59,15 +59,15 @@ class Reader {
     return Split(*std::move(answer), rules_->TakeRefusedOwner());
   }
 
-  // An answer that made no sense.
+  // Ends the process, for example after an invalid answer.
   void End() {
     process_.reset();
     ++ended_;
   }
 
-  // Of what the process has said since it was made.
+  // Returns the reader of the current process's answers.
   FactsReader& facts() { return *facts_; }
-  // Whose the file is that was given to it under that path.
+  // Returns owner and size of the file that the process got for that path.
   std::optional<TrustedFile> GivenAt(const std::string& path) const {
     return unconfined_ ? std::nullopt : rules_->GivenAt(path);
   }
@@ -94,7 +94,7 @@ class Reader {
       budget = {};
       budget.time *= 10;
     }
-    // What one image has spent is not given to the next one again.
+    // Halves the budget each time, so that images that use it up cannot cost much in total.
     for (int i = 0; i < ended_; ++i) budget.time /= 2;
     auto process = ConfinedProcess::Start([this](int socket) { ServeFacts(socket, options_); },
                                           *rules_, budget);
@@ -126,18 +126,18 @@ class Reader {
   const ConfinementOptions& confinement_;
   const FileRules::Owners owners_;
   std::vector<std::pair<MessageKind, std::string>> told_;
-  std::deque<std::string> strings_;  // of all that was ever said
+  std::deque<std::string> strings_;  // of all processes
   std::optional<FactsReader> facts_;
   std::optional<FileRules> rules_;
   std::unique_ptr<ConfinedProcess> process_;  // null: none yet, or it has ended
   int ended_ = 0;
-  std::optional<FactsServer> unconfined_;  // where there is no confinement
+  std::optional<FactsServer> unconfined_;  // used if confinement is impossible
 };
 
 struct Image {
   bool is_of_others = false;                                  // the second process reads it
-  bool failed = false;                                        // nothing is asked of it any more
-  std::optional<bool> may_have_file;                          // none: nobody has looked
+  bool failed = false;                                        // true: do not ask about it again
+  std::optional<bool> may_have_file;                          // empty: not checked yet
   std::optional<absl::StatusOr<std::vector<JitCode>>> codes;  // of a dump
 };
 
@@ -154,14 +154,14 @@ class ConfinedFacts final : public FactSource {
 
   ImageId AddImage(const ImageSpec& spec) override {
     const ImageId id = specs_.Add(spec);
-    // What it is read by, none of the two processes may do.
+    // Reading the 32-bit vdso needs system calls that confined processes may not make.
     if (spec.path == kVdsoOf32Bit) VdsoOf32Bit();
     if (static_cast<uint32_t>(id) == images_.size()) images_.emplace_back();
     return id;
   }
   const ImageSpec& image(ImageId id) const override { return specs_[id]; }
 
-  // The process that is asked about an image hears of its life then.
+  // The new life is sent with the next question about an image.
   void SetLife(uint32_t process, const ProcessLife& life) override {
     specs_.SetLife(process, life);
   }
@@ -186,11 +186,12 @@ class ConfinedFacts final : public FactSource {
     const std::optional<std::string> answer = Ask(id, MessageKind::kFileOf, {});
     if (!answer || At(id).is_of_others) return std::nullopt;
     ByteReader from(BytesOfText(*answer));
-    // Whose it is, and how long, this process has seen itself.
+    // Owner and size come from this process's own records, not from the answer.
     return own_.GivenAt(std::string(ReadText(from)));
   }
 
-  // The first process is given no files of others, so nothing that it says can be theirs.
+  // The first process never gets files of other users, so no untrusted file can influence its
+  // answer.
   bool AreFilesTrusted(ImageId id) override {
     const std::optional<std::string> answer = Ask(id, MessageKind::kAreTrusted, {});
     if (!answer || At(id).is_of_others) return false;
@@ -198,7 +199,8 @@ class ConfinedFacts final : public FactSource {
     return from.Read<uint8_t>() != 0 && from.ok();
   }
 
-  // A build-id goes to servers: what took the process over may not tell them more than that.
+  // Build-ids are sent to servers. The length limit prevents a process that was taken over from
+  // sending other data through them.
   std::optional<MissingFiles> MissingFilesOf(ImageId id) override {
     constexpr size_t kLongestBuildId = 64;
     if (specs_[id].kind != ImageKind::kUser) return std::nullopt;
@@ -247,7 +249,7 @@ class ConfinedFacts final : public FactSource {
   }
 
   AddressFacts FindAt(ImageId id, ElfAddress address) override {
-    announced_.clear();  // their strings stay, their inlined calls do not
+    announced_.clear();  // its strings stay valid, its inlined calls do not
     ContentWriter to;
     to.Put(uint32_t{1}).Put(address.value);
     const std::vector<AddressFacts> facts = AskForFacts(id, MessageKind::kFindAt, std::move(to), 1);
@@ -291,8 +293,8 @@ class ConfinedFacts final : public FactSource {
     others_.Tell(kind, content);
   }
 
-  // A recording of another machine, or of an attacker, names thousands that are not here: asking
-  // for each of them takes ten times as long as looking.
+  // A recording from another machine, or from an attacker, may name thousands of missing files.
+  // Checking here is ten times as fast as asking the process.
   bool MayHaveFile(ImageId id) {
     if (specs_[id].kind != ImageKind::kUser) return true;
     std::optional<bool>& known = At(id).may_have_file;
@@ -303,7 +305,7 @@ class ConfinedFacts final : public FactSource {
     return *known;
   }
 
-  // The answer about an image, from the process that may read it. None: nobody can.
+  // Asks the process that may read the image. Empty: the image cannot be read.
   std::optional<std::string> Ask(ImageId id, MessageKind kind, ContentWriter question) {
     Image& image = At(id);
     if (image.failed) return std::nullopt;
@@ -352,7 +354,7 @@ class ConfinedFacts final : public FactSource {
     return unreadable;
   }
 
-  // Ends the process as well, which was taken over.
+  // Marks the image as unreadable and ends the process, which may have been taken over.
   void GiveUp(ImageId id, const absl::Status& why) {
     ReaderOf(id).End();
     Fail(id, why);
@@ -361,7 +363,7 @@ class ConfinedFacts final : public FactSource {
   void Fail(ImageId id, const absl::Status& why) {
     At(id).failed = true;
     if (!confinement_.warn) return;
-    // One line for all the images to come.
+    // One warning for all images, if no process is available.
     if (absl::IsUnavailable(why) && std::exchange(said_unavailable_, true)) return;
     confinement_.warn(absl::StrCat(specs_[id].path, " has no names: ", why.message()));
   }
@@ -372,13 +374,13 @@ class ConfinedFacts final : public FactSource {
   std::deque<Image> images_;
   Reader own_;
   Reader others_;
-  // What WillFind asked for, and which of it comes next.
+  // The answers to WillFind, and the index of the next one.
   ImageId announced_image_{};
   std::vector<std::pair<CodePlace, AddressFacts>> announced_;
   size_t next_ = 0;
-  std::deque<std::string> code_;  // that was asked for
+  std::deque<std::string> code_;  // bytes returned by CodeAt
   bool said_unavailable_ = false;
-  std::vector<std::string> warnings_;  // of files that were read
+  std::vector<std::string> warnings_;  // about files
 };
 
 }  // namespace

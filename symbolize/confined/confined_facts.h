@@ -1,9 +1,9 @@
-// Facts from files, found by processes that can do nothing else (confined_process.h): what is read
-// of ELF files, DWARF, maps and dumps, which anybody may have written, is read there.
+// Facts from files that untrusted users may have written. Confined processes (confined_process.h),
+// which can do nothing else, read the ELF files, DWARF, maps and dumps.
 //
-// There are up to two of them. One reads files of root and of the user alone; what it says may be
-// kept for later runs. As soon as an image turns out to need a file of somebody else, it goes over
-// to the other one, whose answers are that image's own affair.
+// There are up to two such processes. The first reads only files of root and of the user; its
+// answers may be cached for later runs. An image that needs a file of another user moves to the
+// second process, and its answers are not cached.
 
 #pragma once
 
@@ -16,18 +16,19 @@
 
 namespace profiler::symbolize {
 
+// Options of confinement.
 struct ConfinementOptions {
-  // Where no process can be confined, nothing is read; else it is read in this one, which is said.
+  // True: read nothing if no process can be confined. False: then read in this process, and warn.
   bool required = true;
-  // Told of each image that could not be read to the end, in a line.
+  // Receives one line for each image that could not be read to the end.
   std::function<void(std::string_view line)> warn;
 };
 
-// The facts that CreateFileFacts gives (files/file_facts.h). The first process is made when the
-// first address is asked for, by fork(2): what other threads of this one hold then is held there
-// for ever, so they must not be in the middle of what looking for facts needs (allocating memory is
-// no such thing). Cost of an answer: that of file facts, and two changes of process; a thousand
-// addresses that are announced by WillFind share these. Not thread-safe.
+// Creates a source of the same facts as CreateFileFacts (files/file_facts.h). The first process is
+// made by fork(2) when the first address is looked up. A lock that another thread holds at that
+// time stays locked in the child forever, so other threads must not hold locks that looking up
+// facts needs; those of memory allocation are safe. Cost of a call: that of file facts, and two
+// process switches; addresses announced by WillFind share these. Not thread-safe.
 std::unique_ptr<FactSource> CreateConfinedFacts(const SymbolizerOptions& options,
                                                 const ConfinementOptions& confinement);
 

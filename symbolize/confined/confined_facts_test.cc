@@ -1,4 +1,4 @@
-// Facts are the same, whoever reads the files.
+// Tests that facts are the same, whether read in this process or in a confined one.
 
 #include "symbolize/confined/confined_facts.h"
 
@@ -63,7 +63,7 @@ class ConfinedFactsTest : public testing::Test {
     return places;
   }
 
-  // Places at which the two say something else.
+  // Returns the number of places at which the two sources differ.
   size_t Differences(const ImageSpec& spec, const std::vector<CodePlace>& places, bool announce) {
     const ImageId of_files = files_->AddImage(spec);
     const ImageId of_confined = confined_->AddImage(spec);
@@ -121,7 +121,7 @@ TEST_F(ConfinedFactsTest, AreThoseOfFilesThatWereKeptOpen) {
     return std::make_shared<const UniqueFd>(open(path.c_str(), flags | O_CLOEXEC));
   };
   const auto kept = std::make_shared<KeptFiles>();
-  // One of another root directory, whose debug file is there.
+  // A program in another root directory, with its debug file beside it.
   const std::string program = directory_ + "/root/bin/program";
   std::filesystem::create_directories(directory_ + "/root/bin/.debug");
   std::filesystem::copy_file(TestFile("split"), program);

@@ -24,10 +24,10 @@
 namespace profiler::symbolize {
 namespace {
 
-// Where the child keeps the socket.
+// Descriptor of the socket in the child.
 constexpr int kSocket = kKeptDescriptor;
 
-// What this process has that is its own: what RLIMIT_DATA counts.
+// Returns the private memory of this process in bytes, as RLIMIT_DATA counts it.
 uint64_t PrivateMemory() {
   std::ifstream statm("/proc/self/statm");
   std::array<uint64_t, 6> pages = {};
@@ -42,8 +42,8 @@ void LimitSoftly(int resource, uint64_t limit) {
   setrlimit(static_cast<__rlimit_resource>(resource), &now);
 }
 
-// Ctrl-C is for the one that asks; the rest ends this process as it ends any other, and does none
-// of what the one that asks would do then. SIGBUS stays as it is: files shrink.
+// Ctrl-C is handled by the parent. All other signals get their default action, so that the parent's
+// handlers do not run here. SIGBUS keeps its handler, because files may shrink.
 void ResetSignals() {
   for (int number = 1; number < NSIG; ++number) {
     if (number != SIGBUS) std::signal(number, SIG_DFL);
@@ -148,8 +148,8 @@ absl::StatusOr<Message> ConfinedProcess::ReceiveNext() {
   return HowItEnded();
 }
 
-// A child that computes spends its own time; one that waits for nothing that we know of has lost
-// itself.
+// Waits for data from the child. A child that computes uses up its CPU time; a child that stays
+// idle for 30 seconds hangs.
 absl::Status ConfinedProcess::WaitForMore() {
   constexpr int kMilliseconds = 100;
   constexpr int kMostIdleRounds = 300;
@@ -172,7 +172,7 @@ absl::Status ConfinedProcess::WaitForMore() {
   return absl::OkStatus();
 }
 
-// Its memory. Its time is looked at while it is waited for.
+// Raises the memory limit. The time limit is checked in WaitForMore.
 void ConfinedProcess::Grant() {
   if (kSanitized) return;
   rlimit limit = {};
@@ -186,7 +186,7 @@ void ConfinedProcess::Grant() {
 absl::Status ConfinedProcess::HowItEnded() {
   if (pid_ == 0) return absl::DataLossError("it had ended before");
   int status = 0;
-  // It may have closed the socket and live on.
+  // The child may have closed the socket without ending.
   kill(pid_, SIGKILL);
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }

@@ -1,19 +1,19 @@
-// A process that answers questions about files that others wrote, and can do nothing else.
+// Runs a child process that reads untrusted files and can do nothing else.
 //
 //     this process                                   its child, confined (confinement.h)
 //
 //     Ask(question) ───────────────────────────────▶ FileFacts: ELF, DWARF, maps and dumps
 //                      ◀── may I have this file? ───
-//     FileRules: yes, it is open here ─────────────▶
+//     FileRules: yes, here is its descriptor ───────▶
 //                      ◀───────────────── answer ───
 //
-// The child is forked, not a program of its own: it is there in a millisecond, and reads with the
-// code that is here. Its descriptors are closed but for the socket, and its capabilities are gone.
-// What it has of this process's memory it can tell nobody but this process.
+// The child is a fork of this process, not another program: it starts in a millisecond and has the
+// code already. All its descriptors except the socket are closed, and its capabilities are dropped.
+// It can pass the memory that it inherited only to this process.
 //
-// Its budget grows with what it has been given to read, up to an end. One that spends more, or
-// dies, was in the hands of the file that it had been asked about: the question's answer is an
-// error, and the next one goes to a new child.
+// Its budget grows with the size of the files that it was given, up to a limit. If a child exceeds
+// its budget or dies, a file may have taken it over: the current question fails, and the next one
+// goes to a new child.
 //
 // Private to this package.
 
@@ -34,41 +34,42 @@
 
 namespace profiler::symbolize {
 
-// What a child may use. Files that were read are counted as what they take on disk.
+// Limits of a child. The size of a file is the space that it occupies on disk.
 struct ConfinedBudget {
-  std::chrono::milliseconds time{3'000};  // of CPU, for nothing but being asked
+  std::chrono::milliseconds time{3'000};  // CPU time, independent of files
   std::chrono::milliseconds time_a_megabyte{150};
   std::chrono::milliseconds most_time = std::chrono::hours(24);
-  uint64_t memory = uint64_t{192} << 20;  // beyond what it began with
+  uint64_t memory = uint64_t{192} << 20;  // more than at the start
   uint64_t memory_a_byte = 4;
   uint64_t most_memory = uint64_t{1} << 40;
 };
 
-// For files that anybody may have made as large as there is room on a disk.
+// Budget for files of other users, who may make a file as large as their disk.
 inline constexpr ConfinedBudget kBudgetForOthers = {
     .time_a_megabyte = std::chrono::milliseconds(20),
     .most_time = std::chrono::seconds(10),
     .most_memory = uint64_t{320} << 20,
 };
 
-// Not thread-safe.
+// A confined child process. Not thread-safe.
 class ConfinedProcess {
  public:
-  // Forks a process that confines itself and then calls `serve` with its end of the socket, until
-  // that returns. `rules` must outlive this. Errors: those of fork(2) and socketpair(2);
-  // kUnimplemented where it cannot be confined.
+  // Forks a process that confines itself and then calls `serve` with its end of the socket until
+  // `serve` returns. `rules` must outlive this object. Errors: those of fork(2) and socketpair(2);
+  // kUnimplemented if the process cannot be confined.
   static absl::StatusOr<std::unique_ptr<ConfinedProcess>> Start(
       const std::function<void(int socket)>& serve, FileRules& rules, const ConfinedBudget& budget);
   ~ConfinedProcess();
   ConfinedProcess(const ConfinedProcess&) = delete;
   ConfinedProcess& operator=(const ConfinedProcess&) = delete;
 
-  // Tells it something that it does not answer. Errors: those of Send.
+  // Sends a message that has no answer. Errors: those of Send.
   absl::Status Tell(MessageKind kind, std::string content);
 
-  // The content of its answer. Serves what it asks for meanwhile. After an error there is no use in
-  // asking it again. Errors: kDeadlineExceeded where it took more than its time, kResourceExhausted
-  // more than its memory, kDataLoss where it died or said nonsense.
+  // Sends a question and returns the content of the answer. Meanwhile answers the child's requests
+  // for files. After an error the child cannot be asked again. Errors: kDeadlineExceeded: time
+  // budget exceeded; kResourceExhausted: memory budget exceeded; kDataLoss: the child died or sent
+  // an invalid message.
   absl::StatusOr<std::string> Ask(MessageKind kind, std::string content);
 
  private:
@@ -79,11 +80,11 @@ class ConfinedProcess {
   void Grant();
   absl::Status HowItEnded();
 
-  pid_t pid_;  // 0: it was waited for
+  pid_t pid_;  // 0: it has ended and was waited for
   const UniqueFd socket_;
   FileRules& rules_;
   const ConfinedBudget budget_;
-  const uint64_t first_memory_;  // bytes
+  const uint64_t first_memory_;  // private memory at the start, in bytes
 };
 
 }  // namespace profiler::symbolize

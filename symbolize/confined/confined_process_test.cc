@@ -1,4 +1,4 @@
-// What a confined process can do, and what becomes of one that misbehaves.
+// Tests the limits of a confined process, and what happens if it misbehaves.
 
 #include "symbolize/confined/confined_process.h"
 
@@ -29,14 +29,14 @@ class ConfinedProcessTest : public testing::Test {
  protected:
   ConfinedProcessTest() : rules_(options_, FileRules::Owners::kAll) {}
 
-  // The answer to one question of a process that does that; or what went wrong.
+  // Returns the answer of a process that runs `serve`, or the error.
   std::string Ask(const std::function<void(int socket)>& serve, const ConfinedBudget& budget = {}) {
     auto process = ConfinedProcess::Start(serve, rules_, budget);
     if (!process.ok()) return process.status().ToString();
     auto answer = (*process)->Ask(MessageKind::kFind, "question");
     return answer.ok() ? *answer : answer.status().ToString();
   }
-  // What the call says, "OK" or an error, in a process that makes it.
+  // Returns the result of `call` in a confined process: "OK" or the name of an error.
   std::string Try(const std::function<long()>& call) {
     return Ask([&](int socket) {
       (void)Receive(socket);
@@ -108,7 +108,7 @@ TEST_F(ConfinedProcessTest, EndsWhenItTakesTooMuchMemory) {
 
 TEST_F(ConfinedProcessTest, HasNoMoreThanTheMostHoweverMuchItIsGiven) {
   if (kSanitized) GTEST_SKIP() << "sanitizers have memory of their own";
-  // A process of 64 MB that asks for this program first, and its budget.
+  // A process that allocates 64 MiB and first asks for this program, which raises its budget.
   const auto said = [&](const ConfinedBudget& budget) {
     return Ask(
         [](int socket) {
@@ -158,7 +158,7 @@ TEST_F(ConfinedProcessTest, MaySayNonsense) {
             "DATA_LOSS: no question");
 }
 
-// What a process that asks for the file at `path` is told.
+// Returns the decision about the file at `path`.
 std::string Given(FileRules& rules, const std::string& path) {
   ContentWriter to;
   to.PutText(path).PutText("");
@@ -167,7 +167,7 @@ std::string Given(FileRules& rules, const std::string& path) {
   return reply->fd.valid() ? "given" : "refused";
 }
 
-// The same of a question for a file of the kernel.
+// Returns the decision about a file of the kernel.
 std::string GivenOfKernel(FileRules& rules, const std::string& path) {
   ContentWriter to;
   to.PutText(path);

@@ -22,7 +22,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// What reading files in memory, and talking through a socket, takes. By name, for not every
+// System calls that reading files in memory and using a socket needs. By name, because not every
 // architecture has all of them.
 constexpr auto kPermitted = std::to_array<const char*>({
     // memory
@@ -46,13 +46,13 @@ constexpr auto kPermitted = std::to_array<const char*>({
     "fadvise64",
     "poll",
     "ppoll",
-    // signals of its own: a file that shrinks (src/base/mapped_file.h)
+    // its own signals: a file that shrinks (src/base/mapped_file.h)
     "rt_sigaction",
     "rt_sigprocmask",
     "rt_sigreturn",
     "sigaltstack",
     "restart_syscall",
-    // who and when
+    // identity and time
     "getpid",
     "gettid",
     "getuid",
@@ -67,12 +67,12 @@ constexpr auto kPermitted = std::to_array<const char*>({
     "sched_yield",
     "getrusage",
     "uname",
-    // the end
+    // exit
     "exit",
     "exit_group",
 });
 
-// What the sanitizers take besides.
+// Additional calls of the sanitizers.
 constexpr auto kPermittedToSanitizers = std::to_array<const char*>({"pipe", "pipe2"});
 
 constexpr auto kOpening = std::to_array<const char*>({
@@ -86,7 +86,7 @@ constexpr auto kOpening = std::to_array<const char*>({
 
 using Filter = std::unique_ptr<void, void (*)(scmp_filter_ctx)>;
 
-// Calls that this architecture does not have need no rule.
+// Adds a rule. A call that this architecture lacks needs none.
 template <class... Arguments>
 int AddRule(const Filter& filter, uint32_t action, const char* name, Arguments... arguments) {
   const int number = seccomp_syscall_resolve_name(name);
@@ -94,7 +94,7 @@ int AddRule(const Filter& filter, uint32_t action, const char* name, Arguments..
   return seccomp_rule_add(filter.get(), action, number, sizeof...(arguments), arguments...);
 }
 
-// Of a call that fails `error` is negative.
+// Adds all rules. Returns 0, or a negative error.
 int AddRules(const Filter& filter) {
   for (const char* const name : kPermitted) {
     if (const int error = AddRule(filter, SCMP_ACT_ALLOW, name)) return error;
@@ -116,7 +116,7 @@ int AddRules(const Filter& filter) {
       return error;
     }
   }
-  // fstat(2), as glibc 2.33 to 2.38 have it.
+  // fstat(2) of glibc 2.33 to 2.38
   if (const int error = AddRule(filter, SCMP_ACT_ALLOW, "newfstatat",
                                 SCMP_A3(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH))) {
     return error;
@@ -129,7 +129,7 @@ int AddRules(const Filter& filter) {
 absl::Status InstallFilter() {
   const Filter filter(seccomp_init(SCMP_ACT_ERRNO(EPERM)), seccomp_release);
   if (filter == nullptr) return absl::ResourceExhaustedError("seccomp_init");
-  // Two dozen comparisons a call else.
+  // A binary tree; the default would compare two dozen numbers per system call.
   seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (const int error = AddRules(filter)) return ErrnoStatus(-error, "seccomp_rule_add");
   const int error = seccomp_load(filter.get());
@@ -145,11 +145,11 @@ absl::Status DropCapabilities() {
   return absl::OkStatus();
 }
 
-// A ruleset that handles all ways to open a file and permits none. Where the kernel has no
-// Landlock the filter does it alone.
+// Forbids to open files with a Landlock ruleset that handles all accesses and permits none. On
+// kernels without Landlock only the filter forbids it.
 void ForbidFiles() {
   landlock_ruleset_attr attr = {};
-  // Those of its first version (Linux 5.13): what reads, writes, runs, makes or removes.
+  // All accesses of its first version (Linux 5.13): read, write, execute, create, remove.
   attr.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
   const UniqueFd ruleset(
       static_cast<int>(syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0)));

@@ -1,13 +1,13 @@
-// Takes from a process what it does not need to read files that it is handed.
+// Removes all rights from a process except those to read files that it receives.
 //
-//   capabilities     all dropped, and none can be got again (no_new_privs)
-//   Landlock         no file can be opened by name (where the kernel has it)
-//   seccomp filter   memory, its descriptors, its clock; all else fails:
-//                    open and its kin, and executable memory, with EACCES
+//   capabilities     all dropped, for good (no_new_privs)
+//   Landlock         no file can be opened by name (if the kernel has Landlock)
+//   seccomp filter   permits memory, open descriptors and clocks; these calls fail:
+//                    open and similar calls, and executable memory, with EACCES
 //                    everything else with EPERM
-//   /proc            another process of the user cannot read its memory or attach to it
+//   /proc            other processes of the user can neither read its memory nor attach to it
 //
-// Nothing that is refused kills. A library that tries finds an error, as from any system call.
+// A refused system call returns an error, which libraries handle; it does not kill the process.
 
 #pragma once
 
@@ -15,18 +15,18 @@
 
 namespace profiler::symbolize {
 
-// For good. To be called in a process with one thread. Threads cannot be made afterwards.
+// Confines this process permanently. It must have one thread and cannot start others later.
 //
-// Errors: kUnimplemented where the kernel, or a filter that we live under already, refuses to
-// install one: then the process must not go on to read what others wrote. That Landlock is missing
-// is no error. Source: seccomp(2), landlock(7), libseccomp 2.5.
+// Errors: kUnimplemented if the kernel, or a filter that is already installed, refuses a new
+// filter; then this process must not read untrusted files. Missing Landlock is no error. Source:
+// seccomp(2), landlock(7), libseccomp 2.5.
 absl::Status ConfineThisProcess();
 
-// Whether a process can be confined here: makes one that does nothing else. Errors: kUnimplemented;
-// those of fork(2).
+// Checks whether a process can be confined, by confining a child that does nothing else. Errors:
+// kUnimplemented; those of fork(2).
 absl::Status TryConfinement();
 
-// Whether the kernel has Landlock (Linux 5.13) and it is switched on.
+// Returns true if the kernel has Landlock (Linux 5.13) and it is enabled.
 bool HasLandlock();
 
 }  // namespace profiler::symbolize

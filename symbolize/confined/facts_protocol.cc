@@ -8,13 +8,14 @@
 namespace profiler::symbolize {
 namespace {
 
-// What is there of facts.
+// Bits of the byte "present parts".
 constexpr uint8_t kHasAddress = 1;
 constexpr uint8_t kHasFunction = 2;
 constexpr uint8_t kHasNeighbour = 4;
 constexpr uint8_t kHasDebugInfo = 8;
 
-// Who shows a fact relies on what FactSource promises: a function, and an address, of each name.
+// Returns true if the facts keep FactSource's promises, on which code that shows them relies: each
+// name has a function and an address.
 bool IsSound(const AddressFacts& facts) {
   if (facts.reason == Reason::kNamed && !facts.function) return false;
   return facts.address.has_value() || !(facts.function || facts.neighbour);
@@ -149,7 +150,7 @@ AddressFacts FactsReader::ReadFacts(ByteReader& from) {
   facts.has_debug_info = (what & kHasDebugInfo) != 0;
   facts.at = ReadLine(from);
   const auto inlined_calls = from.Read<uint32_t>();
-  if (inlined_calls > from.remaining()) from.Fail();  // each of them takes more than a byte
+  if (inlined_calls > from.remaining()) from.Fail();  // each takes more than a byte
   if (!from.ok() || inlined_calls == 0) return facts;
   std::vector<AddressFacts::Inlined>& inlined = inlined_.emplace_back();
   inlined.reserve(inlined_calls);

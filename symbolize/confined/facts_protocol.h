@@ -1,4 +1,4 @@
-// What the messages between the two processes say.
+// Contents of the messages between this process and the confined one.
 //
 //   question                 content                                     answer's content
 //   kFind                    image, n u32, n × place                     facts of each
@@ -6,31 +6,30 @@
 //   kCodeAt                  image, address u64, size u64                reason u8, machine u16,
 //                                                                        place, bytes
 //   kJitCodes                image                                       status, n u32, n × JitCode
-//   kFileOf                  image                                       path; empty: none is
-//                                                                        trusted
-//   kAreTrusted              image                                       whether its files are
-//                                                                        root's and the user's u8
+//   kFileOf                  image                                       path; empty: none trusted
+//   kAreTrusted              image                                       u8: 1 if root or the user
+//                                                                        owns its files
 //   kMissingFiles            image                                       executable u8, debug
 //                                                                        information u8, build-id;
 //                                                                        empty: nothing is missing
-//   kKernelReference         symbol, address u64                         none comes
-//   kKernelSymbol            start u64, size u64, name                   none comes
+//   kKernelReference         symbol, address u64                         no answer
+//   kKernelSymbol            start u64, size u64, name                   no answer
 //
-//   every answer begins with what there is to warn of: n u32, n × text
+//   every answer begins with warnings: n u32, n × text
 //
 //   image    kind u8, path, build-id, process u32, life, device u32 and u32, inode u64, start u64,
 //            mapped at u64
 //   life     began i64, seen i64, over i64, is replaced u8, has ended u8
 //   place    value u64, in file u8
-//   facts    n u32, n × string that is new │ each: reason u8, what is there u8, address u64,
-//            function, neighbour, line, n u32, n × (name, line)
-//   string   in facts: a number, that of the strings in the order in which they came
+//   facts    n u32, n × new string │ each: reason u8, present parts u8, address u64, function,
+//            neighbour, line, n u32, n × (name, line)
+//   string   in facts: its number, in the order in which new strings were sent
 //
-// While it looks for an answer the confined process asks in its turn:
+// While it answers, the confined process sends requests of its own:
 //
 //   kOpen    path, root                                kOpened: status, and the descriptor
 //   kOpenOwn path                                      kOpened: status, and the descriptor
-//   kFileId  path                                      kOpened: is there u8, device u64, inode u64
+//   kFileId  path                                      kOpened: exists u8, device u64, inode u64
 //   kLink    path                                      kOpened: text
 //   kNames   path                                      kOpened: n u32, n × text
 //
@@ -61,15 +60,15 @@ ImageSpec ReadSpec(ByteReader& from);
 void PutPlace(CodePlace place, ContentWriter& to);
 CodePlace ReadPlace(ByteReader& from);
 
-// Only the code and the message of a status are kept, and its errno.
+// Put and read a status: its code, message and errno.
 void PutStatus(const absl::Status& status, ContentWriter& to);
 absl::Status ReadStatus(ByteReader& from);
 
-// Facts, written. A name goes over once. Not thread-safe.
+// Serializes facts. Sends each string once. Not thread-safe.
 class FactsWriter {
  public:
   void Add(const AddressFacts& facts);
-  // What was added since the last call.
+  // Returns the facts added since the last call.
   std::string Take();
 
  private:
@@ -79,19 +78,19 @@ class FactsWriter {
 
   std::deque<std::string> storage_;
   absl::flat_hash_map<absl::string_view, uint32_t> numbers_;
-  ContentWriter strings_;  // that are new
+  ContentWriter strings_;  // strings not sent yet
   uint32_t new_strings_ = 0;
   ContentWriter facts_;
 };
 
-// Facts, read. Their strings live as long as `storage`, their inlined calls until the next Read.
-// Not thread-safe.
+// Deserializes facts. Strings live as long as `storage`, inlined calls until the next Read. Not
+// thread-safe.
 class FactsReader {
  public:
-  // `storage` must outlive it, and never moves a string.
+  // `storage` must outlive this object, and never moves a string.
   explicit FactsReader(std::deque<std::string>& storage) : storage_(storage) {}
 
-  // `count` of them. kDataLoss for what no FactsWriter writes.
+  // Reads `count` facts. Errors: kDataLoss for bytes that no FactsWriter writes.
   absl::StatusOr<std::vector<AddressFacts>> Read(std::string_view content, size_t count);
 
  private:

@@ -17,7 +17,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Asks the other end.
+// Accesses files through the other end of the socket.
 class AccessThrough final : public FileAccess {
  public:
   explicit AccessThrough(int socket) : socket_(socket) {}
@@ -51,7 +51,7 @@ class AccessThrough final : public FileAccess {
     return std::string(ReadText(from));
   }
 
-  // Nothing that is read here has names.
+  // Refused: no fact comes from such files.
   absl::Status ReadStart(const std::string& path, size_t, std::string* text) override {
     text->clear();
     return absl::PermissionDeniedError(path);
@@ -78,7 +78,7 @@ class AccessThrough final : public FileAccess {
     PROFILER_RETURN_IF_ERROR(Send(socket_, {kind, std::move(content).Take(), {}}));
     return Receive(socket_);
   }
-  // Empty where the other end is gone.
+  // Returns the content of the reply; empty if the other end is closed.
   std::string AskOf(MessageKind kind, const std::string& path) {
     ContentWriter to;
     to.PutText(path);
@@ -199,7 +199,7 @@ std::string FactsServer::MissingFilesOf(ByteReader& from) {
 
 namespace {
 
-// A question comes soon or late: who records without end asks every ten seconds.
+// Frees memory if no question comes soon: a recording without end asks only every ten seconds.
 void AwaitQuestion(int socket) {
   constexpr int kSoon = 100;  // milliseconds
   pollfd ready = {socket, POLLIN, 0};

@@ -1,4 +1,4 @@
-// The confined process's side of facts_protocol.h: answers out of files.
+// Answers questions in the confined process, from files (facts_protocol.h).
 //
 // Private to this package.
 
@@ -16,12 +16,13 @@
 
 namespace profiler::symbolize {
 
-// Not thread-safe.
+// Answers questions about images. Not thread-safe.
 class FactsServer {
  public:
   explicit FactsServer(const SymbolizerOptions& options);
 
-  // The content of the answer, behind the warnings that it gave rise to; none where none comes.
+  // Returns the content of the answer, after the warnings of its files; empty: the message has no
+  // answer.
   std::optional<std::string> Answer(MessageKind kind, std::string_view question);
 
  private:
@@ -39,8 +40,8 @@ class FactsServer {
   FactsWriter written_;
 };
 
-// Answers questions until the other end of the socket is gone. From its first call on this process
-// gets at files through the other end (src/base/file_access.h).
+// Answers questions until the other end closes the socket. From then on, this process accesses
+// files through the other end (src/base/file_access.h).
 void ServeFacts(int socket, const SymbolizerOptions& options);
 
 }  // namespace profiler::symbolize

@@ -23,21 +23,21 @@ bool IsDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// "PREFIX" digits "SUFFIX"
+// Returns true for PREFIX digits SUFFIX.
 bool IsNumbered(std::string_view text, std::string_view prefix, std::string_view suffix) {
   if (!text.starts_with(prefix) || !text.ends_with(suffix)) return false;
   if (text.size() < prefix.size() + suffix.size()) return false;
   return IsDigits(text.substr(prefix.size(), text.size() - prefix.size() - suffix.size()));
 }
 
-// "…/perf-12.map", and that of a file that is gone.
+// Returns true for "…/perf-12.map", also if the file was deleted.
 bool IsPerfMap(std::string_view path) {
   constexpr std::string_view kDeleted = " (deleted)";
   if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
   return IsNumbered(path.substr(path.rfind('/') + 1), "perf-", ".map");
 }
 
-// An ELF file has code and what is known of it; a core dump has a process's memory.
+// Returns true for an ELF file that is no core dump: a core dump contains a process's memory.
 bool IsElfOfCode(std::span<const std::byte> start) {
   if (start.size() < EI_NIDENT + sizeof(uint16_t)) return false;
   if (std::memcmp(start.data(), ELFMAG, SELFMAG) != 0) return false;
@@ -52,10 +52,10 @@ bool IsJitDump(std::span<const std::byte> start) {
   return text.starts_with("DTiJ") || text.starts_with("JiTD");
 }
 
-// Libraries may be mapped from one (symbolize/elf/embedded_elf.h).
+// Libraries may be mapped from a zip archive (symbolize/elf/embedded_elf.h).
 bool IsZip(std::span<const std::byte> start) { return TextOf(start).starts_with("PK\3\4"); }
 
-// A root directory that was kept open, "/proc/self/fd/12", where a file below it is meant.
+// Returns the kept root directory of a path below it, "/proc/self/fd/12"; else empty.
 std::string KeptRootIn(const std::string& path) {
   constexpr std::string_view kDescriptors = "/proc/self/fd/";
   if (!path.starts_with(kDescriptors)) return {};
@@ -63,8 +63,8 @@ std::string KeptRootIn(const std::string& path) {
   return end == std::string::npos ? std::string() : path.substr(0, end);
 }
 
-// The root directory whose file is meant: of a process, "/proc/12/root", or one that was kept open;
-// empty: ours.
+// Returns the root directory of a path: that of a process, "/proc/12/root", or a kept one; empty:
+// ours.
 std::string RootIn(const std::string& path, const std::string& proc) {
   if (std::string kept = KeptRootIn(path); !kept.empty()) return kept;
   if (!path.starts_with(proc + "/")) return {};
@@ -81,7 +81,7 @@ absl::Status NoFileOfNames(const std::string& path) {
   return absl::PermissionDeniedError(absl::StrCat(path, ": no file that names come from"));
 }
 
-// True for what OpenRegularFile may be asked for.
+// Returns true if OpenRegularFile may return the file to the confined process.
 bool HasNames(const UniqueFd& file) {
   std::array<std::byte, EI_NIDENT + sizeof(uint16_t)> start;
   const ssize_t size = pread(file.get(), start.data(), start.size(), 0);
@@ -90,7 +90,7 @@ bool HasNames(const UniqueFd& file) {
   return IsPerfMap(LinkAt(absl::StrCat("/proc/self/fd/", file.get())));
 }
 
-// Behind "/proc/12/" or "/proc/self/"; empty for another path.
+// Returns the part after "/proc/12/" or "/proc/self/"; empty for other paths.
 std::string_view NameOfProcess(std::string_view path, const std::string& proc) {
   if (!path.starts_with(proc) || path.substr(proc.size(), 1) != "/") return {};
   path.remove_prefix(proc.size() + 1);
@@ -100,7 +100,7 @@ std::string_view NameOfProcess(std::string_view path, const std::string& proc) {
   return path.substr(std::min(end + 1, path.size()));
 }
 
-// Names are compared as they stand: none with "..", or of a file below a process's root, is one.
+// Compares names literally, so paths with ".." and paths below a process's root do not match.
 bool IsLinkOfProcess(std::string_view path, const std::string& proc) {
   constexpr std::string_view kMapFiles = "map_files/";
   const std::string_view name = NameOfProcess(path, proc);
@@ -164,7 +164,7 @@ absl::StatusOr<Message> FileRules::Answer(const Message& question) {
 }
 
 absl::StatusOr<UniqueFd> FileRules::Open(const std::string& path, const std::string& root) {
-  // Root directories of processes are looked up as such, whatever is asked for.
+  // A path in a process's root is always resolved below that root, whatever `root` says.
   const std::string its_root = RootIn(path, options_.proc_path);
   PROFILER_ASSIGN_OR_RETURN(UniqueFd file,
                             OpenRegularFile(path, its_root.empty() ? root : its_root));
@@ -189,7 +189,7 @@ absl::StatusOr<UniqueFd> FileRules::OpenOfKernel(const std::string& path) {
   return file;
 }
 
-// True for a list of symbols that perf keeps in the user's own directory.
+// Returns true for a symbol list that perf keeps in the user's cache.
 bool FileRules::IsCachedKallsyms(std::string_view path) const {
   constexpr std::string_view kName = "/kallsyms";
   constexpr std::string_view kDigits = "0123456789abcdef/";
@@ -207,14 +207,14 @@ bool FileRules::IsCachedKallsyms(std::string_view path) const {
 }
 
 void FileRules::Count(const std::string& path, const struct stat& status) {
-  constexpr uint64_t kBlock = 512;  // of st_blocks, see stat(2)
+  constexpr uint64_t kBlock = 512;  // unit of st_blocks, see stat(2)
   const uint64_t size = static_cast<uint64_t>(status.st_size);
   bytes_given_ += std::min(size, static_cast<uint64_t>(status.st_blocks) * kBlock);
   given_[path] = {status.st_uid, size};
 }
 
-// What the kernel says of itself and of processes. Of a link that somebody else has made the name
-// would say nothing; in these directories only the kernel, and who gave --symfs, makes names.
+// Returns true for the kernel's files about itself and about processes. Checking names is safe
+// here: only the kernel, or the user who passed --symfs, can create links in these directories.
 bool FileRules::IsOfKernel(const std::string& path) const {
   const std::string_view text = path;
   if (path == options_.kallsyms_path || path == options_.sys_path + "/kernel/notes" ||

@@ -1,18 +1,20 @@
-// Which files a confined process is given.
+// Decides which files a confined process gets.
 //
-// It asks by name, for it finds out only while it reads which files it needs: alternate files,
-// .dwo, what was split off. But one that was taken over may ask for anything. So it gets
+// The process asks for files by name, because only reading reveals which files it needs: alternate
+// files, .dwo, separate debug information. But a process that a file has taken over may ask for any
+// file. So it gets only
 //
-//   ELF files that are no core dumps             by their first bytes
-//   dumps of JITs, zip archives                  by their first bytes
-//   maps of JITs, perf-PID.map                   by the name that the open file has
-//   kallsyms, the kernel's notes and release,    by the name that is asked for
+//   ELF files except core dumps                  recognized by their first bytes
+//   JIT dumps, zip archives                      recognized by their first bytes
+//   JIT maps, perf-PID.map                       recognized by the real name of the open file
+//   kallsyms, the kernel's notes and release,    recognized by the requested name
 //   status and stat of a process
-//   a kernel's kallsyms in perf's cache          by the name that is asked for, of root or the user
+//   kallsyms of a kernel in perf's cache         recognized by the requested name; owner must be
+//                                                root or the user
 //
-// and of those, where `owners` says so, only files of root and of the user. The last two are
-// opened by OpenOwnFile, everything else by OpenRegularFile (src/base/regular_file.h), and below
-// /proc/PID/root as that process sees it.
+// and, if `owners` says so, only files of root and of the user. The last two groups are opened by
+// OpenOwnFile, all others by OpenRegularFile (src/base/regular_file.h), and paths below
+// /proc/PID/root as that process sees them.
 //
 // Private to this package.
 
@@ -34,23 +36,23 @@
 
 namespace profiler::symbolize {
 
-// Not thread-safe.
+// The rules, and a record of the files given. Not thread-safe.
 class FileRules {
  public:
   enum class Owners : uint8_t { kUserAndRoot, kAll };
 
-  // `options` must outlive it.
+  // `options` must outlive this object.
   FileRules(const SymbolizerOptions& options, Owners owners) : options_(options), owners_(owners) {}
 
-  // The answer to kOpen, kOpenOwn, kFileId, kLink or kNames; kDataLoss for another message, or one
-  // that is none.
+  // Answers kOpen, kOpenOwn, kFileId, kLink or kNames. Errors: kDataLoss for other messages and
+  // invalid ones.
   absl::StatusOr<Message> Answer(const Message& question);
 
-  // What has been given, as it takes place on disk, in bytes.
+  // Returns the bytes on disk of all files given so far.
   uint64_t bytes_given() const { return bytes_given_; }
-  // Whether a file was refused for its owner since the last call.
+  // Returns true if a file was refused because of its owner since the last call.
   bool TakeRefusedOwner() { return std::exchange(has_refused_owner_, false); }
-  // Who owns the file that was given for that path, and how long it is.
+  // Returns owner and size of the file that was given for that path.
   std::optional<TrustedFile> GivenAt(const std::string& path) const;
 
  private:

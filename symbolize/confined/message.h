@@ -1,10 +1,9 @@
-// What two processes of one program say to each other, through a pair of connected sockets.
+// Sends messages between two processes of one program, through a pair of connected sockets.
 //
-//   kind u32 │ size u32 │ size bytes │ and a descriptor beside it, where there is one (SCM_RIGHTS)
+//   kind u32 │ size u32 │ size bytes │ and optionally a descriptor (SCM_RIGHTS)
 //
-// Both run the same program on one machine, so numbers are as they lie in memory. But one of them
-// may have been taken over by the file that it read: the other one reads its messages as it reads
-// any file.
+// Both processes run the same program on one machine, so numbers have their layout in memory. A
+// file may have taken over one of them, so the other one treats its messages as untrusted input.
 //
 // Private to this package.
 
@@ -24,7 +23,7 @@
 
 namespace profiler::symbolize {
 
-// From whom, and what is in it, is in facts_protocol.h.
+// The kinds of messages; facts_protocol.h describes senders and contents.
 enum class MessageKind : uint32_t {
   // to the confined process
   kFind,
@@ -36,8 +35,8 @@ enum class MessageKind : uint32_t {
   kAreTrusted,
   kKernelReference,
   kKernelSymbol,
-  kOpened,  // the answer to the three below
-  // from it
+  kOpened,  // the answer to kOpen … kNames
+  // from the confined process
   kReady,
   kAnswer,
   kOpen,
@@ -53,7 +52,7 @@ struct Message {
   UniqueFd fd;
 };
 
-// Puts numbers and texts one behind the other.
+// Appends numbers and texts.
 class ContentWriter {
  public:
   template <class T>
@@ -77,24 +76,25 @@ inline std::string_view ReadText(ByteReader& reader) {
   return TextOf(reader.ReadBytes(size));
 }
 
-// What a message may have in it. More is an error.
+// Largest content of a message in bytes. A larger message is an error.
 inline constexpr size_t kLargestMessage = size_t{128} << 20;
 
-// Blocks until all is written. Errors: those of sendmsg(2); the other end's death is no signal.
+// Sends a message; blocks until all is written. Errors: those of sendmsg(2). Causes no SIGPIPE if
+// the other end is closed.
 absl::Status Send(int socket, const Message& message);
 
-// Blocks until a whole message is there. `wait`, if given, is called before each read that might
-// block, and its error ends it. Errors: those of recvmsg(2); kDataLoss where the other end is gone
-// or sends what is no message.
+// Receives a message; blocks until it is complete. Calls `wait`, if given, before each read that
+// may block; an error from it ends the call. Errors: those of recvmsg(2); kDataLoss if the other
+// end is closed or sends an invalid message.
 template <class Wait>
 absl::StatusOr<Message> Receive(int socket, Wait wait);
 
-// Receive's parts.
+// Parts of Receive.
 struct MessageHeader {
   MessageKind kind{};
   uint32_t size = 0;
 };
-// Reads what is there, at most the bytes of `into`, and keeps a descriptor that comes with it.
+// Reads available bytes, at most `into.size()`. Stores a descriptor that comes with them in `fd`.
 absl::StatusOr<size_t> ReceiveSome(int socket, std::span<char> into, UniqueFd& fd);
 
 template <class Wait>

@@ -1,6 +1,5 @@
-// Whether this is compiled with AddressSanitizer or ThreadSanitizer. They keep shadows of all
-// memory, take many times as long, tell of what they find on standard error, and make pipes to see
-// whether memory is there.
+// Detects AddressSanitizer and ThreadSanitizer. Both keep shadows of all memory, slow the program
+// down many times, report on standard error, and use pipes to check whether memory is mapped.
 //
 // Private to this package.
 

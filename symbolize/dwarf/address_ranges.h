@@ -1,4 +1,4 @@
-// Ranges of addresses, and whether one of them holds an address.
+// Address ranges, and a search for the range that contains an address.
 //
 // Private to this package.
 
@@ -16,7 +16,7 @@ struct AddressRange {
   uint64_t end = 0;  // exclusive
 };
 
-// Sorts them; those that overlap or touch become one, and empty ones none.
+// Sorts ranges, joins ranges that overlap or touch, and drops empty ones.
 inline void Merge(std::vector<AddressRange>& ranges) {
   std::erase_if(ranges, [](const AddressRange& range) { return range.start >= range.end; });
   std::ranges::sort(ranges, {}, &AddressRange::start);
@@ -31,7 +31,7 @@ inline void Merge(std::vector<AddressRange>& ranges) {
   ranges.resize(kept);
 }
 
-// Of ranges that Merge made, the last one that starts at `address` or before it; null: none does.
+// Returns the last range that starts at or before `address`; null: none. `ranges` comes from Merge.
 // O(log n).
 inline const AddressRange* LastFrom(const std::vector<AddressRange>& ranges, uint64_t address) {
   const auto after = std::ranges::upper_bound(ranges, address, {}, &AddressRange::start);

@@ -1,7 +1,7 @@
-// How much may still be looked at of entries. What an entry costs goes by the attributes that its
-// abbreviation lists, which may be any number for no bytes of the entry: DW_FORM_flag_present and
-// DW_FORM_implicit_const have none. So a few kilobytes could list thousands for each of thousands
-// of entries.
+// Bounds the work of reading entries. The cost of an entry depends on the number of attributes in
+// its abbreviation. Attributes of the forms DW_FORM_flag_present and DW_FORM_implicit_const take no
+// bytes, so a file of a few kilobytes could have thousands of entries with thousands of attributes
+// each.
 //
 // Private to this package.
 
@@ -14,24 +14,24 @@
 
 namespace profiler::symbolize::dwarf {
 
-// Not thread-safe.
+// Number of attributes that may still be read. Not thread-safe.
 class AttributeBudget {
  public:
-  // For a unit of so many bytes that is read now. Each entry is gone through up to three times, and
-  // has hardly more attributes than bytes.
+  // Adds the budget of a unit of so many bytes. Each entry is read up to three times, and entries
+  // of compilers have hardly more attributes than bytes.
   void AddUnit(uint64_t bytes) { left_ += 16 * bytes + 4096; }
 
-  // Takes what the entry costs. False from the first one on for which too little is left.
+  // Subtracts the entry's cost. Returns false if the budget does not suffice, and ever after.
   bool Afford(Dwarf_Die& entry) {
     size_t attributes = 0;
-    // The tag makes libdw look the abbreviation up.
+    // dwarf_tag makes libdw look up the abbreviation.
     if (dwarf_tag(&entry) != DW_TAG_invalid) dwarf_getattrcnt(entry.abbrev, &attributes);
     is_spent_ = is_spent_ || attributes >= left_;
     left_ -= is_spent_ ? 0 : attributes + 1;
     return !is_spent_;
   }
 
-  // Whether entries were left out.
+  // Returns true if entries were skipped.
   bool is_spent() const { return is_spent_; }
 
  private:

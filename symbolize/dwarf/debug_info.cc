@@ -17,17 +17,17 @@
 namespace profiler::symbolize::dwarf {
 namespace {
 
-// More than any compiler's chain of references or of inlined calls.
+// More than the longest chains of references and of inlined calls that compilers write.
 constexpr int kMaxReferences = 16;
 constexpr size_t kMaxFrames = 512;
-// A sound file has each list of ranges in one unit. They are read to list the units, and again for
-// the lines of a unit that was hit.
+// Factor on the size of the sections with ranges. A valid file has each list of ranges in one unit;
+// it is read once to list the units, and once for the lines of a unit that was hit.
 constexpr size_t kRangeBudget = 2;
 
-// A sound file has each byte of .debug_line in one table.
+// A valid file has each byte of .debug_line in one table.
 constexpr uint64_t kLineBudget = 4;
 
-// What an entry says of its function's name.
+// The attributes of an entry that lead to its function's name.
 struct NameAttributes {
   std::optional<Dwarf_Attribute> linkage_name, name, refers_to;
 };
@@ -52,8 +52,8 @@ int CollectNames(Dwarf_Attribute* value, void* into) {
   return DWARF_CB_OK;
 }
 
-// The name of a function: its own or that of the entry that it refers to (what it is an instance
-// of, or was declared as), the linker's before that of the source.
+// Returns the linkage name of a function, else its source name. The name may be in the entry
+// itself, or in the entry of which it is an instance or that declared it.
 std::string_view NameOf(DwarfFile* file, uint64_t entry, AttributeBudget& budget) {
   std::string_view name;
   for (int i = 0; i < kMaxReferences && file != nullptr; ++i) {
@@ -87,7 +87,7 @@ class FileDebugInfo : public DebugInfo {
       code_.push_back({segment.address.value, segment.address.value + segment.memory_size});
     }
     Merge(code_);
-    // 0, and 1 in lists where 0 is the end, stand for code that the linker dropped.
+    // 0, and 1 in lists in which 0 is the end mark, stand for code that the linker dropped.
     is_code_ = [this](uint64_t address) {
       const AddressRange* const range = address > 1 ? LastFrom(code_, address) : nullptr;
       return range != nullptr && address < range->end;
@@ -102,13 +102,14 @@ class FileDebugInfo : public DebugInfo {
   bool is_cut() const override { return attributes_.is_spent(); }
 
  private:
-  // What was read of a unit that was hit.
+  // The parts of a unit that were read after a hit.
   struct Indexed {
-    DwarfFile* file = nullptr;   // with its entries: the split file of a skeleton
-    const Unit* unit = nullptr;  // likewise
+    DwarfFile* file = nullptr;   // has the entries: main_, or a split file
+    const Unit* unit = nullptr;  // the unit in that file
     FunctionIndex functions;
     LineTable lines;
-    std::optional<LineTable> call_lines;  // that the files of calls count in, where not `lines`
+    // Line table to which call_file refers, if it is not `lines`.
+    std::optional<LineTable> call_lines;
   };
 
   void ListUnits();
@@ -197,7 +198,8 @@ void FileDebugInfo::ReadFunctions(const OpenUnit& unit, Indexed& indexed) {
   attributes_.AddUnit(with_entries.sections()[SectionId::kInfo].size());
   indexed.functions = FunctionIndex(with_entries, is_code_, attributes_);
   if (!has_lines_) return;
-  // The compiler's own list of files, where it wrote one: the skeleton's may be the assembler's.
+  // Prefers the list of files that the compiler wrote to the skeleton's, which may be the
+  // assembler's.
   if (split_unit != nullptr) {
     if (const auto own = split_unit->RootNumber(DW_AT_stmt_list)) {
       indexed.call_lines = LinesOf(*split_unit, *own, directory);

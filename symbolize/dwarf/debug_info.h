@@ -1,12 +1,12 @@
-// Source lines and inlined calls of the code of one image, from its DWARF debug information (2 to
-// 5).
+// Finds source lines and inlined calls for addresses of one image, in its DWARF debug information
+// (versions 2 to 5).
 //
-//   address → unit      the ranges that the unit's root entry tells
-//           → scopes    the function and what was inlined there, of an index of that unit
+//   address → unit      by the address ranges of the unit's root entry
+//           → scopes    the function and the calls inlined there, from an index of that unit
 //           → line      a row of that unit's line table
 //
-// libdw reads the format, one unit at a time; index and table are made when the first address in
-// the unit is looked up, by one walk over its entries. Function names are not copied.
+// libdw reads the format, one unit at a time. The first look-up in a unit walks over its entries
+// and makes index and table. Function names are not copied.
 
 #pragma once
 
@@ -24,55 +24,56 @@ namespace profiler::symbolize::dwarf {
 
 // One function at an address.
 struct SourceFrame {
-  std::string_view function;  // the linker's name of it, else that of the source; empty: unknown
+  std::string_view function;  // linkage name, else source name; empty: unknown
   std::string_view file;      // empty: unknown
   uint32_t line = 0;          // 0: unknown
   uint32_t column = 0;        // 0: unknown
-  bool inlined = false;       // into the next one
-  ElfAddress start;           // of the code (of its first range)
+  bool inlined = false;       // true if inlined into the next frame
+  ElfAddress start;           // start of the function's first range
   uint64_t size = 0;
 };
 
 struct DebugInfoFiles {
-  const ElfImage* image = nullptr;  // that ran
+  const ElfImage* image = nullptr;  // the file that ran
   std::string image_path;
-  const ElfImage* debug = nullptr;  // that has the debug information; may be `image`
+  const ElfImage* debug = nullptr;  // the file with debug information; may be `image`
   std::string debug_path;
-  // Of another process, whose files these are (src/base/regular_file.h); empty: they are ours. The
-  // files that debug information below it names are looked for below it.
+  // Root directory of the process that has these files (src/base/regular_file.h); empty: ours.
+  // Files named by debug information below this root are looked for below it.
   std::string root;
-  // Whether other files are looked for by the names that these have of them, and beside them. To be
-  // set where both are files of root or of the effective user: those of others could name any file.
-  // What is found so has to be a file of these two as well.
+  // True to open files that these two name, and files beside them. Set it only if root or the
+  // effective user owns both files; debug information of others could name any file. A file opened
+  // this way must also belong to root or the effective user.
   bool follow_names = false;
   std::vector<std::string> debug_directories;   // for alternate files, by build-id
-  std::shared_ptr<const FetchedFiles> fetched;  // likewise; may be null
-  bool lines = true;                            // else files and lines are not looked for
+  std::shared_ptr<const FetchedFiles> fetched;  // for alternate files; may be null
+  bool lines = true;                            // false: no files and lines
 };
 
-// The build-id of the alternate file of `files.debug` where that file is not to be found; empty
-// where it is, or there is to be none.
+// Returns the build-id of the alternate file of `files.debug` if that file is missing. Empty if it
+// is present or if `files.debug` needs none.
 std::vector<std::byte> MissingAlternate(const DebugInfoFiles& files);
 
-// Not thread-safe.
+// Debug information of one image. Not thread-safe.
 class DebugInfo {
  public:
-  // Null where `files.debug` has no debug information. Both images must outlive this. Reads nothing
-  // yet, but decompresses what is compressed.
+  // Opens the debug information; null if `files.debug` has none. Both images must outlive this
+  // object. Decompresses sections, reads nothing else yet.
   static std::unique_ptr<DebugInfo> Open(const DebugInfoFiles& files);
   virtual ~DebugInfo() = default;
 
-  // What is at an address: innermost first, the last one has the code. Each one's line is where it
-  // calls the one before it; the first one's is that of the instruction. Empty where nothing is
-  // known. A frame without function name is of code that has lines only (assembler).
+  // Returns the functions at an address, innermost first; the last one contains the code. The line
+  // of the first frame is that of the instruction; each other frame has the line of its call to the
+  // previous one. Empty if there is no debug information for the address. A frame without a
+  // function name belongs to code that has only lines (assembler).
   //
-  // The span lives until the next call, the views as long as this. Cost: under a microsecond; the
-  // first address in a function reads what was inlined there, the first one in a unit its functions
-  // and lines, the first one of all the list of units.
+  // The span is valid until the next call, its views as long as this object. Cost: less than 1 µs.
+  // In addition, the first look-up reads the list of units, the first one in a unit its functions
+  // and lines, and the first one in a function its inlined calls.
   virtual std::span<const SourceFrame> Find(ElfAddress address) = 0;
 
-  // Whether functions and inlined calls were left out: there is far more to be looked at than
-  // compilers write for debug information of that size.
+  // Returns true if functions and inlined calls were skipped because the debug information has far
+  // more attributes than compilers write for its size.
   virtual bool is_cut() const = 0;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
-// Debug information and the file that it is in.
+// An ELF file in memory and its debug information.
 class OpenedDwarf {
  public:
   explicit OpenedDwarf(std::vector<std::byte> file, bool lines = true) : file_(std::move(file)) {
@@ -32,7 +32,7 @@ class OpenedDwarf {
   bool has_debug_info() const { return info_ != nullptr; }
   bool is_cut() const { return info_->is_cut(); }
 
-  // A line a frame: function, file:line:column.
+  // Formats one frame per line: function, file:line:column.
   std::string At(uint64_t address) {
     std::string text;
     if (info_ == nullptr) return text;
@@ -49,7 +49,7 @@ class OpenedDwarf {
   std::unique_ptr<DebugInfo> info_;
 };
 
-// Looks up each place that differs.
+// Looks up all addresses with different results.
 void LookEverywhere(OpenedDwarf& dwarf) {
   for (uint64_t address = 0xff0; address < 0x1820; address += 0x10) dwarf.At(address);
   dwarf.At(0);
@@ -103,7 +103,7 @@ TEST(DebugInfoTest, TellsFunctionsAloneWhereLinesAreNotWanted) {
   EXPECT_EQ(dwarf.At(0x1020), "inner inlined :0:0\nouter :5:9\n");
 }
 
-// As GCC describes a lambda, which has no other entry.
+// GCC describes lambdas so; a lambda has no other entry.
 TEST(DebugInfoTest, FindsCallsInlinedIntoAFunctionOfALocalClass) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes unit = SmallUnit();
@@ -122,7 +122,7 @@ TEST(DebugInfoTest, FindsCallsInlinedIntoAFunctionOfALocalClass) {
   EXPECT_EQ(dwarf.At(0x1108), "inner inlined :0:0\nlambda :5:9\n");
 }
 
-// As rustc has the functions of an impl.
+// rustc describes the functions of an impl so.
 TEST(DebugInfoTest, FindsFunctionsThatAreDefinedInATypeOfANamespace) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes unit = SmallUnit();
@@ -153,7 +153,7 @@ TEST(DebugInfoTest, FindsFunctionsInNamespaces) {
             "f :0:0\ng :0:0\nh :0:0\ni :0:0\n");
 }
 
-// What follows the length of the header of a line program of DWARF 4: a.cc.
+// Returns the header of a DWARF 4 line program, without lengths, with one file: a.cc.
 DwarfBytes HeaderOfOneFile() {
   DwarfBytes header;
   header.U8(1).U8(1).U8(1).U8(0xfb).U8(14).U8(13);
@@ -162,7 +162,7 @@ DwarfBytes HeaderOfOneFile() {
   return header;
 }
 
-// libdw sorts the rows of both together.
+// libdw sorts the rows of the dropped and of the kept function together.
 TEST(DebugInfoTest, RowsOfADroppedFunctionThatIsLongerThanTheAddressOfCodeAreOfNoCode) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes unit = SmallUnit();
@@ -185,7 +185,7 @@ TEST(DebugInfoTest, RowsOfADroppedFunctionThatIsLongerThanTheAddressOfCodeAreOfN
   EXPECT_EQ(dwarf.At(0x1100), "f /src/a.cc:6:0\n");
 }
 
-// libdw 0.192 leaves out the last 4 bytes of their line programs.
+// libdw 0.192 ignores the last 4 bytes of 64-bit line programs.
 TEST(DebugInfoTest, ReadsLinesOf64BitDwarf) {
   SectionBytes sections = SmallDwarf();
   const DwarfBytes header = HeaderOfOneFile();
@@ -221,7 +221,7 @@ TEST(DebugInfoTest, ReadsCompressedSections) {
     return OpenedDwarf(sections).At(0x1010);
   };
   EXPECT_EQ(with_size(plain.size()), "outer /src/a.cc:4:0\n");
-  // Not believed: nothing of this size is allocated.
+  // Larger claims are refused without allocating.
   EXPECT_EQ(with_size(uint64_t{1} << 40), "");
   EXPECT_EQ(with_size(plain.size() + 1), "");
 }
@@ -239,15 +239,15 @@ TEST(DebugInfoTest, CodeThatTheLinkerDroppedIsNowhere) {
   EXPECT_EQ(dwarf.At(0x1200), "");
 }
 
-// Of a function that several units have the linker keeps one. The lines of the others stay, and
-// tell of code at 0; with long functions they reach over the code of small programs.
+// If several units have the same function, the linker keeps one. The lines of the others remain, at
+// address 0. Those of long functions reach into the code of small programs.
 TEST(DebugInfoTest, LinesOfCodeThatTheLinkerDroppedAreNowhere) {
   SectionBytes sections = SmallDwarf();
   const std::vector<std::byte> kept = sections[".debug_line"];
   DwarfBytes lines;
   for (const std::byte b : kept) lines.U8(static_cast<uint8_t>(b));
   lines.U8(0).U8(9).U8(2).U64(0);
-  lines.U8(3).Uleb(99);  // line 100, and then a row each 24 bytes
+  lines.U8(3).Uleb(99);  // line 100, then a row every 24 bytes
   for (int i = 0; i < 256; ++i) lines.U8(2).U8(24).U8(3).U8(1).U8(1);
   lines.U8(0).U8(1).U8(1);
   sections[".debug_line"] = lines.WithLength();
@@ -296,7 +296,7 @@ TEST(HostileDebugInfoTest, TreesOfAnyDepth) {
   EXPECT_FALSE(OpenedDwarf(sections).At(0x1020).empty());
 }
 
-// A thousand functions share a list of a million ranges, which makes a billion.
+// 1000 functions share a list of 1 million ranges: 1 billion in total.
 TEST(HostileDebugInfoTest, ListsThatManyShareAreReadUpToABound) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes unit = SmallUnit();
@@ -309,8 +309,7 @@ TEST(HostileDebugInfoTest, ListsThatManyShareAreReadUpToABound) {
   EXPECT_EQ(OpenedDwarf(sections).At(0x1015), "f /src/a.cc:4:0\n");
 }
 
-// `count` functions, each with 20000 attributes that have no bytes, in front of the one that is
-// hit.
+// Builds `count` functions with 20000 attributes without bytes each, before the one to find.
 OpenedDwarf WithEmptyAttributes(int count) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes abbreviations;
@@ -338,7 +337,7 @@ TEST(HostileDebugInfoTest, AttributesOfNoBytesAreLookedAtUpToABound) {
   EXPECT_FALSE(none.is_cut());
 }
 
-// Each unit has its own table, and each table all of the section.
+// Each unit has its own table, and each table spans the whole section.
 TEST(HostileDebugInfoTest, TablesThatOverlapAreReadUpToABound) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes abbreviations;
@@ -374,8 +373,8 @@ TEST(HostileDebugInfoTest, AnyBytesAnywhere) {
   }
 }
 
-// DW_LNE_define_file, which no compiler writes, with a name relative to the unit's directory, of
-// which libdw 0.192 reads the name where there is none.
+// DW_LNE_define_file, which no compiler writes, with a name relative to the unit's directory. libdw
+// 0.192 reads that name out of bounds.
 TEST(HostileDebugInfoTest, ALineProgramThatDefinesFilesIsNotRead) {
   for (const uint8_t length : {8, 0, 1, 0x88}) {
     SectionBytes sections = SmallDwarf();
@@ -388,7 +387,7 @@ TEST(HostileDebugInfoTest, ALineProgramThatDefinesFilesIsNotRead) {
   }
 }
 
-// In the 64-bit form of DWARF.
+// Returns the contents with a 64-bit initial length.
 std::vector<std::byte> WithLongLength(const DwarfBytes& contents) {
   DwarfBytes out;
   out.U32(0xffffffff).U64(contents.size());
@@ -396,8 +395,8 @@ std::vector<std::byte> WithLongLength(const DwarfBytes& contents) {
   return out.bytes();
 }
 
-// A unit of DWARF 5 whose code is the first list of a table; `list` is where the table says that it
-// is, from the table's first entry on.
+// Builds a DWARF 5 unit whose code is the first list of a table. `list` is the offset that the
+// table claims for it, from the table's first entry on.
 SectionBytes WithIndexedRanges(uint64_t list) {
   DwarfBytes abbreviations, unit, ranges;
   abbreviations.List({1, 0x11, 1, 0x03, 0x08, 0x11, 0x01, 0x55, 0x23, 0x74, 0x17, 0, 0});

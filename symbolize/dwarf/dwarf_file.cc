@@ -11,9 +11,9 @@
 namespace profiler::symbolize::dwarf {
 namespace {
 
-// libdw reads a unit's table of abbreviations up to the one that it looks for, and keeps what it
-// read, in ten times the space, for each unit by itself. Many units may share a large table in a
-// file that wants to be slow.
+// Limits on abbreviations, in bytes. libdw reads a unit's table up to the abbreviation that it
+// looks for, and keeps it in ten times the space, separately for each unit. A hostile file may have
+// many units that share one large table.
 constexpr uint64_t kMostAbbreviations = uint64_t{1} << 30;
 constexpr uint64_t kMostOpenAbbreviations = uint64_t{64} << 20;
 constexpr size_t kMostOpenUnits = 1024;
@@ -25,7 +25,7 @@ OpenUnit::OpenUnit(const Unit& unit, const SectionViews& views, LibdwSections se
     : unit_(unit), views_(views), sections_(std::move(sections)), root_(root) {
   base_address_ =
       unit.skeleton ? unit.skeleton->base_address : RootAddress(DW_AT_low_pc).value_or(0);
-  // Where a unit is split, nobody tells: behind the section's header.
+  // A split unit has no such attribute; its table follows the section's header.
   range_lists_base_ = RootNumber(DW_AT_rnglists_base).value_or(unit.offset_size == 8 ? 20 : 12);
 }
 
@@ -75,7 +75,7 @@ uint64_t OpenUnit::OffsetOf(const Dwarf_Die& entry) const {
   return unit_.offset + dwarf_dieoffset(&copy);
 }
 
-// What follows in the unit from the value at `at` on.
+// Returns the bytes of the unit from `at` on.
 Bytes OpenUnit::From(const void* at) const {
   const Bytes info = views_[SectionId::kInfo];
   const auto* byte = static_cast<const std::byte*>(at);
@@ -100,7 +100,7 @@ DwarfFile::DwarfFile(const ElfImage& image, bool split) : sections_(Sections::Lo
   if (!headers) return;
   for (uint64_t offset = 0; std::optional<Unit> unit = ReadHeader(headers->dwarf(), offset);) {
     offset = unit->end;
-    // Of a version that is not known nothing is known but the size.
+    // Only the size of a unit of an unsupported version is known.
     if (unit->version == 0) continue;
     abbreviation_tables_.push_back(unit->abbreviations);
     units_.push_back(std::make_unique<Unit>(*std::move(unit)));
@@ -177,7 +177,8 @@ SectionViews DwarfFile::ViewsOf(const Unit& unit) const {
   return views;
 }
 
-// Tables do not overlap: where the next one starts, the unit's has ended.
+// Returns the end of the unit's table, which is the start of the next one, because tables do not
+// overlap.
 uint64_t DwarfFile::EndOfAbbreviations(const Unit& unit) const {
   const uint64_t size = section(SectionId::kAbbrev).size();
   const auto next = std::upper_bound(abbreviation_tables_.begin(), abbreviation_tables_.end(),
@@ -185,7 +186,8 @@ uint64_t DwarfFile::EndOfAbbreviations(const Unit& unit) const {
   return next == abbreviation_tables_.end() ? size : std::min(*next, size);
 }
 
-// Whether the unit's table of abbreviations may be read, and room for it was made.
+// Returns true if the unit's table of abbreviations fits the budget. Closes other units to make
+// room.
 bool DwarfFile::Afford(const Unit& unit) {
   const uint64_t end = EndOfAbbreviations(unit);
   const uint64_t size = end - std::min(end, unit.abbreviations);
@@ -252,7 +254,7 @@ EntryReference DwarfFile::ReferenceOf(const OpenUnit& unit, const Dwarf_Attribut
       if (dwarf_formref_die(&copy, &entry) == nullptr) return {};
       return {this, unit.OffsetOf(entry)};
     }
-    case DW_FORM_ref_addr:  // has the size of an address in DWARF 2
+    case DW_FORM_ref_addr:  // an address-sized value in DWARF 2
       return raw(this,
                  unit.unit().version <= 2 ? unit.unit().address_size : unit.unit().offset_size);
     case DW_FORM_GNU_ref_alt:
@@ -268,9 +270,9 @@ EntryReference DwarfFile::ReferenceOf(const OpenUnit& unit, const Dwarf_Attribut
 
 namespace {
 
-// Where the list of an entry is, in the section as libdw sees it; -1: nowhere. An index stands for
-// one of the offsets behind the section's header, which count from the first of them. libdw
-// believes what it finds there, and would read outside of the section.
+// Returns the offset of an entry's list in the section that libdw sees; -1: invalid. An index
+// selects one of the offsets after the section's header, which are relative to the first of them.
+// Checked here because libdw does not check offsets and would read outside the section.
 ptrdiff_t OffsetOfList(const OpenUnit& unit, Dwarf_Attribute list) {
   Dwarf_Word offset = 0;
   if (dwarf_formudata(&list, &offset) != 0) return -1;
@@ -296,7 +298,7 @@ void DwarfFile::AppendRanges(const OpenUnit& unit, const Dwarf_Die& entry,
     if (!attributes.low || !attributes.high || limit == 0) return;
     Dwarf_Attribute low = *attributes.low, high = *attributes.high;
     if (dwarf_formaddr(&low, &start) != 0) return;
-    // An address, or else a distance from the low one.
+    // The high end is an address, or else a distance from the low one.
     if (dwarf_formaddr(&high, &end) != 0) {
       if (dwarf_formudata(&high, &end) != 0) return;
       end += start;
@@ -307,8 +309,8 @@ void DwarfFile::AppendRanges(const OpenUnit& unit, const Dwarf_Die& entry,
   Dwarf_Die die = entry;
   base = unit.base_address();
   ptrdiff_t next = OffsetOfList(unit, *attributes.list);
-  // A list at 0, which there is before DWARF 5, is the one that libdw looks for itself; but of a
-  // split unit it does not know the base address.
+  // At offset 0, possible before DWARF 5, libdw starts a list itself and does not know the base
+  // address of a split unit.
   const bool may_lack_base = next == 0;
   for (; limit != 0 && next >= 0; --limit) {
     next = dwarf_ranges(&die, next, &base, &start, &end);

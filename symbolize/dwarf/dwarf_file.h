@@ -1,11 +1,11 @@
-// One file's debug information as a list of units, each of which libdw reads by itself.
+// Splits the debug information of one file into units, and opens each unit separately in libdw.
 //
 //   .debug_info   unit, unit, …       a unit: header, then a tree of entries (DIEs), root first
 //
-// A unit may be a mere skeleton: its addresses and lines are here, its entries are the unit of the
-// same id in a split file (.dwo, or a package of them, .dwp). Entries and strings that several
-// files share may be in an alternate file (dwz). References from one unit or file to another are
-// followed here, as libdw knows of one unit only.
+// A unit may be a skeleton: it has addresses and lines, and the unit with the same id in a split
+// file (.dwo, or a package of them, .dwp) has its entries. An alternate file (dwz) may have entries
+// and strings that several files share. libdw sees only one unit, so this code follows references
+// between units and files.
 //
 // Source: DWARF 5, 7.5; DWARF 2 to 4; https://gcc.gnu.org/wiki/DebugFission for split DWARF 4.
 
@@ -28,30 +28,31 @@ namespace profiler::symbolize::dwarf {
 
 class DwarfFile;
 
-// Where the parts of a split unit begin in the sections of its file; all zero outside of packages.
+// Start of a split unit's parts in the sections of its file. All 0 outside of packages.
 struct Contribution {
   uint64_t info = 0, abbreviations = 0, lines = 0, string_offsets = 0, range_lists = 0;
 };
 
-// What a split unit has of its skeleton.
+// The parts of a skeleton that its split unit uses.
 struct SkeletonPart {
-  Bytes addresses;  // .debug_addr from the unit's first one on
-  Bytes ranges;     // .debug_ranges from where the unit's offsets count, in DWARF 4
+  Bytes addresses;  // .debug_addr from the unit's first address on
+  // DWARF 4: .debug_ranges from the base of the unit's offsets on.
+  Bytes ranges;
   uint64_t base_address = 0;
 };
 
 struct Unit {
-  uint64_t offset = 0;  // of its header in .debug_info
+  uint64_t offset = 0;  // of the header in .debug_info
   uint64_t end = 0;
-  uint64_t abbreviations = 0;  // offset of its table
+  uint64_t abbreviations = 0;  // offset of its table in .debug_abbrev
   uint16_t version = 0;
   uint8_t address_size = 0;  // 4 or 8
   uint8_t offset_size = 0;   // 4 or 8
   Contribution contribution;
-  std::optional<SkeletonPart> skeleton;  // of a split unit that is in use
+  std::optional<SkeletonPart> skeleton;  // set for a split unit in use
 };
 
-// One unit in libdw's hands.
+// A unit opened in libdw.
 class OpenUnit {
  public:
   OpenUnit(const Unit& unit, const SectionViews& views, LibdwSections sections,
@@ -59,26 +60,26 @@ class OpenUnit {
 
   const Unit& unit() const { return unit_; }
   const Dwarf_Die& root() const { return root_; }
-  const SectionViews& sections() const { return views_; }  // as libdw sees them
-  uint8_t type() const;  // DW_UT_…; libdw tells it of DWARF 4 as well
-  uint64_t id() const;   // of skeletons and split units
+  const SectionViews& sections() const { return views_; }  // the sections that libdw sees
+  uint8_t type() const;  // DW_UT_…; for DWARF 4 too, where libdw derives it
+  uint64_t id() const;   // for skeletons and split units
 
-  // The root's value; empty where it has none.
+  // Returns an attribute of the root entry; empty: it has none.
   std::optional<Dwarf_Attribute> RootAttribute(unsigned name) const;
   std::optional<uint64_t> RootNumber(unsigned name) const;
   std::optional<uint64_t> RootAddress(unsigned name) const;
 
-  // What offsets in lists of ranges are relative to.
+  // Base address of the offsets in range lists.
   uint64_t base_address() const { return base_address_; }
-  // Where the offsets of range lists with an index start, in DWARF 5.
+  // DWARF 5: offset of the table that range-list indices refer to.
   uint64_t range_lists_base() const { return range_lists_base_; }
 
-  // The entry at an offset in .debug_info; empty where the unit does not have it.
+  // Returns the entry at an offset in .debug_info; empty if the unit does not contain it.
   std::optional<Dwarf_Die> EntryAt(uint64_t offset) const;
-  // The other way round.
+  // Returns the offset of an entry in .debug_info.
   uint64_t OffsetOf(const Dwarf_Die& entry) const;
 
-  // The text of a DW_FORM_string, and the offset that the value of a form of `size` bytes is.
+  // Return the text of a DW_FORM_string, and the value of a form that is an offset of `size` bytes.
   std::string_view InlineString(const Dwarf_Attribute& value) const;
   std::optional<uint64_t> RawOffset(const Dwarf_Attribute& value, unsigned size) const;
 
@@ -94,16 +95,17 @@ class OpenUnit {
 };
 
 struct EntryReference {
-  DwarfFile* file = nullptr;  // null: leads nowhere
+  DwarfFile* file = nullptr;  // null: the reference is invalid
   uint64_t offset = 0;
 };
 
-// The attributes that say where the code of an entry is.
+// The attributes that locate an entry's code.
 struct RangeAttributes {
   std::optional<Dwarf_Attribute> low, high, list;
 };
 
-// Not thread-safe. Views and units stay valid as long as the file.
+// The debug information of one file. Views and units are valid as long as this object. Not
+// thread-safe.
 class DwarfFile {
  public:
   // The bytes of `image` must outlive this.
@@ -112,27 +114,28 @@ class DwarfFile {
 
   Bytes section(SectionId id) const { return sections_[id]; }
 
-  // The file that GNU_ref_alt and GNU_strp_alt refer to; null where there is none.
+  // Sets the file that GNU_ref_alt and GNU_strp_alt refer to; null: none.
   void set_alternate(DwarfFile* file) { alternate_ = file; }
 
-  // By offset. Type units of DWARF 5 are among them. In a package only those that AddUnit added.
+  // Returns the units by offset, including DWARF 5 type units. In a package, only units added by
+  // AddUnit.
   std::vector<std::unique_ptr<Unit>>& units() { return units_; }
-  // The unit that holds an offset; null where none does.
+  // Returns the unit that contains an offset; null: none.
   Unit* UnitAt(uint64_t offset);
-  // Reads the header at contribution.info, in a package; null where there is none.
+  // Adds the unit at contribution.info of a package. Null if there is none.
   Unit* AddUnit(const Contribution& contribution);
-  // Gives a split unit its other half.
+  // Gives a split unit the parts of its skeleton.
   void Bind(Unit& unit, const SkeletonPart& skeleton);
 
-  // Null where libdw cannot read the unit, or this file would make it read too much. Cost: some
-  // 10 µs for a unit that was not open lately.
+  // Opens a unit. Null if libdw cannot read it, or if this file exceeds its budget of
+  // abbreviations. Cost: about 10 µs, unless the unit is still open.
   std::shared_ptr<OpenUnit> Open(const Unit& unit);
 
-  // What a value stands for. Empty where its form is of another class or leads out of a section.
+  // Return the meaning of a value. Empty if its form has another class or points outside of a
+  // section.
   std::string_view StringOf(const OpenUnit& unit, const std::optional<Dwarf_Attribute>& value);
   EntryReference ReferenceOf(const OpenUnit& unit, const Dwarf_Attribute& value);
-  // The code of an entry, at most `limit` ranges of it appended to `ranges`. Ranges without bytes
-  // are left out.
+  // Appends at most `limit` address ranges of the entry's code to `ranges`, without empty ones.
   static void AppendRanges(const OpenUnit& unit, const Dwarf_Die& entry,
                            const RangeAttributes& attributes, size_t limit,
                            std::vector<AddressRange>& ranges);
@@ -147,10 +150,10 @@ class DwarfFile {
   Sections sections_;
   DwarfFile* alternate_ = nullptr;
   std::vector<std::unique_ptr<Unit>> units_;
-  std::vector<uint64_t> abbreviation_tables_;  // where they start, by offset
+  std::vector<uint64_t> abbreviation_tables_;  // offsets of the tables, ascending
   std::map<const Unit*, std::shared_ptr<OpenUnit>> open_;
-  uint64_t open_abbreviations_ = 0;   // bytes of their tables
-  uint64_t abbreviation_budget_ = 0;  // bytes of tables that may still be read
+  uint64_t open_abbreviations_ = 0;   // bytes of abbreviation tables of open units
+  uint64_t abbreviation_budget_ = 0;  // bytes of abbreviation tables that may still be read
 };
 
 }  // namespace profiler::symbolize::dwarf

@@ -7,7 +7,7 @@
 namespace profiler::symbolize::dwarf {
 namespace {
 
-// Deeper trees are not of a compiler.
+// No compiler nests entries deeper.
 constexpr size_t kMaxDepth = 4096;
 
 bool IsNamespace(int tag) { return tag == DW_TAG_namespace || tag == DW_TAG_module; }
@@ -28,7 +28,7 @@ bool IsType(int tag) {
 
 bool IsCallSite(int tag) { return tag == DW_TAG_call_site || tag == DW_TAG_GNU_call_site; }
 
-// What is asked of a function or an inlined call.
+// The attributes of a function or an inlined call.
 struct Attributes {
   RangeAttributes code;
   Scope scope;
@@ -68,7 +68,7 @@ int Collect(Dwarf_Attribute* value, void* into) {
 
 }  // namespace
 
-// Goes through the entries below one.
+// Walks over the entries below a given one.
 class FunctionIndex::Walk {
  public:
   Walk(const OpenUnit& unit, FunctionIndex& index) : unit_(unit), index_(index) {}
@@ -79,7 +79,7 @@ class FunctionIndex::Walk {
     if (const auto at = unit_.EntryAt(entry)) Run(*at, kInNamespace, kNoOwner);
   }
 
-  // Calls inlined into the function whose scope it is; their code goes to `inlined`.
+  // Reads the calls inlined into the function of `scope`; their code goes to `inlined`.
   void ReadFunction(uint32_t scope, IntervalMap& inlined) {
     inlined_ = &inlined;
     if (const auto at = unit_.EntryAt(index_.scopes_[scope].entry)) Run(*at, kInFunction, scope);
@@ -97,8 +97,8 @@ class FunctionIndex::Walk {
     } while (!scopes_.empty());
   }
 
-  // Reads the entry that the walk is at. `scope` becomes that of its children, false where they are
-  // not for this walk.
+  // Reads the current entry. Sets `scope` to the scope of its children. Returns false if this walk
+  // skips the children.
   bool ReadEntry(uint32_t& scope) {
     const int tag = dwarf_tag(&at_);
     if (tag == DW_TAG_inlined_subroutine && place_ == kInFunction) {
@@ -113,21 +113,21 @@ class FunctionIndex::Walk {
     }
     if (place_ == kInFunction) return !IsCallSite(tag);
     if (IsNamespace(tag)) return !PassOver();
-    // GCC, which tells the sibling, has what is defined of a type's functions elsewhere; rustc has
-    // it in the type.
+    // Skips types that have DW_AT_sibling (GCC): GCC describes the code of member functions outside
+    // the type. rustc describes it inside, and writes no DW_AT_sibling.
     return !IsType(tag) || !HasAttribute(DW_AT_sibling);
   }
 
   bool HasAttribute(unsigned name) { return dwarf_hasattr(&at_, name) != 0; }
 
-  // Keeps a namespace for later, where it is cheap to go on behind it.
+  // Keeps a namespace for later if DW_AT_sibling makes skipping it cheap.
   bool PassOver() {
     if (place_ != kInUnit || !HasAttribute(DW_AT_sibling)) return false;
     index_.namespaces_.push_back(unit_.OffsetOf(at_));
     return true;
   }
 
-  // Not one that was dropped by the linker.
+  // Adds the current function, unless the linker dropped it.
   void AddFunction() {
     const Scope read = ReadScope();
     if (std::none_of(ranges_.begin(), ranges_.end(),
@@ -140,7 +140,7 @@ class FunctionIndex::Walk {
     index_.functions_.push_back(std::move(function));
   }
 
-  // Its code is left in ranges_.
+  // Reads the current entry. Leaves its code ranges in ranges_.
   Scope ReadScope() {
     Attributes attributes;
     attributes.scope.entry = unit_.OffsetOf(at_);
@@ -152,7 +152,7 @@ class FunctionIndex::Walk {
     return attributes.scope;
   }
 
-  // `owner` is what the map has of it.
+  // Adds a scope. `owner` is the value in the map.
   uint32_t AddScope(Scope scope, uint32_t parent, IntervalMap& map, uint32_t owner) {
     scope.parent = parent;
     scope.inlined = parent != kNoOwner;
@@ -171,12 +171,12 @@ class FunctionIndex::Walk {
     return true;
   }
 
-  // To the next entry that is not below this one. Behind the last sibling libdw tells where the
-  // null entry is that ends them, so that what follows their parent need not be looked for:
+  // Goes to the next entry that is not below this one. After the last sibling libdw returns the
+  // address of the null entry that ends the list, so the next entry needs no search:
   //
-  //   parent, child, child, null, what follows the parent
+  //   parent, child, child, null, entry after the parent
   //
-  // It tells none where the unit ends without one, or the entry cannot be read.
+  // libdw returns no address if the unit ends without a null entry, or if the entry cannot be read.
   void GoOn() {
     Dwarf_Die next;
     const int result = dwarf_siblingof(&at_, &next);
@@ -189,7 +189,7 @@ class FunctionIndex::Walk {
     }
   }
 
-  // Behind the null entries from `at` on, each of which ends the children of one more entry.
+  // Skips null entries from `at` on. Each ends the children of one more parent.
   void GoBehind(const std::byte* at) {
     const Bytes entries = unit_.sections()[SectionId::kInfo];
     const std::byte* const end = entries.data() + entries.size();
@@ -207,9 +207,10 @@ class FunctionIndex::Walk {
   const OpenUnit& unit_;
   FunctionIndex& index_;
   Place place_ = kInUnit;
-  IntervalMap* inlined_ = nullptr;  // null: the walk is not inside of a function
+  IntervalMap* inlined_ = nullptr;  // null: the walk is outside of functions
   Dwarf_Die at_ = {};
-  // The scopes that the parents of this entry put their children in, outermost first. Empty: done.
+  // One scope per open parent of the current entry, outermost first: the scope of its children.
+  // Empty: the walk is done.
   std::vector<uint32_t> scopes_;
   std::vector<AddressRange> ranges_;
 };
@@ -217,7 +218,7 @@ class FunctionIndex::Walk {
 FunctionIndex::FunctionIndex(const OpenUnit& unit, const IsCode& is_code, AttributeBudget& budget)
     : is_code_(&is_code),
       budget_(&budget),
-      // Many entries may share one list, in a file that wants to be slow.
+      // Many entries of a hostile file may share one list.
       range_budget_(4 * unit.sections()[SectionId::kInfo].size() + 4096) {
   Walk(unit, *this).ReadUnit();
   function_at_[kInUnit].Build();
@@ -252,7 +253,7 @@ void FunctionIndex::ReadNamespaces(const Opener& open) {
 
 void FunctionIndex::ReadFunctions(const Opener& open) {
   has_read_functions_ = true;
-  // There are more of them as it goes.
+  // ReadInside may append functions.
   for (uint32_t function = 0; function < functions_.size(); ++function) {
     if (!functions_[function].inlined) ReadInside(function, open);
   }

@@ -1,4 +1,4 @@
-// Which function, and which calls inlined into it, an address of one unit is in.
+// Finds the function, and the inlined calls in it, that contain an address of one unit.
 
 #pragma once
 
@@ -16,47 +16,48 @@
 
 namespace profiler::symbolize::dwarf {
 
-// Whether an address may be one of code. Linkers leave the functions and lines that they dropped at
-// 0 or at another address without code.
+// Returns true if an address may contain code. Linkers set functions and lines that they dropped to
+// address 0 or to another address without code.
 using IsCode = std::function<bool(uint64_t address)>;
 
 // A DW_TAG_subprogram with code, or a DW_TAG_inlined_subroutine.
 struct Scope {
   uint64_t entry = 0;          // offset in .debug_info of the unit's file
-  uint32_t parent = kNoOwner;  // the scope that this one was inlined into
+  uint32_t parent = kNoOwner;  // the scope into which this one was inlined
   bool inlined = false;
-  // Where it was called, of what was inlined. The file is one of the unit's line table.
+  // Position of the call, for an inlined scope. `call_file` is an index of the unit's line table.
   uint32_t call_file = 0;
   uint32_t call_line = 0;
   uint32_t call_column = 0;
   AddressRange code;  // its first range
-  // Of the function, once somebody looked it up; null until then.
+  // Name of the function; null until the first look-up.
   std::string_view name;
 };
 
-// Reads as much of a unit as the look-ups need: few functions of a large program are ever hit, and
-// most entries are inside of functions.
+// The functions of a unit, read only as far as look-ups need: few functions of a large program are
+// hit, and most entries lie inside functions.
 //
-//   unit ┬ f ─ inlined g ─ inlined h     f at once, what is inside of it for an address in it
-//        ├ namespace ─ f2                at once where the namespace's entry does not tell what
-//        │                               follows it (clang); else (GCC, which has no code there)
-//        for │                               an address that no function outside of namespaces has
-//        └ f3 ─ local class ─ f4         code of its own: for an address that no other function has
+//   unit ┬ f ─ inlined g ─ inlined h     f: at once; g and h: on the first look-up in f
+//        ├ namespace ─ f2                clang (no DW_AT_sibling): at once;
+//        │                               GCC, which has no code there: if no function outside of
+//        │                               namespaces contains the address
+//        └ f3 ─ local class ─ f4         if no other function contains the address
 //
-// Not thread-safe. Memory: some 80 bytes a function, or an inlined call in those that were hit.
+// Not thread-safe. Memory: about 80 bytes per function, and per inlined call in functions that were
+// hit.
 class FunctionIndex {
  public:
-  // The unit, which need not be open between two look-ups; null where it cannot be read.
+  // Opens the unit, which may be closed between look-ups. Returns null if it cannot be read.
   using Opener = std::function<std::shared_ptr<OpenUnit>()>;
 
   FunctionIndex() = default;
-  // What cannot be read ends the list of functions, and so does a budget that is spent, here as
-  // well as later. `is_code` and `budget` must outlive this.
+  // Reads the functions of the unit. Reading stops at an entry that cannot be read or if the budget
+  // is spent, now and in later look-ups. `is_code` and `budget` must outlive this object.
   FunctionIndex(const OpenUnit& unit, const IsCode& is_code, AttributeBudget& budget);
 
-  // The innermost scope; kNoOwner where no function is.
+  // Returns the innermost scope at an address; kNoOwner if there is no function.
   uint32_t Find(uint64_t address, const Opener& open);
-  // Valid until the next Find.
+  // Returns a scope. Valid until the next Find.
   Scope& operator[](uint32_t scope) { return scopes_[scope]; }
 
  private:
@@ -64,9 +65,10 @@ class FunctionIndex {
 
   struct Function {
     uint32_t scope = 0;
-    std::optional<IntervalMap> inlined;  // address → scope, in the function; empty: not read yet
+    // address → scope, in the function; empty: not read yet
+    std::optional<IntervalMap> inlined;
   };
-  // Where functions are, and which of them is at an address.
+  // Location of a function's entry, and the index into function_at_.
   enum Place : uint8_t { kInUnit, kInNamespace, kInFunction };
   static constexpr size_t kPlaceCount = 3;
 
@@ -77,10 +79,10 @@ class FunctionIndex {
 
   const IsCode* is_code_ = nullptr;
   AttributeBudget* budget_ = nullptr;
-  size_t range_budget_ = 0;  // ranges that may still be read
+  size_t range_budget_ = 0;  // address ranges that may still be read
   std::vector<Scope> scopes_;
   std::vector<Function> functions_;
-  std::vector<uint64_t> namespaces_;                  // entries of those that were passed over
+  std::vector<uint64_t> namespaces_;                  // entries of namespaces that were skipped
   std::array<IntervalMap, kPlaceCount> function_at_;  // address → function
   bool has_read_namespaces_ = false;
   bool has_read_functions_ = false;

@@ -1,4 +1,4 @@
-// Which of many nested or overlapping address ranges is the innermost at an address.
+// Finds the innermost of many nested or overlapping address ranges at an address.
 
 #pragma once
 
@@ -11,21 +11,22 @@ namespace profiler::symbolize::dwarf {
 
 inline constexpr uint32_t kNoOwner = std::numeric_limits<uint32_t>::max();
 
-// Built once from ranges in any order, flattened into disjoint stretches:
+// A map from addresses to range owners. Built once from ranges in any order, which are flattened
+// into disjoint pieces:
 //
 //   f   [--------------------)              0 f  3 g  7 f  9 h  12 f
 //   g      [----)
 //   h            [---)
 //
-// Of ranges that overlap, the one that starts last wins; of those that start together, the shorter;
-// of equal ones, the one added last. O(n log n); a look-up is a binary search.
+// If ranges overlap, the one with the last start wins; with equal starts, the shorter one; of
+// equal ranges, the one added last. O(n log n); a look-up is a binary search.
 class IntervalMap {
  public:
   void Add(uint64_t start, uint64_t end, uint32_t owner) {
     if (start < end) ranges_.push_back({start, end, owner, static_cast<uint32_t>(ranges_.size())});
   }
 
-  // To be called once, after the last Add.
+  // Flattens the ranges. Call it once, after the last Add.
   void Build() {
     std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
       if (a.start != b.start) return a.start < b.start;
@@ -49,7 +50,7 @@ class IntervalMap {
     ranges_ = {};
   }
 
-  // The owner of the innermost range, kNoOwner where there is none.
+  // Returns the owner of the innermost range; kNoOwner if there is none.
   uint32_t Find(uint64_t address) const {
     const auto after =
         std::upper_bound(stretches_.begin(), stretches_.end(), address,

@@ -11,7 +11,7 @@
 namespace profiler::symbolize::dwarf {
 namespace {
 
-// The index is ours to read.
+// All sections except the last, kCuIndex, which libdw does not read.
 constexpr size_t kSectionsOfLibdw = kSectionCount - 1;
 
 template <class Header, class SectionHeader>
@@ -48,14 +48,16 @@ std::string MakeImage(unsigned char elf_class) {
   return image += names;
 }
 
-// libelf reads it only, and no data of it is left to be read once each section has its own.
+// Returns the ELF image to fill. It can be shared, because libelf only reads it, and Replace gives
+// every section contents of its own.
 std::string& ImageFor(unsigned address_size) {
   static std::string image32 = MakeImage<Elf32_Ehdr, Elf32_Shdr>(ELFCLASS32);
   static std::string image64 = MakeImage<Elf64_Ehdr, Elf64_Shdr>(ELFCLASS64);
   return address_size == 4 ? image32 : image64;
 }
 
-// libdw takes the one or the other by its version.
+// Replaces the contents of a section. Sets both libelf buffers, because libdw's version decides
+// which of them it reads.
 bool Replace(Elf_Scn* section, Bytes bytes) {
   for (Elf_Data* data : {elf_rawdata(section, nullptr), elf_getdata(section, nullptr)}) {
     if (data == nullptr) return false;

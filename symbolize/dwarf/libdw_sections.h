@@ -1,15 +1,15 @@
-// What libdw is given to read: some sections, and nothing else.
+// Gives libdw selected sections to read instead of a file.
 //
-// libdw reads whole files. It keeps what it has read of each unit until the file is closed, and for
-// each unit of a hostile file may read all of a section again; a split unit's file it opens by the
-// name that a file tells. So it never gets to see a file: it gets one unit at a time (see
-// dwarf_file.h), as an ELF file in memory that has sections of these names,
+// libdw reads whole files. It keeps all that it read of each unit until the file is closed, and for
+// each unit of a hostile file it may read a whole section again. It also opens split files by the
+// name in the debug information. Therefore it never sees a file: it gets one unit at a time (see
+// dwarf_file.h), as an ELF file in memory with sections of these names.
 //
 //   ELF header │ section headers │ section names
-//                  .debug_info ──────▶ bytes of one unit, where they are
+//                  .debug_info ──────▶ bytes of one unit, in place
 //                  .debug_abbrev ────▶ …
 //
-// whose contents are put in place of the file's by elf_rawdata(3). No byte is copied.
+// elf_rawdata(3) allows to replace the contents of these sections. No byte is copied.
 
 #pragma once
 
@@ -21,11 +21,11 @@
 
 namespace profiler::symbolize::dwarf {
 
-// Movable. libdw's handles are not thread-safe.
+// A libdw handle over sections. Movable. Not thread-safe.
 class LibdwSections {
  public:
-  // `address_size` is 4 or 8. The bytes, and kReadableBehind more behind each section, must outlive
-  // the result. Empty where libdw finds nothing to read in them. Cost: some 10 µs.
+  // Opens the sections; empty if libdw rejects them. `address_size` is 4 or 8. The bytes, and
+  // kReadableBehind more after each section, must outlive the result. Cost: about 10 µs.
   static std::optional<LibdwSections> Open(const SectionViews& sections, unsigned address_size);
 
   LibdwSections(LibdwSections&& other) noexcept;

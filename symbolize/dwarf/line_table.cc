@@ -15,13 +15,13 @@ namespace {
 
 constexpr uint32_t kNoCode = std::numeric_limits<uint32_t>::max();
 
-// Moves the sequences of a line program that do not start in code to where there is none:
+// Moves the sequences of a line program that start outside of code to an address without code.
 //
 //   dropped   0 ├───────────┤ 0x1800
-//   code           0x1000 ├────┤ 0x1400     whose is a row in between?
+//   code           0x1000 ├────┤ 0x1400     rows in between would be ambiguous
 //
-// Linkers leave those of functions that they dropped at 0, and libdw sorts the rows of all
-// sequences together. The program's header:
+// Linkers leave the sequences of dropped functions at 0, and libdw sorts the rows of all sequences
+// together. The program's header:
 //
 //   length, version u16, [address size u8, segment selector size u8: version 5], header length,
 //   minimum instruction length u8, [operations an instruction u8: from version 4],
@@ -32,8 +32,9 @@ class DroppedSequences {
                    const std::vector<AddressRange>& code)
       : program_(program), address_size_(address_size), code_(code), reader_(program) {}
 
-  // False for a program that is not as compilers write it, which libdw may read otherwise than we
-  // do, or that defines files as it goes, on which libdw 0.192 breaks down.
+  // Returns false if libdw must not read the program: it is unlike those of compilers, so that
+  // libdw could read it differently, or it defines files (DW_LNE_define_file), on which libdw 0.192
+  // fails.
   bool Move() {
     const uint8_t opcode_base = ReadHeader();
     while (reader_.ok() && reader_.remaining() != 0) {
@@ -51,7 +52,8 @@ class DroppedSequences {
   }
 
  private:
-  // Up to the first opcode. What opcodes are below is that of the program, or 0: none.
+  // Reads up to the first opcode. Returns the program's opcode base; 0: there are no special
+  // opcodes.
   uint8_t ReadHeader() {
     const unsigned offset_size = reader_.Read<uint32_t>() == 0xffffffff ? 8 : 4;
     if (offset_size == 8) reader_.Skip(8);
@@ -96,7 +98,7 @@ class DroppedSequences {
   void MoveOutOfCode() {
     const size_t at = reader_.offset();
     auto address = reader_.Read<Address>();
-    // A sequence may end by such an address.
+    // The end of a range counts as code, because a sequence may end there.
     const AddressRange* const range = LastFrom(code_, address);
     const bool is_code = range != nullptr && address <= range->end;
     if (is_code || !reader_.ok()) return;
@@ -136,8 +138,8 @@ class LineTable::Reader {
     table_.size_ = program.size();
     SectionViews sections = source_.sections;
     sections[SectionId::kLine] = program;
-    // Without units libdw knows no directory to put before a name, which would hide whether the
-    // table told it.
+    // Without units libdw has no compilation directory to prepend, which would hide whether the
+    // table has it.
     sections[SectionId::kInfo] = {};
     const auto opened = LibdwSections::Open(sections, source_.address_size);
     if (!opened) return;
@@ -155,8 +157,8 @@ class LineTable::Reader {
   }
 
  private:
-  // A copy of the program, so that nobody changes it while libdw reads it. Empty where it is cut
-  // off, or libdw is not to read it.
+  // Copies the program, so that it cannot change while libdw reads it. Empty if it is truncated or
+  // if libdw must not read it.
   std::vector<std::byte> CopyProgram() const {
     const Bytes section = source_.sections[SectionId::kLine].subspan(source_.offset);
     ByteReader reader(section);
@@ -173,8 +175,8 @@ class LineTable::Reader {
     return copy;
   }
 
-  // libdw 0.192 takes 8 bytes for the size of the length that begins a program of 64-bit DWARF,
-  // which are 12, and leaves out the last 4 bytes. They become opcodes that do nothing.
+  // libdw 0.192 assumes 8 bytes for the initial length of a 64-bit program, which has 12, and so
+  // ignores the last 4 bytes. This appends 4 opcodes without effect.
   static void Lengthen(uint64_t length, std::vector<std::byte>& program) {
     program.insert(program.end(), 4, std::byte{DW_LNS_set_basic_block});
     length += 4;
@@ -183,7 +185,7 @@ class LineTable::Reader {
 
   void AddRows(Dwarf_Lines* lines, size_t count) {
     rows_.reserve(count);
-    auto code = source_.code.begin();  // that `address` is in, or before
+    auto code = source_.code.begin();  // the range that contains `address` or follows it
     for (size_t i = 0; i < count; ++i) {
       Dwarf_Line* const line = dwarf_onesrcline(lines, i);
       const uint64_t address = AddressOf(line);
@@ -222,7 +224,7 @@ class LineTable::Reader {
     return row;
   }
 
-  // A row that says the same as the one before is left out.
+  // Adds a row, unless it says the same as the previous one.
   void AddRow(const LineRow& row) {
     if (!rows_.empty() && rows_.back().address == row.address) rows_.pop_back();
     const bool is_new = rows_.empty()
@@ -237,7 +239,7 @@ class LineTable::Reader {
     table_.files_.resize(count);
     for (size_t i = 0; i < count; ++i) {
       const char* const name = dwarf_filesrc(files, i, nullptr, nullptr);
-      // libdw's name of a file that the table does not have.
+      // libdw returns "???" for a file that the table does not have.
       const bool is_known = name != nullptr && std::string_view(name) != "???";
       if (is_known) table_.files_[i] = Keep(name);
     }
@@ -248,7 +250,7 @@ class LineTable::Reader {
     return paths_.Intern(whole ? std::string(name) : Join(source_.directory, name));
   }
 
-  // Directory 0 of DWARF 5 is the unit's own, which may itself be relative.
+  // Directory 0 of DWARF 5 is the unit's own, which may be relative.
   bool IsInFirstDirectory(std::string_view name) const {
     if (directory_count_ == 0 || directories_[0] == nullptr) return false;
     const std::string_view first = directories_[0];

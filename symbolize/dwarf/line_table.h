@@ -1,4 +1,4 @@
-// Which source line an instruction is of: one line table as libdw reads it, in a quarter of the
+// Finds the source line of an instruction: one line table as libdw reads it, in a quarter of the
 // space.
 //
 // Source: DWARF 5, 6.2; DWARF 2 to 4, 6.2.
@@ -19,37 +19,37 @@ namespace profiler::symbolize::dwarf {
 struct LineRow {
   uint64_t address = 0;
   uint32_t file = 0;    // for LineTable::FileName; kNoCode: no code from here on
-  uint32_t line = 0;    // 0: of no line
+  uint32_t line = 0;    // 0: no line
   uint32_t column = 0;  // 0: unknown
 };
 
-// Where and for whom a table is read.
+// A line table to read.
 struct LineTableSource {
   SectionViews sections;
   uint64_t offset = 0;  // in .debug_line
   unsigned address_size = 8;
-  std::string_view directory;  // that the unit was compiled in
-  // The code of the unit, by address: all else is of functions that the linker dropped.
+  std::string_view directory;  // compilation directory of the unit
+  // Code ranges of the unit, ascending. Rows elsewhere belong to functions that the linker dropped.
   std::vector<AddressRange> code;
 };
 
-// Immutable.
+// A line table. Immutable.
 class LineTable {
  public:
-  // What cannot be read makes an empty table. libdw needs some 150 bytes for each byte of the
-  // table, until this returns.
+  // Reads a table; empty if it cannot be read. libdw needs about 150 bytes per byte of the table
+  // until this function returns.
   static LineTable Read(const LineTableSource& source, StringTable& paths);
 
-  // The row that covers `address`: of those at one address the last. Null where there is none.
+  // Returns the row that covers `address`; of several rows at one address, the last. Null: none.
   const LineRow* Find(uint64_t address) const;
 
-  // The path as the compiler was given it, below the unit's directory where it is relative: one of
-  // `paths`. Empty for an index that the table does not have.
+  // Returns the path as given to the compiler, with the unit's directory if it is relative; a
+  // string in `paths`. Empty if the table has no such index.
   StringId FileName(uint32_t file) const {
     return file < files_.size() ? files_[file] : StringId::kEmpty;
   }
 
-  uint64_t size() const { return size_; }  // bytes of the section
+  uint64_t size() const { return size_; }  // bytes of the section that were read
 
  private:
   class Reader;

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, kSectionCount> kSuffixes = {
     "info",     "abbrev", "str",      "str_offsets", "line",
     "line_str", "ranges", "rnglists", "addr",        "cu_index"};
 
-// libdw 0.188 looks for the end of a string without looking for the end of its section.
+// libdw 0.188 searches for the end of a string without checking the end of the section.
 Bytes UpToLastNul(Bytes strings) {
   while (!strings.empty() && strings.back() != std::byte{0}) {
     strings = strings.first(strings.size() - 1);
@@ -30,7 +30,7 @@ Sections Sections::Load(const ElfImage& image, bool split) {
   for (size_t i = 0; i < kSectionCount; ++i) {
     const auto id = static_cast<SectionId>(i);
     std::string name = ".debug_" + std::string(SectionSuffix(id));
-    // The index of a package has no suffix.
+    // The index of a package has no ".dwo" suffix.
     if (split && id != SectionId::kCuIndex) name += ".dwo";
     SectionContents contents =
         ReadSectionContents(image, name, {.expansion = kMaxExpansion, .bytes = left});

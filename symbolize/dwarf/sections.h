@@ -15,7 +15,7 @@ namespace profiler::symbolize::dwarf {
 
 using Bytes = std::span<const std::byte>;
 
-// From `offset` on; empty where there is nothing.
+// Returns the bytes from `offset` on; empty if there are none.
 inline Bytes BytesFrom(Bytes bytes, uint64_t offset) {
   return offset < bytes.size() ? bytes.subspan(offset) : Bytes();
 }
@@ -34,10 +34,10 @@ enum class SectionId : uint8_t {
 };
 inline constexpr size_t kSectionCount = 10;
 
-// What stands behind ".debug_" in the name of a section.
+// Returns the name of a section without ".debug_".
 std::string_view SectionSuffix(SectionId id);
 
-// The bytes of each section; empty where there is none.
+// The bytes of each section; empty: the file has no such section.
 class SectionViews {
  public:
   Bytes& operator[](SectionId id) { return views_[static_cast<size_t>(id)]; }
@@ -49,15 +49,14 @@ class SectionViews {
 
 class Sections {
  public:
-  // `.debug_NAME`, compressed by any of the three ways (SHF_COMPRESSED with zlib or zstd,
-  // .zdebug_NAME), or in a split file `.debug_NAME.dwo`. A section that does not exist, or cannot
-  // be decompressed, is empty. String tables end with their last NUL. The image's bytes must
-  // outlive this. Allocates at most kMaxExpansion bytes for a byte of a section, and for all of
-  // them MostDecompressed: sections for which nothing is left are empty.
+  // Loads the sections `.debug_NAME`, in a split file `.debug_NAME.dwo`. Decompresses
+  // SHF_COMPRESSED with zlib or zstd and .zdebug_NAME. A section is empty if it does not exist or
+  // cannot be decompressed. String tables end with their last NUL. Allocates at most kMaxExpansion
+  // bytes per byte of a section, and MostDecompressed bytes in total; sections beyond that are
+  // empty. The image's bytes must outlive the result.
   static Sections Load(const ElfImage& image, bool split);
 
-  // Of several compressed sections a file has, each becomes no larger than this many times what it
-  // was.
+  // Limit on the expansion of one compressed section.
   static constexpr uint64_t kMaxExpansion = 256;
 
   const SectionViews& views() const { return views_; }
@@ -65,10 +64,10 @@ class Sections {
 
  private:
   SectionViews views_;
-  std::deque<std::vector<std::byte>> decompressed_;  // owns what `views_` shows
+  std::deque<std::vector<std::byte>> decompressed_;  // the bytes behind `views_`
 };
 
-// Whether there is debug information in the file at all. Decompresses nothing.
+// Returns true if the file has debug information. Decompresses nothing.
 bool HasDebugInfo(const ElfImage& image);
 
 }  // namespace profiler::symbolize::dwarf

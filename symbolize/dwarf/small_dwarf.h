@@ -1,4 +1,4 @@
-// A small ELF file with debug information, part by part, for tests that spoil it.
+// Builds a small ELF file with debug information from parts, for tests that corrupt it.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace profiler::symbolize::dwarf {
 
-// Appends what DWARF sections are made of.
+// Appends the elements of DWARF sections.
 class DwarfBytes {
  public:
   template <class T>
@@ -32,7 +32,7 @@ class DwarfBytes {
     return U8(static_cast<uint8_t>(value));
   }
   DwarfBytes& String(std::string_view text) { return AddText(text).U8(0); }
-  // A list of numbers below 128, as abbreviations are.
+  // Appends numbers below 128, such as abbreviations.
   DwarfBytes& List(std::initializer_list<uint16_t> values) {
     for (const uint16_t value : values) Uleb(value);
     return *this;
@@ -46,7 +46,7 @@ class DwarfBytes {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return *this;
   }
-  // Writes the length of all that follows into the first four bytes.
+  // Stores the length of the remaining bytes in the first four.
   std::vector<std::byte> WithLength() {
     const auto length = static_cast<uint32_t>(bytes_.size() - 4);
     std::memcpy(bytes_.data(), &length, 4);
@@ -61,7 +61,7 @@ class DwarfBytes {
 
 using SectionBytes = std::map<std::string, std::vector<std::byte>>;
 
-// A shared object whose code is [0x1000, 0x2000), with these sections.
+// Builds a shared object with code [0x1000, 0x2000) and these sections.
 inline std::vector<std::byte> ElfWith(const SectionBytes& sections) {
   std::vector<std::byte> file(sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr));
   std::vector<Elf64_Shdr> headers(1);
@@ -105,7 +105,7 @@ inline std::vector<std::byte> ElfWith(const SectionBytes& sections) {
   return file;
 }
 
-// What the entries of SmallDwarf look like, by code.
+// Abbreviation codes of SmallDwarf's entries.
 inline constexpr uint8_t kUnitEntry = 1, kFunctionEntry = 2, kInlinedEntry = 3, kAbstractEntry = 4,
                          kListedEntry = 5, kInstanceEntry = 6, kClassEntry = 7,
                          kSkippableNamespaceEntry = 8, kNamespaceEntry = 9;
@@ -125,7 +125,7 @@ inline std::vector<std::byte> SmallAbbreviations() {
   return out.U8(0).bytes();
 }
 
-// The header of a unit of DWARF 4 and its root: a.cc, compiled in /src, code [0x1000, 0x1800).
+// Returns the header of a DWARF 4 unit and its root: a.cc, compiled in /src, code [0x1000, 0x1800).
 inline DwarfBytes SmallUnit() {
   DwarfBytes out;
   out.U32(0).U16(4).U32(0).U8(8);
@@ -133,8 +133,8 @@ inline DwarfBytes SmallUnit() {
   return out;
 }
 
-// outer() is [0x1010, 0x1090); at [0x1020, 0x1040) it has inner() inlined, called in line 5,
-// column 9.
+// Entries: outer() at [0x1010, 0x1090); inlined in it, inner() at [0x1020, 0x1040), called in line
+// 5, column 9.
 inline std::vector<std::byte> SmallEntries() {
   DwarfBytes out = SmallUnit();
   const uint32_t inner = out.size();
@@ -145,7 +145,7 @@ inline std::vector<std::byte> SmallEntries() {
   return out.WithLength();
 }
 
-// Lines 4 at 0x1010, 1 of b.h at 0x1020, 6 at 0x1040, up to 0x1090. DWARF 4.
+// DWARF 4 lines: 4 at 0x1010, 1 of b.h at 0x1020, 6 at 0x1040, up to 0x1090.
 inline std::vector<std::byte> SmallLines() {
   DwarfBytes header;
   header.U8(1).U8(1).U8(1).U8(0xfb).U8(14).U8(13);

@@ -29,7 +29,7 @@ std::unique_ptr<OpenedFile> OpenDwarf(const std::string& path, const std::string
   return opened;
 }
 
-// The same of a name that a file has of another one.
+// Opens a file that another file named. It must belong to the user or root.
 std::unique_ptr<OpenedFile> OpenNamed(const std::string& path, const std::string& root,
                                       bool split) {
   auto opened = OpenDwarf(path, root, split);
@@ -48,12 +48,12 @@ std::string Join(std::string_view directory, std::string_view name) {
   return path += name;
 }
 
-// Where the names begin that `files.debug` has of other files: where that file itself was found.
+// Returns the root below which names in `files.debug` are looked for: that of the file itself.
 std::string RootOfNames(const DebugInfoFiles& files) {
   return files.debug_path.starts_with(files.root) ? files.root : "";
 }
 
-// The file that is called `name` by one in the directory.
+// Returns the path of `name`, as named by a file in `directory`.
 std::string PathOf(const std::string& root, std::string_view directory, std::string_view name) {
   std::string path = Join(directory, name);
   return path.starts_with('/') && !path.starts_with(root) ? root + path : path;
@@ -64,7 +64,7 @@ struct AlternateLink {
   std::span<const std::byte> build_id;
 };
 
-// .gnu_debugaltlink: a path, NUL, the build-id.
+// Reads .gnu_debugaltlink: a path, NUL, the build-id.
 std::optional<AlternateLink> ReadAlternateLink(const ElfImage& image) {
   const ElfSection* link = image.FindSection(".gnu_debugaltlink");
   if (link == nullptr) return std::nullopt;
@@ -104,13 +104,13 @@ std::vector<std::byte> MissingAlternate(const DebugInfoFiles& files) {
 
 namespace {
 
-// The name of the file that has the entries of a skeleton.
+// Returns the name of the split file of a skeleton.
 std::string_view SplitName(DwarfFile& file, const OpenUnit& skeleton) {
   const std::string_view name = file.StringOf(skeleton, skeleton.RootAttribute(DW_AT_dwo_name));
   return name.empty() ? file.StringOf(skeleton, skeleton.RootAttribute(DW_AT_GNU_dwo_name)) : name;
 }
 
-// Bases that DWARF 4 has an own name for.
+// Returns a base for which DWARF 4 has a separate attribute.
 uint64_t BaseOf(const OpenUnit& unit, unsigned name, unsigned gnu_name) {
   return unit.RootNumber(name).value_or(unit.RootNumber(gnu_name).value_or(0));
 }
@@ -234,7 +234,9 @@ void SplitFiles::OpenPackage() {
           contribution.string_offsets = offset;
           break;
         case DW_SECT_RNGLISTS:
-          if (version == 5) contribution.range_lists = offset;  // in 2 that number is another's
+          if (version == 5)
+            contribution.range_lists = offset;  // in version 2 this number is
+                                                // another section
           break;
         default:
           break;

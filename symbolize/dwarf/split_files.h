@@ -1,4 +1,4 @@
-// The other files that a file's debug information is in: split units and alternate files.
+// Opens other files that hold parts of a file's debug information: split units and alternate files.
 
 #pragma once
 
@@ -14,36 +14,37 @@
 
 namespace profiler::symbolize::dwarf {
 
-// A file with debug information that is open for as long as this.
+// An open file with debug information.
 struct OpenedFile {
   MappedFile file;
   ElfImage image;
   std::unique_ptr<DwarfFile> dwarf;
 };
 
-// The alternate file that .gnu_debugaltlink of `files.debug` names, which dwz made: by build-id
-// under the debug directories, among the files that were fetched, or by its path, if names are
-// followed. Null where there is none with that build-id.
+// Opens the alternate file of `files.debug`, made by dwz and named by .gnu_debugaltlink. Looks for
+// it by build-id in the debug directories and among fetched files, and by its path if names are
+// followed. Null if no file has that build-id.
 std::unique_ptr<OpenedFile> OpenAlternate(const DebugInfoFiles& files);
 
-// Whether the entries of the unit are in a split file.
+// Returns true if a split file has the entries of the unit.
 bool IsSkeleton(const OpenUnit& unit);
 
-// Finds the units that skeletons stand for:
+// Finds the split units of skeletons:
 //
-//   .dwo   a file a unit, where the skeleton says, or beside the image
-//   .dwp   one for all, `IMAGE.dwp`
+//   .dwo   one file per unit, at the path in the skeleton or beside the image
+//   .dwp   one file for all units, `IMAGE.dwp`
 //
-// None where names are not to be followed. Not thread-safe. Split units live as long as this.
+// Finds none if names are not followed. Split units live as long as this object. Not thread-safe.
 class SplitFiles {
  public:
   explicit SplitFiles(const DebugInfoFiles& files);
 
   struct Found {
     DwarfFile* file = nullptr;
-    Unit* unit = nullptr;  // null: nowhere
+    Unit* unit = nullptr;  // null: not found
   };
-  // The unit with the id of `skeleton`, a unit of `file`, bound to it; one skeleton only gets it.
+  // Returns the unit with the id of `skeleton` (a unit of `file`) and binds it. Only the first
+  // skeleton with that id gets it.
   Found Find(DwarfFile& file, const OpenUnit& skeleton);
 
  private:
@@ -53,14 +54,14 @@ class SplitFiles {
 
   std::unique_ptr<OpenedFile> Open(const std::string& path) const;
 
-  const std::vector<std::string> paths_;  // of the image and of the file with its debug information
+  const std::vector<std::string> paths_;  // of the image and of its debug file
   const std::string root_;
   const std::string root_of_names_;
   const bool follow_names_;
   bool looked_for_package_ = false;
   std::unique_ptr<OpenedFile> package_;
-  std::map<uint64_t, Contribution> contributions_;            // of the package, by id
-  std::map<std::string, std::unique_ptr<OpenedFile>> files_;  // by path; null: not there
+  std::map<uint64_t, Contribution> contributions_;            // of the package, by unit id
+  std::map<std::string, std::unique_ptr<OpenedFile>> files_;  // by path; null: no such file
 };
 
 }  // namespace profiler::symbolize::dwarf

@@ -1,4 +1,4 @@
-// The types of an ELF file with 32 or 64 bits, for tests that write both.
+// ELF types of both classes, 32 and 64 bits, for tests that write files of either.
 
 #pragma once
 

@@ -12,14 +12,14 @@
 namespace profiler::symbolize {
 namespace {
 
-// More than any linker writes; what claims more is corrupt.
+// More than any linker writes; a larger number means a corrupt file.
 constexpr size_t kMaxSegments = 1 << 16;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMaxSectionName = 256;
-// Section with function descriptors of the first ABI of 64-bit PowerPC (elf_symbols.cc).
+// Function descriptors of the first 64-bit PowerPC ABI (elf_symbols.cc).
 constexpr std::string_view kFunctionDescriptors = ".opd";
 
-// The part of [offset, offset + size) that is in the file.
+// Returns the part of [offset, offset + size) that lies in the file.
 std::span<const std::byte> Clip(std::span<const std::byte> bytes, uint64_t offset, uint64_t size) {
   if (offset >= bytes.size()) return {};
   return bytes.subspan(offset, std::min<uint64_t>(size, bytes.size() - offset));
@@ -48,13 +48,13 @@ struct ElfImage::Reader {
   Elf* elf;
   std::span<const FileHole> holes;
   ElfImage image;
-  // Of notes that are still read: those of a sound file are no larger than it, once by its sections
-  // and once by its segments.
+  // Bytes of notes that may still be read. The notes of a valid file are no larger than the file,
+  // counted twice: once by sections, once by segments.
   uint64_t notes_left;
-  bool is_swapped;  // the file is of the other byte order
+  bool is_swapped;  // the file has the other byte order
 
-  // libelf turns symbols to the native order. All other sections are read as they are here: without
-  // contents, an image of the other order has its symbols and nothing that would be misread.
+  // Returns true if the contents can be used. libelf converts symbols to native byte order; all
+  // other sections are read unconverted, so in a file of the other order they are dropped.
   bool HasReadableContents(const ElfSection& section) const {
     if (!is_swapped) return true;
     return section.type == SHT_SYMTAB || section.type == SHT_DYNSYM || section.type == SHT_STRTAB ||
@@ -70,7 +70,8 @@ struct ElfImage::Reader {
       GElf_Shdr header;
       if (gelf_getshdr(elf_getscn(elf, i), &header) == nullptr) return;
       ElfSection& section = image.sections_.emplace_back();
-      // Bounded, or many sections of a corrupt file would each scan all of it for a NUL.
+      // Bounded, because each of many sections of a corrupt file could scan the whole file for a
+      // NUL.
       section.name = StringAt(Clip(names, header.sh_name, kMaxSectionName), 0);
       section.type = header.sh_type;
       section.flags = header.sh_flags;
@@ -98,7 +99,7 @@ struct ElfImage::Reader {
     return WithoutHoles(Clip(image.bytes_, header.sh_offset, header.sh_size));
   }
 
-  // The part of the file's bytes in front of the first hole in it.
+  // Returns the bytes before the first hole in them.
   std::span<const std::byte> WithoutHoles(std::span<const std::byte> bytes) const {
     if (bytes.empty()) return bytes;
     const auto offset = static_cast<uint64_t>(bytes.data() - image.bytes_.data());
@@ -137,7 +138,7 @@ struct ElfImage::Reader {
         is_swapped ? BuildIdInSwappedNotes(notes, alignment) : BuildIdInNotes(notes, alignment);
   }
 
-  // BuildIdInNotes of a copy of the notes whose headers are turned around.
+  // Applies BuildIdInNotes to a copy of the notes whose headers are byte-swapped.
   static std::span<const std::byte> BuildIdInSwappedNotes(std::span<const std::byte> notes,
                                                           uint64_t alignment) {
     std::vector<std::byte> turned(notes.begin(), notes.end());
@@ -157,7 +158,7 @@ struct ElfImage::Reader {
     return notes.subspan(static_cast<size_t>(id.data() - turned.data()), id.size());
   }
 
-  // .note.gnu.build-id goes before whatever note came first with the same type.
+  // Prefers .note.gnu.build-id to other notes of the same type.
   void FindId() {
     const ElfSection* section = image.FindSection(".note.gnu.build-id");
     if (section == nullptr || is_swapped) return;
@@ -244,7 +245,7 @@ std::span<const std::byte> ElfImage::BytesAt(ElfAddress address, size_t size) co
 std::optional<DebugLink> ReadDebugLink(const ElfImage& image) {
   const ElfSection* section = image.FindSection(".gnu_debuglink");
   if (section == nullptr) return std::nullopt;
-  // The name, NUL, padding to a multiple of four, then the CRC.
+  // Name, NUL, padding to a multiple of four, CRC.
   ByteReader reader(section->contents);
   DebugLink link;
   link.file = reader.ReadCString();

@@ -1,8 +1,8 @@
-// One ELF file as a table of checked views: segments, sections, build-id. libelf reads the headers;
-// nothing is copied but the two tables, so that threads can share them, which a handle of libelf's
-// does not allow. No byte is read outside the file, whatever its headers say.
+// Reads one ELF file into checked tables: segments, sections, build-id. libelf reads the headers.
+// Only the two tables are copied, so that threads can share them; they could not share a libelf
+// handle. No byte outside the file is read, whatever its headers say.
 //
-// Source: System V ABI, chapters 4 and 5; <elf.h>. 32 and 64 bit, in the byte order of this
+// Source: System V ABI, chapters 4 and 5; <elf.h>. 32 and 64 bits, in the byte order of this
 // machine.
 
 #pragma once
@@ -36,55 +36,56 @@ struct ElfSection {
   uint64_t flags = 0;  // SHF_…
   ElfAddress address;
   FileOffset offset;
-  // In memory; `contents` is shorter for SHT_NOBITS, in a truncated file, and where it is_cut.
+  // Size in memory. `contents` is shorter for SHT_NOBITS, in a truncated file, and if is_cut.
   uint64_t size = 0;
   uint32_t link = 0;
   uint32_t info = 0;
   uint64_t entry_size = 0;
   std::span<const std::byte> contents;
-  bool is_cut = false;  // the file has a hole there, where `contents` ends
+  bool is_cut = false;  // `contents` ends at a hole of the file
 
   bool Holds(ElfAddress a) const { return a >= address && a.value - address.value < size; }
 };
 
-// A view: the bytes must outlive it. Immutable, so safe to share between threads.
+// The tables of one ELF file. A view: the bytes must outlive it. Immutable, so thread-safe.
 class ElfImage {
  public:
-  // Errors: kDataLoss for what is no ELF file, or whose header or tables lie outside of it. An
-  // image of the other byte order has its symbols and its build-id; its other sections are empty.
-  // Of sections and notes nothing is taken that lies behind the first one of `holes` in them. The
-  // data of a program may have holes, and BytesAt finds them as the zeros that they stand for.
+  // Reads the tables of an ELF file. `holes` are the file's holes: the contents of a section or a
+  // note end at the first hole in it. Data of a program may contain holes, which BytesAt returns as
+  // zeros. An image of the other byte order has its symbols and its build-id, and no other contents
+  // of sections. Errors: kDataLoss if it is no ELF file, or if its header or tables lie outside the
+  // file.
   static absl::StatusOr<ElfImage> Parse(std::span<const std::byte> bytes,
                                         std::span<const FileHole> holes = {});
 
   std::span<const std::byte> bytes() const { return bytes_; }
-  // Of the bytes, how many are in no hole.
+  // Number of bytes outside of holes.
   uint64_t solid_size() const { return solid_size_; }
   bool is_64_bit() const { return is_64_bit_; }
   uint16_t type() const { return type_; }        // ET_…
   uint16_t machine() const { return machine_; }  // EM_…
-  ElfAddress entry() const { return entry_; }    // where a program starts
+  ElfAddress entry() const { return entry_; }    // address at which a program starts
 
   std::span<const ElfSegment> segments() const { return segments_; }
-  // With their indices in the file; 0 is the null section.
+  // Returns all sections, by their index in the file; 0 is the null section.
   std::span<const ElfSection> sections() const { return sections_; }
-  // The first of that name, null where there is none.
+  // Returns the first section of that name or type; null: none.
   const ElfSection* FindSection(std::string_view name) const;
   const ElfSection* FindSectionOfType(uint32_t type) const;
   const ElfSection* section(size_t index) const {
     return index < sections_.size() ? &sections_[index] : nullptr;
   }
 
-  // The descriptor of the NT_GNU_BUILD_ID note; empty where there is none.
+  // Returns the descriptor of the NT_GNU_BUILD_ID note; empty: none.
   std::span<const std::byte> build_id() const { return build_id_; }
 
-  // Where the byte at `offset` is in memory, by the segment that holds it, an executable one before
-  // others. The kernel maps whole pages, so an offset in the rest of a segment's first or last page
-  // belongs to it as well. Empty when no segment holds it.
+  // Returns the memory address of the byte at `offset`. Searches segments that contain it,
+  // executable ones first. The kernel maps whole pages, so the first and last page of a segment
+  // belong to it too, but a segment that contains the byte itself wins. Empty if no segment has it.
   std::optional<ElfAddress> AddressOf(FileOffset offset) const;
   std::optional<FileOffset> OffsetOf(ElfAddress address) const;
 
-  // At most `size` bytes of memory from `address` that are in the file.
+  // Returns at most `size` bytes from `address`; fewer if the file has fewer.
   std::span<const std::byte> BytesAt(ElfAddress address, size_t size) const;
 
  private:
@@ -101,17 +102,17 @@ class ElfImage {
   std::span<const std::byte> build_id_;
 };
 
-// DIRECTORY/.build-id/ab/cdef…: where files, or directories of them, lie by build-id. Empty for one
-// of less than two bytes.
+// Returns DIRECTORY/.build-id/ab/cdef…, the path of a file (or of a directory of files) with that
+// build-id. Empty if the build-id has less than two bytes.
 std::string BuildIdPath(std::string_view directory, std::span<const std::byte> build_id);
 
-// Whether two build-ids are one. Zeroes at the end do not count: perf.data pads to 20 bytes.
+// Returns true if both are the same build-id. Ignores zeros at the end: perf.data pads to 20 bytes.
 bool SameBuildId(std::span<const std::byte> a, std::span<const std::byte> b);
 
-// The NUL-terminated text at `offset` of a string table; empty where there is none.
+// Returns the NUL-terminated text at `offset` of a string table; empty if there is none.
 std::string_view StringAt(std::span<const std::byte> strings, uint64_t offset);
 
-// What .gnu_debuglink says: the name of the file with the debug information, and its CRC-32.
+// Contents of .gnu_debuglink: name of the file with debug information, and its CRC-32.
 struct DebugLink {
   std::string_view file;
   uint32_t crc = 0;

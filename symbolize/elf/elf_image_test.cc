@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(Links, ProgramTest,
                          testing::Values("pie", "nopie", "static", "shared", "shifted",
                                          "one_segment"));
 
-// A file on disk with `text` at the beginning, in front of `hole` bytes that are nowhere.
+// Creates a sparse file: `text`, then a hole of `hole` bytes, then `behind`.
 UniqueFd SparseFile(const std::string& path, std::string_view text, uint64_t hole,
                     std::string_view behind = "") {
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
@@ -62,7 +62,7 @@ UniqueFd SparseFile(const std::string& path, std::string_view text, uint64_t hol
   return fd;
 }
 
-// "offset+size", where both are multiples of 64 KiB.
+// Formats holes as "offset+size", in units of 64 KiB.
 std::string HolesText(int fd) {
   std::string text;
   for (const FileHole& hole : HolesOf(fd)) {
@@ -113,7 +113,7 @@ TEST(ElfImageTest, AnOffsetThatNoSegmentHoldsHasNoAddress) {
   EXPECT_EQ(image->AddressOf({~uint64_t{0}}), std::nullopt);
 }
 
-// As lld, mold and rustc link: segments share pages of the file.
+// lld, mold and rustc link so: neighbouring segments share a page of the file.
 TEST(ElfImageTest, AnOffsetInAPageOfTwoSegmentsIsOfTheOneThatHasTheByte) {
   const auto bytes = ElfBuilder()
                          .Segment(0, 0, 0x1a40, PF_R)
@@ -161,12 +161,12 @@ TEST(ElfImageTest, AnArchiveIsDataLoss) {
   EXPECT_TRUE(absl::IsDataLoss(ElfImage::Parse(Bytes("!<arch>\ncut off")).status()));
 }
 
-// The ELF header, to be changed.
+// Returns the ELF header, to be changed.
 Elf64_Ehdr& HeaderOf(std::vector<std::byte>& file) {
   return *reinterpret_cast<Elf64_Ehdr*>(file.data());
 }
 
-// What the header has no room for is in the first section's header.
+// Numbers too large for the ELF header are in the header of the first section.
 TEST(ElfImageTest, ReadsNumbersThatAreTooLargeForTheHeader) {
   const std::vector<std::byte> usual = Bytes(ReadFile(TestFile("pie")));
   std::vector<std::byte> file = usual;
@@ -183,7 +183,7 @@ TEST(ElfImageTest, ReadsNumbersThatAreTooLargeForTheHeader) {
   EXPECT_NE(image->FindSection(".text"), nullptr);
 }
 
-// Of which a sparse file has as many as it likes.
+// A sparse file has room for any number of sections at no cost.
 TEST(ElfImageTest, AFileWithRoomForMillionsOfSectionsIsNotBelieved) {
   constexpr size_t kSections = (1 << 20) + 1;
   std::vector<std::byte> file = ElfBuilder().Build();
@@ -207,7 +207,7 @@ TEST(ElfImageTest, AFileWithoutSectionsHasItsSegmentsAndBuildId) {
   EXPECT_TRUE(SameBuildId(image->build_id(), expected->build_id()));
 }
 
-// To read all notes for each of the sections would take minutes.
+// Reading all notes again for each section would take minutes.
 TEST(ElfImageTest, NotesThatManySectionsShareAreNotReadForEach) {
   constexpr size_t kNotes = 8 << 20;
   constexpr uint16_t kSections = 60'000;
@@ -228,7 +228,7 @@ TEST(ElfImageTest, NotesThatManySectionsShareAreNotReadForEach) {
   EXPECT_TRUE(image->build_id().empty());
 }
 
-// Does everything with the file that naming does; its results are of no interest here.
+// Uses the file as naming does; the results do not matter.
 size_t UseEverything(std::span<const std::byte> bytes) {
   const auto image = ElfImage::Parse(bytes);
   if (!image.ok()) return 0;
@@ -248,7 +248,7 @@ TEST(ElfImageTest, SurvivesATruncatedFile) {
   const std::vector<std::byte> whole = Bytes(ReadFile(TestFile("pie")));
   ASSERT_GT(UseEverything(whole), 0u);
   for (size_t size = 0; size < whole.size(); size += size < 1024 ? 1 : 97) {
-    // A copy of its own, so that a read past the end is one past an allocation.
+    // A separate allocation, so that sanitizers detect a read beyond the end.
     const std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size));
     UseEverything(cut);
   }

@@ -12,7 +12,7 @@ namespace profiler::symbolize {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-// ELF headers that are looked into: what a file has of them that are none may be many.
+// Try at most this many candidate headers; a file may contain many false ones.
 constexpr int kMostTried = 64;
 
 bool IsZip(std::span<const std::byte> bytes) { return TextOf(bytes).starts_with("PK\3\4"); }

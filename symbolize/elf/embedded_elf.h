@@ -1,11 +1,11 @@
-// ELF files that begin in the middle of another file: libraries that lie in an archive as they are
-// (Android's APK, a zip file without compression), and are mapped from there.
+// Finds ELF files inside archives: libraries that are mapped directly from an uncompressed zip file
+// (Android's APK).
 //
 //   app.apk   PK… │ other files │ padding │ ELF header … code … │ other files
 //                                         ▲ start, at a page   ▲ offset of a mapping
 //
-// A mapping tells where it is in the whole file. Its ELF file is the one that begins nearest before
-// it and has executable code there.
+// A mapping has an offset in the archive. Its ELF file is the nearest one that begins before the
+// offset and has executable code there.
 
 #pragma once
 
@@ -20,18 +20,19 @@
 namespace profiler::symbolize {
 
 struct EmbeddedElf {
-  uint64_t start = 0;  // in the file
-  ElfImage elf;        // of the bytes from there to the file's end
+  uint64_t start = 0;  // offset in the archive
+  ElfImage elf;        // of the bytes from `start` to the archive's end
 };
 
-// How far before an offset is looked.
+// Search at most this many bytes before the offset.
 inline constexpr uint64_t kLargestEmbedded = uint64_t{512} << 20;
 
-// The ELF file in `bytes`, which must outlive it, that has the code at `offset`; none where `bytes`
-// is an ELF file itself. Cost: a look at each page before the offset.
+// Returns the ELF file in `bytes` that contains the code at `offset`. Empty if there is none or if
+// `bytes` is no zip file. `bytes` must outlive the result. Cost: one look at each page before the
+// offset.
 std::optional<EmbeddedElf> FindEmbeddedElf(std::span<const std::byte> bytes, FileOffset offset);
 
-// Whether an executable segment has the byte at `offset` of the ELF file, in whole pages.
+// Returns true if an executable segment, in whole pages, contains `offset` of the ELF file.
 bool HasCodeAt(const ElfImage& elf, FileOffset offset);
 
 }  // namespace profiler::symbolize

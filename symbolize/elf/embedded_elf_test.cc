@@ -16,7 +16,7 @@ class EmbeddedElfTest : public testing::Test {
   EmbeddedElfTest() : library_(ReadFile(TestFile("shared"))) {
     code_ = library_.find("<the bytes of marked_code>");
   }
-  // At the next page.
+  // Appends `text` at the next page.
   size_t Add(std::string_view text) {
     archive_.resize((archive_.size() + kPage - 1) / kPage * kPage, 'x');
     const size_t start = archive_.size();

@@ -1,10 +1,11 @@
-// Where a file has nothing on disk. A sparse file may say that it is terabytes large and have a
-// page, and whoever reads what it says it has reads zeros for hours.
+// Finds holes of sparse files: ranges that are not on disk. A sparse file may claim terabytes and
+// occupy one page. Reading its claimed size would return zeros for hours.
 //
 //   on disk     ├─ data ─┤                      ├─ data ─┤
 //   the file    ├────────┼─ hole: all zeros ────┼────────┤
 //
-// Source: lseek(2), SEEK_HOLE. A file system that compresses, or that knows no holes, has none.
+// Source: lseek(2), SEEK_HOLE. File systems without support for holes, or with compression, report
+// none.
 
 #pragma once
 
@@ -18,9 +19,9 @@ struct FileHole {
   uint64_t size = 0;
 };
 
-// The holes of at least 64 KiB in an open file, by offset. Of more than 2^14 holes what follows is
-// taken for one that reaches to the end. Empty where they cannot be told. Cost: two system calls a
-// hole, and one for a file without any. Leaves the position of `fd` anywhere.
+// Returns the holes of at least 64 KiB in an open file, by offset. After 2^14 holes, the rest of
+// the file counts as one hole. Empty if the file system does not report holes. Cost: two system
+// calls per hole; one for a file without holes. Changes the position of `fd`.
 std::vector<FileHole> HolesOf(int fd);
 
 }  // namespace profiler::symbolize

@@ -14,17 +14,18 @@ namespace profiler::symbolize {
 
 // Version   magic        entry of a function           its record
 // 1.16      0xfffffffa   start, offset: 8 bytes each   start (8), name, …, frame sizes, …, id,
-// flags 1.18      0xfffffff0   4 bytes each, start counted   start (4), name, …, frame sizes, …,
-// id, flags 1.20      0xfffffff1   from the start of all code    with the function's line before
-// its id
+//                                                      flags
+// 1.18      0xfffffff0   4 bytes each, start counted   start (4), name, …, frame sizes, …, id,
+//                        from the start of all code    flags
+// 1.20      0xfffffff1   as in 1.18                    as in 1.18, the function's line before id
 struct GoFunctions::Layout {
   uint32_t magic;
-  bool has_text_start;  // in its header
-  size_t word;          // of an entry
+  bool has_text_start;  // the header has it
+  size_t word;          // size of each number in an entry
   size_t name, frame_sizes, flags;
 };
 
-// The header's numbers behind its first 8 bytes.
+// Numbers in the header, after its first 8 bytes.
 struct GoFunctions::Header {
   uint64_t functions, text_start, names, pc_tables, entries;
 };
@@ -32,27 +33,27 @@ struct GoFunctions::Header {
 namespace {
 
 constexpr std::array<std::string_view, 2> kSections = {".gopclntab", ".data.rel.ro.gopclntab"};
-// Where the linker for C has put the table among others, in a program that may lie anywhere and has
-// C: it begins there somewhere, so far apart from the section's start as it has to be aligned. All
-// programs of Go have the other one.
+// In position-independent programs that contain C, GNU ld merges the table into this section. It
+// starts somewhere inside, at a multiple of kAlignment. The other section proves that it is a Go
+// program.
 constexpr std::string_view kMergedSection = ".data.rel.ro", kMarkOfGo = ".go.buildinfo";
 constexpr size_t kAlignment = 32;
-// Ten times what the largest programs have.
+// Ten times as many as the largest programs have.
 constexpr uint64_t kMostFunctions = 1 << 22;
 constexpr int kMostRelocations = 1 << 22;
-// Of one function.
+// Entries in the pc table of one function.
 constexpr uint64_t kMostSteps = 1 << 16;
 constexpr uint8_t kTopFrame = 1, kWritesStackPointer = 2;
 constexpr std::array<std::string_view, 4> kOutermost = {"runtime.goexit", "runtime.mstart",
                                                         "runtime.rt0_go", "runtime.mcall"};
 constexpr uint64_t kTextStartOffset = 24;
-// runtime.moduledata, in words: the table's address, 19 words of others, where the first function
-// begins and the last one ends, and where all code begins.
+// Offset in runtime.moduledata: the table's address and 19 other words precede the start of the
+// first function, the end of the last one, and the start of all code.
 constexpr std::string_view kModuleSection = ".go.module";
 constexpr uint64_t kModuleText = 22 * sizeof(uint64_t);
 
 bool IsOutermost(std::string_view name) {
-  // The assembler's spelling of its older calling convention.
+  // The assembler appends this for the older calling convention.
   if (name.ends_with(".abi0")) name.remove_suffix(5);
   return std::find(kOutermost.begin(), kOutermost.end(), name) != kOutermost.end();
 }
@@ -74,8 +75,8 @@ bool IsInCode(const ElfImage& image, uint64_t address) {
   });
 }
 
-// What the dynamic linker would write there: in a program that may lie anywhere the file itself has
-// a zero.
+// Returns the value that the dynamic linker would write there. In the file of a
+// position-independent program the word itself is zero.
 std::optional<uint64_t> RelocatedWord(const ElfImage& image, uint64_t address) {
   const LibelfFile file(image.bytes());
   for (const ElfSection& section : image.sections()) {
@@ -89,7 +90,7 @@ std::optional<uint64_t> RelocatedWord(const ElfImage& image, uint64_t address) {
   return std::nullopt;
 }
 
-// As it is in the memory of a program that was loaded where it was linked to.
+// Returns a word as in memory, if the program is loaded at its link address.
 std::optional<uint64_t> WordIn(const ElfImage& image, const ElfSection& section, uint64_t offset) {
   ByteReader reader(section.contents);
   reader.Skip(offset);
@@ -98,8 +99,9 @@ std::optional<uint64_t> WordIn(const ElfImage& image, const ElfSection& section,
   return RelocatedWord(image, section.address.value + offset);
 }
 
-// Since version 1.26 the header does not say it, but what the runtime knows of the program does.
-// Where C's linker has put the program together, its own code stands before that of Go.
+// Returns the base of function starts. Since version 1.26 the header has no base, but
+// runtime.moduledata has one. In a program linked by GNU ld, C code precedes the Go code, so the
+// start of .text is only a last resort.
 uint64_t TextStart(const ElfImage& image, uint64_t said, ElfAddress table) {
   if (IsInCode(image, said)) return said;
   const auto relocated = RelocatedWord(image, table.value + kTextStartOffset);
@@ -131,7 +133,7 @@ std::optional<GoFunctions> GoFunctions::Find(const ElfImage& image) {
   return std::nullopt;
 }
 
-// The table that `all` begins with, if it does.
+// Reads the table at the start of `all`, if there is one.
 std::optional<GoFunctions> GoFunctions::Read(const ElfImage& image, ElfAddress address,
                                              std::span<const std::byte> all) {
   static constexpr std::array kLayouts = {
@@ -151,7 +153,7 @@ std::optional<GoFunctions> GoFunctions::Read(const ElfImage& image, ElfAddress a
 
   Header header{};
   header.functions = reader.Read<uint64_t>();
-  reader.Read<uint64_t>();  // files
+  reader.Read<uint64_t>();  // number of files
   if (layout->has_text_start) header.text_start = reader.Read<uint64_t>();
   header.names = reader.Read<uint64_t>();
   reader.Read<uint64_t>();  // compilation units
@@ -176,8 +178,8 @@ std::optional<GoFunctions> GoFunctions::Read(const ElfImage& image, ElfAddress a
   return table;
 }
 
-// Of the list of functions: `word` 0 is its start, 1 where its record is. Behind the last one is
-// where that ends.
+// Reads the list of functions: `word` 0 is the start, `word` 1 the offset of the record. The entry
+// after the last function has its end.
 uint64_t GoFunctions::EntryWord(size_t index, size_t word) const {
   uint64_t value = 0;
   std::memcpy(&value, functions_.data() + (2 * index + word) * layout_->word, layout_->word);
@@ -204,7 +206,8 @@ std::optional<GoFunction> GoFunctions::operator[](size_t index) const {
                         field(layout_->flags, &flags);
   if (!is_whole) return std::nullopt;
   function.name = StringAt(names_, function.name_offset);
-  // Go's own stack traces end at a signal's handler, which has been called by the kernel.
+  // Go's own stack traces end at a signal handler. Unwinding continues there, because the kernel
+  // called it.
   const bool handles_signal = function.name.starts_with("runtime.sigtramp");
   function.is_outermost =
       ((flags & kTopFrame) != 0 && !handles_signal) || IsOutermost(function.name);
@@ -229,8 +232,8 @@ std::optional<GoFunction> GoFunctions::At(ElfAddress instruction) const {
   return holds ? function : std::nullopt;
 }
 
-// The table is a list of pairs: by how much the value changes, its sign in the lowest bit, and for
-// how many instructions, or bytes, it holds then. A change of none ends it.
+// The pc table is a list of pairs: the change of the value, with its sign in the lowest bit, and
+// the number of instructions or bytes for which the new value holds. A change of 0 ends it.
 std::optional<uint64_t> GoFunctions::FrameSize(const GoFunction& function, ElfAddress instruction,
                                                uint64_t* steps) const {
   if (function.frame_sizes == 0 || function.frame_sizes >= pc_tables_.size()) return std::nullopt;

@@ -1,15 +1,14 @@
-// The functions of a program that Go's compiler made, as its runtime finds them: the table
-// .gopclntab, which a program has even where its symbols and its DWARF were left out (-ldflags
-// "-s -w"), as most that are shipped have not.
+// Reads the function table of Go programs, .gopclntab, which Go's runtime uses itself. A program
+// has it even without symbols and DWARF (-ldflags "-s -w"), as most shipped programs are built.
 //
-//   header      magic, counts, where each of these begins
+//   header      magic, counts, offsets of the parts below
 //   names       NUL-terminated
-//   pc tables   of each function: from which instruction on its frame has which size, and others
-//   functions   ┌ start, where its record is ┐ by start; behind the last one where that ends
-//               └ … ────────────────────────▶ record: name, pc table of the frame, flags
+//   pc tables   per function: frame size by instruction address, and other values
+//   functions   ┌ start, offset of its record ┐ by start; after the last one its end
+//               └ … ─────────────────────────▶ record: name, pc table of the frame, flags
 //
-// Source: Go's src/runtime/symtab.go and src/internal/abi/symtab.go, versions 1.16 to 1.27. What
-// older versions wrote is not read.
+// Source: Go's src/runtime/symtab.go and src/internal/abi/symtab.go, versions 1.16 to 1.27. Tables
+// of older versions are not read.
 
 #pragma once
 
@@ -27,39 +26,39 @@ namespace profiler::symbolize {
 struct GoFunction {
   ElfAddress start;
   uint64_t size = 0;
-  std::string_view name;     // in the file
-  uint32_t name_offset = 0;  // of it in GoFunctions::names()
-  // Nothing called it: its thread or its goroutine starts here, or what the thread does next is
-  // chosen here (runtime.mcall).
+  std::string_view name;     // a view into the file
+  uint32_t name_offset = 0;  // offset of `name` in GoFunctions::names()
+  // True if the function has no caller: a thread or goroutine starts in it, or the thread chooses
+  // its next work in it (runtime.mcall).
   bool is_outermost = false;
-  // It writes the stack pointer, mostly to go on on another stack.
+  // True if the function writes the stack pointer, usually to switch to another stack.
   bool switches_stack = false;
-  uint32_t frame_sizes = 0;  // where its pc table is, for FrameSize
+  uint32_t frame_sizes = 0;  // offset of its pc table, for FrameSize
 };
 
-// A view of the image's bytes, which must outlive it. Immutable, so safe to share between threads.
-// Nothing is read outside of the file, whatever it says.
+// The function table of an image. A view: the image's bytes must outlive it. Immutable, so
+// thread-safe. Never reads outside the file, whatever the table says.
 class GoFunctions {
  public:
-  // Empty where the image has no such table, or none that is known.
+  // Finds the table. Empty if the image has none, or one of an unsupported version.
   static std::optional<GoFunctions> Find(const ElfImage& image);
 
   size_t size() const { return count_; }
-  // NUL-terminated, one behind the other.
+  // Names, each terminated by NUL.
   std::span<const std::byte> names() const { return names_; }
-  // Empty where the table is damaged.
+  // Returns a function by its index. Empty if the table is damaged.
   std::optional<GoFunction> operator[](size_t index) const;
-  // The function that has the instruction. A binary search.
+  // Returns the function that contains the instruction. O(log n).
   std::optional<GoFunction> At(ElfAddress instruction) const;
 
-  // How far the stack pointer is below where it was when the function was called, in bytes, before
-  // the instruction runs. Empty where that is not said. Goes through the function's table: adds to
-  // `*steps` how many entries it has read.
+  // Returns how many bytes the stack pointer has moved down since the function was called, before
+  // the instruction runs. Empty if the table does not say. Reads the function's pc table in order
+  // and adds the number of entries read to `*steps`.
   std::optional<uint64_t> FrameSize(const GoFunction& function, ElfAddress instruction,
                                     uint64_t* steps) const;
 
  private:
-  // Of a version: where its records have what.
+  // Field offsets of one version.
   struct Layout;
   struct Header;
 
@@ -72,7 +71,7 @@ class GoFunctions {
   const Layout* layout_ = nullptr;
   std::span<const std::byte> names_, pc_tables_, functions_;
   size_t count_ = 0;
-  uint64_t text_ = 0;  // what starts are counted from
+  uint64_t text_ = 0;  // base address of function starts
   uint32_t quantum_ = 1;
 };
 

@@ -30,7 +30,7 @@ std::vector<std::byte> FileWith(const ByteBuilder& table) {
       .Build();
 }
 
-// A line for each function.
+// Formats one line per function.
 std::string Text(const GoFunctions& functions) {
   std::string text;
   for (size_t i = 0; i < functions.size(); ++i) {
@@ -93,7 +93,7 @@ TEST(GoFunctionsTest, WhereTheHeaderDoesNotSayWhereCodeBeginsTheSectionDoes) {
   EXPECT_EQ(Text(*GoFunctions::Find(*ElfImage::Parse(without))), Text(*GoFunctions::Find(image)));
 }
 
-// Before the code of Go stands that of C, in a program that has both.
+// In a program with both, C code comes before Go code.
 TEST(GoFunctionsTest, WhereTheHeaderDoesNotSayWhereCodeBeginsTheRuntimesModuleDoes) {
   constexpr uint64_t kTable = 0x8000, kModule = 0x9000, kCodeOfC = 0x100;
   ByteBuilder table = GoTable(kFunctions, kEnd, kText);
@@ -116,7 +116,7 @@ TEST(GoFunctionsTest, WhereTheHeaderDoesNotSayWhereCodeBeginsTheRuntimesModuleDo
   }
 }
 
-// As GNU ld makes programs that may lie anywhere.
+// GNU ld links position-independent programs so.
 TEST(GoFunctionsTest, ATableThatWasMergedIntoAnotherSectionIsFoundInProgramsOfGo) {
   for (const bool is_of_go : {true, false}) {
     ByteBuilder merged;

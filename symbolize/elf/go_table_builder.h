@@ -1,4 +1,4 @@
-// The table of a Go program's functions, byte by byte. For tests.
+// Builds the function table of a Go program, byte by byte, for tests.
 
 #pragma once
 
@@ -16,7 +16,7 @@ enum class GoVersion { k1_16, k1_18, k1_20 };
 struct GoFunctionSpec {
   std::string name;
   uint64_t start = 0x1000;
-  // The frame's size in bytes, and for how many instructions' bytes.
+  // A frame size in bytes, and the length of the code that has it.
   struct Piece {
     int64_t frame = 0;
     uint64_t bytes = 0x100;
@@ -27,7 +27,7 @@ struct GoFunctionSpec {
   static constexpr int kTopFrame = 1, kWritesStackPointer = 2;
 };
 
-// In the order of their starts; each ends where the next one starts, the last one at `end`.
+// Builds the table. Functions are ordered by start; each ends at the next start, the last at `end`.
 inline ByteBuilder GoTable(const std::vector<GoFunctionSpec>& functions, uint64_t end,
                            uint64_t text_start = 0x1000, GoVersion version = GoVersion::k1_20) {
   const bool counts_from_text = version != GoVersion::k1_16;

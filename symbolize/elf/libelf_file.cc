@@ -12,14 +12,13 @@ LibelfFile::LibelfFile(std::span<const std::byte> bytes)
 LibelfFile::Handle LibelfFile::Open(std::span<const std::byte> bytes) {
   auto* const start = const_cast<std::byte*>(bytes.data());
   Handle elf(elf_memory(reinterpret_cast<char*>(start), bytes.size()));
-  // Of an archive or a text there is a handle as well, for which gelf_fsize reads outside of its
-  // sizes.
+  // libelf also returns handles for archives and text, for which gelf_fsize reads out of bounds.
   if (elf_kind(elf.get()) != ELF_K_ELF) elf.reset();
   return elf;
 }
 
-// The header itself counts to 65279. More are counted in the first section, where any number can
-// stand, and a sparse file has room for it at no cost.
+// The header counts at most 65279 sections. Larger counts are in the first section, which may claim
+// any number, and a sparse file has room for them at no cost.
 uint64_t LibelfFile::RoomForUncounted(const GElf_Ehdr& header, uint64_t size) {
   const bool is_counted = header.e_shnum != 0 || header.e_shoff == 0 || header.e_shoff >= size;
   return is_counted ? 0 : (size - header.e_shoff) / sizeof(Elf32_Shdr);

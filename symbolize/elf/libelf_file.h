@@ -1,13 +1,13 @@
-// An ELF file as libelf reads it, for as long as something is read of it.
+// Opens an ELF file with libelf, only as long as it is read.
 //
-// The bytes may say anything, and be part of a file that others write to. What libelf, from 0.188
-// to 0.192, does with them:
+// The bytes are untrusted, and may belong to a file that others write to. libelf 0.188 to 0.192
+// behaves like this:
 //
-//   it reads them in place       what else it would do with them, elf_compress for one, writes into
-//                                them and is not called
-//   headers that are counted     are believed if the file is large enough; see LibelfFile
-//   entries by index             are those inside of their table, or none
-//   a table at an odd address    is copied once, and the copy kept as long as the handle
+//   bytes                       are read in place; functions that write to them, such as
+//                               elf_compress, are not used
+//   number of headers           is believed if the file is large enough; see LibelfFile
+//   entries by index            are checked against the size of their table
+//   table at an odd address     is copied once; the handle keeps the copy
 //
 // Private to //symbolize and its packages.
 
@@ -22,22 +22,24 @@
 
 namespace profiler::symbolize {
 
-// The bytes must outlive it. Not thread-safe; different objects of the same bytes are.
+// A libelf handle. The bytes must outlive it. Not thread-safe, but threads may use different
+// objects for the same bytes.
 class LibelfFile {
  public:
-  // elf_memory makes an object of 200 bytes for each section, so a file is not opened that has room
-  // for more than a million of them and does not count them in its header.
+  // Opens the file. Refuses a file with room for more than a million sections whose header does not
+  // count them, because elf_memory allocates 200 bytes per section.
   explicit LibelfFile(std::span<const std::byte> bytes);
 
-  // Of sections and segments, as the header of an ELF file counts them; 0 of another file. Reads
-  // the header alone: where it leaves the number to the first section, it is as many as have room.
+  // Returns the number of sections and segments in the header of an ELF file; 0 for another file.
+  // If the header leaves the number of sections to the first section, returns how many fit into the
+  // file.
   static size_t CountHeaders(std::span<const std::byte> bytes);
 
-  // For libelf's functions; null, and they fail then, for what is no ELF file.
+  // Handle for libelf's functions. Null, with which they fail, if it is no ELF file.
   Elf* get() const { return elf_.get(); }
 
-  // The whole entries of `contents`, which are a part of the file's bytes, for gelf_getsym and its
-  // kind; null where there are none, and these fail then. Good as long as this object.
+  // Returns the whole entries of `contents`, a part of the file's bytes, for gelf_getsym and
+  // similar functions. Null, with which they fail, if there are none. Valid as long as this object.
   Elf_Data* Table(std::span<const std::byte> contents, Elf_Type type) const;
 
  private:
@@ -48,7 +50,7 @@ class LibelfFile {
 
   static Handle Open(std::span<const std::byte> bytes);
   static bool MayHaveMillionsOfSections(std::span<const std::byte> bytes);
-  // How many sections have room in the file, where the header does not count them; else 0.
+  // Returns how many sections fit into the file if the header does not count them; else 0.
   static uint64_t RoomForUncounted(const GElf_Ehdr& header, uint64_t size);
 
   std::span<const std::byte> bytes_;

@@ -1,4 +1,4 @@
-// What addresses of i386 are relative to in code that may lie anywhere.
+// Finds the base that position-independent i386 code uses for addresses.
 //
 // Source: System V ABI, Intel386 supplement, 4th edition, 5: Global Offset Table.
 
@@ -8,7 +8,7 @@
 
 namespace profiler::symbolize {
 
-// The section at whose start _GLOBAL_OFFSET_TABLE_ is; null where there is none.
+// Returns the section that starts at _GLOBAL_OFFSET_TABLE_; null: none.
 inline const ElfSection* FindGlobalOffsetTable(const ElfImage& image) {
   const ElfSection* const table = image.FindSection(".got.plt");
   return table != nullptr ? table : image.FindSection(".got");

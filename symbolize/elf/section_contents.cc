@@ -17,7 +17,7 @@ constexpr uint32_t kCompressZstd = 2;  // ELFCOMPRESS_ZSTD, newer than this glib
 
 using Bytes = std::span<const std::byte>;
 
-// What stands in front of compressed bytes, by `header`; its size, 0 where it makes no sense.
+// Reads the header of compressed contents into `header`. Returns its size; 0 if it is invalid.
 size_t ReadHeader(const ElfImage& image, const ElfSection& section, GElf_Chdr* header) {
   const LibelfFile file(image.bytes());
   Elf_Scn* const read = elf_getscn(file.get(), &section - image.sections().data());
@@ -33,7 +33,7 @@ size_t ReadGnuHeader(const ElfSection& section, GElf_Chdr* header) {
   return reader.offset();
 }
 
-// Not elf_compress: it writes into the section's header, so into the file that is mapped read-only.
+// Does not use elf_compress: it writes to the section's header, and the file is mapped read-only.
 bool Inflate(Bytes packed, std::vector<std::byte>& plain) {
   uLongf size = plain.size();
   return uncompress(reinterpret_cast<Bytef*>(plain.data()), &size,

@@ -1,8 +1,8 @@
-// The contents of a section, decompressed where it is compressed.
+// Reads the contents of a section and decompresses them if necessary.
 //
 //   SHF_COMPRESSED   Elf64_Chdr {u32 type, u32 reserved, u64 size, u64 alignment} or
 //                    Elf32_Chdr {u32 type, u32 size, u32 alignment}, then zlib or zstd
-//   .zdebug_…        "ZLIB", u64 size with the high byte first, then zlib: what Go wrote for long
+//   .zdebug_…        "ZLIB", u64 size with the high byte first, then zlib: older Go versions
 //
 // Source: System V ABI, chapter 4, "Section Compression".
 
@@ -18,28 +18,29 @@
 
 namespace profiler::symbolize {
 
-// How large what is decompressed may become. A section that says that it is larger is not believed,
-// and nothing is allocated for it.
+// Limits of the decompressed size. A section that claims more is not read, and nothing is allocated
+// for it.
 struct SectionBounds {
-  uint64_t expansion = 256;     // times its size in the file
-  uint64_t bytes = UINT64_MAX;  // by itself
+  uint64_t expansion = 256;     // factor over its size in the file
+  uint64_t bytes = UINT64_MAX;  // absolute
 };
 
-// How large all that is decompressed of a file may become together: 16 MiB, and 32 times what the
-// file has on disk, which is several times what compilers' sections become; but not above 4 GiB.
+// Returns the limit for all decompressed sections of a file together: 16 MiB plus 32 times the
+// file's size on disk, at most 4 GiB. Sections of compilers expand to a fraction of that.
 uint64_t MostDecompressed(const ElfImage& image);
 
-// What is decompressed has room behind it that libdw 0.188 may read, whatever is there.
+// Unused bytes after decompressed contents, because libdw 0.188 may read beyond the end.
 inline constexpr size_t kReadableBehind = 16;
 
-// A moved vector keeps its bytes where they are, so `bytes` stays good.
+// Contents of a section. Moving keeps `bytes` valid, because a moved vector keeps its buffer.
 struct SectionContents {
-  std::span<const std::byte> bytes;  // in the file, or of `owned`
+  std::span<const std::byte> bytes;  // in the file or in `owned`
   std::vector<std::byte> owned;
 };
 
-// Of the section `name` (".debug_frame"), or of its ".z" form; empty where there is none, or where
-// it cannot be decompressed or is larger than `bounds`. The image's bytes must outlive the result.
+// Returns the contents of the section `name` (".debug_frame"), or of its ".z" form. Empty if there
+// is none, if it cannot be decompressed, or if it exceeds `bounds`. The image's bytes must outlive
+// the result.
 SectionContents ReadSectionContents(const ElfImage& image, std::string_view name,
                                     const SectionBounds& bounds);
 

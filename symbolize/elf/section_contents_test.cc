@@ -22,7 +22,7 @@ std::string Raw(const T& value) {
   return std::string(TextOf(BytesOf(value)));
 }
 
-// A file with one section and its name.
+// Builds a file with one section, and the section of names.
 template <class Classes>
 std::string ElfOf(std::string_view name, const std::string& contents, uint64_t flags) {
   using Ehdr = typename Classes::Ehdr;
@@ -51,7 +51,7 @@ std::string ElfOf(std::string_view name, const std::string& contents, uint64_t f
   return Raw(header) + Raw(Shdr{}) + Raw(section) + Raw(strings) + contents + names;
 }
 
-// What is read of the section `name` of `file`.
+// Returns the contents of section `name` of `file`, or the error.
 std::string Read(const std::string& file, std::string_view name, const SectionBounds& bounds = {}) {
   const auto image = ElfImage::Parse(BytesOfText(file));
   if (!image.ok()) return image.status().ToString();

@@ -25,53 +25,54 @@ using Clock = std::chrono::steady_clock;
 using ProblemKind = FetchProblem::Kind;
 using BuildId = std::vector<std::byte>;
 
-// A source that waits looks up about once a second.
+// A waiting source calls KeepGoing about once per second.
 constexpr std::chrono::milliseconds kSourceTick{1'100};
 constexpr std::chrono::milliseconds kMonitorTick{100};
 
-// Where a download broke off the sections are not all there; their table stands behind them.
+// Returns false for a truncated download: contents of sections, or the section table at the end,
+// are missing.
 bool IsWhole(const ElfImage& elf) {
   const auto is_there = [](const ElfSection& section) {
     return section.type == SHT_NOBITS || section.type == SHT_NULL ||
            section.contents.size() == section.size;
   };
-  // The names are in the last section.
+  // Section names are in the last section.
   const auto is_named = [](const ElfSection& section) { return !section.name.empty(); };
   const std::span<const ElfSection> sections = elf.sections();
   return std::any_of(sections.begin(), sections.end(), is_named) &&
          std::all_of(sections.begin(), sections.end(), is_there);
 }
 
-// The files of one image, and how far they have come.
+// The files of one image, and the state of their transfer.
 struct Job {
-  // Of the budget: a file has a right to all of its bytes once they are announced.
+  // Returns the bytes that count against the budget: an announced file reserves its full size.
   uint64_t claim() const { return ended || stopped ? received : std::max(received, size); }
 
   MissingFiles missing;
   bool started = false;
   bool ended = false;
-  uint64_t received = 0;  // of the file that comes now
+  uint64_t received = 0;  // of the current file
   uint64_t size = 0;
-  std::optional<ProblemKind> stopped;  // why it is to go no further
-  bool gave_up = false;                // because of that
+  std::optional<ProblemKind> stopped;  // reason to stop the job, if it must stop
+  bool gave_up = false;                // true if the job has stopped for that reason
   std::optional<FetchProblem> problem;
   FetchedFiles files;
 };
 
-// What the threads share; theirs as long as one of them runs.
+// State that all threads share. It lives until the last thread ends.
 struct Shared {
   std::shared_ptr<DebugFileSource> source;
   std::vector<std::string> debug_directories;
   uint64_t most_bytes = 0;
 
-  std::mutex mutex;  // of all that follows
+  std::mutex mutex;  // guards all members below
   std::condition_variable ended;
   std::deque<Job> jobs;
   size_t next = 0;
-  uint64_t received = 0;  // of files that are complete
+  uint64_t received = 0;  // bytes of complete files
 };
 
-// One thread's work.
+// The work of one thread.
 class Fetcher {
  public:
   explicit Fetcher(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
@@ -146,7 +147,7 @@ std::optional<Fetcher::Opened> Fetcher::FetchFile(Job& job, FileKind kind,
     Fail(job, ProblemKind::kWrongFile, std::string(opened.status().message()));
     return std::nullopt;
   }
-  // A small one can be here before its progress was told.
+  // A small file may arrive before the source reported its size.
   const uint64_t size = opened->file.bytes().size();
   if (!file->from.empty() && !MayGoOn(job, size, size)) {
     shared_->source->Forget(kind, build_id);
@@ -172,7 +173,7 @@ absl::StatusOr<Fetcher::Opened> Fetcher::Check(const SourcedFile& file,
       absl::StrCat(from, " has ", id.empty() ? "no build-id" : "build-id " + HexOf(id)));
 }
 
-// Whether the job is not stopped, and its bytes are within the limit for all.
+// Updates the job. Returns false if it is stopped or if its bytes exceed the common limit.
 bool Fetcher::MayGoOn(Job& job, uint64_t received, uint64_t size) {
   const std::lock_guard lock(shared_->mutex);
   job.received = received;
@@ -199,14 +200,14 @@ void Fetcher::Fail(Job& job, ProblemKind kind, std::string detail) {
   job.problem = FetchProblem{kind, job.missing.path, job.missing.build_id, std::move(detail)};
 }
 
-// Starts as many threads as it can; whether there is one at all.
+// Starts up to `wanted` threads. Returns false if none could be started.
 bool StartThreads(const std::shared_ptr<Shared>& shared, size_t wanted,
                   std::vector<std::thread>* threads) {
   try {
     while (threads->size() < wanted) {
       threads->emplace_back([fetcher = Fetcher(shared)]() mutable { fetcher.Run(); });
     }
-  } catch (const std::system_error&) {  // the limit of processes
+  } catch (const std::system_error&) {  // the limit on processes
   }
   return !threads->empty();
 }
@@ -218,10 +219,10 @@ class Supervisor {
         monitor_(monitor),
         began_(Clock::now()),
         over_(began_ + limits.time),
-        // So that a source that looks up in time still puts its cache in order.
+        // Stop early, so that a source has time to clean up its cache.
         stop_(over_ - std::min(kSourceTick, limits.time / 4)) {}
 
-  // Returns when all jobs have ended, or been given up; whether all have ended.
+  // Waits until all jobs have ended or were abandoned. Returns true if all have ended.
   bool Wait();
 
  private:
@@ -243,7 +244,8 @@ class Supervisor {
 bool Supervisor::Wait() {
   std::unique_lock lock(shared_.mutex);
   const auto ended = [](const Job& job) { return job.ended; };
-  std::optional<Clock::time_point> patience;  // with what was stopped and has not ended
+  // Deadline for stopped jobs that have not ended.
+  std::optional<Clock::time_point> patience;
   while (!All(ended)) {
     const Clock::time_point now = Clock::now();
     if (now >= stop_) StopAll(ProblemKind::kOutOfTime);

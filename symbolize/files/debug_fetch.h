@@ -1,13 +1,12 @@
-// Fetches the files of images that this machine does not have, a few at a time, within a budget of
-// time and bytes.
+// Fetches missing files of images, several at a time, within a budget of time and bytes.
 //
-//   MissingFiles of images ─▶ FetchFiles ─▶ threads ─▶ DebugFileSource   blocks for as long as it
-//                              │                          │              likes
-//                 monitor: skip this one?      ELF? the build-id asked for? else forgotten, named
-//                              │                          ▼
-//                        FetchOutcome          FetchedFiles ─▶ image_file.h, DebugInfo
+//   MissingFiles of images ─▶ FetchFiles ─▶ threads ─▶ DebugFileSource   may block for any time
+//                               │                          │
+//                  monitor: skip this one?      ELF with the right build-id? else Forget, problem
+//                               │                          ▼
+//                         FetchOutcome          FetchedFiles ─▶ image_file.h, DebugInfo
 //
-// A source that does not return costs what is left of the time, no more: its thread is left behind.
+// A source that does not return costs only the rest of the time: its thread is abandoned.
 
 #pragma once
 
@@ -25,49 +24,53 @@
 
 namespace profiler::symbolize {
 
+// The budget of one FetchFiles call.
 struct FetchLimits {
   std::chrono::milliseconds time{30'000};  // for all files together
   uint64_t bytes = uint64_t{512} << 20;    // as received, for all files together
   size_t at_once = 4;
 };
 
+// The state of a FetchFiles call.
 struct FetchProgress {
   size_t images = 0;
-  size_t done = 0;        // of these
-  uint64_t received = 0;  // bytes, of all
-  std::string path;       // of the image that has been waited for the longest; empty: of none
+  size_t done = 0;        // images that are finished
+  uint64_t received = 0;  // bytes, all files together
+  // Path of the image that has been fetched for the longest time; empty: none.
+  std::string path;
   uint64_t its_received = 0;
   uint64_t its_size = 0;  // 0: unknown
   std::chrono::milliseconds elapsed{0};
 };
 
-// Called about ten times a second. True skips the image that `path` names.
+// Receives the progress about ten times per second. Returns true to skip the image `path`.
 using FetchMonitor = std::function<bool(const FetchProgress& progress)>;
 
-// Why there is less than was asked for. That no source has a file is none of these.
+// The reason why a file was not fetched. A file that no source has is no problem.
 struct FetchProblem {
   enum class Kind : uint8_t {
-    kSkipped,  // the monitor said so
+    kSkipped,  // by the monitor
     kOutOfTime,
     kOutOfBytes,
-    kWrongFile,  // not ELF, or another build-id; `detail` has it, and who sent it
-    kFailed,     // `detail` says how
+    // Not ELF, or another build-id. `detail` has that build-id and the source.
+    kWrongFile,
+    kFailed,  // `detail` has the error
   };
   Kind kind = Kind::kFailed;
-  std::string path;  // of the image
+  std::string path;  // path of the image
   std::vector<std::byte> build_id;
   std::string detail;
 };
 
 struct FetchOutcome {
   FetchedFiles files;
-  std::vector<FetchProblem> problems;  // at most one an image, in the order of `missing`
+  std::vector<FetchProblem> problems;  // in the order of `missing`, at most one per image
 };
 
-// Blocks until all is there or the time is over. Of an image that is itself missing debug
-// information is asked for only if it came and has none; of debug information with an alternate
-// file (.gnu_debugaltlink) that one too, unless it is in one of `debug_directories`. `source` may
-// be used, and lives, a while longer than this call.
+// Fetches files; blocks until all are fetched or time is up. If an image itself is missing, its
+// debug information is fetched only if the image was fetched and contains none. If debug
+// information needs an alternate file (.gnu_debugaltlink) that is not in `debug_directories`,
+// fetches that file too. `source` may be in use for some time after this call returns.
 FetchOutcome FetchFiles(std::shared_ptr<DebugFileSource> source, std::vector<MissingFiles> missing,
                         const std::vector<std::string>& debug_directories,
                         const FetchLimits& limits, const FetchMonitor& monitor);

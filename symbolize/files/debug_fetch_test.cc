@@ -44,7 +44,7 @@ std::string ProblemText(const FetchProblem& problem) {
                       problem.detail.empty() ? "" : ": ", problem.detail);
 }
 
-// Does what a test says for each file.
+// A source whose answers a test defines per file.
 class FakeSource : public DebugFileSource {
  public:
   using Answer = std::function<absl::StatusOr<SourcedFile>(const KeepGoing&)>;
@@ -116,7 +116,7 @@ class DebugFetchTest : public testing::Test {
     const auto facts = CreateFileFacts(options_);
     return facts->MissingFilesOf(facts->AddImage(spec));
   }
-  // "executable debuginfo" of what is missing.
+  // Formats the kinds of missing files: "executable debuginfo".
   std::string MissingText(const ImageSpec& spec) {
     const auto missing = MissingFilesOf(spec);
     if (!missing) return "nothing";
@@ -124,7 +124,7 @@ class DebugFetchTest : public testing::Test {
                         missing->debug_info ? "debuginfo" : "");
   }
 
-  // An image that lacks its debug information. No two are alike.
+  // Returns an image without debug information, with a unique build-id.
   MissingFiles Stripped(const std::string& path) {
     return {.path = path, .build_id = Bytes(path), .debug_info = true};
   }

@@ -1,4 +1,4 @@
-// Where files come from that this machine does not have, by build-id.
+// The interface of remote sources of files, by build-id.
 
 #pragma once
 
@@ -16,32 +16,31 @@ namespace profiler::symbolize {
 
 struct SourcedFile {
   std::string path;
-  std::string from;  // the URL; empty: it lay in the source's cache
+  std::string from;  // the URL; empty: the file was in the source's cache
 };
 
-// Asked again and again while a file comes, about once a second also while none does: whether to go
-// on, after so many of `size` bytes (0: unknown).
+// Called about once per second while a file is requested and transferred. `size` is that of the
+// file in bytes; 0: unknown. Returns false to cancel.
 using KeepGoing = std::function<bool(uint64_t received, uint64_t size)>;
 
-// Thread-safe.
+// A remote source of files. Thread-safe.
 class DebugFileSource {
  public:
   virtual ~DebugFileSource() = default;
 
-  // Blocks. What comes is as the source has it: whether it is the file that was asked for is not
-  // checked. Errors: kNotFound, no source has it; kCancelled, `keep_going` said no; any other one
-  // says what went wrong.
+  // Fetches a file; blocks. Does not check whether it is the right file. Errors: kNotFound if no
+  // server has it; kCancelled if `keep_going` returned false; others for failures.
   virtual absl::StatusOr<SourcedFile> Fetch(FileKind kind, std::span<const std::byte> build_id,
                                             const KeepGoing& keep_going) = 0;
 
-  // What came was wrong: it is not to be kept in a cache.
+  // Removes a fetched file that turned out to be wrong from the source's cache.
   virtual void Forget(FileKind kind, std::span<const std::byte> build_id) = 0;
 };
 
-// The servers of $DEBUGINFOD_URLS, by libdebuginfod, with its cache ($DEBUGINFOD_CACHE_PATH,
-// $XDG_CACHE_HOME/debuginfod_client) and its other variables. The library is loaded here, not when
-// the program starts: with all that it needs itself that takes 7 ms. kUnimplemented where it is not
-// installed.
+// Creates a source that uses the servers of $DEBUGINFOD_URLS through libdebuginfod. Its cache
+// ($DEBUGINFOD_CACHE_PATH, $XDG_CACHE_HOME/debuginfod_client) and other variables apply. Loads the
+// library now, not at program start, because loading it and its dependencies takes 7 ms. Errors:
+// kUnimplemented if it is not installed.
 absl::StatusOr<std::shared_ptr<DebugFileSource>> CreateDebuginfodSource();
 
 }  // namespace profiler::symbolize

@@ -16,7 +16,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// As .gnu_debuglink has it.
+// Computes the CRC of .gnu_debuglink.
 uint32_t Crc32(std::span<const std::byte> bytes) {
   return static_cast<uint32_t>(
       crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
@@ -33,7 +33,7 @@ struct Candidate {
   bool is_named_by_image = false;
 };
 
-// The candidate as a debug file of `image`, if it is one.
+// Returns the candidate if it is a debug file of `image`.
 std::optional<ImageFile> TryDebugFile(const ImageFile& image, const Candidate& candidate,
                                       const std::optional<DebugLink>& link,
                                       const std::string& process_root) {
@@ -50,7 +50,7 @@ std::optional<ImageFile> TryDebugFile(const ImageFile& image, const Candidate& c
   return *std::move(file);
 }
 
-// The debug directories, those of the image's own file system first.
+// Returns the debug directories, first those in the image's own file system.
 std::vector<std::string> DebugDirectories(const ImageFile& image,
                                           const SymbolizerOptions& options) {
   std::vector<std::string> directories;
@@ -64,7 +64,7 @@ std::vector<std::string> DebugDirectories(const ImageFile& image,
   return directories;
 }
 
-// An image of another user may name any file.
+// Images of other users may name any file, so their links are ignored.
 bool MayName(const ImageFile& image, const std::optional<DebugLink>& link) {
   return link && image.file.IsOfUserOrRoot() && image.path.find('/') != std::string::npos;
 }
@@ -100,7 +100,7 @@ std::vector<Candidate> CandidatesFor(const ImageFile& image, const std::optional
   return candidates;
 }
 
-// At most so many bytes are made of one.
+// Limit on the uncompressed size, as a factor.
 constexpr size_t kMostExpansion = 256;
 
 std::optional<std::vector<std::byte>> Unxz(std::span<const std::byte> packed) {

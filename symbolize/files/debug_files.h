@@ -1,15 +1,15 @@
-// Finds what was split off an image: symbols, debug information, call frame information.
+// Finds the debug file of an image: symbols, debug information, call frame information.
 //
-//   IMAGE                 itself
-//   .build-id/ab/cdef     below the debug directories, `.debug`, and perf's caches, `/debug`
-//   .gnu_debuglink        beside the image, in .debug/ there, and below the debug directories
-//   debuginfod            what was fetched, by build-id
-//   .gnu_debugdata        in the image, packed with xz: symbols alone
+//   IMAGE                 the image itself
+//   .build-id/ab/cdef     in debug directories with suffix `.debug`, in perf's caches `/debug`
+//   .gnu_debuglink        beside the image, in .debug/ there, and in debug directories
+//   debuginfod            fetched files, by build-id
+//   .gnu_debugdata        inside the image, compressed with xz: symbols only
 //
-// Nothing is used of a file that belongs to another image: its build-id must be the image's, or,
-// where that has none, its CRC-32 what the link says. A link is followed where both the image and
-// the file that it leads to are files of root or of the effective user: those of others could lead
-// root to any file.
+// Files of other images are never used: the build-id must be that of the image, or, if the image
+// has none, the CRC-32 must be that of the link. A link is followed only if root or the effective
+// user owns both the image and the linked file, because links of other users could lead root to any
+// file.
 
 #pragma once
 
@@ -20,12 +20,12 @@
 
 namespace profiler::symbolize {
 
-// The first one that has symbols or debug information. One search serves symbol tables, source
-// lines and unwinding.
+// Returns the first file that has symbols or debug information. Symbol tables, source lines and
+// unwinding all use this search.
 std::optional<ImageFile> OpenDebugFile(const ImageFile& image, const SymbolizerOptions& options);
 
-// The ELF file in .gnu_debugdata ("MiniDebugInfo"): .symtab of the functions that .dynsym lacks.
-// At most kMostMiniBytes.
+// Returns the ELF file in .gnu_debugdata ("MiniDebugInfo"): .symtab of the functions that .dynsym
+// lacks. Reads at most kMostMiniBytes.
 std::optional<ImageFile> UnpackMiniDebugInfo(const ImageFile& image);
 inline constexpr size_t kMostMiniBytes = size_t{64} << 20;
 

@@ -22,7 +22,7 @@ std::string_view Variable(const char* name) {
   return value == nullptr ? std::string_view() : value;
 }
 
-// As libdebuginfod finds it.
+// Returns the cache directory by libdebuginfod's rules.
 std::string CacheDirectory() {
   if (const auto path = Variable(DEBUGINFOD_CACHE_PATH_ENV_VAR); !path.empty()) {
     return std::string(path);
@@ -63,7 +63,7 @@ void DebuginfodCache::RemoveMiss(FileKind kind, std::span<const std::byte> build
 
 DebuginfodCache::Unfinished::Unfinished(const std::string& path)
     : mark_(path + ".unfinished"), was_there_(access(mark_.c_str(), F_OK) == 0) {
-  std::error_code unwritable;  // then there will be no cache either
+  std::error_code unwritable;  // ignored: then the cache cannot be written either
   std::filesystem::create_directories(std::filesystem::path(mark_).parent_path(), unwritable);
   const UniqueFd created(open(mark_.c_str(), O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600));
 }

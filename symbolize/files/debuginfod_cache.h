@@ -1,9 +1,10 @@
-// Where libdebuginfod keeps what servers sent, so that what was wrong can be taken out again:
+// Paths in libdebuginfod's cache, so that wrong files can be removed from it:
 //
 //   $DEBUGINFOD_CACHE_PATH | ~/.debuginfod_client_cache | $XDG_CACHE_HOME/debuginfod_client
 //     BUILD-ID/executable
-//              debuginfo              empty: no server had it, for ten minutes
-//              debuginfo.unfinished   ours: being asked for; found later, the line above is a lie
+//              debuginfo              empty: no server had it (valid for ten minutes)
+//              debuginfo.unfinished   ours: a request is running; if it is found later, an empty
+//                                     debuginfo is not to be believed
 //
 // Source: debuginfod_find_debuginfo(3), debuginfod-client.c of elfutils 0.188.
 
@@ -17,19 +18,19 @@
 
 namespace profiler::symbolize {
 
-// Where it is is read from the environment when it is made. Thread-safe after that.
+// The cache directory. Thread-safe, except that the constructor reads the environment.
 class DebuginfodCache {
  public:
   DebuginfodCache();
 
   std::string PathOf(FileKind kind, std::span<const std::byte> build_id) const;
-  // Also its folder, if nothing else is in that.
+  // Removes a file, and its directory if that becomes empty.
   void Remove(FileKind kind, std::span<const std::byte> build_id) const;
-  // Only if it says that no server has the file.
+  // Removes the file only if it says that no server has it.
   void RemoveMiss(FileKind kind, std::span<const std::byte> build_id) const;
 
-  // While a file is asked for another one stands beside its place, empty. Found later, it says that
-  // what the cache says of a miss is not to be believed.
+  // A mark beside the file, an empty file that exists during a request. If a later request finds
+  // it, the earlier one was interrupted, and a cached miss is not to be believed.
   class Unfinished {
    public:
     explicit Unfinished(const std::string& path);
@@ -37,7 +38,7 @@ class DebuginfodCache {
     Unfinished& operator=(const Unfinished&) = delete;
     ~Unfinished();
 
-    // Whether an earlier process did not come to the end of it.
+    // Returns true if an earlier process was interrupted.
     bool was_there() const { return was_there_; }
 
    private:

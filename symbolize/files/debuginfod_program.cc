@@ -1,4 +1,4 @@
-// The program writes a path, and with -v what came of it:
+// debuginfod-find prints the path of the file, and with -v the result:
 //
 //   stdout  /home/user/.cache/debuginfod_client/…/debuginfo
 //   stderr  Downloaded from http://localhost:8002/buildid/…/debuginfo
@@ -71,7 +71,7 @@ class Run {
     return error == 0 ? absl::OkStatus() : ErrnoStatus(error, program);
   }
 
-  // False where it was given up.
+  // Waits for the end. Returns false if `keep_going` cancelled the run.
   bool Wait(const KeepGoing& keep_going) {
     bool goes_on = true;
     while (goes_on) {
@@ -95,7 +95,7 @@ class Run {
   }
 
  private:
-  // False at the end.
+  // Reads some output. Returns false at its end.
   bool ReadPiece() {
     std::array<char, 4096> piece;
     const ssize_t size =
@@ -114,7 +114,7 @@ class Run {
   std::string path_;
 };
 
-// What it was downloaded from.
+// Returns the URL of the download; empty: none.
 std::string UrlIn(const std::string& said) {
   for (absl::string_view line : absl::StrSplit(said, '\n')) {
     if (absl::ConsumePrefix(&line, "Downloaded from ")) return ShownUrl({line.data(), line.size()});

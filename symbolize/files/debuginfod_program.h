@@ -1,5 +1,5 @@
-// Files from debuginfod servers by running debuginfod-find(1): for a program that is linked
-// statically, which can load no library.
+// Fetches files from debuginfod servers by running debuginfod-find(1), for a statically linked
+// program, which cannot load libraries.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace profiler::symbolize {
 
-// `program` is looked for in $PATH now, and run for each file. kUnimplemented where it is not
-// there.
+// Creates a source that runs `program` for each file. Looks for it in $PATH now. Errors:
+// kUnimplemented if it is not there.
 absl::StatusOr<std::shared_ptr<DebugFileSource>> CreateDebuginfodProgram(
     const std::string& program = "debuginfod-find");
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array kId{std::byte{0xab}, std::byte{0x01}};
 
-// With a program of our own in $PATH, which does what a test has it do.
+// Puts a script into $PATH in place of debuginfod-find; each test writes it.
 class DebuginfodProgramTest : public testing::Test {
  protected:
   DebuginfodProgramTest() {

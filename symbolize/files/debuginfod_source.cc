@@ -1,11 +1,10 @@
-// Files from debuginfod servers. What libdebuginfod 0.188 does that is worked around here:
+// Fetches files from debuginfod servers. Works around these properties of libdebuginfod 0.188:
 //
-//   a download that breaks off, or is stopped, and every HTTP error but "too large"
-//     is -ENOENT, as if no server had the file, and an empty file in the cache says so for ten
-//     minutes. We tell by what it writes for a person who debugs it, and remove that file; a
-//     process that ends before it can do so has left a mark (Unfinished) for the next one.
-//   a file is not looked at
-//     Ours is checked by who asked for it (debug_fetch.h).
+// - An interrupted or cancelled download, and every HTTP error except "too large", returns -ENOENT,
+//   as if no server had the file. An empty file in the cache then says so for ten minutes. This
+//   code recognizes the real error in the library's debug output and removes the empty file. If the
+//   process ends before that, a mark (DebuginfodCache::Unfinished) makes the next one remove it.
+// - Contents are not checked. The caller checks them (debug_fetch.h).
 //
 // Source: debuginfod-client.c, <elfutils/debuginfod.h>, debuginfod_find_debuginfo(3), elfutils
 // 0.188.
@@ -55,7 +54,7 @@ bool Load(void* library, const char* name, Function* function) {
 }
 
 absl::StatusOr<Library> LoadLibrary() {
-  // Never unloaded: libcurl and TLS libraries do not stand that.
+  // Never unloaded, because libcurl and TLS libraries do not support that.
   void* const opened = dlopen(DEBUGINFOD_SONAME, RTLD_NOW | RTLD_LOCAL);
   if (opened == nullptr) {
     return absl::UnimplementedError(absl::StrCat(dlerror(), " (Debian: libdebuginfod1)"));
@@ -76,18 +75,18 @@ absl::StatusOr<Library> LoadLibrary() {
   return library;
 }
 
-// Loaded once.
+// Returns the library, loaded by the first call.
 const absl::StatusOr<Library>& TheLibrary() {
   static const absl::StatusOr<Library> library = LoadLibrary();
   return library;
 }
 
-// What the library writes about one request, of which these lines say what came of it:
+// Returns the errors in the library's debug output about one request. The relevant lines are
 //
 //   url 0 http://localhost:8002/buildid/…/debuginfo
 //   url 0 The requested URL returned error: 404
 //
-// Empty where nothing went wrong but that servers did not have the file.
+// Empty if the only error is that servers do not have the file.
 std::string Troubles(absl::string_view transcript) {
   std::map<int, std::string> urls, troubles;
   for (const absl::string_view line : absl::StrSplit(transcript, '\n')) {
@@ -118,7 +117,7 @@ struct Request {
   bool cancelled = false;
 };
 
-// Before a server has begun to send, `a` counts something else.
+// Reports the progress. Before a server sends, `a` is no number of bytes.
 int OnProgress(debuginfod_client* client, long a, long b) {  // NOLINT(google-runtime-int)
   const Library& library = *TheLibrary();
   auto& request = *static_cast<Request*>(library.get_user_data(client));

@@ -33,26 +33,29 @@
 namespace profiler::symbolize {
 namespace {
 
-// What is known of one image once an address in it was named.
+// The state of an image after its first look-up.
 struct OpenImageState {
-  Reason reason = Reason::kNamed;  // for all its addresses, where not kNamed
+  Reason reason = Reason::kNamed;  // if not kNamed: the reason for all addresses
   std::optional<ImageFile> file;
   std::optional<ImageFile> debug_file;
-  std::optional<ImageFile> mini_file;  // of .gnu_debugdata
+  std::optional<ImageFile> mini_file;  // from .gnu_debugdata
   SymbolTable symbols;
   std::unique_ptr<dwarf::DebugInfo> debug_info;  // null: none
   FunctionExtents functions;
-  uint64_t kernel_bias = 0;  // recorded addresses less those in `file`, which is vmlinux
+  // Recorded addresses minus addresses in `file`, which is vmlinux.
+  uint64_t kernel_bias = 0;
   bool named_by_vmlinux = false;
-  const KernelSymbols* kallsyms = nullptr;  // of the recorded kernel; null: there is none
-  uint64_t kallsyms_shift = 0;              // recorded addresses less those of it, modulo 2^64
-  bool is_cut_told = false;                 // that its debug information was not read to the end
+  const KernelSymbols* kallsyms = nullptr;  // of the recorded kernel; null: none
+  // Recorded addresses minus addresses in `kallsyms`, modulo 2^64.
+  uint64_t kallsyms_shift = 0;
+  // True after the warning that debug information was not read completely.
+  bool is_cut_told = false;
   const PerfMap* jit = nullptr;
   std::optional<JitDump> jit_dump;
   absl::flat_hash_map<uint32_t, std::string_view>
       stubs;  // names of PLT stubs, by index in `symbols`
 
-  // Whether one of its files was overwritten while it was read.
+  // Returns true if one of the files was overwritten while it was read.
   bool has_lost_bytes() const {
     return (file && file->file.has_lost_bytes()) ||
            (debug_file && debug_file->file.has_lost_bytes());
@@ -61,9 +64,9 @@ struct OpenImageState {
 
 struct Image {
   const ImageId id;
-  std::optional<OpenedImage> opened;      // until `state` has it
+  std::optional<OpenedImage> opened;      // moved to `state` by the first look-up
   std::unique_ptr<OpenImageState> state;  // null until the first look-up
-  // The ELF files in an archive that were asked for, by where they start.
+  // ELF files of an archive in which addresses were looked up, by their offset.
   std::map<uint64_t, std::unique_ptr<OpenImageState>> parts;
   int parts_tried = 0;
 };
@@ -98,12 +101,13 @@ class FileFacts final : public FactSource {
     std::string_view name;
   };
 
-  // What has the code: the whole image, or the part of it that starts there.
+  // The owner of some code: the whole image, or the ELF file at offset `start` of an archive.
   struct Part {
     OpenImageState& state;
     uint64_t start = 0;
   };
-  // `has_it` is asked whether an ELF file has the code, which lies near `offset` of the whole file.
+  // Returns the part that contains code near `offset` of the whole file. `has_it` tests whether an
+  // ELF file contains the code.
   template <class HasIt>
   Part PartAt(Image& image, uint64_t offset, HasIt has_it);
   Part PartAt(Image& image, FileOffset offset);
@@ -158,8 +162,8 @@ class FileFacts final : public FactSource {
   RuntimeAddress kernel_reference_address_;
   std::map<std::string, std::optional<KernelSymbols>> cached_kallsyms_;  // by build-id
   std::map<uint64_t, KernelFunction> kernel_functions_;                  // by start, disjoint
-  // By name, all that were ever announced: one takes the place of another while the recording goes
-  // on, and its image says which one an address was in.
+  // All functions ever announced, by name. During a recording one function may replace another at
+  // the same address; the name in the image says which one a sample was in.
   absl::flat_hash_map<std::string_view, std::vector<KernelFunction>> announced_;
   std::deque<std::string> made_names_;  // never moves a string
 };
@@ -218,8 +222,8 @@ FileFacts::Part FileFacts::PartAt(Image& image, ElfAddress address) {
   });
 }
 
-// Each ELF file of an archive has its addresses from 0 on. The image's are told apart by where it
-// starts.
+// Adds the offset of the ELF file in the archive. Each ELF file of an archive has addresses from 0,
+// and the offset makes them unique within the image.
 AddressFacts Moved(AddressFacts facts, uint64_t start) {
   if (facts.address) facts.address->value += start;
   if (facts.function) facts.function->start.value += start;
@@ -270,7 +274,8 @@ CodeBytes CodeInJitDump(const JitDump& dump, FileOffset offset, uint64_t size) {
           dump.machine()};
 }
 
-// The kernel's as it was linked: the running one has patched itself here and there.
+// For the kernel, returns the code of vmlinux, which lacks the patches that the running kernel
+// applied to itself.
 CodeBytes FileFacts::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
   Image& image = images_[static_cast<uint32_t>(id)];
   const ImageKind kind = specs_[id].kind;
@@ -308,7 +313,7 @@ OpenImageState& FileFacts::Open(Image& image) {
       OpenJit(specs_[image.id], *image.state);
       break;
     case ImageKind::kJitDump:
-      OpenJitDump(specs_[image.id], *image.state).IgnoreError();  // JitCodes says it
+      OpenJitDump(specs_[image.id], *image.state).IgnoreError();  // JitCodes reports the error
       break;
     case ImageKind::kKernel:
     case ImageKind::kModule:
@@ -385,7 +390,8 @@ void FileFacts::ReadFile(const ImageSpec& spec, OpenedImage opened, OpenImageSta
   if (state.file->file.HasChanged()) state.reason = Reason::kBuildIdMismatch;
 }
 
-// Data may be zeros that nobody wrote, what is read here is not.
+// Warns of sections cut by a hole of the file. Data sections may legitimately contain unwritten
+// zeros; sections that this code reads may not.
 void FileFacts::WarnOfCutSections(const ImageFile& file) {
   constexpr uint64_t kData = SHF_WRITE | SHF_EXECINSTR;
   for (const ElfSection& section : file.elf.sections()) {
@@ -397,7 +403,7 @@ void FileFacts::WarnOfCutSections(const ImageFile& file) {
   }
 }
 
-// The debug information is in the image itself, or else in the file that was split off it.
+// Opens the debug information in the image itself, or else in its debug file.
 void FileFacts::OpenDebugInfo(const ImageSpec& spec, OpenImageState& state) {
   const ImageFile* debug = &*state.file;
   if (!dwarf::HasDebugInfo(debug->elf)) {
@@ -447,7 +453,7 @@ std::unique_ptr<PerfMap> FileFacts::ReadPerfMap(const ImageSpec& spec) {
   return ReadKeptMap(spec);
 }
 
-// The recorder has looked whose it is, while the process lived.
+// Does not check the owner: the recorder did, while the process lived.
 std::unique_ptr<PerfMap> FileFacts::ReadKeptMap(const ImageSpec& spec) const {
   if (options_.kept == nullptr) return nullptr;
   const std::string path = options_.kept->FindMap(PidOf(spec.pid));
@@ -458,7 +464,7 @@ std::unique_ptr<PerfMap> FileFacts::ReadKeptMap(const ImageSpec& spec) const {
   return map.ok() ? std::make_unique<PerfMap>(*std::move(map)) : nullptr;
 }
 
-// What was read of a file that was overwritten meanwhile is no fact.
+// Discards facts from a file that was overwritten while it was read.
 AddressFacts FileFacts::FindInFile(OpenImageState& state, ElfAddress address) {
   const AddressFacts facts = LookUpInFile(state, address);
   if (!state.has_lost_bytes()) return facts;
@@ -466,7 +472,7 @@ AddressFacts FileFacts::FindInFile(OpenImageState& state, ElfAddress address) {
   return Unnamed(state.reason);
 }
 
-// A symbol without a size is not believed to reach beyond its function.
+// Returns the symbol, unless it has no size and `address` lies beyond its function.
 const Symbol* WithinFunction(OpenImageState& state, const Symbol* symbol, ElfAddress address) {
   if (symbol == nullptr || symbol->sized) return symbol;
   if (state.functions.MayBeOne({symbol->start}, address)) return symbol;
@@ -486,8 +492,8 @@ std::span<const dwarf::SourceFrame> FileFacts::FindInDebugInfo(OpenImageState& s
   return frames;
 }
 
-// The function that has the code goes by its symbol, also where the debug information calls it
-// otherwise: rows of a report are symbols.
+// Names the function by its symbol, even if debug information has another name, because rows of a
+// report are symbols.
 AddressFacts FileFacts::LookUpInFile(OpenImageState& state, ElfAddress address) {
   AddressFacts facts;
   facts.address = address;
@@ -515,7 +521,7 @@ AddressFacts FileFacts::LookUpInFile(OpenImageState& state, ElfAddress address) 
   return facts;
 }
 
-// A symbol's name stays in the file, but for that of a PLT stub, which is made here.
+// Returns a function. Its name stays in the file, except that of a PLT stub, which is stored here.
 AddressFacts::Function FileFacts::FunctionOf(OpenImageState& state, const Symbol& symbol) {
   std::string_view name = state.symbols.RawName(symbol);
   if (symbol.plt) {
@@ -526,7 +532,7 @@ AddressFacts::Function FileFacts::FunctionOf(OpenImageState& state, const Symbol
   return {name, {symbol.start}, symbol.end - symbol.start};
 }
 
-// The last frame is that of the function itself.
+// Adds lines and inlined calls. The last frame is the function itself.
 void FileFacts::AddFrames(std::span<const dwarf::SourceFrame> frames, AddressFacts& facts) {
   if (frames.empty()) return;
   inlined_.clear();
@@ -563,7 +569,7 @@ absl::StatusOr<JitDump> ReadJitDump(const std::string& path, const std::string& 
   return JitDump::Read(file.get(), path);
 }
 
-// As the process sees it, while it lives.
+// Reads the dump in the process's file system while the process lives, else in our own.
 absl::Status FileFacts::OpenJitDump(const ImageSpec& spec, OpenImageState& state) {
   const std::string process = DirectoryOfProcess(spec, options_);
   absl::StatusOr<JitDump> dump = absl::NotFoundError("");
@@ -601,7 +607,7 @@ AddressFacts FileFacts::FindInJitDump(const OpenImageState& state, FileOffset of
   return facts;
 }
 
-// A call's caller stands before it, so this ends.
+// Adds inlined calls. Ends, because a call's caller has a smaller index.
 void FileFacts::AddInlinedCalls(const JitDump::Function& function, const JitDump::Place& place,
                                 AddressFacts& facts) {
   inlined_.clear();
@@ -634,7 +640,7 @@ AddressFacts FileFacts::FindInKernel(Image& image, RuntimeAddress ip) {
   return facts;
 }
 
-// The kernel announced what it is called. kallsyms has what is there now.
+// Uses the announced functions. kallsyms has only those that exist now.
 AddressFacts FileFacts::FindInBpf(const ImageSpec& spec, RuntimeAddress address) const {
   const auto announced = announced_.find(spec.path);
   if (announced == announced_.end()) return Unnamed(Reason::kNoSymbol);
@@ -666,14 +672,14 @@ void FileFacts::NameByKallsyms(const KernelSymbols& kallsyms, const ImageSpec& s
   state.kallsyms_shift = *shift;
 }
 
-// Recorded addresses less those of kallsyms, modulo 2^64. None for a module that was loaded at
-// another address when kallsyms was read, which says nothing of where its functions were then.
+// Returns recorded addresses minus those of kallsyms, modulo 2^64. Empty for a module that kallsyms
+// has at another address than the recording, because its functions may have other offsets.
 std::optional<uint64_t> FileFacts::ShiftOf(const KernelSymbols& kallsyms,
                                            const ImageSpec& spec) const {
   const uint64_t now = kallsyms.ReferenceAddress(kernel_reference_);
   const uint64_t shift = now == 0 ? 0 : kernel_reference_address_.value - now;
   if (spec.kind != ImageKind::kModule) return shift;
-  // Padding, notes and tables of jumps stand in front of a module's first function.
+  // A module's first function may follow padding, notes and jump tables.
   constexpr uint64_t kFarthest = uint64_t{64} << 10;
   const uint64_t first = kallsyms.FirstOfModule(ModuleName(spec.path));
   const bool is_there = spec.start.value == 0 || first - spec.start.value < kFarthest;
@@ -681,7 +687,7 @@ std::optional<uint64_t> FileFacts::ShiftOf(const KernelSymbols& kallsyms,
   return shift;
 }
 
-// Reads the list that perf has put into its cache when it recorded, or `perf archive` brought.
+// Reads the symbol list in perf's cache, which perf wrote when recording or `perf archive` copied.
 const KernelSymbols* FileFacts::CachedKallsyms(std::span<const std::byte> build_id) {
   if (build_id.size() < 2) return nullptr;
   const auto [cached, is_new] =
@@ -697,7 +703,7 @@ const KernelSymbols* FileFacts::CachedKallsyms(std::span<const std::byte> build_
   return cached->second ? &*cached->second : nullptr;
 }
 
-// vmlinux has the lines, and the names too where kallsyms cannot be used.
+// Opens vmlinux: for lines, and also for names if kallsyms is unusable.
 void FileFacts::OpenKernelFile(const ImageSpec& spec, OpenImageState& state) {
   const bool has_names = state.reason == Reason::kNamed;
   if (has_names && !options_.inlines) return;
@@ -721,7 +727,7 @@ void FileFacts::OpenKernelFile(const ImageSpec& spec, OpenImageState& state) {
   state.reason = Reason::kNamed;
 }
 
-// True if the kernel that runs is the recorded one. Asked for a kernel without a build-id.
+// Returns true if the running kernel is the recorded one. For kernels without a build-id.
 bool FileFacts::RunsRecordedKernel() {
   if (options_.running_kernel != RunningKernel::kMayBe) {
     return options_.running_kernel == RunningKernel::kIsRecorded;
@@ -736,7 +742,7 @@ bool FileFacts::IsOfRunningKernel(const ImageSpec& spec) {
                                : SameBuildId(RunningBuildId(spec), spec.build_id);
 }
 
-// kallsyms is the running kernel's: it names no other build, and no other build of a module.
+// kallsyms describes the running kernel, so it cannot name another build of the kernel or a module.
 Reason FileFacts::ReasonAgainstKallsyms(const ImageSpec& spec) {
   const KernelSymbols* kernel = Kernel();
   if (kernel == nullptr) return Reason::kNoImageFile;
@@ -749,7 +755,7 @@ Reason FileFacts::ReasonAgainstKallsyms(const ImageSpec& spec) {
   return is_recorded ? Reason::kNamed : Reason::kBuildIdMismatch;
 }
 
-// Of the running kernel, or of the module that it has loaded; empty where it does not say.
+// Returns the build-id of the running kernel or of its loaded module; empty: unknown.
 std::vector<std::byte> FileFacts::RunningBuildId(const ImageSpec& spec) const {
   constexpr size_t kLongestNotes = 1 << 16;
   const std::string notes_path =

@@ -1,5 +1,5 @@
-// Facts from the files themselves: ELF images and their debug information, kallsyms and vmlinux,
-// the maps and dumps of JITs.
+// Facts from files: ELF images and their debug information, kallsyms and vmlinux, maps and dumps of
+// JITs.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace profiler::symbolize {
 
-// Of `options`, those that say where files are looked for, and whether inlined calls and lines are:
-// both cost. Function starts and neighbours are always told. Not thread-safe.
+// Creates a source of facts. Of `options` it uses the search paths, `inlines` and `lines`; the
+// latter two cost time. Function starts and neighbours are always included. Not thread-safe.
 std::unique_ptr<FactSource> CreateFileFacts(const SymbolizerOptions& options);
 
 }  // namespace profiler::symbolize

@@ -30,12 +30,13 @@ ImageId ImageTable::Add(const ImageSpec& spec) {
 ImageId ImageTable::Known(ImageId id, const ImageSpec& spec) {
   Image& image = images_[static_cast<uint32_t>(id)];
   if (image.is_settled) return id;
-  image.spec.pid = spec.pid;  // the latest process is the likeliest to live
+  image.spec.pid = spec.pid;  // the latest process is the most likely to live
   image.spec.life = LifeOf(spec.pid);
   return id;
 }
 
-// The process says where to look, and tells files apart only if it sees other ones than we do.
+// Returns true if the process is part of the image's identity, because it sees other files than we
+// do.
 bool ImageTable::IsOfItsProcess(const ImageSpec& spec) {
   if (spec.kind == ImageKind::kJit || spec.kind == ImageKind::kJitDump ||
       spec.kind == ImageKind::kAnonymous) {

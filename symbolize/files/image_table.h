@@ -1,7 +1,7 @@
-// Which images there are: those that share one file are one, so that it is opened once.
+// Numbers images, so that images with the same file are one and are opened once.
 //
-// Opens no image. Looks at processes: two of them that live in file systems of their own have
-// different files of one name.
+// Opens no image, but looks at processes: two processes with file systems of their own have
+// different files of the same name.
 
 #pragma once
 
@@ -15,26 +15,26 @@
 
 namespace profiler::symbolize {
 
-// Not thread-safe.
+// All images of a source. Not thread-safe.
 class ImageTable {
  public:
-  // `options` must outlive it.
+  // `options` must outlive this object.
   explicit ImageTable(const SymbolizerOptions& options) : options_(options) {}
 
-  // As Images::AddImage; numbers are dense.
+  // Returns the number of an image, like Images::AddImage. Numbers are dense.
   ImageId Add(const ImageSpec& spec);
   const ImageSpec& operator[](ImageId id) const { return At(id).spec; }
 
-  // As Images::SetLife.
+  // Sets facts about a process, like Images::SetLife.
   void SetLife(uint32_t process, const ProcessLife& life) { lives_[process] = life; }
-  // The file is looked for now, by what is known: its process stays the one that it is.
+  // Fixes the process and life of an image, because its file is opened now.
   void Settle(ImageId id);
 
  private:
-  // Kind, path, build-id, process, device and inode, start.
+  // The elements of a key: kind, path, build-id, process, device and inode, start.
   using Key = std::tuple<ImageKind, std::string, std::string, uint32_t, uint32_t, uint32_t,
                          uint64_t, uint64_t>;
-  static constexpr size_t kMajor = 4, kMinor = 5, kInode = 6, kStart = 7;  // in a Key
+  static constexpr size_t kMajor = 4, kMinor = 5, kInode = 6, kStart = 7;  // indices in a Key
   struct Image {
     ImageSpec spec;
     bool is_settled = false;
@@ -49,11 +49,11 @@ class ImageTable {
   const SymbolizerOptions& options_;
   std::deque<Image> images_;
   absl::flat_hash_map<Key, ImageId> ids_;
-  // By a key without device, inode and start, which not everybody knows who asks again: the first
-  // image that differs in these alone.
+  // Maps a key without device, inode and start to the first image with that key, because some
+  // callers do not know these three.
   absl::flat_hash_map<Key, ImageId> firsts_;
   absl::flat_hash_map<uint32_t, bool> has_own_root_;  // by process
-  absl::flat_hash_map<uint32_t, ProcessLife> lives_;  // likewise
+  absl::flat_hash_map<uint32_t, ProcessLife> lives_;  // by process
 };
 
 }  // namespace profiler::symbolize

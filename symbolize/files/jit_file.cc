@@ -27,7 +27,7 @@ constexpr int64_t kSecond = 1'000'000'000;
 
 int64_t Nanoseconds(const timespec& time) { return time.tv_sec * kSecond + time.tv_nsec; }
 
-// What stands behind "NAME:" in /proc/PID/status, its numbers with tabs between them. Empty where
+// Returns the value of "NAME:" in /proc/PID/status; several numbers are separated by tabs. Empty if
 // the process has ended.
 std::string StatusField(const std::string& process, std::string_view name) {
   const auto status = ReadTextFile(process + "/status", kLongestText);
@@ -40,8 +40,7 @@ std::string StatusField(const std::string& process, std::string_view name) {
   return std::string(value.substr(0, value.find('\n')));
 }
 
-// As whom the process runs: its real, effective, saved and file system's user. None where it has
-// ended.
+// Returns the process's real, effective, saved and file system user. Empty if it has ended.
 std::vector<uid_t> UsersOf(const std::string& process) {
   std::vector<uid_t> users;
   for (const absl::string_view id : absl::StrSplit(StatusField(process, "Uid"), '\t')) {
@@ -51,7 +50,7 @@ std::vector<uid_t> UsersOf(const std::string& process) {
   return users;
 }
 
-// The pid of a process in its own pid namespace, the innermost one.
+// Returns the pid of a process in its own, innermost pid namespace.
 std::string NamespacePid(const std::string& process) {
   const std::string pids = StatusField(process, "NStgid");
   return pids.substr(pids.rfind('\t') + 1);
@@ -64,12 +63,12 @@ bool MayBeItsFile(uid_t owner, const std::string& process) {
   return std::ranges::find(users, owner) != users.end();
 }
 
-// The clocks of files and of processes are not read at the same moment, and both are rounded. Some
-// file systems keep whole seconds.
+// Returns the possible error of a file's time, in nanoseconds. Clocks of files and processes are
+// read at different moments and rounded. Some file systems store whole seconds.
 int64_t SlackOf(const timespec& written) { return written.tv_nsec == 0 ? kSecond : kTimeSlack; }
 
-// Whether an earlier process of that number wrote it. `process` is empty where the process of the
-// recording is gone.
+// Returns true if an earlier process of that pid wrote the file. `process` is empty if the recorded
+// process is gone.
 bool IsOlder(const timespec& written, const std::string& process, const ProcessLife& life) {
   const int64_t latest = Nanoseconds(written) + SlackOf(written);
   if (life.began != ProcessLife::kUnknown && latest < life.began) return true;
@@ -78,7 +77,7 @@ bool IsOlder(const timespec& written, const std::string& process, const ProcessL
   return begin && latest < *begin;
 }
 
-// Whether a later process of that number wrote it, or the program that the process executes now.
+// Returns true if a later process of that pid wrote the file, or the program that it executes now.
 bool IsNewer(const timespec& written, const ImageSpec& spec, const std::string& process,
              const SymbolizerOptions& options) {
   const int64_t earliest = Nanoseconds(written) - SlackOf(written);
@@ -115,7 +114,7 @@ absl::StatusOr<UniqueFd> OpenJitFile(const std::string& path, const std::string&
   struct stat status;
   if (fstat(file.get(), &status) != 0) return ErrnoStatus(errno, path);
   const std::string process = DirectoryOfProcess(spec, options);
-  // It was there when the path was made, but another one may have had its number since.
+  // The process existed when the path was built, but its pid may have been reused since.
   if (process.empty() && !root.empty() && path.starts_with(root)) {
     return absl::NotFoundError(absl::StrCat(path, ": the process has ended"));
   }

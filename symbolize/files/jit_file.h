@@ -1,15 +1,14 @@
-// Opens what a JIT has written of its code: /tmp/perf-PID.map, jit-PID.dump.
+// Opens files in which a JIT describes its code: /tmp/perf-PID.map, jit-PID.dump.
 //
-// /tmp is everybody's, and numbers of processes come again. A map of another user, made in advance
-// for a number that some process will have, would give that process's code any names. As perf,
-// which ignores maps that are "not owned by current user or root" (tools/perf/util/symbol.c,
-// Linux 6.1), this takes those of root and of the effective user, and besides them those of the
-// user as whom the process runs, as long as it does.
+// Everybody can write to /tmp, and pids are reused. Another user could create a map in advance for
+// a pid that some process will have, and so give that process's code any names. perf ignores maps
+// that are "not owned by current user or root" (tools/perf/util/symbol.c, Linux 6.1). This code
+// accepts files of root, of the effective user, and, while the process lives, of the user as whom
+// it runs.
 //
-// A file that was last written before the process began is one of an earlier process, and one that
-// was written after the process had ended, or had executed another program, of a later one. Where
-// it is not known when that was, files of root and of the effective user are taken, whenever they
-// were written.
+// A file last written before the process began belongs to an earlier process; one written after it
+// ended or executed another program belongs to a later one. If these times are unknown, files of
+// root and of the effective user are accepted whenever they were written.
 
 #pragma once
 
@@ -22,17 +21,17 @@
 
 namespace profiler::symbolize {
 
-// Where a process may have written a map of its code, the likeliest place first, and its root
-// directory as OpenRegularFile takes it; no places for the kernel.
+// Paths at which a process may have written its map, the likeliest first, and its root directory
+// for OpenRegularFile.
 struct JitMapPlaces {
   std::vector<std::string> paths;
   std::string root;
 };
 JitMapPlaces PlacesOfJitMap(const ImageSpec& spec, const SymbolizerOptions& options);
 
-// For the process of `spec`; `path` and `root` are as for OpenRegularFile. Errors: those of
-// OpenRegularFile; kPermissionDenied for the file of another user; kFailedPrecondition for one that
-// was written before or after the process wrote.
+// Opens a file of the process of `spec`. `path` and `root` are those of OpenRegularFile. Errors:
+// those of OpenRegularFile; kPermissionDenied: another user owns the file; kFailedPrecondition: it
+// was written before or after the lifetime of the process.
 absl::StatusOr<UniqueFd> OpenJitFile(const std::string& path, const std::string& root,
                                      const ImageSpec& spec, const SymbolizerOptions& options);
 

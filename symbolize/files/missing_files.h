@@ -1,4 +1,4 @@
-// Looks for an image's files where names would be looked for.
+// Finds out which files of an image are missing.
 //
 // Private to this package.
 
@@ -11,7 +11,7 @@
 
 namespace profiler::symbolize {
 
-// As FactSource::MissingFilesOf, for a source with `options`.
+// Returns the missing files, like FactSource::MissingFilesOf of a source with `options`.
 std::optional<MissingFiles> MissingFilesOf(const ImageSpec& spec, const SymbolizerOptions& options);
 
 }  // namespace profiler::symbolize

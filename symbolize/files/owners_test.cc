@@ -1,4 +1,4 @@
-// Whose files are believed.
+// Tests which files are trusted, by their owner and time.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -37,20 +37,20 @@ class OwnersTest : public testing::Test {
 
   std::string Path(const std::string& name) const { return directory_ + "/" + name; }
 
-  // Copies a fixture into the directory; its path there.
+  // Copies a fixture into the directory and returns its path there.
   std::string Copy(std::string_view fixture, const std::string& to) const {
     WriteFile(Path(to), ReadFile(TestFile(fixture)));
     return Path(to);
   }
 
-  // False, and the test skipped, where files cannot be given away.
+  // Returns false and skips the test if the user cannot change owners of files.
   static bool GiveTo(uid_t owner, const std::string& path) {
     if (lchown(path.c_str(), owner, owner) == 0) return true;
     [] { GTEST_SKIP() << "only root can give files to another user"; }();
     return false;
   }
 
-  // "OWNER SIZE".
+  // Formats the result as "OWNER SIZE".
   std::string Trusted(const ImageSpec& spec) const {
     const auto files = CreateFileFacts(options_);
     const auto file = files->TrustedFileOf(files->AddImage(spec));
@@ -76,7 +76,7 @@ class OwnersTest : public testing::Test {
     return false;
   }
 
-  // A process of these users that began when this one did.
+  // Fakes process 42 with these users; it began when this process did.
   void RunProcess(const std::string& users) const {
     WriteFile(Path("proc/42/status"), "Name:\tnode\nUid:\t" + users + "\nGid:\t0\n");
     const std::string stat = ReadFile("/proc/self/stat");
@@ -91,14 +91,14 @@ class OwnersTest : public testing::Test {
     return Path("tmp/jit-42.dump");
   }
 
-  // Lived an hour before the process that has its number now.
+  // Returns a life that ended an hour before the current process of that pid began.
   static ProcessLife EarlierLife() {
     constexpr int64_t kHour = 3'600'000'000'000;
     const int64_t begin = *BeginOfProcess("/proc/self");
     return {.seen = begin - kHour, .over = begin - kHour};
   }
   static ProcessLife ThisLife() { return {.seen = *BeginOfProcess("/proc/self")}; }
-  // When a file was last written.
+  // Sets the modification time of a file.
   static void WrittenAt(int64_t real_time, const std::string& path) {
     constexpr int64_t kSecond = 1'000'000'000;
     const timespec time = {real_time / kSecond, real_time % kSecond};
@@ -106,7 +106,7 @@ class OwnersTest : public testing::Test {
     ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
   }
 
-  // What names generated code of process 42.
+  // Returns the name of generated code of process 42.
   std::string NameByMap(const ProcessLife& life = {}) const {
     const auto files = CreateFileFacts(options_);
     files->SetLife(42, life);
@@ -141,7 +141,7 @@ TEST_F(OwnersTest, OfOthersAreNot) {
   EXPECT_EQ(Trusted({.path = path}), "none");
 }
 
-// Its root is not ours, though their numbers are the same.
+// The container's root is not ours, although owners have the same numbers.
 TEST_F(OwnersTest, OfAContainerAreNot) {
   Copy("pie", "container/bin/pie");
   fs::create_directories(Path("proc/42"));
@@ -240,7 +240,7 @@ TEST_F(OwnersTest, OfAnotherProcessWithTheNumberNothingIsUsed) {
   EXPECT_EQ(CodesOfDump(ThisLife()), "1");
   EXPECT_EQ(CodesOfDump(EarlierLife()),
             Path("tmp/jit-42.dump") + " is of a later process of that number");
-  // Where the recording does not say when, it may have seen the end.
+  // An end without a time may have been before the file was written.
   EXPECT_EQ(NameByMap({.has_ended = true}), "none");
 }
 
@@ -278,7 +278,7 @@ TEST_F(OwnersTest, AMapThatAnotherProgramOfTheProcessWroteIsNotTheRecordedOnes) 
   EXPECT_EQ(NameByMap(life), "f");
   WrittenAt(life.over + 500'000'001, map);
   EXPECT_EQ(NameByMap(life), "none");
-  // The later program began when the first one was over.
+  // The later program began when the first one was replaced.
   const ProcessLife later = {.began = life.over, .seen = life.over};
   EXPECT_EQ(NameByMap(later), "f");
   WrittenAt(life.over - 500'000'001, map);

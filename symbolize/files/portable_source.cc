@@ -1,4 +1,4 @@
-// What stands for debuginfod_source.cc in the program that runs everywhere.
+// Replaces debuginfod_source.cc in the statically linked program.
 
 #include "symbolize/files/debug_file_source.h"
 #include "symbolize/files/debuginfod_program.h"

@@ -13,7 +13,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Empty where the running kernel does not say.
+// Returns the release of the running kernel; empty: unknown.
 std::string RunningRelease(const SymbolizerOptions& options) {
   constexpr size_t kLongestRelease = 1 << 10;
   const auto text = ReadTextFile(options.proc_path + "/sys/kernel/osrelease", kLongestRelease);
@@ -66,7 +66,7 @@ std::vector<std::string> PathsOfCachedKallsyms(std::span<const std::byte> build_
   return paths;
 }
 
-// On x86-64 both stand where .text begins; on AArch64 _text is in front of it.
+// On x86-64 both symbols are at the start of .text; on AArch64 _text precedes it.
 ElfAddress LinkedAddress(const ElfImage& vmlinux, std::string_view reference) {
   const ElfSection* const head = vmlinux.FindSection(".head.text");
   const ElfSection* const text = vmlinux.FindSection(".text");

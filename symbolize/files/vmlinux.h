@@ -1,14 +1,14 @@
-// Finds the kernel's own ELF file, which is where its debug information is, if that is installed
-// (Debian: linux-image-RELEASE-dbg).
+// Finds the kernel's own ELF file, which has its debug information, if it is installed (Debian:
+// linux-image-RELEASE-dbg).
 //
-//   below the debug directories   .build-id/ab/cdef.debug
+//   in the debug directories      .build-id/ab/cdef.debug
 //                                 boot/vmlinux-RELEASE, lib/modules/RELEASE/vmlinux
 //   in perf's caches              .build-id/ab/cdef/vmlinux, …/elf
-//                                 [kernel.kallsyms]/abcdef/kallsyms: names alone
+//                                 [kernel.kallsyms]/abcdef/kallsyms: names only
 //   for the running kernel        /boot/vmlinux-RELEASE, /lib/modules/RELEASE/build/vmlinux
 //
-// RELEASE is the running kernel's. Nothing is used of a file with another build-id than the one
-// asked for. As perf looks: tools/perf/util/symbol.c (vmlinux_path__init), Linux 7.2.
+// RELEASE is that of the running kernel. A file with another build-id than the requested one is
+// never used. Source of the paths: perf, tools/perf/util/symbol.c (vmlinux_path__init), Linux 7.2.
 //
 // Private to this package.
 
@@ -27,7 +27,7 @@
 
 namespace profiler::symbolize {
 
-// The first one that has symbols or debug information; none for an empty build-id.
+// Returns the first file that has symbols or debug information; nothing for an empty build-id.
 std::optional<ImageFile> OpenVmlinux(std::span<const std::byte> build_id,
                                      const SymbolizerOptions& options);
 
@@ -36,8 +36,8 @@ std::optional<ImageFile> OpenVmlinux(std::span<const std::byte> build_id,
 std::vector<std::string> PathsOfCachedKallsyms(std::span<const std::byte> build_id,
                                                const SymbolizerOptions& options);
 
-// Where `vmlinux` was linked to have _text or _stext, by which recordings say where the kernel was;
-// 0 for all else.
+// Returns the link address of _text or _stext, whichever `reference` names; recordings use them to
+// store the kernel's address. Returns 0 for other names.
 ElfAddress LinkedAddress(const ElfImage& vmlinux, std::string_view reference);
 
 }  // namespace profiler::symbolize

@@ -17,7 +17,7 @@ constexpr uint32_t kMostTries = 16;
 constexpr uint32_t kLargest = 1 << 20, kMostEntries = 1 << 14;
 constexpr std::array<std::string_view, 2> kNames = {"java.cls.unloadedClasses",
                                                     "java.cls.sharedUnloadedClasses"};
-// Fields of the prologue and of an entry.
+// Offsets of fields in the prologue and in an entry.
 constexpr uint64_t kUsed = 8, kEntryOffset = 24, kEntryCount = 28, kPrologueSize = 32;
 constexpr uint64_t kNameOffset = 4, kDataOffset = 16;
 

@@ -1,11 +1,11 @@
 // Tells if HotSpot has unloaded classes between two times. Methods are freed with their classes, so
-// as long as none is unloaded, the methods that are read are those of the sample. HotSpot counts
-// the classes before it frees them, where its own tools (jstat) read that:
+// without unloading, the methods read now are those of the sample. HotSpot counts classes before it
+// frees them, in memory for its own tools (jstat):
 //
 //   PerfMemory::_start ──▶ prologue │ entry │ entry "java.cls.unloadedClasses" ──▶ value │ …
 //
 // Source: src/hotspot/share/runtime/{perfMemory.hpp,perfData.hpp},
-// services/classLoadingService.cpp, JDK 17 and 25. There is none with -XX:-UsePerfData.
+// services/classLoadingService.cpp, JDK 17 and 25. With -XX:-UsePerfData there are no counters.
 //
 // Private to this package.
 
@@ -20,15 +20,15 @@
 
 namespace profiler::symbolize::hotspot {
 
-// Not thread-safe.
+// Watches the counters of one process. Not thread-safe.
 class ClassUnloads {
  public:
-  // Both must outlive it. `live` is read anew each time.
+  // Both arguments must outlive this object. `live` must not cache.
   ClassUnloads(ProcessMemory& live, const Layout& layout) : live_(live), layout_(layout) {}
 
-  // Reads the counters. Between two looks without an unloaded class there was none.
+  // Reads the counters. If two looks see the same counts, no class was unloaded between them.
   void Look();
-  // True if it is known that no class was unloaded between `time` and now.
+  // Returns true if it is certain that no class was unloaded between `time` and now.
   bool NoneSince(uint64_t time) {
     Look();
     return since_ && *since_ <= time;
@@ -45,7 +45,7 @@ class ClassUnloads {
   uint32_t tries_ = 0;
   std::array<uint64_t, 2> addresses_{};
   Counts counts_{};
-  std::optional<uint64_t> since_;  // by when the counts were what they are
+  std::optional<uint64_t> since_;  // time by which the counts had these values
 };
 
 }  // namespace profiler::symbolize::hotspot

@@ -9,7 +9,7 @@ namespace {
 constexpr uint64_t kWord = 8;
 constexpr uint32_t kMostHeaps = 16;
 constexpr uint8_t kFreeSegment = 0xff;
-// A block of the largest size has fewer steps back than this, of 254 segments each.
+// Limit on steps back: the largest block has fewer, at 254 segments per step.
 constexpr int kMostSteps = 4096;
 constexpr uint64_t kLargestFrame = uint64_t{1} << 20;
 
@@ -25,7 +25,7 @@ void CodeCache::List() {
   const uint64_t now = live_.Now();
   if (listed_at_ && now - *listed_at_ < kListInterval) return;
   listed_at_ = now;
-  // They stay where they are, and grow.
+  // Heaps keep their address, and grow.
   ReadHeaps();
   Begins blobs;
   ReadMaps(&blobs);
@@ -37,7 +37,7 @@ void CodeCache::List() {
   ListChanged(blobs);
 }
 
-// Appends the blobs that begin where a map is not what it was.
+// Appends blobs that begin where a map has changed.
 void CodeCache::ReadMaps(Begins* blobs) {
   constexpr uint64_t kMostSegments = uint64_t{1} << 24;
   std::vector<const Heap*> heaps;
@@ -53,7 +53,7 @@ void CodeCache::ReadMaps(Begins* blobs) {
   for (size_t first = 0; first < pieces.size();) {
     const size_t read = first + live_.ReadEach(std::span(pieces).subspan(first));
     for (size_t i = first; i < read; ++i) FindChanged(*heaps[i], std::move(maps[i]), blobs);
-    first = read + 1;  // a map that cannot be read is left out
+    first = read + 1;  // skips a map that cannot be read
   }
 }
 
@@ -69,7 +69,7 @@ void CodeCache::FindChanged(const Heap& heap, std::vector<uint8_t> map, Begins* 
                                                 before.begin() + static_cast<ptrdiff_t>(i));
     for (size_t at = i; !is_same && at < i + size; ++at) {
       if (map[at] != 0) continue;
-      // HotSpot marks segments as free until they are used for the first time.
+      // HotSpot marks segments as free until their first use.
       bool is_fresh = !before.empty();
       for (size_t own = at; is_fresh && own < map.size() && (own == at || map[own] != 0); ++own) {
         if (map[own] == kFreeSegment) break;
@@ -106,7 +106,7 @@ void CodeCache::ListChanged(const Begins& blobs) {
       Listed& listed = listed_[address];
       if (listed.since == 0 || listed.identity != identity) listed = {identity, now, is_fresh};
     }
-    // One that cannot be read is left out.
+    // Skips a blob that cannot be read.
     first += read < pieces.size() ? read + 1 : read;
   }
 }
@@ -128,7 +128,7 @@ CodeCache::Identity CodeCache::IdentityOf(uint64_t address,
     identity.begin = field(uint64_t{0}, layout_.blob_code_begin);
     identity.end = field(uint64_t{0}, layout_.blob_code_end);
   }
-  // A smaller header is followed by code, which changes.
+  // After a smaller header comes code, which changes.
   const NumberField& size = layout_.blob_header_bytes;
   const uint32_t header_size =
       size.size == 2 ? field(uint16_t{0}, size.offset) : field(uint32_t{0}, size.offset);
@@ -163,7 +163,7 @@ const CodeCache::Known* CodeCache::Find(uint64_t pc) {
   if (!blob || !blob->HasCode(pc)) return nullptr;
   const Identity identity = IdentityOf(blob->address, blob->header);
   const Listed listed = ListedAs(blob->address, identity);
-  // Its state changes, its method and the like do not.
+  // A blob's state changes, but its identity does not.
   if (is_known && it->second.blob.address == blob->address && it->second.blob.name == blob->name &&
       IdentityOf(blob->address, it->second.blob.header) == identity &&
       it->second.since == listed.since) {
@@ -171,7 +171,7 @@ const CodeCache::Known* CodeCache::Find(uint64_t pc) {
     return &it->second;
   }
   if (known_.size() >= kMostBlobs) known_.clear();
-  // What it overlaps is gone.
+  // Code that it overlaps no longer exists.
   it = known_.upper_bound(blob->code_begin);
   while (it != known_.end() && it->second.blob.code_begin < blob->code_end) it = known_.erase(it);
   const uint64_t end = blob->code_end;
@@ -186,7 +186,7 @@ const CodeCache::Heap* CodeCache::HeapOf(uint64_t pc) {
   return found == heaps_.end() ? nullptr : &*found;
 }
 
-// They are still known when the process has ended.
+// Keeps the old heaps if the process has ended.
 void CodeCache::ReadHeaps() {
   std::vector<Heap> heaps;
   const auto array = memory_.Value<uint64_t>(layout_.heaps);
@@ -218,11 +218,11 @@ std::optional<uint64_t> CodeCache::FindBlob(uint64_t pc) {
   return block + layout_.block_size;
 }
 
-// Reads the map in pieces that hold a step back each.
+// Reads the map in pieces that are as long as the longest step back.
 std::optional<uint64_t> CodeCache::FirstSegment(const Heap& heap, uint64_t segment) {
   std::array<uint8_t, kFreeSegment> piece{};
   uint64_t begin = 0;
-  uint64_t end = 0;  // of what was read; empty
+  uint64_t end = 0;  // of the bytes read; 0: none
   for (int steps = 0; steps < kMostSteps; ++steps) {
     if (segment < begin || segment >= end) {
       end = segment + 1;

@@ -1,15 +1,14 @@
-// What lies at an address of HotSpot's code cache.
+// Finds the code at an address of HotSpot's code cache.
 //
 //   CodeCache::_heaps ──▶ CodeHeap ──▶ _memory   │ block │ block      │ free │ block │ …
-//                                      _segmap   │ 0 1 2 │ 0 1 2 3 4  │ ff … │ 0 1   │   a byte a
-//                                                                                        segment:
-//                                      how many segments back the block begins, in steps
+//                                      _segmap   │ 0 1 2 │ 0 1 2 3 4  │ ff … │ 0 1   │
+//                                                one byte per segment: steps back to its block
 //   block:  HeapBlock (length, used) │ CodeBlob: name, frame size … │ instructions │ …
 //
-// The code cache is read after the sample, and HotSpot frees code and puts other code there. So all
-// blobs are listed at each look, before the next samples are taken: a blob that had the same
-// compile id before the sample as after it was there all the time, because HotSpot uses no id
-// twice.
+// The code cache is read after the sample, and HotSpot may have freed code and put other code
+// there. So each look lists all blobs, before the next samples are taken. A blob with the same
+// compile id before and after a sample was there during the sample, because HotSpot never reuses an
+// id.
 //
 // Source: src/hotspot/share/memory/heap.cpp (CodeHeap::find_block_for), code/codeBlob.hpp, JDK 17
 // and 25.
@@ -39,75 +38,77 @@ namespace profiler::symbolize::hotspot {
 struct Blob {
   enum class Kind : uint8_t {
     kCompiled,     // a Java method: `method`
-    kInterpreter,  // the code of the interpreter, all of it
-    kFramed,       // stubs of the runtime, whose frames have a fixed size
-    kFrameless,    // adapters, and collections of stubs that have frames as they like
+    kInterpreter,  // the whole interpreter
+    kFramed,       // runtime stubs with frames of a fixed size
+    kFrameless,    // adapters, and stubs with frames of various sizes
   };
 
   uint64_t address = 0;
   uint64_t code_begin = 0, code_end = 0;
   Kind kind = Kind::kFrameless;
-  std::string name;          // its own, such as "nmethod" or "Interpreter"
-  uint64_t frame_bytes = 0;  // of kCompiled and kFramed, with the return address
-  // Where in the code the frame is whole, from its begin. Negative: nowhere.
+  std::string name;          // the blob's name, such as "nmethod" or "Interpreter"
+  uint64_t frame_bytes = 0;  // kCompiled, kFramed: including the return address
+  // Offset in the code from which the frame is complete; negative: never.
   int64_t frame_complete = -1;
-  uint64_t method = 0;            // of kCompiled: its Method
-  int32_t orig_pc = 0;            // of kCompiled: where a frame that is deoptimized has its pc
-  uint64_t deopt_handler = 0;     // of kCompiled: where such a frame is returned to; 0: unknown
-  std::vector<std::byte> header;  // its own fields, as they are
+  uint64_t method = 0;  // kCompiled: address of its Method
+  // kCompiled: offset from sp of the pc in a deoptimized frame.
+  int32_t orig_pc = 0;
+  // kCompiled: return address of a deoptimized frame; 0: unknown.
+  uint64_t deopt_handler = 0;
+  std::vector<std::byte> header;  // bytes of its own fields
 
   bool HasCode(uint64_t pc) const { return pc >= code_begin && pc < code_end; }
-  // True if it is made when the VM starts, and never freed.
+  // Returns true if the blob is made when the VM starts, and never freed.
   bool IsPermanent() const {
     return kind == Kind::kInterpreter || name.starts_with("StubRoutines");
   }
-  // Of a field of the header.
+  // Returns a field of the header.
   template <class T>
   std::optional<T> Field(uint64_t offset) const;
 };
 
-// Not thread-safe. Keeps what it found, of at most kMostBlobs, and lists at most kMostListed. A
-// look costs the map, a byte for 128 bytes of code, and 1 µs for each blob that was not there
-// before.
+// The code of one process. Keeps at most kMostBlobs blobs and lists at most kMostListed. Cost of a
+// look: reading the map, which has a byte per 128 bytes of code, and 1 µs per new blob. Not
+// thread-safe.
 class CodeCache {
  public:
   static constexpr size_t kMostBlobs = size_t{1} << 16;
   static constexpr size_t kMostListed = size_t{1} << 18;
   static constexpr uint64_t kLargestBlob = uint64_t{16} << 20;
-  // A shorter time would cost more, a longer one leave more samples in new code without a name.
+  // Shorter intervals cost more; with longer ones, more samples in new code have no name.
   static constexpr uint64_t kListInterval = 20'000'000;  // ns
 
-  // All must outlive it. `live` is read anew each time, `memory` may keep what was read of it until
-  // the next look.
+  // All arguments must outlive this object. `live` must not cache; `memory` may cache until the
+  // next look.
   CodeCache(ProcessMemory& live, ProcessMemory& memory, const Layout& layout)
       : live_(live), memory_(memory), layout_(layout) {}
 
-  // What was found has to be looked at again before it is believed.
+  // Makes later calls of Find check blobs again.
   void Refresh() { ++look_; }
-  // Lists the blobs that are there, unless that was done less than kListInterval ago.
+  // Lists all blobs, unless the last list is younger than kListInterval.
   void List();
 
-  // What has the code at `pc`; null where none is known to. Valid until the next call. `number` of
-  // it is another one where it is not what was there before.
+  // A blob that was found. `number` changes if another blob replaces it.
   struct Known {
     Blob blob;
     uint64_t number = 0;
     uint64_t look = 0;
-    uint64_t since = 0;  // by when it was there, as ProcessMemory::Now
-    // True if nothing had been where it is one look earlier.
+    uint64_t since = 0;  // time by which it was there, as ProcessMemory::Now
+    // True if its memory was unused one look earlier.
     bool is_fresh = false;
 
-    // True if a thread that was in this code at `time` was in this blob.
+    // Returns true if a thread in this code at `time` was in this blob.
     bool WasThere(uint64_t time) const { return since <= time || blob.IsPermanent(); }
   };
+  // Returns the code at `pc`; null: none known. Valid until the next call.
   const Known* Find(uint64_t pc);
-  // True if the blob is still there. Reads it anew.
+  // Returns true if the blob is still there. Reads it again.
   bool IsStill(const Blob& blob);
-  // True if the address is in a heap of HotSpot's code.
+  // Returns true if the address is in one of HotSpot's code heaps.
   bool HasCode(uint64_t pc) { return HeapOf(pc) != nullptr; }
 
  private:
-  // Fields that tell a blob from others at the same address.
+  // Fields that distinguish a blob from others at the same address.
   struct Identity {
     uint64_t name = 0, method = 0, begin = 0, end = 0;
     uint32_t size = 0;
@@ -149,8 +150,8 @@ class CodeCache {
   uint64_t look_ = 1;
   std::optional<uint64_t> listed_at_;  // as ProcessMemory::Now
   std::vector<Heap> heaps_;
-  absl::flat_hash_map<uint64_t, std::vector<uint8_t>> maps_;  // by a heap's first address
-  absl::flat_hash_map<uint64_t, Listed> listed_;              // by a blob's address
+  absl::flat_hash_map<uint64_t, std::vector<uint8_t>> maps_;  // by the start of their heap
+  absl::flat_hash_map<uint64_t, Listed> listed_;              // by address of the blob
   uint64_t last_number_ = 0;
   std::map<uint64_t, Known> known_;  // by the end of the code
 };

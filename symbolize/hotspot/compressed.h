@@ -1,7 +1,7 @@
-// Whole numbers as HotSpot packs them into debug information and line tables: few bytes for small
-// ones, at most five.
+// Reads integers that HotSpot packs into debug information and line tables, in one to five bytes
+// each; small numbers take few.
 //
-//   a byte b below 192 ends a number; each byte counts for b (since JDK 20: b − 1) times 64^place
+//   a byte b below 192 ends a number; each byte counts b (since JDK 20: b − 1) times 64^position
 //
 // Source: src/hotspot/share/code/compressedStream.hpp, JDK 17; utilities/unsigned5.hpp, JDK 25.
 //
@@ -48,7 +48,7 @@ class CompressedReader {
  private:
   const std::span<const std::byte> bytes_;
   size_t next_ = 0;
-  const uint8_t excluded_;  // values of a byte that are not used
+  const uint8_t excluded_;  // number of byte values that are never used
 };
 
 }  // namespace profiler::symbolize::hotspot

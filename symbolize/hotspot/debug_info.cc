@@ -27,7 +27,7 @@ struct Scope {
   int32_t bci = -1;
 };
 
-// Where the three tables are; nothing where that makes no sense.
+// Addresses of the three tables.
 struct Tables {
   uint64_t pcs = 0, pcs_end = 0, scopes = 0, scopes_end = 0, metadata = 0;
 };
@@ -75,7 +75,7 @@ class Reader {
         !memory_.Read(tables->scopes, scopes_)) {
       return false;
     }
-    uint64_t begin = 0;  // of the code that the next one is of
+    uint64_t begin = 0;  // of the code before the next PcDesc
     for (const PcDesc& pc : pcs) {
       if (pc.pc < 0) continue;
       const auto end = static_cast<uint64_t>(pc.pc);
@@ -84,7 +84,7 @@ class Reader {
       begin = end;
     }
     if (out_.places.empty()) return false;
-    // Behind the last one are handlers and stubs, which nothing was inlined into.
+    // Handlers and stubs follow the last PcDesc; nothing is inlined into them.
     out_.places.push_back({begin, JitDump::kNone, 0});
     return true;
   }
@@ -111,7 +111,7 @@ class Reader {
     return true;
   }
 
-  // The call in which a scope's method runs; kNone where that is the compiled one itself.
+  // Returns the call in which a scope's method runs; kNone for the compiled method itself.
   std::optional<uint32_t> CallOf(const Scope& scope, uint32_t depth) {
     if (scope.sender == 0) return JitDump::kNone;
     if (depth >= kDeepest || out_.calls.size() >= kMostPlaces) return std::nullopt;
@@ -165,7 +165,7 @@ class Reader {
   uint64_t metadata_ = 0;
   std::vector<std::byte> scopes_;
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> calls_;  // by sender and method
-  absl::flat_hash_map<uint32_t, std::unique_ptr<Named>> named_;         // by index of the metadata
+  absl::flat_hash_map<uint32_t, std::unique_ptr<Named>> named_;         // by index in the metadata
 };
 
 }  // namespace

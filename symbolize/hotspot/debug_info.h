@@ -1,15 +1,14 @@
-// What is inlined where in a compiled method.
+// Reads which calls are inlined where in a compiled method.
 //
 //   nmethod: PcDesc │ pc −1 │ pc 0x24, scope 17 │ pc 0x58, scope 41 │ … │ pc 2^31 − 1 │    by pc
 //            scopes │ … 17: sender 9, method 3, bci 4 … 9: sender 0, method 1, bci 12 │    packed
 //            metadata │ Method * │ Method * │ …                                            1, 2, …
 //
-// A PcDesc is of the place that a call there returns to, so what lies before it, from the one
-// before on, is its scope's: the innermost method at that place, and by the senders who called
-// whom.
+// The pc of a PcDesc is the return address of a call. So the code between the previous PcDesc and
+// this one belongs to its scope: the innermost method, and through the senders its callers.
 //
-// Source: src/hotspot/share/code/{pcDesc.hpp,scopeDesc.cpp,debugInfo.cpp,nmethod.hpp}, JDK 17
-// and 25.
+// Source: src/hotspot/share/code/{pcDesc.hpp,scopeDesc.cpp,debugInfo.cpp,nmethod.hpp}, JDK 17 and
+// 25.
 //
 // Private to this package.
 
@@ -29,13 +28,13 @@
 namespace profiler::symbolize::hotspot {
 
 struct InlinedCalls {
-  std::vector<JitDump::Call> calls;    // views of `texts`
-  std::vector<JitDump::Place> places;  // by distance from the code's begin
+  std::vector<JitDump::Call> calls;    // views into `texts`
+  std::vector<JitDump::Place> places;  // by distance from the start of the code
   std::vector<std::unique_ptr<std::string>> texts;
 };
 
-// Of a compiled method; without places where nothing is known, or what is there makes no sense.
-// Bounded: kMostPlaces, and calls that are as many at most.
+// Reads the calls of a compiled method. Without places if there is no debug information or if it is
+// invalid. Reads at most kMostPlaces places, and at most as many calls.
 inline constexpr uint32_t kMostPlaces = 1 << 15;
 InlinedCalls ReadInlinedCalls(const Blob& blob, const Layout& layout, ProcessMemory& memory,
                               Methods& methods);

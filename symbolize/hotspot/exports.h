@@ -1,4 +1,4 @@
-// The variables that libjvm.so exports for who reads HotSpot from outside.
+// Reads the variables that libjvm.so exports for debuggers.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace profiler::symbolize::hotspot {
 
-// Those of the dynamic symbols that are named gHotSpotVM…: a few dozen. Empty for a library that
-// exports none, such as one that GraalVM made.
+// Returns the dynamic symbols named gHotSpotVM…, a few dozen. Empty for a library that exports
+// none, such as one made by GraalVM.
 absl::flat_hash_map<std::string, ElfAddress> ReadExports(const ElfImage& image);
 
 }  // namespace profiler::symbolize::hotspot

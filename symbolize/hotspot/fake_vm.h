@@ -1,5 +1,5 @@
-// A HotSpot in memory, for tests: tables, a code cache, an interpreter, methods and compiled code,
-// laid out as JDK 17 has them where it says where its fields are.
+// Builds a HotSpot in memory for tests: tables, a code cache, an interpreter, methods and compiled
+// code. The layout is that of JDK 17 as far as the tables export it.
 
 #pragma once
 
@@ -26,7 +26,7 @@ class FakeVm final : public ProcessMemory {
     PutHeap();
   }
 
-  // ---- as who reads it
+  // ---- for readers
 
   bool Read(uint64_t address, std::span<std::byte> bytes) override {
     ++reads;
@@ -45,12 +45,12 @@ class FakeVm final : public ProcessMemory {
   uint64_t Now() override { return now; }
   uint64_t reads = 0;
   uint64_t now = 1;
-  // Called before each read, with its number.
+  // Called before each read, with the read's number.
   std::function<void(uint64_t)> on_read;
 
-  // ---- as who makes it
+  // ---- for tests
 
-  // A Method, of which the first bytecode is of `line` and every further one of the next line.
+  // Adds a Method. Its first bytecode has line `line`, each further one the next line.
   uint64_t AddMethod(const std::string& holder, const std::string& name,
                      const std::string& descriptor, size_t bytecodes, uint32_t line) {
     const uint64_t klass = Take(kObject), pool = Take(kObject + 16 * 8);
@@ -80,7 +80,7 @@ class FakeVm final : public ProcessMemory {
   uint64_t ConstMethodOf(uint64_t method) { return *Value<uint64_t>(method + kMethodConst); }
   uint64_t BytecodesOf(uint64_t method) { return ConstMethodOf(method) + kConstSize; }
 
-  // A scope of debug information: who is at which bytecode, called by the scope at `sender`; 0
+  // A scope of debug information: method and bytecode, called by the scope number `sender`; 0:
   // none.
   struct Scope {
     uint32_t sender;
@@ -93,10 +93,10 @@ class FakeVm final : public ProcessMemory {
     int32_t frame_words = 0, frame_complete = -1;
     uint64_t method = 0;
     std::vector<Scope> scopes;
-    std::vector<std::pair<int32_t, uint32_t>> places;  // pc and index of its scope
-    int32_t deopt_handler = -1, orig_pc = 0;           // from the code's begin, from sp
+    std::vector<std::pair<int32_t, uint32_t>> places;  // pc, index of its scope
+    int32_t deopt_handler = -1, orig_pc = 0;           // from the code's start; from sp
   };
-  // Where its code begins.
+  // Adds code and returns the address of its first instruction.
   uint64_t AddCode(const Code& code) {
     const uint64_t block = next_block_;
     const uint64_t blob = block + kBlockSize;
@@ -126,7 +126,7 @@ class FakeVm final : public ProcessMemory {
     next_block_ = block + segments * kSegment;
     return begin;
   }
-  // It is not there any more.
+  // Marks the code as freed.
   void RemoveCode(uint64_t begin) {
     Put(begin - kBlobHeader - kBlockSize + kBlockUsed, uint8_t{0});
   }
@@ -139,7 +139,7 @@ class FakeVm final : public ProcessMemory {
     const uint64_t pool = *Value<uint64_t>(ConstMethodOf(method) + kConstPool);
     Put(*Value<uint64_t>(pool + kPoolHolder) + kKlassName, AddSymbol(holder));
   }
-  // The counters of unloaded classes.
+  // Adds the counters of unloaded classes.
   void PutCounters() {
     const uint64_t memory = Take(512);
     Put(kCounters, memory);
@@ -215,7 +215,7 @@ class FakeVm final : public ProcessMemory {
     Put(blob + kScopes, *end);
     std::vector<uint32_t> at;
     const uint64_t scopes = *end;
-    Put((*end)++, uint8_t{0});  // no scope is at 0
+    Put((*end)++, uint8_t{0});  // no scope has offset 0
     for (size_t i = 0; i < code.scopes.size(); ++i) {
       const Scope& scope = code.scopes[i];
       at.push_back(static_cast<uint32_t>(*end - scopes));
@@ -349,7 +349,7 @@ class FakeVm final : public ProcessMemory {
   uint64_t next_ = kStart + 0x100;
   uint64_t next_block_ = kCode;
   int32_t last_compile_id_ = 1000;
-  uint64_t unloaded_ = 0;  // the counter
+  uint64_t unloaded_ = 0;  // address of the counter
 };
 
 }  // namespace profiler::symbolize::hotspot

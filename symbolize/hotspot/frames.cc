@@ -21,21 +21,21 @@ namespace {
 using Kind = ManagedStep::Kind;
 
 constexpr uint64_t kWord = 8;
-// How often the layout is looked for, where it is not there yet: after 1, 2, 4 … refreshes.
+// Number of attempts to read the layout if it is missing: after 1, 2, 4 … refreshes.
 constexpr uint32_t kMostTries = 14;
-// DWARF numbers. r13 is the register in which the interpreter keeps the bytecode that it is at.
+// DWARF numbers. The interpreter keeps the address of the current bytecode in r13.
 constexpr unsigned kR13 = 13, kRax = 0, kRbx = 3;
-// What is read behind an interrupted instruction, to see whether the frame is being taken down.
+// Bytes read after an interrupted instruction, to see whether the frame is being removed.
 constexpr size_t kAhead = 64;
 constexpr int64_t kLongestPrologue = 512;
-// How far above the stack pointer the frame of a stub may end, and how many words are searched for
-// its return address.
+// Largest distance in bytes from the stack pointer to the end of a stub's frame, and number of
+// words searched for its return address.
 constexpr uint64_t kLargestStubFrame = 4096, kSearchedWords = 64;
 constexpr uint64_t kLargestInterpretedFrame = uint64_t{1} << 20;
 
 }  // namespace
 
-// With a layout.
+// A process whose layout is known.
 class HotSpotFrames::Machine {
  public:
   Machine(ProcessMemory& memory, CodeSink& sink, Layout layout)
@@ -70,8 +70,8 @@ class HotSpotFrames::Machine {
   }
 
  private:
-  // Code that was made where there was none before is most likely the code of the sample. It has no
-  // name, and its caller counts as guessed.
+  // Steps from code that was made where there was none before, which is most likely the code of the
+  // sample. It has no name, and its caller counts as guessed.
   ManagedStep StepFromFresh(const CodeCache::Known* found, const ManagedFrame& frame,
                             MemoryReader& stack) {
     if (found == nullptr || !found->is_fresh) return {.kind = Kind::kLost};
@@ -108,13 +108,13 @@ class HotSpotFrames::Machine {
     return {};
   }
 
-  // Reads what later samples are proven by.
+  // Reads the state by which later samples are verified.
   void Look() {
     cache_.List();
     unloads_.Look();
   }
 
-  // The code that was there when the sample was taken, and is still there.
+  // Returns code that was there when the sample was taken, and still is.
   const CodeCache::Known* Find(uint64_t pc) {
     const CodeCache::Known* const found = cache_.Find(pc);
     return found != nullptr && found->WasThere(time_) ? found : nullptr;
@@ -136,7 +136,7 @@ class HotSpotFrames::Machine {
       return {.kind = Kind::kUnreadable};
     }
     ManagedStep step = Caller(top[1], end, top[0]);
-    // A frame that is to be deoptimized is returned to elsewhere, and keeps its own pc.
+    // A deoptimized frame is returned to elsewhere, and stores its own pc.
     const bool is_deoptimized = frame.is_return_address && blob.deopt_handler != 0 &&
                                 frame.registers.pc() == blob.deopt_handler;
     uint64_t pc = 0;
@@ -176,7 +176,7 @@ class HotSpotFrames::Machine {
     return Caller(pc, sp + leaf.return_address + kWord, fp);
   }
 
-  // ---- collections of stubs
+  // ---- stubs of other sizes
 
   ManagedStep StepFromStub(const ManagedFrame& frame, MemoryReader& stack) {
     const uint64_t sp = frame.registers.sp(), fp = frame.registers.fp();
@@ -185,7 +185,7 @@ class HotSpotFrames::Machine {
       return fp >= sp && fp % kWord == 0 && stack.ReadWord(fp, &caller_fp) &&
              stack.ReadWord(fp + kWord, &pc);
     };
-    // How Java is called: from the VM, with a frame pointer.
+    // The VM calls Java through this stub, which has a frame pointer.
     if (frame.is_return_address && frame.registers.pc() == CallStubReturn()) {
       return by_frame_pointer() ? Caller(pc, fp + 2 * kWord, caller_fp)
                                 : ManagedStep{.kind = Kind::kUnreadable};
@@ -205,7 +205,7 @@ class HotSpotFrames::Machine {
       if (!stack.ReadWord(sp + i * kWord, &pc)) break;
       if (IsReturnAddress(pc)) return guess(Caller(pc, sp + (i + 1) * kWord, fp));
     }
-    // The frame in which the VM calls Java, before or behind the call: its caller is no Java.
+    // The frame from which the VM calls Java, before or after the call: its caller is no Java code.
     return {};
   }
 
@@ -216,7 +216,7 @@ class HotSpotFrames::Machine {
     return call_stub_return_.value_or(0);
   }
 
-  // Whether it is of code of the machine, behind a call.
+  // Returns true if the address is in HotSpot's code, after a call.
   bool IsReturnAddress(uint64_t address) {
     return Find(address - 1) != nullptr && FollowsCall(address);
   }
@@ -229,7 +229,7 @@ class HotSpotFrames::Machine {
 
   // ---- the interpreter
 
-  // From fp − 64 to fp + 15.
+  // Words from fp − 64 to fp + 15.
   struct InterpretedFrame {
     uint64_t bytecode, locals, cache, profile, mirror, method, called_sp, sender_sp;
     uint64_t caller_fp, return_address;
@@ -247,8 +247,9 @@ class HotSpotFrames::Machine {
     if (!stack.ReadBytes(fp - kBelow, std::as_writable_bytes(std::span(&words, 1)))) {
       return {.kind = Kind::kUnreadable};
     }
-    // What called says where its stack ended; until then it runs. So one that has called while the
-    // interpreter was interrupted is the caller of a method that has no frame yet.
+    // A method stores its sp when it makes a call, and has 0 there while it runs. If the value is
+    // set although the interpreter was interrupted, this frame belongs to the caller of a method
+    // that has no frame yet.
     if (!frame.is_return_address && words.called_sp != 0) return StepFromEntry(frame, stack);
     const Methods::Known* const known = methods_.Find(words.method);
     if (known == nullptr) return StepFromEntry(frame, stack);
@@ -276,10 +277,10 @@ class HotSpotFrames::Machine {
     return step;
   }
 
-  // Where the interpreter has no frame yet, or none any more. On its way in it has the method in
-  // rbx and where the caller's stack ended in r13; the return address is on top of the stack, then
-  // in rax, as the method's variables come to lie below it, and at last below the caller's rbp.
-  // Source: TemplateInterpreterGenerator::generate_normal_entry, JDK 17 and 25.
+  // Steps from the interpreter before it has a frame, or after it has removed it. On entry, rbx has
+  // the method and r13 the caller's sp. The return address is first on top of the stack, then in
+  // rax while space for the method's variables is added below it, and finally below the caller's
+  // rbp. Source: TemplateInterpreterGenerator::generate_normal_entry, JDK 17 and 25.
   ManagedStep StepFromEntry(const ManagedFrame& frame, MemoryReader& stack) {
     if (frame.is_return_address) return {.kind = Kind::kLost};
     const RegisterSet& registers = frame.registers;
@@ -295,7 +296,7 @@ class HotSpotFrames::Machine {
     return {.kind = Kind::kLost};
   }
 
-  // Its frame has a frame pointer, and is not whole.
+  // Steps from a frame that has its frame pointer but is incomplete.
   ManagedStep StepFromBegun(const ManagedFrame& frame, MemoryReader& stack) {
     std::array<uint64_t, 2> top{};  // the caller's fp, the return address
     const uint64_t fp = frame.registers.fp();
@@ -312,10 +313,10 @@ class HotSpotFrames::Machine {
     return step;
   }
 
-  // To the caller of a method that is being entered, with what is left of its frame ending at
-  // `frame_end`.
+  // Returns the step to the caller of a method that is being entered. The existing part of the
+  // method's frame ends at `frame_end`.
   ManagedStep Entering(const ManagedFrame& frame, uint64_t pc, uint64_t frame_end, uint64_t fp) {
-    // Of an interpreted caller only the frame pointer counts.
+    // For an interpreted caller, only the frame pointer matters.
     const uint64_t above = frame.registers.sp() + kWord;
     ManagedStep step = Caller(pc, std::max(frame_end, above), fp);
     const uint64_t sender_sp = frame.registers.Get(kR13);
@@ -333,7 +334,7 @@ class HotSpotFrames::Machine {
     return step;
   }
 
-  // The interpreter jumps to what it calls, so its return addresses are behind no call.
+  // The interpreter jumps to methods that it calls, so no call precedes its return addresses.
   bool MayCallInterpreter(uint64_t address) {
     const CodeCache::Known* const code = address == 0 ? nullptr : Find(address - 1);
     if (code == nullptr) return false;

@@ -1,18 +1,19 @@
-// The frames of code that HotSpot made, for the unwinder, and their names as they are met.
+// Unwinds frames of code that HotSpot made, and names the code when it is met.
 //
 //   compiled, stubs of fixed size     sp + frame size ▶ ├─ caller's sp ─┤
 //                                                − 8   │ return address │
 //                                               − 16   │ caller's fp    │
 //
-//   interpreted   fp + 8  │ return address │      fp − 8    │ caller's sp, as it was at the call │
-//                 fp      │ caller's fp    │      fp − 16   │ sp at its own call; 0 while it runs │
-//                                                 fp − 24   │ Method *                            │
-//                                                 fp − 64   │ bytecode that it is at              │
+//   interpreted   fp + 8  │ return address │      fp − 8    │ caller's sp at the call            │
+//                 fp      │ caller's fp    │      fp − 16   │ sp at its own call; 0 while it runs│
+//                                                 fp − 24   │ Method *                           │
+//                                                 fp − 64   │ current bytecode                   │
 //
-//   adapters and collections of stubs: the return address is on top of the stack, where the frame
-//   pointer says, or else the first one that is found above the stack pointer
+//   adapters and stubs of other sizes: the return address is on top of the stack, where the frame
+//   pointer points, or else the first return address found above the stack pointer
 //
-// An interpreted frame is listed at its bytecode, of a native method at its ConstMethod.
+// The address listed for an interpreted frame is that of its bytecode; for a native method, that of
+// its ConstMethod.
 //
 // Source: src/hotspot/cpu/x86/frame_x86.hpp and frame_x86.inline.hpp, JDK 17 and 25.
 
@@ -31,16 +32,16 @@
 
 namespace profiler::symbolize::hotspot {
 
-// The address of an exported variable of libjvm.so in the process; nothing where there is none.
+// Returns the address in the process of a variable exported by libjvm.so; empty: none.
 using FindVariable = std::function<std::optional<uint64_t>(std::string_view name)>;
 
-// One process's HotSpot. Not thread-safe. Reads the layout of its data when the first frame is met,
-// and again after a while where it was not there yet: the VM may just be starting. Cost: some
-// milliseconds for the layout, some 50 µs for each method and piece of code that is met for the
-// first time, and a microsecond for each frame otherwise.
+// The HotSpot of one process. Reads the layout of its data when the first frame is met. If the
+// layout is missing, tries again later, because the VM may just be starting. Not thread-safe. Cost:
+// some milliseconds for the layout, about 50 µs per new method and per new piece of code, 1 µs per
+// other frame.
 class HotSpotFrames final : public ManagedCode {
  public:
-  // All must outlive it.
+  // All arguments must outlive this object.
   HotSpotFrames(ProcessMemory& memory, FindVariable find, CodeSink& sink);
   ~HotSpotFrames() override;
 
@@ -49,7 +50,7 @@ class HotSpotFrames final : public ManagedCode {
   void SetTime(uint64_t time) override { time_ = time; }
   ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) override;
 
-  // What of its layout the VM does not say, so that nothing is known of its frames; empty: nothing.
+  // The part of the layout that the VM lacks, so that its frames cannot be read; empty: nothing.
   const std::string& missing() const { return missing_; }
 
  private:

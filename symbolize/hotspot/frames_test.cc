@@ -20,7 +20,7 @@ constexpr uint64_t kMs = 1'000'000;  // ns
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// What was told, as text: name, size, and the places as "distance:file:line<name<…".
+// Records the code it receives as text: name, size, and places as "distance:line<line …".
 class Told final : public CodeSink {
  public:
   void Add(const MadeCode& code) override {
@@ -41,7 +41,7 @@ class Told final : public CodeSink {
   uint64_t generation = 1;
 };
 
-// A stack as words from `start` on.
+// A stack of words from kStart on.
 class Stack final : public MemoryReader {
  public:
   static constexpr uint64_t kStart = 0x7ffe00000000;
@@ -69,7 +69,7 @@ class HotSpotFramesTest : public ::testing::Test {
     registers.Set(6, fp);
     return registers;
   }
-  // A step as text: where the caller is, and what the frame is listed as.
+  // Formats a step: the caller, and the address listed for the frame.
   std::string Step(const RegisterSet& registers, Stack stack, bool is_return_address = false) {
     const ManagedStep step = frames_.StepFrom({registers, is_return_address}, stack);
     switch (step.kind) {
@@ -168,7 +168,7 @@ TEST_F(HotSpotFramesTest, AMethodThatIsEnteredIsKnownByTheRegisters) {
 
 TEST_F(HotSpotFramesTest, AStubIsLeftByTheReturnAddressThatIsBehindACall) {
   const uint64_t stub = vm_.AddCode({.name = "StubRoutines (1)", .bytes = {0x90, 0x90, 0x90}});
-  // call +0, and what it returns to
+  // call +0, and the instruction after it
   const uint64_t caller = vm_.AddCode({.bytes = {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0, 0x90, 0xc3},
                                        .frame_words = 2,
                                        .frame_complete = 0,
@@ -202,7 +202,7 @@ TEST_F(HotSpotFramesTest, CodeThatIsGoneEndsTheChain) {
   EXPECT_THAT(told_.codes, IsEmpty());
 }
 
-// ---- what is read after the sample
+// ---- memory is read after the sample
 
 TEST_F(HotSpotFramesTest, CodeIsKnownIfItWasListedBeforeTheSample) {
   const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
@@ -233,7 +233,7 @@ TEST_F(HotSpotFramesTest, CodeThatIsMadeLaterIsKnownFromTheNextLookOn) {
   EXPECT_THAT(told_.codes, ElementsAre("code int pkg.Inner.get() 16"));
 }
 
-// The code is listed no sooner than 20 ms after the last time.
+// The code is listed at most every 20 ms.
 TEST_F(HotSpotFramesTest, ALookSoonAfterAnotherDoesNotProveCodeThatIsNew) {
   vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
   vm_.now = 100 * kMs;
@@ -269,7 +269,7 @@ TEST_F(HotSpotFramesTest, CodeThatWasReplacedSinceTheSampleHasNoName) {
   EXPECT_EQ(told_.codes.back(), "code int pkg.Inner.get() 16");
 }
 
-// New code where there was none before: its frame is most likely the one of the sample.
+// New code where there was none before: its frame is most likely that of the sample.
 TEST_F(HotSpotFramesTest, TheCallerOfFreshCodeIsGuessedAndTheCodeHasNoName) {
   const uint64_t caller = vm_.AddCode({.bytes = {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0, 0x90, 0xc3},
                                        .frame_words = 2,
@@ -293,7 +293,7 @@ TEST_F(HotSpotFramesTest, TheCallerOfFreshCodeIsGuessedAndTheCodeHasNoName) {
   EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "lost");
 }
 
-// A method is compiled again, to where its code was, with another frame.
+// A method is compiled again, to the address of its old code, with another frame.
 TEST_F(HotSpotFramesTest, CodeOfTheSameMethodWithAnotherCompileIdIsOtherCode) {
   const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
   vm_.now = 100 * kMs;
@@ -325,7 +325,7 @@ TEST_F(HotSpotFramesTest, NothingIsGuessedWhenTheProcessHasEnded) {
   EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 3, 4})), "lost");
 }
 
-// Whenever the code is replaced while it is read, what is told is the one or nothing.
+// If the code is replaced at any time while it is read, the sink gets the right code or none.
 TEST_F(HotSpotFramesTest, CodeThatIsReplacedWhileItIsReadHasNoOtherName) {
   const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
   const std::vector<std::byte> sound = vm_.memory();
@@ -393,7 +393,7 @@ TEST_F(HotSpotFramesTest, AMethodIsKnownIfNoClassWasUnloadedSinceTheSample) {
             absl::StrCat("pc abc sp +96 fp f9 as ", absl::Hex(vm_.BytecodesOf(outer_))));
 }
 
-// Classes of the same size come to lie at the same addresses.
+// Classes of the same size may get the same addresses.
 TEST_F(HotSpotFramesTest, AnotherClassAtTheSameAddressesHasItsOwnName) {
   const uint64_t interpreter =
       vm_.AddCode({.name = "Interpreter", .bytes = std::vector<uint8_t>(4096, 0x90)});
@@ -428,7 +428,7 @@ TEST_F(HotSpotFramesTest, AFrameThatIsToBeDeoptimizedIsListedWhereItWas) {
   EXPECT_EQ(Step(At(code + 15), Stack({1, 2, 0xf9, 0xabc}), true), "pc abc sp +32 fp f9");
 }
 
-// Where a method is not to be entered any more, a jump is written over its first instruction.
+// HotSpot writes a jump over the first instruction of a method that must not be entered any more.
 TEST_F(HotSpotFramesTest, AMethodWhoseBeginWasOverwrittenIsLostInItsBegin) {
   std::vector<uint8_t> bytes = code_;
   bytes[0] = 0xeb, bytes[1] = 0x00;  // jmp
@@ -450,8 +450,8 @@ TEST_F(HotSpotFramesTest, AProcessWithoutTheTablesIsUnknownAndLookedAtOnceInAWhi
   EXPECT_EQ(vm_.reads, 0u);
 }
 
-// Whatever the memory has, each step takes a bounded number of reads, and nothing is told that
-// could not be written down.
+// For any memory contents, each step needs a bounded number of reads, and all code passed to the
+// sink can be written to a dump.
 TEST_F(HotSpotFramesTest, CorruptMemoryEndsEachStepInBoundedTime) {
   const uint64_t interpreter =
       vm_.AddCode({.name = "Interpreter", .bytes = std::vector<uint8_t>(4096, 0x90)});

@@ -8,7 +8,7 @@
 namespace profiler::symbolize::hotspot {
 namespace {
 
-// Takes fields, and remembers what was missing.
+// Looks up fields, and remembers the first missing one.
 class Taker {
  public:
   Taker(const VmStructs& structs, std::string* missing) : structs_(structs), missing_(missing) {}
@@ -29,7 +29,7 @@ class Taker {
   }
 
  private:
-  // Objects are small: what says otherwise is no layout.
+  // Objects are small, so a larger offset means that the tables are invalid.
   static constexpr uint64_t kLargestObject = 1 << 14;
 
   uint64_t Taken(std::optional<uint64_t> value, std::string_view type, std::string_view field) {

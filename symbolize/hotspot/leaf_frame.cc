@@ -6,7 +6,7 @@ namespace profiler::symbolize::hotspot {
 namespace {
 
 constexpr uint64_t kWord = 8;
-// Between the instructions that take a frame down and `ret`: that many, with those.
+// Largest number of instructions from the removal of a frame to `ret`, inclusive.
 constexpr int kLongestEpilogue = 8;
 
 const ZydisDecoder& Decoder() {
@@ -18,10 +18,10 @@ const ZydisDecoder& Decoder() {
   return decoder;
 }
 
-// One instruction.
+// A decoded instruction.
 class Decoded {
  public:
-  // Takes the first one off `code`.
+  // Decodes the first instruction and removes it from `code`.
   static std::optional<Decoded> Take(std::span<const uint8_t>& code) {
     Decoded decoded;
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&Decoder(), code.data(), code.size(),
@@ -37,7 +37,7 @@ class Decoded {
     return Is(mnemonic) && operands_[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
            operands_[0].reg.value == reg;
   }
-  // What is subtracted from the stack pointer.
+  // Returns the number that the instruction subtracts from the stack pointer.
   std::optional<uint64_t> StackGrowth() const {
     if (!IsOfRegister(ZYDIS_MNEMONIC_SUB, ZYDIS_REGISTER_RSP)) return std::nullopt;
     if (operands_[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE || operands_[1].imm.value.s < 0) {
@@ -45,7 +45,8 @@ class Decoded {
     }
     return operands_[1].imm.value.u;
   }
-  // Looks whether a safepoint is wanted, and leaves all registers that count as they are.
+  // Returns true if the instruction may be part of a safepoint poll, which changes no register that
+  // matters.
   bool MayBePoll() const {
     switch (instruction_.mnemonic) {
       case ZYDIS_MNEMONIC_CMP:
@@ -55,7 +56,7 @@ class Decoded {
       case ZYDIS_MNEMONIC_VZEROUPPER:
       case ZYDIS_MNEMONIC_NOP:
         return true;
-      case ZYDIS_MNEMONIC_MOV:  // the address of the page that is polled
+      case ZYDIS_MNEMONIC_MOV:  // the address of the polled page
         return operands_[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                operands_[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
                operands_[1].mem.base == ZYDIS_REGISTER_R15;
@@ -73,7 +74,7 @@ class Decoded {
 
 std::optional<LeafFrame> FrameInPrologue(std::span<const uint8_t> code) {
   LeafFrame frame;
-  uint64_t height = 0;  // of the stack, above what the caller left
+  uint64_t height = 0;  // bytes pushed since the call
   while (!code.empty()) {
     const auto decoded = Decoded::Take(code);
     if (!decoded) return std::nullopt;
@@ -86,7 +87,7 @@ std::optional<LeafFrame> FrameInPrologue(std::span<const uint8_t> code) {
       height += *growth;
     } else if (decoded->Is(ZYDIS_MNEMONIC_POP) || decoded->Is(ZYDIS_MNEMONIC_RET) ||
                decoded->Is(ZYDIS_MNEMONIC_JMP)) {
-      // A jump is written over the first instructions of code that is not to be entered any more.
+      // A jump overwrites the first instructions of code that must not be entered any more.
       return std::nullopt;
     }
   }

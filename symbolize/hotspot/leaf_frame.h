@@ -1,16 +1,17 @@
-// The frame of a compiled method that was interrupted where it is being set up or taken down:
+// Finds the frame of a compiled method that was interrupted while its frame was being set up or
+// removed:
 //
 //   cmp/jne … (an inline cache)  ◀ the return address is on top of the stack
-//   mov [rsp − 0x14000], eax     ◀ likewise: touches the stack further down
+//   mov [rsp − 0x14000], eax     ◀ on top: touches the stack further down
 //   push rbp                     ◀ one word further up: rbp is on top
-//   sub rsp, 0x20                ◀ whole, from frame_complete on
+//   sub rsp, 0x20                ◀ complete, from frame_complete on
 //   …
 //   add rsp, 0x20
 //   pop rbp                      ◀ one word further up
-//   cmp rsp, [r15 + 0x340]; ja … ◀ on top: is a safepoint wanted?
+//   cmp rsp, [r15 + 0x340]; ja … ◀ on top: a safepoint poll
 //   ret                          ◀ on top
 //
-// Or, where the stack is not touched: sub rsp, 0x28; mov [rsp + 0x20], rbp.
+// Methods that do not touch the stack begin with: sub rsp, 0x28; mov [rsp + 0x20], rbp.
 //
 // Source: MacroAssembler::verified_entry, C1_MacroAssembler::build_frame and remove_frame,
 // src/hotspot/cpu/x86, JDK 17 and 25.
@@ -26,18 +27,19 @@
 
 namespace profiler::symbolize::hotspot {
 
-// Above the stack pointer, in bytes.
+// Offsets above the stack pointer, in bytes.
 struct LeafFrame {
   uint64_t return_address = 0;
-  std::optional<uint64_t> frame_pointer;  // where the caller's is; nothing: in the register
+  std::optional<uint64_t> frame_pointer;  // of the caller's saved fp; empty: it is in the register
   bool operator==(const LeafFrame&) const = default;
 };
 
-// `code`: from the method's first instruction to the one that was interrupted, which is not behind
-// the one that makes the frame whole. Nothing for what no compiler of HotSpot writes there.
+// Returns the frame. `code` goes from the method's first instruction to the interrupted one, which
+// must not be after the instruction that completes the frame. Empty for code that no compiler of
+// HotSpot writes there.
 std::optional<LeafFrame> FrameInPrologue(std::span<const uint8_t> code);
 
-// `code`: from the instruction that was interrupted on. Nothing where the frame is whole there.
+// Returns the frame; empty if it is complete there. `code` begins at the interrupted instruction.
 std::optional<LeafFrame> FrameInEpilogue(std::span<const uint8_t> code);
 
 }  // namespace profiler::symbolize::hotspot

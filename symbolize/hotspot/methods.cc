@@ -18,7 +18,7 @@ std::string WithDots(std::string_view name) {
   return dotted;
 }
 
-// A hidden class is "pkg/C+0x…", which Java shows as "pkg.C/0x…".
+// Formats a class name. The hidden class "pkg/C+0x…" is "pkg.C/0x…" in Java.
 std::string ClassName(std::string_view name) {
   std::string shown = WithDots(name);
   const size_t hidden = shown.rfind("+0x");
@@ -51,7 +51,7 @@ std::string_view PrimitiveType(char code) {
   }
 }
 
-// Takes the first type off a descriptor; empty where there is none.
+// Removes the first type from a descriptor and returns it; empty: there is none.
 std::string TakeType(std::string_view& descriptor) {
   size_t dimensions = 0;
   while (dimensions < descriptor.size() && descriptor[dimensions] == '[') ++dimensions;
@@ -72,10 +72,9 @@ std::string TakeType(std::string_view& descriptor) {
   return type;
 }
 
-// Of the table behind the bytecodes. A byte is five bits of bci and three of line, each more than
-// before; 0xff says that two signed numbers follow, 0 that the table ends. False where it goes on
-// behind `table`.
-// Source: CompressedLineNumberReadStream::read_pair, oops/method.cpp.
+// Decodes the line table after the bytecodes. A byte has 5 bits that increase the bci and 3 that
+// increase the line. 0xff: two signed numbers follow instead; 0: end. Returns false if the table
+// continues beyond `table`. Source: CompressedLineNumberReadStream::read_pair, oops/method.cpp.
 bool DecodeLines(std::span<const std::byte> table, int version, Method& method) {
   CompressedReader reader(table, version);
   uint32_t bci = 0, line = 0;
@@ -96,7 +95,7 @@ bool DecodeLines(std::span<const std::byte> table, int version, Method& method) 
   return false;
 }
 
-// What is printed has no control characters, which names of classes may have.
+// Replaces control characters, which names of classes may contain.
 std::string Printable(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
@@ -144,7 +143,7 @@ const Methods::Known* Methods::Find(uint64_t address) {
   }
   std::optional<Method> method = Read(*texts);
   if (!method) return nullptr;
-  // While it was read, something else may have taken its place.
+  // Another method may have replaced it while it was read.
   again_.Forget();
   const std::optional<Texts> now = ReadTexts(again_, address);
   if (!now || PrintOf(*now) != print) return nullptr;
@@ -186,7 +185,7 @@ std::optional<Methods::Texts> Methods::ReadTexts(ProcessMemory& memory, uint64_t
   return texts;
 }
 
-// No text has a NUL.
+// Joins the texts with NULs, which no text contains.
 std::string Methods::PrintOf(const Texts& texts) {
   std::string print = absl::StrCat(texts.const_method, " ", texts.pool, " ", texts.code_size);
   for (const std::string* const text :
@@ -231,7 +230,7 @@ std::optional<std::string> Methods::ReadSymbol(ProcessMemory& memory, uint64_t s
   return text;
 }
 
-// How long the table is, only its end says; what follows it may not be readable.
+// Reads in pieces: the length of the table is unknown, and memory after it may be unreadable.
 void Methods::ReadLines(Method& method) {
   constexpr size_t kPiece = 256, kMost = 1 << 16;
   if (!layout_.const_flags || layout_.has_lines == 0 || method.code.empty()) return;

@@ -1,5 +1,5 @@
-// Java methods: their names, as HotSpot itself spells them where it names its code
-// (-XX:+DumpPerfMapAtExit), their bytecodes and lines.
+// Reads Java methods: their names, spelled as in HotSpot's own perf map (-XX:+DumpPerfMapAtExit),
+// their bytecodes and lines.
 //
 //   Method ──▶ ConstMethod │ fields │ bytecodes │ line table │ …
 //                  └──▶ ConstantPool │ fields │ entry 0 │ entry 1 │ …    names: Symbol *
@@ -26,54 +26,54 @@
 
 namespace profiler::symbolize::hotspot {
 
-// The name that Java has for what a class file calls `descriptor` of `holder`.`name`; empty where
-// that is no method's: "(ILjava/lang/String;)V" of "pkg/C"."f" is "void pkg.C.f(int,
-// java.lang.String)".
+// Returns Java's spelling of a method of a class file: "(ILjava/lang/String;)V" of "pkg/C"."f" is
+// "void pkg.C.f(int, java.lang.String)". Empty if `descriptor` is no method's.
 std::string MethodName(std::string_view holder, std::string_view name, std::string_view descriptor);
 
 struct Method {
   struct Line {
-    uint32_t bci, line;  // from that bytecode on
+    uint32_t bci, line;  // valid from that bytecode on
   };
 
   uint64_t const_method = 0;
   std::string name;
-  std::string file;  // of its source; empty: unknown
+  std::string file;  // source file; empty: unknown
+  // Address of the bytecodes.
   uint64_t bytecodes = 0;
-  std::vector<std::byte> code;  // what is there; empty of native and abstract methods
+  std::vector<std::byte> code;  // the bytecodes; empty for native and abstract methods
   std::vector<Line> lines;      // by bci
 
-  // Of the bytecode; 0: unknown.
+  // Returns the line of the bytecode; 0: unknown.
   uint32_t LineAt(uint32_t bci) const;
 };
 
-// Not thread-safe. Keeps at most kMostMethods. Classes are unloaded, and methods of others come to
-// lie at the same addresses: so at each look a method is compared with what is there.
+// The methods of one process. Keeps at most kMostMethods. When classes are unloaded, other methods
+// may get the same addresses, so each look compares methods with memory. Not thread-safe.
 class Methods {
  public:
   static constexpr size_t kMostMethods = size_t{1} << 16;
 
-  // All must outlive it. `live` is read anew each time, `memory` may keep what was read of it until
-  // the next look.
+  // All arguments must outlive this object. `live` must not cache; `memory` may cache until the
+  // next look.
   Methods(ProcessMemory& live, ProcessMemory& memory, const Layout& layout)
       : memory_(memory), again_(live), layout_(layout) {}
 
-  // What was found has to be looked at again before it is believed.
+  // Makes later calls of Find check methods again.
   void Refresh() { ++look_; }
 
-  // The Method at that address; null where none is. Valid until the next call. `number` is another
-  // one where it is not what was there before.
+  // A method that was found. `number` changes if another method replaces it.
   struct Known {
     Method method;
     uint64_t number = 0;
     uint64_t look = 0;
-    uint64_t since = 0;  // by when it was there, as ProcessMemory::Now
-    std::string print;   // as PrintOf
+    uint64_t since = 0;  // time by which it was there, as ProcessMemory::Now
+    std::string print;   // result of PrintOf
   };
+  // Returns the Method at that address; null: none. Valid until the next call.
   const Known* Find(uint64_t address);
 
  private:
-  // Texts that name a method, and where they were found.
+  // The texts from which a method's name is made, and their addresses.
   struct Texts {
     uint64_t const_method = 0, pool = 0;
     uint16_t code_size = 0;
@@ -89,7 +89,7 @@ class Methods {
   void ReadLines(Method& method);
 
   ProcessMemory& memory_;
-  PagedMemory again_;  // of the second reading of a method
+  PagedMemory again_;  // for the second reading of a method
   const Layout& layout_;
   uint64_t look_ = 1;
   uint64_t last_number_ = 0;

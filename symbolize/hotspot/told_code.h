@@ -1,5 +1,5 @@
-// Tells a CodeSink of code and methods when they are met: once, and again where they are others by
-// now, or may have been covered.
+// Passes code and methods to a CodeSink when they are met: once, and again if they have changed or
+// may have been overwritten.
 //
 // Private to this package.
 
@@ -18,25 +18,25 @@
 
 namespace profiler::symbolize::hotspot {
 
-// Not thread-safe.
+// Remembers which code was passed to the sink. Not thread-safe.
 class ToldCode {
  public:
-  // What is read and told in all: more than VMs have code (-XX:ReservedCodeCacheSize), some times
-  // over. What is met later has no name.
+  // Limit on all bytes read and passed: several times what a VM may have
+  // (-XX:ReservedCodeCacheSize). Code met later has no name.
   static constexpr uint64_t kMostBytes = uint64_t{512} << 20;
   static constexpr std::string_view kUnknownCode = "[unknown code]";
 
-  // All must outlive it.
+  // All arguments must outlive this object.
   ToldCode(ProcessMemory& memory, const Layout& layout, CodeCache& cache, Methods& methods,
            CodeSink& sink)
       : memory_(memory), layout_(layout), cache_(cache), methods_(methods), sink_(sink) {}
 
-  // A piece of code, with what was inlined into it. It has no name if it is freed while it is read.
+  // Passes a piece of code, with its inlined calls. It has no name if it is freed while it is read.
   void Tell(const CodeCache::Known& known);
-  // Takes the name of the code at `pc` away, from the sample at hand on: nobody knows which code
-  // was there.
+  // Removes the name of the code at `pc`, from the current sample on, because the code there is
+  // unknown.
   void Hide(uint64_t pc);
-  // The bytecodes of a method, and its ConstMethod in front of them.
+  // Passes the bytecodes of a method, preceded by its ConstMethod.
   void Tell(const Methods::Known& known);
 
  private:
@@ -47,7 +47,8 @@ class ToldCode {
   using ByAddress = absl::flat_hash_map<uint64_t, Told>;
 
   void Add(const Blob& blob, const MadeCode& code);
-  // Whether it was told; it counts as told from now on.
+  // Returns true if it was passed already or if the limit is reached. Counts it as passed from now
+  // on.
   bool WasTold(ByAddress& all, uint64_t address, uint64_t number, uint64_t bytes);
 
   ProcessMemory& memory_;
@@ -60,7 +61,7 @@ class ToldCode {
   struct Piece {
     uint64_t begin = 0, blob = 0;
   };
-  std::map<uint64_t, Piece> pieces_;  // of code that has a name, by its end
+  std::map<uint64_t, Piece> pieces_;  // code with a name, by its end
 };
 
 }  // namespace profiler::symbolize::hotspot

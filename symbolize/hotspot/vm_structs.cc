@@ -43,7 +43,7 @@ class VmStructs::Reader {
     const std::optional<uint64_t> address = find_(name);
     return address ? memory_.Value<uint64_t>(*address) : std::nullopt;
   }
-  // How far into an entry a member of `size` bytes is.
+  // Returns the offset in an entry of a member with `size` bytes.
   std::optional<size_t> Member(std::string_view name, size_t size) {
     const std::optional<uint64_t> offset = Variable(name);
     if (!offset || *offset > kLongestEntry - size) return std::nullopt;
@@ -56,7 +56,7 @@ class VmStructs::Reader {
     return value;
   }
 
-  // In pieces that do not cross a page which may not be there.
+  // Reads a text in pieces that do not cross a page boundary, because the next page may not exist.
   std::optional<std::string> Text(uint64_t address) {
     if (address == 0) return std::nullopt;
     std::string text;
@@ -75,7 +75,7 @@ class VmStructs::Reader {
     return std::nullopt;
   }
 
-  // Hands `take` each entry of a table, up to the one whose name at `name_offset` is null.
+  // Calls `take` for each entry of a table, up to the one with a null name.
   template <class Take>
   bool ForEachEntry(std::string_view table, std::string_view stride_name, size_t name_offset,
                     Take take) {

@@ -1,4 +1,4 @@
-// The section CODE: functions' bytes, and the names of their instructions.
+// Tests the section CODE: code of functions, and names of instructions.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +23,7 @@ std::vector<std::byte> Bytes(std::initializer_list<int> values) {
   return bytes;
 }
 
-// An image a line, below it its code and then its instructions.
+// Formats one line per image, followed by its code and its instructions.
 std::string Told(const NameFacts& code) {
   std::ostringstream text;
   for (const auto& image : code.images) {
@@ -118,7 +118,7 @@ TEST(CodeCodecTest, IsNoPartOfTheNames) {
   EXPECT_EQ(EncodeNames(both), names);
 }
 
-// As FORMAT.md draws it: what was written yesterday has to be read tomorrow.
+// These bytes must not change, because existing recordings have them. FORMAT.md draws them.
 TEST(CodeCodecTest, IsTheseNumbers) {
   NameFacts code;
   NameFacts::Image& image = code.images.emplace_back();
@@ -151,7 +151,7 @@ TEST(CodeCodecTest, ThatIsCutAnywhereIsNone) {
   }
 }
 
-// Whether everything that is referred to is there, and all tables are in order.
+// Returns true if all references are valid and all tables are in order.
 bool IsWhole(const NameFacts& code) {
   bool whole = true;
   const auto is_below = [](uint32_t index, size_t size) { return index == kNone || index < size; };
@@ -187,7 +187,7 @@ TEST(CodeCodecTest, ThatWasDamagedIsNone) {
                      [&](const NameFacts& read) { return read.images == code.images; });
 }
 
-// Reads what an image of these makes.
+// Returns true if an example image changed by `spoil` can be decoded.
 bool Accepts(void (*spoil)(NameFacts::Image&)) {
   NameFacts code = Example();
   spoil(code.images[0]);

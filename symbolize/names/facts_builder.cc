@@ -6,7 +6,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Those at one place are equal.
+// Sorts entries and removes repetitions; entries with equal keys are equal.
 template <class Where>
 void SortDistinct(std::vector<NameFacts::Entry<Where>>& entries) {
   std::ranges::sort(entries, {}, &NameFacts::Entry<Where>::at);
@@ -15,7 +15,7 @@ void SortDistinct(std::vector<NameFacts::Entry<Where>>& entries) {
   entries.erase(repeated, entries.end());
 }
 
-// Of the pieces at one place the longest is kept.
+// Sorts pieces; of several at one address, keeps the longest.
 void SortDistinct(std::vector<NameFacts::Piece>& pieces) {
   std::ranges::sort(pieces, [](const auto& a, const auto& b) {
     if (a.address != b.address) return a.address < b.address;
@@ -94,7 +94,7 @@ uint32_t NameFactsBuilder::AddSymbol(Growing& growing, const AddressFacts::Funct
   return known->second;
 }
 
-// From the outermost in, for each entry is that of a function in its caller's.
+// Adds calls from the outermost inwards, because an entry refers to its caller's entry.
 uint32_t NameFactsBuilder::AddInlined(Growing& growing, const AddressFacts& facts) {
   std::vector<NameFacts::Inlined>& inlined = growing.image.inlined;
   uint32_t caller = NameFacts::kNone;
@@ -112,9 +112,9 @@ uint32_t NameFactsBuilder::AddInlined(Growing& growing, const AddressFacts& fact
   return caller;
 }
 
-// Where one path has several images, the processes tell which: those that share one are the rule,
-// and what only one process has goes by its number. If several are shared, nothing tells which one
-// a reader means, so neither is kept.
+// Distinguishes images with the same path by process. An image that several processes share keeps
+// pid 0; an image of one process gets its pid. If several images are shared, a reader could not
+// know which one is meant, so none of them is kept.
 void NameFactsBuilder::TellApartByProcess() {
   for (const auto& [path, ids] : by_path_) {
     size_t shared = 0;

@@ -1,5 +1,4 @@
-// Puts facts about single addresses together, for a recording to carry them or the cache to keep
-// them.
+// Collects facts about single addresses into NameFacts, for a recording or the cache.
 
 #pragma once
 
@@ -19,27 +18,29 @@
 
 namespace profiler::symbolize {
 
-// Not thread-safe. Everything may be added in any order, and twice: the result is sorted, and each
-// symbol and each inlined call stands in it once. Images without addresses or code are left out.
+// Collects facts. They may be added in any order and repeatedly: the result is sorted and has each
+// symbol and each inlined call once. Images without addresses or code are left out. Not
+// thread-safe.
 class NameFactsBuilder {
  public:
-  // `id` is the caller's number for the image, small and dense; to be called before anything of the
-  // image is added, and again with each process that asks for the image (`spec.pid`).
+  // Adds an image. `id` is the caller's number for it, small and dense. Call it before adding
+  // anything of the image, and again for each process that asks for the image (`spec.pid`).
   void AddImage(ImageId id, const ImageSpec& spec);
 
   void AddAddress(ImageId id, CodePlace place, const AddressFacts& facts);
   void AddInstruction(ImageId id, ElfAddress address, const AddressFacts& facts);
   void AddPiece(ImageId id, ElfAddress address, const CodeBytes& code);
-  // What is in a dump; only those are kept that an address lies in. They must live until Take.
+  // Sets the code in a dump. Only code that contains an added address is kept. `codes` must live
+  // until Take.
   void SetCodes(ImageId id, std::span<const JitCode> codes);
 
-  // To be called once, last.
+  // Returns the result. Call it once, last.
   NameFacts Take(bool has_lines, bool is_complete);
 
  private:
   struct Growing {
     NameFacts::Image image;
-    std::vector<uint32_t> pids;  // that asked for it
+    std::vector<uint32_t> pids;  // processes that asked for the image
     std::span<const JitCode> codes;
     absl::flat_hash_map<std::pair<uint64_t, StringId>, uint32_t> symbols;  // by start and name
     absl::flat_hash_map<std::tuple<StringId, uint32_t, StringId, uint32_t>, uint32_t> inlined;

@@ -1,20 +1,19 @@
-// Compares functions, inlined calls, files and lines with those of llvm-symbolizer and addr2line,
-// at random addresses of one program as several compilers and linkers make it. With more of them:
+// Compares functions, inlined calls, files and lines with llvm-symbolizer and addr2line, at random
+// addresses of one program built by several compilers and linkers. To compare more addresses:
 //
-//   bazel test //symbolize:inline_oracle_test --test_env=PROFILER_ORACLE_ADDRESSES=10000
+//   bazel test //symbolize/names:inline_oracle_test --test_env=PROFILER_ORACLE_ADDRESSES=10000
 //
-// Where the others may differ, none of it our error:
+// Accepted differences, in which this project is right:
 //
-//   padding      between functions, where no function is: llvm-symbolizer tells a line all the same
-//   no debug information (crt files, static libraries): the others tell the file that .symtab has,
-//                at line 0
-//   outermost    we name the symbol that perf would; the others any alias, or the name in the debug
-//                information without the compiler's .cold, .isra, .part or .constprop
+//   padding      between functions: llvm-symbolizer has a line there, although no function is there
+//   no debug information (crt files, static libraries): the others have the file from .symtab, with
+//                line 0
+//   outermost    the name is that of perf's symbol; the others show any alias, or the name in the
+//                debug information without the compiler's .cold, .isra, .part or .constprop
 //   LLVM 14      joins a relative directory of a unit with itself: libio/libio/wfileops.c
-//   addr2line    of binutils 2.40: reads no split units, no type units and not all of DWARF 5
-//   (lists
-//                of ranges by index, the file with index 0), and names recursive calls by the
-//                outermost one; so it is asked on older files only, and only for lines
+//   addr2line    of binutils 2.40: reads neither split units nor type units, and only parts of
+//                DWARF 5 (no lists of ranges by index, no file with index 0), and names recursive
+//                calls by the outermost one; so it is used only for older files, and for lines only
 
 #include <pwd.h>
 #include <unistd.h>
@@ -41,7 +40,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What `command` writes; empty when it fails.
+// Returns the output of `command`; empty if it fails.
 std::string Run(const std::string& command) {
   std::FILE* pipe = popen(command.c_str(), "r");
   std::string output;
@@ -52,7 +51,7 @@ std::string Run(const std::string& command) {
   return pclose(pipe) == 0 ? output : std::string();
 }
 
-// That are compared, of each program.
+// Returns the number of addresses to compare per program.
 size_t AddressCount() {
   const char* count = std::getenv("PROFILER_ORACLE_ADDRESSES");
   return count == nullptr ? 3000 : std::strtoul(count, nullptr, 10);
@@ -69,7 +68,7 @@ struct Frame {
 };
 using Frames = std::vector<Frame>;
 
-// Lines of function and file:line[:column] in turn.
+// Parses alternating lines of function and file:line[:column].
 Frames ToFrames(const std::vector<std::string>& lines) {
   Frames frames;
   for (size_t i = 0; i + 1 < lines.size(); i += 2) {
@@ -86,7 +85,7 @@ Frames ToFrames(const std::vector<std::string>& lines) {
 std::string ToText(const Frames& frames, bool names) {
   std::string text;
   for (size_t i = 0; i < frames.size(); ++i) {
-    // The outermost name is the symbol table's.
+    // Outermost names are not compared: they come from the symbol table.
     const bool named = names && i + 1 < frames.size();
     absl::StrAppend(&text, named ? frames[i].function : "", " ", frames[i].file, ":",
                     frames[i].line, "\n");
@@ -94,7 +93,7 @@ std::string ToText(const Frames& frames, bool names) {
   return text;
 }
 
-// Of a symbolizer that writes each address before its frames.
+// Returns the frames of a symbolizer that writes each address before its frames.
 std::vector<Frames> Ask(const std::string& symbolizer, const std::string& file) {
   const std::string text = Run(symbolizer + " -a -i -f -e " + file + " < addresses");
   std::vector<std::vector<std::string>> lines;
@@ -110,7 +109,7 @@ std::vector<Frames> Ask(const std::string& symbolizer, const std::string& file) 
   return all;
 }
 
-// a/b/a/b/c.cc is a/b/c.cc.
+// Shortens a/b/a/b/c.cc to a/b/c.cc.
 std::string WithoutRepeatedDirectory(const std::string& file) {
   for (size_t end = file.find('/'); end != std::string::npos && end != 0;
        end = file.find('/', end + 1)) {
@@ -143,7 +142,7 @@ class OracleTest : public testing::Test {
     if (!HasFailure()) fs::remove_all(directory_);
   }
 
-  // False, and the test skipped, where the program cannot be made here.
+  // Returns false and skips the test if the program cannot be built here.
   bool Make(const std::string& compiler, const std::string& flags, const std::string& then = "true",
             const std::string& needs = "true") {
     for (const std::string& program : {compiler, needs}) {
@@ -157,7 +156,8 @@ class OracleTest : public testing::Test {
     return made;
   }
 
-  // The others are asked about `their_path` where that is another file with the same code.
+  // Compares the results. If `their_path` is given, the others read that file, which has the same
+  // code.
   void Compare(const std::string& path, bool with_addr2line = false,
                const std::string& their_path = "") {
     const std::vector<uint64_t> addresses = RandomCode(path, AddressCount());
@@ -203,7 +203,7 @@ class OracleTest : public testing::Test {
     return all;
   }
 
-  // Empty where at least 99.9 % are equal, not counting what is explained above.
+  // Returns the differences; empty if at least 99.9 % are equal, except for the differences above.
   static std::string Differences(const std::vector<uint64_t>& addresses,
                                  const std::vector<Frames>& ours, const std::vector<Frames>& theirs,
                                  bool names) {
@@ -264,14 +264,14 @@ TEST_F(OracleTest, GccCompressed) {
   if (Make("g++", "-gdwarf-4 -gz")) Compare("program", kAskAddr2line);
 }
 TEST_F(OracleTest, GccCompressedTheOldWay) {
-  // llvm-symbolizer 19 does not read these any more, but what others read does not change.
+  // llvm-symbolizer 19 does not read this format, so it reads the uncompressed file.
   if (Make("g++", "-g",
            "cp program before && objcopy --compress-debug-sections=zlib-gnu program")) {
     Compare("program", !kAskAddr2line, "before");
   }
 }
 TEST_F(OracleTest, GccCompressedByZstd) {
-  // llvm-symbolizer 14 does not read these yet, but what others read does not change.
+  // llvm-symbolizer 14 does not read this format, so it reads the uncompressed file.
   if (Make("g++", "-g", "cp program before && objcopy --compress-debug-sections=zstd program")) {
     Compare("program", !kAskAddr2line, "before");
   }
@@ -290,7 +290,7 @@ TEST_F(OracleTest, GccDwz) {
   if (Make("g++", "-gdwarf-4", "dwz program", "dwz")) Compare("program", kAskAddr2line);
 }
 TEST_F(OracleTest, GccDwzAlternateFile) {
-  // llvm-symbolizer 14 does not read alternate files, but what others read does not change.
+  // llvm-symbolizer 14 does not read alternate files, so it reads the original file.
   if (!Make("g++", "-g", "cp program other && cp program before && dwz -m common program other",
             "dwz")) {
     return;
@@ -304,7 +304,7 @@ TEST_F(OracleTest, GccSplitDwarf4) {
   if (Make("g++", "-gdwarf-4 -gsplit-dwarf")) Compare("program");
 }
 TEST_F(OracleTest, GccPackageOfSplitDwarf4) {
-  // binutils' tool, which since 2.44 comes with gold only.
+  // dwp of binutils is only part of gold since 2.44.
   const std::string dwp = Has("dwp") ? "dwp" : "llvm-dwp";
   if (Make("g++", "-gdwarf-4 -gsplit-dwarf", dwp + " -e program -o program.dwp && rm *.dwo", dwp)) {
     Compare("program");
@@ -341,7 +341,7 @@ TEST_F(OracleTest, ClangTypeUnits) {
   if (Make("clang++", "-gdwarf-5 -fdebug-types-section")) Compare("program");
 }
 TEST_F(OracleTest, Rust) {
-  // As Debian's package or rustup has it.
+  // rustc may be Debian's or rustup's.
   const std::string rustc =
       "PATH=$PATH:" + std::string(getpwuid(getuid())->pw_dir) + "/.cargo/bin rustc";
   if (!Succeeds(rustc + " --version >/dev/null 2>&1")) GTEST_SKIP() << "not installed: rustc";

@@ -1,7 +1,7 @@
 #include "symbolize/names/libdw_opens.h"
 
 #include <dlfcn.h>
-#include <linux/fcntl.h>  // <fcntl.h> declares some of what is defined here as inline functions
+#include <linux/fcntl.h>  // <fcntl.h> may define the functions below as inline functions
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -59,7 +59,7 @@ int openat(int directory, const char* path, int flags, ...) {
   return fd;
 }
 
-// Of programs with 64-bit file offsets. On 64-bit machines, all that there are here, the same.
+// For programs with 64-bit file offsets. The same on 64-bit machines; there are no others here.
 int open64(const char* path, int flags, ...) __attribute__((alias("open")));
 int openat64(int directory, const char* path, int flags, ...) __attribute__((alias("openat")));
 

@@ -1,10 +1,10 @@
-// Counts the files that libdw and libelf open by themselves.
+// Records which files libdw and libelf open by themselves, for tests.
 //
-// A path in a debug file may name anything: /dev/zero, a pipe without a writer, a file of another
-// user. The project opens such paths itself, with its own checks, and libdw never does.
+// A path in a debug file may name any file: /dev/zero, a pipe without a writer, a file of another
+// user. This project opens such paths itself, with its own checks, and libdw must never open them.
 //
-// What links this has its own open(2) and openat(2), which shared libraries call as well. They note
-// who called them and do what libc's do.
+// A program that links this library gets its own open(2) and openat(2), which shared libraries use
+// too. They record calls of libdw and libelf, and then do what libc's functions do.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace profiler::symbolize {
 
-// The paths that libdw or libelf opened or tried to open since the last call, in order.
+// Returns the paths that libdw or libelf opened or tried to open since the last call, in order.
 std::vector<std::string> TakePathsOpenedByLibdw();
 
 }  // namespace profiler::symbolize

@@ -1,4 +1,4 @@
-// libdw reads what it is given, and opens no file by itself.
+// Tests that libdw only reads the bytes that it gets and opens no file by itself.
 
 #include "symbolize/names/libdw_opens.h"
 
@@ -47,7 +47,7 @@ class LibdwOpensTest : public testing::Test {
     if (!HasFailure()) fs::remove_all(directory_);
   }
 
-  // False, and the test skipped, where the program cannot be made here.
+  // Returns false and skips the test if the program cannot be built here.
   bool Make(const std::string& flags, const std::string& then = "true",
             const std::string& needs = "true") {
     for (const std::string& program : {std::string("g++"), needs}) {
@@ -69,7 +69,7 @@ class LibdwOpensTest : public testing::Test {
   fs::path before_;
 };
 
-// Of 2000 addresses in the code of a file how many are given a source line by the profiler.
+// Returns how many of 2000 addresses in a file's code get a source line.
 size_t NamedWithLines(const std::string& path) {
   const std::string content = ReadFile(path);
   const std::vector<std::byte> bytes = Bytes(content);
@@ -94,7 +94,7 @@ size_t NamedWithLines(const std::string& path) {
   return named;
 }
 
-// What a program does that hands the file to libdw and asks for all that libdw can find.
+// Calls every libdw function that may look for other files, for a whole file in libdw.
 void LetLibdwLookForFiles(const std::string& path) {
   std::string content = ReadFile(path);
   elf_version(EV_CURRENT);
@@ -169,8 +169,8 @@ TEST_F(LibdwOpensTest, NothingForAnAlternateFileThatIsGone) {
   EXPECT_THAT(TakePathsOpenedByLibdw(), IsEmpty());
 }
 
-// No compiler makes these units, and libdw would look for other files in the middle of a walk: each
-// has children and names a split file and an alternate file.
+// Builds units that no compiler writes: each has children and names a split file and an alternate
+// file, so libdw could look for these files during a walk.
 std::vector<std::byte> HostileUnit(uint16_t version, uint8_t unit_type) {
   using dwarf::DwarfBytes;
   constexpr uint8_t kUnit = 1, kNamed = 2, kInstance = 3;

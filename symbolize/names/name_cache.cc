@@ -34,12 +34,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The number grows with the layout, and whenever an address gets another name than before.
+// Increment the number if the layout changes, and if any address gets a different name.
 constexpr std::string_view kMagic = "PROFNAM3";
 constexpr size_t kHeaderSize = kMagic.size() + sizeof(uint32_t);
-// Shorter ones are made by hand.
+// Shorter build-ids are made by hand and may be reused.
 constexpr size_t kShortestBuildId = 8;
-// A new file starts with what was looked up last, where both together would be more than this.
+// A file that would exceed this number of addresses is replaced by those of the current run.
 constexpr size_t kMostAddresses = 1'000'000;
 constexpr std::string_view kTemporaryPrefix = "profiler-", kTemporarySuffix = ".tmp";
 
@@ -55,7 +55,7 @@ std::string WithHeader(std::string_view content) {
   return file.append(content);
 }
 
-// The content of a sound file.
+// Returns the content of an undamaged file.
 std::optional<std::string_view> WithoutHeader(std::string_view file) {
   if (!file.starts_with(kMagic) || file.size() < kHeaderSize) return std::nullopt;
   uint32_t checksum = 0;
@@ -65,7 +65,8 @@ std::optional<std::string_view> WithoutHeader(std::string_view file) {
   return file;
 }
 
-// Where the directory is to be made, or is, somebody else's files are not ours to add to.
+// Returns true if the directory, or its nearest existing parent, is ours; never adds files for
+// another user.
 bool IsOurs(fs::path directory) {
   struct stat status = {};
   while (stat(directory.c_str(), &status) != 0) {
@@ -89,8 +90,8 @@ bool ConsumeDigits(std::string_view& text, std::string_view digits) {
   return size != 0;
 }
 
-// Whether this, or an earlier version, gives such names: BUILD-ID-OWNER-SIZE, BUILD-ID, and what a
-// run that was killed has left.
+// Returns true for file names of this and earlier versions: BUILD-ID-OWNER-SIZE, BUILD-ID, and
+// temporary files of runs that were killed.
 bool IsOwnFileName(std::string_view name) {
   if (name.starts_with(kTemporaryPrefix)) return name.ends_with(kTemporarySuffix);
   constexpr std::string_view kDecimal = "0123456789", kHexadecimal = "0123456789abcdef";
@@ -118,7 +119,7 @@ bool IsWorthKeeping(const NameFacts& facts) {
          });
 }
 
-// Adds those of `addresses` for which `is_kept`.
+// Adds the `addresses` for which `is_kept` is true.
 void AddTo(NameFactsBuilder& builder, ImageId id, const NameFacts& facts,
            const NameFacts::Image& image, auto is_kept) {
   StoredImage stored(facts, image);
@@ -170,7 +171,7 @@ std::optional<NameFacts> NameCache::ReadIn(int directory, const ImageSpec& spec,
   const bool is_its = image.kind == spec.kind && image.pid == 0 && image.build_id == spec.build_id;
   if (!is_its) return std::nullopt;
   image.path = facts->strings.Intern(spec.path);
-  futimens(fd->get(), nullptr);  // it was used now
+  futimens(fd->get(), nullptr);  // marks the file as used now
   return facts;
 }
 
@@ -187,7 +188,7 @@ void NameCache::Add(const std::vector<Found>& found) const {
   MakeRoom(directory->get());
 }
 
-// Another run may have added to a file since this one read it, so it is read again.
+// Reads the file again, because another run may have added to it.
 void NameCache::AddIn(int directory, const Found& found) const {
   const NameFacts::Image& image = found.facts.images.front();
   const auto is_named = [&](const NameFacts::Address& a) { return IsNamed(image, a); };
@@ -204,8 +205,8 @@ void NameCache::AddIn(int directory, const Found& found) const {
         EncodeNames(merged.Take(/*has_lines=*/true, /*is_complete=*/true)));
 }
 
-// Renaming a file replaces a link of its new name, and does not follow it. After a power cut the
-// checksum tells.
+// renameat replaces a link with the new name and does not follow it. The checksum detects a file
+// damaged by a power cut.
 void NameCache::Write(int directory, const std::string& name, std::string_view content) const {
   static std::atomic<unsigned> number = 0;
   const std::string temporary = absl::StrCat(View(kTemporaryPrefix), getpid(), "-",

@@ -1,19 +1,19 @@
-// Names that debug information gave, kept from one run to the next: an image's by its build-id.
+// Caches names from debug information between runs, by build-id of the image.
 //
-// A program's debug information may be a gigabyte, of which each run reads what it hits. What was
-// read once for an address never changes, for the build-id says that the image is the same. So
+// A program may have a gigabyte of debug information, of which each run reads the parts that it
+// hits. Facts about an address never change, because the build-id identifies the image. The cache
+// has one file per image, with all addresses that were looked up while debug information was
+// available:
 //
-//   DIRECTORY/BUILD-ID-OWNER-SIZE   "PROFNAM3" │ CRC-32 of the rest, u32 │ section NAMES, of one
-//   image
+//   DIRECTORY/BUILD-ID-OWNER-SIZE   "PROFNAM3" │ CRC-32 of the rest, u32 │ section NAMES of one
+//                                                                          image
 //
-// has the addresses that were ever looked up where debug information was at hand. An image whose
-// debug information knew none of a run's addresses may have had none, and it may be installed
-// later: nothing of such a run is kept.
+// If debug information covers none of a run's addresses, there may be none, and it may be installed
+// later; so nothing of such a run is cached.
 //
-// Anybody can link a program with the build-id of another one. So that its names are not taken for
-// those of the other one, now and in each later run, files of root and of the user alone are in the
-// cache (FactSource::TrustedFileOf), and the owner and the size of an image's file stand beside its
-// build-id.
+// Anybody can link a program with the build-id of another one. Names of such a program must never
+// be used for the other one. Therefore only files of root and of the user are cached
+// (FactSource::TrustedFileOf), and file names contain owner and size of the image's file.
 
 #pragma once
 
@@ -30,36 +30,37 @@
 
 namespace profiler::symbolize {
 
-// Safe against other processes that use the directory: a file is replaced whole. Of two that add to
-// one image at a time, what the first one added may be lost. A file that is damaged is as none. The
-// directory is this user's own, and no link in it is followed (src/base/own_directory.h).
+// The cache in one directory. Other processes may use the directory at the same time: files are
+// replaced as a whole, but if two processes add to one image, the additions of one may be lost. A
+// damaged file is ignored. The directory must belong to the user, and no link in it is followed
+// (src/base/own_directory.h).
 class NameCache {
  public:
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 
-  // $XDG_CACHE_HOME/profiler/names, or that below ~/.cache; names without lines are in functions
-  // beside it, for they answer less. Empty where there is no home, or it is another user's (sudo):
-  // then nothing is kept.
+  // Returns $XDG_CACHE_HOME/profiler/names, or the same below ~/.cache. Without `lines`, returns
+  // the directory "functions" beside it, because names without lines answer fewer questions. Empty,
+  // so that nothing is cached, if there is no home directory or it belongs to another user (sudo).
   static std::string UsersDirectory(bool lines);
 
-  // No directory: keeps nothing. Beyond `most_bytes` of the cache's own files, which their names
-  // tell, those go that were not used for the longest time.
+  // An empty directory disables the cache. If the cache's own files, recognized by their names,
+  // exceed `most_bytes`, the least recently used ones are removed.
   explicit NameCache(std::string directory, uint64_t most_bytes = kMostBytes)
       : directory_(std::move(directory)), most_bytes_(most_bytes) {}
 
-  // Whether the image is told apart from all others by its build-id.
+  // Returns true if the image has a build-id that identifies it.
   bool MayKeep(const ImageSpec& image) const;
 
-  // What is kept of an image whose file is this, under its path.
+  // Returns the cached facts of the image with this file, under the image's path.
   std::optional<NameFacts> Read(const ImageSpec& image, const TrustedFile& file) const;
 
-  // What a run found out about one image.
+  // The facts that a run collected about one image.
   struct Found {
     ImageSpec image;
     TrustedFile file;
     NameFacts facts;
   };
-  // Adds what is worth keeping. What cannot be written is not kept: no error.
+  // Adds facts that are worth caching. Write errors are ignored.
   void Add(const std::vector<Found>& found) const;
 
  private:

@@ -41,7 +41,7 @@ ImageId NameStore::IdOf(const ImageSpec& spec) {
   return id;
 }
 
-// Files know which process is the latest that has the image.
+// Files know the latest process that has the image.
 const ImageSpec& NameStore::image(ImageId id) const {
   const Image& image = At(id);
   return image.in_files ? files_->image(*image.in_files) : image.spec;
@@ -57,7 +57,7 @@ void NameStore::AddCode(NameFacts code) {
   for (Image& image : images_) image.code = code_->Find(image.spec);
 }
 
-// Files are asked for what neither the recording nor the cache knows.
+// Asks files only about places that neither recording nor cache has.
 void NameStore::WillName(ImageId id, std::span<const CodePlace> places) {
   if (keeping_ && !keeping_->is_complete) return;
   Image& image = At(id);
@@ -85,8 +85,7 @@ Naming NameStore::Name(ImageId id, CodePlace place) {
   return presenter_.Present(facts, image.spec.kind);
 }
 
-// What is kept of an image is read when the image is first asked about: most that are mapped never
-// are.
+// Reads the cache on the first look-up in an image, because most mapped images never have one.
 void NameStore::ReadCache(Image& image) {
   image.cache_was_read = true;
   if (!cache_ || !cache_->MayKeep(image.spec)) return;
@@ -129,13 +128,13 @@ bool NameStore::IsSourceOf(ImageId id, ElfAddress address, std::string_view sour
   return is_said && files_->AreFilesTrusted(in_files);
 }
 
-// Files without a build-id may have changed, and process numbers come again.
+// Only a build-id identifies a file: others may have changed, and pids are reused.
 bool NameStore::AsksFiles(const Image& image, const AddressFacts& recorded) const {
   if (files_name_ == FilesName::kFirst && !image.spec.build_id.empty()) return true;
   return recorded.reason != Reason::kNamed && files_name_ != FilesName::kOthers;
 }
 
-// What the recording says, where the files do not know better.
+// Returns the recording's facts, unless files know more.
 template <class AskFiles>
 AddressFacts NameStore::Choose(const Image& image, const std::optional<AddressFacts>& recorded,
                                AskFiles ask_files) const {
@@ -161,8 +160,8 @@ CodeBytes NameStore::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
   return code;
 }
 
-// Where the recording has addresses that were hit, it has the code there, and all others lie where
-// nothing was.
+// If the recording has addresses of a dump and is complete, its code suffices: no sample lies in
+// other code.
 absl::StatusOr<std::span<const JitCode>> NameStore::JitCodes(ImageId dump) {
   Image& image = At(dump);
   const bool is_recorded = image.recorded != nullptr && !image.recorded->image().addresses.empty();

@@ -1,5 +1,4 @@
-// The store of facts behind all names of a run: what a recording carries, what the cache keeps, and
-// what files say, whichever knows.
+// The source of all names of a run: combines facts from a recording, the cache and files.
 //
 //   recording (NAMES, CODE) ─┐
 //   cache, image by image   ─┼─▶ facts of an address ──▶ Presenter ──▶ Naming
@@ -26,12 +25,13 @@
 
 namespace profiler::symbolize {
 
-// What files are asked for, where a recording carries facts. The cache counts as files.
+// Decides when files are used although the recording has facts. The cache counts as files.
 enum class FilesName : uint8_t {
-  kOthers,   // addresses that the recording says nothing of: an image of which it says everything
-             // is not opened
-  kUnnamed,  // those that it has no name for, too
-  kFirst,    // files with the recorded build-id know best, the recording helps out
+  // For addresses about which the recording has no facts. Images whose addresses all have facts are
+  // not opened.
+  kOthers,
+  kUnnamed,  // also for addresses that have no name in the recording
+  kFirst,    // files with the recorded build-id come first, then the recording
 };
 
 struct NameSources {
@@ -41,9 +41,9 @@ struct NameSources {
   FilesName files_name = FilesName::kOthers;
 };
 
-// Answers are those that the machine gave on which the facts were found, on whatever machine.
-// Whether images of one path are one image is taken from the recording as well, so that rows are
-// those of the recorded machine. Not thread-safe.
+// Answers by the facts of the recorded machine, on any machine. The recording also decides whether
+// images with the same path are one image, so that rows equal those of the recorded machine. Not
+// thread-safe.
 class NameStore final : public Symbolizer {
  public:
   NameStore(NameSources sources, const PresentOptions& options);
@@ -67,19 +67,19 @@ class NameStore final : public Symbolizer {
     files_->AddKernelSymbol(start, size, name);
   }
 
-  // The section CODE of the recording. It goes before files in any case: it is the code of the very
-  // file that was recorded.
+  // Adds the recording's section CODE. It always has priority over files, because it is the code of
+  // the recorded file itself.
   void AddCode(NameFacts code);
 
-  // From now on, until Take, everything that is asked for is kept: what Name was asked for becomes
-  // `addresses` of NameFacts, what NameAt was, `instructions`, and what CodeAt was, `pieces`.
-  // Images have to be added again. `go_on` is asked before each Name and each CodeAt, so that the
-  // instructions of code that is kept are named to the last; once it says no, nothing is named and
-  // nothing kept any more.
+  // Starts to keep all answers, until Take: places given to Name become `addresses` of NameFacts,
+  // addresses given to NameAt become `instructions`, and answers of CodeAt become `pieces`. Images
+  // have to be added again. Calls `go_on` before each Name and CodeAt, but not before NameAt, so
+  // that all instructions of kept code get names. After `go_on` returns false, nothing is named or
+  // kept any more.
   void Keep(std::function<bool()> go_on);
   NameFacts Take();
 
-  // Puts what files said since the store was made, or since the last call, into the cache.
+  // Writes to the cache all facts that files gave since the last call, or since construction.
   void SaveToCache();
 
  private:
@@ -87,17 +87,18 @@ class NameStore final : public Symbolizer {
     Image(const ImageSpec& image, StoredImage* known) : spec(image), recorded(known) {}
 
     const ImageSpec spec;
-    StoredImage* const recorded;      // null: the recording says nothing of it
-    StoredImage* code = nullptr;      // likewise
+    StoredImage* const recorded;      // null: the recording has no facts
+    StoredImage* code = nullptr;      // null: the recording has no code
     std::optional<ImageId> in_files;  // empty until it is needed
     bool cache_was_read = false;
-    std::optional<TrustedFile> cache_key;        // with the build-id; empty: nothing of it is kept
+    // Identifies the file, with the build-id; empty: not in the cache.
+    std::optional<TrustedFile> cache_key;
     std::unique_ptr<StoredFacts> cache_file;     // null: none
-    StoredImage* cached = nullptr;               // in it
-    std::optional<NameFactsBuilder> from_files;  // for the cache
-    std::vector<JitCode> jit_codes;              // that the recording has
+    StoredImage* cached = nullptr;               // the image in `cache_file`
+    std::optional<NameFactsBuilder> from_files;  // to be written to the cache
+    std::vector<JitCode> jit_codes;              // from the recording
   };
-  // What is being kept.
+  // State between Keep and Take.
   struct Keeping {
     explicit Keeping(std::function<bool()> may_go_on) : go_on(std::move(may_go_on)) {}
     std::function<bool()> go_on;
@@ -119,18 +120,18 @@ class NameStore final : public Symbolizer {
 
   const std::unique_ptr<FactSource> files_;
   const std::unique_ptr<StoredFacts> recorded_;  // null: none
-  std::unique_ptr<StoredFacts> code_;            // likewise
+  std::unique_ptr<StoredFacts> code_;            // null: none
   const FilesName files_name_;
   const bool has_lines_;
   Presenter presenter_;
   std::deque<Image> images_;
   std::map<const StoredImage*, ImageId> ids_of_recorded_;
-  std::map<ImageId, ImageId> ids_of_files_;  // of the images that are not recorded
+  std::map<ImageId, ImageId> ids_of_files_;  // of images that are not recorded
   std::optional<NameCache> cache_;
   std::optional<Keeping> keeping_;
 };
 
-// Names from files alone.
+// Creates a symbolizer that uses only files.
 std::unique_ptr<Symbolizer> CreateSymbolizer(const SymbolizerOptions& options);
 
 }  // namespace profiler::symbolize

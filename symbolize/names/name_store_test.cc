@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kFixtures[] = {"pie", "shared", "stripped", "inlined", "mini"};
 
-// All that a view can see of an answer.
+// Formats everything in an answer that a view can show.
 std::string Told(const Naming& naming) {
   std::ostringstream text;
   text << int{static_cast<uint8_t>(naming.reason)} << " +" << naming.distance;
@@ -40,7 +40,7 @@ SymbolizerOptions Options(bool demangle, bool inlines, bool function_starts,
 
 ImageSpec Fixture(const char* name) { return {.path = TestFile(name)}; }
 
-// Asks for every byte of a fixture, and some behind it; a line an answer.
+// Names every byte of a fixture, and some after it; one line per answer.
 std::string AllNames(Symbolizer& symbolizer, const ImageSpec& spec) {
   std::string text;
   const size_t size = ReadFile(spec.path).size() + 100;
@@ -51,7 +51,7 @@ std::string AllNames(Symbolizer& symbolizer, const ImageSpec& spec) {
   return text;
 }
 
-// What fakes of files have in common.
+// Common parts of fake file sources.
 class FakeFiles : public FactSource {
  public:
   ImageId AddImage(const ImageSpec& spec) override {
@@ -79,7 +79,7 @@ AddressFacts Named(std::string_view name, uint64_t start, uint64_t address) {
   return facts;
 }
 
-// Files that nobody must look at.
+// A source that must not be used; it records the calls that it gets.
 class NoFiles final : public FakeFiles {
  public:
   AddressFacts Find(ImageId id, CodePlace place) override {
@@ -109,7 +109,7 @@ std::unique_ptr<NameStore> FromCode(NameFacts code) {
   return store;
 }
 
-// A store that keeps what these files say.
+// Creates a store that keeps the answers of these files.
 std::unique_ptr<NameStore> Keeping(
     std::unique_ptr<FactSource> files, std::function<bool()> go_on = [] { return true; },
     const PresentOptions& options = {}) {
@@ -147,7 +147,7 @@ TEST_P(NameStoreTest, AnswersAsTheFilesDidWhateverIsAsked) {
   }
 }
 
-// The same for every address, each as if it were a function of 40 bytes.
+// Names every address and reads 40 bytes of code there.
 std::string AllCode(Symbolizer& symbolizer, const ImageSpec& spec) {
   std::string text;
   const size_t size = ReadFile(spec.path).size() + 100;
@@ -221,7 +221,7 @@ TEST(KeptNamesTest, CutShortAreWhatWasCollectedBefore) {
   EXPECT_EQ(names.images[0].addresses.size(), 2u);
 }
 
-// Names every address "f", and has a byte of code at each from 100 to 199.
+// A source that names every address "f" and has code at addresses 100 to 199.
 class HundredBytes final : public FakeFiles {
  public:
   AddressFacts FindAt(ImageId, ElfAddress address) override {
@@ -238,7 +238,7 @@ class HundredBytes final : public FakeFiles {
   const std::vector<std::byte> code_ = std::vector<std::byte>(100);
 };
 
-// The pieces: "address @offset +size", a line each.
+// Formats pieces as "address @offset +size", one per line.
 std::string PiecesOf(const NameFacts& names) {
   std::string text;
   for (const NameFacts::Image& image : names.images) {
@@ -287,7 +287,7 @@ TEST(KeptCodeTest, CutShortHasAllNamesOfTheCodeThatItHas) {
   EXPECT_EQ(code.images[0].instructions.size(), 3u);
 }
 
-// A symbolizer for which each process has a file of its own, but for those that share one.
+// Processes below 10 share one file; each other process has its own.
 class Containers final : public FakeFiles {
  public:
   ImageId AddImage(const ImageSpec& spec) override {
@@ -324,7 +324,7 @@ TEST(KeptNamesTest, TellFilesOfOnePathApartByTheProcessesThatSawThem) {
   EXPECT_EQ(told, "0 in_root_0\n1 in_root_20\n0 in_root_0\n2 in_root_30\n0 in_root_0\n");
 }
 
-// A dump with two functions, the second one at the first one's address later on.
+// A dump with two functions; later the second one is at the first one's address.
 class Dump final : public FakeFiles {
  public:
   AddressFacts Find(ImageId, CodePlace place) override {
@@ -361,7 +361,7 @@ TEST(KeptNamesTest, HaveTheCodeOfADumpThatWasHit) {
   EXPECT_EQ(told, "1 0 +49 first 100/0 a.js:7\n2 0 +10 second 200/0 a.js:7\n");
 }
 
-// What happens to an address that `names` have, when the files say otherwise.
+// Returns the name of an address for which the recording and files have different facts.
 std::string WithFiles(FilesName files_name, const std::string& recorded, ImageSpec spec) {
   NameFacts names;
   NameFacts::Image& image = names.images.emplace_back();

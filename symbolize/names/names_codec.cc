@@ -10,21 +10,22 @@
 namespace profiler::symbolize {
 namespace {
 
-constexpr uint64_t kVersion = 1;                    // of either
+constexpr uint64_t kVersion = 1;                    // of both sections
 constexpr uint64_t kHasLines = 1, kIsComplete = 2;  // flags
 
-// Names are tens of KB, so that the level costs milliseconds; code may be megabytes: tenths of a
+// zstd level. Names are tens of KB, so it costs milliseconds; megabytes of code take tenths of a
 // second.
 constexpr int kCompressionLevel = 9;
 
-// Where an entry is expected to lie in its function: as far on as it is from the entry before.
+// Returns the predicted distance in the function: as far from the previous entry as the addresses
+// are.
 template <class Entry>
 uint64_t ExpectedDistance(const Entry& entry, const Entry& before) {
   if (entry.symbol != before.symbol) return 0;
   return before.distance + (entry.at.value - before.at.value);
 }
 
-// The numbers of `Enum` may be those of a later version.
+// Accepts numbers of later versions.
 template <class Io, class Enum>
 void EnumField(Io& io, Enum& value) {
   auto number = static_cast<uint8_t>(value);
@@ -120,7 +121,7 @@ void PieceFields(Io& io, NameFacts::Image& image) {
     io.After(piece.address.value, last);
     last = piece.address.value;
   }
-  uint64_t bias = 0;  // places less addresses: mostly one for all code of a file
+  uint64_t bias = 0;  // place minus address: usually constant for all code of a file
   for (auto& piece : pieces) {
     io.After(piece.place.value, piece.address.value + bias);
     bias = piece.place.value - piece.address.value;
@@ -128,7 +129,7 @@ void PieceFields(Io& io, NameFacts::Image& image) {
   for (auto& piece : pieces) io.Bytes(piece.bytes);
 }
 
-// What NAMES and CODE have of an image.
+// The section: NAMES and CODE have different parts of an image.
 enum class Part : uint8_t { kNames, kCode };
 
 template <class Io>
@@ -153,7 +154,7 @@ bool Ascend(const auto& elements, auto key) {
   return std::ranges::adjacent_find(elements, not_after) == elements.end();
 }
 
-// What the types of the fields do not say.
+// Checks rules that the types of fields do not express.
 bool IsSound(const NameFacts::Image& image) {
   std::vector<uint32_t> depths;
   depths.reserve(image.inlined.size());
@@ -175,7 +176,7 @@ std::string EncodeContent(const NameFacts& names, Part part) {
   writing.Strings(names.strings);
   writing.out.Number(names.images.size());
   for (const auto& image : names.images) {
-    // The list of fields takes what it may change; a writer changes nothing.
+    // Readers and writers share the list of fields; a writer changes nothing.
     Fields(writing, part, names.has_lines, const_cast<NameFacts::Image&>(image));
   }
   return writing.out.Take();
@@ -189,7 +190,7 @@ bool DecodeContent(std::span<const std::byte> plain, Part part, NameFacts& names
   for (size_t i = 0; i < images && reading.ok(); ++i) {
     auto& image = names.images.emplace_back();
     Fields(reading, part, names.has_lines, image);
-    // What kind of places an image has is not stored, for its own kind says it.
+    // The kind of place is not stored, because it follows from the kind of image.
     for (auto& address : image.addresses) address.at.in_file = IsInFile(image.kind);
     for (auto& piece : image.pieces) piece.place.in_file = IsInFile(image.kind);
     if (!reading.ok() || !IsSound(image)) return false;

@@ -1,5 +1,5 @@
-// Facts as bytes: the sections NAMES and CODE of a recording, and the files of the cache. The
-// layout is drawn in src/perf_data/FORMAT.md.
+// Encodes facts as the sections NAMES and CODE of a recording, and as files of the cache.
+// src/perf_data/FORMAT.md draws the layout.
 
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace profiler::symbolize {
 
-// NAMES: the addresses of each image, and the code of dumps that was hit.
+// Returns a section NAMES: addresses of each image, and code of dumps that was hit.
 std::string EncodeNames(const NameFacts& names);
-// CODE: the instructions and pieces of each image.
+// Returns a section CODE: instructions and pieces of each image.
 std::string EncodeCode(const NameFacts& code);
 
-// The bytes may be anyone's: of a section that is empty, cut or impossible nothing is used. Reading
-// allocates at most some hundred bytes for one of the section.
+// Decode a section of untrusted bytes. Empty if the section is empty, truncated or invalid.
+// Allocates at most some hundred bytes per byte of the section.
 std::optional<NameFacts> DecodeNames(std::string_view section);
 std::optional<NameFacts> DecodeCode(std::string_view section);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kNone = NameFacts::kNone;
 
-// An image a line, an address a line below it, as a report has it: leaf first.
+// Formats one line per image and one per address below it, leaf first.
 std::string Told(const NameFacts& names) {
   std::ostringstream text;
   for (const auto& image : names.images) {
@@ -128,7 +128,7 @@ TEST(NamesCodecTest, MayBeFollowedByPadding) {
   EXPECT_TRUE(DecodeNames(EncodeNames({}) + std::string(7, '\0')).has_value());
 }
 
-// Neighbours in one function cost some two bytes: how far apart they are, and their lines.
+// Neighbouring addresses in a function take about two bytes, for their distance and lines.
 TEST(NamesCodecTest, AreSmall) {
   NameFacts names;
   NameFacts::Image& image = names.images.emplace_back();
@@ -166,7 +166,7 @@ TEST(NamesCodecTest, CutShortAreNotUsed) {
   }
 }
 
-// Reads what an image of these makes.
+// Returns true if an example image changed by `spoil` can be decoded.
 bool Accepts(void (*spoil)(NameFacts::Image&)) {
   NameFacts names = Example();
   spoil(names.images[0]);

@@ -37,7 +37,7 @@ Naming Presenter::Present(const AddressFacts& facts, ImageKind kind) {
 
 void Presenter::AddFunctions(const AddressFacts& facts, const AddressFacts::Function& function,
                              ImageKind kind) {
-  // The lines of JIT code are not from debug information, but from the JIT's dump.
+  // Lines of JIT code come from the JIT's dump, so options of debug information do not apply.
   const bool has_lines = options_.inlines || kind == ImageKind::kJitDump;
   functions_.clear();
   const auto add = [&](std::string_view name, const AddressFacts::Line& at, bool inlined) {

@@ -1,4 +1,4 @@
-// Facts in, names out: the one place that knows what the options of naming mean.
+// Turns facts into names. Only this code implements the naming options.
 
 #pragma once
 
@@ -13,13 +13,14 @@
 
 namespace profiler::symbolize {
 
-// Not thread-safe. The names that it makes live as long as this, the others as long as the source
-// of the facts. Each distinct name is demangled once.
+// Turns facts into names. Names that it makes live as long as this object, others as long as the
+// source of the facts. Demangles each distinct name once. Not thread-safe.
 class Presenter {
  public:
   explicit Presenter(const PresentOptions& options) : options_(options) {}
 
-  // `kind` is that of the image. The functions live until the next call.
+  // Returns the naming of an address in an image of kind `kind`. `functions` is valid until the
+  // next call.
   Naming Present(const AddressFacts& facts, ImageKind kind);
 
  private:
@@ -29,7 +30,7 @@ class Presenter {
 
   const PresentOptions options_;
   std::vector<NamedFunction> functions_;
-  // By where the source has the name: each source has a name in one place.
+  // Demangled names by address of the mangled name, of which a source has one copy.
   absl::flat_hash_map<const char*, std::string_view> demangled_;
   std::deque<std::string> made_names_;  // never moves a string
 };

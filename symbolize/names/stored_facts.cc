@@ -8,7 +8,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Who names many asks in the order of addresses: the next one is mostly the one behind the last.
+// Tries the next entries first: callers mostly ask in address order.
 template <class Where>
 const NameFacts::Entry<Where>* FindEntry(const std::vector<NameFacts::Entry<Where>>& entries,
                                          Where at, size_t& last) {
@@ -24,7 +24,7 @@ const NameFacts::Entry<Where>* FindEntry(const std::vector<NameFacts::Entry<Wher
 
 }  // namespace
 
-// The piece with the byte at `address` that begins nearest to it.
+// Returns code from the piece that contains `address`; of several, the one with the nearest start.
 CodeBytes StoredImage::CodeAt(ElfAddress address, uint64_t size) const {
   const auto after =
       std::ranges::upper_bound(image_.pieces, address, {}, &NameFacts::Piece::address);

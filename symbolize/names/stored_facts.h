@@ -1,4 +1,4 @@
-// Facts that were found before, by a recording or the cache, ready to be asked.
+// Looks up facts that a recording or the cache stored.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace profiler::symbolize {
 
-// One image's facts. `facts` must outlive it; not thread-safe.
+// The facts of one image. `facts` must outlive this object. Not thread-safe.
 class StoredImage {
  public:
   StoredImage(const NameFacts& facts, const NameFacts::Image& image)
@@ -24,10 +24,10 @@ class StoredImage {
 
   const NameFacts::Image& image() const { return image_; }
 
-  // Nothing for addresses that were not looked up when the facts were found.
+  // Return the facts about an address; empty if it was not looked up when facts were collected.
   std::optional<AddressFacts> Find(CodePlace place);
   std::optional<AddressFacts> FindAt(ElfAddress address);
-  // As Images::CodeAt.
+  // Returns code, like Images::CodeAt.
   CodeBytes CodeAt(ElfAddress address, uint64_t size) const;
 
  private:
@@ -38,19 +38,19 @@ class StoredImage {
 
   const StringTable& strings_;
   const NameFacts::Image& image_;
-  // Of the addresses and the instructions: the one that was found last.
+  // Indices of the entries found last, in addresses and in instructions.
   size_t last_address_ = 0, last_instruction_ = 0;
   std::vector<AddressFacts::Inlined> inlined_;
 };
 
-// A set of images. Not thread-safe; it stays where it is, for the images refer to it.
+// The facts of several images. Cannot move, because images refer to it. Not thread-safe.
 class StoredFacts {
  public:
   explicit StoredFacts(NameFacts facts);
   StoredFacts(const StoredFacts&) = delete;
   StoredFacts& operator=(const StoredFacts&) = delete;
 
-  // The facts of that image, as its process sees it. Null: there are none.
+  // Returns the facts of the image as its process sees it; null: none.
   StoredImage* Find(const ImageSpec& spec);
   bool is_complete() const { return facts_.is_complete; }
 

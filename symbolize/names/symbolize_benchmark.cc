@@ -1,6 +1,6 @@
-// What naming costs: opening an image, looking an address up, reading the kernel's symbols.
+// Measures naming: opening an image, looking up addresses, reading the kernel's symbols.
 //
-//   bazel run -c opt //symbolize:symbolize_benchmark -- --benchmark_filter=Open
+//   bazel run -c opt //symbolize/names:symbolize_benchmark -- --benchmark_filter=Open
 //
 // PROFILER_BENCHMARK_IMAGE names the ELF file (default: this system's libc).
 
@@ -28,7 +28,7 @@ std::string ImagePath() {
   return path != nullptr ? path : "/lib/x86_64-linux-gnu/libc.so.6";
 }
 
-// Offsets all over the code of the image.
+// Returns random offsets in the code of the image.
 std::vector<FileOffset> CodeOffsets(size_t count) {
   std::vector<FileOffset> offsets;
   const auto file = MappedFile::Open(ImagePath());
@@ -56,8 +56,8 @@ void OpenImageSymbols(benchmark::State& state) {
 }
 BENCHMARK(OpenImageSymbols)->Unit(benchmark::kMillisecond);
 
-// Opens the image anew each time: 20 000 distinct addresses from cold, names demangled; of an image
-// with debug information, inlined calls and lines as well. To be compared with llvm-symbolizer.
+// Opens the image and names 20,000 distinct addresses, including demangling, and inlined calls and
+// lines if there is debug information. Comparable with llvm-symbolizer.
 void NameAddressesCold(benchmark::State& state) {
   const std::vector<FileOffset> offsets = CodeOffsets(20000);
   ImageSpec spec;
@@ -108,7 +108,7 @@ void DemangleName(benchmark::State& state) {
 }
 BENCHMARK(DemangleName);
 
-// A child that execs and maps a few images, as a compiler driver forks them.
+// Forks a child that execs and maps a few images, like a compiler driver.
 void ForkAndExec(benchmark::State& state) {
   AddressSpaces spaces;
   for (uint64_t i = 0; i < 100; ++i) {

@@ -39,7 +39,7 @@ std::string ReasonText(Reason reason) {
   return "?";
 }
 
-// Where in `file` the code of marked_code is.
+// Returns the file offset of marked_code.
 FileOffset MarkedCode(const std::string& file) {
   return {ReadFile(file).find("<the bytes of marked_code>")};
 }
@@ -50,7 +50,7 @@ std::vector<std::byte> BuildIdOf(const std::string& file) {
   return {id.begin(), id.end()};
 }
 
-// A symbolizer that sees only what the test put into its directory.
+// A symbolizer that sees only files in the test's directory.
 class SymbolizerTest : public testing::Test {
  protected:
   SymbolizerTest() : directory_(TestDirectory()) {
@@ -62,14 +62,14 @@ class SymbolizerTest : public testing::Test {
     options_.build_id_caches = {directory_ + "/home/.debug"};
   }
 
-  // Copies a fixture into the directory; its path there.
+  // Copies a fixture into the directory and returns its path there.
   std::string Copy(std::string_view fixture, const std::string& to) {
     const std::string path = directory_ + "/" + to;
     WriteFile(path, ReadFile(TestFile(fixture)));
     return path;
   }
 
-  // The running kernel's, of 20 bytes.
+  // Writes the build-id (20 bytes) of the running kernel.
   void WriteRunningBuildId(std::string_view id) {
     WriteFile(directory_ + "/sys/kernel/notes",
               std::string("\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0", 16) + std::string(id));
@@ -80,7 +80,7 @@ class SymbolizerTest : public testing::Test {
     return *symbolizer_;
   }
 
-  // The name, or why there is none in brackets.
+  // Returns the name, or the reason for no name in brackets.
   std::string Name(const ImageSpec& spec, CodePlace place) {
     const Naming naming = symbolizer().Name(symbolizer().AddImage(spec), place);
     if (naming.functions.empty()) return absl::StrCat("[", ReasonText(naming.reason), "]");
@@ -107,7 +107,7 @@ TEST_F(SymbolizerTest, NamesAnAddressInAFile) {
   EXPECT_EQ(Name(spec, FileOffset{~uint64_t{0}}), "[no symbol]");
 }
 
-// A file of some kilobytes that says that its section `name` is 8 GiB large, and has it at its end.
+// Makes a file of some KB claim that its section `name` is 8 GiB long and lies at its end.
 void ClaimGigabytes(const std::string& path, std::string_view name) {
   constexpr uint64_t kClaimed = uint64_t{8} << 30;
   std::string file = ReadFile(path);
@@ -157,7 +157,7 @@ TEST_F(SymbolizerTest, TellsTheAddressThatTheImageItselfHas) {
   EXPECT_NE(naming.address, ElfAddress{offset.value + 3});
 }
 
-// The stripped library's functions, by the list of symbols from before.
+// Functions of the stripped library, from the list made before stripping.
 TEST_F(SymbolizerTest, AFunctionWithoutASymbolIsKnownByItsStart) {
   ImageSpec spec;
   spec.path = TestFile("stripped");
@@ -190,7 +190,7 @@ TEST_F(SymbolizerTest, WithoutFunctionStartsAnUnnamedAddressIsAlone) {
   }
 }
 
-// _fini has no size and is the last symbol: perf lets it reach over the page after its own.
+// _fini has no size and is the last symbol; perf extends it over the page after its own.
 TEST_F(SymbolizerTest, ASymbolWithoutASizeDoesNotLeaveItsSection) {
   ImageSpec spec;
   spec.path = TestFile("shared");
@@ -228,7 +228,7 @@ TEST_F(SymbolizerTest, NamesLiveAsLongAsTheSymbolizer) {
   for (const auto& [view, copy] : seen) ASSERT_EQ(view, copy);
 }
 
-// A line a function: name, "inlined" where it is, file:line.
+// Formats one function per line: name, "inlined" if it is, file:line.
 std::string FunctionsAt(Symbolizer& symbolizer, const ImageSpec& spec, CodePlace place) {
   std::string text;
   const Naming naming = symbolizer.Name(symbolizer.AddImage(spec), place);
@@ -276,7 +276,7 @@ TEST_F(SymbolizerTest, EqualSpecsAreOneImage) {
   other.build_id = Bytes("01234567890123456789");
   const ImageId second = symbolizer().AddImage(other);
   EXPECT_NE(second, first);
-  other.pid = 7;  // one build is one build, whoever maps it
+  other.pid = 7;  // the build-id identifies the image, whatever process maps it
   EXPECT_EQ(symbolizer().AddImage(other), second);
 }
 
@@ -367,7 +367,7 @@ TEST_F(SymbolizerTest, FindsTheDebugFileByBuildId) {
   EXPECT_EQ(Name(spec, offset), "marked_code");
 }
 
-// In perf's cache as `perf buildid-cache` makes it, and as older ones did.
+// Paths in perf's cache: of current versions of `perf buildid-cache`, and of older ones.
 TEST_F(SymbolizerTest, FindsAFileThatIsGoneByItsBuildId) {
   ImageSpec spec;
   spec.path = "/bin/gone";
@@ -408,7 +408,7 @@ TEST_F(SymbolizerTest, LooksBelowAnotherRootForEverything) {
   spec.path = "/bin/split";
   options_.LookBelow(directory_ + "/tree");
   EXPECT_EQ(Name(spec, MarkedCode(TestFile("split"))), "marked_code");
-  // Here, and not there.
+  // The file exists, but not below the directory.
   spec.path = TestFile("pie");
   EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[no image file]");
   const ImageSpec dump = {
@@ -490,8 +490,8 @@ TEST_F(SymbolizerTest, ADeletedFileIsReadThroughTheProcessThatMapsIt) {
   spec.path = "/gone/program (deleted)";
   spec.pid = 42;
   EXPECT_EQ(Name(spec, MarkedCode(kept)), "[no image file]");
-  // The kernel's links read "/gone/program (deleted)" and open the file all the same; a file of
-  // that very name stands in for that.
+  // The kernel's link reads "/gone/program (deleted)" and still opens the file. A file with that
+  // name simulates it.
   spec.path = Copy("pie", "program (deleted)");
   fs::create_symlink(spec.path, directory_ + "/proc/42/map_files/400000-401000");
   symbolizer_ = nullptr;
@@ -621,7 +621,7 @@ TEST_F(SymbolizerTest, AKernelThatMovedSinceTheRecordingIsNamedAllTheSame) {
   EXPECT_EQ(naming.functions[0].start, ElfAddress{0xffffffff99000100});
 }
 
-// A kernel that was linked to 0xffffffff81000000, and recorded at 0xffffffff99000000.
+// A kernel linked at 0xffffffff81000000 and recorded at 0xffffffff99000000.
 class VmlinuxTest : public SymbolizerTest {
  protected:
   static constexpr uint64_t kRecordedText = 0xffffffff99000000;
@@ -635,7 +635,7 @@ class VmlinuxTest : public SymbolizerTest {
     text_ = file.substr(ElfImage::Parse(bytes)->FindSection(".text")->offset.value);
   }
 
-  // The running kernel is this one, and somewhere else.
+  // Makes it the running kernel, at another address.
   void Run() {
     WriteFile(options_.kallsyms_path,
               "ffffffff91000000 T _text\n"

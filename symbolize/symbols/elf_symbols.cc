@@ -15,13 +15,13 @@
 namespace profiler::symbolize {
 namespace {
 
-// Ten times what the largest programs have. They take a gigabyte while they are sorted.
+// Ten times as many as the largest programs have. They take 1 GiB while they are sorted.
 constexpr size_t kMostSymbols = size_t{1} << 24;
 
-// What the choice of a symbol needs to know of its section.
+// Properties of a section that decide whether its symbols are used.
 struct SectionTraits {
-  bool code = false;        // allocated and executable, or descriptors of functions
-  bool named_text = false;  // labels count only here, as in perf
+  bool code = false;        // allocated and executable, or function descriptors
+  bool named_text = false;  // only here labels are used, as in perf
 };
 
 std::vector<SectionTraits> TraitsOf(const ElfImage& image) {
@@ -35,7 +35,7 @@ std::vector<SectionTraits> TraitsOf(const ElfImage& image) {
   return traits;
 }
 
-// `$x`, `$d`, `$a`, `$t`, `.L…`: marks of ARM assemblers for code and data, not names.
+// `$x`, `$d`, `$a`, `$t`, `.L…`: ARM assemblers' marks of code and data, not names.
 bool IsMappingSymbol(std::string_view name) {
   return name.starts_with('$') || name.starts_with(".L");
 }
@@ -77,19 +77,19 @@ class SymbolSection {
       const SectionTraits& section = traits[raw.st_shndx];
       if (!section.code || (label && !section.named_text)) return false;
     } else if (type != STT_FUNC && type != STT_GNU_IFUNC) {
-      return false;  // SHN_XINDEX, or no section headers: of a function we know that it is code
+      return false;  // SHN_XINDEX, or no section headers: only functions are certainly code
     }
     const auto visibility = GELF_ST_VISIBILITY(raw.st_other);
     if (label && (visibility == STV_HIDDEN || visibility == STV_INTERNAL)) return false;
-    // What compilers call places within functions. On i386 GNU as keeps such names where addresses
-    // are relative to the offset table.
+    // Compilers' names of addresses inside functions. On i386, GNU as keeps them if addresses are
+    // relative to the offset table.
     const bool is_local = label && TextOf(names_.subspan(raw.st_name)).starts_with(".L");
     if (is_local) return false;
     return !has_mapping_symbols_ || !IsMappingSymbol(TextOf(names_.subspan(raw.st_name)));
   }
 
-  // The first ABI of 64-bit PowerPC: a function's symbol is the address of a descriptor in .opd,
-  // which begins with the address of its code.
+  // First ABI of 64-bit PowerPC: a function's symbol is the address of a descriptor in .opd. The
+  // descriptor begins with the address of the code.
   uint64_t CodeAt(uint64_t address) const {
     if (descriptors_ == nullptr || !descriptors_->Holds(ElfAddress{address})) return address;
     const uint64_t at = address - descriptors_->address.value;
@@ -105,7 +105,7 @@ class SymbolSection {
   Symbol Convert(const GElf_Sym& raw) const {
     Symbol symbol;
     symbol.start = CodeAt(raw.st_value);
-    // Thumb code is marked by an odd address.
+    // An odd address marks Thumb code.
     if (image_.machine() == EM_ARM && GELF_ST_TYPE(raw.st_info) == STT_FUNC) symbol.start &= ~1u;
     const uint64_t end = symbol.start + raw.st_size;
     symbol.end = end < symbol.start ? ~uint64_t{0} : end;
@@ -124,7 +124,7 @@ class SymbolSection {
   const ElfSection& section_;
   NameArea area_;
   std::span<const std::byte> names_;
-  const ElfSection* descriptors_ = nullptr;  // of functions; null: symbols are where the code is
+  const ElfSection* descriptors_ = nullptr;  // .opd; null: symbols are addresses of code
   bool has_mapping_symbols_ = false;
 };
 
@@ -157,7 +157,7 @@ SymbolTable ReadElfSymbols(const ElfImage& runtime, const ElfImage& symbols,
     SymbolSection(symbols, *section, NameArea::kDynsym).AddTo(builder);
   } else if (const ElfSection* own = runtime.FindSectionOfType(SHT_DYNSYM)) {
     if (leaves_out_dynamic) SymbolSection(runtime, *own, NameArea::kDynsym).AddTo(builder);
-    // A split-off .symtab has all of these already; their names are still those of the PLT stubs.
+    // A separate .symtab contains these symbols already, but PLT stubs need the names.
     const ElfSection* names = runtime.section(own->link);
     if (names != nullptr) builder.SetNames(NameArea::kDynsym, names->contents);
   }

@@ -1,4 +1,4 @@
-// The symbols of one ELF image.
+// Reads the symbols of an ELF image.
 
 #pragma once
 
@@ -12,12 +12,11 @@ namespace profiler::symbolize {
 
 bool HasSymtab(const ElfImage& image);
 
-// By ELF address: .symtab and .dynsym of `symbols`, and the PLT stubs of `runtime`; without .symtab
-// the functions of Go. Both are one
-// image, or `symbols` is the file with the debug information that was split off `runtime`. Counted
-// are defined functions, IFUNCs, objects and visible labels in code. The files must outlive the
-// table; nothing is read outside of them, whatever they say. With `leaves_out_dynamic` `symbols`
-// has only what .dynsym of `runtime` has not, as in .gnu_debugdata, so that counts as well.
+// Returns the symbols by ELF address: .symtab and .dynsym of `symbols`, and PLT stubs of `runtime`.
+// Without .symtab, adds Go's functions. `symbols` is either the same image as `runtime` or its
+// separate debug file. Includes defined functions, IFUNCs, objects and visible labels in code. If
+// `leaves_out_dynamic`, `symbols` lacks the symbols in .dynsym of `runtime` (as .gnu_debugdata
+// does), so these are added too. Never reads outside the files, which must outlive the table.
 SymbolTable ReadElfSymbols(const ElfImage& runtime, const ElfImage& symbols,
                            bool leaves_out_dynamic = false);
 

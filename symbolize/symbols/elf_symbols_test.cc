@@ -24,7 +24,7 @@ struct Program {
     const Symbol* symbol = table.Find(address);
     return symbol == nullptr ? "" : table.ShownName(*symbol);
   }
-  // Of the code that begins with `marker`.
+  // Returns the name of the code that begins with `marker`.
   std::string NameAtText(std::string_view marker, size_t plus = 0) const {
     const auto address = image.AddressOf({text.find(marker) + plus});
     return address ? NameAtAddress(address->value) : "no address";
@@ -46,7 +46,7 @@ TEST_P(ProgramTest, NamesTheFirstAndLastByteOfEverySymbolAsNmDoes) {
   size_t checked = 0;
   for (const NmSymbol& symbol : symbols) {
     if (symbol.size == 0 || symbol.name == "without_size") continue;
-    // A byte of data that the probes of newer C libraries have; its symbol does not say so.
+    // Symbol of a data byte for probes in newer C libraries; its type does not say that it is data.
     if (symbol.name == "_.stapsdt.base") continue;
     const auto& allowed = names[symbol.address];
     EXPECT_TRUE(allowed.contains(program.NameAtAddress(symbol.address))) << symbol.name;
@@ -134,8 +134,8 @@ TEST(ElfSymbolsTest, TheSymbolsOfASplitOffFileNameTheStrippedOne) {
   EXPECT_EQ(table.RawName(*symbol), "marked_code");
 }
 
-// A program of the other byte order: .text at 0x1000, .opd at 0x2000, and a function of 16 bytes
-// for each value of `functions`.
+// Builds a program of the other byte order: .text at 0x1000, .opd at 0x2000, and a function of 16
+// bytes at each address in `functions`.
 std::string BigEndianElf(uint16_t machine, const std::vector<uint64_t>& functions) {
   const auto put = [](std::string& out, uint64_t number, int size) {
     while (size-- > 0) out += static_cast<char>(number >> (8 * size) & 0xff);

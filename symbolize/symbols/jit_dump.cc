@@ -18,9 +18,9 @@ constexpr uint64_t kFlagProcessorTimes = 1;
 enum RecordId : uint32_t { kCodeLoad = 0, kCodeMove = 1, kDebugInfo = 2, kPlaces = kJitDumpPlaces };
 
 constexpr size_t kRecordHeaderSize = 16;
-constexpr size_t kDebugEntrySize = 17;  // with an empty file name
+constexpr size_t kDebugEntrySize = 17;  // size with an empty file name
 
-// V8 says where lines are in the ELF file that perf makes of a function, whose header it counts.
+// V8 counts addresses of lines from the start of the ELF header that perf puts before a function.
 constexpr uint64_t kElfHeaderSize = 64;
 
 }  // namespace
@@ -42,12 +42,12 @@ class JitDump::Parser {
   }
 
  private:
-  // Lines [first, end), of the function.
+  // The lines [first, end) of a function.
   struct Lines {
     size_t first = 0, end = 0;
   };
 
-  // Calls and places [first, end), likewise.
+  // The calls and places [first, end) of a function.
   struct Inlines {
     Lines calls, places;
     std::string_view file;
@@ -73,7 +73,7 @@ class JitDump::Parser {
     return absl::OkStatus();
   }
 
-  // False at the end, or where the dump is not whole.
+  // Reads a record. Returns false at the end, and if the record is incomplete.
   bool ParseRecord() {
     const size_t start = reader_.offset();
     const auto id = reader_.Read<uint32_t>();
@@ -132,8 +132,9 @@ class JitDump::Parser {
     dump_.codes_.push_back(moved);
   }
 
-  // V8 may write memory that it has freed for a file's name, which has zeroes inside: what follows
-  // the first one is then taken for more lines, and none of them is to be believed.
+  // Returns true if all lines lie in the function. V8 may write a file name from freed memory with
+  // zeros inside. The bytes after the first zero are then misread as lines, so all lines are
+  // dropped.
   bool AreAllIn(const JitCode& code, Lines lines) const {
     const uint64_t start = code.start.value;
     return std::all_of(
@@ -143,7 +144,7 @@ class JitDump::Parser {
         });
   }
 
-  // Until PlaceLines a line's distance is its address.
+  // Until PlaceLines runs, `distance` of a line is its address.
   void AddDebugInfo(ByteReader& fields) {
     fields.Skip(sizeof(uint64_t));  // the function's address
     const auto count = fields.Read<uint64_t>();
@@ -158,14 +159,14 @@ class JitDump::Parser {
       fields.Skip(sizeof(uint32_t));  // discriminator
       const std::string_view name = fields.ReadCString();
       if (!fields.ok()) break;
-      if (name != "\xff") file = name;  // else as before
+      if (name != "\xff") file = name;  // "\xff": same file as before
       line.file = file;
       dump_.lines_.push_back(line);
     }
     next_lines_.end = dump_.lines_.size();
   }
 
-  // Nothing is believed of a record that is not as the writer makes them.
+  // Drops a record that the writer cannot have made.
   void AddPlaces(ByteReader& fields) {
     next_inlines_ = {};
     const auto calls = fields.Read<uint32_t>();
@@ -229,7 +230,7 @@ class JitDump::Parser {
           std::span(dump_.lines_).subspan(range.first, range.end - range.first);
       for (Line& line : lines) line.distance -= start.value + header;
       std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
-        return a.distance < b.distance;  // those before the function are now behind all others
+        return a.distance < b.distance;  // lines before the function have wrapped around to the end
       });
       dump_.functions_[i].lines = lines;
     }
@@ -241,8 +242,8 @@ class JitDump::Parser {
   const Limits limits_;
   JitDump dump_;
   absl::flat_hash_map<uint64_t, JitCode> loaded_;           // by index
-  Lines next_lines_;                                        // of the next load
-  Inlines next_inlines_;                                    // likewise
+  Lines next_lines_;                                        // for the next load
+  Inlines next_inlines_;                                    // for the next load
   std::vector<Inlines> inlines_of_;                         // by function
   std::vector<std::pair<Lines, RuntimeAddress>> lines_of_;  // by function
   uint64_t lowest_line_ = kNoLine;
@@ -251,8 +252,8 @@ class JitDump::Parser {
 void JitDump::AdjustTimes(uint64_t mapped_at) {
   constexpr uint64_t kSecond = 1'000'000'000;
   constexpr uint64_t kLongest = 60 * kSecond;
-  // V8 writes the time of day into the header, others nothing: code is made soon after the dump is
-  // begun if both are told by one clock.
+  // The dump's start counts only if it is close to the first code's time, so both are from one
+  // clock: V8 writes the time of day into the header, other JITs write 0.
   const bool has_clock =
       !codes_.empty() && began_ >= kSecond && codes_.front().time - began_ < kLongest;
   if (mapped_at == 0 || !has_clock) return;

@@ -1,28 +1,27 @@
-// The file that a JIT writes for profilers with all its code and when it was made: jit-PID.dump.
+// Reads jit-PID.dump, the file in which a JIT writes all its code and the time at which it made it.
 //
-// The JIT maps a page of it executable, so that recordings name it. Each record says what code lies
-// where from a time on, so code memory that is used again does no harm; the code itself follows, so
-// its place in the file stands for it, wherever it is moved to:
+// The JIT maps a page of the file executable, so that recordings contain its name. Each record says
+// which code is at which address from a time on, so reused code memory is no problem. The record
+// also contains the code, and the code's offset in the file identifies it, whichever address it
+// has:
 //
-//   header   magic "JiTD", version, header size, e_machine, -, pid, time, flags        u32 … u64
-//   u64 record   id, size, time                                                            u32 u32
-//                                                                                  u64
-//     0 CODE_LOAD         pid, tid, vma, address, size, index, name, NUL, the code  u32 u32 u64 …
-//     1 CODE_MOVE         pid, tid, vma, old address, new address, size, index      u32 u32 u64 …
+//   header   magic "JiTD", version, header size, e_machine, -, pid, time, flags      u32 … u64 u64
+//   record   id, size, time                                                          u32 u32 u64
+//     0 CODE_LOAD         pid, tid, vma, address, size, index, name, NUL, the code   u32 u32 u64 …
+//     1 CODE_MOVE         pid, tid, vma, old address, new address, size, index       u32 u32 u64 …
 //     2 DEBUG_INFO        address, entries: {address, line, discriminator, file, NUL}
 //                         of the next CODE_LOAD
 //     3 CLOSE
-//     4 UNWINDING_INFO    (not used: the code of all JITs known has frame pointers)
-//     0x494e4c PLACES     calls, places, the function's file, NUL                   u32 u32
-//                         of each call: its caller, the line there, name, NUL, file, NUL   u32 u32
-//                         of each place: distance, call, line                       u64 u32 u32
+//     4 UNWINDING_INFO    (not used: code of all known JITs has frame pointers)
+//     0x494e4c PLACES     calls, places, the function's file, NUL                    u32 u32
+//                         per call: its caller, the line there, name, NUL, file, NUL u32 u32
+//                         per place: distance, call, line                            u64 u32 u32
 //                         of the next CODE_LOAD, instead of DEBUG_INFO
 //
-// The last one is of this project: it says what was inlined, and stands in the dumps that are made
-// of virtual machines from outside (jit_dump_writer.h). Readers pass over records that they do not
-// know.
+// PLACES is this project's own record, with inlined calls. It occurs in dumps made from outside the
+// virtual machine (jit_dump_writer.h). Other readers skip unknown records.
 //
-// Times are of CLOCK_MONOTONIC in nanoseconds, unless a flag says that they are the processor's.
+// Times are CLOCK_MONOTONIC in nanoseconds, unless a flag says that they are processor timestamps.
 //
 // Source: tools/perf/Documentation/jitdump-specification.txt, Linux 6.18.
 
@@ -44,35 +43,35 @@ namespace profiler::symbolize {
 inline constexpr uint32_t kJitDumpMagic = 0x4a695444;
 inline constexpr uint32_t kJitDumpPlaces = 0x494e4c;
 
-// Code at an address, from a time on.
+// Code that is at an address from a time on.
 struct JitCode {
   uint64_t time = 0;  // CLOCK_MONOTONIC, ns
-  uint32_t pid = 0;   // in the namespace of the process
+  uint32_t pid = 0;   // in the pid namespace of the process
   RuntimeAddress start;
   uint64_t size = 0;
-  FileOffset offset;  // of the code in the dump
+  FileOffset offset;  // in the dump
 };
 
-// Immutable; safe to share between threads. Views live as long as it does.
+// A dump. Views live as long as it does. Immutable, so thread-safe.
 class JitDump {
  public:
   struct Line {
-    uint64_t distance;  // of its first instruction from the function's start
+    uint64_t distance;  // bytes from the function's start to the line's first instruction
     uint32_t line;
     std::string_view file;
   };
-  // A function whose code is in another one's.
+  // Value of Call::caller and Place::call for code of the function itself.
   static constexpr uint32_t kNone = ~uint32_t{0};
   struct Call {
-    uint32_t caller = kNone;  // an earlier one of the calls; kNone: the function that has the code
+    uint32_t caller = kNone;  // index of an earlier call; kNone: the function itself
     uint32_t line = 0;        // of the call, in the caller; 0: unknown
     std::string_view name;
-    std::string_view file;  // of the function called; empty: unknown
+    std::string_view file;  // of the called function; empty: unknown
   };
   struct Place {
-    uint64_t distance;  // of its first instruction from the function's start
-    uint32_t call;      // whose code that is; kNone: the function's own
-    uint32_t line;      // in it; 0: unknown
+    uint64_t distance;  // bytes from the function's start to the place's first instruction
+    uint32_t call;      // the inlined call with that code; kNone: the function itself
+    uint32_t line;      // in the called function; 0: unknown
   };
   struct Function {
     FileOffset offset;
@@ -80,20 +79,21 @@ class JitDump {
     std::string_view name;
     std::span<const std::byte> code;
     std::span<const Line> lines;  // by distance
-    std::string_view file;        // where there are places
+    std::string_view file;        // set if there are places
     std::span<const Call> calls;
     std::span<const Place> places;  // by distance
   };
 
-  // A dump that is still being written is read as far as it is whole. The file is open, and may be
-  // closed afterwards; `path` is for messages. Errors: those of MappedFile::FromFd;
-  // kInvalidArgument for what is no dump, is of the other byte order or has the processor's times.
+  // Reads an open dump; the caller may close `fd` afterwards. Of a dump that is still being
+  // written, reads all complete records. `path` is for messages. Errors: those of
+  // MappedFile::FromFd; kInvalidArgument if it is no dump, has the other byte order or has
+  // processor timestamps.
   static absl::StatusOr<JitDump> Read(int fd, const std::string& path);
-  // What is read of a dump: pieces of code, moved ones among them, and lines. Far more than JITs
-  // write, and a gigabyte in memory.
+  // Limits on what is read of a dump: pieces of code including moved ones, lines, calls. Far more
+  // than JITs write; at most 1 GiB in memory.
   struct Limits {
     size_t codes = size_t{1} << 22;
-    size_t lines = size_t{1} << 24;  // and places
+    size_t lines = size_t{1} << 24;  // also of places
     size_t calls = size_t{1} << 22;
   };
   static absl::StatusOr<JitDump> Parse(std::span<const std::byte> bytes, const Limits& limits);
@@ -101,27 +101,27 @@ class JitDump {
     return Parse(bytes, Limits());
   }
 
-  // Whether there is more in the dump than was read.
+  // Returns true if a limit was reached.
   bool is_cut() const { return is_cut_; }
 
   bool IsOfUserOrRoot() const { return file_.IsOfUserOrRoot(); }
 
-  // Of the code: EM_… of <elf.h>.
+  // Returns the code's machine, EM_… of <elf.h>.
   uint16_t machine() const { return machine_; }
 
-  // In the order of their times.
+  // Returns all code in time order.
   std::span<const JitCode> codes() const { return codes_; }
 
-  // The process mapped the dump at `mapped_at`, which it does right after it has begun it. If the
-  // dump was begun at another time by its own clock, the process has a clock of its own (time
-  // namespaces): the times of all code become those of the recording's clock. 0 is unknown.
+  // Converts times to the recording's clock if the process has another one (time namespaces).
+  // `mapped_at` is the time at which the process mapped the dump, which is right after it began the
+  // dump; if the dump's own clock disagrees, all times are shifted. 0: unknown.
   void AdjustTimes(uint64_t mapped_at);
 
-  // The function whose code is at this place of the file, null where none is. O(log n).
+  // Returns the function whose code is at this offset of the file; null: none. O(log n).
   const Function* Find(FileOffset offset) const;
-  // The line of the instruction there, null where nothing says.
+  // Returns the line of the instruction at that distance; null: unknown.
   static const Line* LineAt(const Function& function, uint64_t distance);
-  // The same of places.
+  // Returns the place of the instruction at that distance; null: unknown.
   static const Place* PlaceAt(const Function& function, uint64_t distance);
 
  private:
@@ -130,7 +130,7 @@ class JitDump {
   MappedFile file_;
   bool is_cut_ = false;
   uint16_t machine_ = 0;
-  uint64_t began_ = 0;  // by the clock of the process
+  uint64_t began_ = 0;  // start of the dump, by the clock of the process
   std::vector<JitCode> codes_;
   std::vector<Line> lines_;
   std::vector<Call> calls_;

@@ -1,4 +1,4 @@
-// Dumps of JITs (jit_dump.h), for tests.
+// Builds dumps of JITs (jit_dump.h) for tests.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace profiler::symbolize {
 
-// Writes one as a JIT does, of process 7.
+// Builds a dump like those of JITs, for process 7.
 class JitDumpBuilder {
  public:
   explicit JitDumpBuilder(uint32_t magic = 0x4a695444, uint64_t flags = 0,
@@ -23,7 +23,7 @@ class JitDumpBuilder {
     Put(flags);
   }
 
-  // When the JIT began it; 1 unless said.
+  // Sets the time at which the JIT began the dump; default 1.
   JitDumpBuilder& Began(uint64_t time) {
     constexpr size_t kPlace = 24;
     bytes_.replace(kPlace, sizeof(time), reinterpret_cast<const char*>(&time), sizeof(time));

@@ -22,7 +22,7 @@ JitDump Parsed(std::string_view bytes) {
   return dump.ok() ? *std::move(dump) : JitDump();
 }
 
-// What the code there is, and its line.
+// Returns name and line of the code at `offset`.
 std::string NameAt(const JitDump& dump, uint64_t offset) {
   const JitDump::Function* function = dump.Find(FileOffset{offset});
   if (function == nullptr) return "-";
@@ -33,7 +33,7 @@ std::string NameAt(const JitDump& dump, uint64_t offset) {
   return text;
 }
 
-// "time address+size name", a line each.
+// Formats all code as "time address+size name", one per line.
 std::string CodesOf(const JitDump& dump) {
   return absl::StrJoin(dump.codes(), "\n", [&](std::string* out, const JitCode& code) {
     absl::StrAppend(out, code.time, " ", absl::Hex(code.start.value), "+", code.size, " ",
@@ -55,7 +55,7 @@ TEST(JitDumpTest, CodeThatIsLoadedWhereOtherCodeWasHasAPlaceOfItsOwn) {
   EXPECT_EQ(NameAt(dump, dump.codes()[0].offset.value + 4), "-");
 }
 
-// A process of a time namespace has a CLOCK_MONOTONIC of its own.
+// A process in a time namespace has its own CLOCK_MONOTONIC.
 TEST(JitDumpTest, TimesOfAnotherClockBecomeThoseOfTheRecording) {
   constexpr uint64_t kSecond = 1'000'000'000;
   const auto codes_of = [](uint64_t began, uint64_t mapped_at) {
@@ -98,7 +98,7 @@ TEST(JitDumpTest, CodeThatIsMovedKeepsItsPlace) {
                                 .Load(10, 0x1000, 1, "first", "abcd")
                                 .Load(11, 0x3000, 2, "second", "ab")
                                 .Move(30, 0x2000, 4, 1)
-                                .Move(31, 0x9000, 4, 77)  // of what was never loaded
+                                .Move(31, 0x9000, 4, 77)  // was never loaded
                                 .bytes();
   EXPECT_EQ(CodesOf(Parsed(bytes)), "10 1000+4 first+0\n11 3000+2 second+0\n30 2000+4 first+0");
 }
@@ -134,7 +134,7 @@ TEST(JitDumpTest, LinesThatCountAnElfHeaderAreTakenBackByIt) {
 }
 
 TEST(JitDumpTest, LinesThatAreNotAllOfTheFunctionAreNotBelieved) {
-  // As node 20 writes a name whose memory it has freed.
+  // node 20 writes names from freed memory like this.
   const std::string freed("\x99\xdb\x8a\xfa\7\0\0\0\x90\x2c\xa8\x7f\xad\4", 14);
   const std::string bytes = JitDumpBuilder()
                                 .Lines(0x1000, {{0x1040, 2, freed}, {0x1042, 3, freed}})
@@ -167,7 +167,7 @@ TEST(JitDumpTest, SizesThatAreNotThereAreNotBelieved) {
   JitDumpBuilder huge;
   huge.Load(10, 0x1000, 1, "good", "abcd");
   std::string body(40, '\0');
-  body[24] = '\x7f';  // 127 bytes of code, of which none follow
+  body[24] = '\x7f';  // 127 bytes of code, but none follow
   huge.Record(0, 11, body + "short" + '\0');
   huge.Record(2, 12, std::string(16, '\xff'));  // 2^64 lines
   huge.Load(13, ~uint64_t{0} - 1, 3, "around the end", "abcd");
@@ -185,7 +185,7 @@ TEST(JitDumpTest, SaysWhyAFileIsOfNoUse) {
   EXPECT_THAT(error_of(JitDumpBuilder(0x4a695444, 1).bytes()), HasSubstr("the processor's clock"));
 }
 
-// The calls at a distance, innermost first.
+// Returns the calls at a distance, innermost first.
 std::string CallsAt(const JitDump& dump, uint64_t distance) {
   const JitDump::Function& function = *dump.Find(dump.codes().front().offset);
   const JitDump::Place* const place = JitDump::PlaceAt(function, distance);
@@ -244,13 +244,13 @@ TEST_F(WrittenDump, CallsAndPlacesThatMakeNoSenseAreNotBelieved) {
     EXPECT_EQ(CodesOf(dump), "10 1000+8 outer+0");
     EXPECT_EQ(CallsAt(dump, 5), "none");
   };
-  calls_[1].caller = 1;  // its own
+  calls_[1].caller = 1;  // itself
   expect_none();
   calls_[1].caller = 0;
-  places_[1].call = 2;  // which there is not
+  places_[1].call = 2;  // does not exist
   expect_none();
   places_[1].call = 1;
-  places_[1].distance = 1;  // before the one before
+  places_[1].distance = 1;  // less than the previous one
   expect_none();
 }
 

@@ -12,13 +12,13 @@ void Put(std::string* out, Values... values) {
   ((*out += TextOf(BytesOf(values))), ...);
 }
 
-// A name ends with NUL, so it has none.
+// Writes a name up to its first NUL, because NUL ends it in the dump.
 void PutName(std::string_view name, std::string* out) {
   *out += name.substr(0, name.find('\0'));
   *out += '\0';
 }
 
-// Appends a record whose fields `put` appends.
+// Appends a record; `put` appends its fields.
 template <class PutFields>
 void PutRecord(uint32_t id, uint64_t time, std::string* dump, PutFields put) {
   const size_t start = dump->size();

@@ -21,7 +21,7 @@ int HexDigit(char c) {
   return -1;
 }
 
-// Reads one line after another from NUL-terminated text, so that no step needs an end check.
+// Reads lines of NUL-terminated text; the NUL makes checks for the end unnecessary.
 class LineParser {
  public:
   explicit LineParser(std::vector<std::byte>& text)
@@ -34,7 +34,7 @@ class LineParser {
     std::string_view module;
   };
 
-  // The next line that can be read; false at the end. Puts a NUL after the name.
+  // Reads the next valid line and puts a NUL after its name. Returns false at the end.
   bool Next(Line& line) {
     while (*at_ != 0) {
       const bool good = ParseHead(line);
@@ -52,7 +52,7 @@ class LineParser {
   }
 
  private:
-  // Address, type and the spaces after them.
+  // Reads address, type and the spaces after them.
   bool ParseHead(Line& line) {
     line.address = 0;
     const char* const first = at_;
@@ -73,7 +73,7 @@ class LineParser {
     return newline != nullptr ? newline : at_ + std::strlen(at_);
   }
 
-  // Ends the name before "\t[module]"; the module's name.
+  // Ends the name before "\t[module]" and returns the module's name.
   static std::string_view CutModule(char* name, char* end) {
     char* const tab = static_cast<char*>(std::memchr(name, '\t', static_cast<size_t>(end - name)));
     if (tab == nullptr) return {};
@@ -133,8 +133,8 @@ absl::StatusOr<KernelSymbols> KernelSymbols::Read(const std::string& path) {
 KernelSymbols KernelSymbols::Parse(std::vector<std::byte> text) {
   KernelSymbols result;
   SymbolTableBuilder builder;
-  // The module of each symbol as an index, 0 for the kernel itself; `enclosing` is free until
-  // Build.
+  // Index of the module of each symbol; 0: the kernel itself. Stored in `enclosing`, which is
+  // unused until Build.
   absl::flat_hash_map<std::string_view, uint32_t> index_of = {{"", 0}};
   builder.Reserve(text.size() / 48);
   bool all_zero = true;

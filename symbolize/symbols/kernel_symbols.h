@@ -1,14 +1,14 @@
-// The kernel's symbols, as /proc/kallsyms lists them.
+// Reads the kernel's symbols from /proc/kallsyms.
 //
 //   ffffffff81000000 T _stext
 //   ffffffffc0a31000 t nf_conntrack_in\t[nf_conntrack]
 //
-// Text symbols (t, T, w, W) and data (d, D, b, B), which bound them, are kept. Ends are not listed:
-// a symbol ends where the next one starts, and the last one of the kernel or of a module at the end
-// of the page after its own.
+// Keeps text symbols (t, T, w, W), and data symbols (d, D, b, B) as their bounds. The list has no
+// ends: a symbol ends at the start of the next one, and the last one of the kernel or of a module
+// ends one page after its own page.
 //
-// Source: Linux kernel/kallsyms.c (s_show); tools/perf/util/symbol.c (__dso__load_kallsyms) for
-// which symbols count.
+// Source: Linux kernel/kallsyms.c (s_show); tools/perf/util/symbol.c (__dso__load_kallsyms) for the
+// choice of symbols.
 
 #pragma once
 
@@ -23,33 +23,33 @@
 
 namespace profiler::symbolize {
 
-// True for the name of an image that a recording says is the kernel's or a module's, if it is the
-// kernel's: [kernel.kallsyms]_text, [kernel.vmlinux], /boot/vmlinux-6.1, /proc/kcore.
+// Returns true if `name`, the path of a kernel or module image in a recording, is the kernel's:
+// [kernel.kallsyms]_text, [kernel.vmlinux], /boot/vmlinux-6.1, /proc/kcore.
 bool IsKernelItself(std::string_view name);
-// True for the name of the kernel in a table of build-ids, where any file except a module's is the
-// kernel's: perf names it after the file that it had the symbols of, such as one in its cache.
+// Returns true if `name` in a table of build-ids is the kernel's. There any file except a module is
+// the kernel's, because perf uses the path of the file with the symbols, such as one in its cache.
 bool IsKernelInBuildIds(std::string_view name);
 
 class KernelSymbols {
  public:
-  // Errors: those of open(2) and read(2).
+  // Reads a file. Errors: those of open(2) and read(2).
   static absl::StatusOr<KernelSymbols> Read(const std::string& path);
-  // Takes the text over; its last byte must be NUL. Lines that cannot be read are skipped.
+  // Parses and keeps the text, whose last byte must be NUL. Skips invalid lines.
   static KernelSymbols Parse(std::vector<std::byte> text);
 
   const SymbolTable& table() const { return table_; }
-  // Every address is 0: kernel.kptr_restrict hides them from this reader.
+  // Returns true if all addresses are 0, because kernel.kptr_restrict hides them from this process.
   bool restricted() const { return restricted_; }
 
-  // The address of `_text` or `_stext`, which recordings name to say where the kernel was; 0 where
-  // there is none, and for other names.
+  // Returns the address of `_text` or `_stext`, one of which recordings use to store the kernel's
+  // address. Returns 0 if there is none, and for other names.
   uint64_t ReferenceAddress(std::string_view name) const;
-  // Where the first function of a module stands; 0 where no such module is loaded.
+  // Returns the address of a module's first function; 0 if no such module is loaded.
   uint64_t FirstOfModule(std::string_view name) const;
 
-  // Functions of the scheduler, which a thread that waits is always in: what /proc/PID/wchan passes
-  // over as well (in_sched_functions, kernel/sched/core.c, Linux 6.18). From `start` up to `end`;
-  // both are 0 where they are not known.
+  // Address range of the scheduler's functions, in which every waiting thread is; /proc/PID/wchan
+  // skips them too (in_sched_functions, kernel/sched/core.c, Linux 6.18). `end` is exclusive; both
+  // are 0 if unknown.
   struct Range {
     uint64_t start = 0, end = 0;
     bool Has(uint64_t address) const { return address >= start && address < end; }
@@ -58,7 +58,8 @@ class KernelSymbols {
 
  private:
   SymbolTable table_;
-  absl::flat_hash_map<std::string, uint64_t> modules_;  // their first functions, by name
+  absl::flat_hash_map<std::string, uint64_t> modules_;  // address of the first function, by module
+                                                        // name
   uint64_t text_ = 0;
   uint64_t stext_ = 0;
   Range scheduler_;

@@ -1,5 +1,5 @@
-// LLVM's demanglers under one signature. Up to version 16 they take a C string and a buffer of the
-// caller's, which may be absent; from version 17 on a view.
+// Calls LLVM's demanglers with one signature. Up to version 16 they take a C string and an optional
+// buffer, from version 17 on a string view.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace profiler::symbolize {
 struct Free {
   void operator()(char* text) const { std::free(text); }
 };
-// What demanglers return: null where the name is not one of theirs.
+// Result of a demangler; null if it does not know the form of the name.
 using DemangledText = std::unique_ptr<char, Free>;
 
 inline DemangledText CallDemangler(char* (*demangler)(const char*, char*, size_t*, int*),

@@ -1,5 +1,5 @@
-// Code that a virtual machine made, as whoever reads the machine's tables tells of it while the
-// process lives: what lies where from now on, under which name, and what was inlined into it.
+// The interface for code of a running virtual machine: reports from readers of the machine's tables
+// about names, addresses and inlined calls.
 //
 //   ManagedCode (symbolize/unwind)  ──▶ CodeSink ──▶ a dump as JITs write them (jit_dump_writer.h)
 //   meets a frame in new code
@@ -16,31 +16,32 @@
 
 namespace profiler::symbolize {
 
-// Views are good for the call that they are given to.
+// A piece of code. Views are valid during the call that gets it.
 struct MadeCode {
   RuntimeAddress start;
-  // Its bytes, or bytecodes; not empty. That there are so many at `start` is what names addresses.
+  // Its machine code or bytecodes; not empty. Its size decides which addresses have this name.
   std::span<const std::byte> bytes;
-  bool is_bytecode = false;  // of a virtual machine: nothing that a processor executes
-  std::string_view name;     // without NUL
-  std::string_view file;     // of its source; empty: unknown
-  // What was inlined into it, and which line is where, by distance; as JitDump has them.
+  bool is_bytecode = false;  // bytecode, not machine code
+  std::string_view name;     // contains no NUL
+  std::string_view file;     // source file; empty: unknown
+  // Inlined calls, and places by distance, as in JitDump.
   std::span<const JitDump::Call> calls;
   std::span<const JitDump::Place> places;
 };
 
-// One process's code through time. Not thread-safe.
+// Receives the code of one process in time order. Not thread-safe.
 class CodeSink {
  public:
   virtual ~CodeSink() = default;
 
-  // The code is there from the sample at hand on, and takes the place of what it overlaps. The same
-  // code may be given again, where something else may have taken its place meanwhile.
+  // Adds code that is in memory from the current sample on. It replaces code that it overlaps. The
+  // same code may be added again, if other code may have replaced it meanwhile.
   virtual void Add(const MadeCode& code) = 0;
-  // Changes where what was given before may have been covered by something else: it has to be given
-  // again when it is met again.
+  // Returns a number that changes when code given before may have been overwritten; then such code
+  // must be added again when it is met again.
   virtual uint64_t Generation() const = 0;
-  // Whether the process tells of its compiled code itself: then only bytecodes are taken.
+  // Returns true if the process writes its own perf map or jitdump; then only bytecodes are
+  // accepted.
   virtual bool LeavesCompiled() const { return false; }
 };
 

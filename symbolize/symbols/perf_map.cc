@@ -10,7 +10,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// A hexadecimal number, with or without 0x, and the space after it.
+// Reads a hexadecimal number, with or without 0x, and the space after it.
 bool ConsumeHex(std::string_view& line, uint64_t& value) {
   if (line.starts_with("0x") || line.starts_with("0X")) line.remove_prefix(2);
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, 16);
@@ -24,10 +24,10 @@ bool ConsumeHex(std::string_view& line, uint64_t& value) {
 }  // namespace
 
 absl::StatusOr<PerfMap> PerfMap::Read(int fd, const std::string& path, size_t most_bytes) {
-  // One more tells whether there are more.
+  // Reads one byte more to detect a larger file.
   PROFILER_ASSIGN_OR_RETURN(std::vector<std::byte> text, ReadTextFile(fd, path, most_bytes + 1));
   const bool is_cut = text.size() - 1 > most_bytes;
-  // The last line may have been cut, too.
+  // The last line may be truncated, so it is dropped.
   for (size_t i = text.size(); is_cut && i-- > 0 && text[i] != std::byte{'\n'};) {
     text[i] = std::byte{0};
   }
@@ -59,8 +59,8 @@ PerfMap PerfMap::Parse(std::vector<std::byte> text, size_t most_functions) {
   return map;
 }
 
-// Goes through the starts and ends in address order; of the functions that are open between two of
-// them, the one written last has the code.
+// Walks over starts and ends in address order. Between two of them, the open function that was
+// written last has the code.
 void PerfMap::Flatten() {
   struct Edge {
     uint64_t at;
@@ -74,7 +74,8 @@ void PerfMap::Flatten() {
     edges.push_back({functions_[i].start + functions_[i].size, i, false});
   }
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.at < b.at; });
-  std::priority_queue<uint32_t> open;  // those that have ended leave when they come to the top
+  std::priority_queue<uint32_t> open;  // functions that have ended are removed when they reach the
+                                       // top
   for (size_t i = 0; i < edges.size(); ++i) {
     if (edges[i].opens) open.push(edges[i].function);
     if (i + 1 < edges.size() && edges[i + 1].at == edges[i].at) continue;

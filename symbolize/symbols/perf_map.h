@@ -1,10 +1,10 @@
-// The map that a JIT writes for profilers: /tmp/perf-PID.map.
+// Reads the map that a JIT writes for profilers: /tmp/perf-PID.map.
 //
 //   7f3a4c001000 1a0 LazyCompile:~add file.js:3
 //   start        size name, the first two in hexadecimal
 //
-// Code memory is used again, so lines overlap: a later line replaces what it overlaps of the
-// earlier ones.
+// Code memory is reused, so lines overlap: a later line replaces the parts of earlier ones that it
+// overlaps.
 //
 // Source: Linux tools/perf/Documentation/jit-interface.txt.
 
@@ -20,7 +20,7 @@
 
 namespace profiler::symbolize {
 
-// Immutable; safe to share between threads.
+// A map. Immutable, so thread-safe.
 class PerfMap {
  public:
   struct Function {
@@ -29,25 +29,25 @@ class PerfMap {
     std::string_view name;  // lives as long as the map
   };
 
-  // What is read of a map: functions, and bytes. Far more than JITs write, and about 700 MiB while
-  // they are sorted.
+  // Limits on what is read of a map. Far more than JITs write; needs about 700 MiB while it is
+  // sorted.
   static constexpr size_t kMostFunctions = size_t{1} << 22;
   static constexpr size_t kMostBytes = size_t{256} << 20;
 
   // Reads an open file; `path` is for messages. Errors: those of read(2).
   static absl::StatusOr<PerfMap> Read(int fd, const std::string& path,
                                       size_t most_bytes = kMostBytes);
-  // Takes the text over; its last byte must be NUL. Lines that cannot be read are skipped.
+  // Parses and keeps the text, whose last byte must be NUL. Skips invalid lines.
   static PerfMap Parse(std::vector<std::byte> text, size_t most_functions = kMostFunctions);
 
-  // Whether there is more in the file than was read.
+  // Returns true if a limit was reached.
   bool is_cut() const { return is_cut_; }
 
-  // The function whose code is at `address`, null where none is. O(log n).
+  // Returns the function whose code is at `address`; null: none. O(log n).
   const Function* Find(uint64_t address) const;
 
  private:
-  // A piece of the address space and who wrote it last.
+  // A piece of the address space, and the last function written there.
   struct Piece {
     uint64_t start;
     uint64_t end;

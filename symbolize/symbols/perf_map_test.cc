@@ -74,7 +74,7 @@ TEST(PerfMapTest, AgreesWithAModelOfSingleBytes) {
   }
 }
 
-// "names, cut": of the first four functions.
+// Formats the first four functions as "names, cut".
 std::string FirstFour(const absl::StatusOr<PerfMap>& map) {
   if (!map.ok()) return map.status().ToString();
   std::string text;

@@ -15,10 +15,10 @@ namespace {
 struct Stub {
   uint64_t start = 0;
   uint64_t size = 0;
-  uint64_t slot = 0;  // address of the GOT entry that it jumps through; 0: unknown
+  uint64_t slot = 0;  // address of its GOT slot; 0: unknown
 };
 
-// What fills a GOT slot.
+// A GOT slot and the symbol that its relocation names.
 struct SlotTarget {
   uint64_t slot = 0;
   Symbol named;  // name and area only
@@ -33,11 +33,12 @@ T ValueAt(std::span<const std::byte> bytes, size_t offset) {
   return value;
 }
 
+// Returns the address of the slot that a stub jumps through; 0 for other code. The slot is relative
+// to the end of the instruction, or to %ebx, which has the GOT's address.
+//
 // x86-64:  [endbr64] [bnd] jmp *disp32(%rip)      f3 0f 1e fa | f2 | ff 25 disp32
 // i386:    [endbr32] jmp *slot                    f3 0f 1e fb | ff 25 imm32
 //          [endbr32] jmp *disp32(%ebx)            …           | ff a3 disp32
-// The slot is relative to the end of the instruction, or to what %ebx has, the GOT's address. 0
-// when the code is another.
 uint64_t X86Slot(const ElfImage& image, std::span<const std::byte> code, uint64_t address) {
   constexpr uint32_t kEndbr64 = 0xfa1e0ff3, kEndbr32 = 0xfb1e0ff3;
   const auto first = ValueAt<uint32_t>(code, 0);
@@ -54,8 +55,8 @@ uint64_t X86Slot(const ElfImage& image, std::span<const std::byte> code, uint64_
   return (table->address.value + displacement) & 0xffffffff;
 }
 
-// Stubs of equal size one after another. The lazy-binding code at the start of .plt is one or more
-// of them that jump through no slot of a symbol.
+// Reads stubs of equal size. The lazy-binding code at the start of .plt looks like one or more
+// stubs whose slots have no symbol.
 void FindX86Stubs(const ElfImage& image, const ElfSection& section, uint64_t default_size,
                   std::vector<Stub>& stubs) {
   const uint64_t size =
@@ -67,7 +68,7 @@ void FindX86Stubs(const ElfImage& image, const ElfSection& section, uint64_t def
 }
 
 // AArch64:  [bti c]; adrp x16, page; ldr x17, [x16, #offset]; add …; br x17
-// Stubs are 16 or 24 bytes long; each ends where the next one starts.
+// Stubs are 16 or 24 bytes long; each ends at the start of the next one.
 void FindArm64Stubs(const ElfSection& section, std::vector<Stub>& stubs) {
   constexpr uint32_t kBtiC = 0xd503245f;
   const std::span<const std::byte> code = section.contents;
@@ -92,7 +93,7 @@ void FindArm64Stubs(const ElfSection& section, std::vector<Stub>& stubs) {
   end_last(section.address.value + code.size());
 }
 
-// The relocations of one section that fill a slot some stub jumps through.
+// Reads the relocations of slots that stubs jump through.
 class RelocationReader {
  public:
   RelocationReader(const ElfImage& image, const SymbolTableBuilder& builder,
@@ -117,7 +118,8 @@ class RelocationReader {
   }
 
  private:
-  // False at the end of the table. What has no addend has 0.
+  // Reads a relocation; its addend is 0 if the table has no addends. Returns false at the end of
+  // the table.
   static bool Get(Elf_Data* table, int index, bool has_addends, GElf_Rela* relocation) {
     if (has_addends) return gelf_getrela(table, index, relocation) != nullptr;
     GElf_Rel plain;
@@ -126,7 +128,7 @@ class RelocationReader {
     return true;
   }
 
-  // What has no addend has it where it is applied.
+  // Without addends in the table, the addend is at the relocated address.
   uint64_t AddendOf(const GElf_Rela& relocation, bool has_addends) const {
     if (has_addends) return static_cast<uint64_t>(relocation.r_addend);
     const ElfAddress place{relocation.r_offset};
@@ -214,7 +216,7 @@ void AddPltSymbols(const ElfImage& image, SymbolTableBuilder& builder) {
   const std::vector<SlotTarget> targets = FindTargets(image, builder, stubs);
 
   if (plt != nullptr && !plt->contents.empty()) {
-    // The stubs inside are found before it, being the innermost symbols.
+    // Stubs inside it are found first, because they are innermost.
     Symbol whole = PltSymbol({plt->address.value, plt->contents.size(), 0});
     whole.area = NameArea::kOwned;
     whole.name = builder.AddOwnName(".plt");

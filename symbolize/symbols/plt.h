@@ -1,5 +1,5 @@
-// The stubs of a procedure linkage table, named after what they call: `malloc@plt`. Symbol tables
-// do not list them.
+// Names the stubs of procedure linkage tables after the functions that they call: `malloc@plt`.
+// Symbol tables do not contain them.
 
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace profiler::symbolize {
 
-// Adds a symbol for each stub of .plt, .plt.sec and .plt.got, and `.plt` for the code at the start
-// of .plt that binds lazily. For x86-64 and AArch64; does nothing for other machines. A stub's code
-// says which GOT slot it jumps through, and the slot's relocation says for which symbol; a stub
-// whose slot is an IFUNC's resolver has the name of the resolver, which must be in `builder`
-// already. A stub without a name is `offset_0x1030@plt`, by its place in the file.
+// Adds a symbol for each stub of .plt, .plt.sec and .plt.got, and `.plt` for the lazy-binding code
+// at the start of .plt. Supports x86 and AArch64; does nothing for other machines. The code of a
+// stub contains the GOT slot that it jumps through, and a relocation of the slot contains the
+// symbol. If an IFUNC fills the slot, the stub has the name of its resolver, which must be in
+// `builder` already. A stub without a name is called `offset_0x1030@plt`, by its file offset.
 void AddPltSymbols(const ElfImage& image, SymbolTableBuilder& builder);
 
 }  // namespace profiler::symbolize

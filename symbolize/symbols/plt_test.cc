@@ -17,7 +17,7 @@ void Append(std::string& out, const T& value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-// A shared library of one machine with nothing in it but the tables that PLT stubs are named by.
+// Builds a shared library that has only the tables from which PLT stubs get names.
 class Library {
  public:
   explicit Library(uint16_t machine) : machine_(machine) {
@@ -25,7 +25,7 @@ class Library {
     dynsym_.assign(sizeof(Elf64_Sym), '\0');
   }
 
-  // A function of another library that GOT slot `slot` leads to.
+  // Adds a function of another library; its address is in GOT slot `slot`.
   Library& Import(std::string_view name, uint64_t slot, bool lazy = true) {
     Elf64_Sym symbol{};
     symbol.st_name = static_cast<uint32_t>(dynstr_.size());
@@ -46,7 +46,7 @@ class Library {
     return *this;
   }
 
-  // "address+size=name" of each symbol, in hexadecimal.
+  // Formats each symbol as "address+size=name", in hexadecimal.
   std::string Symbols() {
     const auto index = static_cast<uint32_t>(headers_.size());
     Add({".dynsym", SHT_DYNSYM, SHF_ALLOC, 0, index + 1, sizeof(Elf64_Sym)}, dynsym_);

@@ -17,7 +17,7 @@ bool ConsumePrefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// A decimal length and that many characters: `3foo`.
+// Reads a decimal length and that many characters: `3foo`.
 std::optional<std::string_view> ConsumeIdentifier(std::string_view& text) {
   size_t length = 0;
   size_t digits = 0;
@@ -55,7 +55,8 @@ void AppendUtf8(uint32_t code, std::string& out) {
   }
 }
 
-// What stands between two dollars: a two-letter name, or `u` and a code point in hexadecimal.
+// Appends the text of an escape between two dollars: a two-letter name, or `u` and a hexadecimal
+// code point.
 bool AppendEscape(std::string_view escape, std::string& out) {
   static constexpr struct {
     std::string_view name;
@@ -79,7 +80,7 @@ bool AppendEscape(std::string_view escape, std::string& out) {
   return true;
 }
 
-// `_$LT$impl$u20$Foo..Bar$GT$` is `<impl Foo::Bar>`; what cannot be read stays as it is.
+// Appends `_$LT$impl$u20$Foo..Bar$GT$` as `<impl Foo::Bar>`. Invalid escapes remain unchanged.
 void AppendLegacyIdentifier(std::string_view identifier, std::string& out) {
   if (identifier.starts_with("_$")) identifier.remove_prefix(1);
   while (!identifier.empty()) {
@@ -101,7 +102,7 @@ void AppendLegacyIdentifier(std::string_view identifier, std::string& out) {
   }
 }
 
-// `.llvm.` and what LLVM appended to it says nothing to a reader.
+// Removes `.llvm.` and the rest, which means nothing to a reader.
 std::string_view WithoutLlvmSuffix(std::string_view name) {
   const size_t suffix = name.find(".llvm.");
   return suffix == std::string_view::npos ? name : name.substr(0, suffix);
@@ -131,7 +132,7 @@ std::optional<std::string> DemangleLegacy(std::string_view name) {
 std::optional<std::string> DemangleV0(std::string_view name) {
   if (!name.starts_with("_R")) return std::nullopt;
   name = WithoutLlvmSuffix(name);
-  // LLVM writes a suffix as ` (.suffix)`; ours stays as the compiler wrote it.
+  // llvm::rustDemangle would write a suffix as ` (.suffix)`; this keeps it unchanged.
   const std::string_view mangled = name.substr(0, name.find('.'));
   const DemangledText text = CallDemangler(llvm::rustDemangle, std::string(mangled));
   if (text == nullptr) return std::nullopt;

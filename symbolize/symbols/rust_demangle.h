@@ -1,4 +1,4 @@
-// Rust's mangled names: the legacy form, which is a C++ name with a hash in it, and v0.
+// Demangles Rust's names: the legacy form, which is a C++ name with a hash in it, and v0.
 
 #pragma once
 
@@ -8,8 +8,9 @@
 
 namespace profiler::symbolize {
 
-// Empty for what is no Rust name. Of a legacy name the hash is cut off, which is what tells it from
-// a C++ one. A suffix that LLVM added (`.llvm.1234`) is dropped, any other one kept.
+// Returns the demangled name; empty if it is no Rust name. The hash of a legacy name, which
+// distinguishes it from a C++ name, is removed. LLVM's suffix (`.llvm.1234`) is removed too, other
+// suffixes are kept.
 //
 // Sources: rustc `compiler/rustc_symbol_mangling/src/legacy.rs`, RFC 2603.
 std::optional<std::string> DemangleRust(std::string_view name);

@@ -11,14 +11,13 @@
 namespace profiler::symbolize {
 namespace {
 
-// The last symbol of a table has no next one to end at: perf gives it the rest of its page and one
-// more.
+// The last symbol has no next one. Like perf, it ends one page after its own page.
 constexpr uint64_t kPage = 4096;
 
-// A corrupt table can nest symbols as deep as it is long.
+// Bounds the nesting, because in a corrupt table it could be as deep as the table is long.
 constexpr int kMaxNesting = 64;
 
-// Longer than any name in a real program; bounds what a table of strings without ends costs.
+// Longer than any real name. Bounds the cost of a string table without NULs.
 constexpr size_t kLongestName = 1 << 16;
 
 std::string_view NameAt(std::span<const std::byte> names, uint32_t offset) {
@@ -38,8 +37,8 @@ size_t LeadingUnderscores(std::string_view name) {
   return count == std::string_view::npos ? name.size() : count;
 }
 
-// `_ZN1AC1Ev` and `_ZN1AC2Ev`, complete and base constructor (or D1 and D2, destructors), read the
-// same; most aliases in C++ libraries are such pairs, and need no demangling to tell.
+// `_ZN1AC1Ev` and `_ZN1AC2Ev`, complete and base constructor (or D1 and D2, destructors), demangle
+// to the same text. Most aliases in C++ libraries are such pairs, so this check avoids demangling.
 bool AreOneConstructor(std::string_view a, std::string_view b) {
   if (a.size() != b.size() || !a.starts_with("_ZN")) return false;
   const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin());
@@ -56,7 +55,7 @@ auto StartsAfter(std::span<const Symbol> symbols, uint64_t address) {
                               [address](const Symbol& s) { return s.start <= address; });
 }
 
-// The assembler keeps labels of loops and branches (-Wa,-L, or names that do not begin with .L).
+// Assembler labels of loops and branches (-Wa,-L, or names that do not begin with .L).
 bool IsLabelIn(const Symbol& symbol, const Symbol& enclosing) {
   return !symbol.sized && !symbol.typed && enclosing.sized && enclosing.typed && !enclosing.data;
 }
@@ -123,8 +122,8 @@ const Symbol* SymbolTableBuilder::FindStart(uint64_t start) const {
   return symbol.start == start ? &symbol : nullptr;
 }
 
-// Of equal starts the one added first stands first. What an earlier FixUp left is in order already;
-// the rest is sorted by small keys, which is faster than moving symbols about.
+// Sorts by start; stable. Symbols sorted by an earlier FixUp stay in order. The rest is sorted by
+// small keys, which is faster than moving symbols.
 void SymbolTableBuilder::Sort() {
   std::vector<Symbol>& symbols = table_.symbols_;
   const auto middle = symbols.begin() + static_cast<ptrdiff_t>(sorted_);
@@ -153,7 +152,7 @@ bool SymbolTableBuilder::Prefers(const Symbol& other, const Symbol& present) con
   if (other_rank != present_rank) return other_rank > present_rank;
   const std::string_view other_raw = table_.RawName(other);
   const std::string_view present_raw = table_.RawName(present);
-  // The common cases, without demangling: .dynsym repeats .symtab, and constructors come in pairs.
+  // Common cases that need no demangling: .dynsym repeats .symtab, and constructors come in pairs.
   if (other_raw == present_raw || AreOneConstructor(other_raw, present_raw)) return false;
   const std::string present_name = table_.ShownName(present);
   const std::string other_name = table_.ShownName(other);
@@ -187,12 +186,12 @@ void SymbolTableBuilder::FixUp(const EndOf& end_of) {
   sorted_ = symbols.size();
 }
 
-//   enclosing   the nearest symbol before that is still open where this one starts:
+// Sets `enclosing` to the nearest previous symbol that is still open at this one's start:
 //
-//     A |-------------------------|        B, C and D are enclosed by A, so that an address
-//     B    |------|                        after the end of C and before D is A's
-//     C              |--|
-//     D                      |--|
+//   A |-------------------------|        A encloses B, C and D, so an address after the
+//   B    |------|                        end of C and before D belongs to A
+//   C              |--|
+//   D                      |--|
 SymbolTable SymbolTableBuilder::Build() {
   Sort();
   std::vector<Symbol>& symbols = table_.symbols_;

@@ -7,7 +7,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Builds a table from symbols with their names.
+// Builds a table of symbols with names.
 class Table {
  public:
   Table& Add(uint64_t start, uint64_t size, std::string_view name,
@@ -28,7 +28,7 @@ class Table {
   }
   SymbolTable Build() { return builder_.Build(); }
 
-  // "name" or "-" for each address.
+  // Returns the name at each address, or "-".
   static std::string Names(const SymbolTable& table, std::initializer_list<uint64_t> addresses) {
     std::string out;
     for (uint64_t address : addresses) {

@@ -17,8 +17,8 @@ absl::StatusOr<std::vector<std::byte>> ReadTextFile(const std::string& path, siz
 }
 
 absl::StatusOr<std::vector<std::byte>> ReadTextFile(int fd, const std::string& path, size_t limit) {
-  // Files in /proc do not say how large they are. Room that is not reached costs nothing; what is
-  // read at a time is cleared first.
+  // Files in /proc have no size in advance. Unused capacity costs nothing, but resize clears what
+  // it adds, so the file is read in small steps.
   constexpr size_t kUnknownSize = size_t{16} << 20, kStep = 1 << 16;
   struct stat status;
   if (fstat(fd, &status) != 0) return ErrnoStatus(errno, path);

@@ -1,4 +1,4 @@
-// Text that the kernel or another process writes, read whole.
+// Reads text files that the kernel or another process writes.
 
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace profiler::symbolize {
 
-// Files in /proc have no size before they are read, and a JIT may rewrite its map at any time, so
-// these are read into memory and not mapped. At most `limit` bytes; the rest is left out. The last
-// byte is always NUL, on top of the text.
+// Reads at most `limit` bytes and ignores the rest. Appends a NUL. Reads into memory instead of
+// mapping the file, because files in /proc have no size before they are read, and a JIT may rewrite
+// its map at any time.
 //
 // Errors: those of OpenOwnFile (src/base/regular_file.h) and of read(2).
 absl::StatusOr<std::vector<std::byte>> ReadTextFile(const std::string& path, size_t limit);
 
-// The same of an open file; `path` is for messages.
+// Reads an open file in the same way; `path` is for messages.
 absl::StatusOr<std::vector<std::byte>> ReadTextFile(int fd, const std::string& path, size_t limit);
 
 }  // namespace profiler::symbolize

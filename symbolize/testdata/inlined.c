@@ -1,4 +1,4 @@
-// A call inlined into another, with an instruction of its own to be found by. Never run.
+// Two nested inlined calls; the marker text locates their instruction. Never run.
 
 static inline __attribute__((always_inline)) void innermost(void) {
   __asm__ volatile(".ascii \"<innermost>\"");

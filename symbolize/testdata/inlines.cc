@@ -1,5 +1,5 @@
-// A program that compilers inline much of, for tests that compare with other symbolizers. Never
-// run.
+// A program with many inlined calls, for tests that compare with other symbolizers.
+// Never run.
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-// As inlines.cc, in Rust. Never run.
+// The Rust counterpart of inlines.cc. Never run.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,11 +1,11 @@
-// A program with one symbol of each kind that naming has to tell apart. Never run by the tests.
+// A program with one symbol of each kind that naming must distinguish. Never run by the tests.
 
 #include <cstdlib>
 #include <cstring>
 
 extern "C" {
 
-// The text stands in the code, so that a test can find where in the file this symbol is without
+// The marker text is part of the code, so that a test finds the symbol's file offset without
 // reading any header.
 asm(R"(
   .text

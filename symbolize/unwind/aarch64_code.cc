@@ -18,9 +18,9 @@ uint32_t InstructionAt(std::span<const uint8_t> code, size_t at) {
 }
 
 constexpr std::array<uint32_t, 4> kEntries = {0xd503245f, 0xd50324df, 0xd503233f, 0xd503237f};
-// ret, retaa, retab.
+// ret, retaa, retab
 constexpr std::array<uint32_t, 3> kReturns = {0xd65f03c0, 0xd65f0bff, 0xd65f0fff};
-// nop, autiasp, autibsp: nothing that could be seen here.
+// nop, autiasp, autibsp: no visible effect here.
 constexpr std::array<uint32_t, 3> kHints = {0xd503201f, 0xd50323bf, 0xd50323ff};
 
 template <size_t size>
@@ -29,15 +29,15 @@ bool IsOneOf(const std::array<uint32_t, size>& known, uint32_t code) {
 }
 
 bool IsPair(uint32_t code) { return (code >> 27 & 7) == 5; }
-// How a pair is addressed: not at all (stnp), behind, at the offset, in front.
+// Returns the addressing mode of a pair: none (stnp), post-index, offset, pre-index.
 uint32_t PairMode(uint32_t code) { return code >> 23 & 3; }
-// Of one register: an address that is moved, before or behind.
+// Returns true for a single-register access that changes its base, before or after.
 bool IsMovingSingle(uint32_t code) {
   return (code >> 24 & 0x3b) == 0x38 && (code >> 21 & 1) == 0 && (code >> 10 & 1) != 0;
 }
 bool IsVector(uint32_t code) { return (code >> 26 & 1) != 0; }
 
-// Whether it writes the link register, or saves it.
+// Returns true if the instruction writes or saves the link register.
 bool UsesLink(uint32_t code) {
   if (IsArmCall(code)) return true;
   if (IsArmMemoryAccess(code)) {
@@ -46,17 +46,17 @@ bool UsesLink(uint32_t code) {
   return WritesRegister(kArmLink, code);
 }
 
-// The first instructions of a function.
+// Recognizes the first instructions of a function.
 std::optional<WayBack> FromStart(uint32_t code) {
   if (IsArmEntry(code)) return WayBack{.in_link_register = true, .caller_stack = 0};
   const auto access = AsStackAccess(code);
   if (access && !access->is_load && (access->first == kArmLink || access->second == kArmLink)) {
     WayBack back{.in_link_register = true};
-    // What has to move the stack pointer first has nothing on the stack yet.
+    // An instruction that moves the stack pointer now means that nothing is on the stack yet.
     if (AccessMovesStack(code) < 0) back.caller_stack = 0;
     return back;
   }
-  // add x29, sp, #bytes, which is mov x29, sp as well: the record is there.
+  // add x29, sp, #bytes, or mov x29, sp: the frame record is complete.
   const auto record = AddedTo(kArmSp, code);
   if (record && ArmRt(code) == kArmFp && *record >= 0 && *record % kWord == 0) {
     const auto slot = static_cast<uint64_t>(*record / kWord);
@@ -65,10 +65,10 @@ std::optional<WayBack> FromStart(uint32_t code) {
   return std::nullopt;
 }
 
-// What takes a frame down, up to the return.
+// Follows the instructions that remove a frame, up to the return.
 std::optional<WayBack> ToReturn(std::span<const uint8_t> code, bool link_is_known) {
   WayBack back{.in_link_register = true};
-  int64_t words = 0;  // that the stack pointer has moved
+  int64_t words = 0;  // by which the stack pointer has moved
   for (size_t at = 0; at < code.size(); at += kAArch64Instruction) {
     const uint32_t instruction = InstructionAt(code, at);
     if (ReturnsByLink(instruction)) {
@@ -146,7 +146,7 @@ std::optional<int64_t> AddedTo(unsigned base, uint32_t code) {
   return (code >> 30 & 1) != 0 ? -bytes : bytes;
 }
 
-// 31 is the stack pointer for some instructions, and zero for the others.
+// 31 is the stack pointer in some instructions, and zero in others.
 bool WritesStackPointer(uint32_t code) {
   if (IsArmMemoryAccess(code)) return AccessMovesStack(code) != 0;
   if (ArmRt(code) != kArmSp) return false;
@@ -163,7 +163,7 @@ bool WritesRegister(unsigned number, uint32_t code) {
   const bool moves_address = (IsPair(code) && (PairMode(code) & 1) != 0) || IsMovingSingle(code);
   if (moves_address && ArmRn(code) == number) return true;
   if (IsVector(code)) return false;
-  // What is not known to be a store may be a load.
+  // Anything that is not certainly a store may be a load.
   const bool is_store =
       IsPair(code) ? (code >> 22 & 1) == 0 : (code >> 27 & 7) == 7 && (code >> 22 & 3) == 0;
   return !is_store && (ArmRt(code) == number || (IsPair(code) && Rt2(code) == number));
@@ -188,7 +188,7 @@ std::optional<uint64_t> TargetOfCall(uint32_t call, uint64_t address) {
 
 //    op immlo 1 0 0 0 0 ├── immhi ──┤├ Rd ┤    adr, adrp
 std::optional<uint64_t> TakenAddress(uint32_t before, uint32_t code, uint64_t address) {
-  constexpr uint64_t kPage = 4096;  // of adrp, whatever the kernel's are
+  constexpr uint64_t kPage = 4096;  // unit of adrp, whatever the kernel's page size
   constexpr uint32_t kAdr = 0x10000000, kAdrp = 0x90000000, kMask = 0x9f000000;
   const auto distance = [](uint32_t adr) {
     return static_cast<uint64_t>(SignedBits((adr >> 5 & 0x7ffff) << 2 | (adr >> 29 & 3), 21));

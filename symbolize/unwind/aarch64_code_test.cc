@@ -12,7 +12,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Encodings as GNU as gives them.
+// Encodings from GNU as.
 constexpr uint32_t kBtiC = 0xd503245f, kPaciasp = 0xd503233f, kAutiasp = 0xd50323bf,
                    kRet = 0xd65f03c0, kRetaa = 0xd65f0bff, kBl = 0x94000004, kBlr = 0xd63f0020,
                    kBlraa = 0xd73f0822, kB = 0x14000002;

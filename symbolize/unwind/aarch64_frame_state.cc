@@ -12,7 +12,7 @@ using Flow = FrameInstruction::Flow;
 
 constexpr int32_t kWord = 8;
 constexpr uint32_t kNop = 0xd503201f;
-// mov x29, #0, and mov x29, xzr.
+// mov x29, #0 and mov x29, xzr
 constexpr uint32_t kZeroFp = 0xd280001d, kZeroFpByRegister = 0xaa1f03fd;
 
 bool IsCompareAndBranch(uint32_t code) { return (code & 0x7e000000) == 0x34000000; }
@@ -20,7 +20,7 @@ bool IsTestAndBranch(uint32_t code) { return (code & 0x7e000000) == 0x36000000; 
 bool IsConditionalBranch(uint32_t code) { return (code & 0xff000000) == 0x54000000; }
 bool IsBranch(uint32_t code) { return code >> 26 == 0x05; }
 
-// The caller's registers that it puts on the stack, or takes from there.
+// Records that the instruction saves or restores the caller's fp or link register.
 void AccessStack(const StackAccess& access, FrameState* state) {
   for (const auto& [number, offset] :
        {std::pair(access.first, access.offset), std::pair(access.second, access.offset + kWord)}) {
@@ -53,7 +53,7 @@ void MoveStack(uint32_t code, FrameState* state) {
   } else {
     state->depth.reset();
   }
-  // What was popped is no longer there.
+  // Slots below the stack pointer were popped.
   if (!state->depth) return;
   if (*state->depth < state->saved_fp) state->saved_fp = 0;
   if (*state->depth < state->saved_return) state->saved_return = 0;
@@ -89,7 +89,7 @@ std::optional<ElfAddress> ArmTarget(uint32_t code, ElfAddress address) {
 
 bool IsArmPadding(uint32_t code) { return code == kNop; }
 
-// What saves other registers may stand anywhere, behind what decides that they are needed.
+// Saving of other registers is no sign: it may be anywhere, after a check that they are needed.
 bool IsArmPrologue(uint32_t code) {
   if (IsArmEntry(code)) return true;
   const auto access = AsStackAccess(code);

@@ -1,4 +1,4 @@
-// What FrameInstruction (frame_state.h) says of an instruction of AArch64, `code`.
+// Implements FrameInstruction (frame_state.h) for an AArch64 instruction, `code`.
 //
 // Private to this package.
 

@@ -11,19 +11,19 @@ namespace {
 
 using Code = std::span<const uint8_t>;
 
-// By the names of x86-64. Of i386 they are the same, without kWide.
+// Encodings of x86-64. Those of i386 are the same without kWide.
 constexpr std::array<uint8_t, 3> kEndBranch = {0xf3, 0x0f, 0x1e};
-constexpr uint8_t kEndBranch64 = 0xfa, kEndBranch32 = 0xfb;  // what follows it
+constexpr uint8_t kEndBranch64 = 0xfa, kEndBranch32 = 0xfb;  // the byte after kEndBranch
 constexpr uint8_t kPushFp = 0x55;                            // push rbp
-constexpr uint8_t kWide = 0x48;                              // in front of what has 64 bits
-// mov rbp, rsp, in either encoding.
+constexpr uint8_t kWide = 0x48;                              // prefix of 64-bit instructions
+// mov rbp, rsp in both encodings
 constexpr std::array<uint8_t, 2> kMoveStore = {0x89, 0xe5};
 constexpr std::array<uint8_t, 2> kMoveLoad = {0x8b, 0xec};
 constexpr std::array<uint8_t, 2> kSubtractByte = {0x83, 0xec};  // sub rsp, imm8
 constexpr std::array<uint8_t, 2> kAddByte = {0x83, 0xc4};       // add rsp, imm8
 constexpr std::array<uint8_t, 2> kAddWord = {0x81, 0xc4};       // add rsp, imm32
-constexpr uint8_t kPop = 0x58;                                  // and the register
-constexpr uint8_t kUpper = 0x41;                                // in front of one of r8 … r15
+constexpr uint8_t kPop = 0x58;                                  // plus the register number
+constexpr uint8_t kUpper = 0x41;                                // prefix of r8 … r15
 constexpr uint8_t kStackPointer = 4, kFramePointer = 5;
 constexpr uint8_t kReturn = 0xc3;
 constexpr uint8_t kReturnAndPop = 0xc2;
@@ -34,21 +34,20 @@ bool BeginsWith(Code code, const std::array<uint8_t, size>& instruction) {
   return code.size() >= size && std::equal(instruction.begin(), instruction.end(), code.begin());
 }
 
-// The instruction behind the prefix that all of those have which count with 64 bits; empty for one
-// that does not.
+// Removes the prefix of 64-bit instructions. Empty if the instruction has none.
 Code OfFullWidth(Architecture architecture, Code code) {
   if (architecture == Architecture::kI386) return code;
   return code[0] == kWide ? code.subspan(1) : Code();
 }
 
-// The length of a call through a register; 0 for all else.
+// Returns the length of a call through a register; 0 for other instructions.
 size_t LengthOfCall(Architecture architecture, Code code) {
   const bool is_upper = architecture == Architecture::kX86_64 && code[0] == kUpper;
   const size_t prefix = is_upper ? 1 : 0;
   return code[prefix] == 0xff && (code[prefix + 1] & 0xf8) == 0xd0 ? prefix + 2 : 0;
 }
 
-// The first instructions of a function.
+// Recognizes the first instructions of a function.
 std::optional<WayBack> WayBackFromStart(Architecture architecture, Code code) {
   const uint8_t end_branch = architecture == Architecture::kI386 ? kEndBranch32 : kEndBranch64;
   const bool is_end_branch = BeginsWith(code, kEndBranch) && code[kEndBranch.size()] == end_branch;
@@ -60,7 +59,7 @@ std::optional<WayBack> WayBackFromStart(Architecture architecture, Code code) {
   return std::nullopt;
 }
 
-// What takes a frame down, up to the return.
+// Follows the instructions that remove a frame, up to the return.
 std::optional<WayBack> WayBackToReturn(Architecture architecture, Code code) {
   const uint64_t word = WordSize(architecture);
   WayBack back;

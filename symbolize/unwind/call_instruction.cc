@@ -5,11 +5,11 @@
 namespace profiler::symbolize {
 namespace {
 
-// call rel32: e8 and four bytes.
+// call rel32: e8 and four bytes
 constexpr uint8_t kCallRelative = 0xe8;
 constexpr size_t kCallRelativeSize = 5;
 
-// The length of an instruction of one byte, ModRM, maybe SIB, maybe a displacement.
+// Returns the length of an instruction: opcode byte, ModRM, optional SIB and displacement.
 size_t LengthWithModRm(uint8_t modrm, uint8_t sib) {
   constexpr size_t kOpcodeAndModRm = 2;
   const unsigned mode = modrm >> 6;
@@ -21,7 +21,7 @@ size_t LengthWithModRm(uint8_t modrm, uint8_t sib) {
   return kOpcodeAndModRm + sib_size + displacement;
 }
 
-// ff /2: call with an operand in a register or in memory.
+// Returns true for ff /2: call with a register or memory operand.
 bool EndsInIndirectCall(std::span<const uint8_t, kLongestCall> code) {
   for (size_t length = 2; length < code.size(); ++length) {
     const size_t at = code.size() - length;
@@ -43,7 +43,7 @@ bool EndsInCall(Architecture architecture, std::span<const uint8_t, kLongestCall
   uint32_t last = 0;
   std::memcpy(&last, code.data() + kLongestCall - sizeof(last), sizeof(last));
   const bool is_bl = last >> 26 == 0x25;
-  // BLR, and BLRAA … BLRABZ, which check a signature.
+  // blr, and blraa … blrabz, which check a signature.
   const bool is_blr = (last & 0xfefff000) == 0xd63f0000;
   return is_bl || is_blr;
 }

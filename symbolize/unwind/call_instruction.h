@@ -1,4 +1,4 @@
-// Whether code calls: what tells a return address from any other address.
+// Recognizes calls; an address after a call may be a return address.
 //
 // Private to this package.
 
@@ -14,8 +14,8 @@ namespace profiler::symbolize {
 
 inline constexpr size_t kLongestCall = 8;
 
-// Whether `code` ends in a call. On x86, where instructions cannot be told apart from their end,
-// whether it may: call rel32, or call with any operand in register or memory.
+// Returns true if `code` ends with a call. On x86, instructions cannot be decoded backwards, so
+// true only means that it may: call rel32, or call with any register or memory operand.
 bool EndsInCall(Architecture architecture, std::span<const uint8_t, kLongestCall> code);
 
 }  // namespace profiler::symbolize

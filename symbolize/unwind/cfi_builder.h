@@ -1,4 +1,4 @@
-// Call frame information, and ELF files that hold it, byte by byte. For tests.
+// Builds call frame information, and ELF files with it, byte by byte, for tests.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace profiler::symbolize {
 
-// Bytes that grow: fixed-size and variable-length numbers.
+// Appends fixed-size and variable-length numbers.
 class ByteBuilder {
  public:
   ByteBuilder() = default;
@@ -54,7 +54,7 @@ class ByteBuilder {
     bytes_.insert(bytes_.end(), other.bytes_.begin(), other.bytes_.end());
     return *this;
   }
-  // Its length and it.
+  // Appends the length of `other` and its bytes.
   ByteBuilder& Block(const ByteBuilder& other) { return Uleb(other.size()).Bytes(other); }
   ByteBuilder& Pad(size_t alignment, int value = 0) {
     while (size() % alignment != 0) U8(value);
@@ -99,8 +99,8 @@ struct FdeSpec {
   ByteBuilder instructions;
 };
 
-// .eh_frame with one CIE; pointers are PC-relative in 4 bytes where the augmentation has 'R', else
-// absolute.
+// Builds an .eh_frame with one CIE. Pointers are PC-relative in 4 bytes if the augmentation has
+// 'R', else absolute.
 class EhFrameBuilder {
  public:
   EhFrameBuilder(uint64_t address, const CieSpec& cie) : address_(address), cie_(cie) {
@@ -131,7 +131,7 @@ class EhFrameBuilder {
     starts_.push_back(fde.start);
     ByteBuilder body;
     const size_t here = section_.size() + 4;
-    body.U32(static_cast<uint32_t>(here));  // back to the CIE, which is at 0
+    body.U32(static_cast<uint32_t>(here));  // back to the CIE, which is at offset 0
     if (cie_.augmentation.find('R') != std::string::npos) {
       body.U32(static_cast<uint32_t>(fde.start - (address_ + here + 4)));
       body.U32(static_cast<uint32_t>(fde.size));
@@ -152,10 +152,10 @@ class EhFrameBuilder {
 
   uint64_t address() const { return address_; }
   const ByteBuilder& section() const { return section_; }
-  // Of the FDE numbered so.
+  // Returns the offset of FDE number `fde`.
   size_t offset(size_t fde) const { return offsets_[fde]; }
 
-  // .eh_frame_hdr at `address`: the table is sorted if the FDEs were added in order.
+  // Returns an .eh_frame_hdr at `address`. Its table is sorted if FDEs were added in order.
   ByteBuilder Header(uint64_t address) const {
     ByteBuilder header{1, 0x1b, 0x03, 0x3b};
     header.U32(static_cast<uint32_t>(address_ - (address + 4)));
@@ -179,7 +179,7 @@ class EhFrameBuilder {
   std::vector<uint64_t> starts_;
 };
 
-// .debug_frame of one CIE (version 4) and its FDEs.
+// Builds a .debug_frame with one CIE (version 4) and its FDEs.
 inline ByteBuilder DebugFrame(const ByteBuilder& common_instructions,
                               const std::vector<FdeSpec>& functions) {
   ByteBuilder cie;
@@ -195,8 +195,8 @@ inline ByteBuilder DebugFrame(const ByteBuilder& common_instructions,
   return section;
 }
 
-// An ELF file of sections, and of segments where a test adds some: those are headers alone, and the
-// bytes that they promise need not be there. With 32 bits for i386, else with 64.
+// Builds an ELF file with sections, and with segment headers whose contents need not exist. 32 bits
+// for i386, else 64.
 class ElfBuilder {
  public:
   explicit ElfBuilder(uint16_t machine = EM_X86_64) : machine_(machine) {}
@@ -238,7 +238,7 @@ class ElfBuilder {
     uint32_t flags;
   };
 
-  // A number of a header, which has less room for it in some files.
+  // Sets a header field, whose type depends on the ELF class.
   template <class T>
   static void Set(T& field, uint64_t value) {
     field = static_cast<T>(value);

@@ -7,15 +7,15 @@
 namespace profiler::symbolize {
 namespace {
 
-// Compilers nest to two or three.
+// Compilers nest two or three deep.
 constexpr size_t kMaxRemembered = 64;
 
-// The three instructions that have an operand in their low six bits.
+// These three instructions have an operand in their low six bits.
 constexpr uint8_t kHighBits = 0xc0;
 constexpr uint8_t kLowBits = 0x3f;
 
-// Not in elfutils' dwarf.h of 2022. On AArch64 0x2d, which is DW_CFA_GNU_window_save elsewhere,
-// tells that the return address is signed from here on.
+// Missing in elfutils' dwarf.h of 2022. On AArch64, 0x2d (elsewhere DW_CFA_GNU_window_save) means
+// that the return address is signed from here on.
 constexpr uint8_t kAArch64NegateStateWithPc = 0x2c;
 constexpr uint8_t kAArch64NegateState = 0x2d;
 
@@ -93,8 +93,8 @@ CfiProgram::Step CfiProgram::AdvanceBy(uint64_t distance) {
 }
 
 CfiProgram::Step CfiProgram::SetRegister(uint64_t number, RegisterRule rule) {
-  // Others, such as vector registers, are of no use. AArch64's 32 is no register of a frame; here
-  // it stands for the pc.
+  // Ignores others, such as vector registers. AArch64's 32 is no register of a frame; this code
+  // uses it for the pc.
   const bool is_pc_only = architecture_ == Architecture::kAArch64 && number == 32;
   if (number < kRegisters && !is_pc_only) rules_.registers[number] = rule;
   return Step::kNext;
@@ -163,12 +163,12 @@ CfiProgram::Step CfiProgram::ExecuteExtended(uint8_t op, DwarfReader& code) {
       rules_ = remembered_.back();
       remembered_.pop_back();
       return Step::kNext;
-    case DW_CFA_GNU_args_size:  // how much a call pushed; the CFA says it as well
+    case DW_CFA_GNU_args_size:  // size of pushed arguments; the CFA includes it
       code.Uleb();
       return Step::kNext;
     case kAArch64NegateState:
     case kAArch64NegateStateWithPc:
-      // Signatures are taken off every return address, told or not.
+      // Signatures are removed from every return address, with or without this instruction.
       return architecture_ == Architecture::kAArch64 ? Step::kNext : Step::kMalformed;
     case DW_CFA_def_cfa:
     case DW_CFA_def_cfa_register:
@@ -197,7 +197,7 @@ CfiProgram::Step CfiProgram::SetCfa(uint8_t op, DwarfReader& code) {
     default:
       break;
   }
-  // The others change one half of a register and its offset.
+  // The others change only the register or only the offset.
   if (rules_.cfa.kind != CfaRule::kRegister) return Step::kMalformed;
   switch (op) {
     case DW_CFA_def_cfa_register:
@@ -213,8 +213,8 @@ CfiProgram::Step CfiProgram::SetCfa(uint8_t op, DwarfReader& code) {
   }
 }
 
-// Registers that were told by the stack pointer at an instruction before stay where they are when
-// it moves (FrameRules::told_at).
+// Marks registers whose rules are relative to the stack pointer and were set at an earlier
+// instruction: their slots do not move with it (FrameRules::told_at).
 CfiProgram::Step CfiProgram::SetCfaExpression(DwarfReader& code) {
   const CfaRule before = rules_.cfa;
   rules_.cfa = {.kind = CfaRule::kExpression};
@@ -241,7 +241,7 @@ bool CfiProgram::IsFromStackPointer(int64_t offset, uint32_t size) const {
 }
 
 CfiProgram::Step CfiProgram::SetRule(uint8_t op, DwarfReader& code) {
-  const uint64_t number = code.Uleb();  // first operand of them all
+  const uint64_t number = code.Uleb();  // first operand of all
   RegisterRule rule;
   switch (op) {
     case DW_CFA_restore_extended:

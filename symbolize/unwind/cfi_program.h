@@ -1,11 +1,9 @@
-// Runs the instructions of a CIE and an FDE, which build the rows of a table
+// Runs the instructions of a CIE and an FDE, which build the rows of a table one after the other:
 //
 //   address      CFA        rbx      rbp      return address
 //   start        rsp+8      —        —        CFA−8
 //   start+1      rsp+16     —        CFA−16   CFA−8
 //   …
-//
-// one after the other.
 //
 // Source: DWARF 5, 6.4.2 and 7.24; DW_CFA_GNU_* of binutils; DW_CFA_AARCH64_*.
 //
@@ -25,21 +23,20 @@
 
 namespace profiler::symbolize {
 
-// Reused from function to function, so that what is remembered takes no new memory. Not
-// thread-safe.
+// An interpreter. Reuse one object for many functions to reuse its memory. Not thread-safe.
 class CfiProgram {
  public:
-  // [start, end) have these rules; to go on, return true.
+  // Receives the rules of [start, end). Returns true to continue.
   using RowVisitor = absl::FunctionRef<bool(uint64_t start, uint64_t end, const FrameRules&)>;
 
   struct Outcome {
-    uint64_t instructions = 0;  // that were run, those of the CIE among them
-    bool is_cut = false;        // there are more than were allowed, and rows are missing
+    uint64_t instructions = 0;  // number of instructions that ran, including the CIE's
+    bool is_cut = false;        // the limit was reached, so rows are missing
   };
 
-  // The rows of `function`, in order and without overlap, as long as `visit` returns true and the
-  // instructions make sense: at one that does not the rows end. So they do after `most`
-  // instructions. Time by the number of instructions.
+  // Calls `visit` for each row of `function`, in order and without overlap. Stops if `visit`
+  // returns false, at an invalid instruction, and after `most` instructions. Time is linear in the
+  // number of instructions.
   Outcome Run(Architecture architecture, const FrameSection& section, const FunctionEntry& function,
               uint64_t most, RowVisitor visit);
 
@@ -65,12 +62,12 @@ class CfiProgram {
   Architecture architecture_ = kNativeArchitecture;
   const FrameSection* section_ = nullptr;
   const FunctionEntry* function_ = nullptr;
-  uint64_t code_address_ = 0;  // in memory, of the instructions that run
+  uint64_t code_address_ = 0;  // memory address of the running instructions
   uint64_t most_ = 0;          // instructions
   Outcome outcome_;
   uint64_t location_ = 0;
-  uint64_t next_location_ = 0;    // of kAdvance
-  uint64_t last_expression_ = 0;  // location_ when a register's expression was told last
+  uint64_t next_location_ = 0;    // for kAdvance
+  uint64_t last_expression_ = 0;  // location_ at which a register's expression was last set
   FrameRules rules_;
   FrameRules initial_;  // after the CIE
   std::vector<FrameRules> remembered_;

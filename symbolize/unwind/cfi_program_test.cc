@@ -15,7 +15,7 @@ std::string Signed(int64_t value) {
   return value < 0 ? absl::StrCat(value) : absl::StrCat("+", value);
 }
 
-// The bytes of an expression, in hexadecimal.
+// Formats the bytes of an expression in hexadecimal.
 std::string ExpressionText(const FrameRules& rules, int64_t offset, uint32_t size) {
   std::string text = "(";
   for (const std::byte b : rules.Expression(offset, size)) {
@@ -67,7 +67,7 @@ std::string RowText(uint64_t start, uint64_t end, const FrameRules& rules) {
   return text;
 }
 
-// The rows of a function at 1000-1100 with these instructions, one a line.
+// Returns the rows of a function at 1000-1100 with these instructions, one per line.
 std::string Rows(const ByteBuilder& instructions, const CieSpec& cie = {},
                  Architecture architecture = Architecture::kX86_64, uint64_t most = 1000) {
   EhFrameBuilder builder(0x5000, cie);
@@ -131,9 +131,9 @@ TEST(CfiProgramTest, AdvancesCountInUnitsOfTheCodeAlignment) {
             "1008-1100 r7+16 r16=[cfa-8]");
 }
 
-// Where the first byte of the instructions of Rows is in memory; set_loc is relative to its
-// operand. Before it are length, the way back to the CIE, start, size and the size of the
-// augmentation data.
+// Returns the memory address of the first instruction in Rows; set_loc is relative to its operand.
+// Before it are the length, the distance to the CIE, start, size, and the size of the augmentation
+// data.
 uint64_t FirstInstruction() {
   return 0x5000 + EhFrameBuilder(0x5000, {}).section().size() + 4 + 4 + 8 + 1;
 }
@@ -232,7 +232,7 @@ TEST(CfiProgramTest, SigningOfReturnAddressesIsPassedOverOnAArch64Only) {
             "1000-1100 r31+24");
 }
 
-// CFA = the stack pointer + `offset`.
+// Sets CFA = stack pointer + `offset`.
 ByteBuilder CfaFromStackPointer(int offset) {
   return {DW_CFA_def_cfa_expression, 2, DW_OP_breg31, offset};
 }
@@ -268,7 +268,7 @@ TEST(CfiProgramTest, UnknownInstructionsEndTheRows) {
 }
 
 TEST(CfiProgramTest, CutOperandsEndTheRows) {
-  // An expression longer than the entry, whose padding would be read otherwise.
+  // An expression longer than the entry; otherwise the padding would be read.
   EXPECT_EQ(Rows({DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 100}),
             "1000-1001 r7+8 r16=[cfa-8]");
 }

@@ -25,30 +25,31 @@
 namespace profiler::symbolize {
 namespace {
 
-// Of .debug_frame: what makes sense for tables.
+// Largest .debug_frame in bytes.
 constexpr uint64_t kMostDebugFrame = uint64_t{1} << 28;
 
-// Far more than a compiler says of a function, and than functions say that share a section with
-// their CIEs; and what is not to be exceeded in any case, which is about a second.
+// Limits on instructions: per function, per byte of a section, and per section. Compilers need far
+// fewer, although functions that share a CIE all run its instructions. The last limit takes about
+// 1 s.
 constexpr uint64_t kMostOfFunction = uint64_t{1} << 18;
 constexpr uint64_t kMostPerByte = 4, kAlwaysOfSection = 1 << 16;
 constexpr uint64_t kMostOfSection = uint64_t{1} << 26;
 
-// What other work costs, in instructions of a budget.
-constexpr uint64_t kInstructionsOfScan = 8;      // for each function
-constexpr uint64_t kBytesOfInstruction = 4;      // that are decompressed
-constexpr uint64_t kInstructionsOfDecoding = 4;  // for each instruction of code
+// Costs of other work, in instructions of a budget.
+constexpr uint64_t kInstructionsOfScan = 8;      // per function
+constexpr uint64_t kBytesOfInstruction = 4;      // bytes decompressed per instruction
+constexpr uint64_t kInstructionsOfDecoding = 4;  // per decoded instruction of code
 
-// For full rules. What a chain adds is a fifth of a millisecond at most.
+// Limits of FullRules. The number per chain takes at most 0.2 ms.
 constexpr int64_t kMostFullInstructions = int64_t{1} << 20;
 constexpr int64_t kFullInstructionsOfChain = int64_t{1} << 14;
 
 }  // namespace
 
-// One of the two sections, with what was compiled from it.
+// One of the two sections, and its compiled rules.
 class CfiTable::Section {
  public:
-  // `budget` may be null. It has given the memory of all that is handed over (MemoryOf).
+  // `budget` may be null. It must already have given the memory of the arguments (MemoryOf).
   Section(Architecture architecture, FrameSection section, FdeIndex index,
           std::vector<std::byte> owned, FrameBudget* budget)
       : architecture_(architecture),
@@ -66,14 +67,14 @@ class CfiTable::Section {
   }
   Section(const Section&) = delete;
 
-  // Of a section made of these, before it has met a function.
+  // Returns the memory of a section with these parts, before it compiles a function.
   static uint64_t MemoryOf(const FdeIndex& index, const std::vector<std::byte>& owned) {
     return index.memory_used() + index.size() * RuleRows::kBytesOfFunction + owned.capacity();
   }
 
   size_t functions() const { return index_.size(); }
 
-  // Sets `*compiled` if the function at the address was met for the first time.
+  // Returns the rule at an address. Sets `*compiled` if its function is new.
   UnwindRule Find(uint64_t address, bool* compiled) {
     const std::optional<size_t> function = index_.Find(address);
     if (!function) return {};
@@ -82,8 +83,8 @@ class CfiTable::Section {
     return rows_.Find(*function, address - index_.Start(*function));
   }
 
-  // Takes what it runs from `*instructions_left`, of which there is one at least; below 0 there are
-  // as many as have to be added again.
+  // Evaluates the rules at an address. Subtracts the instructions that ran from
+  // `*instructions_left`, which is positive before the call and may be negative after it.
   Told FullRules(uint64_t address, FrameRules* rules, int64_t* instructions_left) {
     const std::optional<size_t> function = index_.Find(address);
     if (!function) return Told::kNothing;
@@ -123,7 +124,7 @@ class CfiTable::Section {
     rows_.Start(function);
     uint64_t end = start;
     const std::optional<FunctionEntry> entry = section_.ReadFunction(index_.Offset(function));
-    // The index of a corrupt file may lead to another function.
+    // The index of a corrupt file may refer to another function.
     if (entry && entry->start == start && entry->size <= std::numeric_limits<uint32_t>::max()) {
       const CfiProgram::Outcome outcome = program_.Run(
           architecture_, section_, *entry, MostNow(std::min(InstructionsLeft(), kMostOfFunction)),
@@ -154,13 +155,13 @@ class CfiTable::Section {
     if (budget_ != nullptr) budget_->TakeInstructions(count);
   }
 
-  // Without room in the budget no further function is compiled, but for the rows that say so.
+  // If the budget is used up, new functions get only rows with kTooLong.
   uint64_t InstructionsLeft() const { return rows_.is_full() ? 0 : instructions_left_; }
 
   const Architecture architecture_;
-  FrameBudget* const budget_;     // null: none
-  uint64_t taken_ = 0;            // of its memory
-  std::vector<std::byte> owned_;  // decompressed
+  FrameBudget* const budget_;     // null: no budget
+  uint64_t taken_ = 0;            // bytes taken from the budget
+  std::vector<std::byte> owned_;  // decompressed contents
   FrameSection section_;
   FdeIndex index_;
   CfiProgram program_;
@@ -168,11 +169,11 @@ class CfiTable::Section {
   uint64_t instructions_left_;  // that may still be compiled
 };
 
-// By address: what was evaluated last of those that share a place. Chains ask for the same frames
-// again and again.
+// A cache of FullRules by address, one entry per slot, because chains look up the same frames again
+// and again.
 class CfiTable::KnownRules {
  public:
-  // Null where it is not known.
+  // Returns the rules; null: not cached.
   const FrameRules* Find(uint64_t address) const {
     const Entry& entry = entries_[PlaceOf(address)];
     return entry.is_known && entry.address == address ? &entry.rules : nullptr;
@@ -268,7 +269,7 @@ std::unique_ptr<CfiTable::Section> CfiTable::MakeSection(const FrameSection& sec
                                    budget_);
 }
 
-// Reading through .debug_frame, and maybe decompressing it, waits for a function that is not in
+// Reading .debug_frame, which may need decompression, is delayed until a function is missing in
 // .eh_frame.
 CfiTable::Section* CfiTable::DebugFrame() {
   if (!debug_source_) return debug_frame_.get();
@@ -286,8 +287,7 @@ CfiTable::Section* CfiTable::DebugFrame() {
   return debug_frame_.get();
 }
 
-// The files are looked at after their bytes were used: a check before would say nothing of what was
-// written in between.
+// Checks the files after it used their bytes. A check before would miss writes in between.
 UnwindRule CfiTable::Find(ElfAddress address) {
   if (is_outdated_) return {};
   bool compiled = false;
@@ -325,7 +325,7 @@ UnwindRule CfiTable::FindInSection(Section& section, ElfAddress address, bool* c
   return helper == nullptr ? rule : helper->rule;
 }
 
-// In the function at the address, which was met for the first time.
+// Finds helpers in the function at `address`, which was just compiled.
 void CfiTable::FindHelpers(Section& section, ElfAddress address) {
   const std::optional<FunctionExtent> function = section.FunctionAt(address.value);
   if (!function) return;
@@ -362,8 +362,8 @@ const HelperRule* CfiTable::HelperAt(ElfAddress address) const {
   return address.value - helper.start.value < helper.size ? &helper : nullptr;
 }
 
-// As Go's own stack traces find the caller. Its .debug_frame, which would have to be decompressed,
-// says the same.
+// Finds the caller as Go's own stack traces do. Go's .debug_frame says the same, but would have to
+// be decompressed.
 UnwindRule CfiTable::FindGoRule(ElfAddress address, bool* compiled) {
   if (!go_functions_) return {};
   const std::optional<GoFunction> function = go_functions_->At(address);
@@ -375,7 +375,7 @@ UnwindRule CfiTable::FindGoRule(ElfAddress address, bool* compiled) {
   const std::optional<uint64_t> size = go_functions_->FrameSize(*function, address, &steps);
   if (budget_ != nullptr) budget_->TakeInstructions(steps);
   if (!size) return {};
-  // Each function that has a frame has saved its caller's frame pointer at the frame's outer end.
+  // Each function with a frame saves its caller's frame pointer at the frame's outer end.
   return {.kind = UnwindRule::kFromStackPointer,
           .return_slot = -1,
           .frame_slot = *size == 0 ? 0 : -2,
@@ -404,7 +404,7 @@ DerivedRule CfiTable::Derive(ElfAddress address) {
   return is_outdated_ ? DerivedRule{} : derived;
 }
 
-// .plt pushes in each entry if functions are bound when they are first called, the others jump.
+// With lazy binding, the entries of .plt push a word; other tables only jump.
 void CfiTable::AddLinkageTables(const ElfImage& image) {
   constexpr int32_t kPushesBefore = 11;
   for (const ElfSection& section : image.sections()) {
@@ -425,11 +425,11 @@ void CfiTable::AddLinkageTables(const ElfImage& image) {
   }
 }
 
-// On AArch64 what all entries of .plt lead to first pushes the register with the entry's address,
-// and the link register: [bti c]; stp x16, x30, [sp, #-16]!; …; br x17.
+// Adds a rule for the header of AArch64's .plt, to which all entries lead. It pushes the register
+// with the entry's address and the link register: [bti c]; stp x16, x30, [sp, #-16]!; …; br x17.
 //
-// Source: ELF for the Arm 64-bit Architecture, 2023Q3, "Procedure Linkage Table"; as GNU ld and lld
-// make it.
+// Source: ELF for the Arm 64-bit Architecture, 2023Q3, "Procedure Linkage Table"; output of GNU ld
+// and lld.
 void CfiTable::AddTableHeader(const ElfSection& section) {
   constexpr uint64_t kHeaderSize = 32;
   constexpr uint32_t kPush = 0xa9bf7bf0;
@@ -444,7 +444,7 @@ void CfiTable::AddTableHeader(const ElfSection& section) {
 }
 
 void CfiTable::StartChain(uint64_t chain) {
-  // Then as many may be run as can be, whatever was run before.
+  // After this many chains, the full number is available again.
   constexpr uint64_t kMostChains =
       2 * static_cast<uint64_t>(kMostFullInstructions / kFullInstructionsOfChain);
   const auto chains = static_cast<int64_t>(std::min(chain - chain_, kMostChains));

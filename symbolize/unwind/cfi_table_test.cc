@@ -28,7 +28,7 @@ std::string Text(const UnwindRule& rule) {
   return text;
 }
 
-// A file in memory with its table.
+// A file in memory and its table.
 struct Table {
   std::vector<std::byte> file;
   std::vector<std::byte> debug_file;
@@ -46,7 +46,7 @@ struct Table {
   std::string At(uint64_t address) const { return Text(table->Find({address})); }
 };
 
-// The rule at the start of one function with these instructions.
+// Returns the rule at the start of a function with these instructions.
 std::string RuleOf(const ByteBuilder& instructions, const CieSpec& cie = {},
                    uint16_t machine = EM_X86_64) {
   EhFrameBuilder frames(kFrames, cie);
@@ -121,7 +121,7 @@ TEST(CfiTableTest, FindsRowsWithAHeaderOfAnotherEncoding) {
 TEST(CfiTableTest, AHeaderThatLeadsElsewhereFindsNothing) {
   const EhFrameBuilder frames = TwoFunctions();
   ByteBuilder header = frames.Header(kHeader);
-  header.Patch32(16, 0x7fffffff);                            // outside of the section
+  header.Patch32(16, 0x7fffffff);                            // outside the section
   header.Patch32(24, kFrames + frames.offset(0) - kHeader);  // another function
   const Table table(ElfBuilder()
                         .Section(".eh_frame_hdr", kHeader, header)
@@ -131,7 +131,7 @@ TEST(CfiTableTest, AHeaderThatLeadsElsewhereFindsNothing) {
   EXPECT_EQ(table.At(0x1040), "none");
 }
 
-// "start+size" of the function at each address, "-" where there is none.
+// Formats "start+size" of the function at each address; "-" for none.
 std::string Functions(const Table& table, std::initializer_list<uint64_t> addresses) {
   std::string text;
   for (const uint64_t address : addresses) {
@@ -241,7 +241,7 @@ TEST(CfiTableTest, LeavesOutRegistersThatAreNotFollowed) {
 }
 
 TEST(CfiTableTest, RulesThatNeedMoreAreFull) {
-  EXPECT_EQ(RuleOf({DW_CFA_def_cfa, 10, 0}), "full");  // another base
+  EXPECT_EQ(RuleOf({DW_CFA_def_cfa, 10, 0}), "full");  // another base register
   EXPECT_EQ(RuleOf({DW_CFA_def_cfa_expression, 2, DW_OP_breg0 + 7, 8}), "full");
   EXPECT_EQ(RuleOf({DW_CFA_register, 16, 5}), "full");  // vfork
   EXPECT_EQ(RuleOf({DW_CFA_undefined, 6}), "full");     // no frame pointer
@@ -354,7 +354,7 @@ TEST(CfiTableTest, FullRulesHaveAllRegisters) {
   EXPECT_EQ(table.table->FullRules({0x1100}, &rules), CfiTable::Told::kNothing);
 }
 
-// `count` instructions that mean nothing.
+// Returns `count` instructions without effect.
 ByteBuilder Nothing(size_t count) {
   ByteBuilder code;
   for (size_t i = 0; i < count; ++i) code.U8(DW_CFA_nop);
@@ -412,7 +412,7 @@ TEST(CfiTableTest, FullRulesAreNotEvaluatedAgainAndAgain) {
   EXPECT_EQ(told(0x100b), CfiTable::Told::kRules);
 }
 
-// Of a file with these two sections, and what they cost together.
+// The table of a file, with a budget for its sections.
 struct Budgeted {
   Budgeted(const std::vector<std::byte>& file, FrameBudget& budget)
       : elf(*ElfImage::Parse(file)), table(*CfiTable::Create(elf, nullptr, nullptr, &budget)) {}
@@ -425,7 +425,7 @@ struct Budgeted {
   std::unique_ptr<CfiTable> table;
 };
 
-// A line for each address of a function of `code` at which another rule begins to hold.
+// Returns one line per address of a function of `code` at which the rule changes.
 std::string RulesOf(const ByteBuilder& code, const ByteBuilder& instructions,
                     const CieSpec& cie = {}, uint16_t machine = EM_X86_64) {
   EhFrameBuilder frames(kFrames, cie);
@@ -445,7 +445,7 @@ std::string RulesOf(const ByteBuilder& code, const ByteBuilder& instructions,
 
 const ByteBuilder kFrameOf32{DW_CFA_def_cfa_offset, 40};
 
-// sub $32, %rsp; call of what is `at` bytes behind what follows; add $32, %rsp; ret
+// sub $32, %rsp; call of the code `at` bytes after these instructions; add $32, %rsp; ret
 ByteBuilder CallsInside(int at) {
   return {0x48, 0x83, 0xec, 0x20, 0xe8, 5 + at, 0, 0, 0, 0x48, 0x83, 0xc4, 0x20, 0xc3};
 }
@@ -455,7 +455,7 @@ TEST(CfiTableTest, AHelperInsideAFunctionHasTheRulesOfItsInstructions) {
   EXPECT_EQ(RulesOf(CallsInside(0).Bytes({0xff, 0xc9, 0x75, 0xfc, 0xc3}), kFrameOf32),
             "0: sp 40 return -1\n"
             "e: sp 8 return -1\n");
-  // push %rbx; sub $16, %rsp; add $16, %rsp; pop %rbx; ret, and the function goes on
+  // push %rbx; sub $16, %rsp; add $16, %rsp; pop %rbx; ret; more of the function
   EXPECT_EQ(RulesOf(CallsInside(0).Bytes({0x53, 0x48, 0x83, 0xec, 0x10, 0x48, 0x83, 0xc4, 0x10,
                                           0x5b, 0xc3, 0x90, 0xc3}),
                     kFrameOf32),
@@ -496,7 +496,7 @@ TEST(CfiTableTest, WhatCountsTheCallOfAHelperStays) {
 }
 
 TEST(CfiTableTest, CodeThatIsReachedWithACallAndWithoutHasNoRule) {
-  // nop; 1: dec %ecx; ret; the call is of 1
+  // nop; 1: dec %ecx; ret; the call leads to 1
   EXPECT_EQ(RulesOf({0xe8, 1, 0, 0, 0, 0x90, 0xff, 0xc9, 0xc3, 0x90, 0xc3}, {}),
             "0: sp 8 return -1\n"
             "6: none\n"

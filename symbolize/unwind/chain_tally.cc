@@ -10,7 +10,7 @@ void ChainTally::CountCut(ChainEnd end, uint32_t image) {
 }
 
 ChainQuality ChainTally::Quality(absl::FunctionRef<std::string(uint32_t image)> path_of) const {
-  // Images that are told apart here may have one path: of several containers, or of several builds.
+  // Different images may have the same path: in several containers, or as several builds.
   std::map<std::pair<std::string, std::string>, uint64_t> cuts;
   for (const auto& [cut, count] : cuts_) {
     const auto& [end, image] = cut;

@@ -1,4 +1,4 @@
-// Counts how the chains of a recording were found and where they ended.
+// Counts the call chains of a recording by their quality and by the reasons for which they end.
 
 #pragma once
 
@@ -13,34 +13,35 @@
 
 namespace profiler::symbolize {
 
-// Returns why `chain` ends. `copied_short`: fewer bytes of the stack were copied than were asked
-// for, because the stack's memory ended, or because a record has no room for more.
+// Returns why `chain` ends. `copied_short` is true if fewer stack bytes were copied than requested,
+// because the stack's memory ended or because a record has no room for more.
 constexpr ChainEnd EndOf(const UnwoundChain& chain, bool copied_short) {
   const bool lacks_stack = chain.end == ChainEnd::kStackTooShort;
   return lacks_stack && copied_short ? ChainEnd::kCopiedShort : chain.end;
 }
 
-// Not thread-safe. Allocates when a reason is met the first time in an image.
+// Counts of chains. Not thread-safe. Allocates when a reason occurs for the first time in an image.
 class ChainTally {
  public:
-  // A chain as the Unwinder found it, from copied bytes.
+  // Counts a chain that the Unwinder found in copied bytes.
   void Count(const UnwoundChain& chain, bool copied_short = false) {
     if (!chain.whole()) return CountCut(EndOf(chain, copied_short), chain.end_image);
     CountWhole(chain.guessed != 0);
   }
   void CountWhole(bool guessed) { ++(guessed ? whole_.guessed : whole_.complete); }
-  // A whole chain of a thread that waited, read from its process; it did not run meanwhile.
+  // Counts a whole chain of a waiting thread, read from its process; the thread did not run
+  // meanwhile.
   void CountLateRead(bool guessed) { ++(guessed ? whole_.guessed : whole_.late_read); }
-  // A sample of a thread whose user stack is gone.
+  // Counts a sample of a thread whose user stack is gone.
   void CountWithoutStack() { ++whole_.no_stack; }
   // `image` has no meaning with kNoImage.
   void CountCut(ChainEnd end, uint32_t image);
 
-  // The most frequent cuts first. `path_of` names an image.
+  // Returns the counts, the most frequent cuts first. `path_of` returns the path of an image.
   ChainQuality Quality(absl::FunctionRef<std::string(uint32_t image)> path_of) const;
 
  private:
-  ChainQuality whole_;  // all but the cuts
+  ChainQuality whole_;  // everything except the cuts
   std::map<std::pair<ChainEnd, uint32_t>, uint64_t> cuts_;
 };
 

@@ -1,4 +1,4 @@
-// Whatever the call frame information, the registers and the stack are, unwinding comes back.
+// Tests that unwinding ends for any call frame information, registers and stack.
 
 #include <cstring>
 #include <random>
@@ -25,7 +25,7 @@ class Chance {
   std::mt19937_64 engine_;
 };
 
-// Everything is code of one image, and all memory can be read.
+// A space in which all addresses belong to one image, and all memory is readable.
 class EverythingIsCode : public UnwindSpace {
  public:
   EverythingIsCode(CfiTable* cfi, Chance& chance) : cfi_(cfi), chance_(chance) {}
@@ -49,7 +49,7 @@ ByteBuilder RandomBytes(Chance& chance, size_t size) {
   return bytes;
 }
 
-// Random instructions, with those that DWARF defines more often than chance would have them.
+// Random instructions, with those that DWARF defines more often than at random.
 ByteBuilder RandomInstructions(Chance& chance) {
   ByteBuilder code;
   const size_t size = chance.Below(60);
@@ -67,7 +67,8 @@ void UnwindEverywhere(const std::vector<std::byte>& file, Chance& chance) {
   if (!table.ok()) return;
   EverythingIsCode space(table->get(), chance);
   const ByteBuilder stack = RandomBytes(chance, chance.Below(512));
-  static Unwinder& unwinder = *new Unwinder();  // of all tests, as of all images of a recording
+  static Unwinder& unwinder = *new Unwinder();  // shared by all tests, as a recording shares it
+                                                // between images
   UnwoundChain chain;
   for (int i = 0; i < 10; ++i) {
     RegisterSet registers((*table)->architecture());
@@ -111,7 +112,7 @@ TEST_P(CorruptInputTest, FlippedBytesDoNoHarm) {
     std::vector<std::byte> bad = good;
     const uint64_t flips = 1 + chance.Below(8);
     for (uint64_t flip = 0; flip < flips; ++flip) {
-      // Behind the ELF header, so that it stays a file.
+      // After the ELF header, so that it remains an ELF file.
       const size_t at = sizeof(Elf64_Ehdr) + chance.Below(bad.size() - sizeof(Elf64_Ehdr));
       bad[at] = static_cast<std::byte>(chance.Below(256));
     }

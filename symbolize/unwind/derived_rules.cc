@@ -13,18 +13,19 @@
 namespace profiler::symbolize {
 namespace {
 
-// Far more than functions have, but for those that are generated.
+// Limits on a function's instructions and bytes. Only generated functions are larger.
 constexpr size_t kMostInstructions = size_t{1} << 16;
 constexpr size_t kMostBytes = size_t{1} << 20;
-// What decoding one costs, in instructions of a budget.
+// Cost of decoding one, in instructions of a budget.
 constexpr uint64_t kCostOfInstruction = 4;
 
 }  // namespace
 
-// The instructions of one function, as far as they are reached.
+// The reachable instructions of one function.
 class DerivedRules::Function {
  public:
-  // `bytes`: from its start to the next certain one's. `likely`: all starts that are not certain.
+  // `bytes` extends from `start` to the next certain start. `likely` has all starts that are not
+  // certain.
   Function(Architecture architecture, ElfAddress start, std::span<const std::byte> bytes,
            size_t most_instructions, const std::vector<ElfAddress>& likely)
       : architecture_(architecture),
@@ -45,7 +46,7 @@ class DerivedRules::Function {
     }
   }
 
-  // That were decoded, some of them more than once.
+  // Returns the number of decoded instructions; some are decoded repeatedly.
   size_t instructions() const { return decoded_; }
 
   void AddTo(RuleRows* rows) const {
@@ -66,7 +67,7 @@ class DerivedRules::Function {
  private:
   struct Found {
     UnwindRule rule;
-    uint8_t length = 0;  // of the instruction that begins here; 0: none was reached
+    uint8_t length = 0;  // of the instruction that begins here; 0: not reached
   };
   struct Place {
     size_t at;
@@ -83,8 +84,8 @@ class DerivedRules::Function {
         FollowPath(place);
       }
       if (behind_calls_.empty()) return;
-      // The first one: where a call does not return, what is behind it may be reached by another
-      // way, which says more of it.
+      // Takes the call at the lowest address first. If a call does not return, the code after it
+      // may be reached in another way, with a more reliable state.
       places_.push_back(behind_calls_.top());
       behind_calls_.pop();
     }
@@ -103,7 +104,7 @@ class DerivedRules::Function {
         case FrameInstruction::Flow::kEnd:
           return;
         case FrameInstruction::Flow::kFarJump:
-          // Through a table, if the function has something on the stack; else to another function.
+          // A jump through a table, if something is on the stack; else a jump to another function.
           if (place.state != FrameState::AtStart(architecture_)) at_far_jump_ = place.state;
           return;
         case FrameInstruction::Flow::kJump:
@@ -123,7 +124,7 @@ class DerivedRules::Function {
     }
   }
 
-  // False where there is none, or no more may be decoded.
+  // Decodes an instruction. Returns false if there is none, or at the limit.
   bool Decode(size_t at, FrameInstruction* instruction) {
     if (at >= bytes_.size() || decoded_ == most_) return false;
     ++decoded_;
@@ -137,7 +138,7 @@ class DerivedRules::Function {
     }
   }
 
-  // A call of the next instruction asks where the code is, and one of the start is a recursion.
+  // A call of the next instruction reads the pc, and a call of the start is a recursion.
   void AddHelper(const FrameInstruction& call, size_t next) {
     constexpr size_t kMostHelpers = 256;
     const auto target = call.target();
@@ -146,9 +147,9 @@ class DerivedRules::Function {
     if (at < bytes_.size() && at != next) helpers_.push_back(at);
   }
 
-  // Whether there is padding up to where a function begins: then a call before it does not return.
-  // On i386 code for arguments looks like a function's start, so there has to be padding, or one
-  // that is known.
+  // Returns true if only padding lies between a call and a function's start, so that the call does
+  // not return. On i386, code that pushes arguments looks like a function's start, so there must be
+  // padding, or a likely start.
   bool IsBehindPadding(size_t at) {
     const size_t behind_call = at;
     FrameInstruction instruction(architecture_);
@@ -170,10 +171,10 @@ class DerivedRules::Function {
     return BeginsFunction(architecture_, bytes_.subspan(at), address);
   }
 
-  // The next instruction, but for padding, that was not reached and can be told of: it may be where
-  // a jump through a table leads, or is aligned as a function is, or begins like one where another
-  // one ends, as functions do that were made as small as can be. On AArch64 much else is aligned
-  // so: where loops begin, and one in four of what only an exception leads to.
+  // Returns the next unreached instruction with a plausible state, skipping padding: the target of
+  // a table jump, an instruction aligned like a function, or a prologue directly after reached code
+  // (functions optimized for size are not aligned). On AArch64 the last two say nothing, because
+  // starts of loops, and one in four landing pads of exceptions, are aligned too.
   std::optional<size_t> NextGap() {
     while (gap_ < bytes_.size() && decoded_ != most_) {
       if (found_[gap_].length != 0) {
@@ -204,25 +205,25 @@ class DerivedRules::Function {
   const Architecture architecture_;
   const ElfAddress start_;
   const std::span<const std::byte> bytes_;
-  const size_t most_;  // instructions that may be decoded
+  const size_t most_;  // most instructions that may be decoded
   size_t decoded_ = 0;
   const std::vector<ElfAddress>& likely_;
   std::vector<Found> found_;   // by byte
-  std::vector<Place> places_;  // to go on from
-  // When there are none of those left.
+  std::vector<Place> places_;  // to continue from
+  // Used when places_ is empty.
   std::priority_queue<Place, std::vector<Place>, std::greater<>> behind_calls_;
-  std::vector<size_t> helpers_;  // that the function calls inside itself
-  bool is_reached_ = true;       // what is followed, from the function's start
+  std::vector<size_t> helpers_;  // offsets of code that the function calls inside itself
+  bool is_reached_ = true;       // the current path begins at the function's start
   std::optional<FrameState> at_far_jump_;
   size_t gap_ = 0;
-  bool is_behind_found_ = false;  // gap_ is where code ends that was reached
+  bool is_behind_found_ = false;  // reached code ends at gap_
 };
 
-// Some functions of the image, in their order, with the rules of those that were asked for.
+// Functions of the image by address, and the rules of those that were looked up.
 class DerivedRules::Functions {
  public:
-  // `likely`: starts that may lie within them. `code` and `budget`, which may be null, must outlive
-  // this. Without room in the budget there are none.
+  // `likely` are starts that may lie inside these functions. `code` and `budget` (may be null) must
+  // outlive this object. Without room in the budget there are no functions.
   Functions(Architecture architecture, const std::vector<CodeRange>& code,
             std::vector<FunctionExtent> extents, std::vector<ElfAddress> likely,
             FrameBudget* budget)
@@ -242,7 +243,7 @@ class DerivedRules::Functions {
 
   const std::vector<FunctionExtent>& extents() const { return extents_; }
 
-  // The number of the function that has the address; empty where none has.
+  // Returns the index of the function that contains the address; empty: none.
   std::optional<size_t> Holding(ElfAddress address) const {
     const auto after = std::upper_bound(
         extents_.begin(), extents_.end(), address,
@@ -294,16 +295,16 @@ class DerivedRules::Functions {
 
   const Architecture architecture_;
   const std::vector<CodeRange>& code_;
-  FrameBudget* const budget_;  // null: none
-  uint64_t taken_ = 0;         // of its memory
+  FrameBudget* const budget_;  // null: no budget
+  uint64_t taken_ = 0;         // bytes taken from the budget
   std::vector<FunctionExtent> extents_;
   std::vector<ElfAddress> likely_;
-  std::unique_ptr<RuleRows> rows_;  // null: no room
+  std::unique_ptr<RuleRows> rows_;  // null: no room in the budget
 };
 
 namespace {
 
-// Each as far as to the next start, the last one without an end.
+// Returns functions that end at the next start; the last one has no end.
 std::vector<FunctionExtent> ExtentsOf(const std::vector<ElfAddress>& starts) {
   std::vector<FunctionExtent> extents;
   extents.reserve(starts.size());
@@ -335,7 +336,7 @@ DerivedRule DerivedRules::Find(ElfAddress address, bool* compiled) {
   if (found_ == nullptr) {
     FunctionStarts starts =
         FindFunctionStarts(architecture_, offset_table_, named_->extents(), code_, budget_);
-    // All of it was read, and of that no more is needed than some functions.
+    // All code was read, but only few functions will be needed again.
     for (const CodeRange& range : code_) MappedFile::Forget(range.bytes);
     found_ = std::make_unique<Functions>(architecture_, code_, ExtentsOf(starts.certain),
                                          std::move(starts.likely), budget_);

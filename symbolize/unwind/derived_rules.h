@@ -1,23 +1,23 @@
-// The rules of functions without call frame information, derived from their instructions: those of
-// C libraries that leave it out (musl), of hand-written assembly, and of programs whose sections
-// for it were removed.
+// Derives unwind rules from instructions, for functions without call frame information: in C
+// libraries built without it (musl), in hand-written assembly, and in programs from which it was
+// removed.
 //
 //   symbols ───────────▶ start and end of the function ──▶ its instructions, along every path
 //   function_starts.h ─┘                                          │ frame_state.h
 //                                                                 ▼
-//                                                    a rule for each, as cfi_table.h has them
+//                                                     a rule for each, as in cfi_table.h
 //
-// All code is searched for starts only when an address is asked for that no symbol says the
-// function of: a big program has symbols, or call frame information, of all but little of its code.
+// All code is scanned for function starts only if an address belongs to no symbol. A large program
+// has symbols or call frame information for nearly all its code.
 //
-// Paths are followed from the start: behind a branch both ways, behind a call on to the next
-// instruction, not to other functions. A call into the function itself leads to a helper, which
-// begins like a function. What only a jump through a table leads to has the frame that
-// the jump had. What no path leads to, such as a function whose address stands in data, is taken
-// for the start of a function where it is aligned like one.
+// Paths are followed from the function's start. A branch leads both ways. A call leads to the next
+// instruction, not into the called function. A call into the function itself leads to a helper,
+// which begins like a function. Code that only a jump through a table reaches has the frame of the
+// jump. Code that no path reaches, for example a function whose address is in data, counts as the
+// start of a function if it is aligned like one.
 //
-// All this may err: a function's start may be one that nothing tells of, and a call may be one that
-// does not return, before other code. So whoever uses such a rule looks at what it leads to.
+// Results may be wrong: a function start may be unknown, and a call may never return, with other
+// code after it. Callers must check the frame to which such a rule leads.
 //
 // Private to this package.
 
@@ -38,22 +38,21 @@
 
 namespace profiler::symbolize {
 
-// Of one image. Not thread-safe: look-ups compile.
+// The derived rules of one image. Not thread-safe, because look-ups decode functions.
 class DerivedRules {
  public:
-  // Reads the symbols (FindNamedFunctions). The image's bytes and `budget`, which may be null,
-  // must outlive this.
+  // Reads the symbols (FindNamedFunctions). The image's bytes and `budget`, which may be null, must
+  // outlive this object.
   DerivedRules(const ElfImage& image, FrameBudget* budget);
   ~DerivedRules();
   DerivedRules(const DerivedRules&) = delete;
 
-  // The rule at an instruction; kNone where none was found. Sets `*compiled` if the function was
-  // met for the first time: then its instructions are decoded, at most 2^16, each in a tenth of a
-  // microsecond. The first time that no symbol has the address, all code is looked through
-  // (FindFunctionStarts).
+  // Returns the rule at an instruction; kNone: none. Sets `*compiled` if the function is new: then
+  // its instructions are decoded, at most 2^16 of them, 0.1 µs each. The first address without a
+  // symbol causes a scan of all code (FindFunctionStarts).
   DerivedRule Find(ElfAddress address, bool* compiled);
 
-  // Heap memory, in bytes.
+  // Returns the heap memory in bytes.
   size_t memory_used() const;
 
  private:
@@ -61,11 +60,11 @@ class DerivedRules {
   class Functions;
 
   const Architecture architecture_;
-  FrameBudget* const budget_;  // null: none
+  FrameBudget* const budget_;  // null: no budget
   const uint64_t offset_table_;
   std::vector<CodeRange> code_;
   std::unique_ptr<Functions> named_;
-  std::unique_ptr<Functions> found_;  // null: the code was not looked through yet
+  std::unique_ptr<Functions> found_;  // null: code was not scanned yet
 };
 
 }  // namespace profiler::symbolize

@@ -1,8 +1,8 @@
-// Rules derived from instructions, against what compilers and the authors of hand-written assembly
-// say of the same instructions in call frame information. Not of code that catches exceptions: no
-// path leads there, and there are none without call frame information. Not of functions of hundreds
-// of kilobytes either, of which libcrypto has two that are unrolled: half of each is taken for
-// functions of its own, and each would count as much as a thousand others.
+// Compares rules derived from instructions with call frame information from compilers and from
+// authors of hand-written assembly. Leaves out code that catches exceptions: no path leads there,
+// and without call frame information there are no exceptions. Also leaves out functions of hundreds
+// of KB, such as two unrolled ones in libcrypto: half of each is taken for separate functions, and
+// each would count as much as a thousand others.
 
 #include <glob.h>
 #include <unistd.h>
@@ -25,15 +25,15 @@ namespace {
 constexpr uint64_t kLargest = uint64_t{64} << 10;  // bytes of a function
 
 struct Comparison {
-  size_t told = 0;     // instructions of which both sections and paths say something
-  size_t derived = 0;  // of these, by paths as well
-  size_t wrong = 0;    // of these
+  size_t told = 0;     // instructions with a simple rule in call frame information
+  size_t derived = 0;  // of these: with a derived rule
+  size_t wrong = 0;    // of these: with a different rule
   std::string first_wrong;
 };
 
-// Where the frame pointer of the caller is does not matter while it is in its register. On AArch64
-// compilers say where a frame is by the stack pointer although the frame pointer points to where
-// the caller's is saved.
+// While the caller's frame pointer is in its register, its slot does not matter. On AArch64,
+// compilers describe frames by the stack pointer, even if the frame pointer points to the saved
+// one.
 bool IsSame(const UnwindRule& told, const UnwindRule& derived) {
   if (told.kind == UnwindRule::kFromStackPointer && derived.kind == UnwindRule::kFromFramePointer) {
     return derived.cfa_offset == -8 * told.frame_slot && told.frame_slot == derived.frame_slot &&
@@ -57,7 +57,7 @@ Comparison Compare(const std::string& path) {
   const auto table = *CfiTable::Create(elf);
   DerivedRules derived(elf, nullptr);
   const Architecture architecture = table->architecture();
-  // Tables of linkages are known by their sections.
+  // Linkage tables are not compared: they are recognized by their sections.
   const ElfSection& text = *elf.FindSection(".text");
   for (size_t at = 0; at < text.contents.size();) {
     const ElfAddress address{text.address.value + at};
@@ -119,7 +119,7 @@ TEST(DerivedRulesOracleTest, FramesOfLibrariesOfAArch64AreWhereTheirCompilersSay
     const std::string path = absl::StrCat("/usr/aarch64-linux-gnu/lib/", name);
     if (access(path.c_str(), R_OK) != 0) continue;
     ++libraries;
-    // What only an exception leads to is left out.
+    // Less than 100 %, because landing pads of exceptions have no derived rules.
     ExpectAgreement(path, 0.94);
   }
   if (libraries == 0)
@@ -133,7 +133,7 @@ TEST(DerivedRulesOracleTest, FramesOfThisMachinesLibrariesAreWhereTheirCompilers
     if (glob(pattern, 0, nullptr, &found) != 0) continue;
     const std::string path = found.gl_pathv[0];
     globfree(&found);
-    // Some of the assembly of OpenSSL 3.5 sets up frames and says nothing of that.
+    // Some assembly code in OpenSSL 3.5 sets up frames and has no information about them.
     ExpectAgreement(path, 0.95, path.find("libcrypto") == std::string::npos ? 0.01 : 0.02);
   }
 }

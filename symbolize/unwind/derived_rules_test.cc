@@ -44,7 +44,7 @@ std::string Text(const UnwindRule& rule, int word = 8) {
 
 class DerivedRulesTest : public testing::Test {
  public:
-  // A line for each address in `code` at which another rule begins to hold.
+  // Returns one line per address in `code` at which the rule changes.
   static std::string Rules(const ByteBuilder& code, FrameBudget* budget = nullptr,
                            uint64_t flags = SHF_ALLOC | SHF_EXECINSTR,
                            uint16_t machine = EM_X86_64) {
@@ -52,7 +52,7 @@ class DerivedRulesTest : public testing::Test {
                        code.size(), budget);
   }
 
-  // The same of code that begins with a function of so many bytes, by the symbol that names it.
+  // Returns the rules of code with a symbol that names a function of `size` bytes at its start.
   static std::string RulesWithSymbol(const ByteBuilder& code, uint64_t size) {
     ByteBuilder symbol;
     symbol.U32(0).U8(ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)).U8(0).U8(1).U8(0).U64(kText).U64(size);
@@ -78,13 +78,13 @@ class DerivedRulesTest : public testing::Test {
     return text;
   }
 
-  // endbr64, ret: something that may be called.
+  // endbr64, ret: code that may be called.
   static void AddFunction(ByteBuilder* code) {
     code->Pad(16, 0x90).Bytes({0xf3, 0x0f, 0x1e, 0xfa, 0xc3});
   }
 };
 
-// The same of AArch64.
+// Returns the rules of AArch64 code.
 std::string ArmRules(std::initializer_list<uint32_t> instructions) {
   ByteBuilder code;
   for (const uint32_t instruction : instructions) code.U32(instruction);
@@ -242,7 +242,7 @@ TEST_F(DerivedRulesTest, ACallElsewhereDoesReturn) {
 TEST_F(DerivedRulesTest, HalfAnInstructionThatLooksLikeACallStartsNoFunction) {
   EXPECT_EQ(Rules({
                 0x53,                          // 0  push rbx
-                0xb8, 0xe8, 0x02, 0x00, 0x00,  // 1  mov eax, 0x2e8: from its second byte, call 9
+                0xb8, 0xe8, 0x02, 0x00, 0x00,  // mov eax, 0x2e8: the second byte looks like call 9
                 0x00, 0xc0,                    // 6  add al, al
                 0x90,                          // 8  nop
                 0x31, 0xc0,                    // 9  xor eax, eax
@@ -257,9 +257,9 @@ TEST_F(DerivedRulesTest, HalfAnInstructionThatLooksLikeACallStartsNoFunction) {
 TEST_F(DerivedRulesTest, AFunctionEndsWhereItsSymbolSays) {
   const ByteBuilder code{
       0x53,                          // 0  push rbx
-      0xb8, 0xe8, 0x0a, 0x00, 0x00,  // 1  mov eax, 0xae8: from its second byte, call 11
+      0xb8, 0xe8, 0x0a, 0x00, 0x00,  // mov eax, 0xae8: the second byte looks like call 11
       0x00, 0x90, 0x90, 0x90, 0x90,  // 6  add [rax], dl …
-      0xe8, 0x01, 0x00, 0x00, 0x00,  // b  call 11, so it is called twice
+      0xe8, 0x01, 0x00, 0x00, 0x00,  // call 11, its second call
       0x90,                          // 10 nop
       0x5b,                          // 11 pop rbx
       0xc3,                          // 12 ret
@@ -271,7 +271,7 @@ TEST_F(DerivedRulesTest, AFunctionEndsWhereItsSymbolSays) {
             "1: sp+16\n"
             "12: sp+8\n"
             "14: sp+16\n");
-  // Without its size all calls are looked at.
+  // Without a size, all calls count.
   EXPECT_EQ(RulesWithSymbol(code, 0),
             "0: sp+8\n"
             "1: sp+16\n"
@@ -282,7 +282,7 @@ TEST_F(DerivedRulesTest, AFunctionEndsWhereItsSymbolSays) {
 }
 
 TEST_F(DerivedRulesTest, NothingIsToldOfWhatIsNoCode) {
-  EXPECT_EQ(Rules({0x06, 0x06, 0x06}), "0: none\n");  // no instruction of 64 bit
+  EXPECT_EQ(Rules({0x06, 0x06, 0x06}), "0: none\n");  // invalid in 64-bit mode
   EXPECT_EQ(Rules({0x53, 0xc3}, nullptr, SHF_ALLOC), "0: none\n");
 }
 
@@ -431,7 +431,7 @@ TEST_F(DerivedRulesTest, WhatBeginsLikeAFunctionWhereAnotherOneEndsIsOne) {
 
 TEST_F(DerivedRulesTest, OnI386RoomForArgumentsBehindACallIsNoFunction) {
   ByteBuilder code{0x53};                      // push %ebx
-  code.Pad(11, 0x90).U8(0xe8).U32(0x1000);     // nop …; call, up to where functions are aligned
+  code.Pad(11, 0x90).U8(0xe8).U32(0x1000);     // nop …; call, up to a function's alignment
   code.Bytes({0x83, 0xec, 0x0c,                // sub $12, %esp
               0x83, 0xc4, 0x0c, 0x5b, 0xc3});  // add $12, %esp; pop %ebx; ret
   EXPECT_EQ(Rules(code, nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_386),

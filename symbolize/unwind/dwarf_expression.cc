@@ -52,7 +52,7 @@ class Machine {
     return stack_[--depth_];
   }
 
-  // The value `index` below the top.
+  // Returns the value `index` below the top.
   uint64_t Peek(size_t index) {
     if (index >= depth_) {
       Fail(Evaluation::kMalformed);
@@ -71,7 +71,7 @@ class Machine {
     Push(registers_.Get(static_cast<unsigned>(number)) + static_cast<uint64_t>(offset));
   }
 
-  // Memory is little-endian, as this machine's registers are.
+  // Memory is little-endian, like this machine.
   void PushMemory(uint64_t address, size_t size) {
     if (size == 0 || size > sizeof(uint64_t)) return Fail(Evaluation::kMalformed);
     uint64_t value = 0;
@@ -149,7 +149,7 @@ class Machine {
         return Push(Peek(code_.Read<uint8_t>())), true;
       case DW_OP_swap:
       case DW_OP_rot: {
-        // The top goes below the next one, or the next two.
+        // Moves the top below the next value, or below the next two.
         const uint64_t top = Pop();
         const uint64_t second = Pop();
         const uint64_t third = op == DW_OP_rot ? Pop() : 0;
@@ -234,7 +234,7 @@ class Machine {
         return Push(left * right);
       case DW_OP_div:
         if (right == 0) return Fail(Evaluation::kMalformed);
-        // The one quotient that does not fit.
+        // −1 is special: the quotient of the smallest number does not fit.
         return Push(signed_right == -1 ? 0 - left
                                        : static_cast<uint64_t>(signed_left / signed_right));
       case DW_OP_mod:

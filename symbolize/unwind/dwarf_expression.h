@@ -1,6 +1,5 @@
-// Evaluates the DWARF expressions of call frame information: where a register is saved, or what the
-// CFA is. A stack machine of numbers as wide as the architecture's addresses, which reads registers
-// and memory.
+// Evaluates DWARF expressions in call frame information, which compute a register's address or the
+// CFA. A stack machine whose numbers are as wide as addresses; it reads registers and memory.
 //
 // Source: DWARF 5, 2.5 and 6.4.2: no operators that need a compilation unit or a call frame.
 //
@@ -20,15 +19,15 @@ namespace profiler::symbolize {
 
 enum class Evaluation : uint8_t {
   kDone,
-  kMalformed,        // unknown operator, stack empty or too high, too many steps
-  kUnknownRegister,  // needs a register that is lost
-  kUnreadable,       // needs memory that is not there
-  kTooLong,          // needs more than the steps that are left
+  kMalformed,        // unknown operator, stack underflow or overflow, too many steps
+  kUnknownRegister,  // needs a register whose value is lost
+  kUnreadable,       // needs memory that cannot be read
+  kTooLong,          // needs more than `*steps_left`
 };
 
-// Puts the top of the stack into `result`. `start`, where given, is on the stack at first: the CFA,
-// for registers. At most 1 000 steps, however the expression jumps, and no more than `*steps_left`,
-// from which they are taken.
+// Evaluates `expression` and stores the top of the stack in `result`. If `start` is given, it is on
+// the stack at first: the CFA, for expressions of registers. Runs at most 1,000 steps, and at most
+// `*steps_left`, from which they are subtracted.
 Evaluation Evaluate(std::span<const std::byte> expression, const RegisterSet& registers,
                     MemoryReader& memory, std::optional<uint64_t> start, uint32_t* steps_left,
                     uint64_t* result);

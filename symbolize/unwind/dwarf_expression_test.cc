@@ -174,7 +174,7 @@ TEST(DwarfExpressionTest, CutOperandsAreMalformed) {
 }
 
 TEST(DwarfExpressionTest, FindsTheCfaOfALinkageTable) {
-  // pc is 0x…b: the entry has pushed.
+  // The pc ends with b, so the entry has pushed.
   EXPECT_EQ(Result({DW_OP_breg0 + 6, 8, DW_OP_breg0 + 16, 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11,
                     DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus}),
             "8208");

@@ -1,4 +1,4 @@
-// The variable-length numbers of DWARF, over untrusted bytes. Failure is sticky, as in ByteReader.
+// Reads DWARF's variable-length numbers from untrusted bytes. Failure is sticky, as in ByteReader.
 //
 // Source: DWARF 5, 7.6; Linux Standard Base core 5.0, 10.5 (DW_EH_PE_*).
 //
@@ -14,7 +14,7 @@
 
 namespace profiler::symbolize {
 
-// DW_EH_PE_*: how a pointer is written (low four bits) and what it is relative to (the next three).
+// DW_EH_PE_*: a pointer's format (low four bits) and its base (next three bits).
 inline constexpr uint8_t kPointerAbsolute = 0x00;
 inline constexpr uint8_t kPointerPcRelative = 0x10;
 inline constexpr uint8_t kPointerDataRelative = 0x30;
@@ -25,13 +25,13 @@ inline constexpr uint8_t kPointerSigned4 = 0x0b;
 
 class DwarfReader : public ByteReader {
  public:
-  // `address_size`: of the image's architecture, 4 or 8.
+  // `address_size` is that of the image's architecture, 4 or 8.
   explicit DwarfReader(std::span<const std::byte> bytes, uint64_t address_size = sizeof(uint64_t))
       : ByteReader(bytes), address_size_(address_size) {}
 
   uint64_t Address() { return address_size_ == 4 ? Read<uint32_t>() : Read<uint64_t>(); }
 
-  // A number of more than 64 bits loses those above.
+  // Drops bits above 64.
   uint64_t Uleb() {
     uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
@@ -52,9 +52,8 @@ class DwarfReader : public ByteReader {
     }
   }
 
-  // A pointer written as `encoding` says. `here` is the memory address of this reader's first byte,
-  // `data` what data-relative pointers are relative to. Fails for one that is omitted, or that
-  // stands in another place of memory.
+  // Reads a pointer in format `encoding`. `here` is the memory address of this reader's first byte,
+  // `data` the base of data-relative pointers. Fails for omitted and for indirect pointers.
   uint64_t Pointer(uint8_t encoding, uint64_t here, uint64_t data = 0) {
     if ((encoding & kPointerIndirect) != 0) Fail();
     const uint64_t at = here + offset();
@@ -73,7 +72,7 @@ class DwarfReader : public ByteReader {
   }
 
  private:
-  // Addresses are counted modulo what an address has room for.
+  // Wraps addresses to their size.
   uint64_t Cut(uint64_t value) const { return address_size_ == 4 ? value & 0xffffffff : value; }
 
   uint64_t PointerValue(uint8_t format) {

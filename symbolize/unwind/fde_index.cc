@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint8_t kHeaderVersion = 1;
 
-// Ten times what the largest programs have.
+// Ten times as many as the largest programs have.
 constexpr uint64_t kMostScanned = uint64_t{1} << 24;
 
 bool FitsInt32(int64_t value) {
@@ -21,8 +21,8 @@ bool FitsInt32(int64_t value) {
 
 }  // namespace
 
-// u8 version, u8 encoding of the pointer, u8 of the count, u8 of the table; pointer to .eh_frame,
-// count, table
+// Reads the header: u8 version, u8 encoding of the pointer, u8 of the count, u8 of the table;
+// pointer to .eh_frame, count, table.
 std::optional<FdeIndex> FdeIndex::FromHeader(std::span<const std::byte> header, uint64_t address,
                                              const FrameSection& section) {
   DwarfReader reader(header, section.address_size());
@@ -50,7 +50,7 @@ FdeIndex FdeIndex::Scan(const FrameSection& section, uint64_t most) {
        FitsInt32(static_cast<int64_t>(offset)) && index.scanned_ < std::min(most, kMostScanned);) {
     ++index.scanned_;
     if (const std::optional<FunctionEntry> function = section.ReadFunction(offset)) {
-      // The linker leaves size 0 or start 0 where it dropped a function.
+      // Linkers set size or start of dropped functions to 0.
       if (function->size != 0 && function->start != 0) {
         if (!base) base = function->start;
         const auto distance = static_cast<int64_t>(function->start - *base);
@@ -80,7 +80,7 @@ FdeIndex::Entry FdeIndex::EntryAt(size_t i) const {
 
 std::optional<size_t> FdeIndex::Find(uint64_t address) const {
   const auto distance = static_cast<int64_t>(address - base_);
-  // The first function after `address`.
+  // Finds the first function after `address`.
   size_t low = 0;
   for (size_t high = count_; low < high;) {
     const size_t middle = low + (high - low) / 2;

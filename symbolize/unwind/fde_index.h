@@ -1,9 +1,9 @@
-// The functions of a FrameSection, by address.
+// An index of the functions in a FrameSection, by address.
 //
 //   entry   i32 start − base, i32 FDE − entry base      sorted by start
 //
-// .eh_frame_hdr has such a table ready, so nothing is read from it but what a look-up touches.
-// Where it is missing, or is written in another way, one is made.
+// .eh_frame_hdr contains such a table, of which a look-up reads only what it touches. If it is
+// missing or has another format, an index is made.
 //
 // Source: Linux Standard Base core 5.0, 10.6.2.
 //
@@ -23,12 +23,13 @@ namespace profiler::symbolize {
 
 class FdeIndex {
  public:
-  // The table of `header`, the contents of .eh_frame_hdr, which is at `address` in memory. Empty
-  // where it has none of the common encoding.
+  // Uses the table in `header`, the contents of .eh_frame_hdr at memory address `address`. Empty if
+  // its format is not the common one.
   static std::optional<FdeIndex> FromHeader(std::span<const std::byte> header, uint64_t address,
                                             const FrameSection& section);
-  // Reads through the whole section, as far as 2^24 entries or `most`. Functions farther than 2 GiB
-  // from the first are left out. While it reads an entry takes kBytesOfScan bytes at most.
+  // Makes an index by reading the whole section, at most 2^24 entries or `most`. Leaves out
+  // functions farther than 2 GiB from the first. Needs at most kBytesOfScan bytes per entry while
+  // it runs.
   static FdeIndex Scan(const FrameSection& section, uint64_t most = UINT64_MAX);
   static constexpr size_t kBytesOfScan = 32;
 
@@ -36,16 +37,16 @@ class FdeIndex {
   FdeIndex& operator=(FdeIndex&&) = default;
 
   size_t size() const { return count_; }
-  // The last function that starts at `address` or before it.
+  // Returns the last function that starts at or before `address`.
   std::optional<size_t> Find(uint64_t address) const;
   uint64_t Start(size_t function) const {
     return base_ + static_cast<uint64_t>(int64_t{EntryAt(function).start});
   }
-  // Of its FDE in the section. May be outside in a corrupt file.
+  // Returns the offset of its FDE in the section. May be out of bounds in a corrupt file.
   uint64_t Offset(size_t function) const {
     return fde_base_ + static_cast<uint64_t>(int64_t{EntryAt(function).fde});
   }
-  // How many entries were read.
+  // Returns the number of entries that Scan read.
   uint64_t scanned() const { return scanned_; }
   size_t memory_used() const { return own_.capacity() * sizeof(Entry); }
 
@@ -58,11 +59,11 @@ class FdeIndex {
   Entry EntryAt(size_t i) const;
 
   std::span<const std::byte> in_file_;  // entries in .eh_frame_hdr
-  std::vector<Entry> own_;              // or these
+  std::vector<Entry> own_;              // used if in_file_ is empty
   size_t count_ = 0;
   uint64_t scanned_ = 0;
   uint64_t base_ = 0;
-  uint64_t fde_base_ = 0;  // what to add for an offset in the section
+  uint64_t fde_base_ = 0;  // add it to get an offset in the section
 };
 
 }  // namespace profiler::symbolize

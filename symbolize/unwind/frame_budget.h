@@ -1,5 +1,5 @@
-// What the call frame information of files may cost that somebody else wrote, over all their images
-// together. A limit for each image would be none: one file has as many images as it has names.
+// Limits the cost of call frame information from files of other users, over all their images
+// together. A limit per image would not help: one file may appear as any number of images.
 //
 // Private to this package.
 
@@ -11,15 +11,15 @@
 
 namespace profiler::symbolize {
 
-// Not thread-safe.
+// Remaining instructions and memory. Not thread-safe.
 class FrameBudget {
  public:
   struct Limits {
-    // Of FDEs' programs: what may be run at once, which is less than a second, and what each sample
-    // adds to that, which is a tenth of a millisecond.
+    // Instructions of FDE programs: the most that may run at once (less than 1 s), and the number
+    // that each sample adds (0.1 ms).
     int64_t instructions = int64_t{1} << 25;
     int64_t instructions_of_sample = int64_t{1} << 14;
-    // Of tables, and of sections that were decompressed, in bytes.
+    // Memory of tables and decompressed sections, in bytes.
     uint64_t memory = uint64_t{128} << 20;
   };
   FrameBudget() : FrameBudget(Limits()) {}
@@ -31,15 +31,15 @@ class FrameBudget {
         std::min(instructions_left_ + limits_.instructions_of_sample, limits_.instructions);
   }
 
-  // At least 0.
+  // Returns the instructions that are left, at least 0.
   uint64_t instructions_left() const {
     return static_cast<uint64_t>(std::max<int64_t>(instructions_left_, 0));
   }
-  // Those that were run; a few more than were left are owed to the samples to come.
+  // Subtracts instructions that ran. The result may be negative; later samples pay it back.
   void TakeInstructions(uint64_t count) { instructions_left_ -= static_cast<int64_t>(count); }
 
   uint64_t memory_left() const { return memory_left_; }
-  // False where there is not so much left; then nothing is taken.
+  // Takes memory. Returns false and takes nothing if less is left.
   bool TakeMemory(uint64_t bytes) {
     if (bytes > memory_left_) return false;
     memory_left_ -= bytes;

@@ -1,4 +1,4 @@
-// All that call frame information says of a frame at one instruction, register by register.
+// The rules that call frame information has at one instruction, for each register.
 //
 // Private to this package.
 
@@ -13,22 +13,24 @@
 
 namespace profiler::symbolize {
 
-// Where the caller's value of one register is.
+// The location of the caller's value of one register.
 struct RegisterRule {
   enum Kind : uint8_t {
-    kUnspecified,      // as the ABI says: IsCalleeSaved
-    kUndefined,        // lost
+    kUnspecified,      // default of the ABI: IsCalleeSaved
+    kUndefined,        // the value is lost
     kSameValue,        // still in the register
     kOffset,           // saved at CFA + offset
     kValueOffset,      // CFA + offset itself
     kRegister,         // in the register number `offset`
-    kExpression,       // saved at the address that the expression gives, from the CFA
-    kValueExpression,  // what the expression gives, from the CFA
+    kExpression,       // saved at the result of the expression, which starts with the CFA
+    kValueExpression,  // the result of the expression, which starts with the CFA
   };
   Kind kind = kUnspecified;
-  bool stack_moved = false;  // kExpression: since it was told; see FrameRules::told_at
+  // kExpression: the stack pointer has moved since the rule was set; see FrameRules::told_at.
+  bool stack_moved = false;
   uint32_t expression_size = 0;
-  int64_t offset = 0;  // for expressions: of the first byte in FrameRules::expressions
+  // Expressions: position of the first byte in FrameRules::expressions.
+  int64_t offset = 0;
 
   bool operator==(const RegisterRule&) const = default;
 };
@@ -45,20 +47,21 @@ struct CfaRule {
 
 struct FrameRules {
   CfaRule cfa;
-  // GCC, of functions that keep vectors of SVE on the stack, tells where it has saved x29 and x30
-  // by the stack pointer, and does not tell it again when that moves on (seen of 12 to 16):
+  // Corrects information of GCC 12 to 16 for functions with SVE vectors on the stack. GCC describes
+  // the slots of x29 and x30 relative to the stack pointer, and does not update this when the stack
+  // pointer moves:
   //
   //   addvl sp, sp, #-1; sub sp, sp, #16    CFA = sp + 8 VG + 16
   //   stp   x29, x30, [sp]                                         x30 is saved at sp + 8
-  //   addvl sp, sp, #-18                    CFA = sp + 152 VG + 16   (still so, by what it tells)
+  //   addvl sp, sp, #-18                    CFA = sp + 152 VG + 16   (x30's rule is unchanged)
   //
-  // The frame has stayed where it is, so by how much the pointer has moved is the difference of
-  // this rule, which was true when the register's was told, and `cfa`.
+  // The CFA does not move. So the stack pointer has moved by the difference between this rule,
+  // which was valid when the register's rule was set, and `cfa`.
   CfaRule told_at;
   std::array<RegisterRule, kRegisters> registers;
   uint8_t return_address = 0;  // the column of the return address
   bool signal_frame = false;
-  std::span<const std::byte> expressions;  // the section that holds the FDE
+  std::span<const std::byte> expressions;  // the section with the FDE
 
   std::span<const std::byte> Expression(int64_t offset, uint32_t size) const {
     const auto start = static_cast<uint64_t>(offset);

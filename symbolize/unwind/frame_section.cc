@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kWideLength = 0xffffffff;
 constexpr uint8_t kNoColumn = 255;
 
-// The augmentation data of a CIE, one piece for each letter after 'z'.
+// Reads the augmentation data of a CIE; each letter after 'z' has its own data.
 void ReadAugmentation(std::string_view letters, DwarfReader data, CommonEntry* common) {
   for (const char letter : letters) {
     switch (letter) {
@@ -24,26 +24,26 @@ void ReadAugmentation(std::string_view letters, DwarfReader data, CommonEntry* c
       case 'L':  // encoding of the pointer to language-specific data
         data.Skip(1);
         break;
-      case 'P': {  // personality routine; only its length matters
+      case 'P': {  // only the length of the personality routine's pointer matters
         const auto encoding = data.Read<uint8_t>();
         data.Pointer(encoding & kPointerFormat, 0);
         break;
       }
-      case 'B':  // AArch64: return addresses signed with the B key
+      case 'B':  // AArch64: return addresses are signed with the B key
       case 'G':  // AArch64: tagged stack
         break;
       default:
-        return;  // the rest cannot be told apart
+        return;  // unknown letter, so the rest cannot be parsed
     }
   }
 }
 
 }  // namespace
 
-// An entry, from its id on. The offsets are those in the section.
+// An entry from its id on. Offsets are relative to the section.
 struct FrameSection::Entry {
   bool is_common = false;
-  uint64_t common_offset = 0;  // of an FDE's CIE
+  uint64_t common_offset = 0;  // offset of an FDE's CIE
   uint64_t body_offset = 0;    // after the id
   std::span<const std::byte> body;
   uint64_t next = 0;
@@ -99,7 +99,7 @@ std::optional<CommonEntry> FrameSection::ParseCommon(const Entry& entry) const {
   const std::string_view augmentation = reader.ReadCString();
   if (version == 4) {
     if (reader.Read<uint8_t>() != address_size_) return std::nullopt;
-    if (reader.Read<uint8_t>() != 0) return std::nullopt;  // of a segment
+    if (reader.Read<uint8_t>() != 0) return std::nullopt;  // segment size
   }
   common.code_alignment = reader.Uleb();
   common.data_alignment = reader.Sleb();
@@ -110,7 +110,7 @@ std::optional<CommonEntry> FrameSection::ParseCommon(const Entry& entry) const {
     const DwarfReader data(reader.ReadBytes(reader.Uleb()), address_size_);
     ReadAugmentation(augmentation.substr(1), data, &common);
   } else if (!augmentation.empty()) {
-    return std::nullopt;  // where the instructions begin cannot be known
+    return std::nullopt;  // unknown format, so the start of instructions is unknown
   }
   if (!reader.ok()) return std::nullopt;
   common.instructions = reader.ReadBytes(reader.remaining());

@@ -11,7 +11,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Of a frame. What is larger is not followed.
+// Largest frame in bytes; larger ones are not followed.
 constexpr int64_t kMostDepth = int64_t{1} << 30;
 
 ZydisMachineMode ModeOf(Architecture architecture) {
@@ -33,7 +33,7 @@ const ZydisDecoder& DecoderOf(Architecture architecture) {
   return architecture == Architecture::kI386 ? i386 : x86_64;
 }
 
-// That functions have to keep for their callers.
+// Returns true for registers that functions must preserve for their callers.
 bool IsCallersRegister(Architecture architecture, ZydisRegister reg) {
   constexpr std::array kOfX86_64 = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_R12,
                                     ZYDIS_REGISTER_R13, ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15};
@@ -51,7 +51,7 @@ std::optional<int32_t> Deeper(std::optional<int32_t> depth, int64_t bytes) {
   if (!depth) return std::nullopt;
   if (bytes > kMostDepth || bytes < -kMostDepth) return std::nullopt;
   const int64_t deeper = *depth + bytes;
-  // Above the CFA nothing is the function's.
+  // Above the CFA is the caller's frame.
   if (deeper < 0 || deeper > kMostDepth) return std::nullopt;
   return static_cast<int32_t>(deeper);
 }
@@ -59,7 +59,7 @@ std::optional<int32_t> Deeper(std::optional<int32_t> depth, int64_t bytes) {
 UnwindRule FrameState::Rule(Architecture architecture) const {
   const auto word = static_cast<int32_t>(WordSize(architecture));
   if (fp == kOutermost) return {.kind = UnwindRule::kThreadStart};
-  // As many as a rule has room for.
+  // Limits of UnwindRule's fields.
   constexpr int32_t kMostReturnSlots = 1 << 12, kMostSlots = 1 << 13;
   if ((saved_return == 0 && !keeps_link) || saved_return % word != 0 ||
       saved_return / word >= kMostReturnSlots) {
@@ -75,7 +75,7 @@ UnwindRule FrameState::Rule(Architecture architecture) const {
     rule.cfa_offset = fp_depth - saved_cfa;
     return rule;
   }
-  // As compilers do that say where a frame is: once there is a frame pointer, by that.
+  // Prefers the frame pointer if there is one, like compilers that describe frames.
   if (fp == kOfFrame && (!depth || fp_depth == saved_fp)) {
     rule.kind = UnwindRule::kFromFramePointer;
     rule.cfa_offset = fp_depth;
@@ -172,7 +172,7 @@ bool FrameInstruction::IsMemoryAt(size_t i, ZydisRegister base) const {
          operands_[i].mem.index == ZYDIS_REGISTER_NONE;
 }
 
-// All of it or a part.
+// Returns true if the instruction writes the register or a part of it.
 bool FrameInstruction::Writes(ZydisRegister reg) const {
   for (size_t i = 0; i < instruction_.operand_count; ++i) {
     const bool is_written = (operands_[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
@@ -186,7 +186,7 @@ bool FrameInstruction::Writes(ZydisRegister reg) const {
 
 FrameState FrameInstruction::After(FrameState state) const {
   if (architecture_ == Architecture::kAArch64) return AfterArm(code_, state);
-  // Calls before it is saved leave it alone: they ask where the code is.
+  // Calls before the CFA is saved do not count: they read the pc and keep the register.
   const bool has_cfa = state.cfa_register != ZYDIS_REGISTER_NONE;
   if (has_cfa && Writes(state.cfa_register)) state.cfa_register = ZYDIS_REGISTER_NONE;
   switch (instruction_.mnemonic) {
@@ -232,7 +232,7 @@ FrameState FrameInstruction::After(FrameState state) const {
       break;
     }
     case ZYDIS_MNEMONIC_CALL:
-      // It takes what it pushed off again, but for one that asks where it is.
+      // The callee removes the return address, except if the call only reads the pc.
       if (target() == ElfAddress{address_.value + instruction_.length}) {
         state.depth = Deeper(state.depth, Word());
       }
@@ -255,7 +255,8 @@ void FrameInstruction::Push(FrameState* state) const {
   if (has_cfa && state->depth && state->saved_cfa == 0) state->saved_cfa = *state->depth;
 }
 
-// Once, before the caller's frame pointer is saved: else the frame pointer says where the frame is.
+// Only the first alignment counts, before the caller's frame pointer is saved; after that, the
+// frame pointer locates the frame.
 void FrameInstruction::Align(FrameState* state) const {
   const bool is_known = IsRegister(0, Sp()) && state->cfa_register != ZYDIS_REGISTER_NONE &&
                         !state->is_aligned && state->fp == FrameState::kOfCaller &&
@@ -275,7 +276,7 @@ void FrameInstruction::Pop(FrameState* state) const {
   } else if (IsRegister(0, Sp())) {
     state->depth.reset();
   }
-  // What is popped is no longer there.
+  // The popped slot is below the stack pointer.
   if (popped && *popped == state->saved_fp) state->saved_fp = 0;
 }
 

@@ -1,27 +1,27 @@
-// What the instructions of a function do to its frame: where the return address and the caller's
-// frame pointer are, behind each of them.
+// Tracks a function's frame along its instructions: the positions of the return address and of the
+// caller's frame pointer after each of them.
 //
-//                      │ return address     │  CFA − 8     CFA: where the stack pointer was
+//                      │ return address     │  CFA − 8     CFA: the stack pointer
 //   push rbp           │ caller's rbp       │  CFA − 16         before the call
 //   mov rbp, rsp       │                    │ ◀ rbp
 //   sub rsp, 24        │ locals             │
 //                      │                    │ ◀ rsp = CFA − 40
 //
-// A function that aligns its stack for more than its callers do, as main does on i386, keeps the
-// CFA in a register, and saves that. How far it moves the stack pointer does not show, so depths
-// count from where it is moved to:
+// A function that aligns its stack more than its callers do, as main does on i386, keeps the CFA in
+// a register and saves that. The distance by which it moves the stack pointer is unknown, so depths
+// count from the aligned stack pointer:
 //
 //   lea ecx, [esp + 4]         │ return address         │  CFA − 4
 //   and esp, -16               │ …                      │
-//                              ├────────────────────────┤  where depths count from
+//                              ├────────────────────────┤  depths count from here
 //   push dword ptr [ecx - 4]   │ return address         │
 //   push ebp                   │ caller's ebp           │ ◀ ebp
 //   mov ebp, esp; push ecx     │ CFA                    │
 //
-// On AArch64 the return address is in the link register at first, and both are saved somewhere in
-// the frame, side by side:
+// On AArch64 the return address is first in the link register; both it and the frame pointer are
+// then saved side by side in the frame:
 //
-//   stp x29, x30, [sp, #-32]!   │ locals             │ CFA − 16     CFA: where it was at first
+//   stp x29, x30, [sp, #-32]!   │ locals             │ CFA − 16     CFA: the first stack pointer
 //   mov x29, sp                 │ x30                │ CFA − 24
 //                               │ caller's x29       │ ◀ sp = x29 = CFA − 32
 //
@@ -46,7 +46,7 @@
 namespace profiler::symbolize {
 
 struct FrameState {
-  // At a function's first instruction.
+  // Returns the state at a function's first instruction.
   static FrameState AtStart(Architecture architecture) {
     FrameState state;
     state.saved_return =
@@ -55,61 +55,66 @@ struct FrameState {
     return state;
   }
 
-  // The stack pointer is that far below the CFA; empty where that is not known.
+  // Bytes from the stack pointer up to the CFA; empty: unknown.
   std::optional<int32_t> depth = 8;
   enum FramePointer : uint8_t {
     kOfCaller,
-    kOfFrame,    // fp_depth below the CFA
-    kOutermost,  // set to 0 by code that does not keep the caller's
+    kOfFrame,    // fp_depth bytes below the CFA
+    kOutermost,  // set to 0 by code that does not save the caller's
     kOther,
   };
   FramePointer fp = kOfCaller;
   int32_t fp_depth = 0;
-  int32_t saved_fp = 0;      // the caller's frame pointer is that far below the CFA; 0: nowhere
-  int32_t saved_return = 8;  // and so the return address; 0: nowhere
-  bool keeps_link = true;    // it is in the link register as well
-  bool is_aligned = false;   // depths but that of the return address count from the aligned stack
-  ZydisRegister cfa_register = ZYDIS_REGISTER_NONE;  // has the CFA; NONE: no register
-  int32_t saved_cfa = 0;                             // where that is saved; 0: nowhere
+  // Bytes from the slot of the caller's frame pointer up to the CFA; 0: not saved.
+  int32_t saved_fp = 0;
+  // Bytes from the slot of the return address up to the CFA; 0: not saved.
+  int32_t saved_return = 8;
+  bool keeps_link = true;  // the link register also has the return address
+  // True if all depths except saved_return count from the aligned stack pointer.
+  bool is_aligned = false;
+  // Register with the CFA; NONE: no register.
+  ZydisRegister cfa_register = ZYDIS_REGISTER_NONE;
+  int32_t saved_cfa = 0;  // slot of that register; 0: not saved
 
   bool operator==(const FrameState&) const = default;
 
-  // Where nothing leads to the caller, kNone.
+  // Returns the rule; kNone if the caller cannot be found.
   UnwindRule Rule(Architecture architecture) const;
 };
 
-// By how far `depth` grows; empty where it was not known, and for frames that none is.
+// Returns `depth` + `bytes`. Empty if `depth` is unknown or the result is no possible depth.
 std::optional<int32_t> Deeper(std::optional<int32_t> depth, int64_t bytes);
 
-// One instruction.
+// A decoded instruction.
 class FrameInstruction {
  public:
   explicit FrameInstruction(Architecture architecture) : architecture_(architecture) {}
 
   enum class Flow : uint8_t {
     kNext,
-    kCall,     // and on to the next
-    kBranch,   // to `target` or the next
+    kCall,     // then continues with the next
+    kBranch,   // to `target`, or to the next instruction
     kJump,     // to `target`
-    kFarJump,  // to where a register or memory says
-    kEnd,      // it returns, or stops
+    kFarJump,  // to an address in a register or memory
+    kEnd,      // a return, or a stop
   };
 
-  // False where `code` begins with none. At least one byte.
+  // Decodes the first instruction of `code`, which must not be empty. Returns false if it is
+  // invalid.
   bool Decode(std::span<const std::byte> code, ElfAddress address);
 
   size_t length() const;
   Flow flow() const;
-  // Of kCall, kBranch and kJump, where the instruction says it.
+  // Returns the target of kCall, kBranch and kJump; empty if it is not a constant.
   std::optional<ElfAddress> target() const;
   bool IsPadding() const;
-  // True if it returns to the caller. Another instruction of Flow::kEnd stops the program.
+  // Returns true if it returns to the caller. Other instructions with Flow::kEnd stop the program.
   bool Returns() const;
-  // Whether it saves a register of the caller's (on AArch64 the link register), takes room on the
-  // stack, or is the mark of what may be called from anywhere (endbr64, endbr32, bti c).
+  // Returns true if it saves a register of the caller (on AArch64 the link register), reserves
+  // space on the stack, or marks a possible call target (endbr64, endbr32, bti c).
   bool IsPrologue() const;
 
-  // Behind it.
+  // Returns the state after the instruction.
   FrameState After(FrameState state) const;
 
  private:
@@ -133,7 +138,7 @@ class FrameInstruction {
 
   const Architecture architecture_;
   ElfAddress address_;
-  uint32_t code_ = 0;  // on AArch64; the others on x86
+  uint32_t code_ = 0;  // AArch64; the two members below: x86
   ZydisDecodedInstruction instruction_{};
   ZydisDecodedOperand operands_[ZYDIS_MAX_OPERAND_COUNT];
 };

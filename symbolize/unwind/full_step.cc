@@ -51,7 +51,7 @@ class Frame {
         memory_(memory),
         expression_steps_(expression_steps) {}
 
-  // The caller's value of register `number`, which kCaller says was found.
+  // Computes the caller's value of register `number`. Returns kCaller on success.
   Stepped Recover(unsigned number, uint64_t* value) const {
     const RegisterRule& rule = rules_.registers[number];
     const auto offset = static_cast<uint64_t>(rule.offset);
@@ -123,7 +123,7 @@ bool IsRestored(const FrameRules& rules, Architecture architecture, unsigned num
          IsCalleeSaved(architecture, number);
 }
 
-// Where the stack has register n of `order`: from `offset` on, one word each.
+// The position of saved registers on the stack: from `offset` on, one word each, in `order`.
 struct SignalFrame {
   uint64_t offset;
   std::span<const uint8_t> order;  // DWARF numbers
@@ -136,13 +136,13 @@ constexpr uint64_t kX86Offset = 40;  // uc_flags, uc_link, uc_stack
 constexpr std::array<uint8_t, 33> kArmOrder = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
                                                11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
                                                22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
-// siginfo; uc_flags, uc_link, uc_stack, uc_sigmask with its padding and what aligns uc_mcontext;
-// fault_address.
+// After siginfo; uc_flags, uc_link, uc_stack, uc_sigmask with its padding and the alignment of
+// uc_mcontext; fault_address.
 constexpr uint64_t kArmOffset = 128 + 176 + 8;
 
-// Where kRegisters stands is the trap's number and error code.
+// kRegisters stands for the trap number and the error code.
 constexpr std::array<uint8_t, 11> kI386Order = {7, 6, 5, 4, 3, 2, 1, 0, kRegisters, kRegisters, 8};
-// Segment registers come first. With siginfo: number, two pointers, siginfo; uc_flags, uc_link,
+// After the segment registers. With siginfo: number, two pointers, siginfo; uc_flags, uc_link,
 // uc_stack.
 constexpr uint64_t kI386Offset = 4 + 16, kI386OffsetWithInfo = 12 + 128 + 20 + 16;
 
@@ -161,7 +161,7 @@ std::optional<SignalFrame> RecognizeSignalReturn(MemoryReader& memory,
            code == expected;
   };
   if (registers.architecture() == Architecture::kAArch64) {
-    // The kernel, while it returns, is behind both instructions.
+    // While the kernel returns, the pc is after both instructions.
     if (!stands_here(kArm, 8) && !stands_here(kArm, 8, 4) && !stands_here(kArm, 8, 8)) {
       return std::nullopt;
     }
@@ -203,7 +203,7 @@ Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& 
       caller.Set(i, value);
     }
   }
-  // Where the stack pointer has no rule it is the CFA. The link register is the caller's again only
+  // Without a rule for it, the stack pointer is the CFA. The link register is the caller's only
   // after a signal.
   if (rules.registers[numbers.sp].kind == RegisterRule::kUnspecified) caller.Set(numbers.sp, cfa);
   if (!caller.Knows(numbers.sp)) return Stepped::kUnreadable;

@@ -1,4 +1,4 @@
-// One step from a frame to its caller by full rules: every register, slowly.
+// Steps from a frame to its caller with full rules: for every register, slowly.
 //
 // Private to this package.
 
@@ -11,28 +11,28 @@
 namespace profiler::symbolize {
 
 enum class Stepped : uint8_t {
-  kCaller,           // the registers are the caller's
+  kCaller,           // success: the registers are the caller's
   kThreadStart,      // there is no caller
-  kUnknownRegister,  // needs a register that is lost
-  kUnreadable,       // needs memory that is not there
+  kUnknownRegister,  // needs a register whose value is lost
+  kUnreadable,       // needs memory that cannot be read
   kMalformed,
-  kTooLong,  // takes more steps of expressions than are left
+  kTooLong,  // needs more expression steps than are left
 };
 
-// Turns a frame's registers into its caller's. A callee-saved register that cannot be read is lost,
-// and so is every other one that has no rule; the return address and the CFA must be known.
+// Replaces a frame's registers by its caller's. A callee-saved register that cannot be read is
+// lost, like every other register without a rule. Return address and CFA must be known.
 //
-// An interrupted frame may be in its epilogue, where rules still name the slots of registers that
-// were popped. Such a slot is not between stack pointer and CFA any more, and the register has its
+// An interrupted frame may be in its epilogue. There, rules still refer to slots of registers that
+// were already popped. Such a slot is below the stack pointer, and the register has the caller's
 // value again.
 //
-// The steps of expressions are taken from `*expression_steps`.
+// Subtracts the steps of expressions from `*expression_steps`.
 Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& memory,
                     uint32_t* expression_steps, RegisterSet* registers);
 
-// The same for a frame that is the kernel's return from a signal handler, of which nothing is said:
-// musl's, Go's, and the vdso's on AArch64. The instructions at its pc, or on AArch64 before it,
-// tell it, and the interrupted registers are on its stack. kMalformed for any other code.
+// Steps from the kernel's return from a signal handler, if it has no call frame information: in
+// musl, in Go, and in AArch64's vdso. It is recognized by the instructions at pc (on AArch64 also
+// before it); the interrupted registers are on its stack. Returns kMalformed for other code.
 //
 //   x86-64    pc: mov $15, %eax or %rax; syscall      sp: struct ucontext
 //   AArch64   pc: mov x8, #139; svc #0                sp: siginfo (128 bytes), struct ucontext

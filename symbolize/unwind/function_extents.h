@@ -1,5 +1,5 @@
-// Where the functions of an image start and end by its call frame information (.eh_frame,
-// .debug_frame): all that is known of a function whose symbol was stripped.
+// Finds start and end of functions without symbols, by call frame information (.eh_frame,
+// .debug_frame).
 //
 // Private to this package.
 
@@ -14,25 +14,25 @@
 
 namespace profiler::symbolize {
 
-// Reads nothing until it is first asked. Not thread-safe.
+// The functions of an image. Reads nothing until the first call. Not thread-safe.
 class FunctionExtents {
  public:
   FunctionExtents() = default;
-  // `debug` may be the image's separate debug file, or the image. Both must outlive this.
+  // `debug` is the image's separate debug file or the image itself. Both must outlive this object.
   FunctionExtents(const ElfImage* image, const ElfImage* debug) : image_(image), debug_(debug) {}
 
-  // The function that has the code at `address`; empty where that is not known.
+  // Returns the function that contains `address`; empty: unknown.
   std::optional<FunctionExtent> Find(ElfAddress address);
 
-  // Whether a function that starts at `start` may reach as far as `address`, which is not before
-  // it: not beyond its section, and not where another function is known to be.
+  // Returns true if a function that starts at `start` may extend to `address`, which is not before
+  // it: both are in one section, and no other function is known to start in between.
   bool MayBeOne(ElfAddress start, ElfAddress address);
 
  private:
   const ElfImage* image_ = nullptr;
   const ElfImage* debug_ = nullptr;
   bool read_ = false;
-  std::unique_ptr<CfiTable> table_;  // null: none, or not read
+  std::unique_ptr<CfiTable> table_;  // null: none, or not read yet
 };
 
 }  // namespace profiler::symbolize

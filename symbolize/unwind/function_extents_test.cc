@@ -11,7 +11,8 @@ namespace {
 
 constexpr uint64_t kText = 0x1000, kFrames = 0x5000;
 
-// Code from 0x1000 to 0x1100, in which functions are known at 0x1010 (16 bytes) and 0x1040 (32).
+// Returns a file with code from 0x1000 to 0x1100 and functions at 0x1010 (16 bytes) and 0x1040
+// (32).
 std::vector<std::byte> File(uint16_t machine = EM_X86_64) {
   EhFrameBuilder frames(kFrames, {});
   frames.Add({.start = 0x1010, .size = 0x10});
@@ -47,10 +48,10 @@ TEST(FunctionExtentsTest, WhatHasNoSizeEndsWhereAnotherFunctionIsKnown) {
     }
     return text;
   };
-  // Known to nobody, it may go on until a function that is known, or its section's end.
+  // An unknown function may extend to the next known one, or to the end of its section.
   EXPECT_EQ(reaches(0x1000, {0x1000, 0x100f, 0x1010, 0x101f, 0x1050}), "yynnn");
   EXPECT_EQ(reaches(0x1060, {0x1060, 0x10ff, 0x1100}), "yyn");
-  // A label in the middle of a known function, and the function itself.
+  // A label inside a known function, and a known function itself.
   EXPECT_EQ(reaches(0x1014, {0x1018, 0x101f, 0x1030, 0x1040}), "yyyn");
   EXPECT_EQ(reaches(0x1040, {0x1040, 0x105f}), "yy");
 }

@@ -19,17 +19,18 @@ namespace {
 
 constexpr size_t kMostSymbols = size_t{1} << 20;
 constexpr size_t kMostCode = size_t{64} << 20;
-constexpr size_t kMostFound = size_t{1} << 21;  // of calls, and of addresses that are taken
-// That are looked at for what an instruction of a budget costs, as each symbol does.
+constexpr size_t kMostFound = size_t{1} << 21;  // calls and loaded addresses
+// Bytes examined for the cost of one budget instruction, which is also the cost of a symbol.
 constexpr uint64_t kBytesOfInstruction = 4;
 
 constexpr uint8_t kCall = 0xe8;
 constexpr uint8_t kLea = 0x8d;
-// ModRM of an operand at a distance from the next instruction: any register, mode 0, 5.
+// ModRM of a pc-relative operand: any register, mode 0, 5.
 constexpr uint8_t kRelative = 0x05, kModeAndOperand = 0xc7;
 constexpr size_t kDistance = sizeof(int32_t);
 
-// As many as `budget` has room for, of `most` things of which some cost what an instruction does.
+// Returns `most`, or fewer if the budget allows fewer; `of_instruction` of them cost one
+// instruction.
 size_t MostNow(const FrameBudget* budget, size_t most, uint64_t of_instruction) {
   if (budget == nullptr) return most;
   return std::min<uint64_t>(most, budget->instructions_left() * of_instruction);
@@ -38,11 +39,11 @@ void Take(FrameBudget* budget, uint64_t count, uint64_t of_instruction) {
   if (budget != nullptr) budget->TakeInstructions(count / of_instruction);
 }
 
-// Of i386: ModRM of an operand at a distance of four bytes from a register.
+// i386: ModRM of an operand at a 4-byte distance from a register.
 constexpr uint8_t kFromRegister = 0x80, kMode = 0xc0;
 constexpr uint8_t kPushImmediate = 0x68, kMoveImmediate = 0xb8, kStoreImmediate = 0xc7;
 
-// Where a value stands behind an opcode of one byte, ModRM, maybe SIB, maybe a displacement.
+// Returns the offset of a value after an opcode byte, ModRM, optional SIB and displacement.
 size_t BehindOperand(uint8_t modrm, uint8_t sib) {
   const unsigned mode = modrm >> 6, operand = modrm & 7;
   const bool has_sib = mode != 3 && operand == 4;
@@ -98,7 +99,7 @@ class StartFinder {
       const auto code = bytes.subspan(i);
       const ElfAddress address{range.address.value + i};
       if (code[0] == kCall) {
-        // One of the next instruction asks where it is.
+        // A call of the next instruction only reads the pc.
         if (DistanceAt(code, 1) == 0) continue;
         AddTarget(Relative(code, 1, address), address, /*is_called=*/true);
       } else if (architecture_ == Architecture::kI386) {
@@ -116,15 +117,15 @@ class StartFinder {
     return distance;
   }
 
-  // Where an instruction at `address` leads that ends with a distance, `at` bytes from its start.
+  // Returns the target of an instruction at `address` that ends with a distance at offset `at`.
   ElfAddress Relative(std::span<const uint8_t> code, size_t at, ElfAddress address) const {
     const auto distance = static_cast<uint64_t>(int64_t{DistanceAt(code, at)});
     return {WithinWord(architecture_, address.value + at + kDistance + distance)};
   }
 
-  // `code` has one byte and a distance at least.
+  // `code` has at least one byte and a distance.
   std::optional<ElfAddress> TakenOnI386(std::span<const uint8_t> code) const {
-    size_t at = 0;  // of the four bytes
+    size_t at = 0;  // offset of the four bytes
     if (offset_table_ != 0) {
       const bool has_sib = (code[1] & 7) == 4;
       if (code[0] == kLea && (code[1] & kMode) == kFromRegister && !has_sib) at = 2;
@@ -196,9 +197,9 @@ class StartFinder {
   }
 
   const Architecture architecture_;
-  const uint64_t offset_table_;  // of i386
+  const uint64_t offset_table_;  // for i386
   const std::vector<CodeRange>& code_;
-  FrameBudget* const budget_;  // null: none
+  FrameBudget* const budget_;  // null: no budget
   FunctionStarts found_;
   std::vector<ElfAddress> called_;
   std::vector<Taken> taken_;
@@ -261,7 +262,7 @@ const CodeRange* FindRange(const std::vector<CodeRange>& code, ElfAddress addres
 bool BeginsFunction(Architecture architecture, std::span<const std::byte> code,
                     ElfAddress address) {
   if (!IsAlignedAsFunction(architecture, address)) return false;
-  // On i386 registers are pushed as arguments, too, and room is made for them.
+  // On i386, code that passes arguments also pushes registers and reserves stack space.
   const size_t most = architecture == Architecture::kI386 ? 1 : kLookedAt;
   size_t at = 0;
   for (size_t i = 0; i < most && at < code.size(); ++i) {
@@ -286,7 +287,7 @@ std::vector<FunctionExtent> FindNamedFunctions(const ElfImage& image,
   for (const CodeRange& range : code) {
     if (range.is_function) named.push_back({range.address, range.bytes.size()});
   }
-  // Of one start the largest is first.
+  // Sorts symbols with the same start by size, the largest first.
   std::sort(named.begin(), named.end(), [](const FunctionExtent& a, const FunctionExtent& b) {
     return a.start != b.start ? a.start < b.start : a.size > b.size;
   });

@@ -17,17 +17,17 @@ constexpr size_t kMostBytes = size_t{1} << 18;
 constexpr size_t kMostHelpers = 64;
 constexpr uint64_t kMostInstructions = uint64_t{8} << 16;
 
-constexpr std::byte kCall{0xe8};  // of x86, and a distance of four bytes
+constexpr std::byte kCall{0xe8};  // on x86; a 4-byte distance follows
 constexpr size_t kCallSize = 5;
 
-// One function that calls itself.
+// A function that calls itself inside.
 class Helpers {
  public:
   Helpers(Architecture architecture, ElfAddress start, std::span<const std::byte> code,
           absl::FunctionRef<UnwindRule(ElfAddress)> told)
       : architecture_(architecture), start_(start), code_(code), told_(told), at_(code.size()) {}
 
-  // False where there is nothing to replace.
+  // Finds the helpers. Returns false if there is nothing to replace.
   bool Find() {
     ReadInstructions();
     if (helpers_.empty()) return false;
@@ -57,12 +57,12 @@ class Helpers {
 
  private:
   struct Instruction {
-    uint8_t length = 0;  // 0: none begins here
+    uint8_t length = 0;  // 0: no instruction begins here
     bool is_padding = false;
     bool is_of_others = false;   // reached without a call of a helper
-    bool is_of_several = false;  // reached from helpers that have other rules here
-    uint8_t helper = 0;          // number + 1; 0: of none
-    uint8_t followed = 0;        // number + 1 of the helper that was followed to here last
+    bool is_of_several = false;  // reached from helpers with different rules here
+    uint8_t helper = 0;          // number of its helper + 1; 0: none
+    uint8_t followed = 0;        // number + 1 of the helper followed to here last
     UnwindRule rule;             // of the helper
   };
   struct Helper {
@@ -78,7 +78,7 @@ class Helpers {
     size_t at, target;
   };
 
-  // Reads them one behind the other from the start on, and finds the helpers that they call.
+  // Decodes all instructions in order and finds the helpers that they call.
   void ReadInstructions() {
     std::vector<Call> calls;
     FrameInstruction instruction(architecture_);
@@ -92,7 +92,7 @@ class Helpers {
       const size_t next = at + instruction.length();
       if (instruction.flow() == Flow::kCall) {
         const auto target = TargetOf(instruction);
-        // A call of the start is a recursion, one of the next instruction asks where the code is.
+        // A call of the start is a recursion, a call of the next instruction reads the pc.
         if (target && *target != 0 && *target != next) calls.push_back({at, *target});
       }
       at = next;
@@ -107,7 +107,7 @@ class Helpers {
            instruction->length() <= code_.size() - at;
   }
 
-  // Where in the function an instruction leads; empty for elsewhere.
+  // Returns the offset in the function to which an instruction leads; empty: outside of it.
   std::optional<size_t> TargetOf(const FrameInstruction& instruction) const {
     const auto target = instruction.target();
     if (!target || target->value - start_.value >= code_.size()) return std::nullopt;
@@ -123,12 +123,12 @@ class Helpers {
     } else if (helpers_.size() < kMostHelpers) {
       helpers_.push_back({call.target, {call.at}});
     } else {
-      decoded_ = kMostInstructions;  // too many
+      decoded_ = kMostInstructions;  // too many: give up
     }
   }
 
-  // All that the helper reaches. One that takes its return address from the stack was not called to
-  // return: that is the function's code.
+  // Follows all code that the helper reaches. If it pops its return address, it was not called in
+  // order to return, so its code belongs to the function itself.
   void FollowHelper(size_t index) {
     std::vector<std::pair<size_t, UnwindRule>> found;
     std::vector<Place> places = {{helpers_[index].entry, FrameState::AtStart(architecture_)}};
@@ -160,13 +160,13 @@ class Helpers {
     }
   }
 
-  // A helper may use the frame pointer for anything, as the function has saved it.
+  // A helper may use the frame pointer for anything, because the function has saved it.
   UnwindRule RuleOf(FrameState state) const {
     if (state.fp == FrameState::kOutermost) state.fp = FrameState::kOther;
     return state.Rule(architecture_);
   }
 
-  // From the start, and from what nothing leads to but, maybe, jumps through tables.
+  // Follows code from the start, and code that only jumps through tables may reach.
   void FollowOthers() {
     FollowOther(0);
     for (size_t at = 0; at < at_.size(); at += std::max<size_t>(at_[at].length, 1)) {
@@ -196,7 +196,7 @@ class Helpers {
     }
   }
 
-  // Empty where call frame information is right.
+  // Returns the rule that replaces call frame information; empty: that is right.
   std::optional<UnwindRule> RuleToReplace(size_t at) {
     const Instruction& instruction = at_[at];
     if (instruction.helper == 0) return std::nullopt;
@@ -208,7 +208,8 @@ class Helpers {
                : std::optional(instruction.rule);
   }
 
-  // True if `told` has in it what the calls of the helper, and the helper itself, have pushed.
+  // Returns true if `told` includes the words pushed by calls of the helper and by the helper
+  // itself.
   bool CountsCall(const Helper& helper, const UnwindRule& told, const UnwindRule& derived) {
     if (derived.kind != UnwindRule::kFromStackPointer) return false;
     return std::all_of(helper.calls.begin(), helper.calls.end(), [&](size_t call) {

@@ -1,4 +1,4 @@
-// The rules of helpers: parts of a function of assembly that the function itself calls.
+// Finds rules for helpers: parts of an assembly function that the function itself calls.
 //
 //   vm_entry:  sub $32, %rsp        call frame information, one rule: CFA = sp + 40
 //              call 1f
@@ -8,13 +8,13 @@
 //              jnz 1b
 //              ret
 //
-// Call frame information that leaves out the call would take a local variable for the return
-// address. So a helper is taken for a function of its own, whose rules its instructions tell; its
-// caller is the function around it. Information that counts what a helper has pushed, or that goes
-// by a frame pointer, is right and stays.
+// Call frame information that ignores the call would take a local variable for the return address.
+// Therefore a helper counts as a function of its own, with rules derived from its instructions; its
+// caller is the function around it. Information that counts the helper's pushes, or that is based
+// on a frame pointer, is correct and stays.
 //
-// Only assembly is written so: compilers call functions at their start. Finding out that a function
-// calls nothing inside itself takes one search through its bytes.
+// Only assembly code is like this: compilers call functions at their start. One search through a
+// function's bytes shows whether it calls code inside itself.
 //
 // Private to this package.
 
@@ -32,14 +32,14 @@
 
 namespace profiler::symbolize {
 
-// True if `code`, a function from its start on, may have a call of an address inside itself. False
-// for nearly all functions.
+// Returns true if the function `code` may call an address inside itself; false for nearly all
+// functions.
 bool MayCallItself(Architecture architecture, std::span<const std::byte> code);
 
-// The rules that replace those of call frame information, in the order of addresses: kNone for
-// instructions that are reached both by a call and without one. `told`: what that information says
-// of an instruction. Adds to `*decoded` how many instructions it decodes, at most eight times
-// 2^16. Functions of more than 256 KB, or with more than 64 helpers, have none.
+// Returns the rules that replace those of call frame information, by address; kNone for
+// instructions that are reached both with a call and without. `told` returns the rule of call frame
+// information. Adds the number of decoded instructions, at most 8 × 2^16, to `*decoded`. Returns
+// nothing for functions of more than 256 KB or with more than 64 helpers.
 std::vector<HelperRule> FindHelperRules(Architecture architecture, ElfAddress start,
                                         std::span<const std::byte> code,
                                         absl::FunctionRef<UnwindRule(ElfAddress)> told,

@@ -1,15 +1,15 @@
-// The steps of the last chain of each stack. Most frames of a thread are still there when it is
-// sampled next, and their step to the caller is the same again:
+// Caches the steps of the last chain of each stack. When a thread is sampled again, most of its
+// frames are still there, with the same steps to their callers:
 //
 //   sample n      leaf  a ─▶ b ─▶ c ─▶ main ─▶ _start
 //   sample n + 1  leaf  d ─▶ e ─────▶ c ─▶ main ─▶ _start
-//                                     └── known from here on
+//                                     └── cached from here on
 //
-// Where on the stack a step finds the caller depends on where it starts (pc, stack pointer, frame
-// pointer) and on what is mapped. So where these are the same again no rule is looked up: two words
-// of the stack are read, and nothing is guessed.
+// The slots from which a step reads the caller depend only on pc, stack pointer and frame pointer,
+// and on the mappings. If these are unchanged, no rule is looked up: two words are read from the
+// stack, and nothing is guessed.
 //
-// What it gains is measured in rule_cache.h.
+// rule_cache.h has measurements.
 //
 // Private to this package.
 
@@ -23,19 +23,20 @@
 
 namespace profiler::symbolize {
 
-// From a frame whose address is a return address to its caller, which is another such frame.
+// A step from a frame whose pc is a return address to its caller.
 struct KnownStep {
   uint64_t pc = 0, sp = 0, fp = 0;
-  uint64_t return_slot = 0;  // where the caller's pc lies on the stack
-  uint64_t frame_slot = 0;   // where its frame pointer does; 0: it is that of the frame
+  uint64_t return_slot = 0;  // stack address of the caller's pc
+  // Stack address of the caller's frame pointer; 0: it is the frame's.
+  uint64_t frame_slot = 0;
   uint64_t caller_sp = 0;
 };
 
-// Not thread-safe. Allocates while chains get longer than any before. Memory: 48 bytes a step of
-// kStacks chains of at most kMostSteps.
+// The cache. Allocates only if a chain is longer than all before. Memory: 48 bytes per step, for
+// kStacks chains with at most kMostSteps each. Not thread-safe.
 class KnownSteps {
  public:
-  // A chain begins with the stack pointer `sp`; `space` is what UnwindSpace::Identity() says.
+  // Begins a chain at stack pointer `sp`. `space` is UnwindSpace::Identity().
   void Start(uint64_t space, uint64_t sp) {
     fresh_.clear();
     in_run_ = false;
@@ -53,7 +54,8 @@ class KnownSteps {
     left_ = stack_->steps.size();
   }
 
-  // The step of the last chain from this frame, if it had one. To be asked on the way out.
+  // Returns the last chain's step from this frame; null: none. Call it for frames from the leaf
+  // outwards.
   const KnownStep* Find(uint64_t pc, uint64_t sp, uint64_t fp) {
     if (stack_ == nullptr) return nullptr;
     const HugeVector<KnownStep>& steps = stack_->steps;
@@ -65,21 +67,21 @@ class KnownSteps {
     const KnownStep& step = steps[left_ - 1];
     return step.sp == sp && step.pc == pc && step.fp == fp ? &step : nullptr;
   }
-  // What Find gave is the same again.
+  // Reports that the step returned by Find was used.
   void Repeat() {
     if (!in_run_) run_ = left_;
     in_run_ = true;
     --left_;
   }
 
-  // A step that was taken anew.
+  // Adds a step that is not from the cache.
   void Add(const KnownStep& step) {
     if (stack_ == nullptr) return;
     EndRun();
     fresh_.push_back(step);
   }
 
-  // The chain ends: it is the last one now.
+  // Ends the chain; its steps replace those of the last chain.
   void Finish() {
     if (stack_ == nullptr || (fresh_.empty() && !in_run_)) return;
     HugeVector<KnownStep>& steps = stack_->steps;
@@ -91,17 +93,18 @@ class KnownSteps {
 
  private:
   static constexpr size_t kStacks = 32;
-  static constexpr size_t kMostSteps = 1024;   // the outermost ones
-  static constexpr unsigned kRegionLog2 = 23;  // of a stack: what threads have by default
+  static constexpr size_t kMostSteps = 1024;   // only the outermost ones are kept
+  static constexpr unsigned kRegionLog2 = 23;  // log2 of the default stack size of threads
   static constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
   static constexpr unsigned kSpreadShift = 59;
 
   struct Stack {
     uint64_t space = 0, region = 0;
-    HugeVector<KnownStep> steps;  // the outermost first, so that what stays stands in front
+    HugeVector<KnownStep> steps;  // outermost first, so that repeated steps stay in place
   };
 
-  // The steps that were repeated are not followed by all those that stood in front of them.
+  // Ends a run of repeated steps whose outer neighbours were not repeated. Copies the run to
+  // fresh_.
   void EndRun() {
     if (!in_run_) return;
     for (size_t i = run_; i-- > left_;) fresh_.push_back(stack_->steps[i]);
@@ -109,11 +112,11 @@ class KnownSteps {
   }
 
   std::array<Stack, kStacks> stacks_;
-  Stack* stack_ = nullptr;  // of the chain at hand; null: nothing is kept of it
-  size_t left_ = 0;         // steps of the last chain that are further out, in front of the list
-  bool in_run_ = false;     // the last steps were all repeated: those from run_ − 1 to left_
+  Stack* stack_ = nullptr;  // of the current chain; null: no cache
+  size_t left_ = 0;         // steps of the last chain that are further out; they are at the front
+  bool in_run_ = false;     // the last steps, from run_ − 1 to left_, were all repeated
   size_t run_ = 0;
-  HugeVector<KnownStep> fresh_;  // on the way out
+  HugeVector<KnownStep> fresh_;  // steps of the current chain, from the leaf outwards
 };
 
 }  // namespace profiler::symbolize

@@ -1,4 +1,4 @@
-// Rules as libdw understands them, evaluated on registers and memory that are made up. For tests.
+// Evaluates rules with libdw, on made-up registers and memory, to compare results in tests.
 
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace profiler::symbolize {
 
-// What one step to the caller gives.
+// The result of one step to the caller.
 struct OracleStep {
   bool thread_start = false;
   bool signal_frame = false;
-  RegisterSet caller;  // what is known of it
+  RegisterSet caller;  // registers that are known
   uint64_t row_start = 0, row_end = 0;
 };
 
@@ -27,16 +27,16 @@ class LibdwOracle {
  public:
   using Memory = std::function<uint64_t(uint64_t address)>;
 
-  // .eh_frame of `path`, or with `debug_frame` that section.
+  // Reads .eh_frame of `path`; with `debug_frame`, .debug_frame.
   LibdwOracle(const std::string& path, bool debug_frame, Architecture architecture);
   ~LibdwOracle();
   LibdwOracle(const LibdwOracle&) = delete;
   LibdwOracle& operator=(const LibdwOracle&) = delete;
 
   bool ok() const { return cfi_ != nullptr; }
-  // How many FDEs there are.
+  // Returns the number of FDEs.
   size_t CountFunctions() const;
-  // Empty where libdw knows no rule, or the step needs something that is lost.
+  // Steps to the caller. Empty if libdw has no rule, or if the step needs an unknown value.
   std::optional<OracleStep> Step(uint64_t address, const RegisterSet& registers,
                                  const Memory& memory) const;
 

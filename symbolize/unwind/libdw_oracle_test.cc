@@ -1,5 +1,5 @@
-// Every row of call frame information of real files, against libdw: one step from made-up registers
-// and memory must give the same caller.
+// Compares every row of call frame information of real files with libdw: one step from made-up
+// registers and memory must lead to the same caller.
 
 #include "symbolize/unwind/libdw_oracle.h"
 
@@ -25,7 +25,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Every word of memory, from its address: a multiple of 8, so that it may stand for a CFA.
+// Returns the word at an address. A multiple of 8, so that it is a possible CFA.
 uint64_t MadeUpWord(uint64_t address) {
   return (address * 0x9e3779b97f4a7c15 >> 20 & ~uint64_t{7}) | uint64_t{1} << 46;
 }
@@ -41,7 +41,7 @@ class MadeUpMemory : public MemoryReader {
   }
 };
 
-// One image that is everywhere, at its own addresses.
+// A space in which one image is at all addresses, loaded at its ELF addresses.
 class OneImage : public UnwindSpace {
  public:
   explicit OneImage(CfiTable* cfi) : cfi_(cfi) {}
@@ -49,7 +49,7 @@ class OneImage : public UnwindSpace {
     *code = {.start = {0}, .size = ~uint64_t{0}, .cfi = cfi_};
     return true;
   }
-  // Of the stack, but not of code.
+  // Reads the stack, but no code.
   bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override {
     return address >> 40 != 0 && MadeUpMemory().ReadBytes(address, bytes);
   }
@@ -71,7 +71,7 @@ RegisterSet MadeUpRegisters(Architecture architecture, uint64_t pc) {
   return registers;
 }
 
-// The same frame as that of a caller, in which no slot has been popped yet.
+// Returns the registers of the same frame during a call, in which no slot was popped yet.
 RegisterSet InCall(RegisterSet registers) {
   registers.Set(NumbersOf(registers.architecture()).pc, registers.pc() + 1);
   return registers;
@@ -132,7 +132,7 @@ class Comparer {
   }
 
  private:
-  // Compares at the first and the last byte; returns where the next row starts.
+  // Compares at the first and the last byte. Returns the start of the next row.
   uint64_t CompareRow(uint64_t address, uint64_t end, Comparison* all) {
     const RegisterSet registers = MadeUpRegisters(table_->architecture(), address);
     const auto expected = oracle_->Step(address, registers, MadeUpWord);
@@ -170,7 +170,7 @@ class Comparer {
     MadeUpMemory memory;
     switch (StepByRules(rules, false, memory, &expression_steps, &registers)) {
       case Stepped::kCaller:
-        // libdw does not count rbx among the registers that functions keep.
+        // libdw does not treat rbx as callee-saved.
         if (expected && !expected->caller.Knows(kRbx) && registers.Get(kRbx) == before.Get(kRbx)) {
           registers.Forget(kRbx);
         }
@@ -182,7 +182,7 @@ class Comparer {
     }
   }
 
-  // Registers that a callee may change are of no use to anyone.
+  // Callee-changed registers are not compared.
   RegisterSet Comparable(RegisterSet registers) const {
     const RegisterNumbers numbers = NumbersOf(table_->architecture());
     for (unsigned i = 0; i < kRegisters; ++i) {
@@ -193,7 +193,7 @@ class Comparer {
     return registers;
   }
 
-  // The same through the table.
+  // Compares with the rule in the table.
   void CompareFast(uint64_t address, const OracleStep& expected, Comparison* all) {
     const UnwindRule rule = table_->Find({address});
     if (rule.kind == UnwindRule::kFull) return;
@@ -205,11 +205,11 @@ class Comparer {
       return Note(address, "kind " + std::to_string(rule.kind), "thread start", all);
     }
     const uint64_t cfa = expected.caller.sp();
-    // A step that the engine would refuse, as one to a stack pointer that is not above.
+    // The engine refuses such steps, for example to a stack pointer that is not higher.
     if (expected.thread_start || cfa % 8 != 0 || cfa <= registers.sp()) return;
     OneImage space(table_.get());
-    // A linkage table's rule depends on the place in an entry. What has its return address in a
-    // register calls nobody.
+    // A linkage table's rule depends on the position in an entry. A frame with its return address
+    // in a register makes no call.
     const bool in_call = rule.kind != UnwindRule::kLinkageTable && rule.return_slot != 0;
     unwinder_.Unwind(in_call ? InCall(registers) : registers, {}, space, {.max_frames = 2}, &chain_,
                      in_call);
@@ -291,9 +291,9 @@ struct SystemImage {
   size_t frames_size;  // bytes of .eh_frame
 };
 
-// What is installed here of some images by several compilers, those without much to compare left
-// out: Node.js is one big program, or a small one that calls a library. A pattern stands for
-// versions in paths.
+// Returns installed images from several compilers, without those that have little information.
+// Node.js is either one large program, or a small one with a library. Patterns stand for versions
+// in paths.
 std::vector<SystemImage> SystemImages(size_t least_frames_size) {
   glob_t found = {};
   glob(
@@ -317,13 +317,13 @@ TEST(SystemImageTest, HasTheRulesOfLibdw) {
   const std::vector<SystemImage> images = SystemImages(4 << 10);
   if (images.empty()) GTEST_SKIP() << "none of the images is here";
   for (const SystemImage& image : images) {
-    // Of big files every so many functions.
+    // Compares only some of the functions in large files.
     const size_t every = std::max<size_t>(1, image.frames_size >> 17);
     ExpectSameRules(image.path, ".eh_frame", every);
   }
 }
 
-// Of small images the parts of a table that do not depend on their size would decide.
+// In small images, parts of the table with a constant size would dominate.
 TEST(TableMemoryTest, IsUnderTwiceTheSizeOfEhFrame) {
   const std::vector<SystemImage> images = SystemImages(128 << 10);
   if (images.empty()) GTEST_SKIP() << "none of the images is here";

@@ -1,4 +1,4 @@
-// Of UnwindWalk: steps where call frame information says nothing, or what is not so.
+// Parts of UnwindWalk: steps from frames whose call frame information is missing or wrong.
 
 #include <algorithm>
 #include <array>
@@ -16,19 +16,19 @@
 namespace profiler::symbolize {
 namespace {
 
-// An image's entry point has no caller, and often says nothing of itself.
+// Size in bytes of code at an image's entry point, which has no caller and often no information.
 constexpr uint64_t kEntryCode = 64;
-// Of an instruction and what follows it, in bytes, where a mapping ends.
+// Bytes read if a mapping ends soon after an instruction.
 constexpr size_t kLeastCode = 8;
-// Words on top of the stack among which the return address of hand-written code is searched: more
-// than there are registers to be saved.
+// Words at the top of the stack in which hand-written code's return address is searched: more than
+// the number of registers that it may save.
 constexpr uint64_t kSearchedWords = 8;
 
 }  // namespace
 
-// Code that says nothing of its frames.
+// Steps from code without information about its frames.
 UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
-  // Frame pointers would lead on, but to guesses where there is call frame information.
+  // If the file has changed, frame pointers would still lead on, but only to guesses.
   if (in_code_ && code_.cfi != nullptr && code_.cfi->is_outdated()) {
     return End(ChainEnd::kFileChanged);
   }
@@ -80,8 +80,8 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
   return next;
 }
 
-// What stands behind the entry point may be functions that others call, as is on i386 the one that
-// asks where the code is: behind an instruction that goes elsewhere.
+// Other functions may follow the entry point's code, for example i386's function that reads the pc.
+// They are behind an instruction that does not continue to the next one.
 bool UnwindWalk::IsInEntryPoint(ElfAddress address) {
   const ElfAddress entry = code_.cfi->entry();
   if (entry.value == 0 || address < entry || address.value - entry.value >= kEntryCode) {
@@ -102,7 +102,7 @@ bool UnwindWalk::IsInEntryPoint(ElfAddress address) {
   return true;
 }
 
-// By what the virtual machine says that made the code. Nothing where that says nothing, or only
+// Steps by the virtual machine that made the code. Empty if it has no information, or only says
 // that the frame pointer is a caller's.
 std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine(bool* is_frameless) {
   if (!in_code_) return std::nullopt;
@@ -126,13 +126,13 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine(bool* is_frameless) {
   }
   if (!IsAligned(step.sp)) return End(ChainEnd::kBadRegister);
   if (step.sp <= registers_.sp()) return End(ChainEnd::kNoProgress);
-  // Whoever goes on from here later has to know the frame as it was.
+  // A later continuation needs the frame before its address is replaced.
   if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
   if (step.listed.value != 0) {
     chain_.frames.back().address = step.listed;
     chain_.frames.back().is_return_address = false;
   }
-  // An unknown register reads as 0, so another value was read from the stack.
+  // Unknown registers read as 0, so any other value comes from the stack.
   knows_frame_ = knows_frame_ || step.fp != 0;
   registers_.KeepOnly(FollowedRegisters());
   const FrameOrigin origin = step.is_guessed ? FrameOrigin::kGuess : FrameOrigin::kCfi;
@@ -141,8 +141,8 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine(bool* is_frameless) {
   return next;
 }
 
-// By the function's instructions. What they lead to has to look like a caller: that is not so where
-// a path was followed that is none. The caller is established if it calls this very function.
+// Finds a step by the function's instructions. It must lead to a plausible caller, because a
+// followed path may be impossible. The caller is proven if it calls this very function.
 std::optional<UnwindWalk::DerivedStep> UnwindWalk::FindDerivedStep(ElfAddress address) {
   if (!in_code_ || code_.cfi == nullptr) return std::nullopt;
   const DerivedRule derived = code_.cfi->Derive(address);
@@ -150,7 +150,7 @@ std::optional<UnwindWalk::DerivedStep> UnwindWalk::FindDerivedStep(ElfAddress ad
   DerivedStep step{rule, FrameOrigin::kGuess};
   if (rule.kind == UnwindRule::kNone) return std::nullopt;
   if (rule.kind == UnwindRule::kThreadStart) {
-    // Assembly may use the frame pointer for anything else, and say nothing of that.
+    // Assembly code may use the frame pointer for other purposes.
     const bool is_start =
         HasLinkRegister(registers_.architecture()) || StopsAhead(RuntimeAddress{registers_.pc()});
     return is_start ? std::optional(step) : std::nullopt;
@@ -174,10 +174,10 @@ std::optional<UnwindWalk::DerivedStep> UnwindWalk::FindDerivedStep(ElfAddress ad
   return step;
 }
 
-// True if the code from `address` on stops the program or the thread instead of returning: behind
-// the last call is an instruction that no program may run. So do thread starts of musl, and the
-// code to which Boost lets the first function of a coroutine return (make_fcontext), which follows
-// no call.
+// Returns true if the code from `address` on never returns but stops the program or the thread: an
+// instruction that no program may run follows the last call. Thread starts of musl are like this,
+// and the code to which Boost lets a coroutine's first function return (make_fcontext), which
+// follows no call.
 bool UnwindWalk::StopsAhead(RuntimeAddress address) {
   constexpr std::byte kHlt{0xf4};
   std::array<std::byte, kBareFrameCode> bytes{};
@@ -193,7 +193,7 @@ bool UnwindWalk::StopsAhead(RuntimeAddress address) {
   return false;
 }
 
-// True if the last frame is that of the image's entry point, which the kernel starts.
+// Returns true if the last frame is the image's entry point, which the kernel starts.
 bool UnwindWalk::IsInFirstFunction() {
   if (!in_code_ || code_.cfi == nullptr || code_.cfi->entry().value == 0) return false;
   const ElfAddress address{chain_.frames.back().instruction().value - code_.bias};
@@ -201,8 +201,8 @@ bool UnwindWalk::IsInFirstFunction() {
   return function ? function->start == code_.cfi->entry() : IsInEntryPoint(address);
 }
 
-// True if a function begins at `address` that never returns: no path leads to a return, or out of
-// the function but by a call.
+// Returns true if a function begins at `address` that never returns: no path reaches a return, or
+// leaves the function except by a call.
 bool UnwindWalk::IsStartOfStack(ElfAddress address) {
   using Flow = FrameInstruction::Flow;
   constexpr size_t kMostBytes = 512;
@@ -212,7 +212,7 @@ bool UnwindWalk::IsStartOfStack(ElfAddress address) {
   const auto code = std::span(bytes).first(function->size);
   if (!space_.ReadCode(RuntimeAddress{address.value + code_.bias}, code)) return false;
   std::array<bool, kMostBytes> is_met{};
-  std::array<uint16_t, kMostBytes> places{};  // to go on from; each instruction adds one at most
+  std::array<uint16_t, kMostBytes> places{};  // to continue from; each instruction adds at most one
   size_t count = 1;
   while (count != 0) {
     size_t at = places[--count];
@@ -233,7 +233,7 @@ bool UnwindWalk::IsStartOfStack(ElfAddress address) {
       if (flow == Flow::kEnd || flow == Flow::kJump) break;
       at += instruction.length();
       if (at < code.size()) continue;
-      // Only a call may be last.
+      // Only a call may be the last instruction.
       if (flow != Flow::kCall) return false;
       break;
     }
@@ -241,9 +241,9 @@ bool UnwindWalk::IsStartOfStack(ElfAddress address) {
   return true;
 }
 
-// Whoever makes a stack may put a return address of 0 at its end. But any word that is wrongly
-// taken for a return address may be 0 too, so the function or the word's position has to show that
-// the stack begins there. `caller_sp`: behind the word.
+// Ends the chain at a return address of 0. Code that makes a stack may put 0 at its end. But a word
+// wrongly taken for a return address may also be 0, so the function, or the position of the word,
+// must show that the stack begins there. `caller_sp` is the address after the word.
 UnwindWalk::Next UnwindWalk::EndAtZero(uint64_t caller_sp) {
   constexpr uint64_t kMostBehind = 64;  // bytes: alignment, arguments of the first function
   const uint64_t end = stack_.start + stack_.bytes.size();
@@ -253,8 +253,9 @@ UnwindWalk::Next UnwindWalk::EndAtZero(uint64_t caller_sp) {
                                                  : ChainEnd::kNoReturnAddress);
 }
 
-// A thread in a system call stands behind the instruction, which may be the last one of its
-// function: of the C library's code that returns from a signal, for instance.
+// Returns true if a system call precedes `pc`. A thread in a system call has its pc after the
+// instruction, which may be the last one of its function. An example is the C library's return from
+// a signal.
 bool UnwindWalk::IsBehindSystemCall(uint64_t pc) {
   constexpr std::array<uint8_t, 2> kSyscall = {0x0f, 0x05};
   constexpr std::array<uint8_t, 2> kInterrupt = {0xcd, 0x80};                   // int $0x80
@@ -275,11 +276,11 @@ bool UnwindWalk::IsBehindSystemCall(uint64_t pc) {
   return false;
 }
 
-// Of a function of AArch64 that was interrupted. Where call frame information is made for
-// exceptions alone, as by rustc, it is that of calls: what holds at the function's start is said of
-// all of its prologue, and what holds before the epilogue of the return as well.
+// Corrects the rule of an interrupted AArch64 function. Call frame information made only for
+// exceptions (rustc) is valid at calls: the rule of a function's start covers the whole prologue,
+// and the rule before the epilogue also covers the return.
 UnwindRule UnwindWalk::MendInterruptedRule(ElfAddress address, UnwindRule told) {
-  constexpr uint64_t kMostBytes = 128;  // of a prologue
+  constexpr uint64_t kMostBytes = 128;  // longest prologue
   const UnwindRule at_ends{.kind = UnwindRule::kFromStackPointer};
   const RuntimeAddress pc = chain_.frames.back().address;
   uint32_t code = 0;
@@ -305,12 +306,12 @@ UnwindRule UnwindWalk::MendInterruptedRule(ElfAddress address, UnwindRule told) 
   return rule.kind == UnwindRule::kNone ? told : rule;
 }
 
-// Where the next instructions of the last frame show that its frame pointer does not lead on.
+// Returns the way back if the last frame's next instructions show that its frame pointer is wrong.
 std::optional<WayBack> UnwindWalk::FindWayBack(bool is_interrupted) {
   std::array<uint8_t, kBareFrameCode> code{};
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(code));
   const RuntimeAddress pc = chain_.frames.back().address;
-  // Less where the mapping ends.
+  // Fewer bytes if the mapping ends there.
   if (!space_.ReadCode(pc, bytes) && !space_.ReadCode(pc, bytes.first(kLeastCode))) {
     return std::nullopt;
   }
@@ -323,11 +324,11 @@ std::optional<WayBack> UnwindWalk::FindWayBack(bool is_interrupted) {
   return is_known && !IsReturnAddress(address) ? std::nullopt : back;
 }
 
-// On AArch64, where the call that the link register tells of leads to a place before the
-// interrupted instruction, and nothing in between has called or saved that register: it is the
-// frame's.
+// Returns the way back on AArch64 if the link register still belongs to the frame: the call before
+// it leads to an address before the interrupted instruction, and no code in between calls or saves
+// the register.
 std::optional<WayBack> UnwindWalk::WayBackOfLeaf() {
-  constexpr uint64_t kMostBytes = 4096;  // of a function that calls nothing
+  constexpr uint64_t kMostBytes = 4096;  // longest function that calls nothing
   if (registers_.architecture() != Architecture::kAArch64 || !knows_link_) return std::nullopt;
   const uint64_t pc = registers_.pc();
   const uint64_t link = WithoutSignature(registers_.Get(numbers_.return_address));
@@ -348,7 +349,7 @@ std::optional<WayBack> UnwindWalk::WayBackOfLeaf() {
   return back;
 }
 
-// Whether it is behind a call.
+// Returns true if `address` follows a call.
 bool UnwindWalk::IsReturnAddress(uint64_t address) {
   address = WithoutSignature(address);
   MappedCode code;
@@ -359,8 +360,8 @@ bool UnwindWalk::IsReturnAddress(uint64_t address) {
          EndsInCall(registers_.architecture(), call);
 }
 
-// True if the call before `return_address` is one of `function`, or of code that jumps there, or
-// one by a register or memory.
+// Returns true if the call before `return_address` calls `function`, code that jumps to it, or an
+// address in a register or memory.
 bool UnwindWalk::CallsFunction(uint64_t return_address, RuntimeAddress function) {
   constexpr uint8_t kCall = 0xe8;
   constexpr uint64_t kCallSize = 5;
@@ -390,9 +391,9 @@ bool UnwindWalk::CallsFunction(uint64_t return_address, RuntimeAddress function)
   return target == function.value || LeadsTo(RuntimeAddress{target}, function);
 }
 
-// True if the code at `start`, on x86, jumps to `function` instead of returning. A jump to where a
-// register or memory says may be one of it if it comes first, as in linkage tables, or once the
-// frame is taken down; else it goes on in the same function. Looks at 128 bytes at most.
+// Returns true if the x86 code at `start` jumps to `function` instead of returning. A jump through
+// a register or memory counts if it comes first, as in linkage tables, or after the frame was
+// removed; otherwise it stays in the function. Reads at most 128 bytes.
 bool UnwindWalk::LeadsTo(RuntimeAddress start, RuntimeAddress function) {
   constexpr uint64_t kStub = 16;
   std::array<std::byte, 128> bytes{};
@@ -421,7 +422,7 @@ bool UnwindWalk::LeadsTo(RuntimeAddress start, RuntimeAddress function) {
   return false;
 }
 
-// False where the instruction before `address` is known to be no call.
+// Returns false if the instruction before `address` is certainly no call.
 bool UnwindWalk::MayFollowCall(uint64_t address) {
   std::array<uint8_t, kLongestCall> code{};
   const bool is_known =
@@ -450,19 +451,21 @@ UnwindWalk::Next UnwindWalk::ReturnBy(const WayBack& back) {
   return next;
 }
 
-// What the frame has of its own ends at `sp`, or, on AArch64, there or further out.
+// Goes to a caller whose frame begins at `sp`, or on AArch64 there or further out.
 UnwindWalk::Next UnwindWalk::GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t fp) {
   const Next next = GoTo(pc, sp, fp, FrameOrigin::kGuess, true);
   knows_stack_ = !HasLinkRegister(registers_.architecture());
   return next;
 }
 
+// Follows the frame pointer:
+//
 //   fp ▶ │ caller's fp    │
 //        │ return address │
 //        ├─ caller's sp ──┤  on AArch64 there, or further out
 //
-// A register that is no frame pointer rarely points to a word of the stack that is followed by
-// the address of an instruction.
+// A register that is no frame pointer rarely points to a stack word followed by an instruction's
+// address.
 UnwindWalk::Next UnwindWalk::FollowFramePointer() {
   const ChainEnd unknown = in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage;
   const uint64_t fp = registers_.fp();
@@ -485,9 +488,9 @@ UnwindWalk::Next UnwindWalk::FollowFramePointer() {
   return GoToAboveRecord(stripped, fp + 2 * word_, caller_fp);
 }
 
-// Whether a walk that got no further than the interrupted function can go on as its instructions
-// say. Call frame information that was written by hand may be wrong: that of glibc's memcpy for
-// i386 leaves a push out (sysdeps/i386/i686/memcpy.S, 2.36).
+// Continues a walk that ended at the interrupted function, by its instructions. Returns true if
+// that succeeded. Hand-written call frame information may be wrong: that of glibc's memcpy for i386
+// ignores a push (sysdeps/i386/i686/memcpy.S, 2.36).
 bool UnwindWalk::LeaveByInstructions(const RegisterSet& registers, bool pc_is_return_address) {
   const bool is_lost =
       (chain_.end == ChainEnd::kBadReturnAddress || chain_.end == ChainEnd::kNoReturnAddress) &&
@@ -501,22 +504,22 @@ bool UnwindWalk::LeaveByInstructions(const RegisterSet& registers, bool pc_is_re
          StepByRule(step->rule, step->origin, /*is_derived=*/true) == Next::kGoOn;
 }
 
-// Whether a walk that is lost can go on, as it met an exception that is being handed over. What
-// throws, libgcc's _Unwind_RaiseException and its like, ends in the function that catches. Before
-// that it writes the registers of that function over those that its own frame has saved, one
-// after the other, and over its return address:
+// Continues a lost walk that met an exception being handed over. Returns true if that succeeded.
+// The throwing function, libgcc's _Unwind_RaiseException or a similar one, finally returns into the
+// function that catches. Before that it overwrites the registers saved in its own frame, one after
+// the other, and its return address, with those of the catching function:
 //
 //   its frame               │ fp …           │  of the catching function
 //                           │ return address │  in the catching function: a copy of …
 //                           ├────────────────┤
 //   frames to be dropped    │                │
-//   … of what that called   │ return address │  … this one; at last, where it catches
-//                           ├────────────────┤  so here its frame begins, and not further down
+//   … of the catching       │ return address │  … this one; finally the address that catches
+//     function's callee     ├────────────────┤  so the catching function's frame begins here
 //
-// Whoever throws is still looking for that function most of the time: a chain that ends where the
-// stack does, or is as long as may be, is right as far as it goes.
+// During most of a throw, that function is still being searched for. So a chain that ends with the
+// stack's bytes, or at the frame limit, is right as far as it goes.
 bool UnwindWalk::FindCatchingFrame() {
-  constexpr size_t kInnermost = 3;  // one may be at it, with what it calls
+  constexpr size_t kInnermost = 3;  // the throwing function may be called by up to this many frames
   const bool is_lost = chain_.end == ChainEnd::kNoImage || chain_.end == ChainEnd::kNoCfi ||
                        chain_.end == ChainEnd::kBadRegister ||
                        chain_.end == ChainEnd::kNoProgress ||
@@ -529,8 +532,8 @@ bool UnwindWalk::FindCatchingFrame() {
   return false;
 }
 
-// Leaves the full rules of the function in rules_. No other one saves the two registers that
-// carry an exception into the function that catches it: nobody has to preserve them.
+// Returns true if the function hands over exceptions. Leaves its full rules in rules_. Only such
+// functions save the two registers that carry an exception, because these need not be preserved.
 bool UnwindWalk::HandsOver(RuntimeAddress instruction) {
   MappedCode code;
   return FindCode(instruction, &code) && code.cfi != nullptr &&
@@ -539,7 +542,7 @@ bool UnwindWalk::HandsOver(RuntimeAddress instruction) {
          rules_.registers[numbers_.exception[1]].kind == RegisterRule::kOffset;
 }
 
-// The frame that rules_ led to is the catching function's.
+// Continues at the frame to which rules_ lead: that of the catching function.
 bool UnwindWalk::GoOnWhereCaught(size_t frame) {
   const uint64_t cfa = chain_.frames[frame].stack_pointer;
   const uint64_t address = chain_.frames[frame].address.value;
@@ -552,15 +555,15 @@ bool UnwindWalk::GoOnWhereCaught(size_t frame) {
   const std::optional<uint64_t> slot = FindCatchingCall(cfa, chain_.frames[frame].instruction());
   if (!slot) return false;
   KeepFrames(frame);
-  known_.Start(0, 0);  // what was walked in vain is not to be known again
+  known_.Start(0, 0);  // the failed walk must not be reused
   in_code_ = false;
   registers_.KeepOnly(FollowedRegisters());
   knows_frame_ = true;
   return GoToAboveRecord(address, *slot + word_, fp) == Next::kGoOn;
 }
 
-// The word from `address` on that leads to behind the instruction `call`, or to where its
-// function catches.
+// Returns the stack address, from `address` on, of a word that points after the instruction `call`,
+// or to a landing pad of its function.
 std::optional<uint64_t> UnwindWalk::FindCatchingCall(uint64_t address, RuntimeAddress call) {
   MappedCode code;
   if (!FindCode(call, &code) || code.cfi == nullptr) return std::nullopt;

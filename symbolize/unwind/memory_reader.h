@@ -1,4 +1,4 @@
-// Memory of the process at hand, for what is read on the way from a frame to its caller.
+// The interface for reading memory of the sampled process while unwinding.
 
 #pragma once
 
@@ -8,14 +8,14 @@
 
 namespace profiler::symbolize {
 
-// The copied stack, and what can be read beside it.
+// Reads the copied stack, and other memory if it is available.
 class MemoryReader {
  public:
   virtual ~MemoryReader() = default;
-  // False where not all of it can be read.
+  // Reads `bytes.size()` bytes. Returns false if not all can be read.
   virtual bool ReadBytes(uint64_t address, std::span<std::byte> bytes) = 0;
 
-  // A word of `size` bytes, of which a number of 8 bytes is made.
+  // Reads a word of `size` bytes, extended to 64 bits.
   bool ReadWord(uint64_t address, uint64_t* value, size_t size = sizeof(uint64_t)) {
     uint64_t word = 0;
     const bool is_read =

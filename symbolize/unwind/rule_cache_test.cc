@@ -36,7 +36,7 @@ TEST(RuleCacheTest, WhatDoesNotFitIntoAKeyHasNone) {
   EXPECT_FALSE(has_key(1, 0)) << "an empty place would be its";
 }
 
-// The addresses whose hash ends in zeros, as that of an empty place does.
+// Addresses whose hash ends with zeros, like the contents of an empty entry.
 TEST(RuleCacheTest, AnEmptyPlaceIsNobodys) {
   const RuleCache cache;
   for (uint32_t table = 1; table < 1 << 18; ++table) {

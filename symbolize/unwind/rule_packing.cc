@@ -11,11 +11,11 @@
 namespace profiler::symbolize {
 namespace {
 
-constexpr int64_t kMostSlots = 1 << 12;  // what 13 bits hold
+constexpr int64_t kMostSlots = 1 << 12;  // range of 13 bits
 
 int64_t WordOf(Architecture architecture) { return static_cast<int64_t>(WordSize(architecture)); }
 
-// The slot of a register that is saved at `offset` from the CFA.
+// Returns the slot of a register that is saved at `offset` from the CFA.
 std::optional<int32_t> SlotOf(int64_t word, int64_t offset) {
   const int64_t slot = offset / word;
   if (offset % word != 0 || slot == 0 || slot < -kMostSlots || slot >= kMostSlots) {
@@ -28,7 +28,7 @@ bool IsUnchanged(const RegisterRule& rule) {
   return rule.kind == RegisterRule::kUnspecified || rule.kind == RegisterRule::kSameValue;
 }
 
-// 0 for a register that has its value still; empty for what no slot can say.
+// Returns the slot; 0 if the register still has its value; empty if a slot cannot express the rule.
 std::optional<int32_t> SavedSlot(int64_t word, const RegisterRule& rule) {
   if (IsUnchanged(rule)) return 0;
   if (rule.kind != RegisterRule::kOffset) return std::nullopt;
@@ -40,7 +40,7 @@ bool FitsInt32(int64_t value) {
          value <= std::numeric_limits<int32_t>::max();
 }
 
-// The offset of "register `number` + offset".
+// Returns the offset of "register `number` + offset".
 std::optional<int64_t> ReadBaseRegister(DwarfReader& code, unsigned number) {
   if (code.Read<uint8_t>() != DW_OP_breg0 + number) return std::nullopt;
   const int64_t offset = code.Sleb();
@@ -48,8 +48,8 @@ std::optional<int64_t> ReadBaseRegister(DwarfReader& code, unsigned number) {
   return offset;
 }
 
-// breg7 8; breg16 0; lit15; and; lit N; ge; lit3; shl; plus: each entry of the table is 16 bytes
-// and pushes 8 at its offset N. On i386: breg4 4; breg8 0; …; lit2; shl; plus.
+// Recognizes a linkage table: breg7 8; breg16 0; lit15; and; lit N; ge; lit3; shl; plus. Each entry
+// has 16 bytes and pushes 8 at its offset N. On i386: breg4 4; breg8 0; …; lit2; shl; plus.
 std::optional<UnwindRule> PackLinkageTable(Architecture architecture, const FrameRules& rules) {
   const RegisterNumbers numbers = NumbersOf(architecture);
   const int64_t word = WordOf(architecture);
@@ -74,7 +74,7 @@ std::optional<UnwindRule> PackLinkageTable(Architecture architecture, const Fram
                     .cfa_offset = static_cast<int32_t>(*offset)};
 }
 
-// CFA: breg6 offset; deref. Frame pointer: breg6 offset.
+// Recognizes a realigned stack. CFA: breg6 offset; deref. Frame pointer: breg6 offset.
 std::optional<UnwindRule> PackRealigned(Architecture architecture, const FrameRules& rules) {
   const RegisterNumbers numbers = NumbersOf(architecture);
   const int64_t word = WordOf(architecture);
@@ -127,7 +127,7 @@ UnwindRule PackRule(Architecture architecture, const FrameRules& rules) {
   const RegisterNumbers numbers = NumbersOf(architecture);
   if (rules.return_address >= kRegisters) return full;
   const RegisterRule& return_address = rules.registers[rules.return_address];
-  // Where no register has the return address, no rule is as good as none.
+  // Without a link register, a missing rule means that there is no return address.
   const bool is_lost = !HasLinkRegister(architecture) && IsUnchanged(return_address);
   if (is_lost || return_address.kind == RegisterRule::kUndefined) {
     return {.kind = UnwindRule::kThreadStart};

@@ -1,4 +1,4 @@
-// FrameRules as an UnwindRule, where they fit.
+// Converts FrameRules into an UnwindRule if they fit.
 //
 // Private to this package.
 
@@ -9,9 +9,8 @@
 
 namespace profiler::symbolize {
 
-// kFull for rules that need more than the stack and frame pointers, kNone where there is no CFA.
-// Registers other than these two are left out: a caller that needs them asks for full rules from
-// the start.
+// Returns kFull for rules that need more than the stack and frame pointers, kNone if there is no
+// CFA. Drops other registers: a caller that needs them uses full rules from the start.
 UnwindRule PackRule(Architecture architecture, const FrameRules& rules);
 
 }  // namespace profiler::symbolize

@@ -1,4 +1,4 @@
-// The rules of functions, address by address, as they are compiled one function after the other.
+// The compiled rules of functions by address. Functions are added one after the other.
 //
 //   slots_[function] ──▶ {number of rows}, {distance, rule} …, {size, none}
 //
@@ -17,26 +17,26 @@
 
 namespace profiler::symbolize {
 
-// Not thread-safe.
+// Rows of rules. Not thread-safe.
 class RuleRows {
  public:
-  // `budget` may be null. It has given the memory of a slot for each function.
+  // `budget` may be null. It must already have given kBytesOfFunction for each function.
   RuleRows(size_t functions, FrameBudget* budget) : budget_(budget), slots_(functions) {
     rules_.Intern({});
     rules_.Intern({.kind = UnwindRule::kFull});
-    AddRow(0, kNoRuleNumber);  // so that no function's rows begin at 0
+    AddRow(0, kNoRuleNumber);  // so that no function's rows begin at index 0
   }
   ~RuleRows() {
     if (budget_ != nullptr) budget_->GiveMemoryBack(taken_);
   }
   RuleRows(const RuleRows&) = delete;
 
-  // The memory of a slot.
+  // Memory that a function without rows needs, in bytes.
   static constexpr uint64_t kBytesOfFunction = sizeof(uint32_t);
 
   bool Has(size_t function) const { return slots_[function] != 0; }
 
-  // Of one that it has.
+  // Returns the rule at a distance in a function for which Has is true.
   UnwindRule Find(size_t function, uint64_t distance) const {
     const auto first = distances_.begin() + slots_[function] + 1;
     const auto last = first + distances_[slots_[function]];
@@ -44,14 +44,14 @@ class RuleRows {
     return rules_[numbers_[static_cast<size_t>(after - distances_.begin()) - 1]];
   }
 
-  // The rows of a function are added between these two, in their order and less than 2^32 bytes
-  // from its start. There no rule is known from `size` on.
+  // Begins a function. Its rows follow in order, less than 2^32 bytes from its start; End finishes
+  // it. There is no rule from `size` on.
   void Start(size_t function) {
     slots_[function] = static_cast<uint32_t>(distances_.size());
     slot_ = slots_[function];
-    AddRow(0, kNoRuleNumber);  // the number of rows, later
+    AddRow(0, kNoRuleNumber);  // becomes the number of rows
   }
-  // One that is as the row before takes no room. Where there are no more numbers it is taken for
+  // Adds a row, unless it equals the previous one. If the rule table is full, a new rule becomes
   // kFull.
   void Add(uint64_t distance, const UnwindRule& rule) {
     const uint16_t number = rules_.Intern(rule).value_or(kFullNumber);
@@ -63,8 +63,8 @@ class RuleRows {
     distances_[slot_] = static_cast<uint32_t>(distances_.size() - slot_ - 1);
   }
 
-  // The budget has no room for more. Rows are still taken: those of the function at hand, which
-  // should be few.
+  // Returns true if the budget is used up. Rows are still added, but should only be those of the
+  // current function.
   bool is_full() const { return is_full_; }
 
   size_t memory_used() const {
@@ -73,12 +73,12 @@ class RuleRows {
   }
 
  private:
-  // Of the rules of an image: what is said where there is none, and what one is taken for when
-  // there are no more numbers.
+  // Numbers of the rules for addresses without a rule, and for rules that no longer fit into the
+  // table.
   static constexpr uint16_t kNoRuleNumber = 0, kFullNumber = 1;
 
   void AddRow(uint64_t distance, uint16_t number) {
-    // By an eighth and not by two, or half of the table would be air.
+    // Grows by an eighth instead of doubling, so that less of the table is unused.
     if (distances_.size() == distances_.capacity()) Grow(distances_.size() / 8 + 1024);
     distances_.push_back(static_cast<uint32_t>(distance));
     numbers_.push_back(number);
@@ -95,14 +95,14 @@ class RuleRows {
     numbers_.reserve(numbers_.size() + rows);
   }
 
-  FrameBudget* const budget_;  // null: none
-  uint64_t taken_ = 0;         // of its memory
+  FrameBudget* const budget_;  // null: no budget
+  uint64_t taken_ = 0;         // bytes taken from the budget
   bool is_full_ = false;
   std::vector<uint32_t> slots_;  // by function; 0: not compiled yet
-  size_t slot_ = 0;              // of the function whose rows are being added
+  size_t slot_ = 0;              // slot of the function to which rows are added
   std::vector<uint32_t> distances_;
   std::vector<uint16_t> numbers_;
-  RuleTable rules_{size_t{1} << 16};  // as many as numbers_ can tell apart
+  RuleTable rules_{size_t{1} << 16};  // as many as numbers_ can express
 };
 
 }  // namespace profiler::symbolize

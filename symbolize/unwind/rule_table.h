@@ -1,4 +1,4 @@
-// Distinct rules, by small numbers: a compiler's code needs a few hundred for all its addresses.
+// Numbers distinct rules: code of a compiler needs only a few hundred.
 //
 // Private to this package.
 
@@ -15,13 +15,14 @@
 
 namespace profiler::symbolize {
 
-// Not thread-safe.
+// Distinct rules by number. Not thread-safe.
 class RuleTable {
  public:
-  // `most`: rules, up to 65536.
+  // `most` is the largest number of rules, up to 65536.
   explicit RuleTable(size_t most) : most_(most) {}
 
-  // Numbers count from 0, in the order in which rules come. Empty where there are no more.
+  // Returns the number of a rule. Numbers count from 0, in order of addition. Empty if the table is
+  // full.
   std::optional<uint16_t> Intern(const UnwindRule& rule) {
     const auto bits = std::bit_cast<uint64_t>(rule);
     const auto it = numbers_.find(bits);

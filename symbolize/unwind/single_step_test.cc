@@ -1,9 +1,9 @@
-// Runs programs instruction by instruction and unwinds at each one: the chain must be the one that
-// watching calls and returns gives.
+// Runs programs instruction by instruction and unwinds at each. The chain must equal the one from
+// watching calls and returns:
 //
-//   a call     the stack pointer goes down by 8, and there stands an address just behind the call
-//   a return   what lies below the stack pointer is gone, however that came: ret, an exception
-//   a signal   the kernel makes a frame on another stack, and takes it back by rt_sigreturn
+//   a call     the stack pointer moves down by 8, to an address directly after the call
+//   a return   frames below the stack pointer are gone, by ret or by an exception
+//   a signal   the kernel makes a frame on another stack, and removes it by rt_sigreturn
 
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -34,9 +34,9 @@ namespace {
 
 constexpr size_t kCopied = 16384;
 constexpr int kMaxSteps = 2'000'000;
-constexpr int kMostHandedOver = 300;  // of two exceptions
+constexpr int kMostHandedOver = 300;  // while handing over two exceptions
 
-// Another process's memory; what cannot be read is missing at the end.
+// Reads another process's memory. Returns the number of bytes up to the first unreadable one.
 size_t ReadProcess(pid_t pid, uint64_t address, std::span<std::byte> bytes) {
   iovec local{bytes.data(), bytes.size()};
   // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process.
@@ -53,10 +53,10 @@ class ProcessSpace : public MappedSpace {
   }
 };
 
-// What a frame of the expected chain is.
+// A frame of the expected chain.
 struct Expected {
   uint64_t address = 0;
-  uint64_t slot = 0;  // where it stands on the stack, as return addresses do
+  uint64_t slot = 0;  // its stack address, for return addresses
   bool is_return_address = true;
 };
 
@@ -78,7 +78,7 @@ class Stepper {
     waitpid(pid_, nullptr, 0);
   }
 
-  // Runs to the first breakpoint. False where that is not possible here.
+  // Runs to the first breakpoint. Returns false if that is impossible here.
   bool Start() {
     int status = 0;
     if (waitpid(pid_, &status, 0) != pid_ || !WIFSTOPPED(status)) return false;
@@ -89,14 +89,14 @@ class Stepper {
     ReadRegisters();
     Unwind();
     EXPECT_TRUE(chain_.whole()) << ChainEndName(chain_.end);
-    // The callers of main are not watched.
+    // The callers of main are taken from the first chain.
     for (size_t i = chain_.frames.size(); i-- > 1;) {
       calls_.push_back({chain_.frames[i].address.value, ~uint64_t{0}});
     }
     return true;
   }
 
-  // To the second breakpoint.
+  // Runs to the second breakpoint.
   void Run() {
     int deliver = 0;
     for (; steps_ < kMaxSteps; ++steps_) {
@@ -183,10 +183,10 @@ class Stepper {
     if (is_call) calls_.push_back({top, registers_.rsp});
   }
 
-  // At the handler's first instruction.
+  // Records that a signal handler begins.
   void EnterHandler(uint64_t interrupted) {
     interrupted_.push_back(calls_);
-    // It cannot be returned past these two: the handler's stack is another one.
+    // These two frames stay until rt_sigreturn, because the handler runs on another stack.
     calls_.push_back({interrupted, ~uint64_t{0}, false});
     calls_.push_back({Word(registers_.rsp), registers_.rsp, false});
   }
@@ -214,8 +214,9 @@ class Stepper {
     if (differences_++ < 3) ADD_FAILURE() << "step " << steps_ << Difference();
   }
 
-  // As of a thread that waits, of which two registers are known: the chain may end early, but has
-  // no frame that is not there. Looked at now and then, as it follows instructions.
+  // Unwinds like a waiting thread, of which only two registers are known: the chain may end early,
+  // but all its frames must be right. Done only at every 16th step, because it decodes
+  // instructions.
   void CompareWithoutRegisters() {
     constexpr int kEach = 16;
     if (steps_ % kEach != 0) return;
@@ -236,15 +237,16 @@ class Stepper {
     if (differences_++ < 3) ADD_FAILURE() << "step " << steps_ << Difference();
   }
 
-  // Before an exception is caught, libgcc writes the registers of the function that catches it over
-  // those that its own function has saved, its return address too. From there on the frames between
-  // the two are dropped, and the chain leads from libgcc's function right to the one that catches.
+  // Returns true while libgcc hands over an exception. It overwrites the registers saved in its own
+  // frame, and its return address, with those of the function that catches. From then on, the
+  // frames in between are dropped, and the chain leads from libgcc's function directly to the one
+  // that catches.
   bool LeadsToCatcher() {
     for (size_t i = 0; i < 2 && i + 1 < chain_.frames.size(); ++i) {
       const std::string_view name = NameOf(chain_.frames[i].address.value);
       if (name != "_Unwind_RaiseException" && name != "_Unwind_Resume") continue;
       const size_t callers = chain_.frames.size() - i - 2;
-      // The last instructions have dropped the catching function's own call, too.
+      // The last instructions have also dropped the catching function's own call.
       if (callers < calls_.size()) catcher_ = NameOf(calls_[callers].address);
       return callers <= calls_.size() && Matches(i + 2, callers) &&
              NameOf(chain_.frames[i + 1].address.value) == catcher_;
@@ -262,7 +264,7 @@ class Stepper {
     return naming.functions.empty() ? std::string_view() : naming.functions[0].name;
   }
 
-  // Whether the frames from `first` on are the outermost `count` that are expected.
+  // Returns true if the frames from `first` on are the `count` outermost expected ones.
   bool Matches(size_t first, size_t count) const {
     if (!chain_.whole() || chain_.frames.size() != first + count) return false;
     for (size_t i = 0; i < count; ++i) {
@@ -303,7 +305,7 @@ class Stepper {
   ProcessSpace space_;
   Unwinder unwinder_;
   UnwoundChain chain_;
-  UnwoundChain partial_;  // CompareWithoutRegisters
+  UnwoundChain partial_;  // of CompareWithoutRegisters
   int partial_chains_ = 0, whole_partial_chains_ = 0;
 
   user_regs_struct registers_{};

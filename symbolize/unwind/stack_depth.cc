@@ -32,10 +32,10 @@ class DepthSearch {
   }
 
  private:
-  // Beside depths, which are greater than 0. Depths only go from kUnreached to one, and from there
-  // to kSeveral, so the search ends.
+  // Values besides depths, which are positive. A depth only changes from kUnreached to a number,
+  // and from that to kSeveral, so the search ends.
   static constexpr int32_t kUnreached = -1;
-  static constexpr int32_t kSeveral = -2;  // or one that is not known
+  static constexpr int32_t kSeveral = -2;  // several depths, or an unknown one
 
   static int32_t Joined(int32_t a, int32_t b) {
     if (a == kUnreached || a == b) return b;
@@ -86,7 +86,7 @@ class DepthSearch {
       case FrameInstruction::Flow::kEnd:
         return;
       case FrameInstruction::Flow::kFarJump:
-        // Elsewhere than in the frame's part it goes to another function.
+        // Outside the part with a frame, the jump leads to another function.
         if (rule.kind == UnwindRule::kFromFramePointer) at_tables_ = Joined(at_tables_, depth);
         return;
       case FrameInstruction::Flow::kJump:
@@ -106,7 +106,7 @@ class DepthSearch {
     if (target && *target >= function_.start) Reach(target->value - function_.start.value, depth);
   }
 
-  // Only jumps through tables lead to the code that no path has reached.
+  // Follows code that no path has reached, which is therefore reached by jumps through tables.
   void FollowTables() {
     if (at_tables_ <= 0) return;
     for (size_t at = 0; at < code_.size();) {
@@ -126,7 +126,7 @@ class DepthSearch {
   const std::span<const std::byte> code_;
   const size_t asked_;
   const bool is_return_address_;
-  std::vector<int32_t> depths_;  // before the instruction at each byte
+  std::vector<int32_t> depths_;  // by byte: before the instruction there
   std::vector<size_t> reached_;  // to be followed from
   int32_t at_tables_ = kUnreached;
   int32_t found_ = kUnreached;

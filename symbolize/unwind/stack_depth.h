@@ -1,14 +1,14 @@
-// Finds how far the stack pointer is below the CFA in a function whose call frame information
-// counts from the frame pointer, for threads whose frame pointer is not known.
+// Finds the distance from the stack pointer to the CFA in a function whose call frame information
+// is based on the frame pointer, for threads whose frame pointer is unknown.
 //
-//   push rbp; mov rbp, rsp       │ return address │        CFA = rbp + 16, says the file
+//   push rbp; mov rbp, rsp       │ return address │        CFA = rbp + 16, by the file
 //   push rbx; sub rsp, 24        │ caller's rbp   │ ◀ rbp
 //   call …                       │ rbx, locals    │
-//                                │                │ ◀ rsp = CFA − 48, say the instructions
+//                                │                │ ◀ rsp = CFA − 48, by the instructions
 //
-// The instructions are followed from the function's start along every path. An answer is given only
-// if all paths agree on it. A function that takes room on the stack by an amount in a register
-// (alloca) has none.
+// Follows the instructions from the function's start along every path, and returns a distance only
+// if all paths agree. There is none for a function that reserves stack space by an amount in a
+// register (alloca).
 //
 // Private to this package.
 
@@ -24,13 +24,13 @@
 
 namespace profiler::symbolize {
 
-// Larger functions have no answer.
+// Larger functions have no result.
 inline constexpr uint64_t kMostCodeForDepth = uint64_t{1} << 16;
 
-// Returns the distance in bytes from the stack pointer to the CFA at `address`, of x86-64 only.
-// `function` is FunctionAt of it, and `code` its bytes. With `is_return_address` the call before
-// `address` is under way. Cost: at most three times as many decoded instructions as the function
-// has, 0.2 µs each.
+// Returns the distance in bytes from the stack pointer to the CFA at `address`; only for x86-64.
+// `function` is FunctionAt of `address`, and `code` its bytes. If `is_return_address`, the call
+// before `address` is in progress. Cost: decodes each instruction of the function at most three
+// times, 0.2 µs each.
 std::optional<uint64_t> StackDepthAt(CfiTable& cfi, FunctionExtent function,
                                      std::span<const std::byte> code, ElfAddress address,
                                      bool is_return_address);

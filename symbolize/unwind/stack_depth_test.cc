@@ -17,12 +17,12 @@ namespace {
 
 constexpr uint64_t kText = 0x1000;
 
-// push rbp; mov rbp, rsp, which stand in front of each function here.
+// push rbp; mov rbp, rsp: the start of each function in these tests.
 const ByteBuilder kPrologue{0x55, 0x48, 0x89, 0xe5};
 const ByteBuilder kRules{DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset,   16, DW_CFA_offset | 6, 2,
                          DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register, 6};
 
-// The depth behind the call, whose return address is `at` bytes behind the prologue's end.
+// Returns the depth after the call whose return address is `at` bytes after the prologue.
 std::string DepthAt(std::initializer_list<int> body, uint64_t at,
                     const ByteBuilder& rules = kRules) {
   ByteBuilder code = kPrologue;

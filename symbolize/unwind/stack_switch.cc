@@ -1,27 +1,27 @@
-// Of UnwindWalk: steps out of functions of Go that go on on another stack.
+// Parts of UnwindWalk: steps from Go functions that continue on another stack.
 //
-// A goroutine has a small stack of its own. What needs a larger one, most of the runtime and all of
-// C, runs on the stack of its thread, and the functions that lead there leave no word of the one
-// stack on the other. But they leave the frame pointer alone, so the first function on the thread's
-// stack saves that of the function on the goroutine's stack:
+// A goroutine has a small stack of its own. Code that needs a larger one, most of the runtime and
+// all of C, runs on the stack of the thread. The functions that switch leave no word of one stack
+// on the other. But they do not change the frame pointer, so the first function on the thread's
+// stack saves the frame pointer of the function on the goroutine's stack:
 //
 //   the thread's stack                      the goroutine's stack
 //   │ …              │                      │ …              │
-//   │ frame pointer  │ ──┐                  │ return address │ ◀ behind a call of the function that
-//   │ return address │   │                  ├────────────────┤    switches, …
+//   │ frame pointer  │ ──┐                  │ return address │ ◀ 1. follows a call of the switching
+//   │ return address │   │                  ├────────────────┤    function
 //   ├─ the function ─┤   │                  │ the caller's   │
-//   │  that switches │   └────────────────▶ │ frame pointer  │   … and as far from here as the
-//   │ (of another)   │                      │ return address │    caller's frame is large
+//   │  that switches │   └────────────────▶ │ frame pointer  │ ◀ 2. at the distance of the caller's
+//   │ (of another)   │                      │ return address │    frame size
 //
-// Both have to be so, or the chain ends. Where the function that switches has a frame itself, the
+// Both conditions must hold, or the chain ends. If the switching function has a frame itself, the
 // frame pointer is its own.
 //
-// Where C calls Go, the goroutine's stack goes on where that had called C. In between is only an
-// address, of a function that nobody calls, by which Go knows the place:
+// If C calls Go, the goroutine's stack continues at the position of the call to C. In between is
+// only an address, of a function that nobody calls, by which Go recognizes the position:
 //
 //   the goroutine's stack
 //   │ …              │
-//   ├─ cgocallback ──┤ ── frame pointer ──▶ on the thread's stack, as it is called by C
+//   ├─ cgocallback ──┤ ── frame pointer ──▶ on the thread's stack, because C has called it
 //   │ the address    │
 //   │ return address │ ◀ behind a call of asmcgocall, which has called C
 //   ├─ cgocall ──────┤
@@ -32,7 +32,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// The largest frame that is looked through, in words.
+// The largest frame that is searched, in words.
 constexpr uint64_t kMostWords = 1024;
 
 }  // namespace
@@ -41,7 +41,7 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
   const uint64_t sp = registers_.sp();
   switched_stack_ = true;
   if (!is_return_address_) {
-    // Interrupted, most likely before it switches or after it has switched back.
+    // Interrupted, most likely before the switch or after switching back.
     const uint64_t slot = sp + stack_switch.frame_size;
     uint64_t address = 0;
     if (!ReadStackWord(slot, &address)) return EndUnreadable();
@@ -77,11 +77,11 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
   return End(ChainEnd::kStackSwitch);
 }
 
-// Out of the function that C has called, whose frame on the goroutine's stack ends there. Nothing
-// where it is another one.
+// Steps from a Go function that C has called. Its frame on the goroutine's stack ends at
+// `frame_end`. Empty if another function called it.
 //
-//   its frame │ a place in the runtime │ return address of who called C
-//   newer versions (1.24): …           │ saved frame pointer │ return address
+//   its frame │ an address in the runtime │ return address of the caller of C
+//   newer versions (1.24): …              │ saved frame pointer │ return address
 std::optional<UnwindWalk::Next> UnwindWalk::StepOverC(uint64_t frame_end) {
   uint64_t place = 0, address = 0;
   if (!ReadStackWord(frame_end, &place) || !ReadStackWord(frame_end + word_, &address)) {
@@ -104,9 +104,9 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepOverC(uint64_t frame_end) {
   return GoTo(address, sp, fp, FrameOrigin::kGuess, true);
 }
 
-// Whether a function that called before `return_address`, and whose stack pointer was `sp` then,
-// has the frame to which `fp` points. One that calls before it has made its frame, to have its
-// stack enlarged, leaves its caller's.
+// Returns true if the function that called before `return_address`, with stack pointer `sp`, has
+// the frame to which `fp` points. A function that calls before it has made its frame, to enlarge
+// its stack, keeps its caller's frame pointer. Therefore two functions are tried.
 bool UnwindWalk::LeadsToFrame(uint64_t return_address, uint64_t sp, uint64_t fp) {
   for (int callers = 0; callers < 2; ++callers) {
     MappedCode code;

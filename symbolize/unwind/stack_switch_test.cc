@@ -1,4 +1,4 @@
-// Chains of Go programs, which go from the stack of a thread to that of a goroutine.
+// Tests chains of Go programs that continue from a thread's stack on a goroutine's stack.
 
 #include <elf.h>
 
@@ -18,9 +18,9 @@
 namespace profiler::symbolize {
 namespace {
 
-constexpr uint64_t kCode = 0x400000;       // what is added to ELF addresses
+constexpr uint64_t kCode = 0x400000;       // load address minus ELF address
 constexpr uint64_t kStack = 0x7fff0000;    // of the thread
-constexpr uint64_t kOther = 0xc000010000;  // of the goroutine: where main.work's frame is
+constexpr uint64_t kOther = 0xc000010000;  // of the goroutine: address of main.work's frame
 
 // ELF addresses of functions, 0x100 bytes each.
 constexpr uint64_t kOutermost = 0x1000, kSystemstack = 0x1100, kOnThread = 0x1200, kWork = 0x1300,
@@ -47,7 +47,7 @@ const std::vector<GoFunctionSpec> kFunctions = {
      .flags = GoFunctionSpec::kWritesStackPointer},
     {.name = "runtime.cgocall", .start = kCallsC, .pieces = {{24, 0x100}}}};
 
-// A program of Go, and memory of its process.
+// A Go program, and memory of its process.
 class FakeProgram : public UnwindSpace {
  public:
   FakeProgram() {
@@ -59,7 +59,7 @@ class FakeProgram : public UnwindSpace {
     table_ = *CfiTable::Create(*ElfImage::Parse(file_));
   }
 
-  // An instruction of 5 bytes that ends before the ELF address `end`.
+  // Writes a 5-byte instruction that ends before the ELF address `end`.
   void BranchBefore(uint64_t end, int opcode, uint64_t target) {
     ByteBuilder branch;
     branch.U8(opcode).U32(static_cast<uint32_t>(target - end));
@@ -96,7 +96,7 @@ class FakeProgram : public UnwindSpace {
   std::map<uint64_t, uint64_t> memory_;
 };
 
-// The goroutine's stack, from the word on that main.work's call has pushed:
+// The goroutine's stack, from the word that main.work's call has pushed:
 //
 //   kOther      return address into main.work
 //   kOther + 8  24 bytes, of which the last word is main.main's frame pointer
@@ -115,7 +115,7 @@ class StackSwitchTest : public testing::Test {
         kOther, {innermost, 1, 2, kOther + 48, kCode + kMain + 0x40, 3, 4, kCode + kOutermost + 1});
   }
 
-  // The interrupted instruction is in what systemstack has called.
+  // Unwinds from an instruction in the function that systemstack has called.
   std::string Unwind(uint64_t frame_pointer, uint64_t switching = kSystemstack,
                      uint64_t pc = kOnThread + 0x20) {
     RegisterSet registers(Architecture::kX86_64);
@@ -158,7 +158,7 @@ TEST_F(StackSwitchTest, WithoutAFramePointerItEnds) {
   EXPECT_EQ(Unwind(0x123450), "1220 1149 stack switch");
 }
 
-// Before main.work has made its frame.
+// main.work has not made its frame yet.
 TEST_F(StackSwitchTest, WhereTheStackIsEnlargedTheCallerHasTheFrame) {
   program_.BranchBefore(kWork + 6, 0xe8, kEnlargeStub);
   program_.BranchBefore(kEnlargeStub + 10, 0xe9, kEnlarge);
@@ -167,7 +167,7 @@ TEST_F(StackSwitchTest, WhereTheStackIsEnlargedTheCallerHasTheFrame) {
   EXPECT_EQ(Unwind(kOther + 24, kEnlarge), "1220 1649 1306 1440 1001 thread start");
 }
 
-// As the one that asks for the time, by code of the kernel's.
+// An example is the function that reads the time through the vdso.
 TEST_F(StackSwitchTest, AFunctionWithAFrameHasItsOwnFramePointer) {
   program_.BranchBefore(kMain + 0x40, 0xe8, kClock);
   program_.SetMemory(kOther, {kOther + 48, kCode + kMain + 0x40, 3, 4, kCode + kOutermost + 1});

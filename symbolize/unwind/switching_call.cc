@@ -8,10 +8,10 @@
 namespace profiler::symbolize {
 namespace {
 
-// x86-64: an opcode and a distance of four bytes from the instruction's end.
+// x86-64: an opcode and a 4-byte distance from the instruction's end.
 constexpr uint8_t kCall = 0xe8, kJump = 0xe9;
 constexpr uint64_t kBranchSize = 5;
-// Where a function that only loads an argument and jumps to another one has its jump, at most.
+// Largest offset of the jump in a function that only loads an argument and jumps to another one.
 constexpr uint64_t kLongestStub = 16;
 constexpr uint64_t kLongestFunction = 1 << 16;
 // Bytes of code read at once.
@@ -23,7 +23,7 @@ RuntimeAddress TargetOf(RuntimeAddress branch, const uint8_t* code) {
   return {branch.value + kBranchSize + static_cast<uint64_t>(int64_t{distance})};
 }
 
-// Of the instruction at `address`; empty where it is another one.
+// Returns the target of the branch at `address`; empty for other instructions.
 std::optional<RuntimeAddress> BranchTarget(UnwindSpace& space, RuntimeAddress address,
                                            uint8_t opcode) {
   std::array<uint8_t, kBranchSize> code{};
@@ -46,7 +46,7 @@ struct Code {
   ElfAddress instruction;
 };
 
-// The code that calls before `return_address`, if its image is known.
+// Returns the calling code before `return_address`, if its image is known.
 std::optional<Code> CodeBefore(UnwindSpace& space, RuntimeAddress return_address) {
   Code code;
   const RuntimeAddress instruction{return_address.value - 1};
@@ -55,7 +55,7 @@ std::optional<Code> CodeBefore(UnwindSpace& space, RuntimeAddress return_address
   return code;
 }
 
-// Behind the first call of `function` in the code from `start` on.
+// Returns the address after the first call of `function` in the code from `start` on.
 std::optional<RuntimeAddress> FindCall(UnwindSpace& space, RuntimeAddress function,
                                        RuntimeAddress start, uint64_t size) {
   std::vector<uint8_t> code(kPiece);

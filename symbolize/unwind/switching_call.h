@@ -1,5 +1,5 @@
-// The calls by which a goroutine gets to the stack of its thread, found in code (stack_switch.cc),
-// and what else goes on on another stack.
+// Recognizes calls that switch stacks, by their code: those of Go (stack_switch.cc), and
+// __morestack.
 
 #pragma once
 
@@ -10,40 +10,40 @@
 
 namespace profiler::symbolize {
 
-// Whether the instruction before `return_address` calls `function`, or a stub that does nothing but
-// jump to it.
+// Returns true if the instruction before `return_address` calls `function`, or a stub that only
+// jumps to it.
 bool FollowsCallOf(UnwindSpace& space, RuntimeAddress function, RuntimeAddress return_address);
 
-// Whether a rule is that of __morestack, by which programs that were compiled with -fsplit-stack go
-// on with a function on a new segment of their stack. It leaves out that function's first part,
-// which has called it: its frame is a word larger than others with a frame pointer. Source: GCC's
-// libgcc/config/i386/morestack.S.
+// Returns true for the rule of __morestack, with which programs compiled with -fsplit-stack
+// continue a function on a new stack segment. Its frame is one word larger than other frames with a
+// frame pointer, and its information skips the first part of the function, which called it. Source:
+// GCC's libgcc/config/i386/morestack.S.
 constexpr bool StartsSegment(const UnwindRule& rule) {
   return rule.kind == UnwindRule::kFromFramePointer && rule.cfa_offset == 24 &&
          rule.frame_slot == -3 && rule.return_slot == -1;
 }
 
-// Whether `return_address` leads into a function of Go that has switched stacks.
+// Returns true if `return_address` is in a Go function that has switched stacks.
 bool IsBehindSwitchOfGo(UnwindSpace& space, RuntimeAddress return_address);
 
-// Where the instruction before `return_address` calls directly; empty where it does not.
+// Returns the target of the direct call before `return_address`; empty: it is no direct call.
 std::optional<RuntimeAddress> CalledBefore(UnwindSpace& space, RuntimeAddress return_address);
 
-// Where the frame pointer of a function that switches stacks leads to, and who is left out then.
+// The caller of a stack-switching function. Following the frame pointer would skip it.
 struct BehindSwitch {
-  // Where the function that called the one that switches goes on; empty where `outer` is that.
+  // Return address into that caller; empty: it is `outer`.
   std::optional<RuntimeAddress> caller;
 };
 
-// `switching` and `outer` are return addresses: into a function that switches stacks, and the one
-// beside the frame pointer that it was called with. Empty where it is not known who called: where
-// nothing calls directly before `outer`, or where what is called there does not call that function.
-// Where it does so several times, the first one is given. Reads the code of one function, 64 KB at
-// most.
+// Finds that caller. `switching` is a return address in a function that switches stacks; `outer` is
+// the return address beside the frame pointer with which that function was called. Empty if the
+// caller is unknown: nothing calls directly before `outer`, or the function called there does not
+// call the switching one. If it calls that several times, uses the first call. Reads the code of
+// one function, at most 64 KB.
 std::optional<BehindSwitch> FindBehindSwitch(UnwindSpace& space, RuntimeAddress switching,
                                              RuntimeAddress outer);
 
-// Whether nothing called the function that `return_address` leads into.
+// Returns true if the function that contains `return_address` has no caller.
 bool IsInOutermostFunction(UnwindSpace& space, RuntimeAddress return_address);
 
 }  // namespace profiler::symbolize

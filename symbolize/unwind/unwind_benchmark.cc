@@ -1,11 +1,11 @@
-// What a frame costs on real stacks: those of a perf.data file that `perf record --call-graph
-// dwarf` wrote, for instance of g++.
+// Measures the cost of a frame on real stacks: those of a perf.data file from `perf record
+// --call-graph dwarf`, for example of g++.
 //
 //   perf record -F 2000 --call-graph dwarf,16384 -o gpp.data g++ -O2 -c some.cc
 //   UNWIND_RECORDING=gpp.data bazel run -c opt //symbolize/unwind:unwind_benchmark
 //
-// The records are read here by hand, as this package knows no perf.data: attrs with IP, TID, TIME,
-// CALLCHAIN, PERIOD, REGS_USER and STACK_USER or some of them.
+// Parses the records by hand, because this package does not know perf.data. Attributes may have IP,
+// TID, TIME, CALLCHAIN, PERIOD, REGS_USER and STACK_USER.
 
 #include <benchmark/benchmark.h>
 
@@ -26,7 +26,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// perf_event.h: the bits of sample_type in the order of their fields.
+// perf_event.h: bits of sample_type, in the order of their fields.
 constexpr uint64_t kIp = 1, kTid = 2, kTime = 4, kAddr = 8, kId = 64, kCpu = 128, kPeriod = 256,
                    kStreamId = 512, kIdentifier = 1 << 16, kCallchain = 32, kRegs = 1 << 12,
                    kStack = 1 << 13;
@@ -150,13 +150,13 @@ class Recording {
   std::vector<RawSample> samples_;
 };
 
-// An unwinder and what it works on, new.
+// A new unwinder with its images.
 class Engine {
  public:
   explicit Engine(Recording& recording)
       : recording_(recording), images_(recording.NewImages()), space_(images_) {}
 
-  // Returns how many frames there are.
+  // Returns the number of frames.
   size_t Unwind(const RawSample& sample, std::span<const std::byte> stack) {
     space_.Enter(sample.pid, sample.addresses);
     unwinder_.Unwind(sample.registers, {sample.registers.sp(), stack}, space_, {.max_frames = 1000},
@@ -186,7 +186,7 @@ void CountFrames(benchmark::State& state, size_t frames) {
       static_cast<double>(frames), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-// Everything was met before.
+// All functions were met before.
 void BM_Warm(benchmark::State& state) {
   Recording& recording = Recording::Get();
   if (recording.samples().empty())
@@ -203,9 +203,9 @@ void BM_Warm(benchmark::State& state) {
 }
 BENCHMARK(BM_Warm)->Unit(benchmark::kMillisecond);
 
-// The same of stacks that were just written, as the recorder has them from the kernel: some samples
-// at a time are copied, which is not counted, and then unwound. BM_Warm has them from memory that
-// nobody has read for long, as a report has.
+// Unwinds stacks that were just written, as the recorder gets them from the kernel. Some samples at
+// a time are copied (not measured) and then unwound. BM_Warm reads memory that was not used for a
+// long time, as a report does.
 void BM_WarmFromRing(benchmark::State& state) {
   constexpr size_t kAtOnce = 64;
   Recording& recording = Recording::Get();
@@ -238,7 +238,7 @@ void BM_WarmFromRing(benchmark::State& state) {
 }
 BENCHMARK(BM_WarmFromRing)->Unit(benchmark::kMillisecond)->UseManualTime();
 
-// Nothing was: tables, cache and files are new, though the files are in the page cache.
+// Nothing was met before: tables, caches and files are new, but files are in the page cache.
 void BM_Fresh(benchmark::State& state) {
   Recording& recording = Recording::Get();
   if (recording.samples().empty())
@@ -247,7 +247,7 @@ void BM_Fresh(benchmark::State& state) {
 }
 BENCHMARK(BM_Fresh)->Arg(1)->Arg(1000)->Arg(1 << 30)->Unit(benchmark::kMillisecond);
 
-// A big image up to its first rule; UNWIND_IMAGE names another one than node.
+// Opens a large image and finds its first rule. UNWIND_IMAGE names another image than node.
 void BM_FirstRule(benchmark::State& state) {
   const char* path = std::getenv("UNWIND_IMAGE");
   for (auto _ : state) {

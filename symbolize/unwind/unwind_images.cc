@@ -6,9 +6,9 @@
 namespace profiler::symbolize {
 namespace {
 
-// The executable segment whose code the byte at `offset` of the file is; null where it is none. A
-// mapping consists of whole pages and linkers share them out among segments, so where a mapping
-// begins says nothing: its first bytes may be those of the segment before.
+// Returns the executable segment with the code byte at `offset` of the file; null: none. The start
+// of a mapping does not decide: linkers let segments share pages, so the first bytes of a mapping
+// may belong to the segment before.
 const ElfSegment* FindCodeSegment(const ElfImage& elf, FileOffset offset) {
   for (const ElfSegment& segment : elf.segments()) {
     const bool holds =
@@ -21,9 +21,9 @@ const ElfSegment* FindCodeSegment(const ElfImage& elf, FileOffset offset) {
 }  // namespace
 
 struct UnwindImages::Image {
-  std::optional<UnwindImageFiles> files;  // what `table` refers to
+  std::optional<UnwindImageFiles> files;  // the files behind `table`
   std::unique_ptr<CfiTable> table;
-  uint64_t pass = 0;  // in which it was looked at last
+  uint64_t pass = 0;  // pass in which it was checked last
 
   bool HasChanged() const {
     return files &&
@@ -50,7 +50,7 @@ UnwindImages::Image& UnwindImages::Open(uint32_t pid, const Mapping& mapping) {
     image->files = open_(mapping.image, pid, mapping);
     if (image->files) {
       const auto& debug = image->files->debug;
-      // The image stands where it is for as long as the table that asks.
+      // The image does not move, so the table may keep a pointer to it.
       auto table = CfiTable::Create(
           image->files->image.elf, debug ? &debug->elf : nullptr,
           [this, opened = image.get()] { return HasChangedInPass(*opened); },

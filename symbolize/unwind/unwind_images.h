@@ -1,4 +1,5 @@
-// Joins the mappings of processes (address_space.h) with call frame information, for an Unwinder.
+// Provides an Unwinder with mappings of processes (address_space.h) and their call frame
+// information.
 
 #pragma once
 
@@ -19,20 +20,21 @@
 
 namespace profiler::symbolize {
 
-// An image as whoever opens it hands it over.
+// An open image.
 struct UnwindImageFiles {
   ImageFile image;
   std::optional<ImageFile>
-      debug;  // only of use where the image has neither .eh_frame nor .debug_frame
+      // Used only if the image has neither .eh_frame nor .debug_frame.
+      debug;
 };
 
-// Every image of a recording, opened when the first frame in it is met, and once unless it is
-// closed. Images whose files are neither root's nor the user's share one FrameBudget: what is more
-// than that is not unwound. Not thread-safe.
+// All images of a recording, each opened when its first frame is met, and once unless it is closed.
+// Images whose files belong to neither root nor the user share one FrameBudget; frames beyond it
+// are not unwound. Not thread-safe.
 class UnwindImages {
  public:
-  // Opens the file of an image that process `pid` has mapped so; empty where that cannot be, which
-  // is final.
+  // Opens the file of an image that process `pid` has mapped at `mapping`. Empty if that is
+  // impossible, which is final.
   using Opener = std::function<std::optional<UnwindImageFiles>(ImageId image, uint32_t pid,
                                                                const Mapping& mapping)>;
   explicit UnwindImages(Opener open);
@@ -40,33 +42,32 @@ class UnwindImages {
   UnwindImages(const UnwindImages&) = delete;
   UnwindImages& operator=(const UnwindImages&) = delete;
 
-  // The code at `address`, which `mapping` holds: as much of the mapping as belongs to the same
-  // segment of the image. Its `image` is the ImageId.
+  // Returns the code at `address`, which is in `mapping`: the part of the mapping that belongs to
+  // the same segment of the image. Its `image` is the ImageId.
   MappedCode CodeAt(uint32_t pid, const Mapping& mapping, RuntimeAddress address);
 
-  // Whether files were overwritten is looked at once from one call to the next, not whenever more
-  // of them was read: for Go code that is with each address. Before the first call it is the
-  // latter.
+  // Begins a pass. In a pass, each image is checked only once for overwritten files. Before the
+  // first call, it is checked whenever more of it was read, which for Go code is each address.
   void StartPass() { ++pass_; }
 
-  // To be called for each sample: adds to the budget.
+  // Adds one sample's share to the budget. Call it for each sample.
   void StartSample() { of_others_.StartSample(); }
 
-  // Fills `bytes` with what the image's file has at `offset`. False for an image that is not open,
-  // at the file's end, and where the file was found to be another one than was opened.
+  // Fills `bytes` from the image's file at `offset`. Returns false if the image is not open, at the
+  // end of the file, and if the file has changed.
   bool CopyFileBytes(ImageId image, FileOffset offset, std::span<std::byte> bytes) const;
 
-  // Whether the files of an open image were overwritten since (MappedFile::HasChanged). Chains that
-  // need more of them end with ChainEnd::kFileChanged.
+  // Returns true if the files of an open image were overwritten (MappedFile::HasChanged). Chains
+  // that need more of them end with ChainEnd::kFileChanged.
   bool HasChanged(ImageId image) const;
 
-  // Closes the image, which no process has mapped any more. It can be opened anew.
+  // Closes an image that no process has mapped any more. It may be opened again.
   void Close(ImageId image);
 
-  // Null for an image that was not met or could not be opened.
+  // Returns the table; null if the image was not met or could not be opened.
   const CfiTable* table(ImageId image) const;
 
-  // Heap memory of all tables, in bytes.
+  // Returns the heap memory of all tables in bytes.
   size_t memory_used() const;
 
  private:
@@ -81,13 +82,13 @@ class UnwindImages {
   std::vector<std::unique_ptr<Image>> images_;  // by ImageId; null: not met
 };
 
-// One process after the other as an UnwindSpace. Derive to read live memory too.
+// Presents one process at a time as an UnwindSpace. Derive from it to read live memory too.
 class MappedSpace : public UnwindSpace {
  public:
-  // `images` must outlive it.
+  // `images` must outlive this object.
   explicit MappedSpace(UnwindImages& images) : images_(images) {}
 
-  // The process of the next samples; `addresses` must stay as it is while they are unwound.
+  // Selects the process of the next samples. `addresses` must not change while they are unwound.
   void Enter(uint32_t pid, const AddressSpace& addresses) {
     pid_ = pid;
     addresses_ = &addresses;
@@ -98,7 +99,7 @@ class MappedSpace : public UnwindSpace {
   uint64_t Identity() const override {
     return addresses_ == nullptr ? 0 : addresses_->generation();
   }
-  // From the files of images: code and constants.
+  // Reads from files of images: code and constants.
   bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override;
 
  protected:

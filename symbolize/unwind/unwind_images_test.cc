@@ -12,13 +12,13 @@
 namespace profiler::symbolize {
 namespace {
 
-constexpr uint64_t kBase = 0x7f0000000000;  // where ELF address 0 of the image is
+constexpr uint64_t kBase = 0x7f0000000000;  // address of the image's ELF address 0
 constexpr uint64_t kEhFrame = 0x400;
 
-// One image whose code is one function, mapped into one process as its loader does.
+// An image with one function, mapped into a process as its loader does.
 class UnwindImagesTest : public testing::Test {
  protected:
-  // `elf` has the segments; the function is at this ELF address, 0x100 bytes of it.
+  // `elf` has the segments; the function has 0x100 bytes from ELF address `function` on.
   void Image(ElfBuilder elf, uint64_t function) {
     EhFrameBuilder frames(kEhFrame, {});
     frames.Add({.start = function});
@@ -28,7 +28,7 @@ class UnwindImagesTest : public testing::Test {
     addresses_.Map({RuntimeAddress{kBase + address}, size, FileOffset{offset}, ImageId{0}});
   }
 
-  // The ELF address of what runs at kBase + `address`; none where its frames are unknown.
+  // Returns the ELF address of the code at kBase + `address`; empty if its frames are unknown.
   std::optional<uint64_t> ElfAddressAt(uint64_t address) {
     space_.Enter(1, addresses_);
     const RuntimeAddress place{kBase + address};
@@ -51,11 +51,11 @@ class UnwindImagesTest : public testing::Test {
     return std::optional(std::move(files));
   }};
   MappedSpace space_{images_};
-  MappedCode held_;  // what FindCode said last
+  MappedCode held_;  // the last result of FindCode
 };
 
-// As lld, mold and rustc link: constants end and code begins in one page of the file, which is
-// mapped twice. The first byte of the mapping of code is one of the constants.
+// lld, mold and rustc link so: constants end and code begins in one page of the file, which is
+// mapped twice. The first byte of the code's mapping belongs to the constants.
 TEST_F(UnwindImagesTest, CodeThatSharesAPageOfTheFileWithConstants) {
   Image(ElfBuilder().Segment(0, 0, 0x1a40, PF_R).Segment(0x1a40, 0x2a40, 0x800, PF_R | PF_X),
         0x2b00);
@@ -77,7 +77,7 @@ TEST_F(UnwindImagesTest, OfTwoSegmentsWithTheSameBytesTheExecutableOneIsMeant) {
   EXPECT_TRUE(IsInFunction(0x11010));
 }
 
-// The kernel makes one mapping of two that follow one another in memory and in the file.
+// The kernel joins mappings that are adjacent in memory and in the file.
 TEST_F(UnwindImagesTest, TwoSegmentsOfCodeInOneMapping) {
   Image(ElfBuilder()
             .Segment(0x1000, 0x1000, 0x1000, PF_R | PF_X)
@@ -96,7 +96,7 @@ TEST_F(UnwindImagesTest, APartOfAMappingHasTheLoadAddressOfTheWhole) {
   EXPECT_EQ(ElfAddressAt(0x5010), 0x5010u);
 }
 
-// A stray address before the code must not set the load address of the code behind it.
+// A wrong address before the code must not determine the load address of the code after it.
 TEST_F(UnwindImagesTest, BytesOfAMappingThatAreNoCodeSayNothingOfTheRest) {
   Image(ElfBuilder().Segment(0, 0, 0x1a40, PF_R).Segment(0x1a40, 0x2a40, 0x800, PF_R | PF_X),
         0x2b00);

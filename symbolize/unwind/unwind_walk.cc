@@ -46,7 +46,7 @@ void UnwindWalk::Start(const RegisterSet& registers, bool pc_is_return_address,
   Push(FrameOrigin::kRegisters, pc_is_return_address);
 }
 
-// The steps from the last frame on, as far as they are those of the last chain.
+// Repeats steps of the last chain from the last frame on, as long as they match.
 template <class Word>
 void UnwindWalk::RepeatSteps() {
   uint64_t pc = registers_.pc(), sp = registers_.sp(), fp = registers_.fp();
@@ -121,8 +121,7 @@ UnwindWalk::Next UnwindWalk::Step() {
   }
 }
 
-// Finds the frame pointer that a function has made, where it is not known, by the function's
-// instructions.
+// Computes an unknown frame pointer from the function's instructions.
 bool UnwindWalk::RecoverFramePointer(const UnwindRule& rule, ElfAddress address) {
   const auto function = code_.cfi->FunctionAt(address);
   if (!function || function->size > kMostCodeForDepth || !knows_stack_) return false;
@@ -142,13 +141,13 @@ bool UnwindWalk::RecoverFramePointer(const UnwindRule& rule, ElfAddress address)
   return true;
 }
 
-// Into rules_.
+// Stores the result in rules_.
 CfiTable::Told UnwindWalk::FullRules(CfiTable& table, ElfAddress address) {
   table.StartChain(number_);
   return table.FullRules(address, &rules_);
 }
 
-// Of the last frame's address, where no code is.
+// Removes a signature from the last frame's address, at which there is no code.
 bool UnwindWalk::StripLongSignature() {
   const uint64_t pc = WithoutSignature(registers_.pc());
   if (pc == registers_.pc()) return false;
@@ -157,9 +156,9 @@ bool UnwindWalk::StripLongSignature() {
   return true;
 }
 
-// Tags are stripped as if addresses had 48 bits. Kernels of AArch64 may be made with fewer, by the
-// size of their pages and how many tables lead there, and then signatures are longer by as much. So
-// where no code is, the next fewer bits are tried. Source: arch/arm64/Kconfig, Linux 6.18,
+// Removes a signature. Stripped assumes 48-bit addresses. AArch64 kernels may use fewer bits,
+// depending on page size and levels of page tables, and then signatures are longer. So if there is
+// no code at an address, fewer bits are tried. Source: arch/arm64/Kconfig, Linux 6.18,
 // ARM64_VA_BITS.
 uint64_t UnwindWalk::WithoutSignature(uint64_t address) {
   const uint64_t stripped = Stripped(address);
@@ -172,16 +171,16 @@ uint64_t UnwindWalk::WithoutSignature(uint64_t address) {
   return stripped;
 }
 
-// The last frame's address was taken for a return address, and no call is before it. It is no
-// frame, and what the stack has further out cannot be found from it. Above the first function's
-// frame the kernel has put the program's arguments.
+// Drops the last frame, whose address was taken for a return address, but follows no call. The
+// stack further out cannot be unwound from it. After the first function's frame come the program's
+// arguments, which the kernel put there.
 UnwindWalk::Next UnwindWalk::DropStrayFrame() {
   KeepFrames(chain_.frames.size() - 1);
   in_code_ = FindCode(chain_.frames.back().instruction(), &code_);
   return End(IsInFirstFunction() ? ChainEnd::kThreadStart : ChainEnd::kBadReturnAddress);
 }
 
-// The rule of the last frame, whose instruction is at `address`.
+// Returns the rule of the last frame, whose instruction is at `address`.
 UnwindRule UnwindWalk::FindRule(ElfAddress address) {
   const auto key = RuleCache::KeyOf(code_.cfi->id(), address, is_return_address_);
   if (!key) [[unlikely]]
@@ -207,16 +206,16 @@ UnwindRule UnwindWalk::Reconsidered(UnwindRule rule) {
   return rule;
 }
 
-// What throws an exception "returns" to the code that catches it. That is no return address: what
-// stands before it is other code, often the end of another path through the function. And a stack
-// that a program made itself, for makecontext for one, begins with the address of a function that
-// never returns, to which the first one on that stack returns.
+// Replaces the rule of a return address that follows no call. There are two such cases. Code that
+// throws an exception "returns" to the code that catches it, and the code before that address is
+// unrelated. And a stack that a program made itself, for example for makecontext, begins with the
+// address of a function that never returns; the first function on that stack returns to it.
 void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
   const UnwindRule at_target = code_.cfi->Find(target);
   if (at_target.kind == UnwindRule::kNone || MayFollowCall(chain_.frames.back().address.value)) {
     return;
   }
-  // Go's runtime makes such frames itself: of runtime.goexit, and where it interrupts a function.
+  // Go's runtime makes such frames itself, for runtime.goexit and for interrupted functions.
   if (at_target == *rule && code_.cfi->has_go_functions()) return;
   *rule = at_target;
   if (at_target.signal_frame == 0 && IsStartOfStack(target)) {
@@ -225,8 +224,8 @@ void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
   rule->not_called = 1;
 }
 
-// True if the last frame's address, which follows no call, may be where the frame goes on: in the
-// return from a signal, in the first function of a stack, or where an exception is caught. Go's
+// Returns true if the last frame, whose address follows no call, may continue there: in the return
+// from a signal, in the first function of a stack, or at the code that catches an exception. Go's
 // runtime interrupts functions as if they had called it (runtime.asyncPreempt, runtime.sigpanic).
 bool UnwindWalk::MayGoOnHere(const UnwindRule& rule) {
   const size_t count = chain_.frames.size();
@@ -234,22 +233,22 @@ bool UnwindWalk::MayGoOnHere(const UnwindRule& rule) {
          code_.cfi->has_go_functions() || HandsOver(chain_.frames[count - 2].instruction());
 }
 
-// Of a frame on AArch64 that was found by its frame pointer alone. That points to where the frame
-// has saved the caller's and the return address, which lie anywhere in it.
+// Computes the CFA of an AArch64 frame that was found only by its frame pointer. That points to the
+// saved frame pointer and return address, which may be anywhere in the frame.
 bool UnwindWalk::FindRecord(const UnwindRule& rule, uint64_t* cfa) const {
   if (rule.frame_slot == 0 || rule.return_slot != rule.frame_slot + 1) return false;
   *cfa = SlotAddress(registers_.fp(), -rule.frame_slot);
   return true;
 }
 
-// A derived step is not repeated: the next return address may be another one, which has to be
-// checked again.
+// A derived step is not cached, because the next return address may differ and must be checked
+// again.
 UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, bool is_derived) {
   const uint64_t sp = registers_.sp();
   const uint64_t fp = registers_.fp();
   uint64_t cfa = 0;
   int32_t return_slot = rule.return_slot;
-  uint64_t saved_fp = 0;  // where it is
+  uint64_t saved_fp = 0;  // address of the slot
   switch (rule.kind) {
     case UnwindRule::kFromStackPointer:
       cfa = Displaced(sp, rule.cfa_offset);
@@ -273,7 +272,7 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, boo
       saved_fp = SlotAddress(fp, rule.frame_slot);
       break;
   }
-  // An interrupted epilogue has popped what lies below the stack pointer (StepByRules).
+  // In an interrupted epilogue, slots below the stack pointer were popped (StepByRules).
   const bool has_saved_fp = (rule.frame_slot != 0 || rule.kind == UnwindRule::kRealigned) &&
                             (saved_fp >= sp || is_return_address_);
   uint64_t caller_fp = fp;
@@ -289,8 +288,8 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, boo
     return_address = registers_.Get(numbers_.return_address);
   }
   if (!IsAligned(cfa)) return End(ChainEnd::kBadRegister);
-  // Of what linkage tables of AArch64 lead to, glibc says that the frame ends before what they have
-  // pushed, the return address above all.
+  // For the function to which AArch64's linkage tables lead, glibc's CFA excludes the words that
+  // the tables have pushed, the topmost of which is the return address.
   const bool is_pushed_before =
       return_slot > 0 && registers_.architecture() == Architecture::kAArch64;
   const uint64_t caller_sp = is_pushed_before ? SlotAddress(cfa, return_slot + 1) : cfa;
@@ -312,7 +311,7 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, boo
   return next;
 }
 
-// By rules_.
+// Steps by rules_.
 UnwindWalk::Next UnwindWalk::StepByFullRules(ElfAddress address) {
   if (!complete_) registers_.KeepOnly(FollowedRegisters());
   RegisterSet caller = registers_;
@@ -324,7 +323,7 @@ UnwindWalk::Next UnwindWalk::StepByFullRules(ElfAddress address) {
   const bool moves_stack = rules_.signal_frame;
   if (stepped == Stepped::kCaller && !moves_stack) {
     if (!IsAligned(caller.sp())) return End(ChainEnd::kBadRegister);
-    // One whose return address is in a register may have nothing on the stack.
+    // A function with its return address in a register may have nothing on the stack.
     const RegisterRule::Kind kind = rules_.registers[rules_.return_address].kind;
     const bool has_return_slot = kind == RegisterRule::kOffset || kind == RegisterRule::kExpression;
     const bool leaves_stack =
@@ -337,14 +336,14 @@ UnwindWalk::Next UnwindWalk::StepByFullRules(ElfAddress address) {
   return Arrive(stepped, caller, !rules_.signal_frame);
 }
 
-// Whether rules_ may be those of code that calls on another stack, as OCaml 5 does: it has kept
-// where it was in a register, or where an expression finds it.
+// Returns true if rules_ may belong to code that calls on another stack, as OCaml 5 does: the old
+// stack pointer is in a register, or an expression finds it.
 bool UnwindWalk::MayLeaveStack() const {
   return rules_.cfa.kind == CfaRule::kExpression ||
          (rules_.cfa.number != numbers_.sp && rules_.cfa.number != numbers_.fp);
 }
 
-// After a step that followed all registers.
+// Finishes a step that followed all registers.
 UnwindWalk::Next UnwindWalk::Arrive(Stepped stepped, const RegisterSet& caller,
                                     bool is_return_address) {
   switch (stepped) {

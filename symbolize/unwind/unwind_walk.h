@@ -1,10 +1,10 @@
-// One chain on its way from the leaf out: unwind_walk.cc by rules, lost_walk.cc where they end,
-// stack_switch.cc where the stack does.
+// Unwinds one chain from the leaf outwards: unwind_walk.cc by rules, lost_walk.cc without rules,
+// stack_switch.cc at the end of a stack.
 //
-// Only pc, sp and fp are followed, and every other register is lost with the first step, as long as
-// no rule asks for one. If one does, which hand-written code near the leaf makes happen, the walk
-// begins again and follows all registers. What is rare is not inlined: it would make every step
-// save registers and guard arrays that only it has.
+// Normally only pc, sp and fp are followed, and all other registers are lost with the first step.
+// If a rule needs one of them, as hand-written code near the leaf may, the walk starts again and
+// follows all registers. Rare steps are not inlined, because they would make every step save
+// registers and guard arrays.
 //
 // Private to this package.
 
@@ -50,19 +50,21 @@ class UnwindWalk final : public MemoryReader {
  private:
   enum class Next { kGoOn, kEnd, kFollowAllRegisters };
 
-  // Stacks come from memory that no one has read yet: how far ahead of the walk they are asked for.
+  // Prefetch the stack by this many bytes ahead, because it is in memory that was not read yet.
   static constexpr uint64_t kPrefetch = 256;
   static constexpr uint64_t kCacheLine = 64;
-  // Of expressions in one chain: those of compilers and assemblers have ten or twenty a frame.
+  // Limit on expression steps in one chain: expressions of compilers and assemblers have 10 or 20
+  // per frame.
   static constexpr uint32_t kExpressionSteps = 1 << 14;
-  // How far behind the copied bytes a register may point and still be taken for one of the stack's.
+  // A register that points at most this many bytes beyond the copied bytes may still point to the
+  // stack.
   static constexpr uint64_t kStackReach = uint64_t{64} << 20;
 
   uint64_t SlotAddress(uint64_t base, int32_t slot) const {
     return base + static_cast<uint64_t>(int64_t{slot}) * word_;
   }
   bool IsAligned(uint64_t address) const { return (address & (word_ - 1)) == 0; }
-  // An address of code as it is followed: StripTags.
+  // Removes tags from a code address, like StripTags.
   uint64_t Stripped(uint64_t pc) const { return pc & pc_mask_; }
   static constexpr uint64_t Displaced(uint64_t base, int32_t offset) {
     return base + static_cast<uint64_t>(int64_t{offset});
@@ -70,8 +72,9 @@ class UnwindWalk final : public MemoryReader {
 
   void Start(const RegisterSet& registers, bool pc_is_return_address, bool all_registers);
 
-  // As the space has it. Of an image of another architecture nothing is known: a program with 64
-  // bits may go on with 32, as Windows programs do in Wine, and then its images are of both kinds.
+  // Finds code like the space. An image of another architecture counts as one without information:
+  // a 64-bit program may continue in 32 bits, as Windows programs in Wine do, and then has images
+  // of both kinds.
   bool FindCode(RuntimeAddress address, MappedCode* code) {
     if (!space_.FindCode(address, code)) return false;
     const bool is_other =
@@ -81,7 +84,7 @@ class UnwindWalk final : public MemoryReader {
     return true;
   }
 
-  // To the caller of the last frame.
+  // Steps to the caller of the last frame.
   Next Step();
   template <class Word>
   void RepeatSteps();
@@ -102,7 +105,7 @@ class UnwindWalk final : public MemoryReader {
   bool MayLeaveStack() const;
   Next Arrive(Stepped stepped, const RegisterSet& caller, bool is_return_address);
 
-  // Where no rule leads on.
+  // Steps from a frame that no rule covers.
   Next StepWithoutRule(ElfAddress address);
   Next StepOverStackSwitch(const StackSwitch& stack_switch);
   bool LeadsToFrame(uint64_t return_address, uint64_t sp, uint64_t fp);
@@ -149,7 +152,7 @@ class UnwindWalk final : public MemoryReader {
     knows_stack_ = true;
   }
 
-  // The caller has these registers, and none else is known.
+  // Goes to a caller of which only these registers are known.
   Next GoTo(uint64_t pc, uint64_t sp, uint64_t fp, FrameOrigin origin, bool is_return_address) {
     pc = Stripped(pc);
     if (pc == 0) [[unlikely]]
@@ -173,7 +176,7 @@ class UnwindWalk final : public MemoryReader {
     late_ = false;
   }
 
-  // The innermost ones alone.
+  // Keeps only the innermost frames.
   void KeepFrames(size_t count);
 
   Next End(ChainEnd end) {
@@ -200,15 +203,15 @@ class UnwindWalk final : public MemoryReader {
     return true;
   }
 
-  // The common case of ReadBytes.
+  // Reads a stack word; fast in the common case.
   bool ReadStackWord(uint64_t address, uint64_t* word) {
     return ReadCopiedWord(address, word) || ReadWord(address, word, word_);
   }
 
-  // Asks for the stack from where that was done last up to somewhat above `address`.
+  // Prefetches the stack from the end of the last prefetch to somewhat above `address`.
   void Prefetch(uint64_t address) {
     const uint64_t end = address - stack_.start + kPrefetch;
-    // Not through a frame that is larger than that.
+    // Skips the inside of large frames.
     if (end - prefetched_ > 2 * kPrefetch) prefetched_ = end - kPrefetch;
     const uint64_t last = std::min<uint64_t>(end, stack_.bytes.size());
     for (; prefetched_ < last; prefetched_ += kCacheLine) {
@@ -221,29 +224,29 @@ class UnwindWalk final : public MemoryReader {
   UnwindSpace& space_;
   const StackBytes stack_;
   const UnwindLimits& limits_;
-  const uint64_t number_;  // of the chain, counted from the first one
+  const uint64_t number_;  // number of the chain, counted from the first one
   UnwoundChain& chain_;
 
-  RegisterSet registers_;  // of the last frame; its pc without tags
+  RegisterSet registers_;  // of the last frame; its pc has no tags
   RegisterNumbers numbers_{};
-  uint64_t word_ = sizeof(uint64_t);  // bytes of one, on its stack
+  uint64_t word_ = sizeof(uint64_t);  // size of a word on its stack, in bytes
   uint64_t pc_mask_ = ~uint64_t{0};
-  bool all_registers_ = false;  // follow all of them from the leaf on
-  bool complete_ = true;        // registers_ has more than pc, sp and fp; else the rest is stale
-  bool knows_link_ = true;      // the link register is this frame's
-  bool knows_stack_ = true;     // so is sp; else the frame only begins there or further out
-  bool knows_frame_ = true;     // so is fp; else no frame so far has saved it
-  bool recovered_ = false;      // the step at hand goes by RecoverFramePointer
+  bool all_registers_ = false;  // follow all registers from the leaf on
+  bool complete_ = true;        // registers_ has more than pc, sp and fp; else others are stale
+  bool knows_link_ = true;      // the link register belongs to this frame
+  bool knows_stack_ = true;     // sp belongs to it; else the frame begins there or further out
+  bool knows_frame_ = true;     // fp belongs to it; else no frame so far has saved it
+  bool recovered_ = false;      // the current step uses RecoverFramePointer
   bool is_return_address_ = false;
   bool late_ = false;  // memory was read that was not copied
   bool switched_stack_ = false;
   uint64_t unreadable_ = 0;
-  uint64_t prefetched_ = 0;  // bytes of the stack
+  uint64_t prefetched_ = 0;  // stack bytes that were prefetched
 
   bool in_code_ = false;
   MappedCode code_;
   FrameRules rules_;
-  uint32_t expression_steps_ = kExpressionSteps;  // that may still be taken
+  uint32_t expression_steps_ = kExpressionSteps;  // steps that are left
 };
 
 }  // namespace profiler::symbolize

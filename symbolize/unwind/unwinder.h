@@ -1,4 +1,4 @@
-// From the registers and stack bytes of a sample to its call chain.
+// Unwinds the stack of a sample: turns registers and stack bytes into a call chain.
 //
 //   copied stack                      frames, leaf first
 //   sp ▶ │ locals       │            [0] address = pc      the interrupted instruction
@@ -8,19 +8,23 @@
 //        │ return addr  │ ──────────▶ [2] …
 //        └─ CFA of [1] ─┘
 //
-// Each step finds the image at the frame's pc, its rule (cfi_table.h), and from it CFA, return
-// address and frame pointer of the caller. Where an image says nothing of a function (hand-written
-// assembly, the C library of musl) a rule is derived from its instructions (derived_rules.h); where
-// that does not lead to a caller, and in memory without an image (JIT code), the frame pointer is
-// followed. A frame found in these ways is marked as a guess, unless its call is one of the
-// function whose instructions led to it. Helpers that a function of assembly calls inside itself
-// are functions of their own (helper_rules.h). A function that was interrupted may not have set its
-// frame up yet, or may have taken it down, and one that called may have no frame pointer at all:
-// its next instructions say so (bare_frame.h). The caller of one that says nothing is searched for
-// in the link register and on top of the stack, if it is part of an image. The caller of a signal
-// frame was interrupted, so it is looked up at its address itself. What a virtual machine has made
-// is asked for at what knows its tables, where the space has that (managed_code.h); then nothing is
-// guessed.
+// Each step finds the image at the frame's pc, its rule (cfi_table.h), and from that CFA, return
+// address and frame pointer of the caller. A signal frame's caller was interrupted, so it is looked
+// up at its address itself.
+//
+// If an image has no information about a function (hand-written assembly, musl's C library), a rule
+// is derived from its instructions (derived_rules.h). If that leads to no caller, and in memory
+// without an image (JIT code), the frame pointer is followed. Frames found in these ways are marked
+// as guesses, unless the caller's call is one of the function from whose instructions the rule was
+// derived. Further cases:
+// - Helpers that an assembly function calls inside itself count as functions (helper_rules.h).
+// - An interrupted function may not have set up its frame yet, or may have removed it; and a
+//   function that made a call may have no frame pointer. Its next instructions show this
+//   (bare_frame.h).
+// - For a function about which nothing is known, a caller is looked for in the link register and on
+//   top of the stack, if it is part of an image.
+// - Code made by a virtual machine is unwound by the machine's tables, if the space has them
+//   (managed_code.h); then nothing is guessed.
 
 #pragma once
 
@@ -46,87 +50,96 @@ class RuleCache;
 struct MappedCode {
   RuntimeAddress start;
   uint64_t size = 0;
-  uint64_t bias = 0;        // runtime address − ELF address, modulo 2^64; the same in all of it
-  CfiTable* cfi = nullptr;  // null: nothing is known of its frames (JIT code, unreadable file)
-  uint32_t image = 0;       // for the caller's statistics; the engine only hands it on
+  uint64_t bias = 0;        // runtime address − ELF address, modulo 2^64; constant
+  CfiTable* cfi = nullptr;  // null: no information about frames (JIT code, unreadable file)
+  uint32_t image = 0;       // for the caller's statistics; the engine only passes it on
 
   bool Holds(RuntimeAddress a) const { return a >= start && a.value - start.value < size; }
 };
 
-// One process at one time, as the unwinder asks for it.
+// The memory of one process at one time, as the unwinder sees it.
 class UnwindSpace {
  public:
   virtual ~UnwindSpace() = default;
-  // The code at `address`; false where nothing executable is mapped. Asked once for each run of
-  // frames in one mapping.
+  // Finds the code at `address`. Returns false if nothing executable is mapped. Called once per run
+  // of frames in one mapping.
   virtual bool FindCode(RuntimeAddress address, MappedCode* code) = 0;
-  // As long as this is the same number, FindCode says the same of every address, and no other space
-  // has it. 0: nobody knows, and nothing is taken over from one chain to the next (known_steps.h).
+  // Returns a number that identifies the mappings: while it is unchanged, FindCode gives the same
+  // results, and no other space has this number. 0: unknown; then chains are not reused
+  // (known_steps.h).
   virtual uint64_t Identity() const { return 0; }
-  // Fills `bytes` with memory that is not in the copied stack: of the live process, or what the
-  // file has of a mapping that cannot be written. False where it cannot.
+  // Fills `bytes` with memory outside the copied stack: live memory, or file contents of a
+  // read-only mapping. Returns false if that is impossible.
   virtual bool ReadMemory(uint64_t address, std::span<std::byte> bytes) {
     static_cast<void>(address), static_cast<void>(bytes);
     return false;
   }
-  // The same of code, for which an older state may do.
+  // Fills `bytes` with code, which may be from an earlier time.
   virtual bool ReadCode(RuntimeAddress address, std::span<std::byte> bytes) {
     return ReadMemory(address.value, bytes);
   }
-  // What knows the virtual machine of this process; null where there is none, or nothing is known
-  // of it. Asked for frames in memory without an image.
+  // Returns the reader of this process's virtual machine; null: none. Used for frames in memory
+  // without an image.
   virtual ManagedCode* Managed() { return nullptr; }
 };
 
-// Why an unwound chain ends where it does. The values are those of the marks that end cut chains in
-// recordings (src/perf_data/FORMAT.md), so they stay as they are.
+// The reason for which a chain ends. The values are stored in recordings, as marks at the end of
+// cut chains (src/perf_data/FORMAT.md), so they must not change.
 enum class ChainEnd : uint8_t {
-  // The stack begins with the last frame: its information says so, it is the entry point, its code
-  // never returns, or its return address of 0 is the stack's last word. The chain is whole.
+  // The last frame is the start of the stack: call frame information says so, it is the entry
+  // point, its code never returns, or its return address of 0 is the stack's last word. The chain
+  // is whole.
   kThreadStart = 0,
-  kNoImage = 1,        // the interrupted instruction is in no known mapping
-  kNoCfi = 2,          // the last frame's image says nothing of it, nor does its frame pointer help
-  kStackTooShort = 3,  // the next word needed lies behind the copied bytes and could not be read
-  kCopiedShort = 4,    // the copied stack ends too early, and is shorter than was asked for
-  kBadRegister = 5,    // a needed register is unknown, or points nowhere near the stack
-  kNoProgress = 6,     // the caller's stack pointer is not above its callee's
-  kTooDeep = 7,        // UnwindLimits::max_frames
-  // What was found as the last frame's return address is in no executable mapping, or follows no
-  // call. It is no frame.
+  kNoImage = 1,  // the interrupted instruction is in no known mapping
+  // The last frame's image has no information about it, and its frame pointer does not help.
+  kNoCfi = 2,
+  // The next word is beyond the copied bytes and could not be read.
+  kStackTooShort = 3,
+  // As kStackTooShort, and the copied stack is shorter than requested.
+  kCopiedShort = 4,
+  // A required register is unknown, or does not point near the stack.
+  kBadRegister = 5,
+  kNoProgress = 6,  // the caller's stack pointer is not above its callee's
+  kTooDeep = 7,     // UnwindLimits::max_frames was reached
+  // The return address of the last frame is in no executable mapping, or follows no call. It is not
+  // in the chain.
   kBadReturnAddress = 8,
-  // The last frame was called on another stack, which was not copied and could not be read, or
-  // where no call of it was found.
+  // The last frame was called on another stack, which was not copied and could not be read, or on
+  // which its call was not found.
   kStackSwitch = 9,
-  kFileChanged = 10,  // the file of the last frame's image was overwritten after it was opened
-  kTooLongCfi = 11,   // what the last frame's image says of it takes too long to evaluate
-  // The return address is 0, and neither the last frame's function nor the word's position shows
-  // that the stack begins there.
+  kFileChanged = 10,  // the file of the last frame's image was overwritten
+  kTooLongCfi = 11,   // the last frame's information takes too long to evaluate
+  // The return address is 0, and neither the function nor the position of the word shows that the
+  // stack begins there.
   kNoReturnAddress = 12,
-  kNoStack = 13,  // the thread had dropped its stack: an exec or its exit was under way
+  kNoStack = 13,  // the thread had dropped its stack (exec, or exit)
 };
 
-// The mark that ends a chain in a recording which is cut for this reason.
+// Returns the mark that a recording has at the end of a chain cut for this reason.
 constexpr uint64_t CutMarkOf(ChainEnd end) { return kCutMarks + static_cast<uint64_t>(end); }
 static_assert(CutMarkOf(ChainEnd::kNoStack) == kNoStackMark);
 
-// In words for a report, such as "stack too short".
-std::string_view ChainEndName(ChainEnd end);  // "unknown" for values that are none
+// Returns a text for reports, such as "stack too short"; "unknown" for invalid values.
+std::string_view ChainEndName(ChainEnd end);
 
 enum class FrameOrigin : uint8_t {
   kRegisters,  // the sample's pc
-  kCfi,        // by the image's call frame information, or the tables of a virtual machine
-  kGuess,      // there was none: by instructions, the frame pointer, or what is on top of the stack
+  // By the image's call frame information, or the tables of a virtual machine.
+  kCfi,
+  // By instructions, the frame pointer, or the top of the stack.
+  kGuess,
 };
 
+// A frame of a chain.
 struct UnwoundFrame {
   RuntimeAddress address;
-  uint64_t stack_pointer = 0;  // of this frame: the CFA of the one before
+  uint64_t stack_pointer = 0;  // the CFA of the previous frame
   FrameOrigin origin = FrameOrigin::kRegisters;
-  bool is_return_address = false;  // the instruction is before `address`
-  bool late_read = false;          // ReadMemory was needed to find it
+  bool is_return_address = false;  // the call is before `address`
+  bool late_read = false;          // ReadMemory was needed to find the frame
 
-  // What a call chain lists: of a caller the last byte of its call, so that one that never returns
-  // is not taken for what follows it.
+  // Returns the address that a call chain lists. For a caller, this is the last byte of its call,
+  // because the next instruction may belong to other code if the call never returns.
   RuntimeAddress instruction() const {
     return RuntimeAddress{address.value - (is_return_address ? 1 : 0)};
   }
@@ -134,39 +147,40 @@ struct UnwoundFrame {
   bool operator==(const UnwoundFrame&) const = default;
 };
 
-// Kept by the caller and filled again and again, so that no memory is allocated.
+// A chain. The caller reuses the object, so that no memory is allocated.
 struct UnwoundChain {
   HugeVector<UnwoundFrame> frames;  // leaf first; never empty after Unwind
   ChainEnd end = ChainEnd::kNoImage;
   uint32_t guessed = 0;    // frames of kGuess
-  uint32_t late_read = 0;  // frames so marked
-  // The image of the last frame, to blame; without meaning for kNoImage.
+  uint32_t late_read = 0;  // frames with `late_read`
+  // Image of the last frame; undefined for kNoImage.
   uint32_t end_image = 0;
-  // Of the last frame: where unwinding can go on from, with more of the stack. Without meaning for
-  // kBadReturnAddress.
+  // Registers of the last frame, with which unwinding can continue if more of the stack is
+  // available. Undefined for kBadReturnAddress.
   RegisterSet registers;
 
   bool whole() const { return end == ChainEnd::kThreadStart; }
 };
 
-// Bytes of the stack as they were at the sample, from the address `start` on.
+// Bytes of the stack at the time of the sample, from address `start` on.
 struct StackBytes {
   uint64_t start = 0;
   std::span<const std::byte> bytes;
-  // True if the copy ended before its limit, so the stack's memory ends with these bytes.
+  // True if the copy ended before its limit, so that the stack's memory ends with these bytes.
   bool reaches_end = false;
 };
 
 struct UnwindLimits {
   uint32_t max_frames = 127;   // at least 1
-  bool frame_pointers = true;  // guess where there is no rule
-  // Where C that a goroutine has called, on another stack, has called Go: without that C.
+  bool frame_pointers = true;  // guess frames without a rule
+  // True to leave out C frames between two Go frames: C code that a goroutine called on another
+  // stack and that called Go.
   bool leaves_out_c = false;
 };
 
-// Has the last rules used, by image and address, over all processes, and the last chains. Not
-// thread-safe; a thread that unwinds has its own, with its own tables. Allocates nothing in Unwind
-// but room in the chain, and what the tables need to compile a function that was not met before.
+// Unwinds chains, with caches of recent rules (over all images and processes) and chains. A thread
+// that unwinds needs its own Unwinder and its own tables. Unwind allocates only room in the chain,
+// and memory for tables when it compiles a new function. Not thread-safe.
 class Unwinder {
  public:
   Unwinder();
@@ -174,10 +188,10 @@ class Unwinder {
   Unwinder& operator=(Unwinder&&) noexcept;
   ~Unwinder();
 
-  // The registers must know pc and sp. With `pc_is_return_address` they are those of a caller in a
-  // chain that was left unfinished (UnwoundChain::registers). Never fails: what is wrong with the
-  // input is the chain's end. Bounded by max_frames, whatever the input, and by the limits of
-  // CfiTable; at most 2^14 steps of expressions.
+  // Unwinds one chain. `registers` must have pc and sp. If `pc_is_return_address`, they are those
+  // of a caller in an unfinished chain (UnwoundChain::registers). Never fails: errors in the input
+  // end the chain. Bounded for any input by max_frames, by the limits of CfiTable, and by 2^14
+  // steps of expressions.
   void Unwind(const RegisterSet& registers, StackBytes stack, UnwindSpace& space,
               const UnwindLimits& limits, UnwoundChain* chain, bool pc_is_return_address = false);
 

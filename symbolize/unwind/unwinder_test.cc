@@ -15,7 +15,7 @@
 namespace profiler::symbolize {
 namespace {
 
-constexpr uint64_t kCode = 0x400000;     // where the image is mapped; its ELF addresses are from 0
+constexpr uint64_t kCode = 0x400000;     // address of the image, whose ELF addresses start at 0
 constexpr uint64_t kJit = 0x900000;      // executable memory without an image
 constexpr uint64_t kStack = 0x7fff0000;  // the stack pointer of the sample
 
@@ -60,7 +60,7 @@ class FakeSpace : public UnwindSpace {
 // Functions of 0x100 bytes each: number n is at ELF address 0x1000 * (n + 1).
 class UnwinderTest : public testing::Test {
  protected:
-  // `text`: code at ELF address 0x100, of which nothing else is said.
+  // `text` is code at ELF address 0x100 without call frame information.
   void Functions(const std::vector<ByteBuilder>& instructions, const CieSpec& cie = {},
                  uint16_t machine = EM_X86_64, const ByteBuilder& text = {},
                  uint64_t entry = 0x8000) {
@@ -87,7 +87,7 @@ class UnwinderTest : public testing::Test {
     return kCode + 0x1000 * static_cast<uint64_t>(number + 1) + offset;
   }
 
-  // The chain as text: addresses of frames with how they were found, and the end.
+  // Formats the chain: addresses of frames with their origin, and the reason for the end.
   std::string Unwind(uint64_t pc, const std::vector<uint64_t>& stack, UnwindLimits limits = {}) {
     ByteBuilder words;
     const bool is_i386 = registers_.architecture() == Architecture::kI386;
@@ -110,7 +110,7 @@ class UnwinderTest : public testing::Test {
 
   std::vector<std::byte> file_;
   bool has_changed_ = false;  // the file
-  bool stack_ends_ = false;   // where the copied bytes do
+  bool stack_ends_ = false;   // the copied bytes reach the end of the stack
   std::unique_ptr<CfiTable> table_;
   std::unique_ptr<FakeSpace> space_;
   RegisterSet registers_;
@@ -132,7 +132,7 @@ TEST_F(UnwinderTest, FollowsStackPointersToTheThreadsStart) {
   EXPECT_EQ(chain_.frames[2].origin, FrameOrigin::kCfi);
 }
 
-// As makecontext leaves the start of a function in front of a coroutine's first one.
+// makecontext puts the start of a function before a coroutine's first frame.
 TEST_F(UnwinderTest, TheStartOfAFunctionThatNeverReturnsIsWhereAStackBegins) {
   Functions({{}, kFrameOf16, {}});
   const uint64_t start = InFunction(1, 0);
@@ -141,7 +141,7 @@ TEST_F(UnwinderTest, TheStartOfAFunctionThatNeverReturnsIsWhereAStackBegins) {
   ByteBuilder code{0x74, 7, 0xe8, 0, 0, 0, 0, 0xeb, 0xfe, 0xe8, 0, 0, 0, 0, 0xf4};
   space_->SetMemory(start, code.Pad(0x100, 0x90));
   EXPECT_EQ(Unwind(InFunction(0), {start, 1, 2, InFunction(2)}), "401010 402000 thread start");
-  unwinder_ = Unwinder();  // which knows the place
+  unwinder_ = Unwinder();  // discards its caches
   space_->SetMemory(start + 14, ByteBuilder{0xc3});
   EXPECT_EQ(Unwind(InFunction(0), {start, 1, 2, InFunction(2)}), "401010 bad return address");
   unwinder_ = Unwinder();
@@ -149,7 +149,7 @@ TEST_F(UnwinderTest, TheStartOfAFunctionThatNeverReturnsIsWhereAStackBegins) {
   EXPECT_NE(Unwind(InFunction(0), {start, 1, 2, InFunction(2)}), "401010 402000 thread start");
 }
 
-// A pointer to code that a rule is wrong to take for a return address.
+// A wrong rule takes a pointer to code for a return address.
 TEST_F(UnwinderTest, AnAddressOfCodeThatFollowsNoCallIsNoCaller) {
   Functions({{}, {}, kThreadStart});
   space_->identity = 1;
@@ -163,7 +163,7 @@ TEST_F(UnwinderTest, AnAddressOfCodeThatFollowsNoCallIsNoCaller) {
   }
 }
 
-// As Boost's make_fcontext does, which says nothing of its frames.
+// Boost's make_fcontext is like this, and has no call frame information.
 TEST_F(UnwinderTest, CodeThatEndsTheProgramAndThatNothingCallsBeforeIsWhereAStackBegins) {
   Functions({{}});
   registers_.Set(6, 1);  // no frame pointer
@@ -174,7 +174,7 @@ TEST_F(UnwinderTest, CodeThatEndsTheProgramAndThatNothingCallsBeforeIsWhereAStac
     space_->SetMemory(kCode + 0x507 + ends.size() + i, ByteBuilder{0x90});
   }
   EXPECT_EQ(Unwind(InFunction(0), {kCode + 0x508, 1, 2}), "401010 400508r thread start");
-  // Behind a call.
+  // After a call.
   space_->SetMemory(kCode + 0x503, ByteBuilder{0xe8, 1, 2, 3, 4});
   EXPECT_NE(Unwind(InFunction(0), {kCode + 0x508, 1, 2}), "401010 400508r thread start");
   // It returns.
@@ -201,7 +201,7 @@ TEST_F(UnwinderTest, AFunctionOfWhichTooMuchIsSaidEndsTheChain) {
   EXPECT_EQ(chain_.end_image, 7u);
 }
 
-// A CFA in the register rbx, which takes full rules, far behind instructions that mean nothing.
+// A CFA in the register rbx, which needs full rules, after many instructions without effect.
 TEST_F(UnwinderTest, OneLongFunctionIsNotEvaluatedForEachOfItsFrames) {
   ByteBuilder code;
   for (int i = 0; i < 100000; ++i) code.U8(DW_CFA_nop);
@@ -216,7 +216,7 @@ TEST_F(UnwinderTest, OneLongFunctionIsNotEvaluatedForEachOfItsFrames) {
   Unwind(InFunction(0, 0x40), stack);
   EXPECT_EQ(ChainEndName(chain_.end), "call frame information too long");
   EXPECT_EQ(chain_.frames.size(), 13u);
-  // What was evaluated is known, so that later chains get there.
+  // Results are cached, so later chains get further.
   for (int i = 0; i < 400; ++i) Unwind(InFunction(0, 0x40), stack);
   EXPECT_EQ(ChainEndName(chain_.end), "thread start");
 }
@@ -248,10 +248,10 @@ TEST_F(UnwinderTest, FollowsFramePointers) {
 const ByteBuilder kFramed{0x55, 0x48, 0x89, 0xe5, 0x53, 0x48, 0x83, 0xec,
                           0x18, 0xe8, 0,    0,    0,    0,    0xc3};
 constexpr uint64_t kBehindCall = 14;
-// Takes as many bytes as rax has: push rbp; mov rbp, rsp; sub rsp, rax; call.
+// Reserves rax bytes: push rbp; mov rbp, rsp; sub rsp, rax; call.
 const ByteBuilder kFramedByAmount{0x55, 0x48, 0x89, 0xe5, 0x48, 0x29, 0xc4,
                                   0x90, 0x90, 0xe8, 0,    0,    0,    0};
-// Call frame information of both functions.
+// Call frame information for both functions.
 const ByteBuilder kFramedRules{
     DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset,   16, DW_CFA_offset | 6, 2,
     DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register, 6};
@@ -309,7 +309,7 @@ TEST_F(UnwinderTest, AReturnAddressOfZeroAtTheEndOfTheStackIsTheThreadsStart) {
   EXPECT_EQ(Unwind(InFunction(0), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), "401010 no return address");
 }
 
-// A C function that the kernel starts, as its information does not say.
+// The kernel starts a C function; call frame information does not say so.
 TEST_F(UnwinderTest, NothingCallsTheFunctionAtTheEntryPoint) {
   Functions({{}, {}}, {}, EM_X86_64, {}, /*entry=*/0x1000);
   for (const uint64_t arguments : {0, 1, 3}) {
@@ -319,7 +319,7 @@ TEST_F(UnwinderTest, NothingCallsTheFunctionAtTheEntryPoint) {
   EXPECT_EQ(Unwind(InFunction(1), {1}), "402010 bad return address");
 }
 
-// A call of a null pointer, for one.
+// For example, a call of a null pointer.
 TEST_F(UnwinderTest, WhatASignalInterruptedAtZeroIsNoThreadsStart) {
   Functions({{}});
   const uint64_t restorer = kCode + 0x500;
@@ -331,7 +331,7 @@ TEST_F(UnwinderTest, WhatASignalInterruptedAtZeroIsNoThreadsStart) {
 }
 
 TEST_F(UnwinderTest, ACallerIsLookedUpInItsCall) {
-  // The call is the last instruction of function 0, so the return address is behind its end.
+  // The call is the last instruction of function 0, so the return address is after its end.
   Functions({{}, kThreadStart});
   EXPECT_EQ(Unwind(InFunction(0), {InFunction(0, 0x100), InFunction(1)}),
             "401010 401100r 402010r thread start");
@@ -356,7 +356,7 @@ TEST_F(UnwinderTest, ARealignedFrameSaysWhereItsCallersStackIs) {
   EXPECT_EQ(chain_.registers.fp(), 0x77u);
 }
 
-// As OCaml 5 calls C, and C calls OCaml: the caller's stack is another one, above or below.
+// OCaml 5 calls C, and C calls OCaml, on another stack, above or below.
 TEST_F(UnwinderTest, WhereTheCallerIsOnAnotherStackAnExpressionFindsIt) {
   const ByteBuilder word_above{DW_CFA_def_cfa_expression, 5, DW_OP_breg0 + 7, 8, DW_OP_deref,
                                DW_OP_plus_uconst,         8};
@@ -381,7 +381,7 @@ TEST_F(UnwinderTest, OrARegisterThatKeepsIt) {
 }
 
 TEST_F(UnwinderTest, APoppedFramePointerIsInItsRegister) {
-  // In the epilogue the rule still names the slot under the stack pointer.
+  // In the epilogue the rule still names the slot below the stack pointer.
   Functions({{DW_CFA_offset | 6, 2}, kPushedFp, kThreadStart});
   registers_.Set(6, kStack + 8);
   EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), 0x55, InFunction(2)}),
@@ -389,13 +389,13 @@ TEST_F(UnwinderTest, APoppedFramePointerIsInItsRegister) {
 }
 
 TEST_F(UnwinderTest, ReturnAddressesMayBeInOtherRegisters) {
-  Functions({{DW_CFA_def_cfa_offset, 0, DW_CFA_register, 16, 5}, kThreadStart});  // as vfork has it
+  Functions({{DW_CFA_def_cfa_offset, 0, DW_CFA_register, 16, 5}, kThreadStart});  // like vfork
   registers_.Set(5, InFunction(1));
   EXPECT_EQ(Unwind(InFunction(0), {}), "401010 402010r thread start");
 }
 
 TEST_F(UnwinderTest, FollowsAllRegistersWhereARuleAsksForThem) {
-  // Function 0 saves rbx, which function 1 finds its frame by.
+  // Function 0 saves rbx, on which function 1's CFA is based.
   Functions(
       {{DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 3, 2}, {DW_CFA_def_cfa, 3, 8}, kThreadStart});
   EXPECT_EQ(Unwind(InFunction(0), {kStack + 24, InFunction(1), 0, InFunction(2)}),
@@ -403,8 +403,8 @@ TEST_F(UnwinderTest, FollowsAllRegistersWhereARuleAsksForThem) {
 }
 
 TEST_F(UnwinderTest, AnInterruptedFrameIsLookedUpAtItsAddress) {
-  // Function 0 is the return from a signal handler; what it interrupted is the first instruction of
-  // function 2, and one byte before it there is no function.
+  // Function 0 is the return from a signal handler, which interrupted the first instruction of
+  // function 2. One byte before that instruction there is no function.
   ByteBuilder signal{DW_CFA_def_cfa_expression, 4, DW_OP_breg0 + 7};
   signal.Sleb(32 + 64).U8(DW_OP_deref).U8(DW_CFA_expression).U8(16).U8(2);
   signal.U8(DW_OP_breg0 + 7).U8(8);
@@ -428,18 +428,18 @@ TEST_F(UnwinderTest, RecognizesTheReturnFromASignalByItsCode) {
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 400500 401000* 402010r thread start");
 }
 
-// Saves the registers that carry an exception, as no other function does.
+// Saves the registers that carry an exception, as only throwing functions do.
 const ByteBuilder kThrows{DW_CFA_def_cfa,    6, 16, DW_CFA_offset | 6, 2, DW_CFA_offset | 0, 3,
                           DW_CFA_offset | 1, 4};
 
 TEST_F(UnwinderTest, CodeThatCatchesAnExceptionIsNoReturnAddress) {
-  // What stands before function 1's byte 0x20 is the end of another path.
+  // The code before function 1's byte 0x20 is the end of another path.
   Functions({kThrows, {DW_CFA_advance_loc | 0x20, DW_CFA_def_cfa_offset, 24}, kThreadStart});
   registers_.Set(6, kStack + 16);
   const std::vector<uint64_t> stack = {
       1, 2, 0x77, InFunction(1, 0x20), InFunction(2), 0, InFunction(2, 0x20)};
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020r 403010r thread start");
-  unwinder_ = Unwinder();  // what it has found out it keeps
+  unwinder_ = Unwinder();  // discards its caches
   space_->SetMemory(InFunction(1, 0x18), {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3});
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020 403020r thread start");
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020 403020r thread start");  // cached
@@ -448,21 +448,21 @@ TEST_F(UnwinderTest, CodeThatCatchesAnExceptionIsNoReturnAddress) {
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020r 403010r thread start");
 }
 
-// What throws has written the catching function's registers over those that it has saved itself.
+// The throwing function has overwritten its saved registers with those of the catching function.
 TEST_F(UnwinderTest, AnExceptionThatIsHandedOverLeadsToTheFunctionThatCatches) {
   Functions({kThrows, kFrameOf16, kThreadStart});
   registers_.Set(6, kStack + 16);
   const uint64_t call = InFunction(1), other = InFunction(1, 0x40), handler = InFunction(1, 0x80);
   const std::string caught = "401010 402010r? 403010r thread start";
-  // rdx, rax, rbp, return address; frames to be dropped, that of what the function called last;
-  // its own
+  // rdx, rax, rbp, return address; frames to be dropped, with that of the last called function; the
+  // catching function's frame
   std::vector<uint64_t> stack = {1, 2, 0x77, call, 1, other, 3, call, 4, 5, InFunction(2)};
   EXPECT_EQ(Unwind(InFunction(0), stack), caught);
   EXPECT_EQ(chain_.frames[1].stack_pointer, kStack + 64);
   EXPECT_EQ(chain_.registers.fp(), 0x77u);
   EXPECT_EQ(chain_.guessed, 1u);
 
-  // At last the call returns to where it goes on. Other calls of the function are not that.
+  // Finally the return address leads to the landing pad. Other calls of the function do not count.
   stack[7] = handler;
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r bad return address");
   space_->SetMemory(other - 8, {0, 0, 0, 0xe8, 0, 0, 0, 0});
@@ -477,7 +477,7 @@ TEST_F(UnwinderTest, AChainOfWhatThrowsIsRightAsFarAsItGoes) {
   Functions({kThrows, kFrameOf16, kThreadStart});
   registers_.Set(6, kStack + 16);
   const uint64_t call = InFunction(1);
-  // In the caller's frame lies what an earlier call has left there.
+  // The caller's frame still has a word from an earlier call.
   EXPECT_EQ(Unwind(InFunction(0), {1, 2, 0x77, call, 1, call}), "401010 402010r stack too short");
   const std::vector<uint64_t> whole = {1, 2, 0x77, call, 1, call, InFunction(2)};
   EXPECT_EQ(Unwind(InFunction(0), whole, {.max_frames = 2}), "401010 402010r too deep");
@@ -552,7 +552,7 @@ TEST_F(UnwinderTest, ACallerThatHasOnlyToReturnNeedsNoFramePointer) {
   EXPECT_EQ(chain_.registers.fp(), 0x5555u);
   stack.pop_back();
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 900080r stack too short");
-  // jmp, and anything behind it
+  // jmp, followed by other code
   space_->SetMemory(kCaller, {0xeb, 0, 0x48, 0x83, 0xc4, 8, 0xc3, 0});
   EXPECT_EQ(Unwind(InFunction(0), {kCaller, 7, InFunction(1)}),
             "401010 900080r no call frame information");
@@ -625,15 +625,15 @@ TEST_F(UnwinderTest, ACallerIsEstablishedThatCallsTheFunctionWhoseInstructionsLe
   EXPECT_EQ(call_before(0xe8, kCode + 0x100), "400105 401010r thread start");
   EXPECT_EQ(chain_.guessed, 0u);
   EXPECT_EQ(call_before(0xe8, kCode + 0x102), "400105 401010r? thread start");
-  // By a linkage table.
+  // Through a linkage table.
   ByteBuilder stub{0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 1, 0, 0, 0};
   space_->SetMemory(kCode + 0x700, stub.Pad(16, 0x90));
   EXPECT_EQ(call_before(0xe8, kCode + 0x700), "400105 401010r thread start");
-  // By a function that ends with a call of it: add $8, %rsp; jmp.
+  // Through a function that ends with a jump to it: add $8, %rsp; jmp.
   ByteBuilder tail{0x48, 0x83, 0xc4, 8, 0xe9};
   space_->SetMemory(kCode + 0x700, tail.U32(static_cast<uint32_t>(0x100 - 0x709)).Pad(128, 0x90));
   EXPECT_EQ(call_before(0xe8, kCode + 0x700), "400105 401010r thread start");
-  // By a register.
+  // Through a register.
   space_->SetMemory(InFunction(0) - 2, {0xff, 0xd0});
   space_->SetMemory(InFunction(0) - 7, {0x90, 0x90, 0x90, 0x90, 0x90});
   EXPECT_EQ(Unwind(kCode + 0x105, {1, 2, 3, InFunction(0)}), "400105 401010r thread start");
@@ -667,7 +667,7 @@ TEST_F(UnwinderTest, InstructionsAreNotBelievedThatLeadToNoReturnAddress) {
   Functions({kThreadStart}, {}, EM_X86_64, kKeepsTwoWords);
   space_->SetMemory(InFunction(0) - 8, kCall);
   registers_.Set(6, 12345);
-  // By what is on top of the stack.
+  // By the top of the stack.
   EXPECT_EQ(Unwind(kCode + 0x105, {InFunction(0), 2, 3, 4}), "400105 401010r? thread start");
   UnwindLimits without;
   without.frame_pointers = false;  // nothing is guessed
@@ -675,8 +675,8 @@ TEST_F(UnwinderTest, InstructionsAreNotBelievedThatLeadToNoReturnAddress) {
             "400105 no call frame information");
 }
 
-// As musl's clone does in the new thread. Assembly that does not stop may use the register for
-// anything.
+// musl's clone does this in the new thread. Assembly code that does not stop may use the register
+// for other purposes.
 TEST_F(UnwinderTest, AFunctionThatGivesTheFramePointerAwayAndStopsIsAThreadsFirst) {
   // xor ebp, ebp; call rax; hlt
   ByteBuilder code{0x31, 0xed, 0xff, 0xd0, 0xf4};
@@ -804,7 +804,7 @@ TEST_F(UnwinderTest, EndsAtRegistersThatPointNowhere) {
   EXPECT_EQ(Unwind(InFunction(0), {1, 2, 3, 4}), "401010 bad register");
 }
 
-// As __morestack of -fsplit-stack does.
+// __morestack of -fsplit-stack does this.
 TEST_F(UnwinderTest, ASegmentOfTheStackWhoseFormerOneWasNotCopiedEndsWithASwitch) {
   Functions({{}, ByteBuilder{DW_CFA_def_cfa, 6, 24, DW_CFA_offset | 6, 3}, kThreadStart});
   constexpr uint64_t kFormer = kStack + 0x1000;
@@ -836,7 +836,7 @@ TEST_F(UnwinderTest, StepsThatAreTheSameAgainLeadOnAsBefore) {
     EXPECT_EQ(chain_.registers.fp(), 0x99u);
     EXPECT_EQ(chain_.frames[3].stack_pointer, kStack + 48);
   }
-  // Another caller, and the limit, in the midst of what is known.
+  // A changed caller, and the limit, in the middle of cached steps.
   EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), 1, 2, InFunction(3), 0, 0}),
             "401010 402010r 404010r thread start");
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r 403010r 404010r thread start");
@@ -857,7 +857,7 @@ TEST_F(UnwinderTest, NothingIsTakenOverFromWhereOtherCodeIs) {
   EXPECT_EQ(chain_.frames[2].stack_pointer, kStack + 16);
 }
 
-// Against one that takes every step anew.
+// Compares with an unwinder that takes every step anew.
 TEST_F(UnwinderTest, WhateverChangesBetweenChainsTheyAreWhatTheStackSays) {
   Functions({{}, kFrameOf16, kPushedFp, kThreadStart, {DW_CFA_def_cfa_offset, 40}});
   space_->identity = 1;
@@ -867,7 +867,7 @@ TEST_F(UnwinderTest, WhateverChangesBetweenChainsTheyAreWhatTheStackSays) {
   Unwinder other;
   size_t longest = 0;
   for (int round = 0; round < 20'000; ++round) {
-    // Mostly the word that stays: further out ever less changes.
+    // Mostly inner words change; outer ones change less often.
     for (size_t changes = random() % 3; changes > 0; --changes) {
       uint64_t& word = stack[random() % (random() % stack.size() + 1)];
       const uint64_t kind = random() % 8;
@@ -912,7 +912,7 @@ TEST_F(UnwinderTest, ALeafOnAArch64ReturnsByItsLinkRegister) {
   // The return address on the stack is signed.
   EXPECT_EQ(Unwind(InFunction(0), {0x77, InFunction(2) | uint64_t{0x2a} << 50}),
             "401010 402010r 403010r thread start");
-  // No other frame's return address is in the register.
+  // The link register belongs to the innermost frame only.
   registers_.Set(30, InFunction(0));
   EXPECT_EQ(Unwind(InFunction(0), {}), "401010 401010r bad register");
 }
@@ -931,7 +931,7 @@ constexpr uint32_t kNop = 0xd503201f, kBl = 0x94000004, kRet = 0xd65f03c0;
 constexpr uint64_t kSignature = uint64_t{0x2a} << 50;
 
 TEST_F(UnwinderTest, AHandlersSignedReturnAddressLeadsToTheReturnFromItsSignal) {
-  // The handler has saved what its signal returns to, signed.
+  // The handler has saved the return address to the signal's return, signed.
   Functions({{DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 30, 2}, kStartOfAArch64}, kCieOfAArch64,
             EM_AARCH64);
   const uint64_t restorer = kCode + 0x500;
@@ -958,7 +958,8 @@ TEST_F(UnwinderTest, OnAArch64TheReturnFromASignalMayBeUnderWay) {
 }
 
 TEST_F(UnwinderTest, OnAArch64AFrameFoundByItsFramePointerMayBeginFurtherOut) {
-  // Function 0 says nothing; 1 has its record at the lower end of 48 bytes, 2 at the upper one.
+  // Function 0 has no information; 1 has its frame record at the lower end of 48 bytes, 2 at the
+  // upper end.
   Functions({kStartOfAArch64,
              {DW_CFA_def_cfa_offset, 48, DW_CFA_offset | 29, 6, DW_CFA_offset | 30, 5},
              {DW_CFA_def_cfa_offset, 48, DW_CFA_offset | 29, 2, DW_CFA_offset | 30, 1},
@@ -977,7 +978,7 @@ TEST_F(UnwinderTest, OnAArch64AFrameFoundByItsFramePointerMayBeginFurtherOut) {
   EXPECT_EQ(chain_.frames[2].stack_pointer, kStack + 7 * 8 + 48);
   EXPECT_EQ(Unwind(kJit, stack(2, 11)), "900000 403010r? 401010r thread start");
   EXPECT_EQ(chain_.frames[2].stack_pointer, kStack + 13 * 8);
-  // Whose frame pointer is its caller's cannot be found.
+  // A function that does not save its caller's frame pointer cannot be located.
   EXPECT_EQ(Unwind(kJit, stack(3, 11)), "900000 404010r? bad register");
 }
 
@@ -997,7 +998,7 @@ TEST_F(UnwinderTest, OnAArch64AnInterruptedFunctionThatHasNoFrameKeepsItsCaller)
   // mov x29, sp
   space_->SetMemory(kJit + 0x10, Instructions({0x910003fd}));
   EXPECT_EQ(Unwind(kJit + 0x10, {kStack + 24, kCaller | kSignature, 2, 0x99, InFunction(0)}), both);
-  // In its midst there is nothing to be seen.
+  // Instructions in its middle show nothing.
   space_->SetMemory(kJit + 0x10, Instructions({kNop, 0x14000001}));
   EXPECT_EQ(Unwind(kJit + 0x10, stack), "900010 401010r? thread start");
 }
@@ -1012,8 +1013,9 @@ TEST_F(UnwinderTest, OnAArch64AFunctionThatHasNotCalledReturnsByItsLinkRegister)
   registers_.Set(29, kStack + 8);
   const std::vector<uint64_t> stack = {0, 0x99, InFunction(0)};
   EXPECT_EQ(Unwind(kInterrupted, stack), "900020 900080r? 401010r? thread start");
-  EXPECT_EQ(Unwind(kJit + 0x0c, stack), "90000c 401010r? thread start");  // in front of it
-  // What it has called, or where it has saved the register, is between.
+  EXPECT_EQ(Unwind(kJit + 0x0c, stack), "90000c 401010r? thread start");  // before the call's
+                                                                          // target
+  // A call, or a save of the register, lies in between.
   for (const uint32_t use : {kBl, 0xd63f0020u /* blr x1 */, 0xa9017bfdu /* stp x29, x30 */}) {
     space_->SetMemory(kJit + 0x18, Instructions({use}));
     EXPECT_EQ(Unwind(kInterrupted, stack), "900020 401010r? thread start");
@@ -1021,7 +1023,7 @@ TEST_F(UnwinderTest, OnAArch64AFunctionThatHasNotCalledReturnsByItsLinkRegister)
 }
 
 TEST_F(UnwinderTest, OnAArch64WhatIsNotSaidOfPrologueAndReturnTheirInstructionsTell) {
-  // Told from the end of the prologue on.
+  // The rules begin at the end of the prologue.
   Functions(
       {{DW_CFA_advance_loc | 3, DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 30, 4}, kStartOfAArch64},
       kCieOfAArch64, EM_AARCH64);
@@ -1040,7 +1042,7 @@ TEST_F(UnwinderTest, OnAArch64WhatIsNotSaidOfPrologueAndReturnTheirInstructionsT
 }
 
 TEST_F(UnwinderTest, AFrameDoesNotEndBeforeTheReturnAddressThatItHas) {
-  // As glibc describes what binds functions when they are first called: CFA = sp, x30 at CFA + 8.
+  // glibc describes the function that binds lazily so: CFA = sp, x30 at CFA + 8.
   Functions({{DW_CFA_offset_extended_sf, 30, 0x7f},
              {DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 30, 1},
              kStartOfAArch64},
@@ -1054,7 +1056,7 @@ TEST_F(UnwinderTest, OnAArch64WhereNothingIsSaidOfAFunctionItsInstructionsTell) 
   const ByteBuilder text = Instructions({0xd100c3ff, 0xf90007fe, kNop, kBl, kNop, kNop});
   Functions({kStartOfAArch64}, kCieOfAArch64, EM_AARCH64, text);
   space_->SetMemory(InFunction(0) - 8, Instructions({kNop, kBl}));
-  registers_.Set(29, kStack + 4096);  // somebody else's
+  registers_.Set(29, kStack + 4096);  // belongs to other code
   registers_.Set(30, InFunction(0) | kSignature);
   const std::vector<uint64_t> stack = {1, InFunction(0) | kSignature, 3, 4, 5, 6, 7};
   EXPECT_EQ(Unwind(kCode + 0x100, stack), "400100 401010r? thread start");
@@ -1072,7 +1074,7 @@ TEST_F(UnwinderTest, WhereAddressesAreShorterSignaturesAreLonger) {
   registers_.Set(30, InFunction(1) | kFrom39);
   registers_.Set(29, kStack);
   for (int i = 0; i < 2; ++i) {
-    space_->identity = 1;  // and again, with what is known of the last chain
+    space_->identity = 1;  // and again, with cached steps
     EXPECT_EQ(Unwind(InFunction(0), {kStack + 16, InFunction(1) | kFrom39, 0, InFunction(2)}),
               "401010 402010r 402010r 403010r thread start");
   }
@@ -1080,7 +1082,7 @@ TEST_F(UnwinderTest, WhereAddressesAreShorterSignaturesAreLonger) {
 }
 
 TEST_F(UnwinderTest, VectorsOfSaveAreasAreAsLongAsTheThreadSays) {
-  // CFA = sp + 16 + 16 * VG, as GCC and Clang say it.
+  // CFA = sp + 16 + 16 * VG, as GCC and Clang write it.
   ByteBuilder with_vectors{DW_CFA_def_cfa_expression, 10, DW_OP_breg0 + 31, 16, DW_OP_bregx, 46, 0};
   with_vectors.U8(DW_OP_lit16).U8(DW_OP_mul).U8(DW_OP_plus).U8(DW_OP_nop).U8(DW_OP_nop);
   with_vectors.U8(DW_CFA_offset | 30).U8(1);
@@ -1122,7 +1124,7 @@ TEST_F(UnwinderTest, OnI386WordsHaveFourBytes) {
             CieOfI386(), EM_386);
   registers_.Set(5, kStack + 24);
   for (int i = 0; i < 2; ++i) {
-    space_->identity = 1;  // and again, with what is known of the last chain
+    space_->identity = 1;  // and again, with cached steps
     EXPECT_EQ(
         Unwind(InFunction(0), {InFunction(1), 1, 2, 3, InFunction(2), 5, 0x77, InFunction(3)}),
         "401010 402010r 403010r 404010r thread start");
@@ -1142,7 +1144,7 @@ TEST_F(UnwinderTest, OnI386ATableOfLinkagesPushesFourBytes) {
 }
 
 TEST_F(UnwinderTest, OnI386ARealignedFrameSaysWhereItsCallersStackIs) {
-  // As GCC begins main: lea 4(%esp), %ecx; and $-16, %esp; pushl -4(%ecx); push %ebp; …
+  // GCC's main begins so: lea 4(%esp), %ecx; and $-16, %esp; pushl -4(%ecx); push %ebp; …
   Functions({{DW_CFA_def_cfa, 1, 0, DW_CFA_advance_loc | 0x20, DW_CFA_def_cfa_expression, 3,
               DW_OP_breg0 + 5, 0x7c, DW_OP_deref, DW_CFA_expression, 5, 2, DW_OP_breg0 + 5, 0},
              kStartOfI386},
@@ -1203,7 +1205,7 @@ TEST_F(UnwinderTest, OnI386AnInterruptedFunctionThatHasNoFrameKeepsItsCaller) {
 }
 
 TEST_F(UnwinderTest, OnI386AnExceptionThatIsHandedOverLeadsToTheFunctionThatCatches) {
-  // Its two registers are eax and edx.
+  // i386's two registers are eax and edx.
   Functions(
       {{DW_CFA_def_cfa, 5, 8, DW_CFA_offset | 5, 2, DW_CFA_offset | 0, 3, DW_CFA_offset | 2, 4},
        kFrameOf12OfI386,
@@ -1276,8 +1278,8 @@ TEST(RegisterSetTest, OnAArch64NumbersAreThoseOfPerf) {
   EXPECT_EQ(registers->pc(), 132u);
 }
 
-// Frames of three words, the return address on top, whose frame pointer is no help. Some are listed
-// elsewhere.
+// A machine with frames of three words, the return address on top, and without a frame pointer.
+// Some frames are listed at other addresses.
 class FakeMachine : public ManagedCode {
  public:
   bool HasCodeInImages() const override { return has_code_in_images; }
@@ -1296,7 +1298,7 @@ class FakeMachine : public ManagedCode {
 
   bool is_guessed = false;
   ManagedStep::Kind kind = ManagedStep::Kind::kCaller;
-  uint64_t grown = 0;  // what the caller's frame has more by now
+  uint64_t grown = 0;  // words by which the caller's frame has grown
   RuntimeAddress listed;
   bool has_code_in_images = false;
   int asked = 0;

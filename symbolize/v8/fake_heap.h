@@ -1,4 +1,4 @@
-// A heap of V8 in memory, laid out as that of Node.js 20, for tests of what reads one.
+// Builds a V8 heap in memory, with the layout of Node.js 20, for tests of its readers.
 //
 //   FakeHeap heap;
 //   const Word function = heap.Function(heap.Shared({.name = "fib", .source = "…", .start = 12}));
@@ -21,7 +21,7 @@
 
 namespace profiler::symbolize::v8 {
 
-// Of node 20.20.2, nm and the words of its .data.
+// Values of node 20.20.2, from nm and the words of its .data.
 inline Metadata NodeMetadata() {
   Metadata data;
   data.smi_tag = 0, data.smi_tag_mask = 1, data.smi_shift = 32;
@@ -62,7 +62,7 @@ class FakeHeap : public ProcessMemory {
   }
   uint64_t Now() override { return now; }
   uint64_t now = 1;
-  // Called before each read, with its number.
+  // Called before each read, with the read's number.
   std::function<void(size_t)> on_read;
   size_t reads() const { return reads_; }
   const Metadata& metadata() const { return data_; }
@@ -90,7 +90,7 @@ class FakeHeap : public ProcessMemory {
   Word Sliced(Word parent, int64_t offset, size_t length) {
     return Reference(data_.sliced_tag, length, parent, Small(offset));
   }
-  // Its characters lie at `address`, outside of the heap or wherever.
+  // Builds a string whose characters are at `address`, inside or outside of the heap.
   Word External(uint64_t address, size_t length) {
     return Reference(data_.external_tag, length, 0xdead0, address);
   }
@@ -131,7 +131,7 @@ class FakeHeap : public ProcessMemory {
     Set(code, data_.code_bytecode, bytecode);
     return code;
   }
-  // Optimised code of 64 bytes, the optimization's number being `id`.
+  // Builds 64 bytes of optimised code with the optimization id `id`.
   Word Optimised(Word shared, int64_t id) {
     const Word data = Object(175, 16);
     Set(data, 16 + 5 * 8, Small(id));
@@ -139,7 +139,7 @@ class FakeHeap : public ProcessMemory {
     const Word code = CodeOf(data);
     return code;
   }
-  // Code with instructions.
+  // Builds code with instructions.
   Word CodeOf(Word data) {
     const Word code = Object(data_.code_type, 8), stream = Object(data_.stream_type, 2 + 8);
     Set(code, data_.code_bytecode, data);
@@ -154,7 +154,7 @@ class FakeHeap : public ProcessMemory {
     std::memcpy(&start, At(code, 40), sizeof(start));
     return start;
   }
-  // `code`: bytecodes, or baseline code.
+  // `code` is bytecodes or baseline code.
   Word Shared(const FunctionSpec& spec, Word code) {
     return SharedOf(ScopeInfo(spec), Script(String(spec.script), String(spec.source)), code);
   }
@@ -177,7 +177,7 @@ class FakeHeap : public ProcessMemory {
   void Set(Word object, int32_t offset, Word value) {
     std::memcpy(At(object, offset), &value, sizeof(value));
   }
-  // An object of `words` words, its map the first of them.
+  // Builds an object of `words` words, of which the first is its map.
   Word Object(int32_t type, size_t words) {
     Word map = map_of_maps_;
     if (type != 0) map = MapOf(type);

@@ -11,17 +11,17 @@ namespace profiler::symbolize::v8 {
 namespace {
 
 constexpr uint64_t kWord = 8;
-// No frame is larger: V8's stack has a megabyte.
+// No frame is larger, because V8's stack has 1 MiB.
 constexpr uint64_t kLargestFrame = uint64_t{1} << 20;
-// What a piece of the interpreter may have pushed.
+// Number of words that a piece of the interpreter may have pushed.
 constexpr uint64_t kMostPushed = 16;
 constexpr std::array<char, 3> kMarks = {'~', '^', '*'};
 constexpr std::array<std::byte, 3> kListed{};
-// Offsets in a Code: its InstructionStream, where that begins, and the size of its instructions.
+// Offsets in Code: its InstructionStream, the start of its instructions, and their size.
 constexpr int32_t kCodeStream = 32, kCodeStart = 40, kCodeSize = 56;
-// Offset in an InstructionStream: its Code.
+// Offset of the Code in an InstructionStream.
 constexpr int32_t kStreamCode = 8;
-// Indexes in deoptimization data, which is an array.
+// Indices in deoptimization data, which is an array.
 constexpr int32_t kFirstElement = 16, kOptimizationId = 5, kSharedFunction = 6;
 constexpr uint32_t kLargestCode = uint32_t{64} << 20;
 
@@ -37,7 +37,7 @@ void Frames::Refresh() {
 ManagedStep Frames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
   const RegisterSet& registers = frame.registers;
   const uint64_t fp = registers.fp(), sp = registers.sp();
-  // The words of a function's frame lie between the two.
+  // A function's frame words are between sp and fp.
   if (fp % kWord != 0 || fp < sp || fp - sp > kLargestFrame) return {};
   if (At(fp, data_.frame_function) < sp) return {};
   if (frame.is_in_image && !frame.is_return_address) return ToCallerOfPiece(frame, stack);
@@ -56,11 +56,11 @@ ManagedStep Frames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
   step.kind = ManagedStep::Kind::kCaller;
   step.sp = step.frame_end = fp + 2 * kWord;
   if (!found || !found->was_there) {
-    // The image has a name for its own code, which is not that of the function.
+    // The image has a name for its own code, but not for the JavaScript function.
     if (frame.is_in_image) step.listed = GiveNameless();
     return step;
   }
-  // What the process tells of its code, by a map or a dump, is told by its address.
+  // A map or dump of the process names this code by its own address.
   if (found->way != Way::kInterpreted && sink_.LeavesCompiled()) return step;
   Give(*found);
   const auto way = static_cast<uint64_t>(found->way);
@@ -68,9 +68,9 @@ ManagedStep Frames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
   return step;
 }
 
-// A piece of V8 was interrupted, such as a bytecode handler, an inline cache, or the code that
-// calls a function. If the frame pointer is that of a function, the piece has no frame, or not yet,
-// and its return address, further up, leads into that function.
+// Steps from an interrupted piece of V8, such as a bytecode handler, an inline cache, or the code
+// that calls a function. If the frame pointer belongs to a function, the piece has no frame yet or
+// needs none. Its return address is near the top of the stack and points into that function.
 ManagedStep Frames::ToCallerOfPiece(const ManagedFrame& frame, MemoryReader& stack) {
   const uint64_t fp = frame.registers.fp();
   const std::optional<Words> words = ReadWords(frame, stack);
@@ -90,7 +90,7 @@ ManagedStep Frames::ToCallerOfPiece(const ManagedFrame& frame, MemoryReader& sta
       const Code* const code = FindCode(word - 1);
       if (code == nullptr) continue;
       is_return = code->since <= time_ && IsCodeOf(*code, *found, *words);
-      // The function has no frame yet.
+      // The called function has no frame yet.
       if (!is_return) return {.kind = ManagedStep::Kind::kFrameless};
     }
     if (!is_return) continue;
@@ -101,7 +101,7 @@ ManagedStep Frames::ToCallerOfPiece(const ManagedFrame& frame, MemoryReader& sta
             .frame_end = slot + kWord,
             .listed = {}};
   }
-  // The frame of an interpreted function is that of the interpreter as well.
+  // The frame of an interpreted function is also that of the interpreter.
   if (!is_optimised || found->known->bytecode == 0) return {};
   return {.kind = ManagedStep::Kind::kFrameless};
 }
@@ -122,7 +122,7 @@ std::optional<Frames::Words> Frames::ReadWords(const ManagedFrame& frame, Memory
       !stack.ReadWord(At(fp, data_.frame_function), &words.function)) {
     return std::nullopt;
   }
-  // What lies below the stack pointer is no longer, or not yet, of the frame.
+  // Words below the stack pointer do not belong to the frame now.
   const uint64_t bytecode = At(fp, data_.frame_bytecode);
   if (bytecode >= frame.registers.sp() && !stack.ReadWord(bytecode, &words.bytecode)) {
     return std::nullopt;
@@ -137,8 +137,7 @@ std::optional<Frames::Found> Frames::FunctionOf(const ManagedFrame& frame, Memor
   const std::optional<Found> found = ByFunction(frame, words);
   const bool is_interrupted = !frame.is_return_address;
   if (frame.is_in_image) {
-    // Functions that are part of V8 have such frames as well, but their names are those of the
-    // image.
+    // Built-in functions of V8 have such frames too, but the image names them.
     return found && found->way != Way::kOptimised ? found : std::nullopt;
   }
   if (found && found->was_there && !is_interrupted) return found;
@@ -149,17 +148,17 @@ std::optional<Frames::Found> Frames::FunctionOf(const ManagedFrame& frame, Memor
     code = FindCode(pc);
   }
   const bool was_there = code != nullptr && code->since <= time_;
-  // The instructions are read as well, to see whether there is a frame.
+  // The instructions are read to check whether there is a frame.
   if (is_interrupted && (!was_there || !HasFrameNow(frame))) return std::nullopt;
   if (found && found->was_there) return found;
   const std::optional<Found> of_code = was_there ? ByCode(*code) : std::nullopt;
   return of_code ? of_code : found;
 }
 
-// By what the frame says its function is.
+// Finds the function that the frame refers to.
 std::optional<Frames::Found> Frames::ByFunction(const ManagedFrame& frame, const Words& words) {
   if (!heap_.AddressOf(words.context) || !heap_.AddressOf(words.function)) return std::nullopt;
-  // Read at once: it may be moved between two looks.
+  // Read together, because a collector may move the object between two reads.
   const auto map = heap_.Field(words.function, data_.object_map);
   const auto shared = heap_.Field(words.function, data_.function_shared);
   const auto context = heap_.Field(words.function, data_.function_context);
@@ -177,7 +176,7 @@ std::optional<Frames::Found> Frames::ByFunction(const ManagedFrame& frame, const
   return Found{*shared, Way::kOptimised, known, false};
 }
 
-// By the optimised code that it is in.
+// Finds the function of the optimised code that contains the pc.
 std::optional<Frames::Found> Frames::ByCode(const Code& code) {
   if (code.identity.shared == 0) return std::nullopt;
   Known* const known = LookAt(code.identity.shared);
@@ -185,7 +184,7 @@ std::optional<Frames::Found> Frames::ByCode(const Code& code) {
   return Found{code.identity.shared, Way::kOptimised, known, known->since <= time_};
 }
 
-// As it is in this look; null where none is known to be.
+// Returns the code at `pc`, checked in this look; null: none known.
 const Frames::Code* Frames::FindCode(uint64_t pc) {
   const auto found = code_.lower_bound(pc);
   if (found == code_.end() || found->second.identity.start > pc) return nullptr;
@@ -207,18 +206,19 @@ void Frames::Learn(Word function) {
     it->second.look = look_;
     return;
   }
-  // Code that it overlaps is gone.
+  // Code that it overlaps no longer exists.
   while (it != code_.end() && it->second.identity.start < identity->end) it = code_.erase(it);
   if (code_.size() >= kMostCode) code_.clear();
   code_[identity->end - 1] = {*identity, heap_.Now(), look_};
 }
 
-// Nothing of what is no Code, or has no instructions of its own, as what is part of V8.
+// Returns the identity of a Code. Empty if it is no Code, or has no instructions of its own, like
+// code that is part of V8.
 std::optional<Frames::Code::Identity> Frames::ReadCode(Word code) {
   if (!heap_.IsOfType(code, data_.code_type)) return std::nullopt;
   const auto stream = heap_.Field(code, kCodeStream);
   const auto start = heap_.Field(code, kCodeStart);
-  const auto size = heap_.Field(code, kCodeSize);  // the lower half
+  const auto size = heap_.Field(code, kCodeSize);  // in the lower half
   const auto data = heap_.Field(code, data_.code_bytecode);
   if (!stream || !start || !size || !data || !heap_.IsOfType(*stream, data_.stream_type) ||
       heap_.Field(*stream, kStreamCode) != code ||
@@ -241,7 +241,7 @@ std::optional<Frames::Code::Identity> Frames::ReadCode(Word code) {
   return identity;
 }
 
-// Known as of this look; null where it has no name.
+// Returns the function, updated in this look; null if it has no name.
 Frames::Known* Frames::LookAt(Word shared) {
   auto found = known_.find(shared);
   if (found != known_.end() && found->second.look == look_) return &found->second;
@@ -277,7 +277,7 @@ void Frames::ReadBytecode(Word shared, Known* known) {
   known->has_baseline = known->bytecode != 0;
 }
 
-// A BytecodeArray, or InterpreterData, which has one behind its map; 0 where it is neither.
+// Returns a BytecodeArray, or that of an InterpreterData, which is after its map; 0: neither.
 Word Frames::BytecodeIn(Word data) {
   const std::optional<int32_t> type = heap_.TypeOf(data);
   if (type == data_.bytecode_type) return data;
@@ -290,7 +290,7 @@ bool Frames::HasFrameNow(const ManagedFrame& frame) {
   if (frame.registers.architecture() != Architecture::kX86_64) return false;
   std::array<uint8_t, kLeafCode> code{};
   std::span<uint8_t> bytes(code);
-  // Less where the mapping ends.
+  // Fewer bytes if the mapping ends there.
   if (!heap_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) {
     bytes = bytes.first(kWord);
     if (!heap_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) return false;
@@ -298,7 +298,7 @@ bool Frames::HasFrameNow(const ManagedFrame& frame) {
   return HasFrame(bytes);
 }
 
-// Returns the address that lists an interpreted frame whose function has no name.
+// Returns the address that lists interpreted frames without a name.
 RuntimeAddress Frames::GiveNameless() {
   const RuntimeAddress listed{nameless_};
   const uint64_t generation = sink_.Generation();

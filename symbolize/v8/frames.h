@@ -1,34 +1,33 @@
-// Frames of JavaScript in a process with V8, which was built with what debuggers need (metadata.h)
-// and needs no option:
+// Unwinds and names JavaScript frames of a process with V8. V8 must be built with metadata for
+// debuggers (metadata.h); the process needs no option.
 //
 //   fp + 8    return address
 //   fp        caller's fp
-//   fp - 8    Context                    a small integer in frames that are no function's
+//   fp - 8    Context                    a small integer in frames that belong to no function
 //   fp - 16   JSFunction ──▶ SharedFunctionInfo ──▶ its name and script (functions.h)
-//   fp - 32   BytecodeArray              of what is interpreted, or compiled without optimisation
+//   fp - 32   BytecodeArray              in interpreted and baseline code
 //
-// The stack is a copy of what it was when the sample was taken; all else is read a moment later,
-// when a collector may have moved it, and something else may lie there. So a frame has a name only
-// if two things are so:
+// The stack is a copy from the time of the sample. All other memory is read a moment later, when a
+// garbage collector may have moved objects and others may be at their addresses. So a frame gets a
+// name only if both conditions hold:
 //
-//   1. The function of the frame has the bytecodes of the frame. Optimised code has none: there it
-//      is the code of the frame that says whose it is, in its deoptimization data.
-//   2. That was so in a look before the sample as well. Code that was optimised has a number that
-//   V8
-//      gives only once.
+//   1. The function of the frame has the bytecodes of the frame. Optimised code has no bytecodes;
+//      instead, the deoptimization data of the frame's code refer to the function.
+//   2. This was also true when it was read before the sample. Optimised code has an id that V8
+//      never uses again.
 //
 //   JSFunction ──▶ Code ──▶ InstructionStream │ header │ instructions │    the frame's pc
 //                      ──▶ deoptimization data │ … │ optimization id │ SharedFunctionInfo │ …
 //
-// A frame without a name whose function may be the one that is there now has a frame pointer, as
-// all of V8's have. What agrees with nothing is left to who asked.
+// If condition 2 fails, the frame has no name but is unwound by its frame pointer, as all of V8's
+// frames. If nothing matches, the caller of StepFrom has to guess.
 //
-// A function is listed at its SharedFunctionInfo, a byte for each way in which it runs, and named
-// as V8 names it: JS:~f interpreted, JS:^f compiled as it stands, JS:*f optimised. An interpreted
-// frame without a name is listed as [unknown JavaScript], not as the piece of V8 that runs it,
-// which a reader would take for all that is there. A frame whose code is replaced by optimised code
-// in the midst of a loop keeps its bytecodes, and is JS:^f. What optimised code has inlined is part
-// of it.
+// The address listed for a function is that of its SharedFunctionInfo, plus 0, 1 or 2 for the way
+// in which it runs. Names are those of V8: JS:~f interpreted, JS:^f baseline, JS:*f optimised. An
+// interpreted frame without a name is listed as [unknown JavaScript], because readers would take
+// the name of V8's interpreter for the whole truth. A frame whose loop is replaced by optimised
+// code keeps its bytecodes and remains JS:^f. Calls inlined into optimised code have no frames of
+// their own.
 //
 // Source: src/execution/frame-constants.h, src/execution/frames.h, src/objects/code.h
 // (Code, DeoptimizationData), V8 11.3.
@@ -54,16 +53,16 @@
 
 namespace profiler::symbolize::v8 {
 
-// Knows frames of x86-64, and of AArch64 those that called something. A process that means harm has
-// some 20 MB of names and lines here, any other a tenth of that.
+// The JavaScript frames of a process: on x86-64 all frames, on AArch64 only those that made a call.
+// Needs about 2 MB for names and lines; a hostile process can make it use 20 MB.
 class Frames final : public ManagedCode {
  public:
-  // All must outlive it.
+  // All arguments must outlive this object.
   Frames(ProcessMemory& memory, const Metadata& data, CodeSink& sink)
       : data_(data), sink_(sink), heap_(memory, data_), functions_(heap_) {}
   Frames(const Frames&) = delete;
 
-  // The interpreter, and what its bytecodes do.
+  // True: V8's image contains the interpreter and its bytecode handlers.
   bool HasCodeInImages() const override { return true; }
   void Refresh() override;
   void SetTime(uint64_t time) override { time_ = time; }
@@ -73,32 +72,32 @@ class Frames final : public ManagedCode {
   enum class Way : uint8_t { kInterpreted, kBaseline, kOptimised };
   static constexpr size_t kWays = 3;
 
-  // A frame's words.
+  // Words of a frame.
   struct Words {
     Word function = 0, context = 0, bytecode = 0;
   };
-  // A function, as it was when it was looked at last.
+  // A function, as of the last look.
   struct Known {
     uint64_t look = 0;
-    uint64_t since = 0;  // by when it was what it is, bytecodes included
-    Word bytecode = 0;   // 0: it has none
+    uint64_t since = 0;  // time by which it had this state, including bytecodes
+    Word bytecode = 0;   // 0: none
     bool has_baseline = false;
     std::string name, file;
-    std::array<uint64_t, kWays> given{};  // the sink's generation then
+    std::array<uint64_t, kWays> given{};  // the sink's generation when it was given, per way
   };
   struct Found {
     Word shared = 0;
     Way way = Way::kInterpreted;
     Known* known = nullptr;
-    bool was_there = false;  // when the sample was taken
+    bool was_there = false;  // true if it was there when the sample was taken
   };
-  // Instructions that V8 compiled.
+  // Instructions compiled by V8.
   struct Code {
     struct Identity {
       uint64_t start = 0, end = 0;
       Word code = 0, stream = 0;
-      Word id = 0;      // of the optimization; of baseline code its bytecodes
-      Word shared = 0;  // whose it is; of baseline code 0
+      Word id = 0;      // optimization id; for baseline code its bytecodes
+      Word shared = 0;  // the function; for baseline code 0
       bool operator==(const Identity&) const = default;
     };
     Identity identity;
@@ -123,7 +122,7 @@ class Frames final : public ManagedCode {
   std::optional<Words> ReadWords(const ManagedFrame& frame, MemoryReader& stack);
 
   static constexpr size_t kMostKnown = Functions::kMostFunctions;
-  // Places in the interpreter to which bytecodes return: V8 has two.
+  // Return addresses in the interpreter; V8 has two.
   static constexpr size_t kReturns = 4;
 
   const Metadata data_;
@@ -134,11 +133,11 @@ class Frames final : public ManagedCode {
   uint64_t time_ = kNow;                      // of the sample
   absl::flat_hash_map<Word, Known> known_;    // by SharedFunctionInfo
   std::map<uint64_t, Code> code_;             // by the last address
-  std::array<uint64_t, kReturns> returns_{};  // to the interpreter; 0: none
+  std::array<uint64_t, kReturns> returns_{};  // return addresses in the interpreter; 0: none
   size_t next_return_ = 0;
-  // Where all interpreted frames without a name are listed; 0: none was met.
+  // Address that lists all interpreted frames without a name; 0: there was none yet.
   uint64_t nameless_ = 0;
-  uint64_t nameless_given_ = 0;  // the sink's generation then
+  uint64_t nameless_given_ = 0;  // the sink's generation when it was given
 };
 
 }  // namespace profiler::symbolize::v8

@@ -49,7 +49,7 @@ class Names : public CodeSink {
   bool leaves_compiled = false;
 };
 
-// A frame whose frame pointer is at word 20 of the stack, and the stack pointer at word 10.
+// A frame with its frame pointer at word 20 of the stack, and the stack pointer at word 10.
 class FramesTest : public testing::Test {
  protected:
   static constexpr size_t kFp = 20, kSp = 10;
@@ -72,7 +72,7 @@ class FramesTest : public testing::Test {
                             stack_);
   }
 
-  // "JS:~f /app.js:1:11, to 1234".
+  // Formats a step as "JS:~f /app.js:1:11, to 1234".
   std::string Step(uint64_t pc, bool is_return_address = true, size_t sp = kSp) {
     const ManagedStep step = StepAt(pc, is_return_address, sp);
     if (step.kind == ManagedStep::Kind::kFrameless) return "frameless";
@@ -140,7 +140,7 @@ TEST_F(FramesTest, FunctionsOfTheSameContextDoNotNameOthersCode) {
   EXPECT_EQ(Step(kCompiled), "unknown");
 }
 
-// ---- what is read after the sample
+// ---- memory is read after the sample
 
 TEST_F(FramesTest, AFunctionIsKnownIfItWasMetBeforeTheSample) {
   const Word code = heap_.Bytecode(), context = heap_.Context();
@@ -169,7 +169,7 @@ TEST_F(FramesTest, AFunctionThatTookThePlaceOfAnotherOneSinceTheSampleHasNoName)
   EXPECT_EQ(Step(kInterpreter), "JS:~g /app.js:1:11, to 1234");
 }
 
-// After a collection, all objects of a function may lie where those of another one were.
+// After a collection, all objects of a function may be at the addresses of another one's objects.
 TEST_F(FramesTest, AFunctionAtTheAddressesOfAnotherOneHasItsOwnName) {
   const Word code = heap_.Bytecode(), context = heap_.Context();
   const Word name = heap_.String("before");
@@ -204,7 +204,7 @@ TEST_F(FramesTest, BytecodesThatAreNewSinceTheSampleAreNotItsFunctions) {
   EXPECT_EQ(Step(kInterpreter), "[unknown JavaScript], to 1234");
 }
 
-// Code is freed, and code of the same size comes to lie at the same addresses.
+// Code is freed, and code of the same size is created at the same address.
 TEST_F(FramesTest, OptimisedCodeWithAnotherNumberIsOtherCode) {
   const Word context = heap_.Context(), shared = heap_.Shared({}, heap_.Bytecode());
   const Word other = heap_.Shared({.name = "g"}, heap_.Bytecode());
@@ -229,7 +229,7 @@ TEST_F(FramesTest, OptimisedCodeWithAnotherNumberIsOtherCode) {
   EXPECT_EQ(Step(pc), "JS:*g /app.js:1:11, to 1234");
 }
 
-// The instructions say if an interrupted function has a frame, so they have to be known.
+// The instructions show if an interrupted function has a frame, so they must be known.
 TEST_F(FramesTest, InterruptedCodeThatIsNotKnownIsLeftAlone) {
   const Word context = heap_.Context(), shared = heap_.Shared({}, heap_.Bytecode());
   const Word code = heap_.Optimised(shared, 1);
@@ -331,7 +331,7 @@ TEST_F(FramesTest, AnInterruptedPieceOfTheInterpreterWasCalledFromIt) {
   EXPECT_EQ(StepAt(kInterpreter + 0x5000, false).sp, kStack + 8 * (kSp + 2));
 }
 
-// The image names its own code, which would stand there as if nothing else were.
+// Otherwise the image's name for its own code would hide the JavaScript function.
 TEST_F(FramesTest, AFrameOfTheInterpreterThatAgreesWithNothingIsAnUnknownFunctions) {
   const Word code = heap_.Bytecode(), context = heap_.Context();
   SetFrame(heap_.Function(heap_.Shared({}, code), context), context, code);
@@ -341,7 +341,7 @@ TEST_F(FramesTest, AFrameOfTheInterpreterThatAgreesWithNothingIsAnUnknownFunctio
   EXPECT_EQ(Step(kInterpreter + 8), "unknown") << "not known to be the interpreter";
 }
 
-// Such as the code that calls a function: it jumps there, so it never has a frame.
+// An example is the code that calls a function: it ends with a jump and never has a frame.
 TEST_F(FramesTest, AnInterruptedPieceOfV8WasCalledFromOptimisedCode) {
   const Word context = heap_.Context(), shared = heap_.Shared({}, heap_.Bytecode());
   const Word code = heap_.Optimised(shared, 1);
@@ -374,7 +374,7 @@ TEST_F(FramesTest, CodeThatWasNotThereAtTheSampleDidNotCallAPieceOfV8) {
   EXPECT_EQ(Step(kInterpreter, false), "frameless");
 }
 
-// A function begins with a call of what sets up its frame, which is its caller's until then.
+// A function first calls code that sets up its frame. Until then, the frame is its caller's.
 TEST_F(FramesTest, APieceOfV8ThatAFunctionWithoutAFrameCalledHasAnotherCaller) {
   const Word context = heap_.Context(), shared = heap_.Shared({}, heap_.Bytecode());
   const Word other = heap_.Shared({.name = "g"}, heap_.Bytecode());
@@ -413,8 +413,8 @@ TEST_F(FramesTest, WhatIsFoundAtAnAddressAfterARefreshIsNamedAnew) {
   EXPECT_EQ(Step(kInterpreter), "JS:~g /app.js:1:11, to 1234");
 }
 
-// Whatever is in memory, a step ends soon, and a name is that of the function or a part of what its
-// strings say by now.
+// For any memory contents, a step ends soon, and a name is that of the function or part of what its
+// strings contain now.
 TEST_F(FramesTest, DamagedMemoryIsRead) {
   const Word code = heap_.Bytecode(), context = heap_.Context();
   const Word shared =
@@ -427,7 +427,7 @@ TEST_F(FramesTest, DamagedMemoryIsRead) {
     heap_.bytes() = sound;
     for (uint64_t i = 0; i <= random() % 4; ++i) {
       const size_t at = random() % (sound.size() / 8) * 8;
-      // Another word of the heap, or any.
+      // A word from the heap, or a random one.
       uint64_t word = random() >> random() % 64;
       if (random() % 2 != 0) {
         std::memcpy(&word, sound.data() + random() % (sound.size() / 8) * 8, sizeof(word));

@@ -12,15 +12,16 @@ namespace {
 
 constexpr int32_t kWord = 8;
 constexpr size_t kLongestName = 256, kLongestScript = 512;
-// Of one script, and of all of a process. A script whose lines are not counted has none.
+// Limits per script and per process, in bytes. A script beyond them gets no line numbers.
 constexpr uint64_t kLargestSource = uint64_t{8} << 20, kMostSource = uint64_t{128} << 20;
 constexpr size_t kMostLines = size_t{1} << 18;
-// More has no scope; V8 itself keeps its number in 17 bits.
+// No scope has more; V8 stores the number in 17 bits.
 constexpr int64_t kMostLocals = int64_t{1} << 17;
-// From so many locals on their names are in a table of their own (kScopeInfoMaxInlinedLocalNames).
+// A scope with this many locals or more has their names in a separate table
+// (kScopeInfoMaxInlinedLocalNames).
 constexpr int64_t kNamesInTable = 75;
-// Behind the locals: the slot of a class, name and slot of the function, the name that was
-// inferred, start and end, and the scope around it.
+// After the locals: slot of a class, name and slot of the function, inferred name, start and end,
+// outer scope.
 constexpr size_t kWordsBehindLocals = 8;
 
 }  // namespace
@@ -30,7 +31,7 @@ const Function* Functions::Find(Word shared, bool* is_new) {
   std::optional<Function> function = ReadFunction(shared);
   const auto known = functions_.find(shared);
   if (function && known != functions_.end() && known->second == *function) return &known->second;
-  // While it was read, something else may have taken its place, or the place of its texts.
+  // Another object may have replaced it, or its texts, while it was read.
   if (function) heap_.ReadAnew();
   if (!function || ReadFunction(shared) != function) {
     if (known != functions_.end()) functions_.erase(known);
@@ -68,12 +69,14 @@ std::optional<Function> Functions::ReadFunction(Word shared) {
   return function;
 }
 
-//   … │ locals: names, or a table of them │ their slots │ [slot] │ [name │ slot] │ [inferred name]
-//   │ [start │ end] │ [scope around it] │ …
+// Reads the name and positions of a ScopeInfo:
 //
-// What is in brackets may be missing, as flags say whose bits differ between releases. But start
-// and end are the last of at least two small integers in a row, of which the first is the smaller
-// one: slots in a row are no positions, as that of an unused name is not above 0.
+//   … │ locals: names, or a table of them │ their slots │ [slot] │ [name │ slot] │ [inferred name]
+//   │ [start │ end] │ [outer scope] │ …
+//
+// Flags say which parts in brackets exist, but their bits differ between releases. Start and end
+// are recognized as the last two of at least two consecutive small integers, of which the first is
+// smaller. Slots cannot be mistaken for them, because the slot of an unused name is not above 0.
 bool Functions::ReadScope(Word scope, Function* function) {
   const std::optional<uint64_t> address = heap_.AddressOf(scope);
   const auto count = heap_.Field(scope, data_.object_map + kWord * (1 + data_.scope_local_count));
@@ -92,7 +95,7 @@ bool Functions::ReadScope(Word scope, Function* function) {
     }
   }
   std::string name;
-  size_t integers = 0;  // in a row, up to here
+  size_t integers = 0;  // consecutive, up to here
   for (size_t i = 0; i <= known; ++i) {
     const auto integer = i < known ? heap_.SmallInteger(behind[i]) : std::nullopt;
     if (integer) {
@@ -110,12 +113,13 @@ bool Functions::ReadScope(Word scope, Function* function) {
       }
     }
     integers = 0;
-    // The name of its own, or else the inferred one.
+    // Prefers the function's own name to the inferred one, which comes later.
     if (i < known && name.empty() && heap_.IsString(behind[i])) {
       name = heap_.Text(behind[i], kLongestName).value_or("");
     }
   }
-  // Of what has no positions nobody knows where it ends, and whose name that was.
+  // Without positions, the end of the ScopeInfo is unknown, so the name may belong to another
+  // object.
   return false;
 }
 
@@ -143,7 +147,7 @@ const Functions::Lines* Functions::LinesOf(Word script) {
   }
   Lines lines{.source = *source, .length = characters->length, .starts = {0}};
   if (!ReadLines(*characters, &lines.starts)) return nullptr;
-  // While it was read, the text may have gone elsewhere.
+  // The text may have been moved while it was read.
   heap_.ReadAnew();
   if (heap_.Field(script, data_.script_source) != source) return nullptr;
   if (known_lines_ + lines.starts.size() > kMostLines) {
@@ -154,7 +158,7 @@ const Functions::Lines* Functions::LinesOf(Word script) {
   return &(lines_[script] = std::move(lines));
 }
 
-// A line ends as ECMA-262 has it, 12.3: \n, \r, \r\n, U+2028, U+2029.
+// Finds line ends as in ECMA-262, 12.3: \n, \r, \r\n, U+2028, U+2029.
 bool Functions::ReadLines(const Heap::Characters& source, std::vector<uint32_t>* starts) {
   constexpr uint32_t kPiece = 1 << 16;  // characters
   const uint64_t width = source.are_wide ? 2 : 1;

@@ -1,5 +1,4 @@
-// What a function of JavaScript is called, as V8 itself writes it into the maps of
-// --perf-basic-prof:
+// Names JavaScript functions as V8 does in the maps of --perf-basic-prof:
 //
 //   JSFunction ──▶ SharedFunctionInfo ──▶ ScopeInfo │ … │ locals │ name │ … │ start │ end │
 //                                     ──▶ Script    │ source │ name │ …
@@ -24,33 +23,35 @@ namespace profiler::symbolize::v8 {
 
 struct Function {
   std::string name;    // "fib /home/me/app.js:3:13"
-  std::string script;  // "/home/me/app.js"; empty: it has none
-  // What it was told by: where one of these words is another one by now, another function may be
+  std::string script;  // "/home/me/app.js"; empty: none
+  // The words from which the name was read. If one of them has changed, another function may be
   // there.
   Word name_or_scope_info = 0, script_word = 0;
-  uint64_t position_address = 0;  // of two words in the ScopeInfo; 0: none
+  uint64_t position_address = 0;  // of two words in the ScopeInfo: start and end; 0: none
   Word start = 0, end = 0;
   bool operator==(const Function&) const = default;
 };
 
-// Not thread-safe. Keeps at most kMostFunctions names, and the lines of some scripts.
+// The functions of a process. Keeps at most kMostFunctions names, and the lines of some scripts.
+// Not thread-safe.
 class Functions {
  public:
   static constexpr size_t kMostFunctions = size_t{1} << 13;
 
-  // `heap` must outlive it.
+  // `heap` must outlive this object.
   explicit Functions(Heap& heap) : heap_(heap), data_(heap.metadata()) {}
 
-  // The function of a SharedFunctionInfo; null where that is none, or has no script, as V8's own
-  // have none, or changes while it is read. Valid until the next call. What is known is compared
-  // with what is there now. `is_new`: it is not what was told before of that word.
+  // Returns the function of a SharedFunctionInfo. Null if there is none, if it has no script (V8's
+  // own functions), or if it changes while it is read. Compares a known function with memory. Sets
+  // `is_new` to true if the result differs from the previous one for that word. Valid until the
+  // next call.
   const Function* Find(Word shared, bool* is_new);
 
  private:
   struct Place {
     uint32_t line = 0, column = 0;  // from 1
   };
-  // Where the lines of a script begin.
+  // The starts of a script's lines.
   struct Lines {
     Word source = 0;
     uint32_t length = 0;
@@ -67,8 +68,8 @@ class Functions {
   const Metadata& data_;
   absl::flat_hash_map<Word, Function> functions_;  // by SharedFunctionInfo
   absl::flat_hash_map<Word, Lines> lines_;         // by Script
-  size_t known_lines_ = 0;                         // in lines_
-  uint64_t source_read_ = 0;                       // bytes, of all scripts
+  size_t known_lines_ = 0;                         // number of lines in lines_
+  uint64_t source_read_ = 0;                       // bytes read of all scripts
 };
 
 }  // namespace profiler::symbolize::v8

@@ -7,9 +7,9 @@ namespace profiler::symbolize::v8 {
 namespace {
 
 constexpr int32_t kWord = 8;
-// V8 flattens what is read of; no longer chain of references leads to the characters.
+// V8 flattens strings that it reads, so chains of references to characters are not longer.
 constexpr int kMostReferences = 8;
-// A string may be a tree of others.
+// A string may be a tree of strings.
 constexpr int kDeepest = 16;
 constexpr size_t kMostPieces = 64;
 // String::kMaxLength.
@@ -121,7 +121,7 @@ std::optional<Heap::Characters> Heap::CharactersOf(Word string) {
                    static_cast<uint64_t>(are_wide ? data_.two_byte_chars : data_.one_byte_chars));
     }
     if (representation == data_.external_tag) {
-      // The resource, and behind it where its characters are (src/objects/string.tq).
+      // The resource, followed by the address of the characters (src/objects/string.tq).
       const auto first = Field(string, data_.external_resource + kWord);
       if (!first || *first == 0) return std::nullopt;
       return found(*first);
@@ -135,7 +135,7 @@ std::optional<Heap::Characters> Heap::CharactersOf(Word string) {
       skipped += static_cast<uint64_t>(*more);
       next = Field(string, data_.sliced_parent);
     } else if (representation == data_.cons_tag) {
-      // One that was flattened has all of it in its first part.
+      // A flattened string has all characters in its first part.
       const std::optional<Word> second = Field(string, data_.cons_second);
       if (!second || !IsEmpty(*second)) return std::nullopt;
       next = Field(string, data_.cons_first);

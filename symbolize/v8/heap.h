@@ -1,11 +1,11 @@
-// Objects of V8's heap in a process that runs on meanwhile:
+// Reads objects of V8's heap while the process runs:
 //
 //   word ──▶ object │ map ──▶ │ its own map, a map of maps │ … │ instance type │ …
 //                   │ field   │
 //                   │ field   │ a word each
 //
-// A collector may move them at any time, and the process may write what it likes: each object is
-// asked for its type before anything else is read of it, and what is read is bounded.
+// A garbage collector may move objects at any time, and the process is not trusted: the type of an
+// object is checked before its fields are read, and all reads are bounded.
 
 #pragma once
 
@@ -21,43 +21,43 @@
 
 namespace profiler::symbolize::v8 {
 
-// As objects and stacks have it: a small integer, or a tagged address.
+// A word of an object or a stack: a small integer, or a tagged address.
 using Word = uint64_t;
 
 class Heap {
  public:
-  // Both must outlive it.
+  // Both arguments must outlive this object.
   Heap(ProcessMemory& memory, const Metadata& data) : memory_(memory), data_(data) {}
 
   const Metadata& metadata() const { return data_; }
-  // Which map says what was kept: it has to be asked for again.
+  // Forgets types of maps, and marks kept memory to be read again.
   void Refresh() {
     types_.clear();
     memory_.Refresh();
   }
-  // What is read from here on is as it is now.
+  // Makes later reads see current memory.
   void ReadAnew() { memory_.Forget(); }
-  // As ProcessMemory has it.
+  // Returns the time, like ProcessMemory::Now.
   uint64_t Now() { return memory_.Now(); }
 
-  // Nothing of what is no small integer.
+  // Returns the value; empty if the word is no small integer.
   std::optional<int64_t> SmallInteger(Word word) const;
-  // Nothing of what is no (strong) reference to an object.
+  // Returns the address; empty if the word is no (strong) reference to an object.
   std::optional<uint64_t> AddressOf(Word word) const;
-  // The object's instance type; nothing where there is no object whose map is one.
+  // Returns the object's instance type; empty if it is no object with a valid map.
   std::optional<int32_t> TypeOf(Word object);
-  // The same of the object that has this map.
+  // Returns the instance type of objects with this map.
   std::optional<int32_t> TypeOfMap(Word map);
   bool IsOfType(Word object, int32_t type) { return TypeOf(object) == type; }
   bool IsString(Word object);
-  // Of an object, whatever it is.
+  // Returns a field of any object.
   std::optional<Word> Field(Word object, int32_t offset);
 
-  // At most `most` characters of a string, as UTF-8 without control characters. Nothing where it is
-  // none, or is put together of very many.
+  // Returns at most `most` characters of a string in UTF-8, with control characters replaced. Empty
+  // if it is no string or has too many pieces.
   std::optional<std::string> Text(Word string, size_t most);
 
-  // Where the characters of a string are, if they are in one place.
+  // The location of a string's characters, if they are contiguous.
   struct Characters {
     uint64_t address = 0;
     uint32_t length = 0;
@@ -71,7 +71,7 @@ class Heap {
   bool IsEmpty(Word string);
   bool Append(Word string, size_t most, int depth, size_t* pieces, std::u16string* text);
 
-  // Of maps; some hundred are in use.
+  // Largest number of cached types; some hundred maps are in use.
   static constexpr size_t kMostTypes = 4096;
 
   PagedMemory memory_;

@@ -5,7 +5,7 @@
 namespace profiler::symbolize::v8 {
 namespace {
 
-// Further on neither a prologue nor an epilogue has begun that is still going on.
+// Longest distance in instructions to the end of a prologue or epilogue that has begun.
 constexpr int kLongest = 12;
 
 const ZydisDecoder& Decoder() {
@@ -29,7 +29,7 @@ bool HasFrame(std::span<const uint8_t> code) {
   for (int i = 0; i < kLongest && !code.empty(); ++i) {
     if (!ZYAN_SUCCESS(
             ZydisDecoderDecodeFull(&Decoder(), code.data(), code.size(), &instruction, operands))) {
-      return i > 0;  // cut short by the end of the bytes
+      return i > 0;  // the bytes end within an instruction
     }
     switch (instruction.mnemonic) {
       case ZYDIS_MNEMONIC_PUSH:

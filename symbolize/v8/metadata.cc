@@ -15,10 +15,10 @@ namespace profiler::symbolize::v8 {
 namespace {
 
 constexpr std::string_view kPrefix = "v8dbg_";
-// Ten times what the largest programs have.
+// Ten times as many as the largest programs have.
 constexpr size_t kMostSymbols = size_t{1} << 24;
 constexpr int32_t kWord = 8;
-// No field that is read lies as far from its object, nor from its frame.
+// All fields are nearer to the start of their object or frame.
 constexpr int32_t kFarthest = 256;
 
 struct Name {
@@ -72,13 +72,13 @@ constexpr std::array<Name, 46> kNames = {{
     {"off_fp_function", &Metadata::frame_function},
     {"off_fp_context", &Metadata::frame_context},
     {"off_fp_bytecode_array", &Metadata::frame_bytecode},
-    // Told alone: a ScopeInfo of an older kind, an array, has its length behind the map.
+    // Only checked to exist: an older ScopeInfo is an array, with its length after the map.
     {"parent_ScopeInfo__HeapObject", nullptr},
 }};
 
 using Values = absl::flat_hash_map<std::string_view, int32_t>;
 
-// The variable's value as it is in the file; 0 where that leaves it to the loader.
+// Returns the variable's value in the file; 0 if it is in zero-initialized memory.
 std::optional<int32_t> InitialValue(const ElfImage& image, ElfAddress address) {
   const std::span<const std::byte> bytes = image.BytesAt(address, sizeof(int32_t));
   int32_t value = 0;
@@ -112,7 +112,7 @@ void AddValues(const ElfImage& image, const ElfSection& section, Values* values)
   }
 }
 
-// What offsets lead to is near the object, and at a whole word or half of one.
+// Returns true if fields are near their object's start and aligned.
 bool AreOffsetsSound(const Metadata& data) {
   for (const int32_t offset :
        {data.object_map, data.function_shared, data.function_context, data.shared_data,
@@ -158,7 +158,7 @@ std::optional<Metadata> Metadata::Read(const ElfImage& image) {
   constexpr int32_t kBits = 64;
   if (*shift < 0 || *shift >= kBits || *more < 0 || *more >= kBits - *shift) return std::nullopt;
   data.smi_shift = *shift + *more;
-  // A function's code lies between these two.
+  // The offset of a function's code is between these two.
   const auto cell = find("class_JSFunction__raw_feedback_cell__FeedbackCell");
   const auto prototype = find("class_JSFunction__prototype_or_initial_map__HeapObject");
   const auto start = find("class_InstructionStream__instruction_start__uintptr_t");

@@ -1,4 +1,4 @@
-// Images of Node.js for tests.
+// Builds images of Node.js for tests.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace profiler::symbolize::v8 {
 
-// What Node.js 20.20.2 has, as far as it is read.
+// The variables of Node.js 20.20.2 that are read.
 inline std::map<std::string, int32_t> NodeVariables() {
   return {
       {"SmiTag", 0},
@@ -70,7 +70,7 @@ inline std::map<std::string, int32_t> NodeVariables() {
   };
 }
 
-// An image with these variables, its symbols in a .symtab.
+// Builds an image with these variables, whose symbols are in .symtab.
 inline std::vector<std::byte> NodeImage(const std::map<std::string, int32_t>& variables) {
   constexpr uint64_t kData = 0x10000;
   ByteBuilder names{0}, symbols, data;
@@ -86,7 +86,7 @@ inline std::vector<std::byte> NodeImage(const std::map<std::string, int32_t>& va
   elf.Section(".symtab", 0, symbols, 0).Section(".strtab", 0, names, 0);
   elf.Section(".data", kData, data);
   std::vector<std::byte> file = elf.Build();
-  // The header of a section.
+  // Returns a section header.
   const auto section = [&file](size_t number) {
     Elf64_Ehdr header;
     std::memcpy(&header, file.data(), sizeof(header));

@@ -1,5 +1,5 @@
-// Functions whose frames differ, without any library: for a machine of which there is only a
-// compiler.
+// Functions with different frames and without any library, for a machine of which only a compiler
+// is here.
 
 #define KEEP __attribute__((noinline, used))
 

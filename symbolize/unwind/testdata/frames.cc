@@ -1,5 +1,5 @@
-// Functions whose frames differ: leaf, big frame, alloca, realigned stack, tail call, exceptions,
-// recursion, variable arguments, no return.
+// Functions with different frames: leaf, large frame, alloca, realigned stack, tail call,
+// exceptions, recursion, variable arguments, no return.
 
 #include <alloca.h>
 

@@ -1,5 +1,5 @@
-// A program to be run instruction by instruction, between two breakpoints: a bit of everything that
-// makes frames.
+// A program to be run instruction by instruction between two breakpoints, with many kinds of
+// frames.
 
 #include <alloca.h>
 #include <signal.h>
