@@ -15,10 +15,10 @@ loses make many mend missing more most no nobody none not nothing of on one or o
 recorded rest see share shares so some source started taken tell than that the them then there they those threads times to too took types unknown up
 visibly was were what where which who whole whom why with would
 """.split())
-# Names of commands and options of the program, which --help explains.
+# Names of commands and options of this program, which --help explains.
 COMMANDS = {"profiler", "report", "record", "annotate", "flamegraph", "summary", "flame", "svg", "unresolved", "chains",
             "no-children", "comm", "tid", "command", "perf", "data", "map"}
-# What names of other programs are made of, which their own pages explain.
+# Parts of other programs' names, which their own pages explain.
 OTHERS = {"python", "pythonperfsupport", "py"}
 
 

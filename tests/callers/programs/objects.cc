@@ -57,7 +57,7 @@ class Odd : public Step {
   }
 };
 
-// Which class it is, the compiler is not to see.
+// Hides the object's class from the compiler.
 ALONE Step& even() {
   static Even step;
   return step;

@@ -10,7 +10,7 @@ enum { kBytes = 1024 };
 static char buffer[kBytes];
 static int zeros;
 
-// At least one system call a call, whatever `times` is.
+// Makes at least one system call, whatever `times` is.
 ALONE void read_zeros(long times) {
   do {
     if (read(zeros, buffer, kBytes) != kBytes) exit(3);

@@ -58,7 +58,7 @@ func runAlpha(mine, other chan float64) {
 	close(other)
 }
 
-// Both have the same turns of the loop in a cycle, and other ones in the next.
+// Gives both goroutines the same turns of the loop in a cycle, and a new number in the next.
 //
 //go:noinline
 func runBeta(perChange float64, mine, other chan float64, end int64) {

@@ -173,7 +173,7 @@ class Cluster:
         self.folder = Path(folder)
         zookeeper = self.folder / "zookeeper"
         zookeeper.mkdir(parents=True)
-        # Not the times that servers in a network would get: a killed server's session ends soon.
+        # Short session times, unlike on real networks, so that a killed server's session ends soon.
         (zookeeper / "zoo.cfg").write_text(f"tickTime=1000\ndataDir={zookeeper}\nclientPort={base}\n"
                                            "clientPortAddress=127.0.0.1\nmaxClientCnxns=0\nadmin.enableServer=false\n"
                                            "minSessionTimeout=2000\nmaxSessionTimeout=10000\n")

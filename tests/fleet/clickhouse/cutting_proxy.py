@@ -43,7 +43,8 @@ class CuttingProxy:
             client.close()
             return
         server.settimeout(None)
-        # Bytes of the request, or of the answer, after which nothing more is passed on.
+        # Number of bytes of the request, or of the answer, after which the connection passes
+        # nothing on.
         of_request = of_answer = None
         if self.random.random() < self.cut:
             if self.random.random() < 0.5:

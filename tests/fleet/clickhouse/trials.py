@@ -61,7 +61,7 @@ class Trial:
         return run([self.program("profiler"), "fleet", "init", "--to", f"clickhouse+{url(port)}/{database}", *options])
 
     def pusher(self, number, port, database):
-        # Small batches, so that there are many of them, unless it is to be fast.
+        # Small batches make many of them, except when speed is measured.
         small = [] if self.options.calm else ["--batch-size", "60K"]
         return Process([self.program("profiler"), "push", self.folder / f"part-{number}",
                         "--to", f"clickhouse+{url(port)}/{database}", "--tries", "100", *small],
@@ -150,7 +150,7 @@ class Disturbance:
 def wait_for_replicas(cluster):
     """Until each server has what the others of its shard have, and can write again."""
     def is_quiet():
-        # Merges may go on all the time; parts to be fetched may not.
+        # Merges may continue; parts to be fetched may not be left.
         fetches = "SELECT count() FROM system.replication_queue WHERE type = 'GET_PART'"
         readonly = "SELECT count() FROM system.replicas WHERE is_readonly OR log_pointer <= log_max_index"
         return all(server.ask(fetches) == "0\n" and server.ask(readonly) == "0\n" for server in cluster.servers)
@@ -258,7 +258,7 @@ def newest(trial):
     part = trial.folder / "part-0"
     run([trial.program("trial"), "newest", part, folder])
     script = Path(__file__).with_name("newest.mjs")
-    # A script finds packages beside itself alone.
+    # A script finds packages only in its own folder.
     beside = Path(trial.options.chdb).resolve() / "profiler-newest.mjs"
     shutil.copy(script, beside)
     try:
@@ -267,7 +267,7 @@ def newest(trial):
     finally:
         beside.unlink()
     got = sorted(done.stdout.replace("\t", " ").splitlines())
-    # The first key says what kind of sum it is; answers do not.
+    # The first key is the kind of sum, which answers do not contain.
     kinds = ("self ", "total ")
     expected = sorted(line.split(" ", 1)[1] if line.startswith(kinds) else line
                       for line in (folder / "expected").read_text().splitlines())
