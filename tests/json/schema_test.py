@@ -52,7 +52,7 @@ def check(text, view, arguments):
         fail(f"{arguments}: no JSON: {error}: {text[:200]}")
         return None
     for error in itertools.islice(validator.iter_errors(document), 1):
-        # What is wrong below a choice of views stands in the context of the view's own.
+        # An error below a choice of views is reported in the context of the chosen view.
         nearest = jsonschema.exceptions.best_match([error])
         fail(f"{arguments}: {'/'.join(map(str, nearest.absolute_path))}: {nearest.message[:300]}")
     if document.get("view") != view:

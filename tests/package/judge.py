@@ -9,7 +9,7 @@ import sys
 VIEWS = ["report", "flat", "folded", "script", "json", "svg"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# The least share of call chains that are whole. A program of the machine may have no call frame information at all.
+# Smallest accepted share of whole call chains. Some system programs have no call frame information.
 WHOLE = {"launched": 0.995, "attached": 0.995, "nobody": 0.995, "system": 0.98, "everything": 0.97}
 
 

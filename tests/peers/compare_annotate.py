@@ -43,7 +43,7 @@ def compare_forms(ours, theirs, symbol):
     for option in ("-n", "-l"):
         a, b = sorted(lines_of(ours + [option])), sorted(lines_of(theirs + [option]))
         if option == "-l":
-            # perf knows addresses without a line as image[address].
+            # perf prints addresses without a line as image[address].
             a, b = [[line for line in lines if line[2]] for lines in (a, b)]
             a, b = [[(address, source) for address, _, source in lines] for lines in (a, b)]
         for x, y in zip(a, b):

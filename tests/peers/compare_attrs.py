@@ -41,7 +41,7 @@ kprobe:do_exit  cpu/event=0x3c/  cpu/cycles/  cpu/event=0x3c,umask=1/p
 """.split()
 
 SIDEBAND = "perf's first event carries the sideband; ours is an event of its own"
-# Fields that need not be the same, and why.
+# Fields that may differ, and the reason.
 REASONS = {
     "size": "ours is the smallest that holds the fields",
     "mmap": SIDEBAND, "mmap2": SIDEBAND, "comm": SIDEBAND, "comm_exec": SIDEBAND, "task": SIDEBAND,
@@ -52,7 +52,7 @@ REASONS = {
     "{ wakeup_events, wakeup_watermark }": "the ring wakes each recorder as that wants",
     "write_backward": "--overwrite keeps the end of a recording there; ours keeps all of it",
 }
-# Bits of sample_type that each recorder has for itself: what tells events and rings apart.
+# Bits of sample_type that each recorder chooses for itself, to tell events and rings apart.
 OWN_SAMPLE_BITS = {"IDENTIFIER", "ID", "CPU", "TIME", "PERIOD", "TID", "IP"}
 OWN_READ_BITS = {"ID", "LOST", "TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING"}
 DEFAULT_RATES = {"999", "4000"}
@@ -194,7 +194,7 @@ class Comparison:
         self.wrong = 0
 
     def run(self, program, command):
-        # perf's -vv of all CPUs takes minutes, after it has opened all.
+        # perf's -vv prints for minutes with all CPUs, after it has opened all events.
         printed = run_for(command.replace("perf record", f"{program} record -vv", 1), 30, self.scratch)
         return [[a for a in found if not is_sideband(a, program == self.args.perf)] or found[:1]
                 for found in attrs(printed)] + [printed]
@@ -212,7 +212,7 @@ class Comparison:
         problems = []
         if ours and kinds(perfs) > kinds(ours) and not REFUSED.search(ours_printed):
             problems.append(f"{len(ours)} attrs, perf has {len(perfs)}")
-        # perf goes on without the events that it cannot open; we do not.
+        # perf continues without events that it cannot open; this profiler does not.
         if not ours or len(ours) > len(perfs) or REFUSED.search(ours_printed):
             perfs = perfs_tried
         ours, perfs = matched(ours or ours_tried[:1], perfs)

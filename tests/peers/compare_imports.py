@@ -191,7 +191,7 @@ def types_of(path):
 
 def pprof_rows(path, index, unit):
     """By function: its own value."""
-    # With "none" a function that has only a system name has no name at all.
+    # With "none", a function that has only a system name gets no name.
     names = "demangle=full" if os.path.basename(path).startswith("system_name") else "none"
     text = subprocess.run(["go", "tool", "pprof", "-top", f"-symbolize={names}", "-nodecount=1000000",
                            "-nodefraction=0", f"-sample_index={index}", f"-unit={unit}", path], capture_output=True,
@@ -202,7 +202,7 @@ def pprof_rows(path, index, unit):
         if row:
             name = re.sub(r" \((?:partial-)?inline\)$", "", row.group(2))
             rows[name] += round(float(row.group(1)) * UNITS.get(unit, 1))
-    # Samples without a stack have no row, and count in the total.
+    # Samples without a stack have no row, but count in the total.
     total = re.search(r"of (-?[\d.]+)\S* total", text)
     if total:
         rows["<unknown>"] += round(float(total.group(1)) * UNITS.get(unit, 1)) - sum(rows.values())

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-# Of every recording.
+# Views of every recording.
 VIEWS = [
     ["report", "-i", "{}"],
     ["report", "-i", "{}", "--no-children", "-g", "none", "-n"],
@@ -44,7 +44,7 @@ COMPILE = ["g++", "-O2", "-x", "c++", "-c", "-o", "/dev/null", "-include", "rege
 SORT = ["python3", "-c", "print(sorted(str(i * 7919 % 100003) for i in range(200000))[:3])"]
 READ = ["sh", "-c", "ls -lR /usr/share | sort | gzip -9 | wc -c"]
 
-# Name, options of `record`, command, its standard input.
+# Recordings: name, options of `record`, command, and its standard input.
 RECORDINGS = [
     ("flat", ["-F", "1999"], COMPILE, CODE),
     ("frame_pointers", ["-F", "1999", "--call-graph", "fp"], COMPILE, CODE),

@@ -28,11 +28,11 @@ def samples(text):
     found = []
     for line in text.splitlines():
         if line.startswith("\t"):
-            # perf 6.1 ends chains that it loses in a frame at address -1.
+            # perf 6.1 ends a lost chain with a frame at address -1.
             if address(line) != NOWHERE:
                 found[-1][1].append(" ".join(line.split()))
         elif line.strip():
-            # perf gives events that the file does not name the modifiers of their attr: cycles:H.
+            # perf appends modifiers of the attr to events without a name in the file: cycles:H.
             found.append((re.sub(r":[HG]+:$", ":", " ".join(line.split())), []))
     return found
 

@@ -76,7 +76,7 @@ def most_common(program, path):
 def lines_of(text):
     """What perf says of itself is ours to say otherwise."""
     text = text.replace(b"[ profiler script: ", b"[ perf script: ")
-    # perf asks for the size before it has written the last block.
+    # perf reads the size before it has written the last block.
     text = re.sub(rb"Wrote [0-9.]+ MB", b"Wrote", text)
     text = re.sub(rb"# (quality of call chains|names|sums of samples|code) : \d+ bytes\n", b"", text)
     return text.split(b"\n")

@@ -83,10 +83,10 @@ class Recording:
         return True
 
     def compare_shares(self, counted):
-        # Percentages have two digits, so sums of many rows are rounded often.
+        # Percentages have two digits, so sums of many rows accumulate rounding errors.
         comms = summed(counted, 3)
         for thread in self.summary["threads"]:
-            # perf cuts names that it met after it had laid out its columns.
+            # perf truncates names that appear after it has laid out its columns.
             share = next((share for name, share in comms.items() if name == thread["name"]),
                          next((share for name, share in comms.items()
                                if len(name) >= len("Command") and thread["name"].startswith(name)), 0))

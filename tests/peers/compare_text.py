@@ -40,7 +40,7 @@ LINES = [
     "--tasks", "--mmaps",
 ]
 
-# What a difference of a line is known to be: (what the line has in it, reason).
+# Known differences between lines: (text in the line, reason).
 KNOWN = [
     (r"--hierarchy.*-F", "the levels of a hierarchy are the keys of --sort here, and --fields is refused"),
     (r"--socket-filter", "samples that do not say their CPU are refused here, where perf shows an empty report"),
@@ -54,24 +54,28 @@ KNOWN = [
      "perf counts a sample once for each function on its stack, so that shares are above 100 %"),
 ]
 
-# A call that never returns is the last instruction of its function: perf names it after the next one.
+# A call that never returns is its function's last instruction, so perf names it after the next
+# function.
 NEVER_RETURN = re.compile(r"\b(_dl_start_user|_start|__pfx_clear_bss|x86_64_start_reservations)\b")
 
-# What a row has otherwise for a known reason, and what both are made to:
+# Differences within a row for a known reason, and the text that replaces both:
 ALIKE = [
-    # perf looks up an address by the mode of its sample, and here it is the address that tells the kernel's.
+    # perf looks up an address by the mode of its sample; this profiler recognises kernel addresses
+    # by their value.
     (re.compile(r"(\[unknown\]|\[kernel\.kallsyms\])(?=\W+0x(ff|80))"), "[kernel.kallsyms]"),
-    # Code of a module without a symbol: perf counts from where the module begins.
+    # Code of a module without a symbol: perf counts from the module's start.
     (re.compile(r"(\[\w+\]\W+)0x[0-9a-f]+"), r"\1ADDRESS"),
-    # perf cuts times to 12 characters, and names that it met after it had laid out its columns.
+    # perf truncates times to 12 characters, and names that appear after it has laid out its
+    # columns.
     (re.compile(r"\b(\d{6,}\.\d{5})\d?\b"), r"\1"),
     (re.compile(r"\b(perf-ex|simplep)\w*"), r"\1"),
 ]
 
-# Tables of branches have the columns of --sort alone, and code without a symbol at its offset in the image.
+# Tables of branches have only the columns of --sort, and show unnamed code by its offset in the
+# image.
 BRANCHES = re.compile(r"Source Symbol")
 OF_BRANCHES = "tables of branches have no other columns, and unnamed code at its offset in the image"
-# Where all events are tracepoints, perf's rows are what they say: -s trace.
+# If all events are tracepoints, perf groups by their text: -s trace.
 TRACE = re.compile(r"Trace output")
 OF_TRACE = "perf sorts recordings of tracepoints by trace"
 UNWOUND = re.compile(r"^# Call chains:", re.MULTILINE)
@@ -117,7 +121,7 @@ def difference(theirs, ours, limit):
             said.append("  only %s: %d rows of %d, such as\n    %s" %
                         (name, sum(lines.values()), limit, "\n    ".join(list(lines)[:3])))
     if not said:
-        # Rows of one weight may stand in any order, and the weight is what the line begins with.
+        # Rows of equal weight may be in any order; each line begins with the weight.
         weights = [[row.split("%")[0] for row in rows[1][:limit]] for rows in (theirs, ours)]
         if weights[0] != weights[1]:
             at = next(i for i, pair in enumerate(zip(*weights)) if pair[0] != pair[1])

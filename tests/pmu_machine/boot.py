@@ -6,16 +6,16 @@ import re
 import subprocess
 from collections import Counter
 
-# With the environment that perf gives its commands, as the start of a program reads all of it.
+# With the environment that perf gives its commands, because a program reads all of it at its start.
 PROFILER = "env -i $(cat /tmp/environment) /t/profiler"
 WORKLOAD = "/t/workload"
 
-# The start of the program that is counted has to be the same each time. Reading the kernel's symbols would take a
-# second for each recording: they are kept secret.
+# The start of the counted program must be the same each time. Kernel symbols are hidden, because
+# reading them would take a second for each recording.
 PREPARE = ("echo 0 >/proc/sys/kernel/randomize_va_space; echo 1 >/proc/sys/kernel/perf_user_access;"
            "echo 2 >/proc/sys/kernel/kptr_restrict; perf stat -o /dev/null env >/tmp/environment")
 
-# Without what it would find out for later reports, which takes longer than what is recorded.
+# Skips perf's preparations for later reports, which take longer than the recording.
 PERF_RECORD = "perf record -BN --no-bpf-event"
 
 
@@ -76,7 +76,7 @@ class Boot:
     def __init__(self, table, folder):
         self.table = table
         self.folder = folder
-        self.names = []  # of commands: what they leave is called by them
+        self.names = []  # prefixes of the commands' output files
         self.commands = []
         self.judges = []
 
@@ -100,8 +100,8 @@ class Boot:
         with open(script, "w") as file:
             file.write("\n".join([PREPARE] + self.commands) + "\n")
         out = os.path.join(self.folder, "out")
-        # On a busy host the emulator has been seen to end early, without a word, or to leave half of what was to come
-        # out of it.
+        # On a busy host the emulator sometimes ends early without a message, or returns only half
+        # of the output.
         for _ in range(2):
             subprocess.run([machine, "run", self.folder, "sh /t/commands.sh"], env={**os.environ, **environment})
             missing = [name for name in self.names if not Done(out, name).status]

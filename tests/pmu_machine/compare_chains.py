@@ -7,21 +7,23 @@ import subprocess
 
 from boot import PROFILER
 
-# In percent. As many may lead elsewhere than they must.
+# Smallest percentage of whole chains. The rest may lead elsewhere.
 WHOLE = 98
-# Of the some hundred samples that the emulator takes when its time is real, a dozen may be cut; of programs without call
-# frame information more, since one instruction in thirty says too little of its frame.
+# With real time, the emulator takes only some hundred samples, of which a dozen may be cut.
+# Programs without call frame information may have more cut chains: one instruction in thirty says
+# too little of its frame.
 WHOLE_OF_FEW, WHOLE_BARE, FEW = 90, 82, 1000
 ASTRAY = 100 - WHOLE
-# As fast as the emulator is on two busy CPUs. Fewer, and a single one would decide.
+# The emulator's rate on two busy CPUs. With fewer samples, a single one would decide.
 FEWEST_SAMPLES = 100
 
-# As much of the stack as these programs use, and rings that hold some thousand samples: in an emulator the recorder may
-# wait for long until it runs, and what is lost may be where a library was mapped.
+# Copies as much of the stack as these programs use. Rings hold some thousand samples, because an
+# emulated recorder may wait long to run, and lost records may include a library's mapping.
 UNWOUND = "--call-graph dwarf,16384 -m 32M"
 
 WORK = "Work;Caller;Leaf"
-# What each program has below a function: {program: [(arguments, function, what every stack with it has)]}.
+# Expected callees of a function: {program: [(arguments, function, pattern of every stack with
+# it)]}.
 C = [
     ("recursion 1000", "Leaf", f";main;(Descend;){{9}}{WORK}"),
     ("sort 100", "Leaf", ";main;Sort;.*;Compare;Leaf"),
@@ -130,9 +132,9 @@ def with_pointer_authentication(boot, host):
     chains.record_all("/t/chains_signed", C)
     chains.record_all("/t/exceptions_signed", EXCEPTIONS)
     chains.record_all("/t/vectors", VECTORS)
-    # Without call frame information and frame pointers: by the instructions.
+    # Unwinds by the instructions, without call frame information and frame pointers.
     chains.record_all("/t/chains_bare", C)
     chains.record_all("/t/chains_bare_signed", C)
     chains.record("/t/chains_signed", "recursion 700", options="--call-graph fp")
-    # Rust, as Debian compiles it, which uses more of the stack.
+    # A Rust program as Debian compiles it, which uses more of the stack.
     chains.record("/usr/bin/rg", "-c --text -uuu '[a-f]+[0-9]x' /usr/bin", options="--call-graph dwarf,65528 -m 64M")

@@ -14,7 +14,7 @@ import time
 
 LIMIT = 60.0  # seconds, for a shell that hangs
 
-# Colours, and steps of the cursor.
+# Colours and cursor movements.
 CONTROL = re.compile("\r|\x1b(\\[[0-9;?]*[A-Za-z]|\\(B|\\][^\x07]*\x07)")
 
 
@@ -40,7 +40,7 @@ class Terminal:
                 return False
             try:
                 self.seen += os.read(self.fd, 4096).decode(errors="replace")
-            except OSError:  # it has ended
+            except OSError:  # the shell has ended
                 return False
         return True
 
@@ -69,7 +69,7 @@ def shells_with_installed():
     }
 
 
-# What is typed before TAB, and what the line then holds or the shell lists.
+# Text typed before TAB, and the expected line or list.
 TYPED = [
     ("profiler record --call", "--call-graph"),
     ("profiler rec", "profiler record"),
@@ -93,7 +93,7 @@ def main():
                 continue
             for typed, wanted in TYPED:
                 terminal = Terminal(arguments, environment)
-                # The mark is put together, so that the line that is typed does not show it.
+                # The mark is split, so that the echoed command does not contain it.
                 terminal.type(setup + "; echo rea''dy\n")
                 if not terminal.wait_for("ready\r"):
                     print(f"FAILED: {name} was not ready: {terminal.seen!r}")
