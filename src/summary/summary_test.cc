@@ -97,7 +97,7 @@ TEST(Summary, ThePathHasInlinedFunctionsAndTheImagesOfCodeWithoutNames) {
     }
     return path;
   };
-  // The same functions: once inlined, once called, and called from two addresses.
+  // Equal functions: once inlined, once called, and called from two addresses.
   ProfileBuilder names;
   names.InOrder().Event("cpu-clock");
   names.Sample("app", {"main@app", "add<step<run@app", "0x1234@lib.so"}, 3);
