@@ -69,7 +69,7 @@ class CallGraph {
   struct Branch {
     FunctionId function = kNoFunction;
     Weight weight;
-    size_t first = 0;  // index of its first gathered point
+    size_t first = 0;  // unused
     size_t next = 0;   // index of its child, or the largest uint32_t if it is not shown
   };
   // Weights of a few of the trie's nodes.

@@ -36,7 +36,7 @@ enum class SortKey : uint8_t {
   kCgroup,
   kTrace,
   kCommNoDigit,
-  kParent,  // the first function on the stack that matches --parent
+  kParent,  // the function on the stack that matches --parent
   // Keys finer than a function: positions.h. With one of them the table of functions has an entry
   // per position.
   kSrcline,

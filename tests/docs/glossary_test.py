@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""glossary_test.py README.md FILE.cc…: each word that these files print is plain English, or explained in the README.
+"""glossary_test.py README.md FILE.cc…: checks that each word printed by these files is plain English, or explained in the
+README.
 
-Explained is what the section "How to read it" has in bold. Whoever writes a new word into `profiler summary` adds it
-there, or, if a child would know it, to PLAIN below.
+Explained words are bold in the section "How to read it". If you add a word to `profiler summary`, explain it there;
+or add it to PLAIN below, if a child knows it.
 """
 
 import re
@@ -29,7 +30,7 @@ def explained(readme):
 
 
 def printed(path):
-    """The words of its string literals, but for includes and conversions of printf."""
+    """Yields the words of a file's string literals, without includes and printf conversions."""
     with open(path, encoding="utf-8") as file:
         text = re.sub(r"^(#include|\s*//).*$", "", file.read(), flags=re.MULTILINE)
     for literal in re.findall(r'"((?:[^"\\\n]|\\.)*)"', text):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_otlp.py PROFILER FILE… [--push SPOOL…] [--otlp DIR]: are our OTLP profiles as their conventions demand?
+"""check_otlp.py PROFILER FILE… [--push SPOOL…] [--otlp DIR]: checks our OTLP profiles against their conventions.
 
-Exports each recording, reads the bytes with a reader of its own (no library, no .proto file), and checks the rules of
-docs/otlp.md, each by its number. A file that ends in .otlp is read as it is. With --push, `profiler push` sends what an
-agent keeps in SPOOL to a server of this script, which checks the request and its headers likewise. With --otlp, protoc
-decodes everything by the published files: a checkout of opentelemetry-proto.
+Exports each recording, reads the bytes with an independent reader (no library, no .proto file), and checks the rules of
+docs/otlp.md by number. A file that ends in .otlp is read directly. With --push, `profiler push` sends the segments of an
+agent's SPOOL to a server in this script, which also checks the request and its headers. With --otlp, protoc decodes
+everything with the published files: DIR is a checkout of opentelemetry-proto.
 
 Prints the violations of each rule, how often each rule was checked, and the types of frames. Exit code 1 if a rule was
 violated, 2 if a rule was never checked.
@@ -81,7 +81,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """(number, wire type, value) of each field."""
+    """Yields (number, wire type, value) of each field."""
     at = 0
     while at < len(data):
         key, at = varint(data, at)
@@ -105,7 +105,7 @@ def signed(value):
 
 
 def numbers(kind, value, fixed=False):
-    """A repeated number, packed or not."""
+    """Returns the values of a repeated number, packed or not."""
     if kind != 2:
         return [value]
     result, at = [], 0

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Compares what `report` prints for the options that people type with what perf prints.
+"""Compares the text of `report` with perf's, for common options.
 
     compare_text.py PROFILER PERF FILE… [--foreign] [--rows 200] [--line OPTIONS] [--verbose]
 
-Each line of options is run with both programs on each recording. Headings must be the same, and so must the rows, in
-their order, but that those of one weight may stand in any. Runs of blanks count as one, and names are compared as in
-compare_report.py. Call graphs are left out unless the line asks for one. Differences that are known are counted with
-their reason and do not fail. Exits 1 where there is any other.
+Runs each line of options with both programs on each recording. Headings and rows must be equal and in the same order;
+only rows of equal weight may be in any order. Runs of blanks count as one, and names are compared as in
+compare_report.py. Call graphs are left out unless the line requests one. Known differences are counted with their
+reason, and are no failures. Exits with 1 if there is any other difference.
 
---foreign is for recordings of other machines: neither program finds files of this one, by whose kernel perf would
-otherwise name the code of any.
+--foreign is for recordings of other machines: then neither program reads files of this one. Otherwise perf would name
+any kernel code by this machine's kernel.
 """
 
 import argparse
@@ -91,7 +91,7 @@ def run(tool, options, path):
 
 
 def parts(text):
-    """Comment lines and rows, each without what is no difference."""
+    """Returns comment lines and rows, both without irrelevant differences."""
     comments, found = [], []
     for line in text.splitlines():
         if NOISE.match(line):
@@ -109,7 +109,7 @@ def parts(text):
 
 
 def difference(theirs, ours, limit):
-    """What differs, in lines; empty where nothing does."""
+    """Returns the differences as lines; empty if there are none."""
     said = []
     for theirs_has, ours_has in zip(theirs[0] + [""] * 9, ours[0] + [""] * 9):
         if theirs_has != ours_has:
@@ -130,7 +130,7 @@ def difference(theirs, ours, limit):
 
 
 def names_in(perf, path, more):
-    """The heaviest comm, dso and symbol, to put into the lines."""
+    """Returns the heaviest comm, dso and symbol, to put into the lines of options."""
     _, text, _ = run(perf, "-f -g none --no-children -F overhead,comm,dso,sym -t ;" + more, path)
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split(";")]

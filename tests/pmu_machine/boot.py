@@ -1,5 +1,5 @@
-"""Commands that run in the emulated machine, all of a boot in one go, and what to make of what they left. Each has files
-of its own, which are judged when the machine is off."""
+"""Runs commands in the emulated machine, all of a boot at once, and judges their output files when the machine is
+off."""
 
 import os
 import re
@@ -20,7 +20,7 @@ PERF_RECORD = "perf record -BN --no-bpf-event"
 
 
 class Table:
-    """The comparisons: each is printed as it is made."""
+    """The table of comparisons. Each row is printed immediately."""
 
     def __init__(self):
         self.failed = 0
@@ -28,7 +28,7 @@ class Table:
         print(f"{'':4} {'what':60} {'profiler':>15} {'expected':>15}  within")
 
     def add(self, what, ours, theirs, within=0.0):
-        """Equal, or differing by a share of what is expected: perf's number, or what is known."""
+        """Adds a comparison: equal, or different by a share of the expected number, which is perf's or known."""
         try:
             passed = abs(float(ours) - float(theirs)) <= within * abs(float(theirs))
         except (TypeError, ValueError):
@@ -40,7 +40,7 @@ class Table:
 
 
 class Done:
-    """What a command in the machine left."""
+    """The output of a command that ran in the machine."""
 
     def __init__(self, folder, name):
         def text(kind):
@@ -50,12 +50,12 @@ class Done:
         self.out, self.err, self.status = text("out"), text("err"), text("status").strip()
 
     def counts(self):
-        """Of `stat -x,`: [(event, value, percent of the time)]."""
+        """Parses `stat -x,`: [(event, value, percent of the time)]."""
         rows = [line.split(",") for line in self.err.splitlines() if line.count(",") >= 5]
         return [(row[2], row[0], row[4]) for row in rows]
 
     def samples(self):
-        """Of `perf script -F event,ip,sym`: {(event, symbol): samples}."""
+        """Parses `perf script -F event,ip,sym`: {(event, symbol): samples}."""
         found = Counter()
         for line in self.out.splitlines():
             match = re.match(r"\s*(\d+)\s+(\S+?):\s+[0-9a-f]+ (.*)", line)
@@ -71,7 +71,7 @@ class Done:
 
 
 class Boot:
-    """Commands for one boot of the machine, and what to make of them afterwards."""
+    """The commands of one boot, and the functions that judge their output afterwards."""
 
     def __init__(self, table, folder):
         self.table = table
@@ -91,11 +91,11 @@ class Boot:
         self.judges.append((function, names))
 
     def both(self, ours, theirs, function):
-        """function(of the profiler, of perf)"""
+        """Runs a command with both programs; `function` gets the results (profiler, perf)."""
         self.judge(function, self.command(f"{PROFILER} {ours}"), self.command(f"perf {theirs}"))
 
     def run(self, machine, environment):
-        """Boots the machine, and compares."""
+        """Boots the machine, and judges the results."""
         script = os.path.join(self.folder, "commands.sh")
         with open(script, "w") as file:
             file.write("\n".join([PREPARE] + self.commands) + "\n")

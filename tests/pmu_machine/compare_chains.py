@@ -1,5 +1,5 @@
-"""Call chains recorded in the machine: whether they are whole and lead where they must, whether perf reads the same from
-the recordings, and whether this machine reports of them what that one did."""
+"""Checks call chains that were recorded in the machine: they must be whole and lead to the right callers, perf must read
+the same chains, and this machine must report the same as that one."""
 
 import os
 import re
@@ -35,8 +35,8 @@ VECTORS = [("vectors 2000", "Leaf", f";main;(Vectors;)?KeepsVectors;{WORK}")]
 
 
 def samples(text):
-    """(event, addresses) of each sample, as `script -F event,ip` prints them. perf 6.1 prints user addresses relative to
-    their image, so of them only the place in a page counts."""
+    """Returns (event, addresses) of each sample from `script -F event,ip`. perf 6.1 prints user addresses relative to
+    their image, so only their offset within the page is kept."""
     found = []
     for line in text.splitlines():
         if line.startswith((" ", "\t")) and found and re.fullmatch(r"\s*[0-9a-f]+\s*", line):
@@ -48,13 +48,13 @@ def samples(text):
 
 
 def weight(folded):
-    """Of a line of folded stacks."""
+    """Returns the weight of a line of folded stacks."""
     return int(folded.rsplit(" ", 1)[1])
 
 
 def whole_chains(text):
-    """The share of chains that are whole, by number, in percent, and how many there are. By weight some dozen samples
-    of each event would decide."""
+    """Returns the percentage of whole chains by number, and the number of chains. By weight, a dozen samples of each
+    event would decide."""
     line = re.match(r"# Call chains: .* are whole.*", text)
     count = line and re.search(r"% of (\d+) are whole|; (\d+) chains", line[0])
     if not count:
@@ -65,7 +65,7 @@ def whole_chains(text):
 
 
 class Chains:
-    """The recordings of one boot, which `host`, the profiler of this machine, reports of as well."""
+    """The recordings of one boot. `host`, the profiler of this machine, also reports them."""
 
     def __init__(self, boot, host, events):
         self.boot = boot
@@ -119,7 +119,7 @@ class Chains:
 
 
 def without_pointer_authentication(boot, host):
-    """On a CPU that has none, nor vectors of SVE."""
+    """Runs the comparisons on a CPU without pointer authentication and SVE."""
     chains = Chains(boot, host, "cycles,instructions,cpu-clock")
     chains.record_all("/t/chains", C)
     chains.record_all("/t/exceptions", EXCEPTIONS)
@@ -127,7 +127,8 @@ def without_pointer_authentication(boot, host):
 
 
 def with_pointer_authentication(boot, host):
-    """On one that has it, where return addresses on the stack are signed, and vectors."""
+    """Runs the comparisons on a CPU with SVE, and with pointer authentication: return addresses on the stack are
+    signed."""
     chains = Chains(boot, host, "cycles,cpu-clock")
     chains.record_all("/t/chains_signed", C)
     chains.record_all("/t/exceptions_signed", EXCEPTIONS)

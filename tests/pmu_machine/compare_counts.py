@@ -1,4 +1,4 @@
-"""The profiler and perf side by side in the machine with a PMU: what they count and sample."""
+"""Compares counts and samples of the profiler with perf's in the machine with a PMU."""
 
 import os
 import re
@@ -8,10 +8,10 @@ from boot import PERF_RECORD, PROFILER, WORKLOAD, Boot
 
 
 class CountBoot(Boot):
-    """The kinds of comparison."""
+    """A boot with the kinds of comparison that counting needs."""
 
     def stat(self, events, work, within=0.0):
-        """Counts of all these events; `events` are options."""
+        """Compares the counts of all events in the options `events`."""
 
         def compare(ours, theirs):
             mine = ours.counts()
@@ -24,7 +24,7 @@ class CountBoot(Boot):
         self.both(f"stat -x, {events} -- {WORKLOAD} {work}", f"stat -x, {events} {WORKLOAD} {work}", compare)
 
     def record(self, options, work, within=0.0, share_of=None):
-        """Samples of each event and, of all of them, the share in a function; perf reads both files."""
+        """Compares the samples of each event and, over all events, the share of a function. perf reads both files."""
         listed = "-F event,ip,sym 2>/dev/null | sed 's/: *[0-9a-f]* /: 0 /' | sort | uniq -c"
         name = f"/tmp/{len(self.commands)}"
         manner = "" if re.fullmatch(r"(-e [^ ']+ ?)+", options) else f"{options}: "
@@ -49,7 +49,7 @@ class CountBoot(Boot):
         self.judge(compare, *(self.command(line) for line in lines))
 
     def refused(self, options):
-        """Not supported here: the profiler says so in one line, and fails as perf does."""
+        """Checks that the profiler refuses an unsupported event in one line, and fails as perf does."""
 
         def compare(ours, theirs):
             said = len(ours.err.splitlines())
@@ -83,7 +83,7 @@ def file_offset(program, address):
 
 
 def exact_boot(boot):
-    """Time follows the instructions."""
+    """Returns the boot in which time follows the instructions."""
     table = boot.table
     program = os.path.join(boot.folder, "workload")
     address = symbols(program)
@@ -179,7 +179,7 @@ def exact_boot(boot):
 
 
 def real_time_boot(boot):
-    """Two CPUs; how long anything takes is chance."""
+    """Returns the boot with two CPUs and real time, in which durations are random."""
     table = boot.table
 
     # The rate of cycles on all CPUs. In a group, because both events have to begin and end

@@ -1,4 +1,4 @@
-"""What tests/fleet/clickhouse/run does, once the programs are built."""
+"""The trials of tests/fleet/clickhouse/run, after the programs are built."""
 
 import argparse
 import random
@@ -18,11 +18,11 @@ PUSHERS = 4
 
 
 class Failed(Exception):
-    """A server said something else than the segments."""
+    """A server's answer differs from the segments."""
 
 
 def run(command, **options):
-    """What it prints; Failed where it does not end well."""
+    """Returns the output of a command. Raises Failed if the command fails."""
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           **options)
     if done.returncode != 0:
@@ -46,7 +46,7 @@ class Trial:
         return self.programs / places.get(name, name)
 
     def simulate(self):
-        """A directory of segments for each pusher, and one with all of them."""
+        """Writes a directory of segments for each pusher, and one with all segments."""
         hosts = max(1, self.options.hosts // PUSHERS)
         (self.folder / "all").mkdir()
         for i in range(PUSHERS):
@@ -72,7 +72,7 @@ class Trial:
             journal.unlink()
 
     def push_all(self, port, database, disturb):
-        """Pushes all parts at once, and `disturb` may kill the pushers and the servers meanwhile. Seconds."""
+        """Pushes all parts at once, while `disturb` may kill pushers and servers. Returns the seconds that it took."""
         begin = time.monotonic()
         pushers = [self.pusher(i, port, database) for i in range(PUSHERS)]
         for pusher in pushers:
@@ -148,7 +148,7 @@ class Disturbance:
 
 
 def wait_for_replicas(cluster):
-    """Until each server has what the others of its shard have, and can write again."""
+    """Waits until each server has all parts of its shard, and can write again."""
     def is_quiet():
         # Merges may continue; parts to be fetched may not be left.
         fetches = "SELECT count() FROM system.replication_queue WHERE type = 'GET_PART'"
@@ -159,7 +159,7 @@ def wait_for_replicas(cluster):
 
 
 def check_replicas(cluster):
-    """Both replicas of a shard have the same rows."""
+    """Raises Failed unless both replicas of a shard have the same rows."""
     statement = ("SELECT count(), sum(samples), sum(value), sum(cityHash64(host, ts, stack_hash)) "
                  "FROM fleet.samples_local")
     for servers in [cluster.servers[:2], cluster.servers[2:]]:
@@ -248,7 +248,7 @@ def alone(trial, cluster):
 
 
 def newest(trial):
-    """The same statements on a ClickHouse of today, where the npm package chdb is installed."""
+    """Runs the same statements on the newest ClickHouse, if the npm package chdb is installed."""
     print("a ClickHouse of today, in one process", flush=True)
     if not trial.options.chdb:
         print("  left out: npm install --ignore-scripts chdb, and --chdb FOLDER", flush=True)

@@ -1,9 +1,9 @@
-"""Repositories of libraries that Debian's packages install, found where each release of Debian has them.
+"""Repositories of libraries from Debian's packages, at each release's paths.
 
-Bazel evaluates them again whenever its server starts, so an upgraded package is noticed."""
+Bazel evaluates them again whenever its server starts, so that it notices an upgraded package."""
 
 def _output(ctx, command, package):
-    """What a command prints, without the newline. Fails with the package to install."""
+    """Returns the output of a command, without the newline. Fails with the package to install."""
     result = ctx.execute(command)
     if result.return_code != 0:
         fail("`%s` failed (Debian package %s; tools/prepare installs it): %s" %
