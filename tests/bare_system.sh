@@ -1,12 +1,12 @@
-# A bare Debian in a directory, as a machine of its own, for the scripts beside this that source it. Needs root, and a
-# Debian mirror: the one that this machine installs its own packages from.
+# Runs a bare Debian in a directory, as a separate machine, for the scripts in this folder that source this file. Needs
+# root, and the Debian mirror of this machine.
 #
-#   choose_system CACHE NAME     NAME is 11, 12, 13, sid, a release's name or musl; below CACHE it stays for the next time.
-#                                Sets $suite and $machine, where it will be
-#   make_base                    installs it, once: with apt and what Debian calls essential; musl has its libc and
-#                                busybox alone
-#   make_machine                 a fresh copy of it at $machine; it is removed when the script ends
-#   run_on_machine COMMAND       by sh, in $at on the machine, with an environment as bare as the rest
+#   choose_system CACHE NAME     chooses a system: NAME is 11, 12, 13, sid, a release's name or musl. CACHE keeps it for the
+#                                next run. Sets $suite and $machine, the machine's future directory
+#   make_base                    installs the system, once: apt and Debian's essential packages; musl has only its libc and
+#                                busybox
+#   make_machine                 makes a fresh copy of it at $machine, which is removed when the script ends
+#   run_on_machine COMMAND       runs COMMAND with sh, in $at on the machine, with a minimal environment
 # shellcheck shell=bash
 
 # Directory of the machine in which commands start.

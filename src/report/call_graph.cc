@@ -121,7 +121,7 @@ HugeVector<CallGraph::ChainPoint> CallGraph::StartCallees(size_t row) {
 }
 
 // Separates the chains of samples that interrupted the function itself. These show their whole
-// chain, and do not count again where the function is a caller. If a whole chain starts with the
+// chain, and do not count again as chains from the function. If a whole chain starts with the
 // function, the two are the same chain.
 void CallGraph::SplitOwnChains(size_t row) {
   const uint32_t bucket = hist_.BucketOfRow(row);

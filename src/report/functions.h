@@ -86,8 +86,8 @@ class FunctionTable {
   std::unique_ptr<PositionTable> positions_;
   std::vector<PositionId> position_of_;  // by function; empty without positions_
   HugeVector<Function> functions_;
-  // By frame. Most frames have one function, whose id this is. From kLists on: an index into lists_
-  // plus kLists, where the number of functions is, followed by the functions.
+  // By frame. Most frames have one function: its id. Other frames have kLists plus an index into
+  // lists_, which contains the number of functions and then their ids.
   static constexpr uint32_t kLists = uint32_t{1} << 31;
   HugeVector<uint32_t> at_;
   std::vector<uint32_t> lists_;

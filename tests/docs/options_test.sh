@@ -1,6 +1,6 @@
 #!/bin/bash
-# options_test.sh PROFILER PAGE…: compares the options that `profiler COMMAND --help` lists with those in the table of
-# docs/COMMAND.md, of which each row begins "| `-x`, `--option`".
+# options_test.sh PROFILER PAGE…: compares the options in `profiler COMMAND --help` with the table of docs/COMMAND.md, whose
+# rows begin with "| `-x`, `--option`".
 set -u
 profiler=$1
 shift

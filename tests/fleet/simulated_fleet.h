@@ -22,8 +22,9 @@ struct FleetOptions {
   uint64_t window_seconds = 60;
   uint32_t services = 10;  // in the whole fleet; each host runs two of them
   uint32_t stacks_of_service = 20'000;
-  std::string first_host = "";                              // prefix of the numbers in host names
-  std::vector<std::pair<std::string, std::string>> labels;  // of all hosts, besides their regions
+  std::string first_host = "";  // prefix of the numbers in host names
+  std::vector<std::pair<std::string, std::string>>
+      labels;  // of all hosts, in addition to the region
 
   // This function takes `slow_points` percentage points more of its service's time, on `slow_hosts`
   // (0 to 1) of the hosts.
@@ -58,7 +59,7 @@ class SimulatedFleet {
  private:
   struct Slow {
     std::vector<uint32_t> stacks;
-    double chance = 0;  // that a sample is in one of them, besides those that are anyway
+    double chance = 0;  // of an additional sample in one of `stacks`
   };
 
   FleetOptions options_;

@@ -45,7 +45,7 @@ class Stacks {
   std::vector<Stack> stacks_;
 };
 
-// Each test has a folder, where it makes the program `linked`.
+// Each test has a folder, in which it builds the program `linked`.
 class MadeProgramTest : public ::testing::Test {
  protected:
   void SetUp() override;

@@ -1,5 +1,5 @@
-// Recursion DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, from the same
-// place of the stack.
+// Recursion DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, at the same
+// stack position.
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;

@@ -1,4 +1,4 @@
-// two_goroutines CHANGES_EVERY_NS SECONDS: two goroutines call one function of C in turn, one with
+// two_goroutines CHANGES_EVERY_NS SECONDS: two goroutines call one C function in turn; one has
 // three times the work of the other.
 
 package main
