@@ -12,7 +12,7 @@ namespace {
 constexpr int kKiB = 1024;
 constexpr long kMicrosecond = 1'000, kMillisecond = 1'000'000, kSecond = 1'000'000'000;
 
-// The options that -g chooses with -a, with stack copies where a copy is cheap.
+// The options that -g chooses with -a if copying stacks is cheap (kSystemWideStackBytes).
 const std::string kSystemOptions = "-F 999 --call-graph dwarf,16384";
 
 const std::string kCallsOfC =

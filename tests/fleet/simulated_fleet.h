@@ -59,7 +59,7 @@ class SimulatedFleet {
  private:
   struct Slow {
     std::vector<uint32_t> stacks;
-    double chance = 0;  // of an additional sample in one of `stacks`
+    double chance = 0;  // probability that a sample is drawn from `stacks` only
   };
 
   FleetOptions options_;

@@ -35,7 +35,7 @@ constexpr size_t kLargestFile = 64 << 10;
 // window in addition.
 constexpr size_t kMostMemory = 160 << 20;
 
-// Runs one input. A crash leaves no test message, so the input is kept within reach of a debugger.
+// Runs one input, and checks the memory that it takes.
 void Feed(const FuzzTarget& target, const Bytes& input) {
   // A copy without spare capacity, so that AddressSanitizer finds reads beyond its end.
   const Bytes exact(input);

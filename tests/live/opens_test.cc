@@ -43,7 +43,7 @@ constexpr int kCapPerfmon = 38;  // CAP_PERFMON, for older <linux/capability.h>
 
 struct Open {
   std::string path;
-  bool is_below = false;  // openat2(2) with RESOLVE_BENEATH
+  bool is_below = false;  // openat2(2), which follows no link out of the directory
   uint64_t effective = 0;
 };
 
