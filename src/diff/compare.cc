@@ -53,7 +53,7 @@ Diff Judged(std::vector<Row> rows, const CompareOptions& options) {
   Diff diff;
   diff.significant_chance =
       estimate::LargestSignificantChance(changes, options.false_discovery_rate);
-  // The chance that a single row must reach if none is significant.
+  // The p-value that a single row must reach if none is significant.
   const double needed =
       std::max(diff.significant_chance,
                options.false_discovery_rate / std::max<double>(1, double(changes.size())));

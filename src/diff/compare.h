@@ -24,7 +24,7 @@ struct Row {
 struct Diff {
   // Sorted by change in percentage points, or by share before (CompareOptions::order).
   std::vector<Row> rows;
-  // Largest chance among the significant rows: the probability of such a change if nothing differs.
+  // Largest p-value among the significant rows (chance of such a change if nothing differs).
   // 0 if no row is significant.
   double significant_chance = 0;
   // A change of any row's share by this much would be significant in 95 of 100 cases.

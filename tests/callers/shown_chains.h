@@ -42,11 +42,11 @@ class KnownCalls {
 // Weights of call chains, in the unit of `profiler folded` (ns of CPU time). Each chain with a user
 // frame counts in exactly one of the first five.
 struct ShownChains {
-  double whole = 0;          // begin at the start of a thread
-  double cut = 0;            // begin with a frame such as "[cut: stack too short]"
-  double unmarked = 0;       // begin elsewhere, without such a mark
+  double whole = 0;          // chains that begin at the start of a thread
+  double cut = 0;            // chains that begin with a frame such as "[cut: stack too short]"
+  double unmarked = 0;       // chains that begin elsewhere, without such a mark
   double without_stack = 0;  // samples of a process in exec or exit
-  double others = 0;         // of other programs
+  double others = 0;         // chains of other programs
   double alpha = 0, beta = 0;
   double unnamed = 0;  // contain a frame without a name that may be an own function; not checked
   // Calls that the program does not make, as "caller>callee". An unmarked chain adds

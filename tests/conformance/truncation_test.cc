@@ -30,8 +30,8 @@ constexpr uint64_t kStep = 997;
 
 struct Outcome {
   bool opened = false;
-  std::vector<uint64_t>
-      ends;  // of the samples, in the file; of compressed ones: their record's begin
+  // File offsets of the samples' ends; for compressed samples, of their record's beginning.
+  std::vector<uint64_t> ends;
   std::vector<std::string> lines;
 };
 

@@ -23,8 +23,8 @@ struct FleetOptions {
   uint32_t services = 10;  // in the whole fleet; each host runs two of them
   uint32_t stacks_of_service = 20'000;
   std::string first_host = "";  // prefix of the numbers in host names
-  std::vector<std::pair<std::string, std::string>>
-      labels;  // of all hosts, in addition to the region
+  // Labels of all hosts, in addition to the region.
+  std::vector<std::pair<std::string, std::string>> labels;
 
   // This function takes `slow_points` percentage points more of its service's time, on `slow_hosts`
   // (0 to 1) of the hosts.

@@ -1,7 +1,7 @@
 // Makes programs in several languages, records them, and checks for whole call chains and right
 // names. Compilers and runtimes differ in how they call, throw, and describe frames.
 //
-//   rustc     debug release stripped panic=abort, by its own choice of linker and by lld
+//   rustc     debug release stripped panic=abort, with its default linker and with lld
 //   go        pure stripped pie, with C, with C stripped, with C pie
 //   gfortran, ocamlopt, gdc, nim
 
