@@ -1,15 +1,15 @@
-# A bare Debian in a directory, as a machine of its own, for the scripts beside this that source it. Needs root, and a
-# Debian mirror: the one that this machine installs its own packages from.
+# Runs a bare Debian in a directory, as a separate machine, for the scripts in this folder that source this file. Needs
+# root, and the Debian mirror of this machine.
 #
-#   choose_system CACHE NAME     NAME is 11, 12, 13, sid, a release's name or musl; below CACHE it stays for the next time.
-#                                Sets $suite and $machine, where it will be
-#   make_base                    installs it, once: with apt and what Debian calls essential; musl has its libc and
-#                                busybox alone
-#   make_machine                 a fresh copy of it at $machine; it is removed when the script ends
-#   run_on_machine COMMAND       by sh, in $at on the machine, with an environment as bare as the rest
+#   choose_system CACHE NAME     chooses a system: NAME is 11, 12, 13, sid, a release's name or musl. CACHE keeps it for the
+#                                next run. Sets $suite and $machine, the machine's future directory
+#   make_base                    installs the system, once: apt and Debian's essential packages; musl has only its libc and
+#                                busybox
+#   make_machine                 makes a fresh copy of it at $machine, which is removed when the script ends
+#   run_on_machine COMMAND       runs COMMAND with sh, in $at on the machine, with a minimal environment
 # shellcheck shell=bash
 
-# Where a command starts.
+# Directory of the machine in which commands start.
 at=/root
 
 choose_system() {
@@ -32,8 +32,8 @@ choose_system() {
   flock --nonblock "$lock" || { echo "$0: another run uses $machine" >&2; exit 1; }
 }
 
-# Ends what still runs in the machine (Bazel's server), and removes it. Nothing is mounted below it here: mounts
-# are made in a namespace of their own, which ends with its last process.
+# Ends processes that still run in the machine (Bazel's server), and removes the machine. Nothing is
+# mounted below it here: mounts are made in a separate namespace, which ends with its last process.
 remove_machine() {
   local process
   for process in /proc/[0-9]*; do
@@ -42,8 +42,8 @@ remove_machine() {
   rm -rf --one-file-system "$machine"
 }
 
-# unpack_packages DIR PACKAGE…: what is in Debian's packages, without installing them. What they have in /lib is in
-# /usr/lib where DIR's lib leads there.
+# unpack_packages DIR PACKAGE…: unpacks Debian packages into DIR without installing them. Files of
+# /lib go to /usr/lib if DIR/lib is a link there.
 unpack_packages() {
   local to work
   mkdir -p "$1"
@@ -67,7 +67,7 @@ make_base() {
 
 make_musl() {
   mkdir -p "$base.partial"/{dev,etc,mnt,proc,root,sys,tmp,usr/{bin,lib,sbin},var/cache/apt/archives}
-  # Packages of Debian 13 have nothing in /bin or /lib any more, those of Debian 12 have.
+  # Packages of Debian 12 still contain /bin and /lib; those of Debian 13 do not.
   ln -s usr/bin usr/lib usr/sbin "$base.partial"
   unpack_packages "$base.partial" busybox-static musl
   chroot "$base.partial" /bin/busybox --install -s /bin
@@ -88,12 +88,12 @@ make_debian() {
   rm -f "$base.partial"/var/cache/apt/archives/*.deb
 }
 
-# The machine is behind the same network as this one: name servers, proxies, certificates that npm has to trust.
+# Gives the machine this machine's network settings: name servers, proxies, certificates for npm.
 environment=(HOME=/root TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 take_over_network() {
   local name
   cp /etc/resolv.conf "$machine/etc/resolv.conf"
-  # A mirror may be a copy of some weeks ago.
+  # A mirror may be several weeks old.
   [ ! -d "$machine/etc/apt" ] || echo 'Acquire::Check-Valid-Until "false";' >"$machine/etc/apt/apt.conf.d/old-mirror"
   for name in http_proxy https_proxy no_proxy; do
     [ -z "${!name:-}" ] || environment+=("$name=${!name}")
@@ -115,7 +115,8 @@ run_on_machine() {
     mount --rbind /dev "$machine/dev"
     mount --bind "$packages" "$machine/var/cache/apt/archives"
     mount --bind "$objects" "$machine/root/objects"
-    # Not only chroot: to the kernel this is the root, as a machine of its own has one.
+    # chroot is not enough: for the kernel, too, this must be the root directory, as on a real
+    # machine.
     cd "$machine"
     pivot_root . mnt
     cd "$at"

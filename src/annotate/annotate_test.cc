@@ -1,4 +1,4 @@
-// From a profile to the text: choice, annotation and listing.
+// Tests the steps from a profile to the text: choice, annotation and listing.
 
 #include <elf.h>
 #include <unistd.h>
@@ -34,9 +34,9 @@ using symbolize::ImageSpec;
 using symbolize::Naming;
 using symbolize::Reason;
 
-constexpr uint64_t kBias = 0x5000;  // file offsets less addresses
+constexpr uint64_t kBias = 0x5000;  // file offset - address
 
-// Samples by function and distance into it.
+// A profile with samples by function and distance from its start.
 class Samples {
  public:
   Samples() {
@@ -57,7 +57,7 @@ class Samples {
     return SymbolId(profile_.symbols.size() - 1);
   }
 
-  // In `inlined`, where that is given, which is inlined into `symbol`.
+  // Returns a frame in `symbol`; with `inlined`, in that function inlined into it.
   FrameId Frame(SymbolId symbol, uint64_t distance, SymbolId inlined = profile::kNoSymbol) {
     const FileOffset offset{kBias + profile_[symbol].start.value + distance};
     profile::Frame frame{.place = offset,
@@ -85,7 +85,7 @@ class Samples {
 
   Profile& profile() { return profile_; }
 
-  // "name samples" of each function, or the error.
+  // Returns "name samples" for each chosen function, or the error.
   std::string Chosen(std::string_view name) const {
     const auto functions = ChooseFunctions(profile_, EventId{0}, name);
     if (!functions.ok()) return std::string(functions.status().message());
@@ -165,7 +165,7 @@ TEST(ChoiceTest, CodeWithoutNamesCannotBeChosen) {
   EXPECT_EQ(samples.Chosen(""), "no sample is in a function whose name is known");
 }
 
-// An image whose code, names and lines the test says.
+// A symbolizer with one image, whose code, names and lines the test sets.
 class CodeSource : public symbolize::Symbolizer {
  public:
   ImageId AddImage(const ImageSpec& spec) override {
@@ -217,7 +217,7 @@ class CodeSource : public symbolize::Symbolizer {
   Reason reason_ = Reason::kNamed;
 };
 
-// Knows for each place the address 0x1000, and counts who asks.
+// Returns the address 0x1000 for every place, and counts the requests.
 class PlacedCode : public CodeSource {
  public:
   Naming Name(ImageId, CodePlace) override {
@@ -239,7 +239,7 @@ std::string Listed(
 
 class AnnotateTest : public testing::Test {
  protected:
-  // 1000 mov, 1003 mov, 1006 call 2010, 100b jne 1000, 100d ret
+  // Sets the code: 1000 mov, 1003 mov, 1006 call 2010, 100b jne 1000, 100d ret.
   AnnotateTest() {
     code_.Code({0x48, 0x89, 0xe5, 0x48, 0x89, 0xe5, 0xe8, 0x05, 0x10, 0, 0, 0x75, 0xf3, 0xc3});
     hot_ = samples_.Function("hot", 0x1000, 14);
@@ -250,7 +250,7 @@ class AnnotateTest : public testing::Test {
 };
 
 TEST_F(AnnotateTest, EachInstructionHasTheSamplesInIt) {
-  samples_.Add(hot_, 0, 1).Add(hot_, 4, 2).Add(hot_, 11, 5);  // one in the middle
+  samples_.Add(hot_, 0, 1).Add(hot_, 4, 2).Add(hot_, 11, 5);  // one in the middle of an instruction
   EXPECT_EQ(Listed(samples_, code_),
             " Percent |      Source code & Disassembly of app for cpu-clock (8 samples, percent: "
             "local period)\n"
@@ -267,7 +267,7 @@ TEST_F(AnnotateTest, EachInstructionHasTheSamplesInIt) {
   EXPECT_EQ(code_.asked_for().path, "/usr/bin/app");
 }
 
-// The part of a listing below its heading.
+// Returns the listing without its heading.
 std::string Body(const std::string& text) { return text.substr(text.find("the time.\n") + 10); }
 
 TEST_F(AnnotateTest, SourceLinesStandBeforeTheirInstructions) {
@@ -362,7 +362,7 @@ TEST_F(AnnotateTest, TheKernelsFileIsNamedWhereItIsNotHere) {
             "cannot annotate 'copy': vmlinux is not here (Debian: linux-image-RELEASE-dbg)");
 }
 
-// Asks as `Annotate` does, and counts.
+// Counts and logs the requests.
 class CountingCode : public CodeSource {
  public:
   Naming NameAt(ImageId image, ElfAddress address) override {
@@ -427,7 +427,7 @@ TEST_F(AnnotateTest, CodeInNoFileIsNotShown) {
       "them: node --perf-prof)");
 }
 
-// Its files say that all code comes from `source_`.
+// Says that all code comes from `source_`.
 class CodeWithSource : public CodeSource {
  public:
   bool IsSourceOf(symbolize::ImageId, ElfAddress, std::string_view file) override {

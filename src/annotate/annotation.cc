@@ -85,7 +85,7 @@ std::string_view WhyInNoFile(DsoKind kind) {
   }
 }
 
-// A function's instructions, and where in its file they are.
+// A function's instructions, and their position in the file.
 struct Disassembled {
   AnnotatedFunction function;
   CodeBytes code;
@@ -93,7 +93,7 @@ struct Disassembled {
 
 class Annotator {
  public:
-  // Without `generated` code of a dump is shown as if it lay at 0.
+  // Without `generated`, code of a dump is shown as if it lay at 0.
   Annotator(const Profile& profile, profile::SymbolId function, Symbolizer& symbolizer,
             const GeneratedCode* generated)
       : profile_(profile),
@@ -145,7 +145,8 @@ class Annotator {
     return code;
   }
 
-  // A dump has no build-id, and its name comes again with the process number.
+  // True if the dump contains the recorded function. A dump has no build-id, and its name is used
+  // again when the pid is.
   bool DumpStillHasIt() {
     const symbolize::Naming naming = symbolizer_.NameAt(image_, symbol_.start);
     if (naming.functions.empty()) return false;
@@ -154,7 +155,7 @@ class Annotator {
            function.name == profile_.text(symbol_.name);
   }
 
-  // " <name+0x10>"
+  // Returns " <name+0x10>"; empty if the target has no name.
   std::string InBrackets(uint64_t target) {
     const std::string name = NameOf(target);
     return name.empty() ? "" : absl::StrCat(" <", name, ">");
@@ -200,8 +201,8 @@ class Annotator {
   uint64_t size_ = 0;
 };
 
-// A sample counts for the instruction that its address is in. Of a function in several parts only
-// the part at its symbol is shown, so some may be at none.
+// Adds each sample to the instruction that contains its address. Only the part of a function at its
+// symbol is shown, so samples of other parts belong to no instruction.
 void CountSamples(const Profile& profile, EventId event, profile::SymbolId symbol,
                   const CodeBytes& code, AnnotatedFunction& function) {
   std::vector<AnnotatedInstruction>& instructions = function.instructions;

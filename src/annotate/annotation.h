@@ -1,4 +1,4 @@
-// A function's instructions with their samples and source lines.
+// Annotates a function's instructions with samples and source lines.
 
 #pragma once
 
@@ -15,56 +15,58 @@
 
 namespace profiler::annotate {
 
-// A source line, or one of a function that was inlined there.
+// A source line of an instruction; of the innermost function, if calls were inlined there.
 struct SourceLine {
   std::string file;     // empty: unknown
   uint32_t line = 0;    // 0: unknown
-  std::string inlined;  // the innermost function, where it was inlined; else empty
+  std::string inlined;  // name of the inlined function; empty if not inlined
 
   bool operator==(const SourceLine&) const = default;
 };
 
 struct AnnotatedInstruction {
-  // The image's own; of the kernel the one at which it ran, and so of code in a JIT's dump: the
-  // lowest one where it was moved, and from 0 where no sample says.
+  // Address in the image. For the kernel and for code of a JIT's dump, the address at which it ran.
+  // Code that was moved has its lowest address; code of a dump without samples starts at 0.
   ElfAddress address;
-  // With the name of what it calls or jumps to in <>; of code in a JIT's dump, where that is in the
-  // dump as well and was on a stack.
+  // The instruction, with the name of its call or jump target in <>. In a JIT's dump, only targets
+  // in the dump that were on a stack have names.
   std::string text;
   uint64_t period = 0, samples = 0;
   SourceLine source;
 };
 
 struct AnnotatedFunction {
-  symbolize::ImageId in_symbolizer{};  // the image as the symbolizer numbers it
-  ElfAddress start;                    // as the symbolizer is asked for it
-  ElfAddress shown_from;               // the address of the first instruction
+  symbolize::ImageId in_symbolizer{};  // the image's id in the symbolizer
+  ElfAddress start;                    // the start in the symbolizer's addresses
+  ElfAddress shown_from;               // the first instruction's `address`
   std::string name;
   std::string image;  // path
   std::string event;
   uint64_t samples = 0;
-  uint64_t period = 0;  // what 100 % is
+  uint64_t period = 0;  // 100 % of the listing
   std::vector<AnnotatedInstruction> instructions;
   uint64_t period_elsewhere = 0;  // of samples at none of the instructions
-  bool cut = false;               // longer than what is disassembled
+  bool cut = false;               // true if the function exceeds kLongestFunction
 };
 
-// Functions longer than that are cut, in bytes.
+// Longest part of a function that is disassembled, in bytes.
 inline constexpr uint64_t kLongestFunction = 1 << 20;
 
-// `symbolizer` must be the one that named the profile, or one that finds the same files. An image
-// that is not the one recorded gives nothing: its build-id is checked, and of a dump, which has
-// none, that it has that function there.
+// Disassembles a function and counts its samples. `symbolizer` must be the one that named the
+// profile, or one that finds the same files. An image that differs from the recorded one is
+// refused. Its build-id is compared; a dump has no build-id, so it must still contain that
+// function.
 //
-// Errors: kFailedPrecondition, with the reason in one line, where there is no code to show: of
-// modules and BPF programs, generated code that is in no dump, a file that is gone or was replaced.
-// kUnimplemented for a machine that is not disassembled.
+// Errors: kFailedPrecondition, with the reason in one line, if there is no code to show: modules
+// and BPF programs, generated code without a dump, a file that is gone or was replaced.
+// kUnimplemented for a machine without disassembler.
 absl::StatusOr<AnnotatedFunction> Annotate(const profile::Profile& profile, profile::EventId event,
                                            const ChosenFunction& function,
                                            symbolize::Symbolizer& symbolizer, Syntax syntax);
 
-// Asks `symbolizer` all that Annotate asks it for a function, whatever the event and the syntax:
-// for who keeps the answers. Errors likewise. Cost: a look-up an instruction, of its line.
+// Makes all requests to `symbolizer` that Annotate makes for a function, with any event and syntax,
+// so that a caching symbolizer stores the answers. Errors: as Annotate. Cost: a line look-up per
+// instruction.
 absl::Status LookUpCode(const profile::Profile& profile, profile::SymbolId function,
                         symbolize::Symbolizer& symbolizer);
 

@@ -24,13 +24,13 @@ using profile::Row;
 using profile::SymbolId;
 
 constexpr size_t kNearShown = 4;
-constexpr size_t kLongestCompared = 200;  // letters of a name
+constexpr size_t kLongestCompared = 200;  // bytes of a name
 
 std::string WithoutParameters(std::string_view name) {
   return query::SimplifiedName(name, {.strip_args = true});
 }
 
-// The function whose code the row interrupted; kNoSymbol: unknown.
+// Returns the function whose code the row's samples interrupted; kNoSymbol if unknown.
 SymbolId Interrupted(const Profile& profile, const Row& row) {
   const auto lines = profile.LinesOf(profile[row.self]);
   return lines.empty() ? kNoSymbol : lines.back().symbol;
@@ -118,8 +118,8 @@ class Chooser {
                      near.empty() ? "" : absl::StrCat("; near: ", absl::StrJoin(near, ", "))));
   }
 
-  // Those that contain the name first, then those that are spelt alike; heavier ones before
-  // lighter.
+  // Returns up to kNearShown names: first those that contain `name`, then those spelt alike; within
+  // each kind, closer and heavier ones first.
   std::vector<std::string> NearNames(std::string_view name) const {
     struct Near {
       bool contains;

@@ -1,4 +1,4 @@
-// Which functions of a profile to annotate.
+// Chooses the functions of a profile to annotate.
 
 #pragma once
 
@@ -13,25 +13,24 @@ namespace profiler::annotate {
 
 struct ChosenFunction {
   profile::SymbolId symbol{};
-  uint64_t period = 0;  // of the samples that interrupted it, those of calls inlined there too
+  uint64_t period = 0;  // own period, including that of functions inlined into it
   uint64_t samples = 0;
 };
 
-// The functions called `name` that were interrupted, in all images, the heaviest first; without
-// parameters it may stand for each of its overloads. The heaviest function of all for "".
+// Returns the sampled functions called `name`, in all images, the heaviest first. A name without
+// parameters matches all its overloads. "" returns the heaviest function of the event.
 //
-// Errors, each of one line: kNotFound where nothing was interrupted there, with names that are
-// near, or why a function of that name has no samples.
+// Errors, each of one line: kNotFound if no such function has samples; the message suggests similar
+// names, or says why a function of that name has no samples.
 absl::StatusOr<std::vector<ChosenFunction>> ChooseFunctions(const profile::Profile& profile,
                                                             profile::EventId event,
                                                             std::string_view name);
 
-// The functions with the most of the event's samples, the heaviest first; at most `count`.
+// Returns the functions with the most of the event's samples, the heaviest first; at most `count`.
 std::vector<ChosenFunction> HeaviestFunctions(const profile::Profile& profile,
                                               profile::EventId event, size_t count);
 
-// All functions whose names are known and that were interrupted, whatever the event, those with the
-// most samples first.
+// Returns all named functions with samples of any event, in order of their samples.
 std::vector<profile::SymbolId> InterruptedFunctions(const profile::Profile& profile);
 
 }  // namespace profiler::annotate

@@ -92,7 +92,7 @@ class CapstoneDisassembler : public Disassembler {
   }
 
  private:
-  static constexpr size_t kWidth = 4;  // bytes of an instruction
+  static constexpr size_t kWidth = 4;  // bytes per instruction
 
   CapstoneDisassembler() = default;
   static bool IsBranch(unsigned id) {

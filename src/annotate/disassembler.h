@@ -1,5 +1,5 @@
-// Machine code as text, one instruction at a time: by Zydis on x86, by Capstone on AArch64. (Zydis
-// knows AVX-512, which Debian's Capstone does not, and glibc's string functions are made of it.)
+// Prints machine code, one instruction at a time: with Zydis on x86, with Capstone on AArch64.
+// (glibc's string functions use AVX-512, which Zydis decodes and Debian's Capstone does not.)
 
 #pragma once
 
@@ -14,25 +14,25 @@
 
 namespace profiler::annotate {
 
-// Of x86: "mov %rsp, %rbp" or "mov rbp, rsp". Other machines have one syntax.
+// Syntax of x86: "mov %rsp, %rbp" or "mov rbp, rsp". Other machines have one syntax.
 enum class Syntax : uint8_t { kAtt, kIntel };
 
 struct Instruction {
   uint32_t size = 0;  // bytes; never 0
   std::string text;
-  bool valid = true;               // else `text` is "(bad)" and decoding goes on behind it
-  std::optional<uint64_t> target;  // where it jumps to or calls, where it says so itself
-  std::optional<uint64_t> data;    // what it reads or writes at a distance from itself
+  bool valid = true;               // false if not decoded; then `text` is "(bad)"
+  std::optional<uint64_t> target;  // address of a direct jump or call
+  std::optional<uint64_t> data;    // address of data, if relative to the instruction
 };
 
-// Not thread-safe. Any bytes are safe to decode.
+// A disassembler for one machine. Any bytes are safe to decode. Not thread-safe.
 class Disassembler {
  public:
-  // `machine` is EM_X86_64, EM_386 or EM_AARCH64. kUnimplemented for others.
+  // Makes a disassembler for EM_X86_64, EM_386 or EM_AARCH64. Returns kUnimplemented for others.
   static absl::StatusOr<std::unique_ptr<Disassembler>> Create(uint16_t machine, Syntax syntax);
   virtual ~Disassembler() = default;
 
-  // The instruction at the beginning of `code`, which is not empty and stands at `address`.
+  // Decodes the first instruction of `code`, which must not be empty and lies at `address`.
   virtual Instruction Decode(std::span<const std::byte> code, uint64_t address) = 0;
 };
 

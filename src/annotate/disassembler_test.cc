@@ -18,7 +18,7 @@ std::vector<std::byte> Bytes(std::initializer_list<int> values) {
   return bytes;
 }
 
-// A line an instruction, from address 0x1000 on.
+// Returns one line per instruction, from address 0x1000 on.
 std::string Listing(uint16_t machine, const std::vector<std::byte>& code,
                     Syntax syntax = Syntax::kAtt) {
   auto disassembler = Disassembler::Create(machine, syntax);

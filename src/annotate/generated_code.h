@@ -1,4 +1,4 @@
-// Where the functions of a JIT's dump ran, as far as samples tell.
+// Finds the addresses at which functions of a JIT's dump ran, from the frames of a profile.
 //
 // Private to this package.
 
@@ -13,16 +13,18 @@
 
 namespace profiler::annotate {
 
-// Cost: a pass over the profile's addresses. The profile must outlive it.
+// The functions of a dump that were on a stack. Cost: a pass over the profile's frames. The profile
+// must outlive it.
 class GeneratedCode {
  public:
   GeneratedCode(const profile::Profile& profile, profile::DsoId dso);
 
-  // Its start; the lowest one where it was moved.
+  // Returns the function's start; the lowest one if the function was moved. Nothing if it has no
+  // frame.
   std::optional<uint64_t> StartOf(profile::SymbolId function) const;
 
-  // "name" or "name+0x10" of the function there that was on a stack. Nothing where there was none,
-  // or several in turn.
+  // Returns "name" or "name+0x10" for the function at an address. Empty if no function, or several
+  // in turn, ran there.
   std::string NameAt(uint64_t address) const;
 
  private:
@@ -33,8 +35,8 @@ class GeneratedCode {
   };
 
   const profile::Profile& profile_;
-  std::vector<Loaded> loaded_;  // by start, distinct
-  uint64_t longest_ = 0;        // of them
+  std::vector<Loaded> loaded_;  // by start, without duplicates
+  uint64_t longest_ = 0;        // size of the longest function
 };
 
 }  // namespace profiler::annotate

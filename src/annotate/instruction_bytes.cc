@@ -8,9 +8,9 @@
 namespace profiler::annotate {
 namespace {
 
-constexpr uint64_t kLongestInstruction = 15;  // of x86
+constexpr uint64_t kLongestInstruction = 15;  // bytes, on x86
 
-// Where the code of a place is, as CodeAt takes it.
+// Returns the address that CodeAt takes for a named place.
 std::optional<ElfAddress> AddressOf(const symbolize::Naming& naming) {
   if (naming.address) return naming.address;
   if (naming.functions.empty()) return std::nullopt;

@@ -1,4 +1,4 @@
-// The machine code of single instructions that samples interrupted.
+// Finds the machine code of single instructions that samples interrupted.
 
 #pragma once
 
@@ -15,15 +15,15 @@
 
 namespace profiler::annotate {
 
-// Each frame is looked up once. `profile`, which may grow, and `symbolizer` must outlive it. Not
-// thread-safe.
+// A cache of instructions by frame; each frame is looked up once. `profile`, which may grow, and
+// `symbolizer` must outlive it. Not thread-safe.
 class InstructionBytes {
  public:
   InstructionBytes(const profile::Profile& profile, symbolize::Symbolizer& symbolizer)
       : profile_(profile), symbolizer_(symbolizer) {}
 
-  // The instruction at the frame's address. Empty where Annotate would have no code, and where no
-  // instruction begins there.
+  // Returns the instruction at the frame's address. Empty if Annotate would find no code, or if no
+  // valid instruction begins there.
   std::span<const std::byte> At(profile::FrameId frame);
 
  private:

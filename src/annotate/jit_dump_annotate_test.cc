@@ -1,4 +1,4 @@
-// Functions whose code is in a JIT's dump.
+// Tests functions whose code is in a JIT's dump.
 
 #include <elf.h>
 
@@ -54,7 +54,7 @@ class JitDumpAnnotateTest : public testing::Test {
     files_ = CreateSymbolizer({});
   }
 
-  // The one that the dump has at that place in the order of time.
+  // Adds the dump's function number `code`, in order of time.
   SymbolId Function(std::string_view name, size_t code) {
     const auto codes = files_->JitCodes(
         files_->AddImage({.kind = symbolize::ImageKind::kJitDump, .path = path_, .pid = 7}));
@@ -65,7 +65,7 @@ class JitDumpAnnotateTest : public testing::Test {
     return SymbolId(profile_.symbols.size() - 1);
   }
 
-  // Samples of a function that lies at `start`, so far into it.
+  // Adds samples `distance` bytes into a function that starts at `start`.
   void Add(SymbolId symbol, uint64_t start, uint64_t distance, uint64_t count) {
     profile_.lines.push_back({.symbol = symbol});
     profile_.frames.push_back({.place = FileOffset{profile_[symbol].start.value + distance},
@@ -78,7 +78,7 @@ class JitDumpAnnotateTest : public testing::Test {
                              .period = count});
   }
 
-  // Without the heading.
+  // Returns the listing without its heading.
   std::string Listed(Symbolizer& symbolizer, Syntax syntax = Syntax::kAtt) {
     const auto functions = ChooseFunctions(profile_, EventId{0}, "hot");
     const auto function = Annotate(profile_, EventId{0}, functions->front(), symbolizer, syntax);

@@ -69,7 +69,7 @@ class Listing {
     out_ += '\n';
   }
 
-  // Where it is not that of the last instruction with one.
+  // Appends the line number, unless it equals that of the previous numbered instruction.
   void AppendLineNumber(const AnnotatedInstruction& instruction) {
     const SourceLine& source = instruction.source;
     const bool is_shown =
@@ -110,7 +110,7 @@ class Listing {
     AppendAboutSkid();
   }
 
-  // With `:p` and more the processor itself says which instruction it was.
+  // Says that samples are late. With `:p` or more the processor records the exact instruction.
   void AppendAboutSkid() {
     const std::string_view modifiers =
         std::string_view(function_.event)
@@ -163,7 +163,7 @@ class Listing {
   const AnnotatedFunction& function_;
   const ListingOptions& options_;
   const SourceText& text_of_;
-  const SourceLine* numbered_ = nullptr;  // the last one behind an instruction
+  const SourceLine* numbered_ = nullptr;  // the last line number that was printed
   std::string out_;
 };
 

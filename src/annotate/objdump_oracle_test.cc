@@ -1,4 +1,4 @@
-// Every instruction of the C library that this test runs with, against `objdump -d`.
+// Compares every instruction of this test's C library with `objdump -d`.
 
 #include <elf.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ std::string LibcPath() {
   return {};
 }
 
-// "  2e0f0:\t48 89 e5             \tmov    %rsp,%rbp"
+// A line such as " 2e0f0:\t48 89 e5 \tmov %rsp,%rbp".
 struct Line {
   uint64_t address = 0;
   std::vector<std::byte> code;
@@ -56,14 +56,14 @@ bool Parse(const std::string& line, Line* parsed) {
   return true;
 }
 
-// Without what only lays the text out, and without what objdump says behind it.
+// Removes layout, and objdump's remarks after the instruction.
 std::string Plain(std::string text) {
   text.resize(std::min({text.size(), text.find(" <"), text.find(" # ")}));
   const std::vector<std::string> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
   return absl::StrReplaceAll(absl::StrJoin(words, " "), {{", ", ","}, {" {", "{"}});
 }
 
-// Ours with a jump's target as objdump has it: without 0x.
+// Returns our text, with a jump's target as objdump prints it: without 0x.
 std::string Ours(const Instruction& instruction) {
   std::string text = Plain(instruction.text);
   if (!instruction.target) return text;
@@ -110,7 +110,7 @@ Comparison Compare(const std::string& file, Syntax syntax) {
 
 class ObjdumpOracleTest : public testing::TestWithParam<Syntax> {};
 
-// What differs is as readable in either spelling: `vpcmpb $0x0` for `vpcmpeqb`, `rep stosl` for
+// The remaining differences are equally readable: `vpcmpb $0x0` for `vpcmpeqb`, `rep stosl` for
 // `rep stos %eax, %es:(%rdi)`, `fs:[0x28]` for `fs:0x28`, `shr $0x1` for `shr` or `shr $1`.
 TEST_P(ObjdumpOracleTest, SpellsTheCLibraryAsObjdumpDoes) {
   const std::string libc = LibcPath();

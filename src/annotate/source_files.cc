@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kLargest = size_t{16} << 20;
 
-// "/a/secret and 2 more files"
+// Returns the first file and the number of others: "/a/secret and 2 more files".
 std::string Listed(const std::set<std::string, std::less<>>& files) {
   std::string text = *files.begin();
   if (files.size() == 2) text += " and 1 more file";

@@ -1,11 +1,11 @@
-// The text of source files that debug information names.
+// Reads source files that debug information names.
 //
-// Debug information can name any file, and whoever annotates is often root. A page with source
-// lines is passed on, so a secret of root must not become the source of somebody's program. A file
-// is read only if
+// Debug information can name any file, and annotate often runs as root. A page with source lines is
+// passed on, so a secret of root must not appear as the source of another user's program. A file is
+// read only if
 //
-//   a program or its debug file here, of root or of the user, says that its code comes from it
-//   (a recording alone does not count), and
+//   a local program or its debug file, owned by root or the user, says that its code comes from the
+//   file (a recording's statement does not count), and
 //   the file itself belongs to root or to the user.
 //
 // Not thread-safe.
@@ -31,18 +31,17 @@ namespace profiler::annotate {
 
 class SourceFiles {
  public:
-  // Permits the files that programs here name as the source of the function's instructions.
-  // `symbolizer` is that of Annotate. Cost: a look-up for each file that is new in the image.
+  // Permits the source files of the function's instructions, if local programs name them.
+  // `symbolizer` must be that of Annotate. Cost: a look-up for each new file of the image.
   void Permit(const AnnotatedFunction& function, symbolize::Symbolizer& symbolizer);
 
-  // The text of a line without its line break. None if the file is not there, is not permitted, is
-  // larger than 16 MiB or has no such line. Each file is read once.
+  // Returns the text of a line without its line break. Returns nothing if the file is missing, not
+  // permitted, larger than 16 MiB, or has no such line. Reads each file once.
   std::optional<std::string_view> Line(std::string_view path, uint32_t number);
-  // Line as a function, which must not outlive this.
+  // Returns Line() as a function, which must not outlive this object.
   SourceText Text();
 
-  // A line for a person for each reason why files that are there were not read; none if there was
-  // no such file.
+  // Returns a message for each reason why existing files were not read; empty if all were read.
   std::vector<std::string> Refusals() const;
 
  private:
@@ -55,8 +54,8 @@ class SourceFiles {
   std::set<std::string, std::less<>> permitted_;
   std::set<std::pair<symbolize::ImageId, std::string>> asked_;
   std::map<std::string, File, std::less<>> files_;
-  std::set<std::string, std::less<>> unproved_;   // nothing here names them
-  std::set<std::string, std::less<>> of_others_;  // another user owns them
+  std::set<std::string, std::less<>> unproved_;   // named by no local program
+  std::set<std::string, std::less<>> of_others_;  // owned by another user
 };
 
 }  // namespace profiler::annotate

@@ -9,9 +9,9 @@
 namespace profiler::annotate {
 namespace {
 
-// Zydis writes into a buffer of ours, which does not grow, as it does itself: its characters are a
-// vector whose last one is a NUL. With Zycore's functions for that Zycore would be linked in, of
-// which Debian has no static library.
+// Appends to a Zydis buffer of fixed size, whose characters are a vector that ends with a NUL. Does
+// this itself, because Zycore's functions would have to be linked in, and Debian has no static
+// Zycore.
 ZyanStatus AppendText(ZyanVector& characters, std::string_view text) {
   if (text.size() > characters.capacity - characters.size) {
     return ZYAN_STATUS_INSUFFICIENT_BUFFER_SIZE;
@@ -55,11 +55,11 @@ struct Spelling {
   std::string_view zydis, gnu;
 };
 
-// Of jcc, setcc and cmovcc.
+// Condition codes of jcc, setcc and cmovcc.
 constexpr std::array<Spelling, 6> kConditions = {
     {{"z", "e"}, {"nz", "ne"}, {"nb", "ae"}, {"nbe", "a"}, {"nl", "ge"}, {"nle", "g"}}};
 
-// The AT&T syntax says both widths.
+// AT&T names contain both widths.
 constexpr std::array<Spelling, 6> kConversions = {{{"cbw", "cbtw"},
                                                    {"cwde", "cwtl"},
                                                    {"cdqe", "cltq"},
@@ -67,8 +67,8 @@ constexpr std::array<Spelling, 6> kConversions = {{{"cbw", "cbtw"},
                                                    {"cdq", "cltd"},
                                                    {"cqo", "cqto"}}};
 
-// Where the result goes to another register than the top of the stack, AT&T assemblers have always
-// had these the wrong way round.
+// AT&T assemblers have always swapped these if the result goes to a register other than the top of
+// the stack.
 constexpr std::array<Spelling, 8> kReversed = {{{"fsub", "fsubr"},
                                                 {"fsubr", "fsub"},
                                                 {"fdiv", "fdivr"},
@@ -121,7 +121,7 @@ bool IsRegister(const ZydisDecodedOperand& operand) {
   return operand.type == ZYDIS_OPERAND_TYPE_REGISTER;
 }
 
-// Of the x87: of memory that holds a float, or an integer.
+// Returns the suffix of an x87 memory operand, for a float or an integer.
 std::string_view FpuSuffix(const ZydisDecodedOperand& memory) {
   const bool integer = memory.element_type == ZYDIS_ELEMENT_TYPE_INT;
   switch (memory.size) {
@@ -138,7 +138,7 @@ std::string_view FpuSuffix(const ZydisDecodedOperand& memory) {
   }
 }
 
-// Where no register says how much memory is meant.
+// True if no register operand determines the width of the memory operand.
 bool NeedsWidth(const ZydisFormatterContext& context) {
   const std::span<const ZydisDecodedOperand> operands = VisibleOperands(context);
   const bool has_register = std::any_of(operands.begin(), operands.end(), IsRegister);
@@ -192,13 +192,13 @@ std::string AttMnemonic(const ZydisFormatterContext& context, std::string mnemon
   return mnemonic;
 }
 
-// A `mov` whose immediate or address takes eight bytes.
+// True for a `mov` whose immediate or address has eight bytes.
 bool IsMovabs(const ZydisDecodedInstruction& instruction) {
   return instruction.mnemonic == ZYDIS_MNEMONIC_MOV &&
          (instruction.raw.imm[0].size == 64 || instruction.raw.disp.size == 64);
 }
 
-// Two bytes that do nothing: the 16-bit form of 0x90.
+// True for the 16-bit form of 0x90: two bytes that do nothing.
 bool IsXchgOfAx(const ZydisDecodedInstruction& instruction) {
   return instruction.mnemonic == ZYDIS_MNEMONIC_NOP && instruction.opcode == 0x90 &&
          (instruction.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) != 0;
@@ -227,7 +227,8 @@ std::string_view CastTo(uint16_t bits) {
   }
 }
 
-// What stands in front of the mnemonic and has no effect, as in the fillers between functions.
+// Returns the name of a prefix that has no effect, as in padding between functions; empty for
+// others.
 std::string_view IdlePrefix(uint8_t byte) {
   switch (byte) {
     case 0x26:
@@ -245,8 +246,8 @@ std::string_view IdlePrefix(uint8_t byte) {
   }
 }
 
-// Zydis leaves out a displacement of 0, which some registers cannot do without and fillers have for
-// their length.
+// True if the code contains a displacement of 0, which Zydis omits. Some registers require it, and
+// padding uses it for its length.
 bool HasEncodedZero(const ZydisFormatterContext& context) {
   const ZydisDecodedOperandMem& memory = context.operand->mem;
   return context.instruction->raw.disp.size != 0 && memory.disp.value == 0 &&
@@ -321,13 +322,13 @@ ZyanStatus X86Spelling::PrintMnemonic(const ZydisFormatter*, ZydisFormatterBuffe
   return Append(buffer, ZYDIS_TOKEN_MNEMONIC, mnemonic);
 }
 
-// AT&T marks what is jumped to through a register or memory.
+// Marks indirect jump and call targets with '*', as AT&T does.
 ZyanStatus X86Spelling::PreOperand(const ZydisFormatter*, ZydisFormatterBuffer* buffer,
                                    ZydisFormatterContext* context) {
   const auto& self = *static_cast<const X86Spelling*>(context->user_data);
   const ZydisMnemonic mnemonic = context->instruction->mnemonic;
   if (mnemonic == ZYDIS_MNEMONIC_NOP && IsRegister(*context->operand)) {
-    return ZYDIS_STATUS_SKIP_TOKEN;  // the opcode has room for one
+    return ZYDIS_STATUS_SKIP_TOKEN;  // the opcode encodes a register without using it
   }
   const bool jumps = mnemonic == ZYDIS_MNEMONIC_CALL || mnemonic == ZYDIS_MNEMONIC_JMP;
   const ZydisOperandType type = context->operand->type;
@@ -336,7 +337,7 @@ ZyanStatus X86Spelling::PreOperand(const ZydisFormatter*, ZydisFormatterBuffer* 
   return Append(buffer, ZYDIS_TOKEN_DELIMITER, "*");
 }
 
-// AT&T: %fs:0x0(%rax)
+// Adds the displacement in AT&T syntax: %fs:0x0(%rax).
 ZyanStatus X86Spelling::PrintSegment(const ZydisFormatter* formatter, ZydisFormatterBuffer* buffer,
                                      ZydisFormatterContext* context) {
   const auto& self = *static_cast<const X86Spelling*>(context->user_data);
@@ -345,7 +346,7 @@ ZyanStatus X86Spelling::PrintSegment(const ZydisFormatter* formatter, ZydisForma
   return Append(buffer, ZYDIS_TOKEN_DISPLACEMENT, "0x0");
 }
 
-// Intel: fs:[rax+0x0]
+// Adds the displacement in Intel syntax: fs:[rax+0x0].
 ZyanStatus X86Spelling::FormatMemory(const ZydisFormatter* formatter, ZydisFormatterBuffer* buffer,
                                      ZydisFormatterContext* context) {
   const auto& self = *static_cast<const X86Spelling*>(context->user_data);
@@ -355,7 +356,7 @@ ZyanStatus X86Spelling::FormatMemory(const ZydisFormatter* formatter, ZydisForma
   return Append(buffer, ZYDIS_TOKEN_DISPLACEMENT, "+0x0]");
 }
 
-// Intel: the width of all memory that is read or written.
+// Prints the width of every memory access in Intel syntax.
 ZyanStatus X86Spelling::PrintTypecast(const ZydisFormatter*, ZydisFormatterBuffer* buffer,
                                       ZydisFormatterContext* context) {
   const ZydisDecodedOperand& operand = *context->operand;
@@ -373,7 +374,7 @@ ZyanStatus X86Spelling::PrintRegister(const ZydisFormatter* formatter, ZydisForm
   if (reg < ZYDIS_REGISTER_ST0 || reg > ZYDIS_REGISTER_ST7) {
     return self.register_(formatter, buffer, context, reg);
   }
-  // The top of the stack has its number where the instruction might name another one.
+  // Prints the top of the stack as "st(0)" only if the instruction could name another register.
   const bool is_fixed = context->operand->encoding == ZYDIS_OPERAND_ENCODING_NONE;
   const std::string name = is_fixed ? "st" : "st(" + std::to_string(reg - ZYDIS_REGISTER_ST0) + ")";
   return Append(buffer, ZYDIS_TOKEN_REGISTER, self.att_ ? "%" + name : name);

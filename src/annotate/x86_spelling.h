@@ -1,5 +1,5 @@
-// Instructions of x86 spelled as the GNU tools spell them: people know objdump's `jg` and
-// `nopw 0x0(%rax,%rax,1)`, where Zydis has `jnle` and `nop %ax, (%rax,%rax,1)`.
+// Spells x86 instructions as the GNU tools do: readers know objdump's `jg` and `nopw
+// 0x0(%rax,%rax,1)`; Zydis prints `jnle` and `nop %ax, (%rax,%rax,1)`.
 
 #pragma once
 
@@ -7,7 +7,8 @@
 
 namespace profiler::annotate {
 
-// Zydis's formatter with some of its functions replaced. Not copyable: those find their place here.
+// A Zydis formatter with some of its functions replaced. Not copyable, because these functions hold
+// its address.
 class X86Spelling {
  public:
   // ZYDIS_FORMATTER_STYLE_ATT or ZYDIS_FORMATTER_STYLE_INTEL.
@@ -15,7 +16,7 @@ class X86Spelling {
   X86Spelling(const X86Spelling&) = delete;
   X86Spelling& operator=(const X86Spelling&) = delete;
 
-  // False where it does not fit into `size` bytes, which end with a NUL.
+  // Writes `text` with a NUL at its end. Returns false if it does not fit into `size` bytes.
   bool Format(const ZydisDecodedInstruction& instruction, const ZydisDecodedOperand* operands,
               uint64_t address, char* text, size_t size) const;
 
@@ -37,7 +38,7 @@ class X86Spelling {
 
   ZydisFormatter formatter_;
   bool att_;
-  // What Zydis has for them.
+  // Zydis's own functions, for the cases that are not replaced.
   ZydisFormatterFunc prefixes_ = nullptr, segment_ = nullptr, memory_ = nullptr;
   ZydisFormatterRegisterFunc register_ = nullptr;
 };

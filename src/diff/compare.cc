@@ -12,7 +12,7 @@ class Comparison {
  public:
   explicit Comparison(const CompareOptions& options) : options_(options) {}
 
-  // Of the runs that `key` is matched between, the first ones are those of before.
+  // Adds a key's shares. Its first ids belong to `before`, the others to `after`.
   void Add(const MatchedKey& key, std::span<const Run> before, std::span<const Run> after) {
     Groups groups;
     Row row{.name = std::string(key.name)};
@@ -53,7 +53,7 @@ Diff Judged(std::vector<Row> rows, const CompareOptions& options) {
   Diff diff;
   diff.significant_chance =
       estimate::LargestSignificantChance(changes, options.false_discovery_rate);
-  // What a single row must reach, where none has.
+  // The p-value that a single row must reach if none is significant.
   const double needed =
       std::max(diff.significant_chance,
                options.false_discovery_rate / std::max<double>(1, double(changes.size())));

@@ -1,5 +1,5 @@
-// Which functions, lines or paths changed between two recordings, or two groups of them, by more
-// than chance.
+// Finds functions, lines or paths whose share differs significantly between two recordings, or
+// between two groups of them.
 
 #pragma once
 
@@ -15,36 +15,36 @@ namespace profiler::diff {
 
 struct Row {
   std::string name;
-  estimate::Change share;  // of the event, from 0 to 1
+  estimate::Change share;  // share of the event, from 0 to 1
   // Means over the runs, in the event's unit.
   double before = 0, after = 0;
   bool significant = false;
 };
 
 struct Diff {
-  // Those that changed most, in points of the whole, come first, or those that had most before.
+  // Sorted by change in percentage points, or by share before (CompareOptions::order).
   std::vector<Row> rows;
-  // How likely it is by chance that a row which is called significant changed as much, at most; 0
-  // where none is.
+  // Largest p-value among the significant rows (chance of such a change if nothing differs).
+  // 0 if no row is significant.
   double significant_chance = 0;
-  // Any row whose share changed by this much would be significant in 95 of 100 cases.
+  // A change of any row's share by this much would be significant in 95 of 100 cases.
   double smallest_detectable = 0;
 };
 
-// What rows are in the order of.
+// Order of rows: by size of the change, or by share before.
 enum class RowOrder : uint8_t { kChange, kBefore };
 
 struct CompareOptions {
   Weight weight = Weight::kSelf;
   RowOrder order = RowOrder::kChange;
-  // The part of the rows called significant that may be so by chance.
+  // Largest accepted share of false alarms among the significant rows.
   double false_discovery_rate = 0.01;
 };
 
-// Says of rows, of which all else is known, which are significant, and sorts them.
+// Decides which rows are significant, and sorts them. All other fields must be set.
 Diff Judged(std::vector<Row> rows, const CompareOptions& options);
 
-// At least one run each. Rows with too few samples in all runs to tell anything are left out.
+// Compares two groups of at least one run each. Leaves out rows with too few samples in all runs.
 Diff Compare(std::span<const Run> before, std::span<const Run> after,
              const CompareOptions& options);
 

@@ -40,7 +40,7 @@ Groups PairsOf(const Groups& groups) {
   return pairs;
 }
 
-// The same machines in both, if most of them are.
+// Returns the hosts that are in both groups, if they are at least half of each.
 Groups PairedIfMost(Groups groups) {
   Groups pairs = PairsOf(groups);
   const size_t count = pairs.after.size();
@@ -49,9 +49,8 @@ Groups PairedIfMost(Groups groups) {
   return are_most ? pairs : groups;
 }
 
-// What is known of hosts is judged as if it were normally distributed. Where they have few samples
-// it lies far out some three times as often as that says (tools/fleet_experiment), so less is asked
-// for.
+// Lowers the rate of false alarms. Hosts are judged as if they were normally distributed. With few
+// samples, outliers are about three times as frequent (tools/fleet_experiment).
 CompareOptions Strict(CompareOptions options) {
   options.false_discovery_rate *= 0.3;
   return options;
@@ -65,7 +64,7 @@ class Comparison {
     samples_.after = SamplesOf(groups.after);
   }
 
-  // The first runs that `key` is matched between are those of before.
+  // Adds a key's shares. Its first ids belong to the group before.
   void Add(const MatchedKey& key) {
     OfHosts self = SharesOf(key, Weight::kSelf);
     if (options_.weight == Weight::kSelf) {

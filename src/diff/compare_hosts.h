@@ -1,10 +1,10 @@
-// Which functions take more or less on the machines of one group than on those of another, by more
-// than chance. A machine is a Run, by the name of the host.
+// Finds functions that take more or less on the hosts of one group than on those of another. A host
+// is a Run, named after the host.
 //
-// Unlike runs of one program, hosts are not alike, and a change may be on some of them alone. And
-// what is asked of a fleet is where its CPUs' time goes from one release to the next: where one
-// function takes more, all others have less of the whole, of which nobody wants to hear. So changes
-// are in parts of what the whole was before (src/estimate/host_scale.h, host_change.h).
+// Unlike runs of one program, hosts differ, and a change may affect only some of them. A fleet's
+// users also ask where CPU time goes from one release to the next. If one function takes more, the
+// shares of all others shrink, which is of no interest. So changes are relative to the whole before
+// the change (src/estimate/host_scale.h, host_change.h).
 
 #pragma once
 
@@ -17,15 +17,16 @@ namespace profiler::diff {
 
 struct HostDiff {
   Diff diff;
-  // How many hosts of both groups were compared, each with itself: where half of either group is in
-  // both, and two at least. The others are left out then. 0: group was compared with group.
+  // Number of hosts that were compared with themselves. Hosts are paired if at least half of each
+  // group, and at least two, are in both groups. 0: one group was compared with the other.
   size_t pairs = 0;
+  // Number of hosts without a partner, which were left out; 0 if hosts are not paired.
   size_t left_out = 0;
 };
 
-// At least one host with samples each; others do not count. Rows with too few samples to tell
-// anything, under two a host on average, are left out. Linear in functions times hosts, of which 8
-// bytes are kept each.
+// Compares two groups of at least one host with samples each; ignores hosts without samples. Leaves
+// out rows with fewer than two samples per host on average. Time: linear in functions times hosts.
+// Memory: 8 bytes for each of these.
 HostDiff CompareHosts(std::span<const Run> before, std::span<const Run> after,
                       const CompareOptions& options);
 

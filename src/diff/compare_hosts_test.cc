@@ -18,8 +18,8 @@ using Measured = Run;  // Run is a member of tests
 
 constexpr uint64_t kMillisecond = 1'000'000;
 
-// A host with some hundred samples in each of eight functions and so many in parse, which differ
-// from host to host by a few.
+// Returns a host with some hundred samples in each of eight functions, and `parse` samples in
+// parse. Counts vary a little from host to host.
 Run Host(std::string name, uint64_t parse, uint64_t number) {
   Run run{.name = std::move(name), .event = "cpu-clock"};
   const auto add = [&run](std::string function, uint64_t count) {
@@ -34,7 +34,7 @@ Run Host(std::string name, uint64_t parse, uint64_t number) {
   }
   for (query::Measured& of : run.measured.self) of.samples.samples = run.measured.samples;
   run.measured.total = run.measured.self;
-  // main calls everything.
+  // main calls all of them.
   run.names.emplace_back("main");
   run.measured.self.push_back({.samples = {.samples = run.measured.samples}});
   run.measured.total.push_back(
@@ -64,8 +64,8 @@ TEST(CompareHosts, ShowsWhatGrewAndNotWhatHasLessOfTheWholeForThat) {
   const HostDiff compared = CompareHosts(Hosts("a", 6, 1000), Hosts("b", 6, 3000, 6), {});
   EXPECT_THAT(Significant(compared), ElementsAre("parse"));
   EXPECT_EQ(compared.pairs, 0u);
-  // A third of 8770 samples is 3000 of 10770; of what the whole was before, the others have as much
-  // as they had.
+  // 3000 of 10770 samples, but the change is relative to the whole before it (8770), so the other
+  // functions keep their shares.
   const Row& parse = compared.diff.rows[0];
   EXPECT_NEAR(parse.share.before, 1000. / 8770, 0.003);
   EXPECT_NEAR(parse.share.after, 3000. / 8770, 0.006);

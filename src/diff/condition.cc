@@ -21,7 +21,7 @@ bool Condition::IsMet(const Row& row) const {
   if (!row.significant) return false;
   double change = row.share.difference();
   if (relative) {
-    // What was not there before has grown beyond any part of it.
+    // A function that did not exist before has grown beyond any percentage.
     if (row.share.before == 0) return grows;
     change /= row.share.before;
   }
@@ -55,7 +55,7 @@ absl::StatusOr<Condition> ParseCondition(std::string_view whole) {
   }
   if (!absl::SimpleAtod(View(text), &condition.bound)) return wrong;
   condition.bound /= 100;
-  // "self > -2pt" would be met by whatever is significant and has not shrunk: not what it says.
+  // Refuses "self > -2pt", because any significant row that has not shrunk would meet it.
   if ((condition.bound > 0) != condition.grows && condition.bound != 0) return wrong;
   return condition;
 }

@@ -1,8 +1,8 @@
-// When a comparison is to fail, as a build server is told: "self > +2pt".
+// Parses the condition on which a comparison fails, for build servers: "self > +2pt".
 //
-//   self > +2pt     a function has, significantly, more than two points more of the whole by itself
-//   total > +10%    one takes, with all that it calls, over a tenth more of the whole than before
-//   self < -1pt     one has over a point less
+//   self > +2pt     a function's own share has grown significantly, by more than two points
+//   total > +10%    a function's share with its callees has grown by more than a tenth of itself
+//   self < -1pt     a function's own share has shrunk by more than one point
 
 #pragma once
 
@@ -15,15 +15,16 @@ namespace profiler::diff {
 
 struct Condition {
   Weight weight = Weight::kSelf;
+  // True for '>', false for '<'.
   bool grows = true;
-  double bound = 0;  // of the change: a part of the whole, or relative of what it was
+  double bound = 0;  // change as a share of the whole or, if `relative`, of the share before
   bool relative = false;
 
-  // Of a significant row: others are never said to have changed.
+  // True if a row meets the condition. Rows that are not significant never do.
   bool IsMet(const Row& row) const;
 };
 
-// kInvalidArgument quotes what cannot be read.
+// Parses a condition. Returns kInvalidArgument with the text if it is wrong.
 absl::StatusOr<Condition> ParseCondition(std::string_view text);
 
 }  // namespace profiler::diff

@@ -1,4 +1,4 @@
-// A comparison as JSON (docs/json.md): every row, whether or not it is significant.
+// Formats a comparison as JSON (docs/json.md), with every row, significant or not.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace profiler::diff {
 
-// Pure; thread-safe.
+// Returns the JSON. Pure; thread-safe.
 std::string DiffAsJson(const Diff& diff, std::span<const Run> before, std::span<const Run> after,
                        query::KeyBy by, Weight weight);
 

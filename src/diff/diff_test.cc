@@ -18,10 +18,10 @@ using testing::Not;
 
 using Recorded = Run;
 
-// Functions of a run, with their samples.
+// Names of a run's functions, with their samples.
 using Functions = std::vector<std::pair<std::string, uint64_t>>;
 
-// A recording in which they take turns, a sample each, as far as each has some left.
+// Returns a recording in which the functions alternate; each function's samples are spread evenly.
 Run RunOf(const std::string& name, const Functions& functions) {
   ProfileBuilder builder;
   builder.InOrder().Event("cpu-clock");
@@ -29,7 +29,6 @@ Run RunOf(const std::string& name, const Functions& functions) {
   for (const auto& [function, samples] : functions) most = std::max(most, samples);
   for (uint64_t turn = 0; turn < most; ++turn) {
     for (const auto& [function, samples] : functions) {
-      // Evenly over all turns.
       if (turn * samples / most != (turn + 1) * samples / most) {
         builder.Sample("app", {"main@app", function + "@app"});
       }

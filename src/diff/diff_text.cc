@@ -33,7 +33,8 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
-// A cell of a table in Markdown, where these would end it or begin something.
+// Formats a name as code in a Markdown table, without characters that would end the cell or the
+// code.
 std::string MarkdownCode(std::string_view text) {
   std::string out = "`";
   for (const char c : Printable(text)) {
@@ -44,7 +45,7 @@ std::string MarkdownCode(std::string_view text) {
   return out + '`';
 }
 
-// That samples of a group are missing, if it is more than next to none.
+// Adds a line if at least 0.1 % of a group's samples are missing.
 void AddMissing(std::string_view group, std::span<const Run> runs,
                 std::vector<std::string>& lines) {
   constexpr double kLeast = 0.001;
@@ -61,7 +62,7 @@ void AddMissing(std::string_view group, std::span<const Run> runs,
       100 * missing, group));
 }
 
-// A group of hosts in a line.
+// Describes a group of hosts in one line.
 std::string DescribedHosts(std::string_view group, std::span<const Run> runs) {
   uint64_t samples = 0;
   double period = 0;
@@ -88,7 +89,7 @@ void AddHosts(const HostGroups& hosts, std::span<const Run> before, std::span<co
   lines.push_back("shares are of what the whole was before: what others take does not move them");
 }
 
-// What was compared, a line each.
+// Describes both groups and the result, one line each.
 std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
                                  std::span<const Run> after, const TextOptions& options) {
   std::vector<std::string> lines;
@@ -150,7 +151,7 @@ class Table {
   }
 
  private:
-  // Percentages, change, amounts, name.
+  // Returns percentages, change, amounts, and name.
   Cells CellsOf(const Row& row) const {
     const std::string& event = before_[0].event;
     return {PercentText(row.share.before),

@@ -1,4 +1,4 @@
-// A comparison as text, for a terminal or a review comment:
+// Formats a comparison as text, for a terminal or a review comment:
 //
 //   # before: old.data: 10012 samples, 10.02 s of cpu-clock
 //   # after:  new.data: 10008 samples, 10.02 s of cpu-clock
@@ -8,8 +8,8 @@
 //   # ......  ......  ................  .........  ........  .........  ........
 //     10.14%  13.22%     +3.08 ± 0.81     1.016 s   1.325 s   +0.309 s  parse
 //
-// A change in points is of the whole: from 10 % to 13 % it is 3. What follows ± is half its 95 %
-// interval. Times are means where a group has several runs.
+// Points are percentage points of the whole: from 10 % to 13 % is +3. The number after ± is half of
+// the 95 % confidence interval. Times are means if a group has several runs.
 
 #pragma once
 
@@ -24,21 +24,21 @@
 
 namespace profiler::diff {
 
-// Where the runs are hosts of two groups (compare_hosts.h).
+// Groups of hosts, if the runs are hosts (compare_hosts.h).
 struct HostGroups {
-  std::string before, after;  // what tells them apart: "release=1.2"
+  std::string before, after;  // the groups' conditions: "release=1.2"
   size_t pairs = 0, left_out = 0;
 };
 
 struct TextOptions {
   query::KeyBy by = query::KeyBy::kFunction;
   Weight weight = Weight::kSelf;
-  bool all = false;       // rows that are not significant, too
-  bool markdown = false;  // a table for a review comment
+  bool all = false;       // also rows that are not significant
+  bool markdown = false;  // true for a Markdown table
   std::optional<HostGroups> hosts = {};
 };
 
-// Pure; thread-safe.
+// Returns the text. Pure; thread-safe.
 std::string FormatDiff(const Diff& diff, std::span<const Run> before, std::span<const Run> after,
                        const TextOptions& options);
 

@@ -1,4 +1,4 @@
-// What a command spends in its functions on average, from recordings of several runs of it.
+// Computes a command's average cost by function, from recordings of several runs.
 
 #pragma once
 
@@ -14,19 +14,19 @@ namespace profiler::diff {
 
 struct MeanRow {
   std::string name;
-  estimate::MeanShare share;  // of the event, from 0 to 1
+  estimate::MeanShare share;  // mean share of the event, from 0 to 1
   double amount = 0;          // mean over the runs, in the event's unit
 };
 
 struct Mean {
-  std::vector<MeanRow> rows;  // by what functions have themselves; the heaviest first
-  size_t rare = 0;            // functions with too few samples in all runs to tell anything
+  std::vector<MeanRow> rows;  // by own share, the heaviest first
+  size_t rare = 0;            // number of functions with too few samples in all runs
 };
 
-// At least one run. Pure; thread-safe.
+// Computes means over at least one run. Pure; thread-safe.
 Mean MeanOf(std::span<const Run> runs);
 
-// As a table of some twenty functions, the heaviest, that have half a percent or more:
+// Formats a table of the heaviest functions: at most about twenty, of half a percent or more.
 //
 //   # 3 runs: perf.data.1, perf.data.2, perf.data.3
 //   # 3.190 s of cpu-clock a run, from 3.171 s to 3.204 s

@@ -21,7 +21,7 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
-// "a.data b.data c.data", or of many "a.data b.data … z.data".
+// Returns "a.data b.data c.data"; for many files, "a.data b.data … z.data".
 std::string FilesText(std::span<const Run> runs) {
   constexpr size_t kMostNamed = 4;
   std::vector<std::string> names;
@@ -50,7 +50,7 @@ class MeanTable {
   }
 
  private:
-  // What was run, a line each.
+  // Describes the runs, one line each.
   std::vector<std::string> Preface() const {
     double least = PeriodOf(runs_[0]), most = least;
     for (const Run& run : runs_) {
@@ -83,7 +83,7 @@ class MeanTable {
     }
     const size_t others = mean_.rows.size() - rows.size() + mean_.rare;
     if (others == 0) return rows;
-    // Without what rounding leaves.
+    // max() removes negative remainders of rounding.
     rows.push_back({PercentText(std::max(0.0, 1 - shown)), "",
                     query::AmountText(std::max(0.0, MeanAmount() - shown_amount), event_),
                     absl::StrCat(others, others == 1 ? " other function" : " other functions")});

@@ -1,5 +1,4 @@
-// One recording among others: what it measured, and which of its keys are those of other
-// recordings.
+// A recording to compare with others, and the matching of its keys with theirs.
 //
 // Pure functions; thread-safe.
 
@@ -17,32 +16,32 @@
 
 namespace profiler::diff {
 
-// One recording's event.
+// The measurements of one event in one recording.
 struct Run {
-  std::string name;  // the file's
+  std::string name;  // name of the file
   std::string event;
-  std::vector<std::string> names;  // by key: of a function, a line or a path
+  std::vector<std::string> names;  // by key: a function, a line or a path
   query::Measurement measured;
 };
 
-// What counts for a key: its own samples, or also those of all that it called.
+// The samples that count for a key: its own, or also those of its callees.
 enum class Weight : uint8_t { kSelf, kTotal };
 
-// In all runs together: with fewer nothing can be told, and trying makes it harder to tell it of
-// others.
+// Smallest number of samples in all runs together. Rows with fewer show nothing, and testing them
+// would make other rows harder to judge.
 inline constexpr uint64_t kFewestSamples = 10;
 
-// A key by name, and what each run calls it.
+// A key's name, and its id in each run.
 struct MatchedKey {
-  std::string_view name;             // belongs to a run
-  std::vector<query::KeyId> of_run;  // query::kNoKey where it does not occur
+  std::string_view name;             // points into a run
+  std::vector<query::KeyId> of_run;  // query::kNoKey in runs without it
 };
 
-// Linear in the keys.
+// Matches keys by name. Linear in the keys.
 std::vector<MatchedKey> MatchKeys(std::span<const Run* const> runs);
 
-// What the run has of a key, nothing of query::kNoKey. The share refers to the run; the amount is
-// in the event's unit.
+// Return a key's share of its run, and its amount in the event's unit. Both are 0 for
+// query::kNoKey.
 estimate::RunShare ShareOf(const Run& run, query::KeyId key, Weight weight);
 double AmountOf(const Run& run, query::KeyId key, Weight weight);
 

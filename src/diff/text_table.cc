@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostDots = 60;
 
-// In characters: "±" is two bytes.
+// Counts characters, because "±" has two bytes.
 size_t WidthOf(std::string_view text) {
   return static_cast<size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));

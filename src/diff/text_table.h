@@ -1,10 +1,10 @@
-// A table as a terminal shows it:
+// Formats a table for a terminal:
 //
 //   # Before   After  Function
 //   # ......  ......  ........
 //     10.14%  13.22%  parse
 //
-// Figures stand right, names left.
+// Figures are aligned to the right, names to the left.
 
 #pragma once
 
@@ -18,8 +18,8 @@ namespace profiler::diff {
 
 using Cells = std::vector<std::string>;
 
-// Each row has as many cells as there are headings, of which the last one is a name, and so is what
-// stands from `first_name` on. Pure; thread-safe.
+// Appends a table to `out`. Each row has as many cells as `headings`. The last column and columns
+// from `first_name` on are names. Pure; thread-safe.
 void AppendTable(const Cells& headings, std::span<const Cells> rows, std::string& out,
                  size_t first_name = SIZE_MAX);
 

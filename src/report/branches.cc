@@ -27,7 +27,7 @@ constexpr size_t kCountWidth = 12;   // "Samples"
 constexpr size_t kPercentWidth = 8;  // "Overhead"
 constexpr size_t kPidWidth = 7;      // in "Pid:Command"
 
-// What perf calls code that is in none of the process's mappings: it has tried all other levels.
+// perf's level for code outside the process's mappings, because perf tries all other levels before.
 constexpr profile::Mode kNowhere = profile::Mode::kHypervisor;
 
 class BranchTable {
@@ -63,7 +63,7 @@ class BranchTable {
       for (size_t i = 0; i < widths.size(); ++i) {
         const SortKey key = options_.branch_sort[i];
         texts.push_back(Cell(row, key));
-        // "[.] 0x" and the digits, as perf has it even where there is no "0x".
+        // "[.] 0x" and 16 digits. perf reserves this width even if it prints no "0x".
         const bool unnamed =
             IsSymbol(key) && !functions_[functions_.Interrupted(EndOf(row, key))].named();
         widths[i] = std::max({widths[i], texts.back().size(), unnamed ? kAddressWidth + 6 : 0});
@@ -86,7 +86,7 @@ class BranchTable {
       if (options_.show_samples) AppendNumber(rows_[i].count, kCountWidth + 2, out);
       for (size_t column = 0; column < widths.size(); ++column) {
         out += "  ";
-        // perf fills up all last columns but those of symbols.
+        // perf pads every last column except those of symbols.
         const bool fill = column + 1 < widths.size() || !IsSymbol(options_.branch_sort[column]);
         AppendLeftAligned(cells[i][column], fill ? widths[column] : 0, out);
       }
@@ -99,12 +99,14 @@ class BranchTable {
     return key == SortKey::kSymbolFrom || key == SortKey::kSymbolTo || key == SortKey::kSymbol;
   }
 
-  // The end of the branch that a key is of. Keys of a sample's code mean where it went to.
+  // Returns the end of the branch that a key describes. Keys of ordinary samples describe the
+  // target.
   static FrameId EndOf(const BranchRow& row, SortKey key) {
     return key == SortKey::kSymbolFrom || key == SortKey::kDsoFrom ? row.from : row.to;
   }
 
-  // What a key says of a branch: equal within a row, and in the order of rows of one weight.
+  // A branch's value for a key. Rows are equal if their values are; rows of equal weight are in the
+  // order of these.
   struct Value {
     bool last = false;
     int64_t number = 0;
@@ -136,8 +138,8 @@ class BranchTable {
       const bool unknown = dso.kind == DsoKind::kUnknown;
       return {.last = unknown != FromLastToFirst(key), .text = profile_.text(dso.name)};
     }
-    // Named code first, by where its function starts, then addresses where they ran. As numbers
-    // with a sign: the kernel's come first.
+    // Named code first, by the start of its function; then addresses where they ran. Signed, so
+    // that the kernel's addresses come first.
     const FrameId end = EndOf(row, key);
     const FunctionId id = functions_.Interrupted(end);
     const Function& function = functions_[id];
@@ -145,7 +147,7 @@ class BranchTable {
     return {.last = !function.named(), .number = static_cast<int64_t>(address), .id = id};
   }
 
-  // perf has the DSOs of branches, unlike others, from Z to A.
+  // perf sorts the DSOs of branches, unlike others, from Z to A.
   static bool FromLastToFirst(SortKey key) {
     return key == SortKey::kDsoFrom || key == SortKey::kDsoTo;
   }

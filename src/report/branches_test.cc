@@ -9,7 +9,7 @@ namespace {
 
 using profile::BranchOutcome;
 
-// Three branches of app and one of sh, over one sample.
+// Returns a profile with three branches of app and one of sh, besides one sample.
 ProfileBuilder SomeBranches() {
   ProfileBuilder builder;
   builder.Sample("app", {"main@app"})

@@ -47,7 +47,7 @@ CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
   for (FunctionId id = 0; id < hist.functions().size(); ++id) {
     key_of_function_.push_back(hist.functions()[id].chain_key);
   }
-  key_of_function_.push_back(hist.functions().chain_keys());  // of the others
+  key_of_function_.push_back(hist.functions().chain_keys());  // of hist_.others()
   min_period_ =
       static_cast<uint64_t>(static_cast<double>(hist.total().period) * (*options.threshold / 100));
 }
@@ -74,8 +74,8 @@ CallGraph::ChainPoint CallGraph::PointAt(NodeId node, const Weight& weight, bool
           .weight = weight};
 }
 
-// Caller order: down the trie. Whole chains start below the group's root, the others at the
-// function's outermost points.
+// Returns the starting points in caller order, which leads down the trie. Whole chains start below
+// the group's root, the others at the function's outermost points.
 HugeVector<CallGraph::ChainPoint> CallGraph::StartCallers(size_t row) {
   SplitOwnChains(row);
   HugeVector<ChainPoint> points;
@@ -93,8 +93,8 @@ HugeVector<CallGraph::ChainPoint> CallGraph::StartCallers(size_t row) {
   return points;
 }
 
-// Callee order: up the trie, from the leaves of the row's own samples and from the function's
-// innermost points in all others.
+// Returns the starting points in callee order, which leads up the trie: the leaves of the row's own
+// samples, and the function's innermost points in all others.
 HugeVector<CallGraph::ChainPoint> CallGraph::StartCallees(size_t row) {
   HugeVector<ChainPoint> points;
   const uint32_t bucket = hist_.BucketOfRow(row);
@@ -120,12 +120,12 @@ HugeVector<CallGraph::ChainPoint> CallGraph::StartCallees(size_t row) {
   return points;
 }
 
-// Samples that interrupted the function itself show their whole chain, and are not counted again
-// where the function is a caller. Where the whole chain starts with the function the two are the
-// same.
+// Separates the chains of samples that interrupted the function itself. These show their whole
+// chain, and do not count again as chains from the function. If a whole chain starts with the
+// function, the two are the same chain.
 void CallGraph::SplitOwnChains(size_t row) {
   const uint32_t bucket = hist_.BucketOfRow(row);
-  // Together they are as heavy as the row by itself.
+  // All these chains together are as heavy as the row by itself.
   const bool show_whole =
       options_.type == CallGraphType::kFractal || hist_.rows()[row].self.period >= min_period_;
   for (const uint32_t id : hist_.SamplesOf(row)) {
@@ -148,7 +148,7 @@ void CallGraph::SplitOwnChains(size_t row) {
   SumWholeChains();
 }
 
-// From the nodes where chains end to all above them.
+// Adds the weight of each chain from its last node to all nodes above.
 void CallGraph::SumWholeChains() {
   std::vector<std::pair<NodeId, Weight>> ends;
   for (const NodeId node : whole_.nodes()) ends.emplace_back(node, whole_[node]);
@@ -166,7 +166,7 @@ NodeId CallGraph::InnermostOf(uint32_t bucket, NodeId node) const {
   return kNoNode;
 }
 
-// The nearest node above of the same bucket, else kNoNode.
+// Returns the nearest node above with the same bucket, or kNoNode.
 NodeId CallGraph::SameAbove(NodeId node) const {
   if (!trie_.IsNested(node)) return kNoNode;
   return InnermostOf(hist_.BucketOf(trie_[node].code), trie_[node].parent);
@@ -175,7 +175,7 @@ NodeId CallGraph::SameAbove(NodeId node) const {
 void CallGraph::ForEachNext(const ChainPoint& point, auto&& visit) const {
   if (hist_.options().order == ChainOrder::kCallee) {
     const TrieNode& node = trie_[point.node];
-    // The functions inlined at one address are of one frame.
+    // Functions inlined at one address belong to one frame.
     const bool frame_ends = !hist_.functions()[node.code].inlined;
     const uint32_t frames = point.frames + (frame_ends ? 1 : 0);
     if (!trie_.IsRoot(node.parent) && frames < hist_.options().max_stack) {
@@ -208,7 +208,7 @@ uint64_t CallGraph::MinPeriod(const ChainNode& node) const {
       std::ceil(static_cast<double>(node.below.period) * (*options_.threshold / 100)));
 }
 
-// Adds to the root what follows it at the points `start`, as far as it can be shown.
+// Builds everything below the root that can be shown, from the points `start`.
 void CallGraph::Grow(ChainTree& tree, HugeVector<ChainPoint> start) {
   std::vector<Unfinished> unfinished;
   unfinished.push_back({0, std::move(start)});
@@ -226,8 +226,8 @@ void CallGraph::Grow(ChainTree& tree, HugeVector<ChainPoint> start) {
   }
 }
 
-// Adds to the node's path all that follows it, at its own points `points`, without a branch.
-// Returns the branches at the path's end.
+// Extends the node's path as long as there is only one branch, from its points `points`. Returns
+// the branches at the path's end.
 CallGraph::Parts CallGraph::LengthenPath(ChainNode& node, HugeVector<ChainPoint> points) {
   HugeVector<ChainPoint> next = node.path.empty() ? std::move(points) : NextPoints(points);
   points = {};
@@ -242,7 +242,7 @@ CallGraph::Parts CallGraph::LengthenPath(ChainNode& node, HugeVector<ChainPoint>
   }
 }
 
-// Makes a child of each function at `points`, which follow `node`, that is heavy enough.
+// Makes a child for each function at `points` that is heavy enough. `points` follow `node`.
 CallGraph::Parts CallGraph::Part(std::span<const ChainPoint> points, ChainNode& node) {
   std::vector<Branch> branches;
   branch_of_point_.clear();
@@ -306,10 +306,10 @@ std::vector<size_t> CallGraph::OrderOf(std::span<const ChainNode> children) cons
   return order;
 }
 
-// The order in which perf keeps branches before it sorts them by weight: higher addresses first.
-// perf orders branches of different DSOs by the DSOs' addresses in its own memory, which we cannot
-// know; the order of first use comes close. perf compares an inlined function with any other one by
-// name, which makes no order together with addresses; here inlined functions stand behind.
+// True if perf stores branch `a` before `b`, before it sorts by weight: higher addresses first.
+// perf orders branches of different DSOs by addresses in its own memory, which are unknown here;
+// the order of first use is close to that. perf compares inlined functions with others by name,
+// which is no consistent order together with addresses; so inlined functions come last here.
 bool CallGraph::StoredBefore(FunctionId a, FunctionId b) const {
   const Function& left = hist_.functions()[a];
   const Function& right = hist_.functions()[b];

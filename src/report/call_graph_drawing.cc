@@ -1,12 +1,12 @@
-// The call graph as text. A tree:
+// Draws a call graph as text. A tree:
 //
-//               |                       margin of 12, then 11 a level
-//               ---main                 the only chain there is: no percentage, it is the row's
+//               |                       margin of 12, then 11 per level
+//               ---main                 a single chain: no percentage, because it is the row's
 //                  |
 //                  |--42.00%--parse     a branch that is not the last keeps its line
 //                  |          read      … and a run of functions without a branch
 //                  |
-//                   --40.00%--write     the last one
+//                   --40.00%--write     the last branch
 //                             |
 //                              --39.00%--flush
 
@@ -45,12 +45,12 @@ class Drawing {
   }
 
  private:
-  // The branches of a node that are being drawn.
+  // The branches of a node while they are drawn.
   struct Branches {
     const ChainNode* node;
-    uint64_t whole;   // 100 % of theirs
-    size_t margin;    // how much of the indent they have in common
-    size_t next = 0;  // of the node's children
+    uint64_t whole;   // 100 % of the branches
+    size_t margin;    // length of the branches' common indent
+    size_t next = 0;  // next child of the node
     uint64_t remaining = whole;
     uint64_t shown_count = 0;
   };
@@ -76,7 +76,7 @@ class Drawing {
     flush_();
   }
 
-  // A single chain: its percentage is that of the row.
+  // Draws a single chain, whose percentage is that of the row.
   void DrawTrunk(const ChainNode& trunk, std::string& indent) {
     bool first = true;
     size_t printed = 0;
@@ -96,7 +96,7 @@ class Drawing {
     }
   }
 
-  // Each branch, and what is below it in front of the next one.
+  // Draws each branch, and everything below it before the next one.
   void DrawBranches(const ChainNode& top, uint64_t whole, std::string& indent) {
     std::vector<Branches> path = {{.node = &top, .whole = whole, .margin = indent.size()}};
     while (!path.empty()) {
@@ -140,7 +140,7 @@ class Drawing {
     }
   }
 
-  // Fractal: what is left of the branch's 100 %.
+  // Fractal graphs: draws the remainder of the branch's 100 %.
   void DrawRemaining(const Branches& at, const std::string& indent) {
     if (!fractal() || at.remaining == 0 || at.remaining == at.whole) return;
     const uint64_t below = at.node->below.count;
@@ -153,7 +153,7 @@ class Drawing {
     EndLine();
   }
 
-  // Flat and folded: each place where chains end, heaviest first.
+  // Flat and folded graphs: draws each point where chains end, heaviest first.
   void DrawLists() {
     std::vector<const ChainNode*> ends = Ends();
     std::stable_sort(ends.begin(), ends.end(), [](const ChainNode* a, const ChainNode* b) {
@@ -171,11 +171,11 @@ class Drawing {
     }
   }
 
-  // Nodes where enough chains end, each behind all that is below it.
+  // Returns the nodes where enough chains end. Each follows all nodes below it.
   std::vector<const ChainNode*> Ends() const {
     struct Visit {
       const ChainNode* node;
-      size_t next = 0;  // of its children
+      size_t next = 0;  // next child
     };
     std::vector<const ChainNode*> ends;
     std::vector<Visit> path = {{tree_.data()}};
@@ -195,7 +195,7 @@ class Drawing {
     return ends;
   }
 
-  // The nodes from below the root to `end`.
+  // Returns the nodes from below the root to `end`.
   std::vector<const ChainNode*> PathTo(const ChainNode& end) const {
     std::vector<const ChainNode*> path;
     for (const ChainNode* node = &end; node != tree_.data(); node = &tree_[node->parent]) {

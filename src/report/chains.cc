@@ -18,7 +18,7 @@ namespace {
 using profile::Profile;
 
 struct Remedy {
-  std::string_view reason;  // as the unwinder calls it
+  std::string_view reason;  // the unwinder's text
   std::string_view text;
 };
 constexpr std::array<Remedy, 10> kRemedies = {{
@@ -40,7 +40,7 @@ constexpr std::array<Remedy, 10> kRemedies = {{
 
 constexpr std::string_view kWithoutStack = " more had no user stack (exec or exit)";
 
-// More the kernel copies of no stack: the size is a u16, and a multiple of 8.
+// Largest stack copy of the kernel: the size is a u16 and a multiple of 8.
 constexpr uint64_t kMostStack = 65528;
 
 std::string_view RemedyFor(std::string_view reason, uint64_t copied_stack) {
@@ -52,7 +52,7 @@ std::string_view RemedyFor(std::string_view reason, uint64_t copied_stack) {
   return found == kRemedies.end() ? std::string_view() : found->text;
 }
 
-// Of the kernel's chains; empty where there are none.
+// Returns the line of the kernel's chains; empty if there are none.
 std::string KernelChainsLine(const ChainQuality& chains) {
   if (chains.by_kernel == 0) return {};
   return absl::StrFormat(
@@ -118,7 +118,7 @@ void AppendCut(std::string_view number, double percent, std::string_view reason,
   }
 }
 
-// Appends where the chains of one event are cut.
+// Appends the cuts of one event's chains.
 void AppendCutsByWeight(const Profile& profile, const profile::ChainShares& shares,
                         std::string& text) {
   if (shares.cuts.empty()) return;

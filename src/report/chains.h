@@ -1,4 +1,4 @@
-// How good the call chains of a recording are.
+// Reports the quality of a recording's call chains.
 
 #pragma once
 
@@ -9,18 +9,18 @@
 
 namespace profiler::report {
 
-// Returns, for the top of a report, a line of the unwound chains and one of the kernel's, such as
+// Returns comment lines for the top of a report: one for unwound chains, one for the kernel's:
 //
 //   # Call chains: 99.71% of 51952 are whole by weight (40 guessed), 150 cut
 //   # Chains by frame pointers: 12.50% of 320 are broken (a caller is in no mapping)
 //
-// The weight is that of the rows that the profile has now; the counts are of the whole recording.
-// With several events each has its share. Recordings that do not mark cut chains have shares of the
-// counts. The first line is left out if no chains were unwound, the second if none is broken.
+// Weights are sums over the profile's current rows; counts are of the whole recording. With several
+// events each has its share. If a recording does not mark cut chains, shares are of the counts. The
+// first line is missing if no chains were unwound, the second if none is broken.
 std::string ChainsLine(const profile::Profile& profile);
 
-// Returns the text of `report --chains`: the counts, and by weight where chains are cut, the
-// heaviest image first, each with its remedy. Says so if no chains were unwound.
+// Returns the text of `report --chains`: the counts, and the cuts by weight, the heaviest image
+// first, each with a remedy. Says so if no chains were unwound.
 std::string FormatChains(const profile::Profile& profile);
 
 }  // namespace profiler::report

@@ -16,7 +16,7 @@ profile::Profile With(ChainQuality chains) {
 std::string Line(ChainQuality chains) { return ChainsLine(With(std::move(chains))); }
 std::string Format(ChainQuality chains) { return FormatChains(With(std::move(chains))); }
 
-// Nine light samples have whole chains and one heavy one has not.
+// Returns a profile in which nine light samples have whole chains, and one heavy sample a cut one.
 ProfileBuilder Marked() {
   ProfileBuilder b;
   b.Event("cpu-clock");
@@ -63,7 +63,7 @@ TEST(ChainsTest, TellsByWeightWhereChainsAreCutAndWhatMendsThem) {
       "                       copy more of the stack: --call-graph dwarf,65528\n");
 }
 
-// Recordings of earlier versions count cut chains and do not mark them.
+// Recordings of earlier versions count cut chains but do not mark them.
 TEST(ChainsTest, WithoutMarksChainsAreCounted) {
   const ChainQuality chains{.complete = 950,
                             .guessed = 40,

@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kPidWidth = 7;    // in "Pid:Command"
 constexpr size_t kTimeWidth = 12;  // "56962.100000"
 
-// What a sort key says of rows.
+// A column of a sort key.
 class KeyColumn : public Column {
  public:
   KeyColumn(const Histogram& hist, SortKey key, const ColumnStyle& style)
@@ -57,7 +57,7 @@ class ThreadColumn : public KeyColumn {
     const HistRow& row = hist_.rows()[index];
     const Thread& thread = ThreadOf(row);
     const uint32_t id = key_ == SortKey::kTgid ? thread.pid : thread.tid;
-    // -1: the sample was taken where no thread was left to name.
+    // -1 if the sample was taken after the thread had ended.
     AppendRightAligned(absl::StrCat(static_cast<int32_t>(id)), kPidWidth, out);
     out += ':';
     AppendLeftAligned(NameOf(row), 0, out);
@@ -73,7 +73,7 @@ class ThreadColumn : public KeyColumn {
   }
 };
 
-// Names that many rows have in common: each is laid out once.
+// Names that many rows share. Each is formatted once.
 class NameColumn : public KeyColumn {
  public:
   NameColumn(const Histogram& hist, SortKey key, const ColumnStyle& style, size_t names)
@@ -140,7 +140,7 @@ class SymbolColumn : public KeyColumn {
  public:
   using KeyColumn::KeyColumn;
 
-  // "[.] " and the name, or "[.] 0x" and the digits.
+  // "[.] " and the name, or "[.] 0x" and 16 digits.
   void MakeRoomFor(const HistRow& row) override {
     const Function& function = FunctionOf(row);
     Widen(function.named() ? profile_.text(function.name).size() + 4 : kAddressWidth + 6);
@@ -151,7 +151,7 @@ class SymbolColumn : public KeyColumn {
     AppendSymbol(profile_, function, out);
     if (is_fixed_ && function.named() && out.size() - start > width_) out.resize(start + width_);
   }
-  // An address is not.
+  // AppendCell cuts names itself; addresses are never cut.
   bool IsCut() const override { return false; }
   bool IsFilledUp() const override { return false; }
 };
@@ -180,7 +180,7 @@ class PositionColumn : public KeyColumn {
   }
 };
 
-// What a column of the profile's rows says.
+// A column of values from the profile's rows.
 class DimensionColumn : public KeyColumn {
  public:
   DimensionColumn(const Histogram& hist, SortKey key, const ColumnStyle& style)
@@ -191,7 +191,7 @@ class DimensionColumn : public KeyColumn {
   }
 
  protected:
-  // kNoCpu where the profile has no such column.
+  // Returns kNoCpu if the profile has no such column.
   uint32_t ValueOf(const HistRow& row) const {
     return values_.empty() ? profile::kNoCpu : values_[row.sample];
   }
@@ -202,7 +202,7 @@ class DimensionColumn : public KeyColumn {
   const HugeVector<uint32_t>& values_;
 };
 
-// A number in all its digits, to which perf adds a sign where it is not known: "-001".
+// A number padded with zeros. perf puts a sign in front of an unknown one: "-001".
 class UnitColumn : public DimensionColumn {
  public:
   using DimensionColumn::DimensionColumn;
@@ -225,7 +225,7 @@ class ParallelismColumn : public DimensionColumn {
   }
 };
 
-// Seconds of the samples' clock.
+// A time by the samples' clock, in seconds.
 class TimeColumn : public DimensionColumn {
  public:
   TimeColumn(const Histogram& hist, SortKey key, const ColumnStyle& style)
@@ -246,7 +246,7 @@ class TimeColumn : public DimensionColumn {
   }
 };
 
-// Text that the profile has.
+// A text of the profile.
 class TextColumn : public DimensionColumn {
  public:
   using DimensionColumn::DimensionColumn;
@@ -293,12 +293,12 @@ std::unique_ptr<Column> MakeKeyColumn(const Histogram& hist, SortKey key,
     case SortKey::kCommNoDigit:
     case SortKey::kParent:
       return std::make_unique<TextColumn>(hist, key, style);
-    default:  // of branches alone
+    default:  // keys of branches only
       return nullptr;
   }
 }
 
-// perf shows superfluous columns where there would be no others.
+// True if all columns are superfluous; then perf shows them, because no column would be left.
 bool AllAreSuperfluous(const FieldLayout& layout, const Filter& filter) {
   const std::vector<SortKey> keys = KeysOf(layout.shown);
   return std::all_of(keys.begin(), keys.end(),

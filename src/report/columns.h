@@ -1,12 +1,11 @@
-// The columns of a report's lines: of each field its heading, its width and its cells, in one
-// place.
+// The columns of a report's lines: heading, width and cells of each field.
 //
 //   Children      Self  Command  Symbol
 //   ........  ........  .......  ...........
 //     98.25%    29.63%  worker   [.] spin
 //
-// A new sort key is a class in columns.cc and a line of MakeKeyColumn; numbers are in
-// weight_columns.h.
+// To add a sort key, add a class in columns.cc and a line of MakeKeyColumn. Columns of numbers are
+// in weight_columns.h.
 //
 // Private to this package.
 
@@ -24,24 +23,26 @@
 
 namespace profiler::report {
 
+// A column of a table. Call MakeRoomFor for every row, then AppendHeading, then AppendCell.
 class Column {
  public:
   virtual ~Column() = default;
 
   size_t width() const { return width_; }
-  // Makes room for the row's cell. Of every row, before anything is written.
+  // Widens the column for the row's cell.
   virtual void MakeRoomFor(const HistRow& /*row*/) {}
-  // As wide as the column.
+  // Appends the heading, padded to the column's width.
   virtual void AppendHeading(std::string& out) const = 0;
-  // Whether a cell is text, which must not have the separator of columns in it.
+  // True if a cell is text, in which the separator of columns must be replaced.
   virtual bool IsText() const { return true; }
-  // The cell of row `index` of the histogram. It may be narrower than the column.
+  // Appends the cell of row `index` of the histogram; it may be narrower than the column.
   virtual void AppendCell(size_t index, std::string& out) = 0;
-  // Whether both rows have the same cell, as far as a glance can tell: saves writing it again.
+  // True if both rows have the same cell, so that it need not be formatted again. False if that is
+  // not obvious.
   virtual bool HaveSameCell(const HistRow& /*a*/, const HistRow& /*b*/) const { return false; }
-  // Whether a cell that is wider than the column is cut, as the user has given a width.
+  // True if the user gave a width, so that wider cells are cut.
   virtual bool IsCut() const { return false; }
-  // Whether blanks fill up the cell at the end of a line.
+  // True if the cell is padded with blanks even at the end of a line.
   virtual bool IsFilledUp() const { return true; }
 
  protected:
@@ -50,22 +51,22 @@ class Column {
   size_t width_;
 };
 
-// What the user wants of a column.
+// A user's options for a column.
 struct ColumnStyle {
-  size_t width = 0;          // 0: what it needs
-  bool separated = false;    // numbers are not aligned, as a separator stands behind them
-  bool full_paths = false;   // of images
-  bool fits_address = true;  // a column of images is as wide as an address, where there is any
+  size_t width = 0;          // in characters; 0: as wide as needed
+  bool separated = false;    // a separator follows, so numbers are not aligned
+  bool full_paths = false;   // show paths of images
+  bool fits_address = true;  // make the column of images as wide as an address if it has one
 };
 
-// The columns of a table, not yet widened to its rows. `hist`, `figures` and `options` must outlive
-// them. Without figures there are no columns of them.
+// Makes the columns of a table, not yet widened for its rows. `hist`, `figures` and `options` must
+// outlive them. Leaves out columns of figures if there are none.
 std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist, const HistFigures& figures,
                                                  const ReportOptions& options,
                                                  const FieldLayout& layout);
 
-// The only name that a filter lets through makes the column of names superfluous: perf tells it
-// once, in a comment. Null where the filter is of none or of several.
+// Returns the name if the filter lets only one pass, else null. Then the column of names is
+// superfluous: perf prints the name once, in a comment.
 const std::string* OnlyName(SortKey key, const Filter& filter);
 
 }  // namespace profiler::report

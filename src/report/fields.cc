@@ -83,7 +83,7 @@ void AddOnce(const std::vector<Field>& added, std::vector<Field>& fields) {
   for (const Field& field : added) AddOnce(field, fields);
 }
 
-// Of children and overhead, what stands in front without being asked for.
+// Returns the default shares (children and overhead).
 std::vector<Field> DefaultShares(const std::vector<Field>& sort, bool children) {
   constexpr WeightField kShares[] = {WeightField::kChildren, WeightField::kOverhead,
                                      WeightField::kSys,      WeightField::kUser,
@@ -97,7 +97,7 @@ std::vector<Field> DefaultShares(const std::vector<Field>& sort, bool children) 
   return shares;
 }
 
-// Each share's interval behind it.
+// Adds the interval after each share.
 std::vector<Field> WithIntervals(const std::vector<Field>& fields) {
   std::vector<Field> all;
   for (const Field& field : fields) {
@@ -190,7 +190,7 @@ FieldLayout LayOutFields(const FieldChoice& choice, bool children) {
   if (!replaced) {
     layout.shown = DefaultShares(choice.sort, children);
     layout.order = layout.shown;
-    // Where --sort names them, it says where they count.
+    // --sort decides the position of fields that it names.
     std::erase_if(layout.order, [&](const Field& field) { return Has(choice.sort, field); });
     layout.overhead_is_self = children;
     if (choice.cpu_utilization) {
@@ -201,7 +201,7 @@ FieldLayout LayOutFields(const FieldChoice& choice, bool children) {
   }
   AddOnce(choice.shown.fields, layout.shown);
   for (const Field& field : choice.sort) {
-    // What is only sorted by is not shown where it is not counted.
+    // kChildren is not shown if rows have no weight of callees.
     if (field != Field(WeightField::kChildren) || children) AddOnce(field, layout.shown);
   }
   AddOnce(choice.sort, layout.order);

@@ -1,10 +1,10 @@
-// What a line of a report is made of: numbers, and what its samples have in common.
+// The fields of a report's line: weights, and sort keys that its samples have in common.
 //
 //   Children      Self       Samples  Command  Symbol
 //   └────────weight fields─────────┘  └─sort keys───┘
 //
-// Facts about perf's behaviour: tools/perf/Documentation/perf-report.txt, tools/perf/util/sort.c
-// and what perf 7.2 prints.
+// Facts about perf's behaviour come from tools/perf/Documentation/perf-report.txt,
+// tools/perf/util/sort.c, and output of perf 7.2.
 
 #pragma once
 
@@ -23,26 +23,26 @@ namespace profiler::report {
 // Samples that agree in all sort keys form one row.
 enum class SortKey : uint8_t {
   kPid,   // a thread, shown as "tid:comm" under perf's heading "Pid:Command"
-  kTid,   // the same under the heading "Tid:Command"
+  kTid,   // a thread, with the heading "Tid:Command"
   kTgid,  // a process, shown as "pid:comm"
   kComm,
   kDso,
   kSymbol,
-  // Of samples alone, in columns of a profile's rows: DimensionOf.
+  // Keys of samples, from columns of the profile's rows: DimensionOf.
   kCpu,
-  kParallelism,  // how many threads ran
+  kParallelism,  // number of threads that ran
   kSocket,
   kTime,
   kCgroup,
   kTrace,
   kCommNoDigit,
-  kParent,  // a function on the stack that was asked for
-  // Finer than a function: positions.h. With one of them the table of functions has an entry a
-  // place.
+  kParent,  // the function on the stack that matches --parent
+  // Keys finer than a function: positions.h. With one of them the table of functions has an entry
+  // per position.
   kSrcline,
   kSrcfile,
   kSymoff,
-  // Of the branches of a branch stack: branches.h.
+  // Keys of a branch stack's branches: branches.h.
   kSymbolFrom,
   kSymbolTo,
   kDsoFrom,
@@ -51,76 +51,76 @@ enum class SortKey : uint8_t {
   kCycles,
 };
 
-// What stands above its column.
+// Returns the heading of the key's column.
 std::string_view Heading(SortKey key);
 
-// Whether the key is of branches alone.
+// True if only branches have the key.
 inline bool IsOfBranch(SortKey key) { return key >= SortKey::kSymbolFrom; }
-// Whether it can be one of ReportOptions::branch_sort.
+// True if the key can be in ReportOptions::branch_sort.
 inline bool TellsBranches(SortKey key) { return IsOfBranch(key) || key <= SortKey::kSymbol; }
 
 enum class WeightField : uint8_t {
-  kChildren,  // percent, of a row and all that it called
-  kOverhead,  // percent, as the next four: of a row itself
+  kChildren,  // percent, of a row and its callees
+  kOverhead,  // percent, of a row itself, as are the next four
   kSys,       // … in the kernel
   kUser,
   kGuestSys,  // … in the kernel of a guest
   kGuestUser,
   kSamples,
   kPeriod,
-  // How far chance can have moved the samples; no row goes by these.
+  // Statistical margins of the weights. Rows are never sorted by them.
   kChildrenInterval,
   kOverheadInterval,
-  kRank,  // by a row's own weight: rows of the same rank cannot be told apart
+  kRank,  // by own weight; rows whose order is uncertain share a rank
 };
 
 using Field = std::variant<WeightField, SortKey>;
 
-// Whether it says how far chance can have moved a share.
+// True if the field is a statistical margin.
 inline bool IsFigure(const Field& field) {
   const auto* weight = std::get_if<WeightField>(&field);
   return weight != nullptr && *weight >= WeightField::kChildrenInterval;
 }
 
-// A list of fields as --sort and --fields take it.
+// A list of fields as given to --sort and --fields.
 struct FieldList {
-  std::vector<Field> fields;  // each once
-  bool is_added = false;      // "+": to those that there are without the option
+  std::vector<Field> fields;  // without duplicates
+  bool is_added = false;      // text began with "+": adds to the default fields
 };
 
-// "overhead,comm,dso,symbol" and perf's other spellings ("sym"). kInvalidArgument names the unknown
-// field, or says that there is none.
+// Parses "overhead,comm,dso,symbol" and perf's other spellings ("sym"). Returns kInvalidArgument,
+// which names the unknown field, or says that there is none.
 absl::StatusOr<FieldList> ParseFields(std::string_view text);
 
-// The sort keys of a list, in their order.
+// Returns the sort keys of a list, in order.
 std::vector<SortKey> KeysOf(const std::vector<Field>& fields);
-// The sort keys of a text. kInvalidArgument also where it has none.
+// Parses sort keys. Returns kInvalidArgument also if there are none.
 absl::StatusOr<std::vector<SortKey>> ParseSortKeys(std::string_view text);
 
-// The column of a profile's rows that a key of samples is told by.
+// Returns the column of the profile's rows that contains a key of samples; nothing for other keys.
 std::optional<profile::Dimension> DimensionOf(SortKey key);
 
-// What is typed as --sort and --fields, and other options that ask for columns.
+// The options that ask for columns: --sort, --fields and others.
 struct FieldChoice {
   std::vector<Field> sort;
   FieldList shown;  // empty: not given
   bool cpu_utilization = false;
   bool samples = false;
   bool period = false;
-  bool intervals = false;  // beside the shares
+  bool intervals = false;  // next to the shares
 };
 
+// The columns of a report, and the order of its rows.
 struct FieldLayout {
   std::vector<Field> shown;
-  std::vector<Field> order;  // rows are in the order of the first, then of the next …
-  // Whether kOverhead stands beside kChildren, by its own name or "Self".
+  std::vector<Field> order;  // sort rows by the first of these, then by the next …
+  // True if kOverhead is next to kChildren, and so has the heading "Self".
   bool overhead_is_self = false;
 };
 
-// As perf lays them out. Weights that are not named stand in front, and rows go by them first;
-// where
-// --sort names any of them, those that it does not name are left out. --fields is all that is
-// shown, and what --sort names beside it; rows go by --sort first.
+// Lays out the fields as perf does. Default weights come first, and rows are sorted by them. If
+// --sort names any of them, the others are left out. --fields replaces the defaults, and --sort
+// adds its fields; then rows are sorted by --sort first.
 FieldLayout LayOutFields(const FieldChoice& choice, bool children);
 
 }  // namespace profiler::report

@@ -23,7 +23,7 @@ std::string Text(const std::vector<Field>& fields) {
   return text;
 }
 
-// "shown | order", where rows have the weight of what they called.
+// Returns "shown | order" of rows with the weight of callees.
 std::string Layout(std::string_view sort, std::string_view fields = "", FieldChoice choice = {}) {
   if (!sort.empty()) choice.sort = ParseFields(sort)->fields;
   if (!fields.empty()) choice.shown = *ParseFields(fields);

@@ -32,13 +32,13 @@ class FunctionTable::Builder {
       interrupted_[static_cast<uint32_t>(branch.from)] = true;
       interrupted_[static_cast<uint32_t>(branch.to)] = true;
     }
-    // Most unnamed addresses are of one frame.
+    // Most unnamed addresses belong to one frame.
     const size_t unnamed = CountUnnamed();
     table_.functions_.reserve(2 * unnamed + 2 * profile.symbols.size());
     if (!nowhere_in_order_) unnamed_.reserve(unnamed);
   }
 
-  // To be called some frames before Add: look-ups of unnamed addresses miss all caches.
+  // Call it some frames before Add, because look-ups of unnamed addresses miss all caches.
   void Prefetch(const Frame& frame) const {
     if (frame.line_count == 0 && !nowhere_in_order_) {
       unnamed_.prefetch({frame.dso, frame.ip.value});
@@ -72,8 +72,9 @@ class FunctionTable::Builder {
 
   bool Nowhere(const Frame& frame) const { return profile_[frame.dso].kind == DsoKind::kUnknown; }
 
-  // Of code without frame pointers most addresses are nowhere. Where they stand in order, as those
-  // of sums do, they are told apart by a look at the last one.
+  // Counts the unnamed frames. In code without frame pointers most addresses are in no mapping. If
+  // they are sorted, as those of sums are, comparing with the last one is enough to find
+  // duplicates.
   size_t CountUnnamed() {
     size_t unnamed = 0;
     const Frame* last = nullptr;
@@ -100,7 +101,7 @@ class FunctionTable::Builder {
     }
   }
 
-  // A name, the shown name of its image, and a mode: what a row shows of a function.
+  // The part of a function that a row shows: its name, the shown name of its image, and its mode.
   using NameKey = std::tuple<StringId, StringId, profile::Mode>;
 
   StringId ImageNameOf(DsoId dso) const {
@@ -119,7 +120,7 @@ class FunctionTable::Builder {
     return id;
   }
 
-  // 0 where positions do not matter.
+  // Returns 0 if positions do not matter.
   PositionId PositionOf(const Frame& frame, SymbolId symbol, const Line& line) {
     if (table_.positions_ == nullptr) return 0;
     Line position = line;
@@ -131,7 +132,7 @@ class FunctionTable::Builder {
     const PositionId position = PositionOf(frame, symbol, instruction);
     FunctionId& first = real_[static_cast<uint32_t>(symbol)];
     if (first == kNoFunction) {
-      // The rows of equal names are one, at whichever addresses the functions are.
+      // Functions of equal names share a row, whatever their addresses.
       first = first_of_name_.try_emplace(KeyOf(symbol, frame), kNoFunction).first->second;
     }
     if (table_.positions_ == nullptr && first != kNoFunction) return first;
@@ -141,7 +142,7 @@ class FunctionTable::Builder {
     }
     if (*id == kNoFunction) {
       const Symbol& named = profile_[symbol];
-      // Call graphs do not tell positions apart.
+      // Call graphs do not distinguish positions.
       const uint32_t chain_key =
           first == kNoFunction ? table_.chain_keys_++ : table_.functions_[first].chain_key;
       *id = New({.name = named.name,
@@ -156,7 +157,7 @@ class FunctionTable::Builder {
     return *id;
   }
 
-  // Inlined functions have no position of their own, so call graphs compare their names alone.
+  // Inlined functions have no address of their own, so call graphs compare only their names.
   FunctionId Inlined(const Line& line, FunctionId real, const Frame& frame) {
     const StringId name = profile_[line.symbol].name;
     const PositionId position = PositionOf(frame, line.symbol, line);

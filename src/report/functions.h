@@ -1,22 +1,22 @@
-// What a report groups by. A frame is an address; a report speaks of functions.
+// The functions that a report groups by. A frame is an address; a report shows functions.
 //
-//   frame → functions at its address: the real one, then what was inlined into it, outermost first
-//   frame → the function that a sample interrupted there is counted for (never an inlined one)
+//   frame → functions at its address: the real one, then functions inlined into it, outermost first
+//   frame → the function that a sample there is counted for (never an inlined one)
 //
-// Two functions are the same where
+// Two functions are equal if
 //   real      they have the same name and mode, in images that are shown by the same name
-//   inlined   likewise
+//   inlined   as for real ones
 //   unnamed   they have the same address in the same DSO
-// and, where the report sorts by keys finer than a function, they are at the same position
-// (positions.h): the instruction's line for a real function, for an inlined one its own.
+// and, if the report sorts by keys finer than a function, if they are at the same position
+// (positions.h): a real function at the instruction's line, an inlined one at its own line.
 //
 // perf tells functions of one name apart by their addresses, and so shows rows that look the same:
-// static functions of several files, code that a JIT compiles anew, a function that was inlined
+// static functions of several files, code that a JIT compiles again, a function that was inlined
 // into several others.
 //
-// As in perf (tools/perf/util/machine.c, hist.c; Linux 7.2) an unnamed *interrupted* address is
-// counted at its position in the image's file, and an unnamed address in a call chain at its
-// runtime address.
+// As in perf (tools/perf/util/machine.c, hist.c; Linux 7.2), an unnamed *interrupted* address is
+// counted at its offset in the image's file, and an unnamed address in a call chain at its runtime
+// address.
 
 #pragma once
 
@@ -39,17 +39,17 @@ struct Function {
   profile::DsoId dso{};
   profile::Mode mode = profile::Mode::kUnknown;
   bool inlined = false;
-  uint32_t chain_key = 0;  // call graphs merge functions of the same key
-  uint64_t address = 0;    // unnamed: what is shown; else where the (real) function starts
+  uint32_t chain_key = 0;  // call graphs merge functions with equal keys
+  uint64_t address = 0;    // unnamed: the address shown; else the start of the (real) function
 
   bool named() const { return name != StringId::kEmpty; }
 };
 
-// Which name of an image is shown.
+// The name by which an image is shown.
 enum class ImageNames : bool { kShort, kPaths };
 
-// Built once for a profile, in time linear in its frames. Keeps no reference to it, unless
-// `positions` asks for any.
+// The functions of a profile. Built in time linear in the profile's frames. Refers to the profile
+// only if `positions` asks for any.
 class FunctionTable {
  public:
   FunctionTable(const profile::Profile& profile, bool inlines, const PositionKeys& positions = {},
@@ -59,23 +59,24 @@ class FunctionTable {
   uint32_t size() const { return static_cast<uint32_t>(functions_.size()); }
   uint32_t chain_keys() const { return chain_keys_; }
 
-  // Outermost first; never empty.
+  // Returns the functions at a frame, outermost first; never empty.
   std::span<const FunctionId> At(profile::FrameId frame) const {
     const FunctionId& at = at_[static_cast<uint32_t>(frame)];
     if (at < kLists) return {&at, 1};
     const FunctionId* const list = &lists_[at - kLists];
     return {list + 1, *list};
   }
-  // To be called some time before At.
+  // Loads memory that At() needs; call it some time before.
   void Prefetch(profile::FrameId frame) const {
     __builtin_prefetch(&at_[static_cast<uint32_t>(frame)]);
   }
-  // Only of frames that a row of the profile has as its `self`, or a branch as one of its ends.
+  // Returns the function that a sample at the frame is counted for. Valid only for frames that are
+  // a row's `self` or an end of a branch.
   FunctionId Interrupted(profile::FrameId frame) const {
     return interrupted_[static_cast<uint32_t>(frame)];
   }
 
-  // Null unless asked for.
+  // Returns the positions; null unless requested.
   const PositionTable* positions() const { return positions_.get(); }
   PositionId PositionOf(FunctionId id) const { return position_of_[id]; }
 
@@ -85,12 +86,12 @@ class FunctionTable {
   std::unique_ptr<PositionTable> positions_;
   std::vector<PositionId> position_of_;  // by function; empty without positions_
   HugeVector<Function> functions_;
-  // By frame. Most frames are of one function: theirs. From kLists on, where in lists_ the number
-  // of functions is, which they follow.
+  // By frame. Most frames have one function: its id. Other frames have kLists plus an index into
+  // lists_, which contains the number of functions and then their ids.
   static constexpr uint32_t kLists = uint32_t{1} << 31;
   HugeVector<uint32_t> at_;
   std::vector<uint32_t> lists_;
-  HugeVector<FunctionId> interrupted_;  // by frame; kNoFunction where nothing was
+  HugeVector<FunctionId> interrupted_;  // by frame; kNoFunction without samples
   uint32_t chain_keys_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
-// Where the values that have fields of their own stand among the other features.
+// Numbers of the features that RecordingHeader has fields for, to order them among the others.
 constexpr int kSampleTimeFeature = 21, kClockidFeature = 23, kClockDataFeature = 29;
 
 class HeaderText {
@@ -100,10 +100,10 @@ void AppendTimes(const RecordingHeader& header, HeaderText& out) {
   }
 }
 
-// perf writes these without a space before the colon.
+// perf prints no space before the colon of these lines.
 void AppendClockResolution(const RecordingHeader& header, HeaderText& out) {
   if (header.clock_resolution_ns) {
-    // The figure that perf calls MHz is the resolution in picoseconds.
+    // perf prints the resolution in picoseconds, and calls it MHz.
     absl::StrAppend(&out.text(), "# clockid frequency: ", *header.clock_resolution_ns * 1000,
                     " MHz\n");
   }
@@ -116,7 +116,7 @@ void AppendClock(const RecordingHeader& header, HeaderText& out) {
   }
 }
 
-// Those with numbers in [begin, end).
+// Appends the features with numbers in [begin, end).
 void AppendFeatures(const RecordingHeader& header, int begin, int end, HeaderText& out) {
   const auto stop = header.features.lower_bound(end);
   for (auto feature = header.features.lower_bound(begin); feature != stop; ++feature) {

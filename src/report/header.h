@@ -1,7 +1,7 @@
-// What stands above a report: facts about the recording and the machine, and counts of its records.
-// The layouts are those of `perf report --header` and `perf report --stats`
-// (tools/perf/util/header.c, tools/perf/util/hist.c; Linux 7.2). The values are handed in: a report
-// knows no file format.
+// Formats the text above a report: facts about the recording and the machine, and counts of its
+// records. The layouts are those of `perf report --header` and `perf report --stats`
+// (tools/perf/util/header.c, tools/perf/util/hist.c; Linux 7.2). Callers pass the values, so that a
+// report depends on no file format.
 
 #pragma once
 
@@ -19,15 +19,15 @@ namespace profiler::report {
 struct EventDescription {
   std::string name;
   std::vector<uint64_t> ids;
-  // What its attributes say, e.g. {"type", "1 (PERF_TYPE_SOFTWARE)"}, in the order shown.
+  // The attributes in the order shown, e.g. {"type", "1 (PERF_TYPE_SOFTWARE)"}.
   std::vector<std::pair<std::string, std::string>> fields;
 };
 
-// Empty and unset values leave out their lines.
+// The values of a header. Empty and unset values omit their lines.
 struct RecordingHeader {
-  std::string captured_on;  // as ctime(3) has it, without the line break
+  std::string captured_on;  // text of ctime(3) without its line break
   uint32_t version = 1;
-  uint64_t data_offset = 0;  // in the file, bytes; 0: this and the next two are not known
+  uint64_t data_offset = 0;  // offset in the file in bytes; 0: this and the next two are unknown
   uint64_t data_size = 0;
   uint64_t features_offset = 0;
   std::string hostname;
@@ -43,30 +43,30 @@ struct RecordingHeader {
   std::vector<EventDescription> events;
   std::optional<uint64_t> clock_resolution_ns;
   std::string clock;           // e.g. "monotonic (1)"
-  std::string reference_time;  // one instant on the wall clock and on the recording's clock
+  std::string reference_time;  // one instant by the wall clock and by the recording's clock
   std::optional<uint64_t> first_sample_ns;
   std::optional<uint64_t> last_sample_ns;
-  // Lines about further features of the file, without "# " in front, by the feature's number: that
-  // is the order in which they stand, these and the above.
+  // Lines about further features of the file, without the leading "# ", by feature number. All
+  // features are printed in order of their numbers.
   std::map<int, std::vector<std::string>> features;
   std::vector<std::string> missing_features;
 };
 
-// The block between two lines of "# ========".
+// Returns the block between two lines of "# ========".
 std::string FormatRecordingHeader(const RecordingHeader& header);
 
-// The line that stands there instead when nobody asked for the header.
+// Returns the line that is printed instead if the header was not requested.
 std::string_view RecordingHeaderHint();
 
-// A kind of record and how many there were: {"SAMPLE", 5323}.
+// A kind of record and its number: {"SAMPLE", 5323}.
 struct RecordCount {
   std::string name;
   uint64_t count = 0;
-  uint64_t lost_samples = 0;  // of an event: as its LOST_SAMPLES records say
+  uint64_t lost_samples = 0;  // for an event: number in its LOST_SAMPLES records
 };
 
-// `perf report --stats`: all records, then the samples of each event. Zero counts are left out, the
-// order is kept.
+// Returns the text of `perf report --stats`: all records, then the samples of each event, in the
+// given order. Omits zero counts.
 std::string FormatStats(const std::vector<RecordCount>& records,
                         const std::vector<RecordCount>& samples_by_event);
 

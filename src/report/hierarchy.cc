@@ -77,7 +77,7 @@ void Hierarchy::Nest(Level& outer, const Level& inner) {
   }
 }
 
-// A row is there for the sake of those in it.
+// Shows a row if it contains a row that is shown. Widens the columns for all shown rows.
 void Hierarchy::DecideWhatIsShown() {
   for (size_t depth = levels_.size(); depth-- > 0;) {
     Level& level = levels_[depth];
@@ -126,7 +126,7 @@ void Hierarchy::AppendRows(RowGraphs& graphs, std::string& out, absl::FunctionRe
   }
 }
 
-// perf compares as floats.
+// Compares as floats, because perf does.
 bool Hierarchy::IsHeavyEnough(const Level& level, size_t row) const {
   const Histogram& hist = *level.hist;
   const double percent = Percent(hist.rows()[row].children.period, hist.total().period);

@@ -1,4 +1,4 @@
-// Rows within rows, a level for each sort key:
+// Rows within rows, with a level for each sort key:
 //
 //       Overhead  Command / Symbol
 //   ............  ..............
@@ -7,8 +7,8 @@
 //        50.00%     [.] parse
 //        25.00%     [.] read
 //
-// Each level is a table of its own, by the keys up to its own, so that a row has the weight of
-// whatever it has in common, also where that is what functions called.
+// Each level is a table by the keys up to its own. So a row has the weight of all samples that have
+// these keys in common, including the weight of callees.
 //
 // Private to this package.
 
@@ -29,19 +29,19 @@
 
 namespace profiler::report {
 
-// What it is made of must outlive it. Not thread-safe.
+// A hierarchy of rows. All constructor arguments must outlive it. Not thread-safe.
 class Hierarchy {
  public:
-  // `events`: the leader and the members of a group. `settled`: of the last level.
+  // `events`: the leader and members of a group. `settled`: options of the last level.
   Hierarchy(const profile::Profile& profile, const FunctionTable& functions,
             std::span<const profile::EventId> events, const HistOptions& settled,
             const ReportOptions& options, const FieldLayout& layout);
 
-  // The last level, whose rows have call graphs.
+  // Returns the last level, whose rows have call graphs.
   const Histogram& leaves() const { return *levels_.back().hist; }
 
   void AppendHeadings(std::string& out) const;
-  // Calls `flush` after each row of the first level, and within its call graphs.
+  // Appends the rows. Calls `flush` after each row of the first level, and within its call graphs.
   void AppendRows(RowGraphs& graphs, std::string& out, absl::FunctionRef<void()> flush);
 
  private:
@@ -49,7 +49,7 @@ class Hierarchy {
     std::unique_ptr<Histogram> hist;
     std::unique_ptr<HistFigures> figures;
     std::vector<std::unique_ptr<Column>> columns;  // of weights, then of the level's key
-    std::vector<std::vector<uint32_t>> below;      // by row: the rows of the next level in it
+    std::vector<std::vector<uint32_t>> below;      // by row: its rows in the next level
     std::vector<bool> is_shown;                    // by row
   };
 
@@ -66,7 +66,7 @@ class Hierarchy {
 
   static constexpr size_t kIndent = 3;
 
-  // With the columns of all levels as wide as they need to be, and none left out.
+  // Options without the filter and widths, so that all columns are shown and as wide as needed.
   const ReportOptions options_;
   const std::string separator_;
   const double percent_limit_;

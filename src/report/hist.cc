@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
 
-// The same with sort keys that tell apart where in a function code is.
+// Assigns buckets when a sort key is finer than a function (srcline, srcfile, symoff).
 void BucketPositions(const Profile& profile, const FunctionTable& functions,
                      const HistOptions& options, HugeVector<uint32_t>& buckets) {
   std::map<std::vector<uint32_t>, uint32_t> known;
@@ -43,7 +43,8 @@ void BucketPositions(const Profile& profile, const FunctionTable& functions,
   }
 }
 
-// Functions that the sort keys cannot tell apart share a bucket.
+// Assigns a bucket to each function. Functions that the sort keys do not distinguish share one.
+// Returns an empty list if the keys distinguish all.
 HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functions,
                              const HistOptions& options) {
   if (functions.positions() == nullptr && options.SortsBy(SortKey::kSymbol) &&
@@ -56,7 +57,8 @@ HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functi
     return buckets;
   }
   if (options.SortsBy(SortKey::kSymbol)) {
-    // Without the dso as a key, a name or an unnamed address is the same in all of them.
+    // Without the dso as a key, equal names in all DSOs share a bucket, and so do equal unnamed
+    // addresses.
     absl::flat_hash_map<uint64_t, uint32_t> unnamed;
     absl::flat_hash_map<std::tuple<StringId, profile::Mode, bool>, uint32_t> named;
     for (FunctionId id = 0; id < functions.size(); ++id) {
@@ -103,10 +105,10 @@ class Histogram::Builder {
   }
 
  private:
-  // What the group at hand knows of a bucket.
+  // A bucket's state in the current group.
   struct InGroup {
     uint32_t row = kNone;
-    uint32_t on_path = 0;  // how often it is on the stack where the walk is
+    uint32_t on_path = 0;  // number of its functions on the walk's current stack
   };
   class RowSums;
   class TrieGrowth;
@@ -117,7 +119,8 @@ class Histogram::Builder {
     uint32_t buckets = hist_.buckets_.empty() ? hist_.functions_.size() : 0;
     for (const uint32_t bucket : hist_.buckets_) buckets = std::max(buckets, bucket + 1);
     in_group_.assign(buckets, {});
-    // From the bottom up, functions that are too light to be drawn may lead to others that are not.
+    // In callee order, functions that are too light to be drawn may lead to others that are not, so
+    // all have nodes.
     if (options().children && options().order == ChainOrder::kCaller && hist_.buckets_.empty()) {
       has_nodes_.resize(buckets);
     }
@@ -140,7 +143,7 @@ class Histogram::Builder {
   void AddStacksOf(std::span<const uint32_t> samples);
   void ChooseNodes();
 
-  // Has `visitor` see each stack and then its sample.
+  // Lets `visitor` see each stack and then its sample.
   void Walk(std::span<const uint32_t> samples, auto& visitor) {
     constexpr size_t kAhead = 8;
     for (size_t i = 0; i < samples.size(); ++i) {
@@ -151,7 +154,7 @@ class Histogram::Builder {
     walk_.End(visitor);
   }
 
-  // Its row, made where it is new.
+  // Returns the bucket's state in this group. Adds its row if it is new.
   InGroup& RowFor(FunctionId function, uint32_t bucket, uint32_t sample) {
     InGroup& at = in_group_[bucket];
     if (at.row == kNone) {
@@ -162,14 +165,14 @@ class Histogram::Builder {
     return at;
   }
 
-  // Gives the row of the function that a sample interrupted the sample.
+  // Adds a sample to the row of the function that it interrupted.
   HistRow& CountSelf(uint32_t sample_id) {
     const Row& sample = profile_.rows[sample_id];
     const FunctionId function = hist_.functions_.Interrupted(sample.self);
     const InGroup& at = RowFor(function, hist_.BucketOf(function), sample_id);
     HistRow& row = hist_.rows_[at.row];
     row.self += WeightOf(sample);
-    // Where it is on the stack, it is counted there.
+    // Functions on the stack get this sample's `children` when the walk leaves them.
     if (at.on_path == 0) row.children += WeightOf(sample);
     if (options().chains) row_of_sample_[sample_id] = at.row;
     if (options().modes) {
@@ -179,8 +182,7 @@ class Histogram::Builder {
     return row;
   }
 
-  // Counts the members' samples in the rows of the same keys. Rows that only members have are
-  // appended.
+  // Adds the members' samples to the rows with the same keys. Appends rows that only members have.
   void JoinRows(std::span<const EventId> members) {
     RowNumbers numbers(hist_);
     for (const HistRow& row : hist_.rows_) numbers.Of(row);
@@ -228,21 +230,22 @@ class Histogram::Builder {
     hist_.samples_by_row_ = MakeIndex(row_of_sample_, rank, chained);
   }
 
-  // No chain is heavier than its row.
+  // Returns the number of first rows that may have call graphs, because no chain is heavier than
+  // its row.
   size_t CountChained() const {
     size_t chained = hist_.rows_.size();
     while (chained > 0 && !MayBeDrawn(hist_.rows_[chained - 1].children.period)) --chained;
     return chained;
   }
 
-  // One more, as percentages are rounded.
+  // True if a row or branch of this period may be drawn. Adds 1, because percentages are rounded.
   bool MayBeDrawn(uint64_t period) const {
     const double least = static_cast<double>(hist_.total_.period) * (options().chains_from / 100);
     return static_cast<double>(period) + 1 >= least;
   }
 
-  // Puts row order[i] at i, one cycle of the permutation after the other: a second table of rows
-  // would be what the whole report's peak of memory is.
+  // Moves row order[i] to i, along the cycles of the permutation. A second table of rows would set
+  // the report's peak of memory.
   void MoveRows(const HugeVector<uint32_t>& order) {
     HugeVector<HistRow>& rows = hist_.rows_;
     std::vector<bool> moved(order.size(), false);
@@ -259,7 +262,7 @@ class Histogram::Builder {
     }
   }
 
-  // Turns "item → row → rank" around, for ranks below `end`; kNone is no row, or no rank.
+  // Inverts "item → row → rank" for ranks below `end`; kNone means no row, or no rank.
   static Index MakeIndex(const HugeVector<uint32_t>& row_of, const HugeVector<uint32_t>& rank,
                          size_t end) {
     auto next = HugeVector<uint32_t>::Zeros(end + 1);
@@ -280,14 +283,15 @@ class Histogram::Builder {
   const SampleGroups groups_;
 
   StackWalk walk_;
-  std::vector<bool> has_nodes_;   // by bucket, within the group at hand; empty: all have
-  size_t first_row_ = 0;          // of the group at hand
+  std::vector<bool> has_nodes_;   // by bucket, in the current group; empty: all have nodes
+  size_t first_row_ = 0;          // of the current group
   HugeVector<InGroup> in_group_;  // by bucket
   HugeVector<uint32_t> row_of_node_;
   HugeVector<uint32_t> row_of_sample_;
 };
 
-// Adds up the rows of one group: a function has the samples of its outermost places' subtrees.
+// Sums up the rows of one group. A function has the samples of the subtrees below its outermost
+// frames.
 class Histogram::Builder::RowSums {
  public:
   RowSums(Builder& builder, uint32_t first)
@@ -337,9 +341,9 @@ class Histogram::Builder::RowSums {
 
  private:
   struct Passed {
-    Weight before;  // of all samples before
+    Weight before;  // sum of all earlier samples
     uint32_t bucket = 0;
-    uint32_t deepest = 0;  // function in the subtree
+    uint32_t deepest = 0;  // depth of the deepest function in the subtree
   };
 
   static void SetDepth(HistRow& row, uint32_t depth) {
@@ -349,14 +353,14 @@ class Histogram::Builder::RowSums {
 
   Builder& builder_;
   const FunctionTable& functions_;
-  const uint32_t first_;  // sample
+  const uint32_t first_;  // the group's first sample
   const bool callers_below_;
   Weight sum_;                // of the samples so far
-  std::vector<Passed> path_;  // the first depth_ of them
+  std::vector<Passed> path_;  // the first depth_ entries are valid
   uint32_t depth_ = 0;
 };
 
-// Grows the trie by one group.
+// Adds one group to the trie.
 class Histogram::Builder::TrieGrowth {
  public:
   explicit TrieGrowth(Builder& builder)
@@ -407,8 +411,8 @@ class Histogram::Builder::TrieGrowth {
  private:
   struct PathStep {
     NodeId node;
-    NodeId others;    // among its children
-    uint32_t bucket;  // of the function that has the node; kNone: of others
+    NodeId others;    // child of `node` for functions without nodes
+    uint32_t bucket;  // of the node's function; kNone: of others
   };
 
   NodeId OthersBelow(PathStep& above) {
@@ -447,9 +451,9 @@ void Histogram::Builder::AddStacksOf(std::span<const uint32_t> samples) {
   Walk(samples, growth);
 }
 
-// Decides which functions of the group at hand have nodes: those that may be drawn in one of its
-// graphs. No branch is heavier than the row of its function: an inlined function with another row
-// and the same chain_key is in another image, so another function stands above it.
+// Decides which functions of the current group have nodes: those that may be drawn in one of its
+// graphs. No branch is heavier than the row of its function. (An inlined function with another row
+// and the same chain_key is in another image, so another function is above it.)
 void Histogram::Builder::ChooseNodes() {
   if (has_nodes_.empty()) return;
   for (size_t i = first_row_; i < hist_.rows_.size(); ++i) {
@@ -467,8 +471,8 @@ Histogram::Histogram(const Profile& profile, const FunctionTable& functions, Eve
   Builder(*this, event).Build(members);
 }
 
-// Rows of their own samples need no frames beyond the interrupted one: drawing callers stops in
-// time.
+// For rows without children, frames beyond the interrupted one do not matter, so all are kept;
+// drawing callers stops at max_stack.
 StackWalk::Keep KeptEnd(const HistOptions& options) {
   if (options.order == ChainOrder::kCaller) return StackWalk::Keep::kOutermost;
   return options.children ? StackWalk::Keep::kInnermost : StackWalk::Keep::kAll;

@@ -23,7 +23,7 @@ using query::Measurement;
 
 namespace {
 
-// The rows of a histogram as what samples are counted for.
+// The rows of a histogram as keys of samples.
 class HistKeys : public query::SampleKeys {
  public:
   HistKeys(const Histogram& hist, EventId event);
@@ -42,7 +42,7 @@ class HistKeys : public query::SampleKeys {
   class Builder;
 
   struct Range {
-    KeyId own = kNoKey;  // of rows that the filter leaves out
+    KeyId own = kNoKey;  // kNoKey for rows that the filter removes
     uint32_t first = 0, size = 0;
   };
 
@@ -51,7 +51,7 @@ class HistKeys : public query::SampleKeys {
   std::vector<KeyId> keys_;
 };
 
-// Walks the stacks as the histogram did.
+// Finds the keys of each sample by walking the stacks as the histogram did.
 class HistKeys::Builder {
  public:
   explicit Builder(HistKeys& keys)
@@ -76,7 +76,7 @@ class HistKeys::Builder {
     }
   }
 
-  // Of StackWalk.
+  // ---- visitor of StackWalk
   void Prefetch(FrameId frame) const { hist_.functions().Prefetch(frame); }
   uint32_t Enter(FrameId frame) {
     for (const FunctionId function : hist_.functions().At(frame)) path_.push_back(KeyOf(function));
@@ -100,7 +100,7 @@ class HistKeys::Builder {
     range.size = static_cast<uint32_t>(keys_.keys_.size()) - range.first;
   }
 
-  // Each once: a function may call itself.
+  // Adds a key once, because a function may call itself.
   void Meet(KeyId key) {
     if (met_[key] == now_) return;
     met_[key] = now_;
@@ -111,9 +111,9 @@ class HistKeys::Builder {
   const Histogram& hist_;
   const Profile& profile_;
   RowNumbers numbers_;
-  uint32_t row_ = 0;  // of the profile
+  uint32_t row_ = 0;  // index in the profile's rows
   std::vector<KeyId> path_;
-  std::vector<uint32_t> met_;  // by key: in which row last, counted from 1
+  std::vector<uint32_t> met_;  // by key: number of the last row that met it, from 1
   uint32_t now_ = 0;
 };
 
@@ -122,7 +122,7 @@ HistKeys::HistKeys(const Histogram& hist, EventId event) : hist_(hist) {
   Builder(*this).Build(event);
 }
 
-// By row.
+// Returns the rank of each row.
 std::vector<uint32_t> RanksOf(const Histogram& hist, const std::vector<RowFigures>& rows) {
   std::vector<double> lows;
   for (const RowFigures& row : rows) lows.push_back(row.self.interval.low);

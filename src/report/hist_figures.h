@@ -1,4 +1,4 @@
-// How far chance can have moved the rows of a histogram, and which rows it leaves in no order.
+// Computes confidence intervals for the rows of a histogram, and their ranks.
 //
 // Private to this package.
 
@@ -14,7 +14,7 @@
 
 namespace profiler::report {
 
-// A share of all from 0 to 1, in which the samples around each gap stand for what is missing in it.
+// A share of all samples, from 0 to 1. Missing samples are estimated from those around each gap.
 struct ShareFigures {
   double share = 0;
   estimate::Interval interval;
@@ -22,28 +22,28 @@ struct ShareFigures {
 
 struct RowFigures {
   ShareFigures self;
-  ShareFigures children;  // as `self` where rows are not accumulated
-  // 1, and as many more as rows surely have more of their own; 0: it has none.
+  ShareFigures children;  // equals `self` if rows are not accumulated
+  // 1 plus the number of rows whose own weight is certainly larger; 0 without samples of its own.
   uint32_t rank = 0;
 };
 
-// Two rows of which the samples do not tell which one has more of its own.
+// Two neighbouring rows whose order by own weight is uncertain.
 struct Tie {
   size_t row = 0, next = 0;
-  uint64_t samples = 0;  // so many would tell
+  uint64_t samples = 0;  // number of samples needed to rank them
 };
 
 struct HistFigures {
-  // As the histogram's; empty where no chance is in them, or where the order of the event's samples
-  // is not known.
+  // Figures by row of the histogram. Empty if counts are exact, or if the order of the event's
+  // samples is unknown.
   std::vector<RowFigures> rows;
-  bool is_count = false;    // no chance is in them
-  double missing_part = 0;  // of the samples, from 0 to 1
-  std::optional<Tie> tie;   // the heaviest
+  bool is_count = false;    // true if counts are exact: there is no confidence interval
+  double missing_part = 0;  // share of the samples, from 0 to 1
+  std::optional<Tie> tie;   // the heaviest pair; none if all rows are ranked
 };
 
-// The profile has the order of its samples (Profile::order). Takes four bytes for each row of the
-// profile and each function on its stack.
+// Computes the figures. The profile must have the order of its samples (Profile::order). Memory:
+// four bytes per row of the profile and function on its stack.
 HistFigures FiguresOf(const Histogram& hist, profile::EventId event);
 
 }  // namespace profiler::report

@@ -1,4 +1,4 @@
-// A row of a report, and what decides which rows there are.
+// The row of a report, and the options that determine the rows.
 
 #pragma once
 
@@ -17,16 +17,17 @@ namespace profiler::report {
 using query::Weight;
 using query::WeightOf;
 
+// A row: samples that agree in all sort keys.
 struct HistRow {
-  FunctionId function = kNoFunction;  // the first seen of the row: names its dso and symbol
+  FunctionId function = kNoFunction;  // first function seen: names the dso and symbol
   profile::ThreadId thread{};         // names its comm, pid and tid
-  uint32_t sample = 0;       // of profile.rows: has what the row has in the columns it goes by
-  uint16_t chain_depth = 0;  // the longest chain it was seen with
+  uint32_t sample = 0;                // index in profile.rows; has the row's values of columns
+  uint16_t chain_depth = 0;           // of the longest chain seen
   Weight self;
-  Weight children;  // includes self; equal to it where rows are not accumulated
+  Weight children;  // includes self; equal to it if rows are not accumulated
 };
 
-// Of a row's own period, by where its samples were.
+// A row's own period by the mode of its samples.
 struct ModePeriods {
   uint64_t sys = 0, user = 0, guest_sys = 0, guest_user = 0;
 
@@ -38,25 +39,25 @@ struct ModePeriods {
   }
 };
 
-// What one event has of a row.
+// A row's weights of one event.
 struct EventWeights {
   Weight self;
   Weight children;
   ModePeriods modes;  // only with HistOptions::modes
 };
 
-// What the rows are made of, in full. `order` and `children` are settled: ReportOptions may leave
-// them open.
+// Complete options of the rows. ReportOptions may leave `order` and `children` open; here they are
+// decided.
 struct HistOptions {
   std::vector<SortKey> sort;
   bool children = false;
-  bool chains = false;     // call graphs will be drawn…
-  double chains_from = 0;  // … of rows of at least so many percent
+  bool chains = false;     // true if call graphs will be drawn …
+  double chains_from = 0;  // … of rows with at least this percentage
   ChainOrder order = ChainOrder::kCaller;
   uint32_t max_stack = 127;
-  // As FieldLayout::order; empty: by children, self, then the sort keys.
+  // See FieldLayout::order. Empty: by children, self, then the sort keys.
   std::vector<Field> row_order;
-  bool modes = false;  // the periods by mode are summed up
+  bool modes = false;  // true if periods are summed up by mode
   Filter filter;
   ColumnFilter column_filter;
   std::string symbol_part;

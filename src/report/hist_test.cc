@@ -19,8 +19,8 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 
-// Chains of few functions, some of them heavy, with recursion, calls that were inlined, and samples
-// that interrupted something that is not on the stack.
+// Returns random chains of few functions, some of them heavy, with recursion and inlined calls.
+// Some samples interrupt a function that is not on their stack.
 Profile RandomProfile(std::mt19937& random) {
   ProfileBuilder builder;
   const auto below = [&](uint32_t end) { return static_cast<uint32_t>(random() % end); };
@@ -89,7 +89,7 @@ TEST(HistogramTest, AGraphIsTheSameWhereFunctionsTooLightToBeDrawnHaveNoNodes) {
   EXPECT_GT(lines, 10'000);
 }
 
-// What a row is, as text.
+// Returns a row's key as text.
 std::string RowText(const Profile& profile, profile::ThreadId thread, const Function& function) {
   return std::string(profile.text(profile[thread].comm)) + ' ' +
          std::string(profile.text(profile[function.dso].name)) + ' ' +
@@ -97,10 +97,10 @@ std::string RowText(const Profile& profile, profile::ThreadId thread, const Func
          std::to_string(function.address);
 }
 
-// With its own weight and that with what it called.
+// Row key → (own weight, weight with callees).
 using Rows = std::map<std::string, std::pair<uint64_t, uint64_t>>;
 
-// By going through every chain.
+// Computes the rows by going through every chain.
 Rows RowsByHand(const Profile& profile, const FunctionTable& functions) {
   Rows rows;
   for (const Row& row : profile.rows) {

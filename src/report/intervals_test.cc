@@ -1,4 +1,4 @@
-// How sure the rows of a report are: as columns, and as JSON.
+// Tests confidence intervals of a report's rows: as columns, and in JSON.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kRounds = 200;
 
-// a and b in turn, with a c of its own after each ten of them; all called by main.
+// Returns samples of a and b in turn, with one of c after every ten; main calls all three.
 ProfileBuilder TwoAlikeAndOneLess() {
   ProfileBuilder builder;
   builder.InOrder();
@@ -26,7 +26,7 @@ ProfileBuilder TwoAlikeAndOneLess() {
   return builder;
 }
 
-// What stands below the count of all.
+// Returns the report from the line after the event count on.
 std::string Table(ProfileBuilder& builder, ReportOptions options) {
   options.sort = {SortKey::kSymbol};
   options.show_intervals = true;

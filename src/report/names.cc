@@ -31,7 +31,7 @@ using profile::Unnamed;
 using query::Weight;
 using query::WeightOf;
 
-constexpr size_t kAddressesShown = 10;  // of an image
+constexpr size_t kAddressesShown = 10;  // per image
 
 bool HasFunctionStart(const Frame& frame) {
   return frame.unnamed != Unnamed::kNamed && frame.line_count != 0;
@@ -114,13 +114,13 @@ std::string_view Remedy(const Dso& dso, Unnamed reason) {
   return "";
 }
 
-// What goes into one heading: addresses of one image without a symbol, for one reason.
+// Addresses of one image without a symbol, for one reason: they share a heading.
 struct Group {
   DsoId dso{};
   Unnamed reason{};
-  Weight weight;                                            // of what was interrupted there
-  size_t frames = 0;                                        // addresses, of callers too
-  std::vector<std::pair<uint64_t, std::string>> addresses;  // weight, what to call it
+  Weight weight;                                            // of samples interrupted there
+  size_t frames = 0;                                        // addresses, including callers'
+  std::vector<std::pair<uint64_t, std::string>> addresses;  // (weight, text)
 };
 
 class Unresolved {
@@ -150,7 +150,7 @@ class Unresolved {
     Weight self;
   };
 
-  // All frames of the event's chains, each stack node once.
+  // Finds all frames of the event's chains. Visits each stack node once.
   void FindFrames() {
     std::vector<bool> visited(profile_.stacks.size(), false);
     for (const Row& row : profile_.rows) {
@@ -169,7 +169,7 @@ class Unresolved {
 
   void MakeGroups() {
     absl::flat_hash_map<std::pair<DsoId, Unnamed>, size_t> known;
-    // Frames of one function that has no name are listed as one.
+    // Frames of one unnamed function are listed together.
     absl::flat_hash_map<std::tuple<size_t, std::string>, size_t> known_addresses;
     for (uint32_t i = 0; i < profile_.frames.size(); ++i) {
       const Frame& frame = profile_.frames[i];
@@ -192,7 +192,7 @@ class Unresolved {
     });
   }
 
-  // The start of its function; else where it is in the file, or in memory.
+  // Returns the start of the frame's function; without one, the offset in the file, or the address.
   std::string AddressText(const Frame& frame) const {
     if (HasFunctionStart(frame)) {
       return std::string(profile_.text(profile_[profile_.LinesOf(frame).back().symbol].name));

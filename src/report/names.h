@@ -1,4 +1,4 @@
-// How much of a recording has names, and what would mend the rest.
+// Reports how much of a recording has names, and remedies for the rest.
 
 #pragma once
 
@@ -8,16 +8,16 @@
 
 namespace profiler::report {
 
-// One line for the top of an event's rows, by the weight of the interrupted instructions:
+// Returns a line for the top of an event's rows, by the weight of the interrupted instructions:
 //
 //   # Names: 65.25% by symbol, 33.86% by function start only, 0.89% without (see --unresolved)
 //
-// Empty where all have a symbol.
+// Empty if all have a symbol.
 std::string NamesLine(const profile::Profile& profile, profile::EventId event);
 
-// `report --unresolved`: for each event the images with addresses that no symbol covers, in samples
-// or call chains, the heaviest first; why that is, what would mend it, and the heaviest addresses.
-// Says so where there are none.
+// Returns the text of `report --unresolved`. For each event it lists images with addresses without
+// a symbol, in samples or call chains, the heaviest first, with reason, remedy, and the heaviest
+// addresses. Says so if every address has a symbol.
 std::string FormatUnresolved(const profile::Profile& profile);
 
 }  // namespace profiler::report

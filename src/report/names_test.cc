@@ -12,7 +12,7 @@ namespace {
 using profile::EventId;
 using profile::Unnamed;
 
-// Gives the frames of a DSO this reason; those with a name keep it as a stand-in.
+// Sets the reason for the unnamed frames of a DSO. Frames with a name keep it as a stand-in.
 void SetReason(profile::Profile& profile, std::string_view dso, Unnamed reason) {
   for (profile::Frame& frame : profile.frames) {
     if (profile.text(profile[frame.dso].name) == dso) frame.unnamed = reason;

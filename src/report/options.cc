@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, ChainValue> kValues[] = {{"percent", Chain
                                                                {"period", ChainValue::kPeriod},
                                                                {"count", ChainValue::kCount}};
 
-// Sets what `word` stands for; false where it is no word that we know.
+// Sets the option that `word` names. Returns false if the word is unknown.
 bool ApplyWord(std::string_view word, CallGraphOptions& options) {
   const auto sets = [word](const auto& words, auto& value) {
     const auto found = std::find_if(std::begin(words), std::end(words),

@@ -1,6 +1,6 @@
-// What a report shows and how: the choices of `perf report`, as values.
+// The options of a report, like those of `perf report`.
 //
-// Facts about perf's behaviour: tools/perf/Documentation/perf-report.txt,
+// Facts about perf's behaviour come from tools/perf/Documentation/perf-report.txt and
 // tools/perf/util/callchain.c (Linux 7.2).
 
 #pragma once
@@ -22,33 +22,33 @@ namespace profiler::report {
 
 enum class CallGraphType : uint8_t {
   kGraph,    // a tree; percentages of the whole
-  kFlat,     // one list a chain
+  kFlat,     // one list per chain
   kFractal,  // a tree; percentages of the branch above
-  kFolded,   // one line a chain
+  kFolded,   // one line per chain
   kNone,
 };
 
-// Which end of a chain stands at the top: the interrupted function or the outermost caller.
+// The function at the top of a call graph: the interrupted one or the outermost caller.
 enum class ChainOrder : uint8_t { kCallee, kCaller };
 
 enum class ChainValue : uint8_t { kPercent, kPeriod, kCount };
 
 struct CallGraphOptions {
   CallGraphType type = CallGraphType::kGraph;
-  // Branches below this percentage are left out. Unset: the percent limit, or 0.5 without one.
+  // Smallest percentage of branches that are shown. Unset: the percent limit, or 0.5 without one.
   std::optional<double> threshold;
-  // Unset: kCaller with accumulated rows, else kCallee.
+  // Unset: kCaller if rows are accumulated, else kCallee.
   std::optional<ChainOrder> order;
   ChainValue value = ChainValue::kPercent;
-  size_t print_limit = 0;  // entries at one branching point; 0: all
+  size_t print_limit = 0;  // entries per branching point; 0: all
 };
 
 using query::ColumnFilter;
 using query::Filter;
 
-// Events that belong together (`perf record -e '{cycles,instructions}'`).
+// A group of events that were counted together (`perf record -e '{cycles,instructions}'`).
 struct EventGroup {
-  std::string name;                      // "anon group"; empty: the events are grouped only here
+  std::string name;                      // "anon group"; empty if only the report groups them
   std::vector<profile::EventId> events;  // the leader first
 
   bool Has(profile::EventId event) const {
@@ -57,52 +57,53 @@ struct EventGroup {
 };
 
 struct ReportOptions {
-  // What rows are told apart by.
+  // Keys that distinguish rows.
   std::vector<SortKey> sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};
-  // --sort and --fields as they were typed, which decide on columns and order; empty: `sort`. Their
-  // keys are those of `sort`.
+  // Parsed --sort and --fields, which determine columns and order; their keys are those of `sort`.
+  // Empty: `sort` does.
   std::vector<Field> sort_fields;
   FieldList fields;
-  // For events of which the profile has branches: those are the rows, without call graphs.
+  // Keys for events with branches, whose rows are branches without call graphs.
   std::vector<SortKey> branch_sort = {SortKey::kComm, SortKey::kDsoFrom, SortKey::kSymbolFrom,
                                       SortKey::kSymbolTo, SortKey::kCycles};
-  // The events of a group share one table, with a column of each, or else have a table each. No
-  // event is in two groups.
+  // Groups of events; no event is in two of them. If joined, a group's events share one table with
+  // a column each; else each has its own table.
   std::vector<EventGroup> groups;
   bool join_groups = true;
-  // Accumulated rows: a function has the weight of all samples that it, or anything it called, was
-  // interrupted in. Only for events with call chains; unset: for all that have them.
+  // True for accumulated rows: a function has the weight of its own samples and of its callees'.
+  // Only events with call chains can have them; unset: all of these do.
   std::optional<bool> children;
   CallGraphOptions call_graph;
-  double percent_limit = 0;   // rows below it are left out
+  double percent_limit = 0;   // in percent; lighter rows are left out
   bool show_samples = false;  // the column of sample counts
   bool show_period = false;
-  // How far chance can have moved the shares. The profile has the order of its samples.
+  // Adds confidence intervals. The profile must have the order of its samples.
   bool show_intervals = false;
-  bool show_cpu_utilization = false;  // the columns of shares in the kernel and outside
-  bool hierarchy = false;             // rows within rows, a level for each sort key
-  std::string separator;              // between columns, instead of blanks; empty: blanks
-  std::vector<size_t> widths;         // of columns, from the first on; 0: what it needs
+  bool show_cpu_utilization = false;  // shares in the kernel and outside
+  bool hierarchy = false;             // rows within rows, one level per sort key
+  std::string separator;              // between columns; empty: blanks
+  std::vector<size_t> widths;         // by column, in characters; 0: as wide as needed
   Filter filter;
   ColumnFilter column_filter;
-  std::string symbol_part;  // rows whose symbol does not have it in its name are left out
-  std::string time_slices;  // what was typed to choose samples by time, for the heading
-  // Percentages of what passed the filter; else of everything.
+  std::string symbol_part;  // shows only rows whose symbol contains it
+  std::string time_slices;  // the user's choice of samples by time, for the heading
+  // True if percentages are of the samples that passed the filter; else of all samples.
   bool relative_percentages = false;
-  // The first event of each group is the latency of the second: query::AddLatency.
+  // True if each group's first event is the latency of the second (query::AddLatency).
   bool latency = false;
   bool inlines = true;
   bool full_dso_paths = false;     // in the column of DSOs
   bool full_source_paths = false;  // with kSrcline and kSrcfile
-  // Frames looked at in one chain, counted from the end that stands at the top.
+  // Number of frames used of a chain, counted from the end at the top of the graph.
   uint32_t max_stack = 127;
 
-  // Whether any column is of figures of chance.
+  // True if any column shows confidence intervals or ranks.
   bool ShowsFigures() const;
 };
 
-// "graph,0.5,caller", "folded,count", "fractal,1,10", "none": words in any order, the first number
-// is the threshold and the second the print limit. kInvalidArgument names the unknown word.
+// Parses "graph,0.5,caller", "folded,count", "fractal,1,10" or "none". Words may be in any order;
+// the first number is the threshold, the second the print limit. Returns kInvalidArgument, which
+// names the unknown word.
 absl::StatusOr<CallGraphOptions> ParseCallGraph(std::string_view text);
 
 }  // namespace profiler::report

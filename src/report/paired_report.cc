@@ -21,12 +21,12 @@ namespace {
 using profile::EventId;
 using profile::Profile;
 
-// Columns are as wide as their headings.
+// Headings; their columns have the same width.
 constexpr std::string_view kBaseline = "Baseline", kDifference = "Delta Abs";
 
 struct PairedRow {
   std::string dso, symbol;
-  // Percentages; none where the recording does not have the row.
+  // Percentages; empty if the recording does not have the row.
   std::optional<double> before, after;
 
   double difference() const { return after ? *after - before.value_or(0) : 0; }
@@ -40,7 +40,7 @@ std::optional<EventId> EventNamed(const Profile& profile, std::string_view name)
   return std::nullopt;
 }
 
-// Rows of one event of both recordings.
+// The rows of one event in both recordings.
 class Pairing {
  public:
   void Add(const Profile& profile, EventId event, std::optional<double> PairedRow::*side) {

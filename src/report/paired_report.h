@@ -1,4 +1,4 @@
-// Two recordings side by side, in the layout of `perf diff` (Linux 7.2):
+// Formats two recordings side by side, in the layout of `perf diff` (Linux 7.2):
 //
 //   # Event 'cpu-clock'
 //   #
@@ -9,8 +9,8 @@
 //                  +0.03%  app                [.] new_function
 //        0.06%             [kernel.kallsyms]  [k] memset_orig
 //
-// A row is of an image, by its name, and a symbol in it. The difference is in points, and left out
-// where it is not one of a hundredth of a point, or the second recording does not have the row.
+// A row is a symbol in an image, by name. The difference is in percentage points. It is omitted if
+// it is below 0.01 points, or if the second recording does not have the row.
 
 #pragma once
 
@@ -21,10 +21,11 @@
 
 namespace profiler::report {
 
-// What the rows are ordered by: their share of the first recording, or how far the second differs.
+// Order of the rows: by share in the first recording, or by size of the difference.
 enum class PairedOrder : uint8_t { kBaseline, kDifference };
 
-// Each event that has samples in both, by its name. Pure; thread-safe.
+// Formats a table for each event that has samples in both recordings, matched by name. Pure;
+// thread-safe.
 std::string FormatPairedReport(const profile::Profile& before, const profile::Profile& after,
                                PairedOrder order);
 

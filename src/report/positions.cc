@@ -21,7 +21,7 @@ std::string_view PositionTable::FileName(const profile::Line& line) const {
   return keys_.full_paths ? path : BaseName(path);
 }
 
-// As perf shows code of which no line is known.
+// Returns perf's text for code without a known line.
 std::string PositionTable::WithoutLine(const profile::Frame& frame,
                                        const profile::Line* line) const {
   const bool named = frame.unnamed == profile::Unnamed::kNamed && line != nullptr &&

@@ -1,13 +1,12 @@
-// Where in its function code is, for the sort keys that are finer than a function:
+// Positions of code within functions, for the sort keys that are finer than a function:
 //
-//   srcline   "parse.cc:12"; of an inlined call, the line in the function itself. Where no line is
-//             known, "parse+28" (bytes), and where no symbol is either, "app[40311c]", the address
-//             that the image has for it
+//   srcline   "parse.cc:12"; for an inlined call, the line in the inlined function. Without a known
+//             line, "parse+28" (bytes). Without a symbol, too, "app[40311c]", the address in the
+//             image
 //   srcfile   "parse.cc"
 //   symoff    "parse+0x1c"
 //
-// Files that are not known are "??", and code in no image is at "??:0": one row, not one an
-// address.
+// Unknown files are "??". All code outside of images is one row "??:0", instead of one per address.
 //
 // Private to this package.
 
@@ -27,10 +26,10 @@
 
 namespace profiler::report {
 
-// Which of the keys are asked for.
+// The requested keys.
 struct PositionKeys {
   std::array<bool, 3> wanted{};  // by IndexOf
-  bool full_paths = false;       // of source files; else their last part, as perf has it
+  bool full_paths = false;       // paths of source files; else base names, as perf prints
 
   static bool Are(SortKey key) { return key >= SortKey::kSrcline && key <= SortKey::kSymoff; }
   static size_t IndexOf(SortKey key) {
@@ -44,32 +43,34 @@ PositionKeys PositionKeysOf(const ReportOptions& options);
 
 using PositionId = uint32_t;
 
-// The distinct positions of a profile's frames, as far as the keys tell them apart.
+// The distinct positions of a profile's frames, by the requested keys.
 class PositionTable {
  public:
   // The profile must outlive it.
   PositionTable(const profile::Profile& profile, const PositionKeys& keys)
       : profile_(profile), keys_(keys) {}
 
-  // Of the function that `line` of the frame is; null where nothing is known of the frame.
+  // Adds the position of `line`'s function at the frame; a null `line` means that nothing is known.
+  // Returns its id.
   PositionId Add(const profile::Frame& frame, const profile::Line* line);
 
-  // What is shown of a position for one of the three keys.
+  // Returns a position's text for one of the three keys.
   std::string_view Text(PositionId position, SortKey key) const {
     return texts_[StringId{TextId(position, key)}];
   }
-  // Ranks are in the order of the texts; valid once all positions are added.
+  // Returns a number in the order of the texts. Call RankTexts() first, after all positions were
+  // added.
   uint32_t Rank(PositionId position, SortKey key) const { return ranks_[TextId(position, key)]; }
   void RankTexts();
 
   bool Has(SortKey key) const { return keys_.Have(key); }
-  // By key: equal where the texts are.
+  // Returns an id that is equal for equal texts.
   uint32_t TextId(PositionId position, SortKey key) const {
     return static_cast<uint32_t>(positions_[position][PositionKeys::IndexOf(key)]);
   }
 
  private:
-  using Position = std::array<StringId, 3>;  // its texts, by PositionKeys::IndexOf
+  using Position = std::array<StringId, 3>;  // texts by PositionKeys::IndexOf
 
   std::string TextAt(const profile::Frame& frame, const profile::Line* line, SortKey key) const;
   std::string WithoutLine(const profile::Frame& frame, const profile::Line* line) const;

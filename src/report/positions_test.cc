@@ -1,4 +1,4 @@
-// Sort keys that are finer than a function, in whole reports.
+// Tests sort keys that are finer than a function, in whole reports.
 
 #include <string>
 
@@ -9,7 +9,7 @@
 namespace profiler::report {
 namespace {
 
-// The source line of the first function at the frame that was made last.
+// Sets the source line of function `which` at the last frame.
 void At(ProfileBuilder& b, std::string_view file, uint32_t line, size_t which = 0) {
   profile::Profile& profile = b.profile();
   profile::Line& at = profile.lines[profile.frames.back().first_line + which];
@@ -27,7 +27,7 @@ std::string Rows(ProfileBuilder& b, std::string_view sort, bool full_paths = fal
 
 class PositionsTest : public testing::Test {
  protected:
-  // f at two lines of f.cc, g at one of another f.cc, and code without lines.
+  // Makes f at two lines of f.cc, g at one of another f.cc, and code without lines.
   PositionsTest() {
     b_.Sample("app", {"f@app"}, 3);
     At(b_, "/src/a/f.cc", 10);
@@ -40,7 +40,7 @@ class PositionsTest : public testing::Test {
     b_.Sample("app", {"0x77@lib.so"});
   }
 
-  // Code of which no line is known.
+  // Returns code without known lines.
   static ProfileBuilder WithoutLines() {
     ProfileBuilder b;
     b.LinkedAt(0x400000).Sample("app", {"f+0x11@app"}, 4).Sample("app", {"f+0x22@app"}, 3);

@@ -32,7 +32,7 @@ using profile::Profile;
 
 namespace {
 
-constexpr size_t kPiece = 1 << 16;  // bytes handed to the sink at once, about
+constexpr size_t kPiece = 1 << 16;  // approximate number of bytes passed to the sink at once
 
 class Report {
  public:
@@ -57,7 +57,7 @@ class Report {
 
  private:
   void AppendElidedColumns() {
-    // In the order in which perf looks at its lists, whatever the columns' order.
+    // perf's order of the lists, whatever the order of columns.
     constexpr std::array<std::pair<SortKey, std::string_view>, 3> kLists = {
         {{SortKey::kDso, "dso"}, {SortKey::kComm, "comm"}, {SortKey::kSymbol, "symbol"}}};
     for (const auto& [key, title] : kLists) {
@@ -69,7 +69,7 @@ class Report {
     }
   }
 
-  // What else is missing from the samples; nothing where nothing is.
+  // Appends other losses, warnings, and the quality of call chains; nothing if there are none.
   void AppendLosses() {
     std::string line = profile::LossesText(profile_.losses);
     if (!line.empty()) line.insert(0, "# Losses: ");
@@ -89,7 +89,8 @@ class Report {
     return group == options_.groups.end() ? nullptr : &*group;
   }
 
-  // Those with samples. Branches have a table of their own.
+  // Returns the events with samples in the table that `event` belongs to. Branches have a table of
+  // their own.
   std::vector<EventId> EventsInTableOf(EventId event) const {
     const EventGroup* group = options_.join_groups ? GroupOf(event) : nullptr;
     if (group == nullptr || profile_[event].branch_stacks) {
@@ -130,7 +131,7 @@ class Report {
   }
 
   void AppendTotals(const std::vector<EventId>& events, const Histogram& hist) {
-    // A latency is of the same samples.
+    // A latency consists of the same samples.
     Weight total = options_.latency ? Weight() : hist.total();
     for (const Weight& member : hist.member_totals()) total += member;
     AppendSampleCount(options_.latency ? std::vector{events.back()} : events, total.count);
@@ -141,7 +142,7 @@ class Report {
     absl::StrAppend(&out_, NamesLine(profile_, events.front()), "#\n");
   }
 
-  // What the columns of figures say, and what would say more.
+  // Explains the columns of figures, and the number of samples that would separate tied rows.
   void AppendFigureLines(const Histogram& hist, const HistFigures& figures) {
     if (hist.rows().empty()) return;
     if (figures.rows.empty()) {
@@ -171,7 +172,7 @@ class Report {
     out_ += "#\n";
   }
 
-  // Of what the row is told by last.
+  // Appends the row's cell of the last sort key.
   void AppendNameOf(const Histogram& hist, size_t row) {
     std::string cell;
     const FieldLayout key{.shown = {options_.sort.back()}};
@@ -182,7 +183,7 @@ class Report {
     out_ += cell.substr(first, cell.find_last_not_of(' ') + 1 - first);
   }
 
-  // perf says "events" of whatever leads a group, in a table of its own too.
+  // perf prints "events" for the leader of a group, even in a separate table.
   void AppendSampleCount(const std::vector<EventId>& events, uint64_t samples) {
     const EventGroup* group = GroupOf(events.front());
     const bool leads = group != nullptr && group->events.size() > 1 &&
@@ -203,7 +204,7 @@ class Report {
     out_ += '\n';
   }
 
-  // A row's first column is then the symbol that its graph would begin with.
+  // True if a row's first column is the symbol that its graph would begin with.
   bool SkipsFirstEntry() const {
     if (!options_.fields.fields.empty()) return false;
     if (!options_.sort_fields.empty())
@@ -220,7 +221,7 @@ class Report {
     const uint64_t total = hist.total().period;
     for (size_t i = 0; i < hist.rows().size(); ++i) {
       const double percent = Percent(hist.rows()[i].children.period, total);
-      // perf compares as floats.
+      // Compares as floats, because perf does.
       if (static_cast<float>(percent) < static_cast<float>(options_.percent_limit)) continue;
       if (!hist.IsShown(i)) continue;
       table.AppendRow(i, out_);

@@ -98,10 +98,10 @@ class Generator {
     StackId stack = kNoStack;
     uint64_t caller = 0;
     for (uint32_t depth = 1; depth <= kDepth; ++depth) {
-      // What lies between the main loop and the leaves varies most.
+      // Functions between the main loop and the leaves vary most.
       const size_t callees = depth % 3 == 0 ? 3 + depth / 2 : 1 + depth / 8;
       const uint64_t call = Skewed(callees);
-      // Which function that is follows from caller, depth and place of the call.
+      // The callee depends on caller, depth and call site.
       const uint64_t mixed = (caller * 31 + call * 7 + depth / 3 + 1) * 0x9e3779b97f4a7c15u;
       const size_t reachable = std::min<size_t>(kFunctions, size_t{1} << std::min(depth, 15u));
       caller = (mixed >> 32) % reachable;

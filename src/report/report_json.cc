@@ -40,7 +40,7 @@ const char* NameOf(profile::Mode mode) {
   return "unknown";
 }
 
-// The rows of one event.
+// Formats the rows of one event.
 class JsonRows {
  public:
   JsonRows(const Histogram& hist, EventId event)
@@ -75,7 +75,7 @@ class JsonRows {
     return value;
   }
 
-  // Null where a recording does not say it.
+  // Adds a row's value of a sort key; null if the recording does not contain it.
   void AddKey(SortKey key, const HistRow& row, Value& value) const {
     const profile::Thread& thread = profile_[row.thread];
     const Function& function = hist_.functions()[row.function];
@@ -148,7 +148,7 @@ class JsonRows {
       case Dimension::kSocket:
         value["socket"] = number();
         return;
-      // Null: of what happened while others ran.
+      // Null if the sample was taken while others ran.
       case Dimension::kParallelism:
         value["parallelism"] = number();
         return;

@@ -1,4 +1,4 @@
-// A report as JSON (docs/json.md): the rows of each event, with their intervals.
+// Formats a report as JSON (docs/json.md): the rows of each event, with their intervals.
 
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace profiler::report {
 
-// The profile has the order of its samples. Rows are those that WriteReport shows; there are no
-// call graphs, and the events of a group have rows of their own. The document takes some 1 kB of
-// memory a row. Thread-safe.
+// Returns the JSON. The profile must have the order of its samples. Rows are those of WriteReport,
+// without call graphs; the events of a group have separate rows. Memory: about 1 kB per row.
+// Thread-safe.
 std::string ReportAsJson(const profile::Profile& profile, const ReportOptions& options,
                          const json::RecordingFacts& recording);
 

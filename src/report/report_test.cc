@@ -14,7 +14,7 @@ namespace {
 
 constexpr char kNothing[] = "#\n# Total Lost Samples: 0\n#\n";
 
-// What stands below the column headings, which other tests look at.
+// Returns the report below the column headings, which other tests check.
 std::string Rows(ProfileBuilder& builder, const ReportOptions& options = {}) {
   const std::string text = FormatReport(builder.profile(), options);
   const size_t dots = text.find("\n# ..");
@@ -265,7 +265,7 @@ TEST(ReportTest, AnAddressWhereNothingIsMappedIsOneRowHoweverItsFramesStand) {
   for (const auto& [first, last] : {std::pair("0x5", "0x7"), std::pair("0x7", "0x5")}) {
     ProfileBuilder builder;
     builder.Sample("app", {first}).Sample("app", {"0x6"}, 2).Sample("app", {last}, 5);
-    // Another of 0x5, as a caller and an interrupted function are two frames.
+    // A second frame at 0x5, because a caller and an interrupted function are two frames.
     profile::Frame& frame = builder.profile().frames[1];
     frame.place = frame.ip = {5};
     const bool in_order = first == std::string_view("0x5");
@@ -324,13 +324,13 @@ TEST(ReportTest, InlinedFunctionsAreRowsWithoutSamplesOfTheirOwn) {
             "\n\n");
 }
 
-// By addresses a_second goes before z_first, and by names m between them the other way round.
+// By address a_second precedes z_first; by name, m between them reverses the order.
 TEST(ReportTest, BranchesOfEqualWeightHaveOneOrderWhicheverCameFirst) {
   std::vector<std::string> callers = {"a_second@app", "m<o@app", "z_first@app"};
   std::string first;
   do {
     ProfileBuilder builder;
-    // So that their addresses are the same each time.
+    // First samples fix the functions' addresses, so that they are the same each time.
     builder.Event("page-faults").Sample("app", {"z_first@app", "o@app", "a_second@app"});
     builder.Event("cpu-clock");
     for (const std::string& caller : callers) builder.Sample("app", {caller, "leaf@app"});
@@ -341,7 +341,7 @@ TEST(ReportTest, BranchesOfEqualWeightHaveOneOrderWhicheverCameFirst) {
   } while (std::next_permutation(callers.begin(), callers.end()));
 }
 
-// The rows of a report without call graphs.
+// Returns the rows of a report without call graphs.
 std::string RowsOf(const profile::Profile& profile, ReportOptions options) {
   options.call_graph.type = CallGraphType::kNone;
   options.children = false;
@@ -358,7 +358,7 @@ std::string RowsOf(const profile::Profile& profile, ReportOptions options) {
 
 TEST(ReportTest, FunctionsThatShowTheSameAreOneRow) {
   ProfileBuilder builder;
-  // A JIT compiled "run" twice, and two images have a name and a "main".
+  // A JIT compiled "run" twice. Two images have the same name, and a "main" each.
   builder.Sample("java", {"run@jit"}, 3).Sample("java", {"again@jit"}, 2);
   builder.Sample("java", {"main@a.so"}).Sample("java", {"main@b.so"}).Sample("java", {"init@a.so"});
   profile::Profile& profile = builder.profile();
@@ -405,7 +405,7 @@ TEST(ReportTest, EachEventWithSamplesHasASection) {
             "\n\n");
 }
 
-// cpu-clock and page-faults, and between them an event without samples.
+// Returns a profile with cpu-clock, page-faults, and an event without samples between them.
 ProfileBuilder ThreeEvents() {
   ProfileBuilder builder;
   builder.Sample("app", {"main@app", "spin@app"}, 3).Sample("app", {"main@app", "copy@app"});
@@ -808,7 +808,7 @@ TEST(ReportTest, CountsAreAbbreviatedByTheThousand) {
   EXPECT_EQ(AbbreviatedCount(5'000'000'000'000), "5000G");
 }
 
-// The headings and rows of a report of these fields.
+// Returns the headings and rows of a report with these fields.
 std::string Table(ProfileBuilder& builder, std::string_view fields, ReportOptions options = {}) {
   options.fields = *ParseFields(fields);
   options.sort = KeysOf(options.fields.fields);
@@ -979,8 +979,7 @@ TEST(ReportTest, AHierarchySaysWhereAllThatIsInARowIsTooLight) {
             "\n\n");
 }
 
-// Gives a profile of one stack a sample at each of its frames, so that a graph of it has a branch
-// at each.
+// Gives a profile of one stack a sample at each frame, so that its graph has a branch at each.
 void SampleEachFrame(profile::Profile& profile) {
   const profile::Row row = profile.rows[0];
   profile.rows = {};

@@ -1,4 +1,4 @@
-// The call graphs below the rows of a table.
+// Draws the call graphs below the rows of a table.
 //
 // Private to this package.
 
@@ -15,16 +15,16 @@
 
 namespace profiler::report {
 
-// `hist` must outlive it. Not thread-safe.
+// The call graphs of a histogram, which must outlive it. Not thread-safe.
 class RowGraphs {
  public:
-  // `skip_first_entry`: rows name the function that their graphs begin with.
+  // `skip_first_entry`: true if rows show the function that their graphs begin with.
   RowGraphs(const Histogram& hist, const CallGraphOptions& options, bool skip_first_entry)
       : hist_(hist), options_(options), skip_first_entry_(skip_first_entry) {
     if (hist.options().chains) graph_.emplace(hist, options);
   }
 
-  // Nothing where the row has none. Calls `flush` as DrawCallGraph does.
+  // Appends the row's graph; nothing if it has none. Calls `flush` as DrawCallGraph does.
   void Append(size_t row, std::string& out, absl::FunctionRef<void()> flush) {
     if (!graph_ || !hist_.MayHaveChains(row)) return;
     const ChainDrawing drawing{.total_period = hist_.total().period,

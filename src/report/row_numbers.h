@@ -1,4 +1,5 @@
-// Which rows are one, of several histograms of one table of functions.
+// Numbers rows, so that equal rows of several histograms have the same number. The histograms must
+// share one table of functions.
 //
 // Private to this package.
 
@@ -14,13 +15,13 @@
 
 namespace profiler::report {
 
-// Not thread-safe.
+// Numbers of rows. Not thread-safe.
 class RowNumbers {
  public:
-  // By the sort keys of `hist`, which must outlive it.
+  // Compares rows by the sort keys of `hist`, which must outlive it.
   explicit RowNumbers(const Histogram& hist);
 
-  // Equal for rows that agree in those keys; from 0, in order of appearance.
+  // Returns a number that is equal for rows with equal keys; from 0, in order of appearance.
   size_t Of(const HistRow& row);
 
  private:

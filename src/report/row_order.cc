@@ -15,12 +15,12 @@ using profile::Profile;
 
 namespace {
 
-// Fields of a few bits each, joined to 32-bit keys: one sort does for several fields.
+// Joins fields of a few bits each to 32-bit keys, so that one sort serves several fields.
 class FieldSort {
  public:
   explicit FieldSort(size_t rows) : sort_(static_cast<uint32_t>(rows)), keys_(rows, 0) {}
 
-  // The next more significant field: `value_of(row)` is below 2^bits.
+  // Adds the next more significant field; `value_of(row)` must be below 2^bits.
   void Add(int bits, auto value_of) {
     for (int added = 0; added < bits;) {
       for (uint32_t row = 0; row < keys_.size(); ++row) {
@@ -33,8 +33,8 @@ class FieldSort {
     }
   }
 
-  // The next more significant field: what each row lacks to the heaviest. Where samples weigh the
-  // same, all weights end in zeros, which are left out.
+  // Adds the next more significant field: the difference to the heaviest row. If samples weigh the
+  // same, all weights end in zeros, which are dropped.
   void AddHeaviestFirst(auto period_of) {
     uint64_t heaviest = 0, all_bits = 0;
     for (uint32_t row = 0; row < keys_.size(); ++row) {
@@ -61,11 +61,11 @@ class FieldSort {
 
   RadixSort sort_;
   HugeVector<uint32_t> keys_;  // by row
-  int used_ = 0;               // bits of keys_
+  int used_ = 0;               // used bits of keys_
 };
 
-// Numbers that are in the order of the names' text, from 0. Names are to be added before any is
-// asked for.
+// Numbers from 0 in the order of the names' texts. Add all names and call Rank() before reading
+// any.
 class NameRanks {
  public:
   explicit NameRanks(const Profile& profile)
@@ -85,7 +85,7 @@ class NameRanks {
 
   uint64_t operator[](StringId name) const { return ranks_[static_cast<uint32_t>(name)]; }
   int bits() const { return bits_; }
-  // Behind all names.
+  // Returns a rank behind all names.
   uint64_t last() const { return (uint64_t{1} << bits_) - 1; }
 
  private:
@@ -95,10 +95,10 @@ class NameRanks {
   int bits_ = 0;
 };
 
-// What rows are told apart by, side by side: functions lie all over memory.
+// A row's code, stored contiguously because functions are scattered in memory.
 struct RowCode {
-  uint64_t address;  // in the order of signed numbers
-  StringId symbol;   // empty: none
+  uint64_t address;  // sign bit flipped, for the order of signed numbers
+  StringId symbol;   // empty: no name
   profile::DsoId dso;
 };
 
@@ -166,7 +166,7 @@ class RowKeys {
   }
 
  private:
-  // What is not known comes first among numbers, and last among texts.
+  // Adds a column. Unknown values come first among numbers, and last among texts.
   void AddColumn(Dimension dimension, FieldSort& sort) const {
     const HugeVector<uint32_t>& column = profile_.column(dimension);
     if (column.empty()) return;
@@ -201,10 +201,10 @@ class RowKeys {
   const FunctionTable& functions_;
   NameRanks comms_, dsos_, symbols_;
   HugeVector<RowCode> codes_;                   // by row
-  uint64_t lowest_ = UINT64_MAX, highest_ = 0;  // address
+  uint64_t lowest_ = UINT64_MAX, highest_ = 0;  // range of addresses
 };
 
-// The order of rows by what they weigh, the heaviest first.
+// Sorts rows by weight, the heaviest first.
 class RowWeights {
  public:
   RowWeights(const RowsToOrder& rows, const HistOptions& options)
@@ -239,7 +239,7 @@ class RowWeights {
   }
 
  private:
-  // Of the leader, then of each member.
+  // Sorts by the leader's value, then by each member's.
   void AddEach(FieldSort& sort, auto value_of) const {
     AddMembers(sort, value_of);
     sort.AddHeaviestFirst([&](uint32_t row) { return value_of(rows_.rows[row]); });
@@ -257,8 +257,9 @@ class RowWeights {
     }
   }
 
-  // Of equal weights, the caller comes first: it has more below it, or less above it. (perf asks
-  // this of rows of one thread only, and then its order depends on the order of comparisons.)
+  // Puts the caller first among rows of equal weight: its chains are longer below it, or shorter
+  // above it. (perf does so only for rows of one thread, and then its order depends on the order of
+  // comparisons.)
   void AddDepths(FieldSort& sort) const {
     if (!options_.children || !options_.chains) return;
     const bool deeper_first = options_.order == ChainOrder::kCaller;
@@ -272,7 +273,7 @@ class RowWeights {
 
   const RowsToOrder& rows_;
   const HistOptions& options_;
-  const size_t members_;  // further events of the group
+  const size_t members_;  // number of further events of the group
 };
 
 }  // namespace
@@ -282,7 +283,8 @@ HugeVector<uint32_t> OrderOfRows(const RowsToOrder& rows, const Profile& profile
   FieldSort sort(rows.rows.size());
   const RowKeys keys(rows.rows, profile, functions);
   const RowWeights weights(rows, options);
-  // Same names: by address. Kernel addresses come first, as they are negative in perf's arithmetic.
+  // Rows with equal names are sorted by address. Kernel addresses come first, because they are
+  // negative in perf's arithmetic.
   keys.AddAddress(sort);
   std::vector<Field> order = options.row_order;
   if (order.empty()) {

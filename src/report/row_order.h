@@ -1,7 +1,7 @@
-// The order in which rows are shown: by weight, then by their sort keys, then by address.
+// Sorts rows by weight, then by their sort keys, then by address.
 //
-// A recording may have very many rows, and most of them are as light as many others, so that names
-// decide. Names are therefore ranked once, and rows are sorted by integers alone: one stable radix
+// A recording may have very many rows, and most of them are as light as many others, so names
+// decide. Therefore names are ranked once, and rows are sorted by integers only: one stable radix
 // sort for each 32 bits of the key, from the least significant to the most.
 
 #pragma once
@@ -18,12 +18,12 @@ namespace profiler::report {
 
 struct RowsToOrder {
   std::span<const HistRow> rows;
-  std::span<const ModePeriods> modes;     // of the rows; empty unless there are any
-  std::span<const EventWeights> members;  // for each row, those of each further event of a group
+  std::span<const ModePeriods> modes;     // of the rows; empty without HistOptions::modes
+  std::span<const EventWeights> members;  // by row: one per further event of the group
 };
 
-// Indices into the rows as they are shown. Rows without any difference stay in their order. Linear
-// in the rows, but for sorting their distinct names.
+// Returns indices into the rows, in the order shown. Rows without any difference keep their order.
+// Linear in the rows, except for sorting their distinct names.
 HugeVector<uint32_t> OrderOfRows(const RowsToOrder& rows, const profile::Profile& profile,
                                  const FunctionTable& functions, const HistOptions& options);
 

@@ -1,5 +1,5 @@
-// The samples of one event that pass a report's filter, in groups: of those that its sort keys tell
-// apart by something else than functions (comm, thread, cpu, parallelism).
+// Divides the samples of one event that pass a report's filter into groups: by the sort keys other
+// than functions (comm, thread, cpu, parallelism).
 //
 // Private to this package.
 
@@ -17,16 +17,16 @@
 
 namespace profiler::report {
 
-// By thread: a number that is equal where the sort keys cannot tell threads apart.
+// Returns a number for each thread, equal if the sort keys do not distinguish the threads.
 std::vector<uint32_t> ThreadGroups(const profile::Profile& profile, const HistOptions& options);
 
-// Parts such groups further by the columns of a profile's rows that the sort keys name. Refers to
-// the profile.
+// Subdivides groups of threads by the columns of the profile's rows that the sort keys name. Refers
+// to the profile.
 class FinerGroups {
  public:
   FinerGroups(const profile::Profile& profile, const HistOptions& options);
 
-  // The part of `group` that a row of the profile is in.
+  // Returns the subdivision of `group` that contains a row of the profile.
   uint32_t Of(uint32_t group, size_t row);
 
  private:
@@ -37,17 +37,19 @@ class FinerGroups {
   std::vector<Step> steps_;
 };
 
-// The references are used by the constructor alone. Linear in the profile's rows and stacks.
+// The groups of samples. Only the constructor uses the references. Linear in the profile's rows and
+// stacks.
 class SampleGroups {
  public:
   SampleGroups(const profile::Profile& profile, profile::EventId event, const HistOptions& options);
 
   size_t size() const { return first_.size() - 1; }
-  // Indexes into profile.rows; where stacks matter, their stacks are depth first. May be empty.
+  // Returns a group's samples as indices into profile.rows; may be empty. If stacks matter, they
+  // are in depth-first order of their stacks.
   std::span<const uint32_t> operator[](size_t group) const {
     return std::span(samples_).subspan(first_[group], first_[group + 1] - first_[group]);
   }
-  // What 100 % is.
+  // Returns the weight that is 100 %.
   const Weight& total() const { return total_; }
 
  private:

@@ -40,12 +40,12 @@ SymbolId BaseOf(std::span<const Line> lines) {
   return lines.empty() ? kNoSymbol : lines.back().symbol;
 }
 
-// Where the instruction itself is, inlined or not; null where nothing is known of it.
+// Returns the line of the instruction itself, inlined or not; null if unknown.
 const Line* InnermostOf(std::span<const Line> lines) {
   return lines.empty() ? nullptr : &lines.front();
 }
 
-// A user image by its path, anything else by its name.
+// Returns the path of a user image, and the name of other images.
 std::string_view NameOf(const Profile& profile, const Dso& dso) {
   const bool has_path = dso.kind == DsoKind::kUser || dso.kind == DsoKind::kModule ||
                         dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump ||
@@ -54,19 +54,20 @@ std::string_view NameOf(const Profile& profile, const Dso& dso) {
   return has_path && !path.empty() ? path : profile.text(dso.name);
 }
 
-// The last `digits` digits of a number, with leading zeros.
+// Appends the last `digits` digits of a number, with leading zeros.
 void AppendDigits(uint64_t value, int digits, std::string& out) {
   char text[20];
   for (int i = digits; i-- > 0; value /= 10) text[i] = static_cast<char>('0' + value % 10);
   out.append(text, static_cast<size_t>(digits));
 }
 
-// As a number that was read as C's int.
+// Appends an id as perf prints it: as a signed int.
 void AppendId(uint32_t id, int width, std::string& out) {
   AppendRightAligned(std::to_string(static_cast<int32_t>(id)), width, out);
 }
 
-// Where the code ran: K kernel, U user, H hypervisor, G guest's kernel, g guest's user code.
+// Returns perf's letter for the CPU mode and the marks: K kernel, U user, H hypervisor, G guest
+// kernel, g guest user.
 std::string MiscText(uint16_t misc, std::string_view marks) {
   constexpr std::string_view kModes[] = {"", "K", "U", "H", "G", "g", "", ""};
   std::string text(kModes[misc & 7]);
@@ -74,7 +75,7 @@ std::string MiscText(uint16_t misc, std::string_view marks) {
   return text;
 }
 
-// "4K", "2M"; "N/A" where it is not known.
+// Appends "4K", "2M"; "N/A" if the size is unknown.
 void AppendPageSize(uint64_t size, std::string& out) {
   if (size == 0) {
     out += "N/A";
@@ -100,8 +101,8 @@ void AppendRegisters(const RegisterValues& registers, std::string& out) {
   }
 }
 
-// The bits of a branch's flags, see perf_event::BranchEntry: /M or P/X in a transaction/A aborts
-// it/cycles/what kind/speculation.
+// Appends the flags of a branch (perf_event::BranchEntry): /M or P/X if in a transaction/A if it
+// aborts one/cycles/kind/speculation.
 void AppendBranchFlags(uint64_t flags, std::string& out) {
   constexpr std::string_view kTypes[] = {
       "",       "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",   "SYSCALL",
@@ -143,7 +144,7 @@ void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& de
   AppendKnownThread(row.thread, HasChains(row.event) && has(ScriptField::kIp), *out);
   AppendWhen(row.cpu, details.misc, {}, row.time, *out);
   AppendEvent(row, *out);
-  // Which kind of branch it is: known of decoded traces alone.
+  // The kind of branch; only decoded traces have one.
   if (has(ScriptField::kFlags)) out->append(24, ' ');
   if (has(ScriptField::kTrace)) AppendPrintable(details.trace, *out, kTraceMark);
   if (has(ScriptField::kAddr)) AppendAddr(details, *out);
@@ -202,7 +203,8 @@ void ScriptFormatter::AppendThread(std::string_view comm, uint32_t of_pid, uint3
   if (pid || tid) out += ' ';
 }
 
-// A thread that nothing had named gets its first name without another id.
+// Remakes the text if the name has changed: an unnamed thread keeps its id when it gets its first
+// name.
 void ScriptFormatter::AppendKnownThread(ThreadId id, bool with_chain, std::string& out) {
   std::vector<ThreadText>& known = threads_[with_chain ? 1 : 0];
   const auto index = static_cast<uint32_t>(id);
@@ -238,8 +240,8 @@ void ScriptFormatter::AppendWhen(uint32_t cpu, uint16_t misc, std::string_view m
   out += ": ";
 }
 
-// Records of what was there before the recording began say 0, and no time is counted from that.
-// Those that come late are before the first one: their distance wraps around, as perf's does.
+// Records of the state before the recording have time 0, from which no time is counted. Late
+// records precede the origin; their difference wraps around, as perf's does.
 uint64_t ScriptFormatter::SinceOrigin(uint64_t time) {
   if (options_.times_from == TimeOrigin::kClock) return time;
   const uint64_t since = origin_ == 0 ? 0 : time - origin_;
@@ -297,7 +299,7 @@ void ScriptFormatter::AppendAddr(const SampleDetails& details, std::string& out)
   if (has(ScriptField::kDso)) AppendDso(frame, has(ScriptField::kDsoOff), out);
 }
 
-// A column as wide as the widest so far, as perf has it.
+// The column is as wide as the widest text so far, as in perf.
 void ScriptFormatter::AppendDataSource(const SampleDetails& details, std::string& out) {
   std::string text;
   AppendHex(details.data_src, 16, text);
@@ -307,7 +309,7 @@ void ScriptFormatter::AppendDataSource(const SampleDetails& details, std::string
   AppendLeftAligned(text, data_source_width_, out);
 }
 
-// The call chain, or where there is none the ip.
+// Appends the call chain, or the ip if there is none.
 void ScriptFormatter::AppendCode(const SampleRow& row, std::string& out) {
   if (!HasChains(row.event)) {
     selves_.Append(static_cast<uint32_t>(row.self), out,
@@ -377,7 +379,7 @@ void ScriptFormatter::AppendAddress(const Frame& frame, SymbolId name, std::stri
   AppendSymbol(frame, name, has(ScriptField::kSymOff), out);
 }
 
-// An inlined function is shown at its distance from where the function around it starts.
+// Shows an inlined function with the offset from the start of the function that contains it.
 void ScriptFormatter::AppendSymbol(const Frame& frame, SymbolId name, bool offset,
                                    std::string& out) const {
   if (name == kNoSymbol) {
@@ -401,7 +403,7 @@ void ScriptFormatter::AppendDso(const Frame& frame, bool offset, std::string& ou
   out += ')';
 }
 
-// Of code that is in no image there is nothing to say.
+// Appends the source line, or the address in the image. Appends nothing for code outside of images.
 void ScriptFormatter::AppendSourceLine(const Frame& frame, const Line* line,
                                        std::string& out) const {
   const Dso& dso = profile_[frame.dso];

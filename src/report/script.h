@@ -1,5 +1,5 @@
-// Samples as text, one block each, in the layout of `perf script` (Linux 7.2), which stackcollapse,
-// speedscope, the Firefox Profiler and others read:
+// Formats samples as text, one block each, in the layout of `perf script` (Linux 7.2), which
+// stackcollapse, speedscope, the Firefox Profiler and others read:
 //
 //   worker    4711 [001]  2180.110871:    1001001 cpu-clock:
 //   	    55e7f68d2222 inl+0x29 (inlined)
@@ -7,8 +7,8 @@
 //   	    7f76f841d24a __libc_start_call_main+0x7a (/usr/lib/x86_64-linux-gnu/libc.so.6)
 //
 // (comm, thread id, cpu, seconds, period, event; then the call chain, innermost first, and an empty
-// line.) A recording without call chains has one line a sample. With the field srcline each line of
-// code is followed by where it is in the source, "  worker.c:12", or else in its image,
+// line.) A recording without call chains has one line per sample. With the field srcline each line
+// of code is followed by its source line, "  worker.c:12", or by its address in the image,
 // "  libc.so.6[2724a]".
 
 #pragma once
@@ -28,47 +28,47 @@
 
 namespace profiler::report {
 
-// Stands in SampleDetails::trace for a text that the caller puts there later: FormatSample keeps
-// it. No other text that it prints has this character.
+// Placeholder in SampleDetails::trace for a text that the caller inserts later. FormatSample keeps
+// it. No other printed text contains this character.
 inline constexpr char kTraceMark = '\0';
 
-// What times are counted from.
+// The zero point of printed times.
 enum class TimeOrigin : uint8_t {
-  kClock,     // where the samples' clock has its zero
-  kFirst,     // the first line that has a time
-  kPrevious,  // the line before
+  kClock,     // zero of the samples' clock
+  kFirst,     // the first line with a time
+  kPrevious,  // the previous line
 };
 
 struct ScriptOptions {
-  ScriptFields fields = DefaultScriptFields();  // of records other than samples
-  bool nanoseconds = false;                     // of times: nine digits behind the point, not six
+  ScriptFields fields = DefaultScriptFields();  // for records other than samples
+  bool nanoseconds = false;                     // print nine decimals of times instead of six
   TimeOrigin times_from = TimeOrigin::kClock;
-  bool callchains = true;  // else only where the sample was taken
+  bool callchains = true;  // if false, only the interrupted address
   bool inlines = true;
-  bool full_source_paths = false;  // of srcline; else their last part
-  uint32_t max_stack = 127;        // frames shown of a chain, from the interrupted one
-  Filter filter;                   // samples that it does not name are left out
+  bool full_source_paths = false;  // of srcline; else base names
+  uint32_t max_stack = 127;        // number of frames shown of a chain, from the interrupted one
+  Filter filter;                   // samples to print
 };
 
-// Who and when, in front of a sample or of another record.
+// Thread and time, printed in front of a sample or another record.
 struct ScriptHead {
   std::string_view comm;
   uint32_t pid = 0, tid = 0;
   uint32_t cpu = profile::kNoCpu;
   uint64_t time = 0;            // nanoseconds
   uint16_t misc = 0;            // of the record's header
-  std::string_view marks = {};  // what misc says besides where the code ran: "E", "M", "S", "Sp"
+  std::string_view marks = {};  // text of misc without the CPU mode: "E", "M", "S", "Sp"
 };
 
-// Texts by the dense id of what they are of, kept for those that are asked for a second time: in a
-// recording of a whole system most call chains are met once. Not thread-safe. Memory: about
-// kMostBytes of text, after which all is forgotten and made anew, and 8 bytes an id.
+// A cache of texts by dense id. It stores a text from its second request on, because in a recording
+// of a whole system most call chains occur once. Not thread-safe. Memory: about kMostBytes of text,
+// after which everything is forgotten, and 8 bytes per id.
 class TextCache {
  public:
   static constexpr size_t kMostBytes = 16 << 20;
 
-  // Appends the text of `id`, which `make(std::string&)` appends where it is not known; never
-  // empty.
+  // Appends the text of `id`. If it is not stored, `make(std::string&)` appends it; the text must
+  // not be empty.
   template <class Make>
   void Append(uint32_t id, std::string& out, Make make) {
     if (id >= pieces_.size()) pieces_.resize(size_t{id} + id / 2 + 1);
@@ -89,8 +89,7 @@ class TextCache {
     piece.size = static_cast<uint32_t>(text_.size() - piece.start);
   }
 
-  // Have the memory of Append brought near: first that which says where the text is, then its
-  // start.
+  // Load memory that Append() needs: first the entry, then the start of its text.
   void PrefetchPiece(uint32_t id) const {
     if (id < pieces_.size()) __builtin_prefetch(&pieces_[id]);
   }
@@ -117,18 +116,18 @@ class TextCache {
 
 // Formats samples one by one while a profile grows. The profile must outlive it. Not thread-safe.
 //
-// Cost: what is the same for many samples is made once and copied from then on: who ran, which
-// event with which period, in which second, and above all the lines of a call chain.
+// Cost: text that many samples share is made once and then copied: the thread, the event with its
+// period, the second, and above all the lines of a call chain.
 class ScriptFormatter {
  public:
   ScriptFormatter(const profile::Profile& profile, const ScriptOptions& options)
       : profile_(profile), options_(options) {}
 
-  // To be called some time before FormatSample of these, to bring near what that will look at.
+  // Loads memory that FormatSample of these rows needs; call it some time before.
   void Prefetch(std::span<const profile::SampleRow> rows) const;
 
-  // Appends the block of a sample with these fields, unless the filter leaves it out. What is shown
-  // of code (sym, symoff, dso, dsoff, srcline) must be the same for all samples.
+  // Appends the block of a sample with these fields, unless the filter removes it. Fields of code
+  // (sym, symoff, dso, dsoff, srcline) must be the same for all samples.
   void FormatSample(const profile::SampleRow& row, const profile::SampleDetails& details,
                     const ScriptFields& fields, std::string* out);
   void FormatSample(const profile::SampleRow& row, const profile::SampleDetails& details,
@@ -136,20 +135,20 @@ class ScriptFormatter {
     FormatSample(row, details, options_.fields, out);
   }
 
-  // Appends what stands in front of records other than samples, of this event.
+  // Appends the text in front of a record other than a sample, of this event.
   void FormatHead(const ScriptHead& head, profile::EventId event, std::string* out);
 
-  // Whether a call chain had more inlined calls than profile::MostInlinedCalls of its frames from
-  // the interrupted one on. Those of the frames that had one too many are not shown.
+  // True if inlined calls were left out: from the interrupted frame on, a chain had more than
+  // profile::MostInlinedCalls of its frames. Frames beyond that limit are printed without theirs.
   bool leaves_out_inlined_calls() const { return leaves_out_inlined_calls_; }
 
  private:
-  // The text in front of the samples of a thread, under the name that it had then.
+  // A thread's text in front of its samples, and the name that it was made with.
   struct ThreadText {
     StringId comm{};
     std::string text;
   };
-  // The texts of the sample before, good for the next one that agrees in what they were made of.
+  // Texts of the previous sample, which are reused while their inputs are equal.
   struct LastTexts {
     uint64_t second = UINT64_MAX;
     std::string second_text;
@@ -188,16 +187,16 @@ class ScriptFormatter {
 
   const profile::Profile& profile_;
   const ScriptOptions options_;
-  ScriptFields fields_ = options_.fields;  // of what is at hand
+  ScriptFields fields_ = options_.fields;  // of the current record
   bool leaves_out_inlined_calls_ = false;
   size_t event_width_ = 0;
   size_t data_source_width_ = 0;
-  uint64_t origin_ = 0;  // of times, where that is not the clock's zero; 0: not known yet
-  std::vector<ThreadText> threads_[2];  // by ThreadId; of samples with and without call chains
+  uint64_t origin_ = 0;                 // time that is zero, unless that is the clock's; 0: not set
+  std::vector<ThreadText> threads_[2];  // by ThreadId; [0] without, [1] with call chain
   TextCache chains_;                    // by StackId
-  TextCache frames_;                    // by FrameId, as a line of a call chain
-  TextCache selves_;                    // by FrameId, as where a sample without call chain is
-  std::vector<std::string> cpus_;       // by CPU, as far as these are usual
+  TextCache frames_;                    // by FrameId: lines of a call chain
+  TextCache selves_;                    // by FrameId: text of samples without call chain
+  std::vector<std::string> cpus_;       // by CPU; large numbers are not stored
   LastTexts last_;
 };
 

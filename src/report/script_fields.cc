@@ -12,7 +12,7 @@
 namespace profiler::report {
 namespace {
 
-// In the order of the enumeration.
+// By ScriptField.
 constexpr std::string_view kNames[] = {"comm",
                                        "pid",
                                        "tid",
@@ -48,7 +48,7 @@ constexpr std::string_view kNames[] = {"comm",
                                        "insnlen"};
 static_assert(std::size(kNames) == kScriptFields);
 
-// Fields of perf that are not shown.
+// Fields of perf that this program does not print.
 constexpr std::string_view kNotShown[] = {
     "srccode", "disasm", "brstackinsn", "brstackinsnlen", "brstackdisasm", "bpf-output", "synth",
     "metric",  "ipc",    "tod",         "machine_pid",    "vcpu",          "brcntr"};

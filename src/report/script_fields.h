@@ -1,4 +1,4 @@
-// What `script` shows of a sample, as -F says it.
+// The fields that `script` prints of a sample, as -F names them.
 
 #pragma once
 
@@ -41,13 +41,13 @@ enum class ScriptField : uint8_t {
   kCodePageSize,
   kSrcline,
   kTrace,
-  kCallIndent,  // of branches that were recorded one by one (intel_bts): nothing else has any
-  kInsn,        // the machine code of the interrupted instruction
+  kCallIndent,  // of branches that were recorded one by one (intel_bts); other samples have none
+  kInsn,        // machine code of the interrupted instruction
   kInsnLen,
 };
 inline constexpr int kScriptFields = 33;
 
-// A set of them.
+// A set of fields.
 class ScriptFields {
  public:
   ScriptFields() = default;
@@ -64,13 +64,13 @@ class ScriptFields {
   std::bitset<kScriptFields> bits_;
 };
 
-// "comm", "symoff", …
+// Returns the name of a field: "comm", "symoff", …
 std::string_view NameOf(ScriptField field);
 
-// What is shown when nothing is said: comm,tid,cpu,time,period,event,ip,sym,symoff,dso.
+// Returns the default fields: comm,tid,cpu,time,period,event,ip,sym,symoff,dso.
 ScriptFields DefaultScriptFields();
 
-// The same of tracepoints: comm,tid,cpu,time,event,trace; and, of those with call chains,
+// Returns the default fields of tracepoints: comm,tid,cpu,time,event,trace; with call chains also
 // ip,sym,symoff,dso.
 ScriptFields DefaultTracepointFields();
 
@@ -79,17 +79,18 @@ ScriptFields DefaultTracepointFields();
 // are recorded.
 ScriptFields DefaultRawFields();
 
+// Fields by kind of event, from -F.
 struct ScriptFieldChoice {
   ScriptFields fields = DefaultScriptFields();
   ScriptFields tracepoint_fields = DefaultTracepointFields();
   ScriptFields raw_fields = DefaultRawFields();
-  // Those that were asked for by name: an event that does not record them cannot show them.
+  // Fields that the user named. It is an error if an event does not record one of them.
   ScriptFields asked_for;
 };
 
-// "comm,tid,ip", or "+addr,-comm" to change the default. kInvalidArgument, which quotes what is
-// wrong: an unknown field, one that this program does not show, names with and without signs, a
-// kind of events in front ("sw:ip").
+// Parses "comm,tid,ip", or "+addr,-comm" to change the default. Returns kInvalidArgument, which
+// quotes the error: an unknown field, a field that cannot be shown, names with and without signs,
+// or a prefix for a kind of events ("sw:ip").
 absl::StatusOr<ScriptFieldChoice> ParseScriptFields(std::string_view text);
 
 }  // namespace profiler::report

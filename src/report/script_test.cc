@@ -188,7 +188,7 @@ TEST(ScriptTest, ShowsWhatASampleSaysBesides) {
   EXPECT_EQ(shown("brstacksym"), "[unknown]/[unknown]/M/-/-/18/CALL/- \n");
 }
 
-// What builder's lines are, in the order of its frames and their functions.
+// Sets the source files of the builder's lines, in order of frames and their functions.
 void PlaceLines(ProfileBuilder& builder, const std::vector<std::string>& paths) {
   profile::Profile& profile = builder.profile();
   for (size_t i = 0; i < paths.size(); ++i) {

@@ -36,7 +36,7 @@ HistOptions SettledOptions(const ReportOptions& options, const profile::Profile&
   return {.sort = options.sort,
           .children = children,
           .chains = chains && graph.type != CallGraphType::kNone,
-          // Of a fractal graph the threshold is a share of the row.
+          // The threshold of a fractal graph is a share of the row, so any row may have a graph.
           .chains_from = graph.type == CallGraphType::kFractal ? 0 : *graph.threshold,
           .order = graph.order.value_or(children ? ChainOrder::kCaller : ChainOrder::kCallee),
           .max_stack = options.max_stack,

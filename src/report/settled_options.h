@@ -1,4 +1,4 @@
-// What the options of a report mean for the events of one table: nothing is left open.
+// Derives complete options for the events of one table from a report's options.
 //
 // Private to this package. Pure functions; thread-safe.
 
@@ -13,13 +13,14 @@
 
 namespace profiler::report {
 
+// Returns the options of call graphs, with their threshold.
 CallGraphOptions SettledGraphOptions(const ReportOptions& options);
 
-// `events`: the leader of a group and its members; at least one.
+// Returns the options of the rows. `events`: the leader of a group and its members; at least one.
 HistOptions SettledOptions(const ReportOptions& options, const profile::Profile& profile,
                            std::span<const profile::EventId> events);
 
-// The columns, of rows with or without the weight of callees.
+// Returns the columns. `children`: true if rows have the weight of callees.
 FieldLayout LayOutOf(const ReportOptions& options, bool children);
 
 }  // namespace profiler::report

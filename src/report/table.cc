@@ -18,7 +18,7 @@ Table::Table(const Histogram& hist, const HistFigures& figures, const ReportOpti
   }
 }
 
-// Rows in order of weight refer to functions at random: asks for one that is needed soon.
+// Loads the function of a later row, because rows in order of weight refer to functions at random.
 void Table::Prefetch(size_t row) const {
   constexpr size_t kAhead = 16;
   const std::span<const HistRow> rows = hist_.rows();

@@ -1,4 +1,4 @@
-// The rows of one event, or of a group of events, as lines of text.
+// Formats the rows of one event, or of a group of events, as lines of text.
 //
 // Private to this package.
 
@@ -15,15 +15,15 @@
 
 namespace profiler::report {
 
-// What it is made of must outlive it. Not thread-safe.
+// A table of rows as text. All constructor arguments must outlive it. Not thread-safe.
 class Table {
  public:
   Table(const Histogram& hist, const HistFigures& figures, const ReportOptions& options,
         const FieldLayout& layout);
 
   void AppendHeadings(std::string& out) const;
-  // Cheap where rows come in their order: what is in front of the last column is often the same as
-  // in the row before, and is kept.
+  // Appends a row. Cheap if rows are requested in order, because all cells before the last are
+  // often those of the previous row and are reused.
   void AppendRow(size_t index, std::string& out);
 
  private:
@@ -34,8 +34,8 @@ class Table {
   const Histogram& hist_;
   const std::string separator_;  // empty: columns are aligned
   std::vector<std::unique_ptr<Column>> columns_;
-  const HistRow* started_ = nullptr;  // the row that start_ is of
-  std::string start_;                 // all but the last cell
+  const HistRow* started_ = nullptr;  // the row of start_
+  std::string start_;                 // all cells except the last
 };
 
 }  // namespace profiler::report

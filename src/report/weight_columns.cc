@@ -12,10 +12,10 @@
 namespace profiler::report {
 namespace {
 
-// A number of each event of a group, the leader's first.
+// A number of a row for each event of a group, the leader's first.
 struct WeightKind {
   std::string_view heading;
-  size_t width;  // of one event
+  size_t width;  // per event
   bool is_percent;
   uint64_t (*of_leader)(const Histogram& hist, size_t row);
   uint64_t (*of_member)(const EventWeights& weights);
@@ -65,7 +65,7 @@ WeightKind KindOf(WeightField field) {
       return OfSelf<CountOf>("Samples", kNumberWidth, false);
     case WeightField::kPeriod:
       return OfSelf<PeriodOf>("Period", kNumberWidth, false);
-    default:  // figures are no weights
+    default:  // intervals and ranks are not weights
       return {};
   }
 }
@@ -78,7 +78,7 @@ class WeightColumn : public Column {
     const size_t events = 1 + hist.member_totals().size();
     cell_width_ = style.width != 0 ? style.width : kind.width;
     width_ = std::max({cell_width_, events * kind.width, kind.heading.size()});
-    // The heading of a latency is that of two events.
+    // The heading of a latency spans two events.
     if (!of_latency) cell_width_ = std::max(cell_width_, kind.heading.size());
   }
 
@@ -95,18 +95,18 @@ class WeightColumn : public Column {
     }
   }
 
-  // The periods by mode are nowhere in a row.
+  // A row does not contain its periods by mode, so cells with them are never known to be equal.
   bool HaveSameCell(const HistRow& a, const HistRow& b) const override {
     return hist_.member_totals().empty() && hist_.options().modes == false && a.self == b.self &&
            a.children == b.children;
   }
 
  private:
-  // Text that many rows have in common.
+  // Text of a number that many rows share.
   struct Known {
     uint64_t value = 0;
     uint64_t total = 0;
-    std::string text;  // empty: not known yet
+    std::string text;  // empty: unused
   };
 
   void AppendNumberOf(uint64_t value, const Weight& total, std::string& out) {
@@ -128,11 +128,11 @@ class WeightColumn : public Column {
   const Histogram& hist_;
   const WeightKind kind_;
   const ColumnStyle style_;
-  size_t cell_width_;         // of one event
+  size_t cell_width_;         // per event
   std::vector<Known> known_;  // by a hash of the number
 };
 
-// Stands for what is not counted: the weight of callees, where rows do not have it.
+// Shows "N/A" for the weight of callees if rows do not have it.
 class MissingColumn : public Column {
  public:
   explicit MissingColumn(std::string_view heading)
@@ -147,7 +147,7 @@ class MissingColumn : public Column {
   const std::string_view heading_;
 };
 
-// "11.92-13.40%": has the true share in 95 of 100 recordings.
+// Shows a 95 % confidence interval: "11.92-13.40%".
 class IntervalColumn : public Column {
  public:
   IntervalColumn(std::string_view heading, const HistFigures& figures,

@@ -1,6 +1,6 @@
-// The columns of numbers: what rows weigh, of an event or of each event of a group.
+// The columns of numbers: the rows' weights, for an event or for each event of a group.
 //
-// A new one is a line of KindOf in weight_columns.cc, or a class and a line of MakeWeightColumn.
+// To add one, add a line of KindOf in weight_columns.cc, or a class and a line of MakeWeightColumn.
 //
 // Private to this package.
 
@@ -13,7 +13,7 @@
 
 namespace profiler::report {
 
-// What columns of numbers are made of.
+// The inputs of columns of numbers.
 struct WeightSources {
   const Histogram& hist;
   const HistFigures& figures;
@@ -21,7 +21,8 @@ struct WeightSources {
   const FieldLayout& layout;
 };
 
-// The histogram and the figures must outlive it. Null for a column of figures that are not there.
+// Makes a column. The histogram and the figures must outlive it. Returns null for a column of
+// figures if there are none.
 std::unique_ptr<Column> MakeWeightColumn(const WeightSources& of, WeightField field,
                                          const ColumnStyle& style);
 

@@ -27,7 +27,7 @@ using report::ScriptField;
 
 constexpr size_t kPiece = 1 << 18;
 
-// What of a sample_type each field shows; fields that every sample has are not here.
+// The sample_type bits that a field needs. Fields that every sample has are missing.
 struct FieldSource {
   ScriptField field;
   uint64_t sample_type;  // any of these bits
@@ -51,7 +51,8 @@ constexpr FieldSource kSources[] = {
     {ScriptField::kCodePageSize, perf_event::kSampleCodePageSize},
 };
 
-// The address of a page fault is where the code was that touched the page, or its data.
+// True if the address is looked up: that of a page fault may be the code that touched the page, or
+// its data.
 bool AddrIsLookedUp(const Attr& attr) {
   constexpr uint64_t kPageFaults = 2, kMinorFaults = 5, kMajorFaults = 6;
   return attr.type == perf_event::kTypeSoftware &&
@@ -63,7 +64,7 @@ perf_event::Architecture ArchitectureOf(const perf_data::Recording& recording) {
   return machine.empty() ? perf_event::NativeArchitecture() : perf_event::ArchitectureOf(machine);
 }
 
-// Fields that show more of a sample than its row has.
+// True if a field shows more of a sample than its row contains.
 bool ShowsWholeSamples(const report::ScriptFields& fields) {
   using enum ScriptField;
   constexpr ScriptField kOfWholeSamples[] = {
@@ -77,20 +78,20 @@ bool IsTracepoint(const EventDescription& event) {
   return event.attr.type == perf_event::kTypeTracepoint;
 }
 
-// An event by its number, as perf's memory events are.
+// True for an event given by its number, as perf's memory events are.
 bool IsRaw(const EventDescription& event) { return event.attr.type == perf_event::kTypeRaw; }
 
-// Which fields the samples of one event have.
+// True if the event's samples have the source.
 bool Records(const EventDescription& event, const FieldSource& source) {
   return (event.attr.sample_type & source.sample_type) != 0;
 }
 
-// The events of a stream may come later.
+// True if a tracepoint exists, or may still come: a stream announces events later.
 bool MayHaveTracepoints(const std::vector<EventDescription>& events) {
   return events.empty() || std::any_of(events.begin(), events.end(), IsTracepoint);
 }
 
-// True if an event shows more of its samples than rows have, without being asked.
+// True if a raw event's default fields show more of its samples than rows contain.
 bool ShowsMoreOfRawEvents(const report::ScriptFieldChoice& choice,
                           const std::vector<EventDescription>& events) {
   return std::any_of(events.begin(), events.end(), [&](const EventDescription& event) {
@@ -103,7 +104,7 @@ bool ShowsMoreOfRawEvents(const report::ScriptFieldChoice& choice,
   });
 }
 
-// Whether no event has what the field shows, where it is shown by default and not by wish.
+// True if the field is shown by default and no event recorded it.
 bool IsSkipped(const FieldSource& source, const report::ScriptFieldChoice& fields,
                const std::vector<EventDescription>& events) {
   if (fields.asked_for.has(source.field)) return false;
@@ -111,7 +112,7 @@ bool IsSkipped(const FieldSource& source, const report::ScriptFieldChoice& field
                       [&](const EventDescription& event) { return Records(event, source); });
 }
 
-// What misc says of a record besides where the code ran, as perf marks it.
+// Returns perf's mark for the bits of misc other than the CPU mode.
 std::string_view MarksOf(uint32_t type, uint16_t misc) {
   switch (type) {
     case perf_event::kRecordMmap:
@@ -167,7 +168,7 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
                  profile::BuilderOptions options = naming::BuilderOptionsFor(
                      recording.events(), recording.features(), plan.naming);
                  options.keep_addresses = true;
-                 // Rows say what there is if the filter leaves nothing.
+                 // Rows are needed to explain why the filter leaves nothing.
                  options.keep_rows = !plan.options.filter.empty();
                  options.whole_samples = ShowsWholeSamples(plan.fields.fields) ||
                                          ShowsMoreOfRawEvents(plan.fields, recording.events()) ||
@@ -184,7 +185,7 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
   }
 }
 
-// Shown unless said otherwise, as far as it is recorded.
+// Returns the options, without default fields that are not recorded.
 report::ScriptOptions ScriptPrinter::Options() const {
   report::ScriptOptions options = plan_.options;
   options.fields = plan_.fields.fields;
@@ -206,8 +207,8 @@ std::vector<std::string> ScriptPrinter::SkippedFields() const {
   return lines;
 }
 
-// Returns the fields to show. The address of a tracepoint is among them if it has a call chain, or
-// if the user asked for it.
+// Returns the fields to show. A tracepoint's address is shown if it has a call chain, or if the
+// user named the field.
 report::ScriptFields ScriptPrinter::FieldsOf(const EventDescription& event) const {
   report::ScriptFields fields =
       IsTracepoint(event) ? plan_.fields.tracepoint_fields : plan_.fields.raw_fields;
@@ -226,7 +227,7 @@ report::ScriptFields ScriptPrinter::FieldsOf(const EventDescription& event) cons
   return fields;
 }
 
-// What samples do not say cannot be shown.
+// Returns an error if the user named a field that an event's samples do not have.
 absl::Status ScriptPrinter::CheckRecorded() const {
   for (const EventDescription& event : recording_.events()) {
     if (perf_event::IsDummy(event.attr)) continue;
@@ -252,10 +253,10 @@ absl::Status ScriptPrinter::Print() {
   const auto order = perf_data::Recording::Order::kTime;
   const absl::Status status =
       recording_.ForEach(order, [this](const TimedRecord& timed) { Take(timed); });
-  (void)builder_.profile();  // hands on the samples that it kept
+  (void)builder_.profile();  // passes on the samples that it kept
   Flush(0);
   can_name_ = false;
-  // Samples that waited for the rest of their call chain come now.
+  // Passes on samples that waited for the rest of their call chain.
   const profile::Profile profile = std::move(builder_).Finish();
   names_->SaveToCache();
   Flush(0);
@@ -298,7 +299,7 @@ void ScriptPrinter::TakeSamples(std::span<const SampleRow> rows, const perf_even
     } else {
       formatter_->FormatSample(row, DetailsOf(row, sample), fields, &text);
     }
-    if (text.size() == printed) traces_.resize(traces);  // the filter left the sample out
+    if (text.size() == printed) traces_.resize(traces);  // the filter removed the sample
     if (sample_text_.empty()) continue;
     FillInTraces(&sample_text_);
     plan_.write_sample(row.event, sample_text_);
@@ -336,7 +337,7 @@ void ScriptPrinter::PrintRecord(const TimedRecord& timed) {
       has_event ? recording_.events()[timed.event].layout : kNoLayout;
   perf_event::RecordSubject subject;
   if (has_event && SubjectOf(record, layout, &subject)) {
-    // The kernel's mappings are of process -1.
+    // Mappings of the kernel have process -1.
     const bool idle = subject.tid == 0;
     const profile::ThreadId thread = builder_.ThreadOf(idle ? 0 : subject.pid, subject.tid);
     const profile::Profile& profile = builder_.profile();
@@ -361,8 +362,8 @@ void ScriptPrinter::Flush(size_t least) {
   write_(text);
 }
 
-// Asking for the text of one record at a time would cost most of the time of a recording of
-// tracepoints. So a mark is printed in its place, until many of them are asked for together.
+// Returns a function that prints a mark and keeps the record. Texts are requested for many records
+// at once, because single requests would take most of the time.
 profile::SampleReader::DescribeTracepoint ScriptPrinter::TraceKeeper() {
   if (!plan_.describe_tracepoints) return {};
   return [this](std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
@@ -372,8 +373,8 @@ profile::SampleReader::DescribeTracepoint ScriptPrinter::TraceKeeper() {
   };
 }
 
-// The names of functions are looked up in the builder, which may hand on samples that it kept: they
-// are printed behind `text`.
+// Replaces the marks in `text`. Looking up functions may make the builder pass on samples that it
+// kept; these are printed after `text`.
 void ScriptPrinter::FillInTraces(std::string* text) {
   if (traces_.empty()) return;
   std::vector<TracepointRecord> records;

@@ -1,5 +1,5 @@
-// A recording's samples, and other records that were asked for, as text while they are read: what
-// stays in memory are the names, not the samples.
+// Prints a recording's samples, and other records on request, as text while they are read. Only
+// names stay in memory, not samples.
 
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace profiler::script {
 
-// Which records other than samples are shown.
+// Records other than samples that are printed.
 struct ShownRecords {
   bool tasks = false;  // COMM, FORK, EXIT
   bool mappings = false;
@@ -37,51 +37,52 @@ struct ShownRecords {
   bool Includes(uint32_t type) const;
 };
 
-// The CPU that a tracepoint's record was taken on, and its raw data.
+// The CPU on which a tracepoint's record was taken, and its raw data.
 using TracepointRecord = std::pair<uint32_t, std::string>;
-// The name of the kernel's function at an address, with its distance from the function's start if
-// that is asked for. Empty: unknown.
+// Returns the name of the kernel function at an address, with its offset if `with_offset`. Empty if
+// unknown.
 using FunctionName = std::function<std::string(uint64_t address, bool with_offset)>;
 
+// Options of `script`.
 struct ScriptPlan {
   report::ScriptOptions options;
   report::ScriptFieldChoice fields;
   ShownRecords records;
-  profile::SampleSelection samples;  // that are shown
+  profile::SampleSelection samples;  // selected samples
   naming::NamingOptions naming;
-  // The texts of records of tracepoints, one each; may be empty.
+  // Fills in the text of each tracepoint record; may be null.
   std::function<void(std::span<const TracepointRecord>, const FunctionName&,
                      std::vector<std::string>*)>
       describe_tracepoints;
-  // Gets the samples, one by one, and who is given to ScriptPrinter only the other records; may be
-  // empty.
+  // Receives the samples, one by one; then `write` gets only the other records. May be null.
   std::function<void(profile::EventId, std::string_view)> write_sample;
 };
 
-// Not thread-safe. The recording must outlive it.
+// A printer of one recording, which must outlive it. Not thread-safe.
 class ScriptPrinter {
  public:
-  // `write` gets the text in pieces, whole lines each.
+  // `write` receives the text in pieces of whole lines.
   ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& plan,
                 std::function<void(std::string_view)> write);
 
-  // Fields that are not shown because no sample has them, a line each.
+  // Returns a message for each field that is not printed because no sample has it.
   std::vector<std::string> SkippedFields() const;
 
-  // Prints it all. Returns what stopped the reading early, like Recording::ForEach, or
-  // kInvalidArgument when an event does not record a field that was asked for.
+  // Prints the recording. Returns the error that stopped the reading early, like
+  // Recording::ForEach, or kInvalidArgument if an event does not record a field that the user
+  // named.
   absl::Status Print();
 
-  // Once printed: true if any sample is one of ScriptPlan::samples, whatever the filter says.
+  // After Print(): true if any sample is in ScriptPlan::samples, before the filter.
   bool any_selected() const { return any_selected_; }
 
-  // Once printed: files that no names were taken from, as naming::RefusedFiles, what was left out
-  // of call chains, and why the filter leaves no sample.
+  // After Print(): files without names (naming::RefusedFiles), omitted parts of call chains, and
+  // the reason if the filter leaves no sample.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   report::ScriptOptions Options() const;
-  // Of events that have fields of their own.
+  // Returns the fields of events whose fields differ from `fields_`.
   report::ScriptFields FieldsOf(const perf_data::EventDescription& event) const;
   absl::Status CheckRecorded() const;
   void Take(const perf_data::TimedRecord& timed);
@@ -102,18 +103,18 @@ class ScriptPrinter {
   const std::unique_ptr<symbolize::NameStore> names_;
   profile::ProfileBuilder builder_;
   profile::SampleReader reader_;
-  std::optional<annotate::InstructionBytes> instructions_;  // where they are shown
+  std::optional<annotate::InstructionBytes> instructions_;  // only if instructions are printed
   std::unique_ptr<report::ScriptFormatter> formatter_;
-  report::ScriptFields fields_;  // of samples of most events
-  size_t events_ = 0;            // that the builder knows
+  report::ScriptFields fields_;  // for samples of most events
+  size_t events_ = 0;            // number of events that the builder has
   std::string text_;
-  std::string sample_text_;  // where samples are written one by one
-  // Records of tracepoints whose texts are still to come, in the order of their places in text_.
+  std::string sample_text_;  // text of one sample, if write_sample is set
+  // Records of tracepoints whose text is still missing, in the order of their marks in text_.
   std::vector<TracepointRecord> traces_;
   size_t trace_bytes_ = 0;
   std::vector<std::string> warnings_;
   bool any_selected_ = false;
-  bool can_name_ = true;  // False once the builder has given away its profile.
+  bool can_name_ = true;  // false after Finish() has taken the builder's profile
 };
 
 }  // namespace profiler::script

@@ -13,7 +13,7 @@
 namespace profiler::script {
 namespace {
 
-// A recording of one sample, of an event that records this.
+// Returns a recording with one sample, of an event with this sample_type.
 std::unique_ptr<perf_data::Recording> RecordingOf(uint64_t sample_type) {
   const perf_event::Attr attr = perf_event::SampleAttr(sample_type);
   const std::string path = perf_data::TestPath("recording");
@@ -39,7 +39,7 @@ TEST(ScriptPrinterTest, ShowsOnlyFieldsThatAreRecorded) {
   EXPECT_EQ(Print(kType, plan).message(), "-F: the samples of page-faults do not have \"addr\"");
 }
 
-// A recording of one sample of a tracepoint, of which it is made what the samples of the type say.
+// Returns the text of a recording with one tracepoint sample of this sample_type.
 std::string Script(uint64_t sample_type, const ScriptPlan& plan) {
   perf_event::Attr attr = perf_event::SampleAttr(sample_type);
   attr.type = perf_event::kTypeTracepoint;

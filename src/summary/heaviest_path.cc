@@ -19,10 +19,10 @@ using profile::Line;
 using profile::Profile;
 using profile::StackId;
 
-// The stacks as a tree, and the points in it that the path has reached:
+// Walks the tree of stacks. Its points are the positions in the tree that the path has reached:
 //
 //   main ── run ── step            one stack node; its frame has the lines of run and, inlined
-//                    └ add         there, of step: a point is behind one of them
+//                    └ add         into it, of step. A point is in front of one of these lines
 class PathFinder {
  public:
   PathFinder(const Profile& profile, HugeVector<double> weights)
@@ -30,7 +30,7 @@ class PathFinder {
         weights_(std::move(weights)),
         first_child_(profile.stacks.size(), kNoStack),
         next_sibling_(profile.stacks.size(), kNoStack) {
-    // A caller's id is lower. So each list of siblings has the lowest first.
+    // A caller's id is lower than its callees'. So each list of siblings begins with the lowest id.
     for (size_t i = profile.stacks.size(); i-- > 0;) {
       const StackId id{static_cast<uint32_t>(i)};
       const StackId parent = profile[id].parent;
@@ -45,7 +45,7 @@ class PathFinder {
     std::vector<PathPart> path;
     double above = whole;
     while (path.size() < most && TakeHeaviest(path)) {
-      // Beyond a branching no callee stands for its caller.
+      // If no callee has half of its caller's weight, the path ends.
       if (path.back().weight * 2 < above) {
         path.pop_back();
         break;
@@ -56,16 +56,16 @@ class PathFinder {
   }
 
  private:
-  // In front of a line of a stack node's frame.
+  // A position in front of a line of a stack node's frame.
   struct Point {
     StackId stack{};
-    size_t lines = 0;  // of the frame that are left, the outermost last; 0: its image's name is
+    size_t lines = 0;  // lines of the frame that are left, the outermost last; 0: its image
   };
   struct Callee {
     double weight = 0;
-    size_t order = 0;  // of two that are as heavy the one met first
+    size_t order = 0;  // first seen; the lower one wins between equal weights
   };
-  // What tells functions apart: a symbol's name, or an image's.
+  // Identity of a function: a symbol's name, or (true) an image's.
   using Key = std::pair<StringId, bool>;
 
   template <class Id>
@@ -77,7 +77,8 @@ class PathFinder {
     return profile_.LinesOf(profile_[profile_[point.stack].frame]).first(point.lines);
   }
 
-  // Without the innermost lines that have no name; unless none has one.
+  // Adds a point, skipping the outermost lines without a name; if all lack one, the image's name
+  // remains.
   void AddPoint(Point point) {
     const std::span<const Line> lines = LinesOf(point);
     while (point.lines != 0 && lines[point.lines - 1].symbol == profile::kNoSymbol) --point.lines;
@@ -105,7 +106,7 @@ class PathFinder {
     return is_bare_image ? absl::StrCat("[", View(text), "]") : std::string(text);
   }
 
-  // Behind the line: in front of the next one that has a name, or of what the stack calls.
+  // Moves behind the line: to the next line with a name, or to the callees of the stack node.
   void GoOn(Point point) {
     const std::span<const Line> lines = LinesOf(point);
     for (size_t left = lines.size(); left-- > 1;) {
@@ -116,7 +117,7 @@ class PathFinder {
     AddStacks(first_child_[Index(point.stack)]);
   }
 
-  // False where no stack goes on.
+  // Returns false if no stack continues.
   bool TakeHeaviest(std::vector<PathPart>& path) {
     if (points_.empty()) return false;
     absl::flat_hash_map<Key, Callee> callees;
@@ -143,10 +144,10 @@ class PathFinder {
   }
 
   const Profile& profile_;
-  HugeVector<double> weights_;  // with all that is called from there
+  HugeVector<double> weights_;  // including callees
   std::vector<StackId> first_child_, next_sibling_;
   StackId first_root_ = kNoStack;
-  std::vector<Point> points_;  // whose next lines may belong to the path
+  std::vector<Point> points_;  // positions behind the path's last function
 };
 
 }  // namespace

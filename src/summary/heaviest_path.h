@@ -1,4 +1,5 @@
-// Where most of a recording's time goes, from the outermost function down.
+// Finds the path of calls on which most of a recording's time is spent, from the outermost function
+// down.
 
 #pragma once
 
@@ -11,19 +12,20 @@
 
 namespace profiler::summary {
 
-// A function of a path, and the weight of all samples whose stack begins with the path as far as
-// here.
+// A function of a path, and the weight of all samples whose stacks begin with the path up to it.
 struct PathPart {
-  std::string function;      // "[libc.so.6]" of code without a name
-  profile::FrameId frame{};  // one that has it
+  std::string function;      // "[libc.so.6]" if the code has no name
+  profile::FrameId frame{};  // a frame with this function
   double weight = 0;
 };
 
-// The path that begins at the roots of the profile's stacks and goes on with the heaviest callee,
-// functions told apart by name, as long as that has at least half of what is above it, `whole` at
-// first, and for `most` functions at most. An inlined function is one here. `weights` has that of
-// each stack's own samples, by StackId. Time: the stacks, and for each function of the path those
-// that go through it; memory: 16 bytes a stack.
+// Returns the path that starts at the roots of the stacks and continues with the heaviest callee.
+// Functions are told apart by name; an inlined function counts as one. The path ends when no callee
+// has half of its caller's weight (of `whole`, at first), or after `most` functions. `weights` is
+// the weight of each stack's own samples, by StackId.
+//
+// Time: linear in the stacks, and for each function of the path in the stacks that contain it.
+// Memory: 16 bytes per stack.
 std::vector<PathPart> HeaviestPath(const profile::Profile& profile, HugeVector<double> weights,
                                    double whole, size_t most);
 

@@ -39,7 +39,7 @@ std::string SourceOf(const Profile& profile, StringId file, uint32_t line) {
   return absl::StrCat(View(BaseName(profile.text(file))), ":", line);
 }
 
-// What has the name `function` at a frame, which may be inlined into others.
+// Returns the source line of `function` at a frame, into which it may be inlined.
 std::string SourceOf(const Profile& profile, FrameId id, std::string_view function) {
   for (const Line& line : profile.LinesOf(profile[id])) {
     if (line.symbol == profile::kNoSymbol) continue;
@@ -83,7 +83,7 @@ class Summarizer {
   }
 
  private:
-  // Of a row, with what is missing of it.
+  // Returns a row's weight, including its share of the missing samples.
   double WeightOf(size_t row) const {
     return static_cast<double>(profile_.rows[row].period) + missing_.PeriodOf(row);
   }
@@ -127,14 +127,15 @@ class Summarizer {
     }
   }
 
-  // Inlined calls stand in front of the function that has them.
+  // Returns the function whose compiled code contains the frame: the last line, after inlined
+  // calls.
   std::string CompiledInto(FrameId frame) const {
     const std::span<const Line> lines = profile_.LinesOf(profile_[frame]);
     if (lines.empty() || lines.back().symbol == profile::kNoSymbol) return {};
     return std::string(profile_.text(profile_[lines.back().symbol].name));
   }
 
-  // The line of the function at which most of its own samples were taken.
+  // Returns the source line with most of the function's own samples.
   std::string HeaviestLineOf(KeyId key) const {
     std::map<std::pair<StringId, uint32_t>, uint64_t> periods;
     for (const Row& row : profile_.rows) {
@@ -164,7 +165,7 @@ class Summarizer {
     ShortenPath();
   }
 
-  // What everybody's stack begins with says nothing: the outermost steps go first.
+  // Removes the outermost steps, because all stacks begin with them and they say little.
   void ShortenPath() {
     std::vector<PathStep>& path = summary_.path;
     if (path.size() > kPathSteps) path.erase(path.begin(), path.end() - kPathSteps);

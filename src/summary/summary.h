@@ -1,5 +1,5 @@
-// What a recording says in thirty lines, for whoever reads a profile for the first time: where the
-// time goes, how sure that is, what is missing, and what to look at next.
+// Summarizes a recording in about thirty lines, for readers of a first profile: where the time
+// goes, the accuracy, missing data, and commands for more detail.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace profiler::summary {
 
-// A share of the event from 0 to 1, with its 95 % interval.
+// A share of the event from 0 to 1, with its 95 % confidence interval.
 struct Share {
   double part = 0;
   estimate::Interval interval;
@@ -24,24 +24,25 @@ struct Share {
 
 struct FunctionShare {
   std::string name;
-  std::string image;   // of which it is, by its base name
-  std::string source;  // "parse.c:120", its heaviest line; empty: unknown
-  // The function that its code is part of: itself, unless it was inlined; empty: unknown.
+  std::string image;   // base name
+  std::string source;  // heaviest line, "parse.c:120"; empty if unknown
+  // The function whose compiled code contains it: itself, or the caller that it is inlined into.
+  // Empty if unknown.
   std::string compiled_into;
   Share share;
-  // How many samples it would take until it is sure that it has more than the next; 0: it is.
+  // Number of samples needed to rank it before the next function; 0 if the rank is already certain.
   uint64_t samples_to_tell = 0;
 };
 
 struct PathStep {
   std::string function;
-  std::string source;  // of the call, or in the last step of what is there
+  std::string source;  // line of the call; in the last step, line of the function
   double part = 0;
 };
 
 struct ThreadShare {
   std::string name;
-  uint32_t threads = 0;  // of that name that have samples
+  uint32_t threads = 0;  // number of threads with this name and samples
   double part = 0;
 };
 
@@ -54,44 +55,44 @@ struct Summary {
   std::string event;
   uint64_t samples = 0;
   double amount = 0;
-  bool is_count = false;  // query::Measurement::is_count
-  // Context switches that the times are of, and how many of them had their stack sampled or read;
-  // zeroes if there is nothing to estimate.
+  bool is_count = false;  // see query::Measurement::is_count
+  // Number of context switches that the times come from, and of those whose stack was sampled or
+  // read. Both are 0 if nothing is estimated.
   uint64_t switches = 0, sampled_switches = 0;
-  // The part of the samples that is missing. All shares make up for it (query::MissingPeriods), and
-  // all amounts are of what is there.
+  // Share of the samples that is missing. All shares are corrected for it (query::MissingPeriods);
+  // amounts contain recorded samples only.
   double missing_part = 0;
 
-  std::vector<FunctionShare> functions;  // by what they have themselves; the heaviest first
-  size_t others = 0;                     // functions that are not among them …
-  double others_part = 0;                // … and what they have
+  std::vector<FunctionShare> functions;  // by own weight, the heaviest first
+  size_t others = 0;                     // number of functions not in the list …
+  double others_part = 0;                // … and their share
   double others_amount = 0;
 
-  // From the outermost function down the heaviest callee, as long as it has most of its caller's
-  // samples.
+  // From the outermost function down the heaviest callee, while that has at least half of its
+  // caller's weight.
   std::vector<PathStep> path;
 
   double user = 0, kernel = 0, idle = 0, elsewhere = 0;
   std::vector<ThreadShare> threads;
-  size_t other_threads = 0;  // names that are not among them
+  size_t other_threads = 0;  // number of thread names not in the list
 
   profile::Losses losses;
   ChainQuality chains;
-  // The part of the weight whose chains are whole; absent if the recording does not say.
+  // Share of the weight with whole call chains; absent if the recording does not say.
   std::optional<double> whole_chains;
   bool has_chains = false;
-  double named = 0;                        // the part whose function has a name
-  std::optional<ImageShare> most_unnamed;  // the image with most of the rest
+  double named = 0;                        // share of the weight whose function has a name
+  std::optional<ImageShare> most_unnamed;  // image with most of the unnamed weight
   std::optional<query::UnnamedPython> python;
 };
 
-// The profile has the order of its samples and tells threads apart.
+// Summarizes an event. The profile must keep the order of its samples and tell threads apart.
 Summary Summarize(const profile::Profile& profile, profile::EventId event);
 
-// docs/json.md
+// Formats a summary as JSON (docs/json.md).
 std::string SummaryAsJson(const Summary& summary, const json::RecordingFacts& recording);
 
-// As lines of at most 100 columns, but for long names.
+// Formats a summary as lines of at most 100 columns, except for long names.
 std::string FormatSummary(const Summary& summary, const json::RecordingFacts& recording);
 
 }  // namespace profiler::summary

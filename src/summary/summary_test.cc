@@ -13,7 +13,8 @@ using report::ProfileBuilder;
 using testing::HasSubstr;
 using testing::Not;
 
-// A program that takes turns between two functions, enters the kernel, and leaves the CPU idle.
+// Returns a program that alternates between two functions, enters the kernel, and leaves the CPU
+// idle.
 ProfileBuilder Program() {
   ProfileBuilder builder;
   builder.InOrder().Event("cpu-clock");
@@ -96,7 +97,7 @@ TEST(Summary, ThePathHasInlinedFunctionsAndTheImagesOfCodeWithoutNames) {
     }
     return path;
   };
-  // The same functions, inlined here and called there, and called from two addresses.
+  // Equal functions: once inlined, once called, and called from two addresses.
   ProfileBuilder names;
   names.InOrder().Event("cpu-clock");
   names.Sample("app", {"main@app", "add<step<run@app", "0x1234@lib.so"}, 3);

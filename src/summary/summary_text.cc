@@ -16,8 +16,8 @@ namespace profiler::summary {
 namespace {
 
 constexpr size_t kNameWidth = 46;
-constexpr std::string_view kUsualPath = "perf.data";  // what every view reads by itself
-constexpr double kLeastMissing = 0.0005;              // else it would be 0.0 %
+constexpr std::string_view kUsualPath = "perf.data";  // default input of every view
+constexpr double kLeastMissing = 0.0005;              // less would print as 0.0 %
 
 std::string Percent(double part) { return absl::StrFormat("%.1f %%", 100 * part); }
 
@@ -27,17 +27,17 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
-// Cut to a width where it is longer, at its end: its beginning says more.
+// Shortens a name to `width` bytes. Cuts its end, because the beginning says more.
 std::string Shortened(std::string_view name, size_t width) {
   std::string text = Printable(name);
   if (text.size() <= width) return text;
   size_t end = width - 1;
-  // No half characters.
+  // Does not cut a UTF-8 character in two.
   while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
   return text.substr(0, end) + "…";
 }
 
-// As one word of a command line.
+// Quotes a text as one word of a shell command line.
 std::string ShellWord(std::string_view text) {
   constexpr std::string_view kPlain = "_./-+:@%,=";
   const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
@@ -49,8 +49,8 @@ std::string ShellWord(std::string_view text) {
   return word + "'";
 }
 
-// Whether it can be shown instruction by instruction: the kernel's code is seldom at hand, and that
-// of a perf map went with its process.
+// True if the function can probably be annotated. The kernel's code is seldom available, and code
+// of a perf map is gone with its process.
 bool HasCode(const FunctionShare& function) {
   return !function.compiled_into.empty() && !function.image.starts_with('[') &&
          !function.image.ends_with(".map");
@@ -105,7 +105,7 @@ class Text {
     for (const FunctionShare& function : summary_.functions) {
       const double half = 100 * function.share.interval.half_width();
       std::string line = absl::StrFormat("%7.1f", 100 * function.share.part);
-      // Never "± 0.0": nothing is as sure as that.
+      // Two digits instead of "± 0.0", because no share is that certain.
       if (!summary_.is_count) absl::StrAppendFormat(&line, " ± %-4.*f", half < 0.095 ? 2 : 1, half);
       absl::StrAppend(&line, " %  ", AmountCell(function.share.amount), "  ",
                       Shortened(function.name, kNameWidth), "  ", Printable(function.image));
@@ -120,13 +120,13 @@ class Text {
     AppendTies();
   }
 
-  // As wide as the amount of everything.
+  // Returns the amount, aligned to the width of the total.
   std::string AmountCell(double amount) const {
     const std::string all = query::AmountText(summary_.amount, summary_.event);
     return absl::StrFormat("%*s", all.size(), query::AmountText(amount, summary_.event));
   }
 
-  // The first that cannot be ranked: one is enough to warn.
+  // Warns about the first functions that cannot be ranked; one warning is enough.
   void AppendTies() {
     for (size_t i = 0; i + 1 < summary_.functions.size(); ++i) {
       const FunctionShare& function = summary_.functions[i];
@@ -191,7 +191,7 @@ class Text {
   void AppendLosses() {
     const std::string losses = profile::LossesText(summary_.losses);
     Line(losses.empty() ? "Nothing was lost." : absl::StrCat("Lost: ", losses, "."));
-    // A throttled event has lost nothing, but taken less.
+    // A throttled event has lost no samples, but taken fewer.
     if (summary_.missing_part < kLeastMissing) return;
     Line(absl::StrCat("So ", Percent(summary_.missing_part),
                       " of the samples are missing. Shares make up for them by those around each "
@@ -235,7 +235,8 @@ class Text {
     std::string_view why;
   };
 
-  // `more` stands behind the file to read, unless that is what is read anyway.
+  // Adds a command to the advice. `more` follows the input file, which is omitted if it is the
+  // default.
   void Advise(std::string_view command, std::string_view more, std::string_view why) {
     std::string text = absl::StrCat("profiler ", View(command));
     if (recording_.path != kUsualPath) absl::StrAppend(&text, " -i ", ShellWord(recording_.path));
@@ -244,7 +245,7 @@ class Text {
   }
 
   void AppendAdvice() {
-    constexpr size_t kWidest = 60;  // a longer command moves its own reason alone
+    constexpr size_t kWidest = 60;  // a longer command only shifts its own reason
     size_t width = 0;
     for (const Advice& advice : advice_) {
       if (advice.command.size() <= kWidest) width = std::max(width, advice.command.size());
@@ -257,7 +258,7 @@ class Text {
 
   void AppendNext() {
     constexpr double kMuchUnnamed = 0.02, kManyCut = 0.05;
-    if (recording_.path == "-") return;  // what came through a pipe cannot be read again
+    if (recording_.path == "-") return;  // a pipe's recording cannot be read again
     Line("");
     Line("To see more");
     const auto shown = std::find_if(summary_.functions.begin(), summary_.functions.end(), HasCode);

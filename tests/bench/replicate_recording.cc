@@ -1,16 +1,16 @@
 // replicate_recording IN OUT SAMPLES
 //
-// Writes a recording of exactly that many samples by repeating those of IN, one copy after the
-// other in time. What IN tells before its first sample (all that ran already) comes once, in front;
-// what happens later (forks, execs, mappings, exits) happens again in every copy, so processes that
-// end in one copy are there again in the next.
+// Writes a recording of exactly SAMPLES samples by repeating those of IN, one copy after the other
+// in time. Records before IN's first sample (processes that already ran) are written once, in
+// front. Later records (forks, execs, mappings, exits) are repeated in each copy, so processes that
+// end in one copy exist again in the next.
 //
 //   IN    ┌ sideband ┐┌ samples and sideband ┐
 //   OUT   ┌ sideband ┐┌ copy 0 ┐┌ copy 1 ┐┌ copy 2 …
 //                     └ period ┘
 //
-// The number of distinct stacks stays that of IN: a report's time that grows with samples alone is
-// seen apart from what grows with the program.
+// The number of distinct stacks stays that of IN. So a report's cost per sample can be told from
+// its cost per stack.
 
 #include <cstdint>
 #include <cstdio>
@@ -34,8 +34,8 @@ using perf_data::Recording;
 using perf_data::TimedRecord;
 using perf_data::Writer;
 
-constexpr uint32_t kFirstTypeOfPerf = 64;     // not the kernel's: rounds, features and the like
-constexpr size_t kPiece = size_t{1} << 20;    // bytes a write
+constexpr uint32_t kFirstTypeOfPerf = 64;     // perf's own types: rounds, features, …
+constexpr size_t kPiece = size_t{1} << 20;    // bytes per write
 constexpr uint64_t kBetweenCopies = 100'000;  // nanoseconds
 
 struct StoredRecord {
@@ -81,7 +81,7 @@ absl::StatusOr<Input> Load(Recording& recording) {
   return input;
 }
 
-// Appends records in large pieces, a round each.
+// Appends records in large pieces; each piece is a round.
 class Output {
  public:
   explicit Output(Writer& writer) : writer_(writer) {}
@@ -112,7 +112,7 @@ class Output {
   std::vector<std::byte> piece_;
 };
 
-// Returns the time of the last record.
+// Repeats the samples of `input`. Returns the time of the last record.
 absl::StatusOr<uint64_t> Repeat(const Input& input, uint64_t samples, Writer& writer) {
   Output output(writer);
   for (size_t i = 0; i < input.first_sample; ++i) {

@@ -9,7 +9,7 @@ const [executablePath, pages, screenshots] = process.argv.slice(2);
 if (screenshots) mkdirSync(screenshots, {recursive: true});
 const browser = await launch(executablePath);
 
-// What must not happen while a page is used: errors, or anything fetched from elsewhere.
+// Opens a page that notes errors and requests to other hosts; a test must cause none.
 async function open(file) {
   const page = await browser.newPage({viewport: {width: 1280, height: 560}});
   page.complaints = [];
@@ -26,7 +26,8 @@ async function picture(page, name) {
   if (screenshots) await page.screenshot({path: join(screenshots, name + '.png')});
 }
 const text = (page, id) => page.locator('#' + id).textContent();
-// The place of the first box with that name: {x, y, width, height} in the window, or null if hidden.
+// Returns the position of the first box with that name: {x, y, width, height} in the window, or
+// null if hidden.
 const place = (page, name) => page.evaluate((wanted) => {
   const rect = [...document.querySelectorAll('#boxes rect')].find((r) => r.box.name === wanted);
   if (!rect || rect.getAttribute('display') === 'none') return null;
@@ -140,7 +141,8 @@ const tests = {
   async 'title and search stay in sight in a low window'() {
     const page = await open('flame.svg');
     await page.setViewportSize({width: 900, height: 240});
-    // The browser tells the page of its new size with the next frame, not before setViewportSize returns.
+    // The browser tells the page its new size with the next frame, after setViewportSize has
+    // returned.
     await page.waitForFunction(() => document.getElementById('title').getBoundingClientRect().top >= 0 &&
         document.getElementById('details').getBoundingClientRect().bottom <= 240);
     await picture(page, 'low');
@@ -156,7 +158,7 @@ const tests = {
   async 'as many boxes as are ever drawn are zoomed and searched as well'() {
     const page = await open('large.svg');
     assert.ok(await page.locator('#boxes rect').count() > 12000);
-    await page.waitForFunction(() => window.scrollY > 0);  // The root comes into sight.
+    await page.waitForFunction(() => window.scrollY > 0);  // The root scrolls into view.
     await picture(page, 'large');
     const times = await page.evaluate(() => {
       const timed = (what) => {

@@ -1,5 +1,5 @@
-// node page_test.mjs CHROMIUM PAGES [SCREENSHOTS]: uses pages as a person would. PAGES has what
-// //src/page:draw_example draws.
+// node page_test.mjs CHROMIUM PAGES [SCREENSHOTS]: uses pages as a user would. PAGES is the output of
+// //src/page:draw_example.
 import assert from 'node:assert/strict';
 import {mkdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -11,7 +11,7 @@ if (screenshots) mkdirSync(screenshots, {recursive: true});
 const browser = await launch(executablePath);
 const axe = readFileSync(fileURLToPath(new URL('node_modules/axe-core/axe.min.js', import.meta.url)), 'utf8');
 
-// What must not happen while a page is used: errors, or anything fetched from elsewhere.
+// Opens a page that notes errors and requests to other hosts; a test must cause none.
 async function open(file, fragment = '', options = {}) {
   const page = await browser.newPage({viewport: {width: 1280, height: 860}, ...options});
   page.complaints = [];
@@ -35,7 +35,7 @@ async function picture(page, name) {
 }
 const text = (page, id) => page.locator('#' + id).textContent();
 const fragmentOf = (page) => page.evaluate(() => location.hash);
-// The middle of the first box of that name in the window, or null where there is none.
+// Returns the middle of the first box of that name in the window, or null if there is none.
 const middleOf = (page, host, name) => page.evaluate(([wanted, id]) => {
   const {profilePage: shown} = window;
   const view = id === 'flame' ? shown.flame : shown.sandwich[id];
@@ -53,14 +53,14 @@ async function clickBox(page, name, host = 'flame') {
   await page.mouse.click(x, y);
   await settled(page);
 }
-// The rows of the table that is shown, as {name: [cells]}.
+// Returns the rows of the visible table, as {name: [cells]}.
 const tableOf = (page) => page.evaluate(() => Object.fromEntries(
   [...document.querySelectorAll('#table tbody tr')].map((row) => {
     const cells = [...row.cells].map((cell) => cell.textContent);
     return [row.querySelector('button').textContent, cells];
   })));
 
-// What C++ added up stack by stack: by name, [self, total].
+// Returns the sums that C++ computed stack by stack: {name: [self, total]}.
 function figuresOf(file) {
   return new Map(readFileSync(join(pages, file), 'utf8').trim().split('\n').map((line) => {
     const [name, self, total] = line.split('\t');

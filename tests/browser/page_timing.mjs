@@ -1,7 +1,7 @@
-// node page_timing.mjs CHROMIUM PAGE…: how long a page takes to be there, and to follow what is done with it.
+// node page_timing.mjs CHROMIUM PAGE…: measures how long a page takes to appear and to react.
 //
-// Each figure is the least (and the median) of several times, in milliseconds, of the script and the picture that it draws on its
-// canvases; what the browser does with these afterwards is not in it, nor is the start of the browser.
+// Each figure is the minimum (and the median) of several runs, in milliseconds. It includes the
+// script and its drawing on canvases, but not the browser's compositing or start.
 import {pathToFileURL} from 'node:url';
 import {resolve} from 'node:path';
 import {launch} from './tests.mjs';

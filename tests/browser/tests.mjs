@@ -1,4 +1,4 @@
-// What the browser's tests have in common: Chromium, and a run of tests by name.
+// Shared code of the browser tests: Chromium, and a runner of tests by name.
 import assert from 'node:assert/strict';
 import {chromium} from 'playwright-core';
 
@@ -8,8 +8,8 @@ export const launch = (executablePath) => chromium.launch({
          '--disable-component-update', '--disable-sync'],
 });
 
-// Each test gives back the page that it used, whose list of complaints must have stayed empty. Ends
-// the program, with status 1 if one failed.
+// Runs tests. Each test returns the page that it used; the page's list of complaints must be empty.
+// Ends the program, with status 1 if a test failed.
 export async function runTests(suite, tests, browser) {
   let failed = 0;
   for (const [name, test] of Object.entries(tests)) {

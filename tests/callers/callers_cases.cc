@@ -12,7 +12,7 @@ namespace {
 constexpr int kKiB = 1024;
 constexpr long kMicrosecond = 1'000, kMillisecond = 1'000'000, kSecond = 1'000'000'000;
 
-// As -g does with -a, where that is cheap.
+// The options that -g chooses with -a if copying stacks is cheap (kSystemWideStackBytes).
 const std::string kSystemOptions = "-F 999 --call-graph dwarf,16384";
 
 const std::string kCallsOfC =
@@ -43,7 +43,7 @@ const Program kClang{.name = "clang",
                      .deep = "deep",
                      .leaf = "leaf"};
 
-// The handler of a signal runs on a stack of its own.
+// The signal handler runs on an alternate stack.
 const std::string kBuildSignals = "gcc -O2 -fomit-frame-pointer -DFRAME={frame} -o program $1";
 const std::string kCallsOfSignals =
     ">main main>calibrate calibrate>cpu_now calibrate>spin main>wait_for_recorder main>run "
@@ -190,9 +190,9 @@ const Program kCgo{
     .has_frame = false,
     .has_depth = false};
 
-// `leaf` is where the depth is compared. Of code by C2 it cannot be: debug information is exact
-// where the code can stop, so the innermost inlined calls of a sample may be those of the next such
-// point.
+// The depth is compared at `leaf`. In code compiled by C2 that is impossible: its debug information
+// is exact only at safepoints, so the innermost inlined calls of a sample may be those of the next
+// safepoint.
 Program Java(const std::string& name, const std::string& leaf, const std::string& command) {
   return {.name = name,
           .language = Language::kJava,
@@ -219,7 +219,7 @@ const Program kJavaInterpreted =
     Java("java_interpreted", "leaf",
          "java -Xint -Xss{stack}k -cp . Recursion {depth} {changes} {seconds}");
 
-// Functions that V8 inlines have no frames: docs/names.md.
+// Functions that V8 inlines have no frames; see docs/names.md.
 Program Node(const std::string& name, const std::string& command) {
   return {.name = name,
           .language = Language::kJavaScript,
@@ -252,12 +252,12 @@ constexpr int kNoFrame = 0, kNoDepth = 0;
 std::vector<CallersCase> Always() {
   using enum Mode;
   return {
-      // Chains that fit the copied stack.
+      // Chains that fit into the copied stack.
       {&kGcc, 100, 10, kMicrosecond, kLaunched},
       {&kGcc, kKiB, 10, 100 * kMicrosecond, kAttached},
       {&kClang, 100, 100, 10 * kMillisecond, kSystem, kSystemOptions},
       {&kGcc, 10 * kKiB, 3, kSecond, kLaunched},
-      // Longer ones.
+      // Longer chains.
       {&kGcc, 100, 1000, kMicrosecond, kLaunched},
       {&kClang, kKiB, 100, 100 * kMicrosecond, kAttached},
       {&kGcc, kKiB, 100, 10 * kMillisecond, kSystem, kSystemOptions},
@@ -266,7 +266,7 @@ std::vector<CallersCase> Always() {
       {&kGcc, 300 * kKiB, 10, 100 * kMicrosecond, kLaunched},
       {&kGcc, 100, 5000, 10 * kMillisecond, kAttached},
       {&kGcc, kKiB, 10, 100 * kMicrosecond, kLaunched, "-F 1999 --call-graph dwarf,4096"},
-      // Unwound by views.
+      // Chains that views unwind.
       {&kGcc, kKiB, 100, kMillisecond, kLaunched, "-F 499 --call-graph dwarf,32768 --post-unwind"},
       {&kSignalsOwn, kKiB, 10, 100 * kMicrosecond, kLaunched},
       {&kSignalsMain, 100, 10, 100 * kMicrosecond, kAttached},
@@ -303,7 +303,7 @@ std::vector<CallersCase> All() {
   constexpr std::array kDepths = {10, 100, 1000, 5000};
   constexpr std::array kChanges = {kMicrosecond, 100 * kMicrosecond, 10 * kMillisecond, kSecond};
   constexpr std::array kModes = {Mode::kLaunched, Mode::kAttached, Mode::kSystem};
-  // Compilers touch each page of a frame, and the 5 000 of 300 KB are more than machines have.
+  // Compilers touch each page of a frame, and 5,000 frames of 300 KB exceed most machines' memory.
   constexpr long kMostKiB = 512 * kKiB;
   std::vector<CallersCase> cases = Always();
   std::set<std::string> names;
@@ -311,7 +311,7 @@ std::vector<CallersCase> All() {
   size_t turn = 0;
   const auto add = [&](const Program& program, int frame, int depth, long changes) {
     for (const Mode mode : kModes) {
-      // All modes for one program, for the others every two values meet.
+      // One program runs in all modes; for the others, every pair of values occurs together once.
       const bool is_its_turn = kModes[turn % kModes.size()] == mode;
       CallersCase one{&program, frame, depth, changes, mode};
       if (mode == Mode::kSystem) one.options = kSystemOptions;
@@ -347,7 +347,7 @@ std::vector<CallersCase> All() {
       for (const int depth : kDepths) {
         if (!program->has_depth && depth != kDepths.front()) continue;
         for (const long changes : kChanges) {
-          // A process a microsecond, or a goroutine, is more than there are.
+          // No machine can start a process or a goroutine per microsecond.
           const bool is_made_anew = program == &kEndings || program == &kGoGrows;
           if (is_made_anew && changes < 100 * kMicrosecond) continue;
           add(*program, program->has_frame ? frame : kNoFrame,
@@ -377,7 +377,7 @@ int CallersCase::Frequency() const {
 }
 
 long CallersCase::KiB() const {
-  // A level takes some hundred bytes besides its frame in an interpreter.
+  // In an interpreter each level takes some hundred bytes in addition to its frame.
   constexpr long kBesides = 400;
   constexpr long kLeast = 16 * kKiB;
   return kLeast + depth * (frame + kBesides) / kKiB;

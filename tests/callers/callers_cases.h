@@ -1,4 +1,4 @@
-// The programs whose callers are known, and the ways in which they are recorded.
+// Declares the programs whose call chains the tests know, and the ways to record them.
 
 #pragma once
 
@@ -10,19 +10,19 @@
 
 namespace profiler::tests {
 
-// A program of this folder. In its texts {frame} stands for bytes, {depth} for the recursion,
-// {changes} for the time between two changes of the caller in ns, {seconds} for how long it runs,
-// {stack} for the KiB of stack that it needs.
+// A program of this folder. Its texts may contain placeholders: {frame} is a frame size in bytes,
+// {depth} the recursion depth, {changes} the time between two changes of the caller in ns,
+// {seconds} the run time, {stack} the KiB of stack that the program needs.
 struct Program {
   std::string name;
   Language language;
-  std::string compiler, package;            // a command, and the Debian package that has it
-  std::vector<std::string> sources;         // of tests/callers/programs; $1, $2, … in `build`
-  std::string build;                        // shell; makes `program` in the working directory
-  std::string command;                      // of the working directory
-  std::string calls, deep, leaf;            // see KnownCalls
-  std::string comm = "program";             // begins the names of its threads
-  bool has_frame = true, has_depth = true;  // false if that cannot be chosen
+  std::string compiler, package;     // a command, and the Debian package that contains it
+  std::vector<std::string> sources;  // below tests/callers/programs; $1, $2, … in `build`
+  std::string build;                 // shell command; makes `program` in the working directory
+  std::string command;               // runs in the working directory
+  std::string calls, deep, leaf;     // see KnownCalls
+  std::string comm = "program";      // prefix of the program's thread names
+  bool has_frame = true, has_depth = true;  // false if the program cannot choose it
 };
 
 enum class Mode { kLaunched, kAttached, kSystem };
@@ -43,9 +43,9 @@ struct CallersCase {
 
 inline void PrintTo(const CallersCase& one, std::ostream* out) { *out << one.Name(); }
 
-// Returns the cases of each test run. With PROFILER_CALLERS=all in the environment: each
-// combination of frame, depth, change and mode for C; for other languages, of frame, depth and
-// change, with the modes in turn.
+// Returns the cases of each test run. With PROFILER_CALLERS=all in the environment, returns each
+// combination of frame, depth, changes and mode for C. For other languages, it combines frame,
+// depth and changes, and the modes take turns.
 std::vector<CallersCase> ChosenCallersCases();
 
 }  // namespace profiler::tests

@@ -1,13 +1,14 @@
-// Records programs whose callers are known by construction, and compares what is shown with them:
+// Records programs whose call chains are known by construction, and compares the profiler's output
+// with them:
 //
 //   * every call between the program's own functions exists in the program;
-//   * of the chains that reach a caller, alpha has 75 % and beta 25 %;
+//   * of the chains that reach a caller, 75 % come by alpha and 25 % by beta;
 //   * chains end at the thread's start, or are marked as cut;
-//   * the share of chains that is said to be whole is the share that is.
+//   * the stated share of whole chains is right.
 //
-// A test run takes a choice, and PROFILER_CALLERS=all in the environment all combinations
-// (README.md). What the machine cannot make is skipped with its reason. Figures are printed, a line
-// a case.
+// A test run takes a selection of the cases; PROFILER_CALLERS=all in the environment takes all
+// combinations (README.md). Programs that the machine cannot build are skipped with the reason.
+// Each case prints its figures on one line.
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -41,18 +42,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// CPU time that a program takes; one cycle of the slowest changes is longer.
+// CPU time that a program takes in seconds; longer than one cycle of the slowest changes.
 constexpr const char* kSeconds = "1.4";
 constexpr double kAlphaShare = 75;
 constexpr double kMostPoints = 3, kMostPointsOfWhole = 2;
-// Fewer chains to a caller say nothing of shares.
+// With fewer chains to a caller, shares are too inaccurate to check.
 constexpr double kFewestSamples = 100;
-// Percent of samples that were lost: more, and it is not the chains that are tried.
+// Largest percentage of lost samples. With more, the case would test the losses, not the chains.
 constexpr double kMostLost = 2;
 constexpr int kTries = 3;
-// Percent of chains with code that has no name: with more, a caller may be missing from the shares.
+// Percentage of chains with unnamed code. With more, a caller may be missing from the shares.
 constexpr double kMostUnnamed = 2;
-// Of an example.
+// Largest length of an example chain in a message.
 constexpr size_t kMostText = 600;
 
 double Percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
@@ -97,7 +98,7 @@ Losses LossesIn(const std::string& recorded) {
   return {Percent(lost, samples + lost), true};
 }
 
-// While it lives, programs that are started may have so much stack.
+// Raises the stack limit of programs that are started during its lifetime.
 class StackLimit {
  public:
   explicit StackLimit(rlim_t bytes) {
@@ -139,7 +140,7 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
   static Finished Run(std::vector<std::string> argv) {
     return tests::Run(std::move(argv), folder_);
   }
-  // Bazel does not say where a user has put programs (rustup does) and files.
+  // Adds the user's programs (rustup) and files, because Bazel does not pass PATH and HOME.
   static Finished Shell(const std::string& line) {
     return Run({"sh", "-c", "export HOME=${HOME:-/root}; PATH=$PATH:$HOME/.cargo/bin; " + line});
   }
@@ -157,7 +158,8 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
                                       {"{stack}", absl::StrCat(one.KiB())}});
   }
 
-  // Makes the program in a folder of its own, unless an earlier case has. Returns what fails.
+  // Builds the program in a folder of its own, unless an earlier case did. Returns the error if
+  // that fails.
   std::string Build() {
     const Program& program = *GetParam().program;
     const std::string line = Filled(program.build);
@@ -184,7 +186,7 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
     return absl::StrSplit(text, ' ');
   }
 
-  // The program in its folder.
+  // Returns the program's command line.
   static std::vector<std::string> Command() { return Words(Filled(GetParam().program->command)); }
 
   static std::vector<std::string> RecordCommand() {
@@ -193,7 +195,7 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
     return argv;
   }
 
-  // Records the program's whole life, with `-a` among all others.
+  // Records the program's whole life; with `-a`, all other programs, too.
   Finished Launch() const {
     std::vector<std::string> argv = RecordCommand();
     if (GetParam().mode == Mode::kSystem) argv.emplace_back("-a");
@@ -202,7 +204,7 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
     return tests::Run(std::move(argv), program_folder_);
   }
 
-  // Waits until the other end of the FIFO is there; -1 when it does not come.
+  // Waits for the other end of the FIFO; returns -1 if it does not come.
   static int OpenFifo(const std::string& path) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (std::chrono::steady_clock::now() < give_up) {
@@ -213,7 +215,7 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
     return -1;
   }
 
-  // Starts the program, attaches the recorder, and lets the program go on when that records.
+  // Starts the program and attaches the recorder. The program goes on when recording has begun.
   Finished Attach() {
     const std::string wait = folder_ + "/wait", control = folder_ + "/control",
                       answer = folder_ + "/answer";
@@ -250,7 +252,7 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
   }
 
   static inline std::string folder_, forbidden_;
-  static inline std::map<std::string, std::string> built_;  // how, and in which folder
+  static inline std::map<std::string, std::string> built_;  // build command → folder
   std::string program_folder_;
 };
 
@@ -260,7 +262,7 @@ double Sum(const std::map<std::string, double>& weights) {
   return sum;
 }
 
-// A line for each, with an example.
+// Returns one line per key, with an example.
 std::string Text(const std::map<std::string, double>& weights, const ShownChains& shown) {
   std::string text;
   for (const auto& [what, weight] : weights) {
@@ -315,15 +317,15 @@ TEST_P(CallersTest, WhatIsShownIsWhatTheProgramDoes) {
   EXPECT_TRUE(shown.wrong_depths.empty())
       << "whole chains with frames that are not there, or without some that are:"
       << Text(shown.wrong_depths, shown);
-  // If the deep part is cut, what reaches a caller are the ways down and up: one of each per call,
-  // however long that takes.
+  // If the deep part is cut, only the way down and the way up reach a caller: one of each per call,
+  // whatever the call's length. Then shares say nothing about time.
   const bool is_mostly_cut = shown.cut > shown.all() / 2;
   if (samples >= kFewestSamples && unnamed <= kMostUnnamed && !is_mostly_cut) {
     const double sigma = std::sqrt(kAlphaShare * (100 - kAlphaShare) / samples);
     EXPECT_NEAR(alpha, kAlphaShare, std::max(kMostPoints, 3 * sigma)) << samples << " samples";
   }
 
-  // Other programs are in what `-a` states, and may have been whole or not.
+  // With `-a`, the stated share includes other programs, whose chains may or may not be whole.
   const double total = shown.all() + shown.others;
   const double lowest = Percent(shown.whole, total) - kMostPointsOfWhole;
   const double highest = Percent(shown.whole + shown.others, total) + kMostPointsOfWhole;
@@ -333,7 +335,7 @@ TEST_P(CallersTest, WhatIsShownIsWhatTheProgramDoes) {
     EXPECT_LE(*said, highest) << where;
   };
   expect_stated(stated, "report --chains");
-  // What views unwind the recorder does not know.
+  // The recorder cannot know the chains that views unwind later.
   if (one.options.find("post-unwind") == one.options.npos) {
     expect_stated(StatedWhole(recorded.err), "record");
   }

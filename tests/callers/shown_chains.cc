@@ -13,8 +13,8 @@ using Frames = std::vector<std::string>;  // the caller first
 
 constexpr std::string_view kCutPrefix = "[cut: ";
 
-// Functions in which threads begin: of the C library and the dynamic linker, of Go's runtime. The
-// launcher of Java has no symbols.
+// Functions in which threads begin: of the C library, the dynamic linker and Go's runtime. Java's
+// launcher has no symbols.
 constexpr std::array<std::string_view, 6> kStarts = {"_start",   "_dl_start_user", "clone3",
                                                      "__clone3", "clone",          "__clone"};
 constexpr std::array<std::string_view, 6> kStartPrefixes = {
@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 6> kStartPrefixes = {
 // Functions of the kernel in which user code continues, or kernel threads begin.
 constexpr std::array<std::string_view, 6> kKernelEntries = {
     "entry_SYSCALL_64", "entry_INT80", "asm_", "error_entry", "ret_from_fork", "el0"};
-// Functions of the kernel in which a process has no user stack any more, or not yet.
+// Kernel functions in which a process no longer has, or does not yet have, a user stack.
 constexpr std::array<std::string_view, 6> kEndings = {"__x64_sys_exec",   "__x64_sys_exit",
                                                       "__arm64_sys_exec", "__arm64_sys_exit",
                                                       "do_exit",          "bprm_execve"};
@@ -85,7 +85,7 @@ void ReadCalls(const Frames& frames, double weight, const KnownCalls& calls, int
   std::string caller = is_whole ? "" : "cut";
   int deep = 0;
   bool has_alpha = false, has_beta = false, has_leaf = false, has_unnamed = false;
-  bool is_hidden = is_cut;  // the last caller, behind a cut or without a name
+  bool is_hidden = is_cut;  // true if the last caller was cut or has no name
   for (const std::string& frame : frames) {
     const bool may_be_own = calls.MayBeOwn(frame);
     has_unnamed |= may_be_own;
@@ -137,7 +137,7 @@ std::string KnownCalls::OwnName(std::string_view frame) const {
       frame = Before(frame, '(');
       break;
     case Language::kGo:
-      // C that Go calls has no package.
+      // C code that Go calls has no package.
       without("main.");
       break;
     case Language::kJava:
@@ -168,7 +168,7 @@ std::string KnownCalls::OwnName(std::string_view frame) const {
 }
 
 bool KnownCalls::MayBeOwn(std::string_view frame) const {
-  // Such as "[perf-123.map]".
+  // A name such as "[perf-123.map]" may hide an own function.
   const bool is_made_at_run_time =
       language_ == Language::kJava || language_ == Language::kJavaScript;
   return is_made_at_run_time && frame.starts_with('[') && !frame.starts_with(kCutPrefix);
@@ -191,7 +191,7 @@ ShownChains ReadChains(const std::string& folded, const KnownCalls& calls, int d
       shown.others += weight;
     } else if (kernel - frames.begin() <= 2 && !IsStart(frames.front()) &&
                std::any_of(kernel, frames.end(), IsEnding)) {
-      // The interrupted instruction, perhaps below a mark, and nothing else.
+      // Only the interrupted instruction, perhaps below a mark.
       shown.without_stack += weight;
     } else {
       ReadCalls(frames, weight, calls, depth, shown);

@@ -39,29 +39,30 @@ class KnownCalls {
   std::set<std::string> functions_, deep_, leaf_;
 };
 
-// Weights of chains, in the unit of `profiler folded` (ns of CPU time). Each chain with a user
-// frame is in one of the first five.
+// Weights of call chains, in the unit of `profiler folded` (ns of CPU time). Each chain with a user
+// frame counts in exactly one of the first five.
 struct ShownChains {
-  double whole = 0;          // begin where a thread begins
-  double cut = 0;            // begin with a frame such as "[cut: stack too short]"
-  double unmarked = 0;       // begin elsewhere without a mark
-  double without_stack = 0;  // of a process in exec or exit
-  double others = 0;         // of other programs
+  double whole = 0;          // chains that begin at the start of a thread
+  double cut = 0;            // chains that begin with a frame such as "[cut: stack too short]"
+  double unmarked = 0;       // chains that begin elsewhere, without such a mark
+  double without_stack = 0;  // samples of a process in exec or exit
+  double others = 0;         // chains of other programs
   double alpha = 0, beta = 0;
-  double unnamed = 0;  // with a frame that may be an own function; its calls are not judged
-  // Calls that the program does not make, as "caller>callee"; "cut>function" for an unmarked chain
-  // that begins with this function.
+  double unnamed = 0;  // contain a frame without a name that may be an own function; not checked
+  // Calls that the program does not make, as "caller>callee". An unmarked chain adds
+  // "cut>function", with its first function.
   std::map<std::string, double> invented;
-  // Whole chains to a leaf whose depth is not `depth`, as "depth N".
+  // Weights of whole chains to a leaf whose depth is not `depth`, by "depth N".
   std::map<std::string, double> wrong_depths;
-  // A chain for each of the last two, in which repeated frames are written once.
+  // An example chain for each key of `invented` and `wrong_depths`. Repeated frames are written
+  // once.
   std::map<std::string, std::string> examples;
 
   double all() const { return whole + cut + unmarked; }
 };
 
-// `depth` is the program's recursion; 0 checks none. `command` begins the names of the program's
-// threads; if empty, all chains are the program's.
+// Sorts the call chains of `folded`. `depth` is the program's recursion depth; 0 skips that check.
+// `command` is the prefix of the program's thread names; if empty, all chains are the program's.
 ShownChains ReadChains(const std::string& folded, const KnownCalls& calls, int depth,
                        std::string_view command);
 

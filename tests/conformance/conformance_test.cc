@@ -1,19 +1,17 @@
-// Reads the recordings of the corpus and compares every sample with what perf 6.1 printed of it.
+// Reads the recordings of the corpus and compares every sample with perf 6.1's output for it.
 //
-// Where perf and this reader may differ, and why:
-//  - perf prints user frames of a call chain relative to their image once it knows the mapping: the
-//    page they are in differs, their place in it does not.
-//  - perf unwinds stack dumps while it prints: its chain goes on where the recorded one ends.
+// perf and this reader differ on purpose:
+//  - perf prints user frames of a call chain relative to their image once it knows the mapping. The
+//    pages differ, the offsets within the page are equal.
+//  - perf unwinds stack dumps while it prints, so its chain continues beyond the recorded one.
 //  - perf prints at most 127 frames.
-//  - perf makes of a sample with a group READ one for each event of the group, its period being
-//  what
-//    the event counted since: the first of them is compared, without period and event.
-//  - perf 6.1 calls an event that its file does not name cycles:HG where hosts and guests both
-//  count,
-//    and cycles where hosts do, which perf 7.2 and we call cycles:H.
-//  - perf makes samples of its own from AUX traces (intel_pt): only counts are compared there.
-//  - perf refuses attrs over 128 bytes: those goldens are of copies with shorter attrs, same
-//  records.
+//  - perf splits a sample with a group READ into one per event of the group, whose period is the
+//    increment of that event's count. The first one is compared, without period and event.
+//  - perf 6.1 names an event without a name in the file cycles:HG if it counts hosts and guests,
+//    and cycles if it counts hosts only. perf 7.2 and this profiler call the latter cycles:H.
+//  - perf synthesizes samples from AUX traces (intel_pt). Only counts are compared there.
+//  - perf refuses attrs over 128 bytes. Those goldens come from copies with shorter attrs and the
+//    same records.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,7 +51,7 @@ const std::map<uint32_t, std::string>& TypeNames() {
 }
 
 struct ReadSample {
-  perf_event::Sample sample;  // numbers only: its views are copied below
+  perf_event::Sample sample;  // numbers only; lists and texts are copied below
   std::string event;
   bool stack_dump = false;
   bool group_read = false;
@@ -91,7 +89,7 @@ ReadSample Copy(const perf_event::Sample& sample, const perf_data::EventDescript
   return copy;
 }
 
-// perf's time, in microseconds cut off.
+// Returns perf's text for a time, truncated to microseconds.
 std::string TimeText(uint64_t ns) {
   char text[64];
   std::snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, ns / 1000000000,
@@ -101,7 +99,7 @@ std::string TimeText(uint64_t ns) {
 
 constexpr size_t kMaxFrames = 127;
 
-// What differs, empty when nothing does.
+// Returns the first difference; empty if there is none.
 std::string Difference(const ReadSample& ours, const ScriptSample& perfs, const CorpusFile& file) {
   const auto shows = [&file](const char* field) {
     return testing::Value(file.script_fields, testing::Contains(field));
@@ -129,7 +127,7 @@ std::string Difference(const ReadSample& ours, const ScriptSample& perfs, const 
   return "";
 }
 
-// The first of those that perf made of one.
+// Returns the first of the samples that perf made of each group READ.
 std::vector<ScriptSample> FirstOfEachGroup(std::vector<ScriptSample> samples, size_t group_size) {
   std::vector<ScriptSample> firsts;
   for (size_t i = 0; i < samples.size(); i += group_size) firsts.push_back(std::move(samples[i]));
@@ -187,7 +185,7 @@ TEST_F(Corpus, EveryFileHasItsSamples) {
       EXPECT_THAT(contents.warnings, testing::IsEmpty()) << file.name;
     } else {
       EXPECT_TRUE(absl::IsDataLoss(contents.status)) << file.name << ": " << contents.status;
-      EXPECT_FALSE(contents.counts.empty()) << file.name;  // those before the bad record
+      EXPECT_FALSE(contents.counts.empty()) << file.name;  // the records before the bad one
     }
   }
 }
@@ -198,7 +196,7 @@ TEST_F(Corpus, EveryFileHasAsManyRecordsOfEachTypeAsPerfCounts) {
     const Contents contents = Read(file.path, Recording::Order::kFile);
     for (const auto& [type, count] : RecordCounts(file)) {
       const auto ours = contents.counts.find(type);
-      if (ours == contents.counts.end()) continue;  // perf's own
+      if (ours == contents.counts.end()) continue;  // only perf reports this type
       EXPECT_EQ(ours->second, count) << file.name << ": " << type;
     }
   }
@@ -230,7 +228,7 @@ TEST_F(Corpus, EverySampleIsWhatPerfPrints) {
   std::printf("compared %zu samples with perf's\n", compared);
 }
 
-// Reads the section of each feature that perf defines; those that it cannot read.
+// Reads the section of each feature that perf defines. Returns the features that cannot be read.
 std::vector<int> UnreadableFeatures(const perf_data::Features& features) {
   const std::map<int, bool> readable = {{13, perf_data::ReadCpuTopology(features).has_value()},
                                         {14, perf_data::ReadNumaTopology(features).has_value()},

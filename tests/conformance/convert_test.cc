@@ -1,11 +1,11 @@
-// Writes every recording of the corpus anew and reads it again: as a copy, as a stream and back,
+// Rewrites every recording of the corpus and reads the result: as a copy, as a stream and back,
 // compressed and back.
 //
-// Where perf reads an original and not what was made of it, and why:
-//  - perf 6.1 reads no tracing data from a stream.
-//  - perf 6.1 does not turn the ids of attrs that are shorter than its own in a stream of the other
+// perf reads some originals but not their rewritten form:
+//  - perf 6.1 cannot read tracing data from a stream.
+//  - perf 6.1 does not swap ids of attrs that are shorter than its own, in a stream of the other
 //    byte order.
-//  - perf loses its way behind the traces in a stream that is a file.
+//  - perf loses its position after the traces in a stream that is a file.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,9 +38,9 @@ std::string ReadBytes(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// The kernel's records in the order of time, as they stand (in native order), each behind the name
-// of its event. That is compared without guests: perf and we call an event of a stream by its attr
-// ("cycles:H") where EVENT_DESC ("cycles") comes in front of it, and of a file by EVENT_DESC.
+// Returns the kernel's records in time order, in native byte order, each after its event's name.
+// Names are compared without guests: perf and this profiler take an event's name in a stream from
+// its attr ("cycles:H") if EVENT_DESC ("cycles") precedes the attr, and in a file from EVENT_DESC.
 std::vector<std::string> KernelRecords(const std::string& path) {
   std::vector<std::string> records;
   const auto recording = Recording::Open(path);
@@ -58,7 +58,7 @@ std::vector<std::string> KernelRecords(const std::string& path) {
   return records;
 }
 
-// Samples that perf 6.1 counts; −1 where it cannot read the file.
+// Returns the number of samples that perf 6.1 counts; -1 if it cannot read the file.
 int64_t PerfSamples(const std::string& path) {
   const std::string command = "/usr/bin/perf report --stats -i '" + path + "' 2>&1";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
@@ -104,7 +104,7 @@ class Converted : public testing::Test {
     return file.exercises.find("; pipe;") != std::string::npos;
   }
 
-  // Why perf 6.1 does not read this file as a stream; empty when it does.
+  // Returns why perf 6.1 cannot read this file as a stream; empty if it can.
   static std::string UnreadableAsStream(const CorpusFile& file) {
     if (file.exercises.find("TRACING_DATA") != std::string::npos) return "tracing data";
     if (file.exercises.find("AUXTRACE") != std::string::npos) return "traces";

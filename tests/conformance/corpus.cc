@@ -18,7 +18,7 @@ std::vector<std::string> Split(const std::string& text, char separator) {
   return parts;
 }
 
-// "… .perf61.script.xz(-F comm,pid,tid) …" → {"comm", "pid", "tid"}
+// Returns the fields of "… .perf61.script.xz(-F comm,pid,tid) …": {"comm", "pid", "tid"}.
 std::vector<std::string> ScriptFields(const std::string& golden) {
   constexpr std::string_view kMarker = ".perf61.script.xz(-F ";
   const size_t at = golden.find(kMarker);
@@ -67,7 +67,7 @@ std::map<std::string, uint64_t> RecordCounts(const CorpusFile& file) {
   std::map<std::string, uint64_t> counts;
   std::ifstream stats(file.path + ".perf61.stats");
   for (std::string line; std::getline(stats, line);) {
-    // "          SAMPLE events:       1768  (46.6%)"; sections an event follow, each under a
+    // A line such as " SAMPLE events: 1768 (46.6%)". Sections for each event follow, each below
     // "NAME stats:".
     if (line.find(" stats:") != std::string::npos && line.find("Aggregated") != 0) break;
     std::stringstream words(line);

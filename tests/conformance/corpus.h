@@ -1,4 +1,4 @@
-// The corpus of recordings by others: MANIFEST.tsv and the files that it lists.
+// Reads the manifest of the corpus: recordings by other programs, in the folder of MANIFEST.tsv.
 
 #pragma once
 
@@ -16,25 +16,25 @@ struct CorpusFile {
   std::string name;       // as in the manifest
   std::string exercises;  // "LE; file; 1ev:hw; …"
   uint64_t samples = 0;
-  bool perf_reads_it = false;              // or a copy that was made readable for it
-  std::vector<std::string> script_fields;  // of the golden script; empty: there is none
+  bool perf_reads_it = false;              // perf reads the file or a copy repaired for it
+  std::vector<std::string> script_fields;  // -F of the golden script; empty if there is no script
 };
 
-// $PROFILER_CORPUS, else ../shared/corpus beside the source tree; nothing where neither exists.
+// Returns $PROFILER_CORPUS, or ../shared/corpus beside the source tree; nothing if neither exists.
 std::optional<std::string> CorpusDirectory();
 
-// Why a test that needs the corpus is skipped.
+// Message for tests that are skipped because the corpus is missing.
 inline constexpr char kNoCorpus[] =
     "no corpus of recordings: set PROFILER_CORPUS to a folder with one (its MANIFEST.tsv lists the "
     "files), or put it at ../shared/corpus";
 
-// The recordings of the corpus, in the order of its manifest.
+// Returns the recordings of the corpus, in the order of its manifest.
 std::vector<CorpusFile> CorpusFiles(const std::string& directory);
 
-// FILE.perf61.stats: records by type ("SAMPLE", "MMAP2", …).
+// Returns record counts by type ("SAMPLE", "MMAP2", …), from FILE.perf61.stats.
 std::map<std::string, uint64_t> RecordCounts(const CorpusFile& file);
 
-// FILE.perf61.script.xz, decompressed, by line.
+// Returns the lines of FILE.perf61.script.xz, decompressed.
 std::vector<std::string> ScriptLines(const CorpusFile& file);
 
 }  // namespace profiler::conformance

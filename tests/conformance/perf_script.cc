@@ -12,7 +12,7 @@ namespace {
 
 uint64_t Hex(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 16); }
 
-// "0x40051c/0x400513/P/-/-/0/" and "AX:0x1f" words.
+// Parses a branch "0x40051c/0x400513/P/-/-/0/" or a register "AX:0x1f".
 void ParseWord(const std::string& word, ScriptSample* sample) {
   if (word.rfind("0x", 0) == 0 && word.find('/') != std::string::npos) {
     const std::string to = word.substr(word.find('/') + 1);
@@ -26,7 +26,7 @@ bool IsHex(const std::string& word) {
   return !word.empty() && word.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// What follows "TIME:": [PERIOD] [EVENT:] [ADDR] [IP] and words.
+// Parses the fields after "TIME:": [PERIOD] [EVENT:] [ADDR] [IP] and words.
 void ParseRest(const std::string& rest, const std::vector<std::string>& fields,
                ScriptSample* sample) {
   const auto has = [&fields](const char* name) {
@@ -47,7 +47,8 @@ void ParseRest(const std::string& rest, const std::vector<std::string>& fields,
   }
 }
 
-// The start of a sample: comm, pid/tid, [cpu], time. (std::regex takes ten times as long.)
+// The regular expression of a sample's first line: comm, pid/tid, [cpu], time. (std::regex takes
+// ten times as long.)
 class HeaderPattern {
  public:
   HeaderPattern() {
@@ -59,7 +60,7 @@ class HeaderPattern {
   HeaderPattern& operator=(const HeaderPattern&) = delete;
   ~HeaderPattern() { regfree(&pattern_); }
 
-  // `groups`: what each pair of parentheses matched, by its number; empty where it did not.
+  // Fills `groups` with the text of each pair of parentheses, by number; empty if it did not match.
   bool Match(const std::string& line, std::vector<std::string>* groups) const {
     regmatch_t matches[8];
     if (regexec(&pattern_, line.c_str(), std::size(matches), matches, 0) != 0) return false;

@@ -1,4 +1,4 @@
-// The samples in the output of `perf script`.
+// Parses the samples in the output of `perf script`.
 
 #pragma once
 
@@ -11,7 +11,7 @@ namespace profiler::conformance {
 
 struct ScriptSample {
   int pid = 0, tid = 0;
-  int cpu = -1;       // -1 where it is not printed
+  int cpu = -1;       // -1 if it is not printed
   std::string time;   // "171.188914"
   std::string event;  // as printed, without its colon
   uint64_t period = 0;
@@ -21,17 +21,18 @@ struct ScriptSample {
   std::vector<uint64_t> user_regs;                      // in the order of their mask
 };
 
-// `fields` are those of -F. Lines that are no samples (PERF_RECORD_*, trace errors) are passed
-// over.
+// Parses `lines`, printed with -F and `fields`. Skips lines that are not samples (PERF_RECORD_*,
+// trace errors).
 std::vector<ScriptSample> ParseScript(const std::vector<std::string>& lines,
                                       const std::vector<std::string>& fields);
 
-// Whether a frame of ours is one of perf's, which shows addresses of user code relative to its file
-// in call chains, so that only the place in the page is sure.
+// True if two frames agree. perf prints user addresses in call chains relative to their file, so
+// only the offset within the page is compared.
 bool SameFrame(uint64_t ours, uint64_t perfs);
 
-// An event's name without ":H" and ":HG": perf 6.1 says the latter of what counts host and guests,
-// and nothing of what counts the host alone; perf 7.2, and so we, say the former of that.
+// Returns an event's name without ":H" and ":HG". perf 6.1 adds ":HG" if the event counts host and
+// guests, and nothing if it counts the host only. perf 7.2 and this profiler print ":H" for the
+// latter.
 std::string NameWithoutGuests(const std::string& name);
 
 }  // namespace profiler::conformance

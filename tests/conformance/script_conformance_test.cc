@@ -1,20 +1,17 @@
-// Runs `profiler script` on the recordings of the corpus and compares what it prints with what perf
-// 6.1 printed of the same fields (the goldens beside them): samples field by field, other records
-// line by line.
+// Runs `profiler script` on the recordings of the corpus, and compares its output with that of perf
+// 6.1 for the same fields (the goldens beside them): samples by field, other records by line.
 //
-// Where the two may differ, and why:
-//  - perf 6.1 prints user frames of a call chain relative to their image: the page they are in
-//    differs, their place in it does not. (perf 7.2 prints them as we do.)
-//  - perf 6.1 unwinds stack dumps while it prints, as we do, but with the images of that machine.
-//  - perf 6.1 calls an event that its file does not name cycles:HG where hosts and guests both
-//  count,
-//    and cycles where hosts do, which perf 7.2 and we call cycles:H.
-//  - perf takes the beginning of the name of an MMAP2 of Linux 3.12 to 3.15 for its protection:
-//  only
-//    what stands before is compared.
-//  - perf 6.1 does not turn prot and flags of an MMAP2 of the other byte order.
-//  - perf makes samples of its own from AUX traces (intel_pt): not compared.
-//  - Numbers of processes are in columns of 7 as in perf 7.2, not of 5: columns are not compared.
+// The two differ on purpose:
+//  - perf 6.1 prints user frames of a call chain relative to their image. The pages differ, the
+//    offsets within the page are equal. (perf 7.2 prints them as this profiler does.)
+//  - perf 6.1 also unwinds stack dumps while it prints, but with the recorded machine's images.
+//  - perf 6.1 names an event without a name in the file cycles:HG if it counts hosts and guests,
+//    and cycles if it counts hosts only. perf 7.2 and this profiler call the latter cycles:H.
+//  - perf reads the first bytes of an MMAP2's name as its protection, in files of Linux 3.12 to
+//    3.15. Only the part before it is compared.
+//  - perf 6.1 does not swap prot and flags of an MMAP2 in the other byte order.
+//  - perf synthesizes samples from AUX traces (intel_pt). They are not compared.
+//  - Process ids are in columns of 7 as in perf 7.2, not of 5. Columns are not compared.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,9 +51,10 @@ std::vector<std::string> OurScriptLines(const CorpusFile& file) {
   return lines;
 }
 
-// What differs, empty when nothing does. Where user frames were unwound from a copy of the stack,
-// perf had the images and we have not, so ours may be fewer; or it had not either and left out even
-// the one frame that the registers say, which we show, and those that frame pointers lead to.
+// Returns the first difference; empty if there is none. If user frames were unwound from a copy of
+// the stack, the chains may differ. perf had the images, so it may have more frames. Without images
+// perf omits all user frames, while `ours` has the frame of the registers, and frames that frame
+// pointers lead to.
 std::string Difference(const ScriptSample& ours, const ScriptSample& perfs, bool unwound) {
   if (ours.pid != perfs.pid || ours.tid != perfs.tid) return "pid/tid";
   if (ours.cpu != perfs.cpu) return "cpu";
@@ -77,13 +75,13 @@ std::string Difference(const ScriptSample& ours, const ScriptSample& perfs, bool
   return "";
 }
 
-// Of the one file with MMAP2 records from a kernel that did not write their protection yet.
+// True for the file whose kernel wrote MMAP2 records without protection.
 bool LacksProtection(const CorpusFile& file) {
   return file.exercises.find("k3.10.0-123") != std::string::npos;
 }
 
-// The lines of records other than samples, blanks made one. `with_protection`: else what is mapped
-// how is left out; `with_names`: else what is behind that, too.
+// Returns the lines of records other than samples, with runs of blanks replaced by one. Omits
+// protections unless `with_protection`, and the text after them unless `with_names`.
 std::vector<std::string> RecordLines(const std::vector<std::string>& lines, bool with_protection,
                                      bool with_names) {
   std::vector<std::string> records;

@@ -1,5 +1,5 @@
-// What a recording's samples add up to says the same as its records do: for every recording of the
-// corpus, whoever recorded it.
+// Compares the profile of each recording's sums with the profile of its records, for every
+// recording of the corpus.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ ProfileBuilder ReadAll(Recording& recording, FakeSymbolizer& symbolizer,
       .ForEach(
           Recording::Order::kTime,
           [&](const TimedRecord& timed) { builder.Add(timed.record, timed.event, timed.time); })
-      .IgnoreError();  // what could be read is compared
+      .IgnoreError();  // compares the part that could be read
   return builder;
 }
 
@@ -66,7 +66,7 @@ TEST(SumsTest, OfEveryRecordingMakeTheReportThatItsRecordsMake) {
         {.dimensions = {true, true}, .slices = profile::TimeSlices::Of(0, 1'000'000'000, 200)});
     if (!all.IsOfRecordsAlone()) continue;  // stacks to unwind
     Profile unnamed = std::move(all).Unnamed().profile;
-    if (!unnamed.losses.warnings.empty()) continue;  // a JIT's dump that is not here
+    if (!unnamed.losses.warnings.empty()) continue;  // needs the dump of a JIT that is missing here
     const std::string section = EncodeProfile(unnamed, kDataSize);
     for (const profile::Wanted& wanted :
          {profile::Wanted{}, profile::Wanted{.threads = true, .dimensions = {true, false}},

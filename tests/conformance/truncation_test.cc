@@ -1,9 +1,9 @@
-// Cuts every recording of the corpus at every 997th byte: always the readable part, and one line
-// about the rest.
+// Cuts every recording of the corpus at every 997th byte. Readers must return the part that is
+// there, and one warning about the rest.
 //
-// A stream that is cut between two records is indistinguishable from one that ends there: that
-// gives no line. Files over 512 KiB are cut at every second or third of these places, so that all
-// takes about a minute of CPU.
+// A stream that is cut between two records looks like one that ends there, so it gives no warning.
+// Files over 512 KiB are cut at every second or third position, so that the test takes about a
+// minute of CPU time.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ constexpr uint64_t kStep = 997;
 
 struct Outcome {
   bool opened = false;
-  std::vector<uint64_t>
-      ends;  // of the samples, in the file; of compressed ones: their record's begin
+  // File offsets of the samples' ends; for compressed samples, of their record's beginning.
+  std::vector<uint64_t> ends;
   std::vector<std::string> lines;
 };
 
@@ -53,7 +53,7 @@ Outcome Read(const std::string& path) {
   return outcome;
 }
 
-// One test a shard's share of the files: each is cut from its end to its start, by ftruncate(2).
+// Cuts one shard's share of the files, each from its end to its start, by ftruncate(2).
 class Truncated : public testing::TestWithParam<size_t> {};
 
 constexpr size_t kGroups = 16;

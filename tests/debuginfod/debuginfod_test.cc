@@ -1,5 +1,5 @@
-// The whole way of a fetched file: a recording of a program that is not there, the profiler as a
-// person starts it, libdebuginfod, and a server.
+// Tests the whole path of a fetched file: a recording of a program that is gone, the profiler run
+// as a user runs it, libdebuginfod, and a server.
 
 #include <pty.h>
 #include <sys/wait.h>
@@ -29,7 +29,7 @@ std::string Contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-// The build-id that the linker gave a file: the 20 bytes behind the head of its note.
+// Returns a file's build-id: the 20 bytes after the header of its note.
 std::string BuildIdOf(const std::string& elf) {
   const std::string head("\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0", 16);
   const size_t at = elf.find(head);
@@ -49,7 +49,7 @@ class DebuginfodTest : public testing::Test {
     fs::create_directories(folder_);
   }
 
-  // 200 samples in /gone/inlined, and one in /gone/rare.
+  // Records 200 samples in /gone/inlined and one in /gone/rare.
   void SetUp() override {
     ASSERT_EQ(build_id_.size(), 20u);
     const perf_event::Attr attr = perf_data::UsualAttr();
@@ -78,8 +78,8 @@ class DebuginfodTest : public testing::Test {
   std::vector<std::string> CommandLine(const std::string& urls,
                                        const std::vector<std::string>& arguments) const {
     std::vector<std::string> argv = {"env", "-u", "DEBUGINFOD_VERBOSE", "-u", "http_proxy",
-                                     // A thread that waits for a server is left behind at the end,
-                                     // with what libcrypto has allocated for it.
+                                     // A thread that waits for a server still runs at exit, with
+                                     // memory that libcrypto allocated.
                                      "LSAN_OPTIONS=detect_leaks=0", "DEBUGINFOD_URLS=" + urls,
                                      "DEBUGINFOD_CACHE_PATH=" + folder_ + "/cache",
                                      Runfile("profiler")};
@@ -94,7 +94,7 @@ class DebuginfodTest : public testing::Test {
     return Profiler(urls, arguments);
   }
 
-  // Has the recording carry what `fixture`, as its program, has of names.
+  // Archives names into the recording, with `fixture` in place of its program.
   void Archive(const std::string& fixture) {
     fs::create_directories(folder_ + "/root/gone");
     fs::copy(Runfile("symbolize/testdata/" + fixture), folder_ + "/root/gone/inlined");
@@ -102,7 +102,7 @@ class DebuginfodTest : public testing::Test {
     ASSERT_EQ(archived.exit_code, 0) << archived.err;
   }
 
-  // A failed fetch is not remembered: the next run has what a good server has.
+  // Expects that a failed fetch is not cached: the next run succeeds with a good server.
   void ExpectThatAGoodServerHelps() {
     FileServer good;
     ServeAll(good);
@@ -116,7 +116,7 @@ class DebuginfodTest : public testing::Test {
 
   const std::string folder_;
   const std::string executable_, debug_, build_id_;
-  const std::string its_path_;  // on servers
+  const std::string its_path_;  // path of the program on servers
 };
 
 TEST_F(DebuginfodTest, NamesComeFromTheServerAndFromTheCacheWhenItIsGone) {
@@ -195,8 +195,8 @@ TEST_F(DebuginfodTest, AServerThatHangsIsGivenUp) {
   ExpectThatAGoodServerHelps();
 }
 
-// As after a kill: the library had written that there is no such file, and we had not yet taken
-// that back.
+// Simulates a kill between two steps: the library has cached the miss, and the profiler has not yet
+// removed it.
 TEST_F(DebuginfodTest, AMissWhoseProcessWasCutOffIsNotBelieved) {
   const std::string cached =
       folder_ + "/cache/" + absl::BytesToHexString(build_id_) + "/executable";
@@ -240,7 +240,7 @@ TEST_F(DebuginfodTest, ADownloadThatBreaksOffIsToldAndNotUsed) {
   server.ServeHalf(its_path_ + "/debuginfo", debug_);
   const Finished folded = Folded(server.url());
   EXPECT_EQ(folded.out, "cat;[rare] 1\ncat;outermost 200\n");
-  // In the words of curl, whichever version of it: how many bytes did not come.
+  // Expects curl's message about missing bytes, in the wording of any version.
   EXPECT_THAT(folded.err, testing::ContainsRegex("/debuginfo: [a-z ]* [0-9]+ bytes "))
       << folded.err;
   ExpectThatAGoodServerHelps();
@@ -282,7 +282,7 @@ TEST_F(DebuginfodTest, OnATerminalALineShowsTheImageAndCtrlCSkipsIt) {
   int terminal = -1;
   const pid_t pid = forkpty(&terminal, nullptr, nullptr, nullptr);
   if (pid == 0) {
-    setenv("PROFILER_PAGER", "cat", 1);  // nobody would leave another one
+    setenv("PROFILER_PAGER", "cat", 1);  // no user is there to quit a pager
     if (chdir(folder_.c_str()) == 0) execvp(pointers[0], pointers.data());
     _exit(127);
   }
@@ -300,7 +300,7 @@ TEST_F(DebuginfodTest, OnATerminalALineShowsTheImageAndCtrlCSkipsIt) {
   close(terminal);
   EXPECT_TRUE(interrupted) << shown;
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << shown;
-  // The line goes before the warning comes, or the two would stand on one another.
+  // The progress line must be erased before the warning is printed.
   EXPECT_NE(shown.find("\r\033[Kprofiler: warning: debuginfod: "), std::string::npos) << shown;
   EXPECT_NE(shown.find("): skipped"), std::string::npos) << shown;
   EXPECT_NE(shown.find("cat;[inlined] 200"), std::string::npos) << shown;

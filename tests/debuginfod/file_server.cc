@@ -73,7 +73,7 @@ void FileServer::Set(const std::string& path, std::string answer) {
   answers_[path] = std::move(answer);
 }
 
-// And notes that it was asked for.
+// Also adds `path` to the requests.
 std::string FileServer::AnswerTo(const std::string& path) {
   const std::lock_guard lock(mutex_);
   requests_.push_back(path);
@@ -108,7 +108,7 @@ void FileServer::Answer(int connection) {
   const std::string path = request.substr(start, request.find(' ', start) - start);
   const std::string answer = AnswerTo(path);
   SendAll(connection, answer);
-  // Until the client, or this server, has had enough.
+  // Reads until the client or this server closes the connection.
   if (!answer.empty()) shutdown(connection, SHUT_WR);
   while (recv(connection, piece.data(), piece.size(), 0) > 0) {
   }

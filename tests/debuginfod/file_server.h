@@ -1,5 +1,5 @@
-// An HTTP server on the loopback interface that answers each path as a test says, badly if it says
-// so.
+// An HTTP server on the loopback interface for tests. It gives each path the answer that the test
+// sets, broken ones included.
 
 #pragma once
 
@@ -18,18 +18,20 @@ class FileServer {
   FileServer();
   FileServer(const FileServer&) = delete;
   FileServer& operator=(const FileServer&) = delete;
-  // Also ends all answers that are under way.
+  // Also aborts all answers in progress.
   ~FileServer();
 
   std::string url() const;
 
-  // Other paths are 404.
+  // Sets the answer for a path. Other paths get 404.
   void Serve(const std::string& path, std::string body);
-  void ServeHalf(const std::string& path, const std::string& body);  // of what it announces
+  // Announces the whole body, and sends half of it.
+  void ServeHalf(const std::string& path, const std::string& body);
   void Refuse(const std::string& path, int status);
-  void HangOn(const std::string& path);  // takes the request and says nothing
+  // Accepts the request and never answers.
+  void HangOn(const std::string& path);
 
-  // The paths that were asked for, in order.
+  // Returns the requested paths, in order.
   std::vector<std::string> requests();
 
  private:
@@ -40,8 +42,8 @@ class FileServer {
 
   int listener_ = -1;
   int port_ = 0;
-  std::mutex mutex_;                            // of all but accepting_ that follows
-  std::map<std::string, std::string> answers_;  // whole, with the header; empty: none ever
+  std::mutex mutex_;                            // guards the members below, except accepting_
+  std::map<std::string, std::string> answers_;  // by path, with header; empty: never answered
   std::vector<std::string> requests_;
   std::vector<int> connections_;
   std::list<std::thread> answering_;

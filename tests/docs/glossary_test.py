@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""glossary_test.py README.md FILE.cc…: each word that these files print is plain English, or explained in the README.
+"""glossary_test.py README.md FILE.cc…: checks that each word printed by these files is plain English, or explained in the
+README.
 
-Explained is what the section "How to read it" has in bold. Whoever writes a new word into `profiler summary` adds it
-there, or, if a child would know it, to PLAIN below.
+Explained words are bold in the section "How to read it". If you add a word to `profiler summary`, explain it there;
+or add it to PLAIN below, if a child knows it.
 """
 
 import re
@@ -15,10 +16,10 @@ loses make many mend missing more most no nobody none not nothing of on one or o
 recorded rest see share shares so some source started taken tell than that the them then there they those threads times to too took types unknown up
 visibly was were what where which who whole whom why with would
 """.split())
-# Names of commands and options of the program, which --help explains.
+# Names of commands and options of this program, which --help explains.
 COMMANDS = {"profiler", "report", "record", "annotate", "flamegraph", "summary", "flame", "svg", "unresolved", "chains",
             "no-children", "comm", "tid", "command", "perf", "data", "map"}
-# What names of other programs are made of, which their own pages explain.
+# Parts of other programs' names, which their own pages explain.
 OTHERS = {"python", "pythonperfsupport", "py"}
 
 
@@ -29,7 +30,7 @@ def explained(readme):
 
 
 def printed(path):
-    """The words of its string literals, but for includes and conversions of printf."""
+    """Yields the words of a file's string literals, without includes and printf conversions."""
     with open(path, encoding="utf-8") as file:
         text = re.sub(r"^(#include|\s*//).*$", "", file.read(), flags=re.MULTILINE)
     for literal in re.findall(r'"((?:[^"\\\n]|\\.)*)"', text):

@@ -1,6 +1,6 @@
 #!/bin/bash
-# options_test.sh PROFILER PAGE…: compares the options that `profiler COMMAND --help` lists with those in the table of
-# docs/COMMAND.md, of which each row begins "| `-x`, `--option`".
+# options_test.sh PROFILER PAGE…: compares the options in `profiler COMMAND --help` with the table of docs/COMMAND.md, whose
+# rows begin with "| `-x`, `--option`".
 set -u
 profiler=$1
 shift
@@ -16,7 +16,7 @@ for command in $("$profiler" --help | sed -n '/^Subcommands:/,$s/^  \([a-z-]\+\)
     failed=1
     continue
   fi
-  # The name of an option stands at the start of a line, its explanation behind or below it.
+  # An option's name stands at the start of a line, with its explanation after or below it.
   helped=$("$profiler" "$command" --help | grep -oE '^  -[^ ]*' | Options)
   written=$(grep -oE '^\| `-[^|]*\|' "$page" | Options)
   if ! difference=$(diff <(echo "$helped") <(echo "$written")); then

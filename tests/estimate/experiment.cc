@@ -1,4 +1,4 @@
-// The whole experiment that chose the estimates, as tables (tools/estimate_experiment).
+// Prints the whole experiment that chose the estimates, as tables (tools/estimate_experiment).
 
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +18,7 @@ void PrintIntervals(size_t runs) {
   for (const LoadKind& kind : KindsOfLoad()) {
     for (const double share : {0.002, 0.02, 0.2, 0.5}) {
       for (const double samples : {1000., 10000.}) {
-        // Less than ten samples; less than two and a half beats.
+        // Skips shares of fewer than ten samples, and runs of fewer than two and a half beats.
         if (share * samples < 10) continue;
         if (kind.name.starts_with("in step") && samples < 5000) continue;
         const IntervalTrial trial = TryIntervals(kind, share, samples, runs, random);
@@ -65,7 +65,7 @@ void PrintLosses(size_t runs) {
                 of.interval.covered * 100, of.interval.width * 100);
   };
   for (const LoadKind& kind : KindsOfLoad()) {
-    // The chance of beats is that of runs without losses.
+    // The uncertainty from beats is tested with runs without losses.
     if (kind.name.starts_with("in step")) continue;
     for (const LossKind& loss : KindsOfLoss()) {
       const LossTrial trial = TryLosses(kind, loss, 0.2, 10000, runs, random);

@@ -1,4 +1,5 @@
-// How often a comparison of two groups of hosts is right, as a table: tools/fleet_experiment.
+// Prints how often a comparison of two groups of hosts is right, as a table
+// (tools/fleet_experiment).
 
 #include <cstdio>
 #include <cstdlib>

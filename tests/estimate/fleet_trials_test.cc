@@ -1,5 +1,5 @@
-// A short form of the experiment that chose how hosts are compared: a hundred fleets of each kind
-// that matters most, always the same ones.
+// A short form of the experiment that chose how hosts are compared: a hundred fleets of each
+// important kind, equal in every run.
 
 #include "gtest/gtest.h"
 #include "tests/estimate/simulated_fleet.h"
@@ -47,7 +47,7 @@ TEST(Fleet, AllHostsThatAreSlowerAreFoundAndNothingElse) {
       TryFleet(Kind("usual"), 5, Machines::kOthers, {.points = 3}, kTries, kSeed);
   EXPECT_GE(five.found, 0.95);
   EXPECT_GE(five.quiet, kQuiet);
-  // Where functions are few, each of them moves the scale.
+  // With few functions, a change of one of them also shifts the scale of all others.
   const FleetTrial dozen =
       TryFleet(Kind("a dozen functions"), 30, Machines::kTheSame, {.points = 3}, kTries, kSeed);
   EXPECT_GE(dozen.found, 0.99);

@@ -12,7 +12,7 @@
 namespace profiler::estimate {
 namespace {
 
-// Pieces of random lengths, lost and taken in turn, between two parts of the run.
+// Loses and keeps pieces of random lengths in turn, between `begin` and `end` (shares of the run).
 LossKind InTurn(std::string name, double lost, double taken, double begin, double end) {
   return {std::move(name), [=](const std::vector<uint32_t>& samples, Random& random) {
             std::vector<bool> is_lost(samples.size());
@@ -47,7 +47,7 @@ LossKind InOnePiece(double part) {
           }};
 }
 
-// What is left of a run.
+// The samples that remain of a run, and the gaps between them.
 struct LossyRun {
   std::vector<uint32_t> samples;
   std::vector<profile::Gap> gaps;

@@ -1,5 +1,5 @@
-// Takes samples away from runs whose truth is known, as rings without room and throttled counters
-// do, and counts how often shares of what is left are right.
+// Removes samples from runs whose true shares are known, as full rings and throttled counters do.
+// Counts how often the shares computed from the remaining samples are right.
 
 #pragma once
 
@@ -16,23 +16,24 @@ namespace profiler::estimate {
 // A way to lose samples.
 struct LossKind {
   std::string name;
-  // By sample of a run: whether it is lost.
+  // Returns one bool per sample of a run: true if the sample is lost.
   std::function<std::vector<bool>(const std::vector<uint32_t>& samples, Random& random)> lose;
 };
 
-// In one piece, in bursts over the whole run, and in a phase of it, more or less of them.
+// Returns losses in one piece, in bursts over the whole run, and in one phase of the run.
 std::vector<LossKind> KindsOfLoss();
 
-// How shares did in many runs.
+// Accuracy of estimated shares over many runs.
 struct LossFigures {
-  double bias = 0;   // the mean of what the share is more than the true one
-  double error = 0;  // the mean of how far it is off
+  double bias = 0;   // mean of (estimated share - true share)
+  double error = 0;  // mean of |estimated share - true share|
   Coverage interval;
 };
 
 struct LossTrial {
-  double lost = 0;  // the part of the samples, on average
-  LossFigures raw;  // of the samples that are left, as if there had been no others
+  double lost = 0;  // mean share of the samples that are lost
+  LossFigures raw;  // estimate from the remaining samples, ignoring the loss
+  // Estimate that weights the remaining samples for the lost ones.
   LossFigures ours;
 };
 

@@ -10,7 +10,8 @@
 namespace profiler::estimate {
 namespace {
 
-// As in trials_test.cc: fewer of 60 runs are covered once in ten thousand times, if 95 of 100 are.
+// Limits as in trials_test.cc: if 95 of 100 intervals contain the truth, fewer than 50 of 60 do so
+// once in 10,000 runs.
 constexpr size_t kRuns = 60;
 constexpr double kCovered = 50. / kRuns;
 constexpr double kSamples = 5000;
@@ -40,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, LossesTest, testing::Range<size_t>(0, KindsOfLos
 
 TEST(Losses, OfOnePhaseNoLongerMakeItSeemShorter) {
   for (const LossKind& loss : KindsOfLoss()) {
-    // Of a phase of which hardly anything is left no weights make up for it.
+    // If hardly any samples of a phase are left, no weights can make up for the loss.
     if (!loss.name.starts_with("in a phase") || loss.name.ends_with("by 900")) continue;
     Random random(1);
     const LossTrial trial = TryLosses(LoadCalled("in phases"), loss, 0.3, 10'000, kRuns, random);

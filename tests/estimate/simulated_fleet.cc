@@ -12,12 +12,12 @@ namespace {
 
 constexpr size_t kChanged = 3;
 constexpr double kShareOfChanged = 0.05;
-// Every so many functions belong to the other task, or are restless.
+// Every fifth function belongs to the other task.
 constexpr size_t kEvery = 5;
 
 std::string NameOf(size_t function) { return "f" + std::to_string(function); }
 
-// Few functions have much and many have little, as it is in programs.
+// Returns the usual distribution of time in programs: much in few functions, and little in many.
 std::vector<double> UsualWork(size_t functions) {
   std::vector<double> work;
   double sum = 0;

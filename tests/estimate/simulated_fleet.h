@@ -1,4 +1,4 @@
-// Fleets whose truth is known: what each host spends in each function, as samples show it.
+// Simulates fleets of hosts whose true costs by function are known, as samples show them.
 
 #pragma once
 
@@ -14,36 +14,38 @@
 
 namespace profiler::diff {
 
-// How the hosts of a fleet differ, where nothing changed.
+// A kind of fleet: how its hosts differ when nothing changes.
 struct FleetKind {
   std::string name;
   size_t functions = 200;
-  double least_samples = 20'000, most_samples = 100'000;  // of a host
-  // The standard deviation, from host to host, of the logarithm of what a function takes.
+  double least_samples = 20'000, most_samples = 100'000;  // per host
+  // Standard deviation between hosts of the logarithm of a function's time.
   double unlike = 0.1;
-  // The part of all functions that differ five times as far.
+  // Share of the functions that differ five times as much.
   double restless = 0;
-  // The chance that a host has a function that takes four times as much.
+  // Probability that a function takes four times as much on a host.
   double odd = 0;
-  // Half of the hosts have another task: a fifth of all functions takes twice as much there.
+  // True if half of the hosts have another task, in which a fifth of the functions takes twice as
+  // much.
   bool has_two_tasks = false;
 };
 std::vector<FleetKind> KindsOfFleet();
 
-// Function 3 takes so much more of the whole, on a part of the hosts.
+// A change of function 3: it takes `points` percentage points more on `part` (0 to 1) of the hosts.
 struct FleetChange {
   double points = 0;
   double part = 1;
 };
 
-// One after the other, hosts of two groups. Function 3 has 5 % of the time.
+// A generator of hosts of two groups. Function 3 takes 5 % of the time.
 class SimulatedFleet {
  public:
   SimulatedFleet(const FleetKind& kind, uint64_t seed) : kind_(kind), random_(seed) {}
 
-  // Hosts of a group that `change` happened to, each of its own kind.
+  // Returns hosts of a group to which `change` happened. Each host has its own random work.
   std::vector<Run> Hosts(std::string_view group, size_t count, const FleetChange& change);
-  // The same hosts twice: what they differ by stays, but for a tenth of it.
+  // Returns the same hosts before and after `change`. Each function also varies between the two by
+  // a tenth of FleetKind::unlike.
   std::pair<std::vector<Run>, std::vector<Run>> TwiceTheSame(size_t count,
                                                              const FleetChange& change);
 
@@ -59,8 +61,8 @@ class SimulatedFleet {
 };
 
 struct FleetTrial {
-  double quiet = 0;  // the part of all tries in which nothing else is shown
-  double found = 0;  // … in which function 3 is
+  double quiet = 0;  // share of tries that show no other function
+  double found = 0;  // share of tries that show function 3
 };
 enum class Machines : uint8_t { kOthers, kTheSame };
 FleetTrial TryFleet(const FleetKind& kind, size_t hosts, Machines machines,

@@ -18,7 +18,7 @@ double Gamma(double mean, double varies, Random& random) {
   return std::gamma_distribution<>(shape, mean / shape)(random);
 }
 
-// Rounds of one visit and one pause; `cycle` is the mean length of both.
+// Alternates visits and pauses of similar lengths; `cycle` is the mean length of one of each.
 LoadKind Even(double cycle) {
   return {absl::StrCat("even, rounds of ", cycle), [cycle](double share, double, Random& random) {
             return [cycle, share, in = Uniform(random) < share](Random& r) mutable {
@@ -38,8 +38,8 @@ LoadKind AtRandom(double cycle) {
           }};
 }
 
-// Bursts of very unequal lengths at random times, in which most of the time goes to the function,
-// in short visits.
+// Makes bursts of very unequal lengths at random times. In a burst the function has most of the
+// time, in short visits.
 LoadKind Bursty(double burst) {
   return {absl::StrCat("bursty, bursts of ", burst), [burst](double share, double, Random&) {
             return [burst, share, left = 0.0, in = false](Random& r) mutable {
@@ -59,7 +59,7 @@ LoadKind Bursty(double burst) {
           }};
 }
 
-// The share grows ninefold from the beginning to the end of the run.
+// Raises the share ninefold from the beginning to the end of the run.
 LoadKind Drifting(double cycle) {
   return {absl::StrCat("drifting, rounds of ", cycle),
           [cycle](double share, double length, Random&) {
@@ -87,12 +87,11 @@ LoadKind InPhases() {
           }};
 }
 
-// Timers of 1 kHz, or a multiple or a fraction of it, on a clock that is up to 50 ppm off, with a
-// sampler of 999 Hz.
+// Simulates a timer at `times` kHz, on a clock that is up to 50 ppm off, sampled at 999 Hz.
 LoadKind InStep(double times) {
   return {absl::StrCat("in step, ", times, " kHz"), [times](double share, double, Random& random) {
             const double period = 0.999 / times * (1 + 1e-4 * (Uniform(random) - 0.5));
-            // The run begins anywhere in a round.
+            // The run begins at a random point of a round.
             const double begins = Uniform(random) * period;
             const bool begins_in = begins < share * period;
             const double rest = begins_in ? share * period - begins : period - begins;

@@ -1,5 +1,5 @@
-// Programs that are known exactly, and what a sampler sees of them: the judge of all figures of
-// chance. Time is in sampling distances.
+// Simulates programs whose true shares are known, and the samples that a sampler takes of them.
+// Tests judge every confidence interval by them. The unit of time is the sampling interval.
 
 #pragma once
 
@@ -13,36 +13,37 @@ namespace profiler::estimate {
 
 using Random = std::mt19937_64;
 
-// Something that a program does for a while.
+// A stretch of time that a program spends in one function.
 struct Visit {
   double length = 0;
   uint32_t function = 0;
 };
 
-// Gives one visit after the other.
+// Returns the next visit at each call.
 using Load = std::function<Visit(Random& random)>;
 
-// A kind of load of functions 0 (what is asked about) and 1 (the rest).
+// A kind of load with two functions: 0 is measured, 1 is the rest.
 struct LoadKind {
   std::string name;
-  // A run of `length` in which function 0 has about `share` of the time.
+  // Makes a run of `length` in which function 0 takes about `share` of the time.
   std::function<Load(double share, double length, Random& random)> make;
 };
 
-// Even, bursty, drifting, in phases, and periodic in step with the sampler, at several scales from
-// far below the sampling distance to far above it.
+// Returns even, bursty, drifting and phased loads, and loads in step with the sampler. Their scales
+// range from far below the sampling interval to far above it.
 std::vector<LoadKind> KindsOfLoad();
 
-// Visits to many functions, chosen by their weights, of lengths around `mean`; `varies` is the
-// standard deviation by the mean.
+// Returns a load of visits to random functions, chosen by `weights`. Visits last `mean` on average;
+// `varies` is their standard deviation divided by the mean.
 Load ManyFunctions(std::vector<double> weights, double mean, double varies);
 
 struct SampledRun {
-  std::vector<uint32_t> samples;  // the function met by each
-  std::vector<double> shares;     // the true ones, by function
+  std::vector<uint32_t> samples;  // the function of each sample
+  std::vector<double> shares;     // true shares, by function
 };
 
-// A sampler whose timer begins anywhere and is late by some 1/200 of its distance, as timers are.
+// Samples a load. As with real timers, the first sample is at a random time, and each is late by
+// about 1/200 of the sampling interval.
 SampledRun Sample(const Load& load, size_t functions, double length, Random& random);
 
 }  // namespace profiler::estimate

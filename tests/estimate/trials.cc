@@ -13,7 +13,7 @@
 namespace profiler::estimate {
 namespace {
 
-// How much the function has of each slice beyond its share.
+// Returns by how much the function's count in each slice exceeds its share.
 std::vector<float> Excess(const std::vector<uint32_t>& samples, uint32_t function) {
   std::vector<float> counts(SlicesOf(samples.size()));
   if (counts.empty()) return counts;
@@ -51,7 +51,7 @@ MeasuredRun RunOf(const Load& load, size_t functions, double samples, Random& ra
   return measured;
 }
 
-// A few large functions and many small ones, as programs have.
+// Returns the shares of a typical program: a few large functions and many small ones.
 std::vector<double> WeightsOfProgram() {
   return {0.3, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05, 0.03, 0.03, 0.02, 0.02};
 }
@@ -72,18 +72,18 @@ std::vector<Groups> GroupsOf(const std::vector<MeasuredRun>& before,
   return groups;
 }
 
-// The functions' times in one run, which differ from run to run as these do.
+// Returns the functions' times in one run, varied at random by `differences`.
 std::vector<double> Varied(std::vector<double> weights, const RunDifferences& differences,
                            Random& random) {
   for (size_t i = 0; i < weights.size(); ++i) {
     const double deviation = i == 0 ? differences.most : differences.least;
-    // Never none at all.
+    // Keeps at least a tenth of the time.
     weights[i] *= std::max(0.1, 1 + deviation * std::normal_distribution<>()(random));
   }
   return weights;
 }
 
-// The mean share of each function, by what it spends in many runs.
+// Returns each function's mean share over many runs.
 std::vector<double> TrueMeans(const std::vector<double>& weights, const RunDifferences& differences,
                               Random& random) {
   constexpr size_t kMany = 20'000;
@@ -96,7 +96,7 @@ std::vector<double> TrueMeans(const std::vector<double>& weights, const RunDiffe
   return means;
 }
 
-// Counts, as covered and width, what one interval did.
+// Adds one interval's result to `coverage`.
 void Judge(double middle, double half, double truth, Coverage& coverage) {
   if (std::abs(middle - truth) <= half) coverage.covered += 1;
   coverage.width += 2 * half;
@@ -120,7 +120,7 @@ IntervalTrial TryIntervals(const LoadKind& kind, double share, double samples, s
   IntervalTrial trial{.load = kind.name, .share = share, .samples = samples};
   std::vector<double> errors;
   for (size_t i = 0; i < runs; ++i) {
-    // Ends anywhere in whatever the load repeats.
+    // The run ends at a random point of the load's cycle.
     const double length = samples * (0.8 + 0.4 * std::uniform_real_distribution<>(0, 1)(random));
     const SampledRun run = Sample(kind.make(share, length, random), 2, length, random);
     ShareSamples measured = Measured(run.samples, 2)[0];
@@ -130,7 +130,7 @@ IntervalTrial TryIntervals(const LoadKind& kind, double share, double samples, s
       if (interval.low <= truth && truth <= interval.high) coverage.covered += 1;
       coverage.width += interval.high - interval.low;
     };
-    // Throws of dice: neighbours that have nothing to do with each other.
+    // Assumes independent samples: 2 p (1 - p) n changes between neighbours.
     const double of_dice = 2 * estimate * (1 - estimate) * static_cast<double>(run.samples.size());
     ShareSamples dice = measured;
     dice.changes = dice.changes_at_two = static_cast<uint64_t>(std::lround(of_dice));

@@ -1,4 +1,4 @@
-// Runs estimates many times on loads whose truth is known, and counts how often they are right.
+// Repeats estimates on loads whose true shares are known, and counts how often they are right.
 
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace profiler::estimate {
 
-// How a kind of interval did in many runs.
+// Results of one kind of confidence interval over many runs.
 struct Coverage {
-  double covered = 0;  // the part of the runs in which it had the truth
+  double covered = 0;  // share of the runs whose interval contains the truth
   double width = 0;    // mean
 };
 
@@ -25,47 +25,50 @@ struct IntervalTrial {
   double samples = 0;
   Coverage ours;
   Coverage wilson;
-  double narrowest = 0;  // of fixed width that would have the truth in 95 of 100 runs
+  // Width of the narrowest fixed interval that contains the truth in 95 of 100 runs.
+  double narrowest = 0;
 };
 
-// What ShareInterval makes of runs of about `samples` samples in which function 0 has `share`.
+// Runs ShareInterval on `runs` runs of about `samples` samples; function 0 has `share` of the time.
 IntervalTrial TryIntervals(const LoadKind& kind, double share, double samples, size_t runs,
                            Random& random);
 
 // A program of a dozen functions.
 struct PairLoad {
   std::string name;
-  double mean = 1, varies = 1;  // of visits: ManyFunctions
+  double mean = 1, varies = 1;  // length of visits, see ManyFunctions
 };
 std::vector<PairLoad> LoadsOfPairs();
 
 struct PairTrial {
-  double any = 0;    // the part of the pairs in which any change was significant
-  double found = 0;  // … in which that of function `changed` was
+  double any = 0;    // share of the pairs in which any function changed significantly
+  double found = 0;  // … in which function `changed` did
 };
 
-// Pairs of groups of `runs` runs, of `samples` samples each. Function `changed` has `points` more
-// of the time in the second group, of which the others have less.
+// Compares pairs of groups of `runs` runs, with `samples` samples per run. In the second group
+// function `changed` takes `points` percentage points more, and the others take less.
 PairTrial TryPairs(const PairLoad& load, size_t runs, double samples, uint32_t changed,
                    double points, size_t pairs, Random& random);
 
-// How runs of one program differ beyond what they are sampled at.
+// Differences between runs of one program, beyond those that sampling causes.
 struct RunDifferences {
   std::string name;
-  double most = 0;   // the standard deviation of a function's time by its mean, for function 0 …
-  double least = 0;  // … and for all others
+  // Standard deviation of a function's time divided by its mean: for function 0, and for all
+  // others.
+  double most = 0;
+  double least = 0;
 };
 std::vector<RunDifferences> KindsOfRunDifferences();
 
 struct MeanTrial {
-  Coverage ours;      // of all functions of all groups of runs
+  Coverage ours;      // all functions of all groups
   Coverage restless;  // of function 0
-  Coverage students;  // Student's interval of each function's runs alone
-  Coverage of_one;    // ShareInterval of a group's first run
+  Coverage students;  // Student's interval from the runs of one function
+  Coverage of_one;    // ShareInterval of each group's first run
 };
 
-// What MeanSharesOf makes of groups of `runs` runs, of `samples` samples each, of a program of a
-// dozen functions. The truth is what the program spends on average.
+// Runs MeanSharesOf on `groups` groups of `runs` runs, with `samples` samples per run, of a program
+// of a dozen functions. The truth is the mean share over many runs.
 MeanTrial TryMeans(const PairLoad& load, const RunDifferences& differences, size_t runs,
                    double samples, size_t groups, Random& random);
 

@@ -1,5 +1,5 @@
-// A short form of the experiment that chose the estimates: enough runs to see an estimate that is
-// wrong, few enough for every day.
+// A short form of the experiment that chose the estimates: enough runs to find a wrong estimate,
+// few enough for every test run.
 
 #include "tests/estimate/trials.h"
 
@@ -8,11 +8,10 @@
 namespace profiler::estimate {
 namespace {
 
-// Of 60 runs that are covered in 95 of 100 cases, fewer than 50 are covered once in ten thousand
-// times.
+// If 95 of 100 intervals contain the truth, fewer than 50 of 60 do so once in 10,000 runs.
 constexpr size_t kRuns = 60;
 constexpr double kCovered = 50. / kRuns;
-constexpr double kSamples = 3000;  // of each
+constexpr double kSamples = 3000;  // per run
 
 class IntervalsTest : public testing::TestWithParam<size_t> {};
 
@@ -22,7 +21,7 @@ TEST_P(IntervalsTest, HaveTheTruthAndAreAtMostTwiceAsWideAsNeeded) {
   for (const double share : {0.02, 0.3}) {
     const IntervalTrial trial = TryIntervals(kind, share, kSamples, kRuns, random);
     EXPECT_GE(trial.ours.covered, kCovered) << kind.name << ", share " << share;
-    // The narrowest is itself known from so many runs only.
+    // kRuns runs give only a rough value of `narrowest`.
     EXPECT_LE(trial.ours.width, 3 * trial.narrowest) << kind.name << ", share " << share;
   }
 }
@@ -42,7 +41,7 @@ TEST(Changes, OfIdenticalRunsAreNone) {
   Random random(1);
   for (const PairLoad& load : LoadsOfPairs()) {
     for (const size_t runs : {1, 3}) {
-      // Two of a hundred may be found; of thirty, three are not found once in fifty times.
+      // Up to 2 % of the pairs may show a change. Then three of 30 do so about once in 50 runs.
       EXPECT_LE(TryPairs(load, runs, kSamples, 0, 0, 30, random).any, 3. / 30) << load.name;
     }
   }
@@ -57,11 +56,11 @@ TEST(Changes, OfThreePointsAreFoundInTenThousandSamples) {
 
 TEST(Means, OverRunsHaveTheTruthAsOftenAsTheySay) {
   Random random(1);
-  // Shorter visits take far longer to simulate.
+  // Loads with shorter visits take far longer to simulate.
   for (const size_t load : {1, 3}) {
     for (const RunDifferences& differences : KindsOfRunDifferences()) {
       const PairLoad of = LoadsOfPairs()[load];
-      // A dozen functions each, of which many vary together.
+      // Each run has a dozen functions, many of which vary together.
       const MeanTrial trial = TryMeans(of, differences, 4, kSamples, 20, random);
       EXPECT_GE(trial.ours.covered, 0.9) << of.name << ", " << differences.name;
       EXPECT_GE(trial.restless.covered, 0.7) << of.name << ", " << differences.name;

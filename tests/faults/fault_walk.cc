@@ -36,7 +36,7 @@ constexpr FaultToTry kFaults[] = {
     {"InputOutputErrorFromThereOn", {.kind = Fault::Kind::kErrorsFromThereOn, .error = EIO}},
 };
 
-// Code that is mapped here.
+// A code mapping of this process.
 struct Code {
   uint64_t start = 0, end = 0, offset = 0;
   std::string path;
@@ -53,7 +53,7 @@ Code CodeAround(uint64_t within) {
   return {};
 }
 
-// Each call in a line, with a star before the spoilt one: "* writev perf.data 96 = -28".
+// Returns one line per call, with a star before the spoilt one: "* writev perf.data 96 = -28".
 std::string Describe(const Traced& traced) {
   std::stringstream text;
   for (size_t i = 0; i < traced.calls.size(); ++i) {
@@ -145,7 +145,7 @@ Traced FaultWalk::Profiler(std::vector<std::string> arguments, const Fault& faul
   arguments.insert(arguments.begin(), Runfile("profiler"));
   const std::string home = work_ + "/home";
   return Trace({.argv = std::move(arguments),
-                // LeakSanitizer wants to trace the program itself.
+                // LeakSanitizer would trace the program itself, which is impossible under a tracer.
                 .environment = {"HOME=" + home, "XDG_CACHE_HOME=" + home + "/.cache",
                                 "DEBUGINFOD_URLS=", "LSAN_OPTIONS=detect_leaks=0"},
                 .folder = folder_,

@@ -1,6 +1,6 @@
-// A command of the profiler, run as often as it makes system calls that touch its files: each run
-// has a fault at another one of them. Nothing is sampled: the walk ends with the run that has no
-// further call.
+// Runs a command of the profiler once for each system call that touches its files, and injects a
+// fault into another call in each run. The walk is complete, not a sample: it ends with the run in
+// which no call is left to fail.
 
 #pragma once
 
@@ -17,56 +17,57 @@ namespace profiler::tests {
 
 struct FaultToTry {
   const char* name;
-  Fault fault;  // without its place
+  Fault fault;  // without Fault::at
 };
 void PrintTo(const FaultToTry& fault, std::ostream* out);
 
-// Everything that befalls a call: INSTANTIATE_TEST_SUITE_P(All, Suite, EachFault(), FaultName).
+// Returns every kind of fault, for INSTANTIATE_TEST_SUITE_P(All, Suite, EachFault(), FaultName).
 ::testing::internal::ParamGenerator<FaultToTry> EachFault();
 std::string FaultName(const ::testing::TestParamInfo<FaultToTry>& info);
 
-std::string Contents(const std::string& path);  // empty where there is no such file
+std::string Contents(const std::string& path);  // empty if there is no such file
 void Write(const std::string& path, const std::string& bytes);
-// The file has one of these contents, which are too many bytes to be shown.
+// Expects that the file has one of these contents, without printing them: they are too long.
 void ExpectWhole(const std::string& path, const std::vector<std::string>& permitted);
-// The lines that are no notes, as "[ … ]" is.
+// Returns the lines of standard error, except notes ("[ … ]").
 std::vector<std::string> ErrorLines(const Traced& traced);
 std::vector<std::string> NamesIn(const std::string& directory);
 
-// One program at a time. Skips where nothing can be traced.
+// A test of commands under faults; one program runs at a time. Skipped if nothing can be traced.
 class FaultWalk : public ::testing::TestWithParam<FaultToTry> {
  protected:
   FaultWalk();
   ~FaultWalk() override;
   void SetUp() override;
 
-  // In the directory of which all calls are counted. The home directory, with the cache, is beside
-  // it and is counted as well.
+  // Returns a path in the directory of files. Calls on that directory are counted, and also calls
+  // on the home directory beside it, which has the cache.
   std::string File(const std::string& name) const { return files_ + "/" + name; }
 
-  // Each is another one, with samples of a function of the C library.
+  // Makes a recording with samples of a C library function, and returns its bytes. Each call makes
+  // a different one.
   std::string MakeRecording(const std::string& name);
 
   Traced Profiler(std::vector<std::string> arguments, const Fault& fault = {}) const;
 
-  // For each call: `prepare` makes the files, the command is run, and `check` looks at what is
-  // there then. The last run has no fault.
+  // Repeats with the fault at call 1, 2, …: `prepare` makes the files, the command runs, and
+  // `check` looks at the result. The last run has no fault.
   void Walk(const std::vector<std::string>& arguments, const std::function<void()>& prepare,
             const std::function<void(const Traced&)>& check);
 
   // ---- for `check`
 
   bool IsKilled(const Traced& traced) const;
-  // A call has failed, and is not to be made again.
+  // True if a call failed with an error that is not to be retried (not EINTR).
   bool IsRefused(const Traced& traced) const;
-  // The spoilt call is of the cache, which nobody needs.
+  // True if the spoilt call concerns the cache, which the command can do without.
   bool IsOfCache(const Traced& traced) const;
-  // Nothing works any more after the spoilt call.
+  // True if all calls after the spoilt one fail, too.
   bool GoesOn(const Traced& traced) const;
   std::string Cause() const { return std::strerror(GetParam().fault.error); }
-  // It ended with code 1 and said one line, which has the cause.
+  // Expects exit code 1 and exactly one error line, which contains Cause().
   void ExpectRefusal(const Traced& traced) const;
-  // It has said nothing.
+  // Expects exit code 0 and no error line.
   void ExpectSuccess(const Traced& traced) const;
 
   const std::string folder_, work_, files_;

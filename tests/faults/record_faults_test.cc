@@ -1,6 +1,5 @@
-// record with a fault at each of the calls that it writes with, and at those that map the rings of
-// the kernel and what has been recorded. How many there are depends on how often the rings are
-// emptied.
+// Runs record with a fault at each call that writes, that maps a ring of the kernel, or that maps
+// the recorded data. The number of calls depends on how often the rings are emptied.
 
 #include <algorithm>
 #include <cstdint>
@@ -26,7 +25,7 @@ using testing::StartsWith;
 
 constexpr char kOutput[] = "perf.data", kKept[] = "perf.data.old";
 
-// Of the header of a recording.
+// Offset of the data size in a recording's header.
 constexpr size_t kDataSizeOffset = 48;
 
 enum class ReadBack { kWithoutWarning, kMayBeCut };
@@ -60,7 +59,7 @@ class RecordFaults : public FaultWalk {
         Command(options), [this] { Prepare(); }, [this](const Traced& traced) { Check(traced); });
   }
 
-  // Into one file after the other, each of which gets a name of its own when it is complete.
+  // Records into several files; each gets its final name when it is complete.
   void WalkFiles() {
     Walk(
         Command({"--switch-output=1K"}), [this] { Prepare(); },
@@ -105,7 +104,7 @@ class RecordFaults : public FaultWalk {
       EXPECT_TRUE(HasBegun(traced));
       return CheckOldAndNew();
     }
-    // The old recording could not be given its name again.
+    // The old recording could not be renamed back.
     EXPECT_EQ(GetParam().fault.kind, Fault::Kind::kErrorsFromThereOn);
     ExpectWhole(File(kKept), {old_});
   }
@@ -120,14 +119,15 @@ class RecordFaults : public FaultWalk {
     EXPECT_GT(Samples(kOutput, ReadBack::kWithoutWarning), 0);
   }
 
-  // There was a beginning of the new recording.
+  // True if the new recording was begun.
   bool HasBegun(const Traced& traced) const {
     const auto begin = traced.calls.begin();
     return std::any_of(begin, begin + static_cast<std::ptrdiff_t>(*traced.spoilt),
                        [](const CountedCall& call) { return call.name == "pwrite64"; });
   }
 
-  // Names are added to a recording that is safe by then: a warning is enough.
+  // True if names are missing. They are added to a recording that is already safe, so a warning is
+  // enough.
   bool LacksNames(const Traced& traced) const {
     const std::vector<std::string> lines = ErrorLines(traced);
     if (lines.empty() || traced.exit_code != 0) return false;
@@ -157,7 +157,7 @@ class RecordFaults : public FaultWalk {
     EXPECT_GE(data_size, BytesOfRounds(traced));
   }
 
-  // What was appended before the size in the header was last made true.
+  // Returns the bytes that were appended before the header's size was last updated.
   static uint64_t BytesOfRounds(const Traced& traced) {
     uint64_t appended = 0, counted = 0;
     for (const CountedCall& call : traced.calls) {
@@ -167,7 +167,8 @@ class RecordFaults : public FaultWalk {
     return counted;
   }
 
-  // The samples of a new recording, which can be read. A recording that was cut says so at most.
+  // Returns the samples of a new recording that can be read. A cut recording may say so, and
+  // nothing else.
   int Samples(const std::string& name, ReadBack how) const {
     const Traced report = Profiler({"report", "--stats", "-i", File(name)});
     if (how == ReadBack::kMayBeCut && report.err.find("was not ended") != std::string::npos) {

@@ -1,4 +1,4 @@
-// The registers of a thread that is stopped at a system call, on x86-64 and AArch64.
+// Reads and changes registers of a thread that is stopped at a system call (x86-64, AArch64).
 
 #pragma once
 
@@ -18,7 +18,7 @@ inline constexpr bool kKnowsRegisters = true;
 inline constexpr bool kKnowsRegisters = false;
 #endif
 
-// A copy of them. Nothing changes in the thread before Store.
+// A copy of a thread's registers. The thread does not change before Store().
 class Registers {
  public:
   explicit Registers(pid_t thread) : thread_(thread) {
@@ -26,8 +26,8 @@ class Registers {
     ptrace(PTRACE_GETREGSET, thread_, NT_PRSTATUS, &place);
   }
 
-  // Of the arguments, the second and the third: the first shares its register with the result on
-  // AArch64.
+  // The second and third argument. There is no first(): on AArch64 its register also holds the
+  // result.
 #if defined(__x86_64__)
   unsigned long long& second() { return values_.rsi; }
   unsigned long long& third() { return values_.rdx; }
@@ -42,7 +42,7 @@ class Registers {
   void SetResult(int64_t) {}
 #endif
 
-  // Another call is made instead; with -1 none is, and the result is that of SetResult.
+  // Replaces the call by another one. With -1 no call is made, and its result is that of SetResult.
   void SetCall(int number) {
 #if defined(__x86_64__)
     values_.orig_rax = static_cast<unsigned long long>(number);

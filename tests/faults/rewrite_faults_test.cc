@@ -1,5 +1,5 @@
-// archive and convert with a fault at each of the calls that they write with. Their output takes
-// the place of an older one, of which another one is kept already.
+// Runs archive and convert with a fault at each call that writes. Their output replaces an older
+// file, whose own predecessor is also kept.
 
 #include <algorithm>
 #include <filesystem>
@@ -34,7 +34,7 @@ class RewriteFaults : public FaultWalk {
     Write(File(kInput), input_);
   }
 
-  // Walks `arguments`, which write kOutput anew.
+  // Walks a command that writes kOutput anew.
   void WalkRewrite(const std::vector<std::string>& arguments) {
     Prepare();
     ExpectSuccess(Profiler(arguments));
@@ -48,7 +48,7 @@ class RewriteFaults : public FaultWalk {
   void Check(const Traced& traced) const {
     ExpectWhole(File(kInput), {input_});
     if (IsKilled(traced)) return CheckAfterKill();
-    // What cannot be put right once nothing works any more is left behind; nothing else is.
+    // Temporary files may only remain if all later calls fail, too.
     if (!GoesOn(traced)) {
       EXPECT_THAT(NamesIn(files_), IsSubsetOf({kInput, kOutput, kKept}));
     }
@@ -56,11 +56,12 @@ class RewriteFaults : public FaultWalk {
     ExpectRefusal(traced);
     if (GoesOn(traced)) return CheckAfterKill();
     ExpectWhole(File(kOutput), {old_});
-    // Without hard links the older recording goes before the new one takes its place.
+    // Without hard links the older recording is removed before the new one is renamed.
     if (has_hard_links_ || fs::exists(File(kKept))) ExpectWhole(File(kKept), {older_});
   }
 
-  // Without a second link the old file is renamed before the new one is.
+  // True if the failed call is optional. If the file system cannot link, the old file is renamed
+  // before the new one.
   bool IsNeedless(const Traced& traced) const {
     return !GoesOn(traced) &&
            (IsOfCache(traced) || traced.calls[*traced.spoilt].name.starts_with("link"));
@@ -72,7 +73,7 @@ class RewriteFaults : public FaultWalk {
     ExpectWhole(File(kKept), {old_});
   }
 
-  // The old recording or the new one is in its place, and the old one is somewhere.
+  // Expects the old or the new recording at the output's name, and the old one somewhere.
   void CheckAfterKill() const {
     if (has_hard_links_ || fs::exists(File(kOutput))) ExpectWhole(File(kOutput), {old_, new_});
     std::vector<std::string> contents;

@@ -36,15 +36,15 @@ constexpr std::chrono::seconds kLongestRun{30};
 constexpr int kCannotStart = 127;
 constexpr std::string_view kRing = "anon_inode:[perf_event]";
 
-// Which file a call is about.
+// How a call names the file that it changes.
 enum class Subject {
-  kDescriptor,  // that of the argument `at`
-  kPath,        // the path at `at`, in the directory that the argument before it names
-  kPathHere,    // the path at `at`, in the working directory
-  kCreated,     // kPath, of calls that may create a file
+  kDescriptor,  // by descriptor, in the argument `at`
+  kPath,        // by path at `at`, relative to the directory of the argument before it
+  kPathHere,    // by path at `at`, relative to the working directory
+  kCreated,     // like kPath, if the call may create a file
 };
 
-// How many bytes a call is to write.
+// How a call states the number of bytes to write: not at all, in its third argument, or in iovecs.
 enum class Amount { kNothing, kThird, kVectors };
 
 struct WatchedCall {
@@ -85,9 +85,9 @@ std::string ReadAll(const std::string& path) {
   return text.str();
 }
 
-// ---- the program, before it is one
+// ---- the child before exec
 
-// Calls of the table stop for the tracer, all others go on.
+// Calls of the table stop for the tracer; all others run freely.
 bool StopAtWatchedCalls() {
   std::vector<sock_filter> filter = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
@@ -122,7 +122,7 @@ bool StopAtWatchedCalls() {
   _exit(kCannotStart);
 }
 
-// ---- what a call is about
+// ---- the file of a call
 
 std::string LinkAt(const std::string& path) {
   char target[PATH_MAX];
@@ -209,10 +209,10 @@ class Tracer {
   }
 
  private:
-  // A call that has begun and not yet ended.
+  // A call that has begun but not ended.
   struct Pending {
-    size_t counted = 0;                 // its place in traced_.calls
-    std::optional<Arguments> put_back;  // for those that were changed
+    size_t counted = 0;                 // index in traced_.calls
+    std::optional<Arguments> put_back;  // original arguments, if they were changed
     bool kills = false;
   };
 
@@ -225,13 +225,14 @@ class Tracer {
     constexpr long kOptions = PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK |
                               PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
     live_.insert(main_);
-    // A program that is not told to go on ends.
+    // A program that gets no byte to go on exits.
     if (ptrace(PTRACE_SEIZE, main_, nullptr, kOptions) == 0) (void)!write(go[1], "", 1);
     close(go[1]);
     return main_ > 0;
   }
 
-  // False when it is late. There may be something to wait for, or not.
+  // Waits for a child's signal. Returns false at `give_up`; true does not mean that a child
+  // changed.
   bool WaitUntil(steady_clock::time_point give_up) const {
     const auto left =
         std::chrono::duration_cast<std::chrono::nanoseconds>(give_up - steady_clock::now());
@@ -264,7 +265,7 @@ class Tracer {
     if (event == PTRACE_EVENT_SECCOMP) {
       BeginCall(thread);
     } else if (event == PTRACE_EVENT_STOP && signal != SIGTRAP) {
-      ptrace(PTRACE_LISTEN, thread, nullptr, nullptr);  // it has been stopped, and stays so
+      ptrace(PTRACE_LISTEN, thread, nullptr, nullptr);  // a group stop: the thread stays stopped
     } else if (signal == kCallEnded) {
       EndCall(thread);
     } else {
@@ -309,7 +310,7 @@ class Tracer {
 
   bool IsMeant() {
     if (fault_.kind == Fault::Kind::kNone) return false;
-    // A single byte is written or it is not.
+    // A write of one byte cannot be shortened.
     if (fault_.kind == Fault::Kind::kShortWrite && traced_.calls.back().bytes < 2) return false;
     ++concerned_;
     if (concerned_ == fault_.at) traced_.spoilt = traced_.calls.size() - 1;
@@ -330,7 +331,7 @@ class Tracer {
     }
   }
 
-  // The call is not made.
+  // Makes the call return -error without being made.
   static void Fail(pid_t thread, int error) {
     Registers registers(thread);
     registers.SetCall(-1);
@@ -338,8 +339,8 @@ class Tracer {
     registers.Store();
   }
 
-  // Of several pieces it becomes a call that writes half of the first one: their array is not ours
-  // to change.
+  // Halves a write. A vectored write becomes a plain write of half the first piece, because the
+  // tracer must not change the program's array.
   static void Shorten(pid_t thread, const WatchedCall& call, const Arguments& arguments) {
     Registers registers(thread);
     uint64_t bytes = arguments[2];
@@ -378,7 +379,7 @@ class Tracer {
   pid_t main_ = -1;
   std::set<pid_t> live_;
   std::map<pid_t, Pending> pending_;
-  size_t concerned_ = 0;  // calls that the kind of fault concerns, up to now
+  size_t concerned_ = 0;  // calls so far that this kind of fault can spoil
   bool is_killed_ = false;
   Traced traced_;
 };

@@ -1,11 +1,11 @@
-// Runs a program and lets one of its system calls fail, or kills the program behind it.
+// Runs a program and lets one of its system calls fail, or kills the program after that call.
 //
 //   program      openat ─── pwrite ─── writev ─── pwrite ─── …
 //   counted         1          2          3          4
 //                                         └ the call that Fault::at names
 //
-// A seccomp filter stops the program at the calls that matter, and ptrace(2) changes the one that
-// is meant: the program is the one that users run, and knows nothing of it.
+// A seccomp filter stops the program at the watched calls, and ptrace(2) changes the chosen one. So
+// tests run the same binary as users.
 
 #pragma once
 
@@ -20,49 +20,49 @@ namespace profiler::tests {
 struct Fault {
   enum class Kind {
     kNone,
-    kError,              // the call is not made and returns `error`, once
-    kErrorsFromThereOn,  // and so does every later one
-    kShortWrite,         // about half of the bytes are written; of the calls that write, alone
-    kKill,               // SIGKILL when the call has been made
+    kError,              // returns `error` once, without making the call
+    kErrorsFromThereOn,  // the same for every later call, too
+    kShortWrite,         // writes about half of the bytes; counts writes of 2 bytes or more only
+    kKill,               // SIGKILL after the call
   };
   Kind kind = Kind::kNone;
   int error = 0;
-  size_t at = 0;  // which call, counted from 1; of those that this kind concerns
+  size_t at = 0;  // number of the call, from 1, among those that this kind can spoil
 };
 
-// A call that was counted: one that creates, writes, syncs, cuts, links, renames or maps a file of
-// the directory that is watched, or maps a ring of the kernel's. Memory that has no file is not
-// counted: what an allocation that fails does is not the matter here. unlink(2) is not, either: who
-// cannot remove a file can do nothing about it.
+// A counted call. It creates, writes, syncs, truncates, links, renames or maps a file of the
+// watched directory, or maps a ring of the kernel. Memory without a file is not counted: failing
+// allocations are tested elsewhere. unlink(2) is not counted, because a program can do nothing if
+// it fails.
 struct CountedCall {
   std::string name;    // "pwrite64"
-  std::string path;    // the file; of a rename, the one that is renamed
-  uint64_t bytes = 0;  // of a call that writes, how many were to be written
+  std::string path;    // the file; for a rename, its old path
+  uint64_t bytes = 0;  // bytes to write; 0 for other calls
   int64_t result = 0;  // as the program saw it, -errno for an error
 };
 
 struct Traced {
-  int exit_code = -1;  // -1 when a signal ended it
+  int exit_code = -1;  // -1 if a signal ended it
   int signal = 0;
   bool timed_out = false;  // it hung and was killed
   std::string out, err;
   std::vector<CountedCall> calls;
-  std::optional<size_t> spoilt;  // which of `calls`, the first of them; none when there were fewer
+  std::optional<size_t> spoilt;  // index of the first spoilt call; none if there were too few
 };
 
 struct Program {
   std::vector<std::string> argv;
-  std::vector<std::string> environment;  // NAME=VALUE, beside our own
+  std::vector<std::string> environment;  // NAME=VALUE, added to this process's environment
   std::string folder;                    // its working directory; its output goes to files there
-  std::string watched;                   // an absolute path, without links
+  std::string watched;                   // counted directory: absolute, without symbolic links
   bool has_hard_links = true;            // false: link(2) fails there as on FAT
 };
 
-// Why Trace cannot be used here, in words; empty where it can.
+// Returns why Trace cannot be used here; empty if it can.
 std::string WhyNothingIsTraced();
 
-// One at a time, and while the caller has no other children. What the program starts is traced,
-// too, and ends with it.
+// Runs `program` with `fault`. Runs one program at a time, and the caller must have no other
+// children. Also traces processes that the program starts; they end with it.
 Traced Trace(const Program& program, const Fault& fault);
 
 }  // namespace profiler::tests

@@ -19,10 +19,10 @@ class SeededRandom {
     return bits ^ (bits >> 31);
   }
 
-  // Less than `bound`, which is not 0.
+  // Returns a number below `bound`, which is not 0.
   uint32_t Below(uint32_t bound) { return static_cast<uint32_t>(((Next() >> 32) * bound) >> 32); }
 
-  // In [0, 1).
+  // Returns a number in [0, 1).
   double Share() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
 
  private:

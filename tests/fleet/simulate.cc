@@ -1,4 +1,4 @@
-// Writes the segments of a fleet that does not exist: simulate --help.
+// Writes the segments of a simulated fleet; see simulate --help.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -65,7 +65,7 @@ absl::Status ReadArguments(Arguments& arguments) {
   return ReadSlow(arguments.slow, arguments.fleet);
 }
 
-// Without waiting for the disk, and without looking for room: it is done once.
+// Writes without fsync and without a check for space, because the files are made only once.
 absl::Status WriteSegment(int directory, const Window& window) {
   const std::string name = SegmentName(window.host, window.begin);
   const std::string bytes = EncodeSegment(window);

@@ -26,7 +26,7 @@ std::string ServiceName(uint32_t number) {
   return number < kServices.size() ? name : absl::StrCat(name, number / kServices.size());
 }
 
-// Digits that follow from texts and a number, as ids of containers and builds look like.
+// Returns hexadecimal digits derived from a text and a number, like ids of containers and builds.
 std::string Digits(std::string_view text, uint64_t number, size_t size) {
   uint64_t seed = number;
   for (const char c : text) seed = SeededRandom(seed ^ static_cast<unsigned char>(c)).Next();
@@ -37,7 +37,7 @@ std::string Digits(std::string_view text, uint64_t number, size_t size) {
   return digits;
 }
 
-// Adds a service's stacks to a window: each of its frames is looked up once.
+// Adds a service's stacks to a window. Looks each of its frames up once.
 class ServiceRows {
  public:
   ServiceRows(const SimulatedService& service, const Row& row, WindowBuilder& builder)
@@ -133,7 +133,7 @@ Window SimulatedFleet::WindowOf(uint32_t host, uint64_t number) const {
                                                 .pod = pod,
                                                 .program = program,
                                                 .build_id = build_id});
-    // In the order of the stacks, so that equal options are equal windows.
+    // In stack order, so that equal options give equal windows.
     std::map<uint32_t, uint64_t> counts;
     for (uint64_t sample = i; sample < samples; sample += services.size()) {
       const bool in_slow = is_slow && random.Share() < slow.chance;

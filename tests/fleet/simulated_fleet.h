@@ -1,5 +1,5 @@
-// A fleet of machines that does not exist, and the windows that they would have recorded. The same
-// options are the same windows, on every machine.
+// Simulates a fleet of machines and the windows that they would record. Equal options give equal
+// windows on every machine.
 
 #pragma once
 
@@ -16,22 +16,24 @@ namespace profiler::fleet {
 struct FleetOptions {
   uint64_t seed = 1;
   uint32_t hosts = 10;
-  uint32_t cpus = 1;  // of each host, busy all the time
+  uint32_t cpus = 1;  // per host, always busy
   double frequency = 49;
   UnixTime begin = 1'764'115'200'000'000'000;
   uint64_t window_seconds = 60;
-  uint32_t services = 10;  // in the fleet; each host has two of them
+  uint32_t services = 10;  // in the whole fleet; each host runs two of them
   uint32_t stacks_of_service = 20'000;
-  std::string first_host = "";  // in front of the numbers in hosts' names
-  std::vector<std::pair<std::string, std::string>> labels;  // of all hosts, besides their regions
+  std::string first_host = "";  // prefix of the numbers in host names
+  // Labels of all hosts, in addition to the region.
+  std::vector<std::pair<std::string, std::string>> labels;
 
-  // That function has so many percent of its service's time more, on so many of the hosts.
+  // This function takes `slow_points` percentage points more of its service's time, on `slow_hosts`
+  // (0 to 1) of the hosts.
   std::string slow_function;
   double slow_points = 0;
   double slow_hosts = 1;
 };
 
-// How much of its service's time a function has of its own.
+// A function's share of its service's time, without its callees.
 struct FunctionShare {
   std::string service, function;
   double share = 0;
@@ -45,19 +47,19 @@ class SimulatedFleet {
   const FleetOptions& options() const { return options_; }
   std::string HostName(uint32_t host) const;
   bool IsSlow(uint32_t host) const;
-  // Whether any service has the function that is to be slow.
+  // True if any service has the function `slow_function`.
   bool HasSlowFunction() const;
 
-  // What the host recorded in its `number`th window: some milliseconds.
+  // Returns the host's window `number`. Takes some milliseconds.
   Window WindowOf(uint32_t host, uint64_t number) const;
 
-  // The heaviest functions of each service, the heaviest first.
+  // Returns the heaviest functions of each service, heaviest first.
   std::vector<FunctionShare> HeaviestFunctions(size_t of_service) const;
 
  private:
   struct Slow {
     std::vector<uint32_t> stacks;
-    double chance = 0;  // that a sample is in one of them, besides those that are anyway
+    double chance = 0;  // probability that a sample is drawn from `stacks` only
   };
 
   FleetOptions options_;

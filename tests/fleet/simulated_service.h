@@ -1,10 +1,9 @@
-// One program of a simulated fleet: its functions, the stacks that they form, and how often each
-// stack is seen.
+// Simulates one program of a fleet: its functions, their call stacks, and the weight of each stack.
 //
 //   functions   a few thousand, in images; some of the kernel
-//   stacks      some ten thousand, 20 to 40 frames deep: each leaves one that was there before at
-//               some depth, so that they form a tree, as those of a program do
-//   weights     Zipf's: stack i is seen as often as 1 / (i + 1)
+//   stacks      some ten thousand, 20 to 40 frames deep; each branches off an earlier stack at some
+//               depth, so they form a tree, like those of real programs
+//   weights     Zipf's law: the weight of stack i is proportional to 1 / (i + 1)
 
 #pragma once
 
@@ -28,15 +27,15 @@ class SimulatedService {
 
   const std::string& name() const { return name_; }
   const std::vector<SimulatedFunction>& functions() const { return functions_; }
-  // Functions by number, the outermost first.
+  // Returns a stack's functions by number, the outermost first.
   const std::vector<uint32_t>& stack(uint32_t number) const { return stacks_[number]; }
 
-  // A stack as it is met by chance. Constant time.
+  // Returns a random stack, chosen by weight. Constant time.
   uint32_t AnyStack(SeededRandom& random) const;
 
-  // Those that end in a function of that name.
+  // Returns the stacks whose leaf has this name.
   std::vector<uint32_t> StacksIn(std::string_view function) const;
-  // How much of the service's time they have.
+  // Returns the share of the service's time that these stacks have.
   double ShareOf(const std::vector<uint32_t>& stacks) const;
 
  private:
@@ -46,10 +45,11 @@ class SimulatedService {
   uint32_t AnyFunction(SeededRandom& random) const;
 
   std::string name_;
-  std::vector<SimulatedFunction> functions_;  // those of the kernel are the last
+  std::vector<SimulatedFunction> functions_;  // those of the kernel come last
   std::vector<std::vector<uint32_t>> stacks_;
   std::vector<double> weights_;  // by stack; their sum is 1
-  // A. Walker's alias method: lot i stands for stack i with its chance, else for its alias.
+  // A. Walker's alias method: lot i means stack i with probability chances_[i], else stack
+  // aliases_[i].
   std::vector<double> chances_;
   std::vector<uint32_t> aliases_;
 };

@@ -1,5 +1,5 @@
-// An input as a row of choices, for targets whose inputs are programs: whatever its bytes are, they
-// say what is to be built, so that every input is sound but for what the program chose to spoil.
+// Reads an input as a sequence of choices, for targets whose inputs are programs. Any bytes give a
+// valid program; it differs from good data only in the fields that it chooses to spoil.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace profiler::fuzz {
 
-// Behind the end of the input every choice is the first one. `input` must outlive this.
+// A reader of choices. After the end of the input each choice is 0. `input` must outlive this.
 class Choices {
  public:
   explicit Choices(std::span<const std::byte> input) : input_(input) {}
@@ -22,7 +22,7 @@ class Choices {
 
   uint8_t Byte() { return ended() ? uint8_t{0} : std::to_integer<uint8_t>(input_[at_++]); }
   bool Yes() { return (Byte() & 1) != 0; }
-  // A number below `bound`, which is 1 at least; 0 of no choice.
+  // Returns a number below `bound`. A bound of 0 or 1 returns 0 and reads no input.
   size_t Below(size_t bound) {
     if (bound <= 1) return 0;
     size_t number = Byte();
@@ -38,7 +38,7 @@ class Choices {
     for (int i = 0; i < 8; ++i) word = word << 8 | Byte();
     return word;
   }
-  // One that is hard on readers, one near `around`, or any.
+  // Returns a number that is hard on readers, one near `around`, or any number.
   uint64_t HardNumber(uint64_t around) {
     constexpr uint64_t kHard[] = {
         0,          1,          2,          4,          7,          8,          9,
@@ -50,7 +50,7 @@ class Choices {
     if (kind < 252) return around + kind - 190;
     return Word();
   }
-  // What is left of the input.
+  // Returns the unread rest of the input.
   std::span<const std::byte> Rest() const { return input_.subspan(at_); }
 
  private:
@@ -58,8 +58,7 @@ class Choices {
   size_t at_ = 0;
 };
 
-// Programs to start from: `count` of `size` bytes each that have nothing to do with one another,
-// the same ones in every run.
+// Returns `count` unrelated random programs of `size` bytes to start from, equal in every run.
 std::vector<Bytes> ProgramsByChance(size_t count, size_t size);
 
 }  // namespace profiler::fuzz

@@ -1,4 +1,5 @@
-// Single records, attrs and feature sections: between bytes and values, and back.
+// Fuzzes single records, attrs and feature sections: decodes bytes to values, and encodes them
+// again.
 
 #include <algorithm>
 #include <cstring>
@@ -39,7 +40,7 @@ void Append(std::span<const std::byte> bytes, Bytes* out) {
 
 // --- records -----------------------------------------------------------------------------------
 
-// In front of the record: what its attr says of its layout.
+// Bytes in front of the record that stand for its attr, which determines the record's layout.
 struct RecordPrefix {
   uint64_t sample_type = 0;
   uint64_t user_regs = 0, intr_regs = 0;
@@ -62,8 +63,8 @@ perf_event::Attr AttrOf(const RecordPrefix& prefix) {
   return attr;
 }
 
-// With no branches, only a record's length tells whether their index in hardware is there, and what
-// is written is padded.
+// True if the record can be read in one way only. Without branches, only the record's length tells
+// if the branches' hardware index is there, and written records are padded.
 template <class Record>
 bool HasOneReading(const Record& record, const RecordLayout& layout) {
   if constexpr (std::is_same_v<Record, perf_event::Sample>) {
@@ -73,8 +74,8 @@ bool HasOneReading(const Record& record, const RecordLayout& layout) {
   return true;
 }
 
-// What was decoded is written in the one way that the kernel would, which decodes and encodes to
-// itself and survives a turn of its byte order and back.
+// Decodes a record and writes it as the kernel would. Requires that the written record decodes and
+// encodes to itself, and survives a change of its byte order and back.
 template <class Record>
 bool CheckDecoded(RawRecord raw, const RecordLayout& layout, Record record) {
   const bool whole = perf_event::Decode(raw, layout, &record);
@@ -93,7 +94,7 @@ bool CheckDecoded(RawRecord raw, const RecordLayout& layout, Record record) {
   return true;
 }
 
-// { RecordPrefix; body }
+// Reads { RecordPrefix; body }.
 void ReadRecord(std::span<const std::byte> input) {
   RecordPrefix prefix;
   if (input.size() < sizeof(prefix)) return;
@@ -111,7 +112,7 @@ void ReadRecord(std::span<const std::byte> input) {
   (void)perf_event::IdOf(raw, layout);
   perf_event::VisitRecordType(
       prefix.type, [&](auto record) { return CheckDecoded(raw, layout, std::move(record)); });
-  // As if it came from a machine of the other byte order.
+  // Reads the record as if it came from a machine of the other byte order.
   Bytes foreign = bytes;
   (void)perf_event::SwapBodyToNative(foreign, layout);
 }
@@ -132,7 +133,7 @@ std::vector<Bytes> RecordSeeds() {
   prefix.sample_type = perf_event::kSampleAll;
   prefix.user_regs = prefix.intr_regs = 0xff;
   prefix.options = 1;
-  // Every type, with zeroes in every field.
+  // Every type, with zeros in every field.
   for (uint32_t type = 1; type <= perf_event::kRecordCallchainDeferred; ++type) {
     prefix.type = type;
     perf_event::VisitRecordType(type, [&](const auto& record) {
@@ -140,7 +141,7 @@ std::vector<Bytes> RecordSeeds() {
       return true;
     });
   }
-  // Samples with each of the fields alone, and with all of them filled.
+  // Samples with one field each, and a sample with all fields.
   prefix.type = perf_event::kRecordSample;
   for (uint64_t bit = 1; bit < perf_event::kSampleAll; bit <<= 1) {
     prefix.sample_type = bit;
@@ -168,7 +169,7 @@ std::vector<Bytes> RecordSeeds() {
 
 // --- attrs -------------------------------------------------------------------------------------
 
-// { u8 byte order; attr }
+// Reads { u8 byte order; attr }.
 void ReadAttr(std::span<const std::byte> input) {
   if (input.empty()) return;
   const bool swapped = (std::to_integer<int>(input[0]) & 1) != 0;
@@ -182,8 +183,8 @@ void ReadAttr(std::span<const std::byte> input) {
   Require(perf_event::SwapAttrToNative(perf_event::SwapAttrToForeign(attr)) == attr,
           "turning an attr twice changes nothing");
   Require(decoded->bytes <= bytes.size(), "an attr is no longer than what it is read from");
-  // The kernel's sizes are whole words. Of a field that is cut inside the other byte order keeps
-  // other bytes.
+  // The kernel's sizes are whole words. If a field is cut in the middle, the other byte order keeps
+  // other bytes of it.
   if (decoded->bytes % 8 != 0) return;
   Bytes written;
   perf_event::WriteAttr(attr, &written);
@@ -191,7 +192,7 @@ void ReadAttr(std::span<const std::byte> input) {
   Require(again.ok() && again->attr == attr, "an attr that was written is read as it was");
 }
 
-// Of each type, and of each event that has a name.
+// Returns an attr of each type, and of each event that has a name.
 std::vector<perf_event::Attr> AttrsOfEvents() {
   std::vector<perf_event::Attr> attrs = {perf_data::UsualAttr()};
   for (uint32_t type = 0; type <= perf_event::kTypeBreakpoint + 1; ++type) {
@@ -200,7 +201,7 @@ std::vector<perf_event::Attr> AttrsOfEvents() {
       attr.type = type;
       attr.config = config;
       attr.bp_type = static_cast<uint32_t>(config) & 7;
-      attr.flags |= config << 4;  // exclude_user and those that follow
+      attr.flags |= config << 4;  // exclude_user and the flags after it
     }
   }
   return attrs;
@@ -225,7 +226,8 @@ std::vector<Bytes> AttrSeeds() {
 
 constexpr uint64_t kProfileDataSize = 7;
 
-// Reading makes one row of those that agree, so what was read once and written is read as it was.
+// Requires that a section is stable after one turn of reading and writing; the first turn merges
+// equal rows.
 void UseStoredProfile(std::string_view section) {
   const profile::Wanted all{.threads = true, .dimensions = {true, true}, .samples = {}};
   const auto rewritten = [&](std::string_view stored) -> std::optional<std::string> {
@@ -242,7 +244,7 @@ void UseStoredProfile(std::string_view section) {
           "a profile with details has a summary");
 }
 
-// What the recorder tells of itself is text, with names of anybody's making in it.
+// Requires that sections of the recorder's text survive a turn; they may contain any names.
 void UseTextSections(const perf_data::Features& features) {
   perf_data::Features again;
   if (const auto chains = ReadChainQuality(features)) {
@@ -253,14 +255,14 @@ void UseTextSections(const perf_data::Features& features) {
   if (const auto imported = ReadImported(features)) SetImported(*imported, &again);
 }
 
-// { u8 feature; u8 byte order; section }
+// Reads { u8 feature; u8 byte order; section }.
 void ReadFeature(std::span<const std::byte> input) {
   if (input.size() < 2) return;
   const int bit = std::to_integer<int>(input[0]);
   const bool swapped = (std::to_integer<int>(input[1]) & 1) != 0;
   const std::span<const std::byte> section = input.subspan(2);
   perf_data::Features features;
-  features.nrcpus = {{8, 8}};  // the sections of topology count by it
+  features.nrcpus = {{8, 8}};  // sections of topology depend on the CPU count
   const bool whole = perf_data::DecodeFeature(bit, section, swapped, &features);
   UseFeatures(features);
   UseTextSections(features);

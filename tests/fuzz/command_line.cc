@@ -11,7 +11,7 @@
 namespace profiler::fuzz {
 namespace {
 
-// Takes what goes to a stream of the C library, as long as it lives.
+// Captures the output to a stream of the C library during its lifetime.
 class Taken {
  public:
   explicit Taken(std::FILE** stream)

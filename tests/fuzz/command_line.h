@@ -1,4 +1,4 @@
-// The program's commands, run in this process as a user types them.
+// Runs the program's commands in this process, as a user types them.
 
 #pragma once
 
@@ -16,10 +16,9 @@ struct Answer {
   std::string out, err;  // standard output and error
 };
 
-// Runs `profiler ARGUMENTS`, whose first word is the name of the command that `add` adds, and
-// requires what holds of every run: an exit code that is one of ours, a line that says what went
-// wrong where something did, and nothing that a terminal takes for a command. The command has to
-// work in this process alone (--no-sandbox).
+// Runs `profiler ARGUMENTS`; the first word is the name of the command that `add` adds. Requires of
+// every run: an exit code of ours, a message if something went wrong, and no control sequences for
+// terminals. The command must not start other processes (--no-sandbox).
 Answer RunCommand(AddCommand add, std::vector<std::string> arguments);
 
 }  // namespace profiler::fuzz

@@ -1,5 +1,5 @@
-// Recordings as `convert` and `dump` read them. The last byte of an input says how, so that a
-// recording by others is an input as it is.
+// Fuzzes recordings as `convert` and `dump` read them. The last byte of an input chooses the
+// options, so any recording is an input.
 
 #include <algorithm>
 #include <string>
@@ -30,7 +30,7 @@ enum ConvertForm : uint8_t {
   kZstd = 1 << 2,  // unless kInflated
   kCutByTime = 1 << 3,
   kCutByThread = 1 << 4,
-  kInPlace = 1 << 5,  // of a file with a name, which an older one has as well
+  kInPlace = 1 << 5,  // a file with a name, next to an older one
 };
 
 RewriteOptions OptionsOf(uint8_t form) {
@@ -53,7 +53,7 @@ uint64_t CountSamples(const std::string& path) {
   return samples;
 }
 
-// What was written takes the place of what was read, which is kept under another name.
+// Converts a recording in place. The output replaces the input, which is kept under another name.
 void ConvertInPlace(std::span<const std::byte> input, const RewriteOptions& options) {
   static const ScratchDirectory directory;
   directory.Write("recording", input);
@@ -66,7 +66,7 @@ void ConvertInPlace(std::span<const std::byte> input, const RewriteOptions& opti
   directory.Remove("recording.old");
 }
 
-// { recording; u8 form }, where the form is a part of the recording as well.
+// Converts { recording; u8 form }. The form is also part of the recording.
 void Convert(std::span<const std::byte> input) {
   if (input.empty()) return;
   static MemoryFile& before = *new MemoryFile();
@@ -90,7 +90,7 @@ void Convert(std::span<const std::byte> input) {
           "a copy of what was written has the same bytes");
 }
 
-// Behind the recording, where streams have room for a byte more.
+// Appends the form to the recording; streams have room for one more byte.
 std::vector<Bytes> SeedsOfEachForm() {
   std::vector<Bytes> seeds;
   for (const Bytes& file : FileSeeds()) {
@@ -106,7 +106,7 @@ std::vector<Bytes> SeedsOfEachForm() {
 
 enum DumpForm : uint8_t { kHex = 1 << 0, kSamplesOnly = 1 << 1 };
 
-// { recording; u8 form }, likewise.
+// Dumps { recording; u8 form }. The form is also part of the recording.
 void DumpRecords(std::span<const std::byte> input) {
   if (input.empty()) return;
   static MemoryFile& file = *new MemoryFile();
@@ -114,7 +114,7 @@ void DumpRecords(std::span<const std::byte> input) {
   auto recording = Recording::Open(file.path());
   if (!recording.ok()) return;
   const auto form = std::to_integer<uint8_t>(input.back());
-  // A few compressed bytes can be very many records.
+  // A few compressed bytes can contain very many records.
   perf_data::DumpOptions options = {.max_records = 2000, .hex = (form & kHex) != 0};
   if ((form & kSamplesOnly) != 0) options.types = {perf_event::kRecordSample};
   (void)perf_data::Dump(**recording, options, [](std::string_view text) {

@@ -1,5 +1,5 @@
-// Whole commands on recordings of any form: report, annotate, script, archive, convert and the
-// rest, with options of each kind, on images, maps of JITs and kernel symbols that are there.
+// Fuzzes whole commands on recordings of any form: report, annotate, script, archive, convert and
+// the rest, with options of each kind. The recordings' images, JIT maps and kernel symbols exist.
 
 #include <unistd.h>
 
@@ -32,8 +32,8 @@ struct Command {
   std::vector<std::string> arguments;
 };
 
-// Every view and tool that writes its answer and ends, with the options that take other ways
-// through it.
+// Returns every view and tool that prints its result and ends, with options for each path through
+// its code.
 const std::vector<Command>& Commands() {
   using namespace cli;  // NOLINT: the names of sixteen commands
   static const auto& commands = *new std::vector<Command>{
@@ -103,7 +103,7 @@ const std::vector<Command>& Commands() {
   return commands;
 }
 
-// What the recordings' images are found in.
+// A directory with the files that the recordings name.
 class Tree {
  public:
   Tree() {
@@ -133,7 +133,7 @@ class Tree {
   std::vector<std::string> files_;
 };
 
-// The samples of what can be read, and whether that is all.
+// The number of samples that can be read, and if the recording can be read to its end.
 struct Counted {
   uint64_t samples = 0;
   bool whole = false;
@@ -195,7 +195,7 @@ void RunCommands(std::span<const std::byte> input) {
   RunOne(command, tree, recording.bytes);
 }
 
-// Each command on a file and on a stream that are whole.
+// Returns a seed of each command, for a valid file and for a valid stream.
 std::vector<Bytes> CommandSeeds() {
   std::vector<Bytes> seeds = ProgramsByChance(Commands().size() * 2, 500);
   for (size_t i = 0; i < seeds.size(); ++i) {

@@ -1,4 +1,4 @@
-// Small programs with debug information in every form that the compilers here write.
+// Small programs with debug information, in every form that the installed compilers write.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace profiler::fuzz {
 
-// Shared objects of 2 to 4 KB each. Those of split units have the sections of their split file as
-// well, and name it program.dwo.
+// Returns shared objects of 2 to 4 KB each. Objects of split units also contain the sections of
+// their split file, and name it program.dwo.
 std::vector<Bytes> CompiledPrograms();
 
 }  // namespace profiler::fuzz

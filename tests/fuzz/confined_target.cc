@@ -1,4 +1,4 @@
-// What a confined process says of files, which may have taken it over.
+// Fuzzes answers of the confined process, which a hostile file may have taken over.
 
 #include <cstdint>
 #include <deque>
@@ -51,7 +51,7 @@ void ReadOthers(std::span<const std::byte> content) {
   symbolize::PutStatus(status, to);
 }
 
-// { u8 facts, or 0 for what else there is; content }
+// Reads { u8 number of facts; content }; 0 means the other kinds of answers.
 void ReadAnswer(std::span<const std::byte> input) {
   if (input.empty()) return;
   const auto count = std::to_integer<size_t>(input[0]);

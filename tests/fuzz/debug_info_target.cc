@@ -1,4 +1,5 @@
-// Debug information, and the files that it names: each input is its own split and alternate file.
+// Fuzzes debug information and the files that it names: each input is also its own split and
+// alternate file.
 
 #include <cstring>
 #include <string>
@@ -18,7 +19,7 @@ namespace {
 using symbolize::dwarf::DwarfBytes;
 using symbolize::dwarf::SectionBytes;
 
-// Looks addresses up in the small file's code and all over the image's own.
+// Looks up addresses in the small file's code, and all over the image.
 void LookUp(symbolize::dwarf::DebugInfo& info, const symbolize::ElfImage& image) {
   for (uint64_t address = 0x1000; address < 0x1100; address += 8) (void)info.Find({address});
   for (const symbolize::ElfSegment& segment : image.segments()) {
@@ -28,8 +29,8 @@ void LookUp(symbolize::dwarf::DebugInfo& info, const symbolize::ElfImage& image)
   }
 }
 
-// A file with an index of units is a package and has no units of its own, so that an input calls
-// its index by another name.
+// A file with an index of units is a package and has no units of its own. So an input names its
+// index differently, and ToPackage renames it.
 constexpr std::string_view kPackageIndex = ".debug_cu_index", kInputIndex = ".input_cu_index";
 
 Bytes ToPackage(std::span<const std::byte> input) {
@@ -41,11 +42,11 @@ Bytes ToPackage(std::span<const std::byte> input) {
   return package;
 }
 
-// The input again, as each file that it is the other file of.
+// Writes the input again, as each of the other files that it names.
 void WriteOtherFiles(const symbolize::ElfImage& image, std::span<const std::byte> input,
                      const ScratchDirectory& directory) {
   const auto write = [&](const char* name, std::string_view section, const auto& content) {
-    directory.Remove(name);  // of the input before
+    directory.Remove(name);  // from the previous input
     if (image.FindSection(section) != nullptr) directory.Write(name, content(input));
   };
   const auto unchanged = [](std::span<const std::byte> bytes) { return bytes; };
@@ -68,17 +69,17 @@ void ReadDebugInfo(std::span<const std::byte> input) {
   if (const auto info = symbolize::dwarf::DebugInfo::Open(files)) LookUp(*info, *image);
 }
 
-// A package of one unit of DWARF 5, whose skeleton is in the same file.
+// Returns a package with one DWARF 5 unit, whose skeleton is in the same file.
 Bytes SmallPackage() {
   constexpr uint64_t kId = 0x1122334455667788;
   constexpr uint8_t kSkeleton = 4, kSplit = 5;
   DwarfBytes skeleton_entry, abbreviations, skeleton, unit, index;
-  // Name of the split file, its directory, where the unit's addresses start, its code.
+  // Attributes: the split file's name and directory, the base of the unit's addresses, the code.
   skeleton_entry.List(
       {1, 0x4a, 0, 0x76, 0x08, 0x1b, 0x08, 0x73, 0x17, 0x11, 0x01, 0x12, 0x06, 0, 0, 0});
   skeleton.U32(0).U16(5).U8(kSkeleton).U8(8).U32(0).U64(kId);
   skeleton.U8(1).String("program.dwo").String(".").U32(8).U64(0x1000).U32(0x800);
-  // A function with an address by index, and one with a range list by index.
+  // A function with an address by index, and a function with a range list by index.
   abbreviations.List({1, 0x11, 1, 0x03, 0x08, 0, 0});
   abbreviations.List({2, 0x2e, 0, 0x03, 0x25, 0x11, 0x1b, 0x12, 0x06, 0, 0});
   abbreviations.List({3, 0x2e, 0, 0x03, 0x25, 0x55, 0x23, 0, 0, 0});
@@ -90,12 +91,12 @@ Bytes SmallPackage() {
   addresses.U32(0).U16(5).U8(8).U8(0).U64(0x1010).U64(0x1040);
   strings.String("first").String("second");
   offsets.U32(0).U16(5).U16(0).U32(0).U32(6);
-  // One list: from the second address on 16 bytes, then 16 bytes at an offset from there.
+  // One list: 16 bytes at the second address, then 16 bytes at an offset from there.
   ranges.U32(0).U16(5).U8(8).U8(0).U32(1).U32(4);
   ranges.U8(3).U8(1).U8(0x10).U8(1).U8(1).U8(4).U8(0x20).U8(0x30).U8(0);
   const std::vector<std::byte> unit_bytes = unit.WithLength();
   const auto size = static_cast<uint32_t>(unit_bytes.size());
-  // A hash table of two slots, the first one empty; one row of four sections.
+  // A hash table of two slots, the first one empty; then one row of four sections.
   index.U16(5).U16(0).U32(4).U32(1).U32(2).U64(0).U64(kId).U32(0).U32(1);
   index.U32(1).U32(3).U32(6).U32(8);
   index.U32(0).U32(0).U32(0).U32(0);
@@ -112,7 +113,7 @@ Bytes SmallPackage() {
   return symbolize::dwarf::ElfWith(sections);
 }
 
-// A unit whose names and origins are in its alternate file: the same one.
+// Returns a unit whose names and origins are in its alternate file, which is the same file.
 Bytes SmallAlternate() {
   constexpr uint8_t kId[] = {0x11, 0x22, 0x33, 0x44};
   DwarfBytes abbreviations, note, link;

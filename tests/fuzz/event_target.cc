@@ -1,4 +1,4 @@
-// What a person types behind -e.
+// Fuzzes the events that users type after -e.
 
 #include <string>
 #include <string_view>
@@ -31,7 +31,7 @@ void RunEvents(std::span<const std::byte> input) {
               "an event means by itself what it means in a list");
     }
   }
-  // A machine without PMUs and tracepoints: generic events are found all the same.
+  // On a machine without PMUs and tracepoints, only generic events are found.
   const auto found = events::FindEvents({.proc = "/nonexistent", .sys = "/nonexistent"}, text);
   if (!found.ok()) return;
   for (size_t i = 0; i < found->size(); ++i) {

@@ -13,8 +13,8 @@ using perf_data::FieldWriter;
 
 // The fields of a section:
 //
-//   w, q     a number of 4 or 8 bytes          ( )   what is repeated, a number of 4 bytes in front
-//   W, Q     the same, 1: a version            [ ]   the same, with a number of 8 bytes
+//   w, q     a number of 4 or 8 bytes          ( )   repeated; a count of 4 bytes precedes it
+//   W, Q     a version of 4 or 8 bytes: 1      [ ]   repeated; a count of 8 bytes precedes it
 //   s        a text                            { }   repeated for each CPU
 //   b        an entry of BUILD_ID              < >   repeated
 //   p, t     a BPF program, its types          m     the blocks of memory of a node

@@ -1,4 +1,4 @@
-// Feature sections as perf writes them, with what choices put in.
+// Makes feature sections as perf writes them, with values from choices.
 
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace profiler::fuzz {
 
-// Of some of the features, by bit, in the other byte order where `swapped`. EVENT_DESC, which has
-// to go with the attrs, is not among them; NRCPUS says two.
+// Returns some of the features, by bit; in the other byte order if `swapped`. EVENT_DESC is
+// missing, because it must fit the attrs; NRCPUS is 2.
 std::map<int, std::string> SectionsOfPerf(Choices& choices, bool swapped);
 
-// Of all of them.
+// Returns all of these features.
 std::map<int, std::string> SectionsOfPerf(std::span<const std::byte> program, bool swapped);
 
 }  // namespace profiler::fuzz

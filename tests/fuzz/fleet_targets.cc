@@ -1,5 +1,5 @@
-// What a fleet's machines keep and are told: segments, the journal of what was pushed, and the
-// answers of servers.
+// Fuzzes data that machines of a fleet keep and receive: segments, the journal of pushed segments,
+// and answers of servers.
 
 #include <xxhash.h>
 
@@ -25,8 +25,8 @@ namespace {
 
 using fleet::Window;
 
-// Sums that are right let mutations through to what they guard. The head, whose size is behind the
-// 8 bytes of the magic, and the body have one behind them each.
+// Corrects the checksums, so that mutations reach the data behind them. The head and the body are
+// each followed by one; the head's size follows the 8 bytes of the magic.
 void PutRightSums(Bytes& segment) {
   constexpr size_t kMagic = 8, kSum = sizeof(uint64_t);
   uint32_t head = 0;
@@ -67,7 +67,7 @@ void ReadSegment(std::span<const std::byte> bytes) {
   CheckWindow(*window);
   const std::string again = fleet::EncodeSegment(*window);
   const auto same = fleet::DecodeSegment(std::as_bytes(std::span(again)));
-  // A longer head than is read may have been in it.
+  // The input may have had a longer head than the reader knows.
   if (!same.ok()) return;
   Require(same->rows == window->rows && same->host == window->host, "a segment is written as read");
 }
@@ -86,7 +86,7 @@ std::vector<Bytes> SegmentSeeds() {
 
 constexpr char kDestination[] = "clickhouse+http://h/d";
 
-// The one file of a journal in a directory.
+// Returns the name of the only journal in a directory.
 std::string JournalIn(const ScratchDirectory& directory) {
   for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
     if (entry.path().extension() == ".journal") return entry.path().filename().string();
@@ -95,7 +95,7 @@ std::string JournalIn(const ScratchDirectory& directory) {
   return {};
 }
 
-// Each line has the hash of what stands before it: right ones let mutations through.
+// Corrects the hash at the end of each line, so that mutations reach the text before it.
 std::string WithRightHashes(std::string_view text) {
   constexpr size_t kHash = 17;  // a blank, and 16 digits
   std::string lines;
@@ -129,7 +129,7 @@ void ReadJournal(std::span<const std::byte> content) {
   for (const char* segment : {"a", "b"}) {
     Require(peeked->IsDone(segment) == opened->IsDone(segment), "what was sent is known");
   }
-  // It was written anew.
+  // The journal was rewritten when it was opened.
   const auto again = fleet::PushJournal::Peek(directory.path(), kDestination);
   Require(again.ok(), "what is written can be read");
   Require(again->in_flight() == opened->in_flight(), "the batch on its way is written anew");
@@ -152,7 +152,7 @@ std::vector<Bytes> JournalSeeds() {
   return {ToBytes(WithRightHashes(text))};
 }
 
-// Three answers in one input, each with its size before it.
+// Reads three answers from one input; each is preceded by its size.
 void RunAnswer(std::span<const std::byte> input) {
   fleet::clickhouse::RowReader parts(TextOf(input));
   const fleet::clickhouse::StacksAnswer answer = {
@@ -205,7 +205,7 @@ Bytes AnswerSeed(bool apart) {
 
 std::vector<Bytes> AnswerSeeds() { return {AnswerSeed(false), AnswerSeed(true)}; }
 
-// An answer to a batch: status, Retry-After and body, a line each; the body is the rest.
+// Reads an answer to a batch: a line with the status, a line with Retry-After, then the body.
 void RunHttpAnswer(std::span<const std::byte> input) {
   std::string_view text = TextOf(input);
   const auto take_line = [&] {

@@ -1,6 +1,6 @@
-// What is fed hostile bytes. The same targets run in two ways: libFuzzer drives them for as long as
-// somebody lets it (tools/fuzz), and fuzz_test gives each its seeds and a fixed number of mutations
-// of them in every `bazel test`.
+// Declares the fuzz targets: functions that read hostile bytes. They run in two ways. libFuzzer
+// (tools/fuzz) drives them for as long as you like. fuzz_test runs the seeds and a fixed number of
+// mutations of each target in every `bazel test`.
 
 #pragma once
 
@@ -18,30 +18,30 @@ inline Bytes ToBytes(std::string_view text) { return ToBytes(std::as_bytes(std::
 
 struct FuzzTarget {
   std::string_view name;
-  std::string_view what;  // it reads
-  // Must come back whatever the bytes say. A law that the bytes break ends the process (Require).
+  std::string_view what;  // the kind of input, for messages
+  // Must return for any input. An input that breaks a law ends the process (Require).
   void (*run)(std::span<const std::byte> input);
-  // Good inputs to start from, made by the project's own writers.
+  // Returns good inputs to start from, made by the project's own writers.
   std::vector<Bytes> (*seeds)();
-  // Files of others are inputs as they are.
+  // True if recordings of other programs can be inputs, unchanged.
   bool reads_recordings = false;
-  // Takes milliseconds an input: fewer of them are enough for every test run.
+  // True if an input takes milliseconds; then test runs try fewer inputs.
   bool is_slow = false;
 };
 
 std::span<const FuzzTarget> Targets();
 
-// Adds one that not every program has; true. Before main alone.
+// Adds a target that not every program has, and returns true. Call it before main() only.
 bool AddTarget(const FuzzTarget& target);
 
-// Null where there is none.
+// Returns the target of that name, or null.
 const FuzzTarget* FindTarget(std::string_view name);
 
-// Says which law is broken, and aborts.
+// Ends the process with the broken law's name if `holds` is false.
 void Require(bool holds, const char* law);
 
-// In files of their names, and in recording_targets.cc, command_targets.cc, codec_targets.cc,
-// symbolize_targets.cc, import_targets.cc and fleet_targets.cc.
+// The targets. Each is in the file of its name, or in recording_targets.cc, command_targets.cc,
+// codec_targets.cc, symbolize_targets.cc, import_targets.cc or fleet_targets.cc.
 FuzzTarget FileTarget();
 FuzzTarget PipeTarget();
 FuzzTarget CompressedTarget();
@@ -76,7 +76,7 @@ FuzzTarget SegmentTarget();
 FuzzTarget JournalTarget();
 FuzzTarget AnswerTarget();
 FuzzTarget HttpAnswerTarget();
-// Whose inputs are programs that build what is read (choices.h).
+// Targets whose inputs are programs that build the data to read (choices.h).
 FuzzTarget JointTarget();
 FuzzTarget SidebandTarget();
 FuzzTarget ImageEditsTarget();

@@ -1,5 +1,5 @@
-// Every target with its seeds, with mutations of them, and with recordings by others where those
-// lie beside the source tree. tools/fuzz goes on from here for as long as wanted.
+// Runs every target with its seeds, with mutations of them, and with the corpus's recordings if it
+// lies beside the source tree. tools/fuzz continues the search for longer.
 
 #include <gtest/gtest.h>
 
@@ -25,19 +25,19 @@ namespace {
 
 constexpr int kMutations = 2000;
 constexpr int kMutationsOfSlow = 500;
-// Of all seeds together, but of each at least one.
+// Cuts of all seeds together; each seed gets at least one.
 constexpr size_t kCuts = 2000, kCutsOfSlow = 200;
 constexpr int kMutationsOfOthers = 20;
-// Mutated, larger ones only cost time.
+// Larger files only cost time when mutated.
 constexpr size_t kLargestFile = 64 << 10;
 
-// Far below the 512 MB that a reader may take at most; these inputs are small. What zstd may ask
-// for by itself is its window.
+// Far below the 512 MB that a reader may use, because these inputs are small. zstd may allocate its
+// window in addition.
 constexpr size_t kMostMemory = 160 << 20;
 
-// With what is at hand where it fails: a crash leaves no message of the test's own.
+// Runs one input, and checks the memory that it takes.
 void Feed(const FuzzTarget& target, const Bytes& input) {
-  // A copy that ends where its memory ends, for AddressSanitizer to see what reads past it.
+  // A copy without spare capacity, so that AddressSanitizer finds reads beyond its end.
   const Bytes exact(input);
   const size_t before = ResetPeakHeap();
   target.run(exact);

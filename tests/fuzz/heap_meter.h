@@ -1,5 +1,5 @@
-// How much memory the process holds by `operator new`, and the most that it has held. A program
-// that links this has its global operator new replaced. Not what C libraries allocate.
+// Measures the memory that the process holds through `operator new`, and its peak. Linking this
+// replaces the global operator new. Allocations by C libraries are not measured.
 
 #pragma once
 
@@ -7,10 +7,10 @@
 
 namespace profiler::fuzz {
 
-// Bytes, since the peak was last reset. Thread-safe.
+// Returns the peak in bytes since ResetPeakHeap(). Thread-safe.
 size_t PeakHeap();
 
-// Makes what is held now the peak, and returns it.
+// Sets the peak to the memory that is held now, and returns it.
 size_t ResetPeakHeap();
 
 }  // namespace profiler::fuzz

@@ -1,4 +1,4 @@
-// Programs as compilers and linkers make them, with a few numbers changed: in the ELF header, in
+// Fuzzes real programs of compilers and linkers with a few changed numbers: in the ELF header and
 // its tables, in symbols, relocations and notes, in call frame information and in debug
 // information.
 
@@ -26,13 +26,13 @@ namespace {
 using symbolize::ElfImage;
 using symbolize::ElfSection;
 
-// A number of the file.
+// Position and width of a number in the file.
 struct Field {
   size_t at = 0;
   size_t width = 1;
 };
 
-// Its bytes, one after the other, as numbers of the widths of a structure's fields.
+// Widths of the fields of each ELF structure, in bytes.
 constexpr size_t kHeader[] = {4, 1, 1, 1, 1, 8, 2, 2, 4, 8, 8, 8, 4, 2, 2, 2, 2, 2, 2};
 constexpr size_t kProgramHeader[] = {4, 4, 8, 8, 8, 8, 8, 8};
 constexpr size_t kSectionHeader[] = {4, 4, 8, 8, 8, 8, 4, 4, 8, 8};
@@ -123,7 +123,8 @@ class Editor {
     return OneIn(widths, section->at, section->size / size);
   }
 
-  // The front of a section has the numbers by which all the rest is read.
+  // Returns a field anywhere in a section; half the time near its front, whose numbers control how
+  // the rest is read.
   template <class Suits>
   Field AnywhereIn(Suits suits) {
     const Section* const section = OneOfThese(suits);
@@ -133,14 +134,14 @@ class Editor {
     return {section->at + choices_.Below(reach), size_t{1} << choices_.Below(4)};
   }
 
-  // The length, the id or a byte behind them of an entry of call frame information.
+  // Returns the length, the id or a later byte of an entry of call frame information.
   Field InFrames() {
     const Section* const section = OneOfThese([](const Section& s) {
       return s.name == ".eh_frame" || s.name == ".debug_frame" || s.name == ".eh_frame_hdr";
     });
     if (section == nullptr) return {};
     if (section->name == ".eh_frame_hdr") return {section->at + choices_.Below(section->size), 1};
-    std::vector<Field> entries;  // where each begins, and its length
+    std::vector<Field> entries;  // (begin, length)
     for (size_t at = 0; at + 8 <= section->size;) {
       uint32_t length = 0;
       std::memcpy(&length, bytes_.data() + section->at + at, sizeof(length));
@@ -187,7 +188,7 @@ void CheckViews(const ElfImage& image, std::span<const std::byte> file) {
   }
 }
 
-// Names of what is no ELF file, which stand beside it.
+// Looks up names that do not come from an ELF file, beside the image.
 void NameOthers(symbolize::Symbolizer& symbolizer) {
   using symbolize::ImageKind;
   symbolizer.SetKernelReference("_text", RuntimeAddress{0xffffffff81000000});
@@ -213,7 +214,7 @@ void WriteOthers(const ScratchDirectory& directory) {
                                                "ffffffffc0a31000 t ext4_read\t[ext4]\n"));
 }
 
-// Names all over the file, as a report finds them.
+// Looks up names all over the file, as a report does.
 void CheckNames(std::span<const std::byte> file) {
   static const ScratchDirectory directory;
   directory.Write("image", file);
@@ -256,7 +257,7 @@ void ReadEdited(std::span<const std::byte> input) {
   const auto image = ElfImage::Parse(edited);
   if (!image.ok()) return;
   CheckViews(*image, edited);
-  // Words of a stack that are addresses of code, mostly.
+  // Fills a stack with words that are mostly addresses of code.
   std::array<uint64_t, symbolize::kRegisters> registers{};
   std::array<uint64_t, 64> stack{};
   constexpr uint64_t kStack = 0x7fff0000;
@@ -271,7 +272,7 @@ void ReadEdited(std::span<const std::byte> input) {
   UnwindThrough(*image, registers, std::as_bytes(std::span(stack)), reader >= 128);
 }
 
-// Each program with each reader, whose edits differ; and programs as they are.
+// Returns each program with each reader and different edits, and unchanged programs.
 std::vector<Bytes> EditSeeds() {
   const size_t programs = CompiledPrograms().size();
   std::vector<Bytes> seeds = ProgramsByChance(programs * 4, 120);

@@ -1,4 +1,4 @@
-// Profiles that other programs wrote: a target a format, and one that recognises them.
+// Fuzzes profiles of other programs: one target per format, and one that detects the format.
 
 #include <zlib.h>
 
@@ -25,7 +25,7 @@ namespace {
 
 using import::Format;
 
-// The sum of the periods of a recording's samples.
+// Returns the sum of the periods of a recording's samples.
 uint64_t PeriodsIn(const std::string& path) {
   auto recording = perf_data::Recording::Open(path);
   Require(recording.ok(), "what is written of a profile can be read");
@@ -55,7 +55,7 @@ void ImportAs(std::span<const std::byte> input, std::optional<Format> format) {
   Require(of_rows == of_events, "events are the sums of their rows");
   MemoryFile file;
   import::WriteProfileOptions options;
-  options.most_samples = 1000;  // more of them only cost time
+  options.most_samples = 1000;  // more samples only cost time
   const auto written = import::WriteProfile(imported->profile, file.path(), options);
   Require(written.ok(), "a profile can be written");
   Require(PeriodsIn(file.path()) == of_rows, "a recording has the totals of its profile");
@@ -66,7 +66,7 @@ void Run(std::span<const std::byte> input) {
   ImportAs(input, kFormat);
 }
 
-// As a view comes by it, too.
+// Also reads the profile as a view does, from a file.
 void RunAny(std::span<const std::byte> input) {
   ImportAs(input, std::nullopt);
   static MemoryFile& file = *new MemoryFile();
@@ -100,7 +100,7 @@ std::vector<Bytes> PerfScriptSeeds() {
        "a b 1 cycles:\nffffffffc0000010 f ([ext4])\n10 g (//anon)\n20 h ([vdso])\n"});
 }
 
-// Two types, a sample, a mapping, a location with a function.
+// A profile with two types, a sample, a mapping, and a location with a function.
 std::vector<Bytes> PprofSeeds() {
   return BytesOf({std::string_view(
       "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x08\x0a\x01\x01\x12\x03\x03\x90\x4e"
@@ -123,13 +123,13 @@ std::vector<Bytes> LegacyPprofSeeds() {
        "goroutine profile: total 2\n2 @ 0x401001\n#\t0x401001\tmain.main+0x1\t\t/src/main.go:9\n"});
   const auto cpu = std::as_bytes(std::span(kCpu));
   seeds.emplace_back(cpu.begin(), cpu.end());
-  // What follows its samples.
+  // The mappings of a CPU profile, which follow its samples.
   const Bytes maps = ToBytes(
       "build=/opt/app\n00400000-00500000 r-xp 00001000 08:01 123 /bin/server\n"
       "7f0000000000-7f0000001000 rw-p 00000000 00:00 0 [stack]\n 00600000-00700000: $build/x\n");
   seeds.emplace_back(cpu.begin(), cpu.end());
   seeds.back().insert(seeds.back().end(), maps.begin(), maps.end());
-  // Of Java, whose functions are numbers with names behind them.
+  // A Java profile, whose functions are numbers with their names after the samples.
   static constexpr uint64_t kJava[] = {0, 3, 1, 10000, 0, 2, 2, 0x6, 0x7, 0, 1, 0};
   const auto java = std::as_bytes(std::span(kJava));
   const Bytes names = ToBytes(" 0x0000006 com.example.f06 (source.java:06)\n 0x7 g\n");
@@ -199,7 +199,7 @@ Bytes Gzipped(const Bytes& plain) {
   return gzip;
 }
 
-// What this program writes of a profile with inlined calls, several events and times.
+// Returns a profile with inlined calls, several events and times, to be exported.
 const exports::ProfileForTest& ProfileToExport() {
   static const exports::ProfileForTest& example = *[] {
     auto* const profile = new exports::ProfileForTest();

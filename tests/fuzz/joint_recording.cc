@@ -38,7 +38,7 @@ std::string EventDesc(const RecordProgram& program, bool swapped) {
   return perf_data::EncodeEventDesc(events, kAttrSize, swapped);
 }
 
-// Calls visit(record) for each record, whole.
+// Calls visit(record) for each whole record.
 template <class Visit>
 void ForEachRecord(std::span<std::byte> records, Visit visit) {
   while (records.size() >= sizeof(perf_event::RecordHeader)) {
@@ -50,7 +50,7 @@ void ForEachRecord(std::span<std::byte> records, Visit visit) {
   }
 }
 
-// All events have one layout.
+// Returns the records as a file stores them. One layout fits all, because events share it.
 Bytes StoredRecords(const RecordProgram& program, bool swapped) {
   Bytes records = program.records;
   if (!swapped) return records;
@@ -119,7 +119,7 @@ Bytes StreamOf(const RecordProgram& program, const Sections& sections, bool swap
 
 namespace {
 
-// Records that perf's tools write among those of the kernel, of any content.
+// Adds records that perf's tools write among the kernel's, with any content.
 void AddOwnRecords(Choices& choices, Bytes* records) {
   for (size_t count = choices.Below(6); count != 0; --count) {
     const auto type = static_cast<uint32_t>(perf_event::kRecordUserFirst + choices.Below(24));
@@ -144,8 +144,8 @@ void AddOwnSections(Choices& choices, const RecordProgram& program, Sections* se
   }
 }
 
-// Where numbers stand that say how long something is or where it is: in the header and the entries
-// of attrs and ids, in the table of features, in front of records and sections.
+// Returns offsets of numbers that are sizes or positions: in the header, the entries of attrs and
+// ids, the table of features, and the fronts of records and sections.
 std::vector<size_t> NumbersIn(JointRecording& recording) {
   std::vector<size_t> numbers;
   const size_t end = recording.bytes.size();
@@ -176,7 +176,7 @@ void Spoil(Choices& choices, size_t count, JointRecording* recording) {
   const std::vector<size_t> numbers = NumbersIn(*recording);
   for (size_t i = 0; i < count && !numbers.empty(); ++i) {
     std::byte* const at = recording->bytes.data() + choices.OneOf(numbers);
-    const size_t part = choices.Below(7);  // a half or a quarter of it, or all
+    const size_t part = choices.Below(7);  // the whole number, a half or a quarter
     const size_t width = part == 0 ? 8 : part < 3 ? 4 : 2;
     const size_t offset = part == 0 ? 0 : part < 3 ? (part - 1) * 4 : (part - 3) * 2;
     uint64_t number = 0;

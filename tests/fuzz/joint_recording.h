@@ -1,5 +1,5 @@
-// Whole recordings whose header, events, ids, records and features agree with one another, but for
-// a few numbers that choices spoil.
+// Makes whole recordings whose header, events, ids, records and features agree, except for a few
+// numbers that choices spoil.
 
 #pragma once
 
@@ -15,8 +15,7 @@ namespace profiler::fuzz {
 
 using Sections = std::map<int, std::string>;  // by bit; EVENT_DESC is made of the events
 
-// What a recording says, in the layout of a file and as a stream; in the other byte order where
-// `swapped`.
+// Return a recording as a file and as a stream; in the other byte order if `swapped`.
 Bytes FileOf(const RecordProgram& program, const Sections& sections, bool swapped);
 Bytes StreamOf(const RecordProgram& program, const Sections& sections, bool swapped);
 
@@ -28,7 +27,7 @@ struct JointRecording {
   bool is_spoilt = false;
 };
 
-// `files`: see MakeRecords.
+// Makes a recording from choices. `files`: see MakeRecords.
 JointRecording MakeRecording(Choices& choices, std::span<const std::string> files);
 
 }  // namespace profiler::fuzz

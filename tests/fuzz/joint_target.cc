@@ -1,5 +1,5 @@
-// Header, events, ids, records and features together: what agrees is read whole, and of what does
-// not agree as much as there is.
+// Fuzzes header, events, ids, records and features together. If they agree, everything must be
+// read; otherwise readers return the part that is valid.
 
 #include <string>
 
@@ -38,7 +38,7 @@ void CheckWhole(const JointRecording& written) {
             "an event has its name and its ids");
     Require(events[i].attr.sample_type == event.attr.sample_type, "an event has its attr");
   }
-  if (written.is_stream) return;  // where sections are padded
+  if (written.is_stream) return;  // streams pad sections
   for (const auto& [bit, section] : (*recording)->features().other) {
     const auto found = written.sections.find(bit);
     Require(found == written.sections.end() || found->second == section,
@@ -46,7 +46,8 @@ void CheckWhole(const JointRecording& written) {
   }
 }
 
-// As perf record --threads writes one: a directory of the header's file and of those with records.
+// Reads a directory as perf record --threads writes it: a file with the header, and files with
+// records.
 void ReadDirectory(const JointRecording& written) {
   static const ScratchDirectory directory;
   directory.Write("recording/data", written.bytes);
@@ -82,7 +83,7 @@ void ReadJoint(std::span<const std::byte> input) {
   }
 }
 
-// Each reader with each layout and byte order, honest and not.
+// Returns seeds of each reader with each layout and byte order, sound and spoilt.
 std::vector<Bytes> JointSeeds() {
   std::vector<Bytes> seeds = ProgramsByChance(40, 600);
   for (size_t i = 0; i < seeds.size(); ++i) {

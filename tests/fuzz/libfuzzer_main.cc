@@ -1,5 +1,5 @@
-// One libFuzzer program for all targets: `fuzzer --target=NAME [libFuzzer's flags] CORPUS…`, and
-// `fuzzer --target=NAME --write_seeds=DIRECTORY` to have something to start from.
+// A libFuzzer program for all targets: `fuzzer --target=NAME [libFuzzer's flags] CORPUS…`. Makes a
+// first corpus with `fuzzer --target=NAME --write_seeds=DIRECTORY`.
 
 #include <cstddef>
 #include <cstdint>

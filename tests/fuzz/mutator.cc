@@ -48,7 +48,7 @@ void Mutator::Change(std::span<const Bytes> seeds, Bytes* input) {
   }
 }
 
-// In a field of 1, 2, 4 or 8 bytes, mostly where fields are.
+// Writes a number of 1, 2, 4 or 8 bytes, mostly at aligned offsets.
 void Mutator::PutNumber(Bytes* input) {
   constexpr uint64_t kHard[] = {0,      1,      7,          8,          0x7f,       0x80,
                                 0xff,   0x7fff, 0xffff,     0x7fffffff, 0x80000000, 0xffffffff,

@@ -1,4 +1,4 @@
-// Changes good inputs into bad ones, the same way in every run.
+// Changes good inputs into bad ones, in the same way in every run.
 
 #pragma once
 
@@ -14,8 +14,8 @@ class Mutator {
  public:
   explicit Mutator(uint64_t seed) : random_(seed) {}
 
-  // One of `seeds` with one to four changes: bits, numbers that are hard on parsers, pieces left
-  // out, doubled, or taken from another seed. `seeds` is not empty.
+  // Returns one of `seeds` with one to four changes: flipped bits, numbers that are hard on
+  // parsers, pieces removed, doubled, or copied from another seed. `seeds` must not be empty.
   Bytes Mutate(std::span<const Bytes> seeds);
 
  private:

@@ -1,6 +1,6 @@
-// What reading a recording takes: of records that are in no mapped file those of two rounds, of
-// those that are 16 bytes each to sort them, and nothing in proportion to a number that only
-// claims.
+// Measures the memory of reading a recording. Records that are not in a mapped file need the memory
+// of two rounds; mapped records need 16 bytes each for sorting them. A number that only claims a
+// size must not cost memory.
 
 #include <gtest/gtest.h>
 
@@ -22,10 +22,11 @@ using perf_data::TimedRecord;
 
 constexpr int kSamplesInRound = 10'000;
 constexpr size_t kBytesInRound = kSamplesInRound * 200;
-// What is there whatever the size: windows, chunks that are not full, tables of events.
+// Memory that does not depend on the file's size: windows, partly filled chunks, tables of events.
 constexpr size_t kFixed = 4 << 20;
 
-// Two rings that are emptied one after the other, so half of a round waits for the next one.
+// Writes two rings that are emptied one after the other, so that half of a round waits for the
+// next.
 void WriteRounds(const std::string& path, int rounds, int compression_level,
                  bool with_markers = true) {
   const perf_event::Attr attr = perf_data::UsualAttr();
@@ -49,7 +50,7 @@ void WriteRounds(const std::string& path, int rounds, int compression_level,
   ASSERT_TRUE((*writer)->Finish({}).ok());
 }
 
-// The most memory that reading in time order takes.
+// Returns the peak memory of reading in time order.
 size_t PeakOfReading(const std::string& path, int rounds) {
   const size_t before = ResetPeakHeap();
   auto recording = Recording::Open(path);
@@ -79,7 +80,7 @@ TEST(ReadingMemoryTest, OfACompressedRecordingWithoutRoundsHasALimit) {
   static_assert(kRounds * kBytesInRound > kLimit);
   WriteRounds(path, kRounds, /*compression_level=*/1, /*with_markers=*/false);
   EXPECT_LE(PeakOfReading(path, kRounds), kLimit + kLimit / 4);
-  EXPECT_GE(PeakHeap(), kLimit / 2);  // all of it was waiting
+  EXPECT_GE(PeakHeap(), kLimit / 2);  // everything was waiting
 }
 
 TEST(ReadingMemoryTest, OfAMappedRecordingIsTheOrderOfTwoRounds) {
@@ -87,12 +88,12 @@ TEST(ReadingMemoryTest, OfAMappedRecordingIsTheOrderOfTwoRounds) {
   constexpr size_t kToSort = 2 * kSamplesInRound * 16;
   for (int rounds : {4, 40}) {
     WriteRounds(path, rounds, /*compression_level=*/0);
-    // A vector that grows has room for as much again, and its older half beside it.
+    // A growing vector has room for twice its entries, with its older half beside it.
     EXPECT_LE(PeakOfReading(path, rounds), 4 * kToSort) << rounds << " rounds";
   }
 }
 
-// Every number in turn, or both of two neighbours, claims as much as it can.
+// Sets every number in turn, and each pair of neighbours, to the largest value.
 TEST(ReadingMemoryTest, DoesNotFollowWhatNumbersClaim) {
   const std::string path = perf_data::TestPath("claims.data");
   perf_data::WriteUsualRecording(path);

@@ -30,7 +30,7 @@ constexpr uint64_t kSampleTypes[] = {
     kUsual | kSampleRead,
     kSampleAll & ~(kSampleRead | kSampleWeightStruct),
 };
-// What the kernel and recorders call what is no file, and files that are not there.
+// Names that the kernel and recorders give to mappings without a file, and names of missing files.
 constexpr const char* kNames[] = {"/bin/a",
                                   "/bin/b",
                                   "/bin/a (deleted)",
@@ -67,7 +67,7 @@ class Maker {
       AddOne();
     }
     program_.events = {{attr_, "cpu-clock", {1, 2}}};
-    // Another event of the same layout, whose ids are others.
+    // Adds another event of the same layout, with other ids.
     if (choices_.Yes()) program_.events.push_back({attr_, "page-faults", {3}});
     return std::move(program_);
   }
@@ -97,7 +97,7 @@ class Maker {
   }
   uint32_t Process() { return choices_.OneOf(kProcesses); }
   SampleId Id() const { return {.pid = pid_, .tid = tid_, .time = time_, .id = id_, .cpu = cpu_}; }
-  // Words that stay until the next call: entries of a call chain, or what is on a stack.
+  // Returns random words: entries of a call chain, or a stack. They are valid until the next call.
   U64Array Words(size_t size, bool with_markers) {
     words_.clear();
     for (size_t i = 0; i < size; ++i) {
@@ -107,7 +107,7 @@ class Maker {
     return U64Array(std::as_bytes(std::span(words_)));
   }
 
-  // The next record is mostly of the same thread, a little later.
+  // Moves to the next record, which is mostly of the same thread and a little later.
   void MoveOn() {
     const uint8_t how = choices_.Byte();
     if (how % 4 == 1) pid_ = tid_ = Process();
@@ -164,14 +164,14 @@ class Maker {
     sample.period = choices_.Below(4);
     const U64Array words = Words(choices_.Below(kMostWords), /*with_markers=*/true);
     sample.callchain = words;
-    // The rest of it is made of the same words.
+    // The other fields use the same words.
     sample.addr = words.empty() ? 0 : words[0];
     sample.cgroup = choices_.Below(3);
     sample.raw = words.bytes().first(words.bytes().size() / 2);
     sample.branches = words.bytes().first(words.size() / 3 * 24);
     sample.user_stack = words.bytes();
     sample.user_stack_size = kMostWords * 8;
-    constexpr size_t kInstructionPointer = 8;  // as the kernel numbers them on x86
+    constexpr size_t kInstructionPointer = 8;  // perf's number on x86
     registers_.assign(24, words.empty() ? 0 : words[words.size() - 1]);
     registers_[kInstructionPointer] = sample.ip;
     const std::span<const std::byte> registers = std::as_bytes(std::span(registers_));
@@ -182,7 +182,7 @@ class Maker {
     Add(kRecordSample, choices_.OneOf(kModes), sample);
   }
 
-  // Two of a group, or one.
+  // Sets counters of one event, or of a group of two.
   void SetCounters(Sample& sample) {
     const uint64_t format = attr_.read_format;
     counters_.clear();

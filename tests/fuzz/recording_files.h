@@ -1,4 +1,4 @@
-// Recordings as files that are in memory alone.
+// Keeps recordings in memory, as files and pipes that have a path or a descriptor.
 
 #pragma once
 
@@ -16,10 +16,10 @@
 
 namespace profiler::fuzz {
 
-// The name under which this process opens what `fd` is.
+// Returns a path under which this process can open the file of `fd`.
 inline std::string PathOf(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
-// A file without a name in any directory. Empty at first.
+// A file without a name in any directory, empty at first.
 class MemoryFile {
  public:
   MemoryFile() : fd_(memfd_create("fuzz", MFD_CLOEXEC)) {}
@@ -43,19 +43,19 @@ class MemoryFile {
   UniqueFd fd_;
 };
 
-// The end of a pipe to read all of `bytes` from; at most 64 KiB, which it takes without a reader.
+// Returns the reading end of a pipe that contains `bytes`. At most 64 KiB fit without a reader.
 inline UniqueFd FilledPipe(std::span<const std::byte> bytes) {
   int ends[2];
   Require(pipe2(ends, O_CLOEXEC) == 0, "there is a pipe");
   UniqueFd out(ends[0]);
-  const UniqueFd in(ends[1]);  // the reader waits for its end otherwise
+  const UniqueFd in(ends[1]);  // closed at the end of the scope, so that the reader sees the end
   Require(write(in.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
           "the pipe takes its bytes");
   return out;
 }
 
-// Recordings of every layout: a file, one with every field of samples, a stream, a compressed one,
-// and files without events. In recording_targets.cc.
+// Returns recordings of every layout: a file, one with every sample field, a stream, a compressed
+// one, and files without events. Defined in recording_targets.cc.
 std::vector<Bytes> FileSeeds();
 
 }  // namespace profiler::fuzz

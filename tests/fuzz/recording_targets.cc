@@ -1,4 +1,4 @@
-// Whole recordings: as a file, through a pipe, and inside of compressed records.
+// Fuzzes whole recordings: as a file, through a pipe, and inside compressed records.
 
 #include <unistd.h>
 #include <zstd.h>
@@ -44,7 +44,7 @@ void DecodeRecord(const TimedRecord& timed, const Recording& recording) {
   });
 }
 
-// All that a report does, with names that need no files.
+// Does everything that a report does, with names that need no files.
 void MakeProfile(Recording& recording, size_t* records) {
   profile::FakeSymbolizer symbolizer;
   profile::ProfileBuilder builder(symbolizer, {.dimensions = {true, false}});
@@ -63,16 +63,16 @@ void MakeProfile(Recording& recording, size_t* records) {
   (void)std::move(builder).Finish();
 }
 
-// The builder sets tens of megabytes aside for its tables, which sanitizers fill: one input in 64,
-// told by its bytes, is worth that.
+// True for one input in 64, chosen by its bytes. The builder allocates tens of megabytes for its
+// tables, and sanitizers fill them, which is too slow for every input.
 bool MakesProfile(std::span<const std::byte> input) {
   unsigned sum = 0;
   for (std::byte byte : input) sum = sum * 31 + std::to_integer<unsigned>(byte);
   return sum % 64 == 0;
 }
 
-// All records in time order, as a profile or each by itself. How many they were, without markers of
-// rounds.
+// Reads all records in time order, into a profile or one by one. Returns their number, without
+// markers of rounds.
 size_t ReadInTimeOrder(Recording& recording, bool as_profile) {
   size_t records = 0;
   if (as_profile) {
@@ -101,7 +101,7 @@ void ReadFile(std::span<const std::byte> input) {
   Require(in_file_order == in_time_order, "either order visits every record");
 }
 
-// A pipe holds this much before its writer has to wait.
+// A pipe holds this many bytes before its writer has to wait.
 constexpr size_t kPipeSize = 64 << 10;
 
 void ReadPipe(std::span<const std::byte> input) {
@@ -113,10 +113,10 @@ void ReadPipe(std::span<const std::byte> input) {
   UseFeatures((*recording)->features());
 }
 
-// What a byte in front of the input of the compressed target chooses.
+// Options of the compressed target, from the first byte of its input.
 enum CompressedForm : uint8_t {
   kAsCompressed2 = 1 << 0,
-  kAlreadyZstd = 1 << 1,  // the input is the zstd stream itself, not what is to be inflated
+  kAlreadyZstd = 1 << 1,  // the input is the zstd stream, not its content
   kOtherByteOrder = 1 << 2,
 };
 
@@ -139,7 +139,7 @@ void AppendHeader(uint32_t type, size_t size, bool swapped, Bytes* out) {
   Append(BytesOf(swapped ? perf_event::SwapHeader(header) : header), out);
 }
 
-// A stream with one event and `zstd` in compressed records of `piece` bytes each.
+// Returns a stream with one event, and `zstd` in compressed records of `piece` bytes each.
 Bytes CompressedStream(std::span<const std::byte> zstd, size_t piece, uint8_t form) {
   const bool swapped = (form & kOtherByteOrder) != 0;
   constexpr size_t kHeader = sizeof(perf_event::RecordHeader);
@@ -169,7 +169,7 @@ Bytes CompressedStream(std::span<const std::byte> zstd, size_t piece, uint8_t fo
   return stream;
 }
 
-// { u8 form; u8 piece size less 1; records, or a zstd stream }
+// Reads { u8 form; u8 piece size - 1; records, or a zstd stream }.
 void ReadCompressed(std::span<const std::byte> input) {
   if (input.size() < 2) return;
   const auto form = std::to_integer<uint8_t>(input[0]);
@@ -181,7 +181,7 @@ void ReadCompressed(std::span<const std::byte> input) {
 
 // --- seeds -------------------------------------------------------------------------------------
 
-// A few records of every kind that changes what later ones mean.
+// Returns a few records of every kind that changes the meaning of later ones.
 perf_event::RecordBuilder SomeRecords() {
   perf_event::RecordBuilder records(perf_data::UsualAttr());
   records.By(7, 7).At(100).Id(1).Comm("cat", true).Mmap2(0x1000, 0x200000, 0, "/bin/cat");
@@ -204,7 +204,7 @@ Bytes SomeStream() {
   return perf_data::StreamOf({{perf_data::UsualAttr(), "cpu-clock", {1, 2}}}, bytes);
 }
 
-// As ChromeOS's perf began one.
+// Returns a stream that begins as those of ChromeOS's perf do.
 Bytes OldStream() {
   Bytes front, stream = SomeStream();
   for (const uint32_t type : {69, 72, 77}) {
@@ -215,8 +215,8 @@ Bytes OldStream() {
   return stream;
 }
 
-// One of each type that perf's tools write by themselves, but for those that hold other records or
-// are followed by bytes; all numbers in them are this one.
+// Returns one record of each type that perf's tools write, except types that contain other records
+// or are followed by bytes. All numbers in them are `number`.
 Bytes StreamOfOwnRecords(uint64_t number) {
   constexpr uint32_t kLast = perf_event::kRecordSchedstatDomain;
   std::string body;
@@ -245,8 +245,8 @@ Bytes FileWith(perf_event::Attr attr, std::span<const std::byte> records) {
   return bytes;
 }
 
-// No random change of the others makes a header that announces no attr entries and is odd in what
-// it says of them.
+// Returns files whose headers announce no attr entries in inconsistent ways. Random changes of the
+// other seeds would hardly make such a header.
 std::vector<Bytes> FilesWithoutEvents() {
   return {perf_data::FileWithoutEvents(80, 104), perf_data::FileWithoutEvents(0, 104),
           perf_data::FileWithoutEvents(uint64_t{1} << 40, 104),

@@ -1,4 +1,4 @@
-// A directory that is gone when the process ends in good order.
+// A temporary directory that is removed at a normal end of the process.
 
 #pragma once
 
@@ -32,7 +32,7 @@ class ScratchDirectory {
   const std::string& path() const { return path_; }
   std::string PathOf(const std::string& name) const { return path_ + "/" + name; }
 
-  // Makes the directories on the way.
+  // Writes a file, and makes its missing directories.
   void Write(const std::string& name, std::span<const std::byte> content) const {
     const std::string path = PathOf(name);
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());

@@ -1,5 +1,5 @@
-// Mappings, forks, execs and ends in any order, with samples among them: where an address lies is
-// held against a second, plain account of the mappings, and what a profile adds up to against the
+// Fuzzes mappings, forks, execs and exits in any order, with samples among them. Compares each
+// address's mapping with a second, simple account of the mappings, and a profile's sums with the
 // samples that were written.
 
 #include <algorithm>
@@ -33,10 +33,10 @@ using perf_data::Recording;
 using perf_data::TimedRecord;
 using symbolize::Mapping;
 
-// --- where an address lies ---------------------------------------------------------------------
+// --- the mapping of an address -------------------------------------------------------------------
 
-// All that each process was told of its mappings, in order: the last one that has an address is
-// what lies there.
+// A simple account of each process's mappings, in order of arrival. The last one that contains an
+// address is valid there.
 class Account {
  public:
   struct Place {
@@ -76,13 +76,13 @@ class Account {
   std::map<uint32_t, std::vector<Told>> processes_;
 };
 
-// A tracker, and beside it the account.
+// Feeds the same records to a tracker and to an account, and compares the two.
 class Tracked final : private sideband::SidebandUser {
  public:
   void Take(const TimedRecord& timed, const perf_event::RecordLayout& layout) {
     if (sideband_.Take(timed.record, layout) != sideband::Sideband::Result::kTaken) return;
     KeepAccount(timed.record, layout);
-    constexpr int kOften = 16;  // to compare takes longer than to map
+    constexpr int kOften = 16;  // comparing takes longer than mapping
     if (++taken_ % kOften == 0) Compare(changed_);
   }
   void CompareAll() {
@@ -107,7 +107,7 @@ class Tracked final : private sideband::SidebandUser {
     return symbolize::ImageId(image->second);
   }
 
-  // Of what does not come as a mapping.
+  // Updates the account for records that do not arrive as a mapping.
   void KeepAccount(perf_event::RawRecord record, const perf_event::RecordLayout& layout) {
     if (record.type() == perf_event::kRecordComm) {
       perf_event::Comm comm;
@@ -177,7 +177,7 @@ class Tracked final : private sideband::SidebandUser {
 
 constexpr profile::DimensionSet kDimensions = {true, true, true, true, true, true};
 
-// A profile of the recording's records, with names that need no files.
+// The profile of a recording's records, with names that need no files.
 struct Built {
   explicit Built(profile::DimensionSet dimensions)
       : builder(symbolizer, {.dimensions = dimensions,
@@ -192,11 +192,11 @@ struct Built {
           samples += timed.record.type() == perf_event::kRecordSample;
           builder.Add(timed.record, timed.event, timed.time);
         });
-    AddEvents(recording);  // of one without records
+    AddEvents(recording);  // for a recording without records
     Require(status.ok(), "what was written whole is read whole");
   }
 
-  // Those that are new.
+  // Adds events that the recording has announced since the last call.
   void AddEvents(const Recording& recording) {
     for (; known_events < recording.events().size(); ++known_events) {
       const perf_data::EventDescription& event = recording.events()[known_events];
@@ -249,7 +249,7 @@ void CheckTables(const profile::Profile& profile) {
   }
 }
 
-// A sample that read no counters of others counts once for its event, and so for the profile.
+// A sample without counters of other events counts once, for its event and for the profile.
 void CheckTotals(const RecordProgram& program, const Built& built,
                  const profile::Profile& profile) {
   Require(built.samples == program.samples, "every sample is read");
@@ -272,7 +272,7 @@ void CheckTotals(const RecordProgram& program, const Built& built,
   Require(profile.losses.undecodable == 0, "every record is whole");
 }
 
-// Where the profile puts the addresses of programs.
+// Compares the profile's addresses with the account.
 void CheckPlaces(const Account& account, profile::ProfileBuilder& builder) {
   for (const uint32_t pid : kProcesses) {
     for (const uint64_t lowest : {kLowestAddresses[0], kLowestAddresses[1]}) {
@@ -294,7 +294,7 @@ void CheckPlaces(const Account& account, profile::ProfileBuilder& builder) {
   }
 }
 
-// Images that are there, for stacks to be unwound through.
+// Returns existing images, so that stacks can be unwound through them.
 const std::vector<std::string>& ImageFiles() {
   static const ScratchDirectory directory;
   static const auto& files = *[] {
@@ -314,7 +314,7 @@ const std::vector<std::string>& ImageFiles() {
 void ReadSideband(std::span<const std::byte> input) {
   constexpr size_t kMostRecords = 200;
   Choices choices(input);
-  const uint8_t law = choices.Byte() % 64;  // profiles take their time
+  const uint8_t law = choices.Byte() % 64;  // chooses one check, because profiles are slow
   const RecordProgram program = MakeRecords(choices, ImageFiles(), kMostRecords);
   const Bytes bytes = FileOf(program, {}, /*swapped=*/false);
   static MemoryFile& file = *new MemoryFile();
@@ -349,7 +349,7 @@ void ReadSideband(std::span<const std::byte> input) {
 }
 
 std::vector<Bytes> SidebandSeeds() {
-  constexpr int kWithStacks = 6;  // the samples, of those that MakeRecords has
+  constexpr int kWithStacks = 6;  // kind of samples in MakeRecords
   std::vector<Bytes> seeds = ProgramsByChance(24, 800);
   for (size_t i = 0; i < seeds.size(); ++i) {
     seeds[i][0] = static_cast<std::byte>(i % 6);

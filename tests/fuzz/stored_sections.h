@@ -1,4 +1,4 @@
-// Bytes of feature sections of ours, as their codecs write them.
+// Makes the bytes of our own feature sections, with the project's codecs.
 
 #pragma once
 
@@ -7,12 +7,12 @@
 
 namespace profiler::fuzz {
 
-// Names of `functions` functions, whose calls are inlined into one another, and their code.
-// Sections with more than a few are compressed.
+// Return names and code of `functions` functions whose calls are inlined into one another. Large
+// sections are compressed.
 std::string StoredNames(uint32_t functions);
 std::string StoredCode(uint32_t functions);
 
-// A profile of `samples` samples, of records of `data_size` bytes.
+// Returns a profile of `samples` samples, from a recording with `data_size` bytes of records.
 std::string StoredProfile(uint32_t samples, uint64_t data_size);
 
 }  // namespace profiler::fuzz

@@ -1,4 +1,4 @@
-// Files that names come from: ELF images, maps of JITs, kallsyms; and mangled names.
+// Fuzzes sources of names: ELF images, maps of JITs, kallsyms, and mangled names.
 
 #include <elf.h>
 
@@ -21,14 +21,14 @@
 namespace profiler::fuzz {
 namespace {
 
-// As the parsers of whole texts want it: with a NUL at the end.
+// Returns the text with a NUL at its end, as parsers of whole texts need it.
 Bytes NulTerminated(std::span<const std::byte> text) {
   Bytes bytes(text.begin(), text.end());
   bytes.push_back(std::byte{0});
   return bytes;
 }
 
-// Looks symbols up where they start and end, and names them.
+// Looks symbols up at their first and last addresses, and names them.
 void UseSymbols(const symbolize::SymbolTable& table) {
   for (const symbolize::Symbol& symbol : table.symbols()) {
     Require(table.Find(symbol.start) != nullptr, "a symbol is found where it starts");
@@ -130,7 +130,7 @@ void ReadKallsyms(std::span<const std::byte> input) {
   (void)symbols.ReferenceAddress("_stext");
 }
 
-// Also as a name that was demangled already.
+// Reads a mangled name, and the same text as a demangled name.
 void ReadName(std::span<const std::byte> input) {
   const std::string name = symbolize::Demangle(TextOf(input));
   for (const std::string_view shown : {std::string_view(name), TextOf(input)}) {
@@ -140,7 +140,7 @@ void ReadName(std::span<const std::byte> input) {
   }
 }
 
-// Bytes as instructions, to the end.
+// Reads all bytes as instructions.
 void ReadCode(std::span<const std::byte> input) {
   for (const uint16_t machine : {EM_X86_64, EM_386, EM_AARCH64}) {
     auto disassembler = annotate::Disassembler::Create(machine, annotate::Syntax::kAtt);
@@ -177,7 +177,7 @@ std::vector<Bytes> KallsymsSeeds() {
                   "ffffffffc0a32000 d table\t[nf_conntrack]\n"),
           ToBytes("0000000000000000 T _text\n")};
 }
-// As rustc called its functions before 2025: identifiers as they are in C++, and a hash.
+// Returns a name as rustc mangled it before 2025: like C++, with a hash.
 Bytes LegacyRustName(const std::string& identifier) {
   return ToBytes("_ZN4core" + std::to_string(identifier.size()) + identifier +
                  "17h0123456789abcdefE");

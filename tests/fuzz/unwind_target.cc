@@ -1,4 +1,4 @@
-// Call frame information, registers and a stack, as an image and a thread may bring them.
+// Fuzzes unwinding with the call frame information, registers and stack of a hostile program.
 //
 //   u8 machine, sections and mappings │ u8 words of stack │ 33 × u64 registers │ stack │ call frame
 //   information
@@ -31,7 +31,7 @@ enum Choice : uint8_t {
   kCompressed = 4,
   kWithHeader = 8,
   kWithHoles = 16,
-  kBare = 32,  // there is no such information, and the input goes on with code
+  kBare = 32,  // no call frame information; the rest of the input is code
   kI386 = 64,
 };
 
@@ -54,7 +54,7 @@ Parts Split(std::span<const std::byte> input) {
   return parts;
 }
 
-// Everything is code of one image, or every other page is.
+// An address space in which all addresses, or those of every other page, are code of one image.
 class OneImage : public symbolize::UnwindSpace {
  public:
   OneImage(const symbolize::ElfImage& image, symbolize::CfiTable* cfi, bool has_holes)
@@ -66,7 +66,7 @@ class OneImage : public symbolize::UnwindSpace {
     return !has_holes_ || (address.value & kPage) == (kCode & kPage);
   }
   uint64_t Identity() const override { return cfi_->id(); }
-  // What the image's file has of it.
+  // Reads from the image's file.
   bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override {
     for (const symbolize::ElfSection& section : image_.sections()) {
       const uint64_t distance = address - section.address.value;
@@ -127,7 +127,7 @@ Bytes Seed(uint8_t choice, const ByteBuilder& frames) {
   return seed.bytes();
 }
 
-// Every operator of DWARF's expressions, each of which leaves the stack as it found it.
+// Returns every operator of DWARF expressions; each leaves the stack unchanged.
 ByteBuilder EveryOperator() {
   constexpr int kDrop = DW_OP_drop;
   ByteBuilder code = {DW_OP_lit1, DW_OP_dup, DW_OP_over, DW_OP_pick, 1, DW_OP_swap, DW_OP_rot};
@@ -152,7 +152,7 @@ ByteBuilder EveryBinaryOperator() {
   return code.Bytes({DW_OP_breg7, 16});
 }
 
-// Every instruction of call frame information, the rules of the frame at the end.
+// Returns every instruction of call frame information, and the frame's rules at the end.
 ByteBuilder EveryInstruction() {
   ByteBuilder code = {DW_CFA_remember_state, DW_CFA_undefined, 3, DW_CFA_same_value, 12};
   code.Bytes({DW_CFA_register, 13, 12, DW_CFA_offset_extended, 6, 2, DW_CFA_restore_extended, 6});
@@ -173,7 +173,7 @@ ByteBuilder WithCfaFrom(const ByteBuilder& expression) {
   return code.Bytes({DW_CFA_offset + 16, 1, DW_CFA_offset + 6, 2});
 }
 
-// What a frame without information may begin with, and what may stand where a caller goes on.
+// Returns beginnings of functions without call frame information, and code after calls.
 std::vector<ByteBuilder> BareCodes() {
   const ByteBuilder call = {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0};
   std::vector<ByteBuilder> codes;
@@ -209,7 +209,7 @@ std::vector<Bytes> UnwindSeeds() {
                               Seed(kWithHoles, plain.section())};
   for (const ByteBuilder& instructions :
        {EveryInstruction(), WithCfaFrom(EveryOperator()), WithCfaFrom(EveryBinaryOperator()),
-        // A linkage table, a stack that was realigned, and code that nobody called.
+        // A linkage table, a realigned stack, and code without a caller.
         WithCfaFrom({DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge,
                      DW_OP_lit3, DW_OP_shl, DW_OP_plus}),
         WithCfaFrom({DW_OP_breg6, 0x78, DW_OP_deref}), ByteBuilder{DW_CFA_undefined, 16}}) {
@@ -249,7 +249,7 @@ void UnwindThrough(const symbolize::ElfImage& image, std::span<const uint64_t, k
   for (unsigned i = 0; i < kRegisters; ++i) registers.Set(i, values[i]);
   static symbolize::Unwinder& unwinder = *new symbolize::Unwinder();
   static symbolize::UnwoundChain& chain = *new symbolize::UnwoundChain();
-  // Once more, by what was learnt on the way.
+  // Unwinds a second time, with the results that the first pass has cached.
   for (int i = 0; i < 2; ++i) {
     unwinder.Unwind(registers, {registers.sp(), stack}, space, {.max_frames = kMaxFrames}, &chain);
   }

@@ -1,4 +1,4 @@
-// Unwinding by the call frame information of any image.
+// Unwinds through the call frame information of any image.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace profiler::fuzz {
 
-// Unwinds a thread that has only code of this image, where `has_holes` in every other page, and
-// requires of its chain what holds of every chain.
+// Unwinds a thread whose only code is this image, mapped with a hole in every other page if
+// `has_holes`. Requires of its chain what is true for every chain.
 void UnwindThrough(const symbolize::ElfImage& image,
                    std::span<const uint64_t, symbolize::kRegisters> values,
                    std::span<const std::byte> stack, bool has_holes);

@@ -1,4 +1,4 @@
-// The heap and the stack of a process with V8, as it may have written them.
+// Fuzzes the heap and the stack of a process with V8.
 //
 //   40 × u64 stack │ heap, from FakeHeap::kStart on
 
@@ -21,7 +21,7 @@ using symbolize::v8::Word;
 constexpr uint64_t kStack = 0x7000000, kWord = 8;
 constexpr size_t kWords = 40, kSp = 2, kFp = 12;
 constexpr uint64_t kInterpreter = 0x400000, kCompiled = 0x900000;
-// A name takes some hundred; no step is to take more than that of a few names.
+// A name takes some hundred reads. A step must not take more than a few names do.
 constexpr size_t kMostReads = 5000;
 
 class Stack : public symbolize::MemoryReader {

@@ -24,9 +24,9 @@
 namespace profiler::tests {
 namespace {
 
-// They are not to keep this test from its work.
+// Attackers must not keep this test from running.
 constexpr int kNice = 5;
-// What is left over if this test is killed ends by itself.
+// Limits that end attackers by themselves if this test is killed.
 constexpr rlim_t kMostCpuSeconds = 60;
 constexpr unsigned kMostSeconds = 300;
 constexpr rlim_t kMostProcesses = 400;
@@ -37,7 +37,7 @@ void Limit(__rlimit_resource_t resource, rlim_t most) {
   setrlimit(resource, &limit);
 }
 
-// Parents by process.
+// Returns each process's parent.
 std::map<pid_t, pid_t> Parents() {
   std::map<pid_t, pid_t> parents;
   DIR* const processes = opendir("/proc");
@@ -63,7 +63,7 @@ bool IsBelow(pid_t pid, pid_t ancestor, const std::map<pid_t, pid_t>& parents) {
 
 }  // namespace
 
-// Children of children that have ended become ours, to be found and killed.
+// Orphaned descendants become children of this process, so that it finds and kills them.
 Attackers::Attackers() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
 Attackers::~Attackers() { EndAll(); }
@@ -75,7 +75,7 @@ pid_t Attackers::StartAsRoot(const Program& program) {
   const pid_t pid = fork();
   if (pid == 0) {
     from.Reset();
-    setpgid(0, 0);  // of which those are part that it starts, unless they leave
+    setpgid(0, 0);  // also the group of its children, unless they leave it
     Limit(RLIMIT_CPU, kMostCpuSeconds);
     Limit(RLIMIT_CORE, 0);
     if (setpriority(PRIO_PROCESS, 0, kNice) != 0) _exit(126);
@@ -126,7 +126,7 @@ void Attackers::Resume() const {
   for (const pid_t pid : started_) kill(-pid, SIGCONT);
 }
 
-// Until there is none left: while they are looked for they may start others.
+// Repeats until no descendant is left, because attackers may start others meanwhile.
 void Attackers::EndAll() {
   for (const pid_t pid : started_) kill(-pid, SIGKILL);
   for (bool any = !started_.empty(); any;) {
@@ -157,7 +157,7 @@ void Spin() {
 }
 
 void SpinAt(void* address) {
-  reinterpret_cast<void (*)()>(address)();  // does not come back
+  reinterpret_cast<void (*)()>(address)();  // does not return
   _exit(0);
 }
 

@@ -1,4 +1,4 @@
-// Programs of a user without rights, who means harm: they run while the profiler does.
+// Runs hostile programs of an unprivileged user while the profiler runs.
 
 #pragma once
 
@@ -11,30 +11,30 @@
 
 namespace profiler::tests {
 
-// A user that no other program of the machine has.
+// A user id that no other program of the machine uses.
 inline constexpr uid_t kAttacker = 61713;
 
-// All that have been started end with this object, and all that those have started.
+// The attackers that are running. All of them, and their descendants, end with this object.
 class Attackers {
  public:
   Attackers();
   Attackers(const Attackers&) = delete;
   ~Attackers();
 
-  // What an attacker's process does, as that user and in the directory `/`. It calls `ready` when
-  // the profiler may start, and spins for ever or returns.
+  // The code of an attacker's process. It runs as kAttacker in the directory `/`. It calls `ready`
+  // when the profiler may start, and spins for ever or returns.
   using Program = std::function<void(const std::function<void()>& ready)>;
 
-  // Comes back when it is ready, with its pid.
+  // Starts a process and waits until it is ready. Returns its pid.
   pid_t Start(const Program& program);
-  // The same, with the rights of root until it gives them up.
+  // Like Start(), but keeps the rights of root until the program gives them up.
   pid_t StartAsRoot(const Program& program);
-  // Executes the file.
+  // Starts a process that executes the file.
   pid_t Execute(const std::string& path);
-  // Maps the file as code and spins in it; see HostileElf.
+  // Starts a process that maps the file as code and spins in it; see HostileElf.
   pid_t SpinIn(const std::string& path);
 
-  // Stops those that Start and its kin have started, and most of their children; and lets them go
+  // Stop and continue the process groups that were started. Descendants that left their group go
   // on.
   void Pause() const;
   void Resume() const;
@@ -44,22 +44,22 @@ class Attackers {
   std::vector<pid_t> started_;
 };
 
-// ---- what programs of attackers are made of
+// ---- building blocks of attackers' programs
 
 void GiveUpRights();
 [[noreturn]] void Spin();
-// Runs the code of a HostileElf at `address`, over and over. A signal of a file that shrinks ends
-// the process.
+// Runs the code of a HostileElf at `address` repeatedly. If the file shrinks, a signal ends the
+// process.
 [[noreturn]] void SpinAt(void* address);
-// Runs each of the codes for half a millisecond, one after the other, over and over. They begin
-// at `entry` (HostileElf), which is kDescend or kStairs.
+// Runs each of `codes` for half a millisecond in turn, for ever. They begin at `entry` of
+// HostileElf, which is kDescend or kStairs.
 [[noreturn]] void SpinInTurns(const std::vector<void*>& codes, uint64_t entry);
-// Maps `path` as code, nothing where that is not possible. It is where its code is (HostileElf).
+// Maps `path` as code and returns the address of kCode (HostileElf); null if it cannot be mapped.
 void* MapCode(const std::string& path);
-// Memory with the code of a HostileElf.
+// Returns anonymous memory with the code of a HostileElf.
 void* CodeInMemory();
 void WaitFor(pid_t child);
-// A file that this process owns.
+// Writes a file as the user of this process.
 void WriteAs(const std::string& path, const std::string& text);
 
 }  // namespace profiler::tests

@@ -11,7 +11,7 @@
 namespace profiler::tests {
 namespace {
 
-constexpr uint32_t kZstd = 2;  // ELFCOMPRESS_ZSTD, which older headers lack
+constexpr uint32_t kZstd = 2;  // ELFCOMPRESS_ZSTD, missing in older headers
 constexpr size_t kPiece = size_t{1} << 20;
 
 std::vector<std::byte> Section(uint32_t type, uint64_t claimed,
@@ -23,7 +23,7 @@ std::vector<std::byte> Section(uint32_t type, uint64_t claimed,
   return section;
 }
 
-// Feeds zeros to `step(input, size, is_last, output, room)`, which says how much it has put out.
+// Feeds zeros to `step(input, size, is_last, output, room)`, which returns the size of its output.
 template <class Step>
 std::vector<std::byte> Compress(uint64_t zeros, Step step) {
   const std::vector<std::byte> input(kPiece);

@@ -1,4 +1,4 @@
-// Bytes that are small and claim to be large.
+// Makes compressed data that is small and claims to be large.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace profiler::tests {
 
-// So many zeros. The zlib one is the contents of a section with SHF_COMPRESSED, whose header claims
-// `claimed` bytes; the others are as they are in .gnu_debugdata and with ELFCOMPRESS_ZSTD.
+// Return `zeros` zero bytes, compressed. ZlibSection and ZstdSection are contents of a section with
+// SHF_COMPRESSED whose header claims `claimed` bytes. XzOfZeros fits .gnu_debugdata.
 std::vector<std::byte> ZlibSection(uint64_t zeros, uint64_t claimed);
 std::vector<std::byte> ZstdSection(uint64_t zeros, uint64_t claimed);
 std::vector<std::byte> XzOfZeros(uint64_t zeros);

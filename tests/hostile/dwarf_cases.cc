@@ -1,4 +1,4 @@
-// Programs whose debug information takes for ever, or names what must not be opened.
+// Programs with debug information that takes for ever, or names files that must not be opened.
 
 #include <utility>
 
@@ -14,7 +14,7 @@ using symbolize::dwarf::SmallAbbreviations;
 using symbolize::dwarf::SmallLines;
 using symbolize::dwarf::SmallUnit;
 
-// An abbreviation beside those of SmallAbbreviations.
+// Code of an abbreviation that is added to those of SmallAbbreviations.
 constexpr uint8_t kEvilEntry = 10;
 
 constexpr uint16_t kSubprogram = 0x2e, kCompileUnit = 0x11, kImportedUnit = 0x3d;
@@ -31,7 +31,7 @@ struct Attribute {
 std::vector<std::byte> Abbreviations(uint16_t tag, bool has_children,
                                      const std::vector<Attribute>& attributes) {
   std::vector<std::byte> small = SmallAbbreviations();
-  small.pop_back();  // the end of the list
+  small.pop_back();  // removes the end of the list
   DwarfBytes out;
   out.AddBytes(small).U8(kEvilEntry).Uleb(tag).U8(has_children ? 1 : 0);
   for (const Attribute& attribute : attributes) out.Uleb(attribute.name).Uleb(attribute.form);
@@ -62,7 +62,7 @@ auto With(Debug (*make)()) {
   return [make](Scene& scene) { SpinIn(scene, make()); };
 }
 
-// A function over all the code, which has what `put` puts there.
+// Returns a unit with a function over all the code, whose children `put` adds.
 template <class Put>
 std::vector<std::byte> UnitWith(Put put) {
   DwarfBytes out = SmallUnit();
@@ -92,8 +92,8 @@ Debug IndirectForms() {
 
 Debug OriginsInACircle() {
   return {.entries = UnitWith([](DwarfBytes& out) {
-            // Two inlined calls, each of which is the other one's function, and one that is its
-            // own.
+            // Two inlined calls, each of which is the origin of the other, and one that is its own
+            // origin.
             using symbolize::dwarf::kInlinedEntry;
             const uint32_t first = out.size(), length = 20;
             const auto add = [&](uint32_t origin) {
@@ -190,7 +190,7 @@ Debug ManyRanges() {
 
 // ---- lines
 
-// What stands before the program of SmallLines, and a program.
+// Returns a line table with a valid header and a program from `put`.
 template <class Put>
 std::vector<std::byte> LinesWith(Put put) {
   DwarfBytes header;
@@ -246,8 +246,8 @@ Debug SourceFilesWithEscapes() {
 
 // ---- other files
 
-// A unit whose entries are in a file of that name, one whose names are in another one, and a link
-// to a third one.
+// Spins in a program whose unit has its entries in the file `dwo` and its names in `alternate`, and
+// whose debug link names `link`.
 void SpinBesides(Scene& scene, const std::string& dwo, const std::string& alternate,
                  const std::string& link) {
   const std::vector<Attribute> attributes = {{kName, kStrpAlt},   {kCompDir, kString},

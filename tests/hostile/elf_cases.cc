@@ -1,4 +1,4 @@
-// Programs whose files lie about what is in them, by their headers, symbols and notes.
+// Programs whose ELF files lie in their headers, symbols and notes.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint64_t kGigabyte = uint64_t{1} << 30;
 
-// An attacker spins in this file.
+// Starts an attacker that spins in this file.
 void SpinIn(Scene& scene, const HostileElf& elf) {
   const std::string path = scene.File("evil.so");
   elf.Write(path);
@@ -32,7 +32,7 @@ void SpinIn(Scene& scene, const HostileElf& elf) {
   scene.attackers().SpinIn(path);
 }
 
-// Of these sections, after sound call frame information.
+// Returns an attack with a file of these sections, after valid call frame information.
 auto With(std::vector<HostileSection> sections) {
   return [sections = std::move(sections)](Scene& scene) {
     HostileElf elf;
@@ -48,7 +48,7 @@ auto Lying(HostileElf::Lie lie) {
   };
 }
 
-// The same with a hole behind it, for tables of gigabytes that begin at the end.
+// Like Lying(), with a hole at the end of the file: room for tables of gigabytes.
 auto LyingInHole(uint64_t hole, HostileElf::Lie lie) {
   return [hole, lie = std::move(lie)](Scene& scene) {
     SpinIn(scene,
@@ -60,7 +60,7 @@ HostileSection Compressed(std::string name, std::vector<std::byte> bytes) {
   return {.name = std::move(name), .bytes = std::move(bytes), .flags = SHF_COMPRESSED};
 }
 
-// Sections before the one that says how many there are.
+// Claims `count` sections in the first section header, where ELF stores large counts.
 void ClaimSections(uint64_t count, Elf64_Ehdr& header, std::vector<Elf64_Shdr>& sections) {
   header.e_shnum = 0;
   sections[0].sh_size = count;
@@ -91,7 +91,7 @@ void TruncateAndRestore(Scene& scene) {
     const std::string whole((std::istreambuf_iterator<char>(in)), {});
     ready();
     for (;;) {
-      // A process that runs in it, until the file is gone under it.
+      // A process runs in the file until the file is truncated.
       const pid_t pid = fork();
       if (pid == 0) SpinAt(MapCode(path));
       usleep(20'000);
@@ -109,7 +109,7 @@ void RewriteInPlace(Scene& scene) {
   scene.GiveAway(path);
   scene.attackers().Start([&](const auto& ready) {
     if (fork() == 0) {
-      ready();  // the child has its end of the pipe as well
+      ready();  // closes the child's end of the pipe, too
       SpinAt(MapCode(path));
     }
     const UniqueFd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
@@ -123,7 +123,7 @@ void RewriteInPlace(Scene& scene) {
   });
 }
 
-// The build-id of what the victim runs, with other names.
+// Spins in a file with the victim's build-id and other names.
 void TakeBuildIdOfVictim(Scene& scene) {
   scene.ForgetNames();
   const std::string exe = "/proc/" + std::to_string(scene.victim()) + "/exe";
@@ -137,7 +137,7 @@ void TakeBuildIdOfVictim(Scene& scene) {
          HostileElf().AddBuildId(image->build_id()).AddFrames().AddSymbolsNamed({"evil_twin"}));
 }
 
-// Names that begin at each byte of one long text.
+// Adds symbols whose names begin at each byte of one long text.
 void SymbolsThatShareALongName(Scene& scene) {
   constexpr size_t kSymbols = 200'000, kName = size_t{16} << 20;
   std::vector<std::byte> symbols(sizeof(Elf64_Sym) * kSymbols);
@@ -161,7 +161,7 @@ void SymbolsThatShareALongName(Scene& scene) {
   SpinIn(scene, elf);
 }
 
-// Whose demangled form doubles with each of its letters.
+// Returns a name whose demangled form doubles with each of its letters.
 std::string DoublingName(int times) {
   std::string name = "_Z1f";
   std::string type = "1aIiiE";
@@ -172,7 +172,7 @@ std::string DoublingName(int times) {
   return name + type;
 }
 
-// The file under many names, all of which a process maps: the recorder opens each of them.
+// Maps a file under many names, so that the recorder has to open each of them.
 void MapLinks(Scene& scene, const HostileElf& elf, int links) {
   const std::string path = scene.File("evil.so");
   elf.Write(path);
@@ -187,7 +187,7 @@ void MapLinks(Scene& scene, const HostileElf& elf, int links) {
   });
 }
 
-// Empty sections, which are a hole in the file.
+// Returns a file with `count` empty section headers, which are a hole in the file.
 HostileElf ElfOfSections(uint64_t count) {
   std::vector<std::byte> first(sizeof(Elf64_Shdr));
   const Elf64_Shdr header{.sh_size = count};

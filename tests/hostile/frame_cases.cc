@@ -1,4 +1,4 @@
-// Programs whose stacks, or the tables that tell them, lead nowhere or take for ever.
+// Programs whose stacks, or whose call frame information, lead nowhere or take for ever.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ using symbolize::EhFrameBuilder;
 using symbolize::FdeSpec;
 
 constexpr uint64_t kGigabyte = uint64_t{1} << 30;
-// As many as the recorder takes of a chain.
+// Longest call chain that the recorder takes.
 constexpr uint32_t kDeep = 8000;
 
 void SpinIn(Scene& scene, const HostileElf& elf, const std::string& name = "evil.so") {
@@ -32,7 +32,7 @@ void SpinIn(Scene& scene, const HostileElf& elf, const std::string& name = "evil
   scene.attackers().SpinIn(path);
 }
 
-// Frames of the code, each of which is told by `descend`; where the code begins the stack ends.
+// Returns a file whose Descend frames have the rules `descend`; the stack ends in Enter.
 HostileElf ElfWith(const ByteBuilder& descend, const CieSpec& cie = {}) {
   HostileElf elf;
   EhFrameBuilder frames(elf.next_offset(), cie);
@@ -45,12 +45,12 @@ HostileElf ElfWith(const ByteBuilder& descend, const CieSpec& cie = {}) {
   return elf;
 }
 
-// The frame is told by this expression, which no table of ours can hold.
+// Defines the CFA by an expression that the profiler's own tables cannot hold.
 ByteBuilder CfaExpression(const ByteBuilder& expression) {
   return ByteBuilder{0x0f}.Block(expression);
 }
 
-// rsp + 8, the long way round.
+// Returns an expression for rsp + 8 that takes `steps` steps.
 ByteBuilder LongExpression(int steps) {
   ByteBuilder expression{0x77, 8};
   for (int i = 0; i < steps; ++i) expression.U8(0x30).U8(0x22);
@@ -67,7 +67,7 @@ ByteBuilder Repeated(int op, size_t times, const ByteBuilder& end = {}) {
   return code.Bytes(end);
 }
 
-// Sections as bytes that nobody checked.
+// Returns an attack with unchecked bytes as .eh_frame.
 auto WithSection(ByteBuilder frames) {
   return [frames = std::move(frames)](Scene& scene) {
     HostileElf elf;
@@ -79,7 +79,7 @@ auto WithSection(ByteBuilder frames) {
 ByteBuilder EntriesThatAreTheirOwnParents() {
   ByteBuilder frames;
   for (uint32_t i = 0; i < 100'000; ++i) {
-    // The distance to the CIE: 4 leads to this entry itself, others into and behind it.
+    // The distance to the CIE: 4 leads to this entry itself, others into it and beyond.
     frames.U32(28).U32(i % 3 == 0 ? 4 : i % 3 == 1 ? 0xfffffff0 : 0x10000000);
     frames.U64(kCode).U64(0x1000).U64(0);
   }
@@ -123,8 +123,8 @@ void AnIndexOfGigabytes(Scene& scene) {
   SpinIn(scene, elf.Lying([](auto&, auto& sections) { sections[2].sh_name = 0; }).Depth(100));
 }
 
-// The same file under many names, each of which is an image of its own, and a process that runs
-// each of them from `entry` on.
+// Starts a process that maps a file under many names, each of which is a separate image, and runs
+// each from `entry` on.
 void SpinInLinks(Scene& scene, const HostileElf& elf, int links, uint64_t entry = kDescend) {
   const std::string path = scene.File("evil.so");
   elf.Write(path);
@@ -141,8 +141,8 @@ void SpinInLinks(Scene& scene, const HostileElf& elf, int links, uint64_t entry 
   });
 }
 
-// Sixty functions, each with as long a program as there is room for: the first sample in the file
-// meets all of them.
+// Sixty functions, each with the longest possible program. The first sample in a file has to run
+// all of them.
 void ManyImagesOfLongPrograms(Scene& scene) {
   constexpr uint64_t kFunctions = 60, kStep = 0x40;
   constexpr size_t kInstructions = 260'000;
@@ -160,7 +160,7 @@ void ManyImagesOfLongPrograms(Scene& scene) {
   SpinInLinks(scene, elf, 40, kStairs);
 }
 
-// An index of millions of functions.
+// An index of eight million functions.
 void ManyImagesOfManyFunctions(Scene& scene) {
   HostileElf elf;
   elf.AddFrames();
@@ -169,12 +169,12 @@ void ManyImagesOfManyFunctions(Scene& scene) {
   header.U32(0).U32(kFunctions);
   for (uint32_t i = 0; i < kFunctions; ++i) header.U32(i).U32(7);
   elf.Add({.name = ".eh_frame_hdr", .bytes = header.bytes(), .flags = SHF_ALLOC});
-  // The other index has no name.
+  // Removes the name of the valid index, so that the false one is used.
   elf.Lying([](auto&, auto& sections) { sections[2].sh_name = 0; });
   SpinInLinks(scene, elf.AddSymbols(), 40);
 }
 
-// The same without an index: each image's section is read through.
+// A million functions without an index, so that each image's section is read completely.
 void ManyImagesWithoutIndex(Scene& scene) {
   HostileElf elf;
   EhFrameBuilder frames(elf.next_offset(), {});
@@ -192,7 +192,7 @@ void ManyImagesOfBombs(Scene& scene) {
   SpinInLinks(scene, elf.AddSymbols(), 40);
 }
 
-// The same of a whole file: debug data that is an ELF file of zeros.
+// A whole file that is small when compressed: debug data that is an ELF file of zeros.
 void ManyImagesOfDebugData(Scene& scene) {
   std::string inner =
       HostileElf().Add({.name = ".debug_frame", .bytes = std::vector<std::byte>(100)}).Bytes();
@@ -204,7 +204,7 @@ void ManyImagesOfDebugData(Scene& scene) {
 
 // ---- stacks
 
-// Spins with the stack pointer there.
+// Spins with the stack pointer at `stack`.
 [[noreturn]] void SpinWithStackAt(uint64_t stack) {
   asm volatile("mov %0, %%rsp\n1: jmp 1b" : : "r"(stack));
   __builtin_unreachable();
@@ -227,7 +227,7 @@ uint64_t Map(uint64_t size, int protection) {
   return reinterpret_cast<uint64_t>(start);
 }
 
-// Return addresses, each of which is the code that spins.
+// A stack full of return addresses, all of which lead to the spinning code.
 void StacksOfOneReturnAddress(Scene& scene) {
   const std::string path = scene.File("evil.so");
   ElfWith({}).Write(path);
@@ -243,7 +243,7 @@ void StacksOfOneReturnAddress(Scene& scene) {
   });
 }
 
-// Frame pointers that lead to themselves.
+// Frame pointers that point to themselves.
 void FramePointersInACircle(Scene& scene) {
   scene.attackers().Start([&](const auto& ready) {
     void* const code = CodeInMemory();
@@ -303,13 +303,13 @@ std::vector<LiveCase> FrameCases() {
          SpinIn(scene, ElfWith(program).Depth(kDeep).Stairs());
        }},
       {"FramesThatAreTheirOwnCallers", kWithAll,
-       // The return address is where the frame is, and its stack is a byte above.
+       // The return address is at the frame, and the frame's stack is one byte above.
        With(CfaExpression({0x77, 1}).Bytes(ByteBuilder{0x16, 16}.Block({0x80, 0})))},
       {"FramesWhoseStackGoesRound", kWithAll,
-       // The stack pointer with one bit turned.
+       // The stack pointer with one bit flipped.
        With(CfaExpression({0x77, 0, 0x38, 0x27}).Bytes(ByteBuilder{0x16, 16}.Block({0x80, 0})))},
       {"FramesInMemoryThatIsFarAway", kWithAll,
-       // Each frame is a page above the one before, far beyond what was copied.
+       // Each frame is a page above the one before, far beyond the copied stack.
        With(CfaExpression(ByteBuilder{0x77}.Sleb(4096))
                 .Bytes(ByteBuilder{0x16, 16}.Block({0x80, 0})))},
       {"AugmentationsOfNonsense", kWithAll,

@@ -54,7 +54,7 @@ class Reply {
   std::string body_;
 };
 
-// False if the kernel awaits no answer.
+// Answers one request. Returns false if the kernel expects no answer.
 bool Answer(const fuse_in_header& request, const std::string& content, Reply& reply) {
   const char* const body = reinterpret_cast<const char*>(&request + 1);
   switch (request.opcode) {
@@ -114,7 +114,7 @@ bool Answer(const fuse_in_header& request, const std::string& content, Reply& re
 }  // namespace
 
 UniqueFd MountFuse(const std::string& directory) {
-  // By a node of this test: /dev/fuse may be missing.
+  // Makes its own device node, because /dev/fuse may be missing.
   const std::string node = directory + ".device";
   mknod(node.c_str(), S_IFCHR | 0600, makedev(10, 229));
   UniqueFd device(open(node.c_str(), O_RDWR | O_CLOEXEC));

@@ -1,5 +1,5 @@
-// A FUSE file system of somebody who decides when it answers, in the protocol of the kernel
-// (include/uapi/linux/fuse.h, 7.31): no library, so that it can stop anywhere.
+// A FUSE file system whose server decides when it answers. It speaks the kernel's protocol itself
+// (include/uapi/linux/fuse.h, 7.31) and uses no library, so it can stop at any point.
 
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace profiler::tests {
 
-// Mounts a file system at `directory`, which everybody may use and which belongs to the attacker.
-// Needs root. Returns the device that it is served by; an invalid descriptor if FUSE is not there.
+// Mounts a file system at `directory` for everybody, owned by the attacker. Needs root. Returns the
+// device to serve; an invalid descriptor if the machine has no FUSE.
 UniqueFd MountFuse(const std::string& directory);
 
-// Serves a directory with one file, "file", until it is unmounted. From the moment that `*silent`
-// is true, no request is answered.
+// Serves a directory with one file, "file", until it is unmounted. Answers no request while
+// `*silent` is true.
 [[noreturn]] void ServeFuse(const UniqueFd& device, const std::string& content,
                             const std::atomic<bool>* silent);
 

@@ -71,7 +71,7 @@ HostileElf& HostileElf::Stairs() {
     std::memcpy(code_.data() + at, &distance, sizeof(distance));
   };
   put(kCallAt, kStairs, kAfterCall);
-  // Each step calls the next one, and returns: e8 01 00 00 00 c3. The last one is a jump.
+  // Each step calls the next one, and returns: e8 01 00 00 00 c3. The last step is a jump.
   constexpr size_t kStep = 6;
   size_t at = kStairs - kCode;
   for (; at + 2 * kStep < code_.size(); at += kStep) {
@@ -159,7 +159,7 @@ HostileElf& HostileElf::AddBuildId(std::span<const std::byte> id) {
 
 HostileElf& HostileElf::AddFrames() {
   symbolize::EhFrameBuilder frames(next_offset(), {});
-  frames.Add({kCode, kEnterSize, {0x07, 16}});  // the return address is undefined: the stack's end
+  frames.Add({kCode, kEnterSize, {0x07, 16}});  // return address undefined: end of the stack
   frames.Add({kDescend, kEnd - kDescend, {}});
   Add({.name = ".eh_frame", .bytes = frames.section().bytes(), .flags = SHF_ALLOC});
   const symbolize::ByteBuilder header = frames.Header(next_offset());
@@ -215,7 +215,7 @@ void HostileElf::Write(const std::string& path) const {
                       .p_filesz = mapped,
                       .p_memsz = mapped,
                       .p_align = 4096});
-  // The program headers go to the end where there are too many for the room before the code.
+  // Program headers that do not fit in front of the code go to the end of the file.
   const bool fits = sizeof(Elf64_Ehdr) + segments.size() * sizeof(Elf64_Phdr) <= kCode;
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);

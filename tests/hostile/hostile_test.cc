@@ -1,8 +1,8 @@
-// The profiler, as root, among programs and files of a user without rights who means harm: it ends,
-// in time, with little memory, and says what it says in lines; what root runs is recorded and named
-// as if nobody else was there.
+// Runs the profiler as root among programs and files of a hostile unprivileged user. It must end in
+// time, use little memory, and print plain lines. Programs of root must be recorded and named as if
+// the user was not there.
 //
-// A test run tries a choice of the cases. With PROFILER_HOSTILE=all (tools/test --all) it tries
+// A test run tries a selection of the cases. With PROFILER_HOSTILE=all (tools/test --all) it tries
 // all of them.
 
 #include <unistd.h>
@@ -39,7 +39,7 @@ class Hostile : public testing::Test {
   Scene scene_;
 };
 
-// ---- all that runs is recorded
+// ---- recordings of the whole machine
 
 class Attack : public Hostile, public testing::WithParamInterface<LiveCase> {
  protected:
@@ -61,7 +61,7 @@ class Attack : public Hostile, public testing::WithParamInterface<LiveCase> {
          "--duration", seconds, "--no-summary", "-o", Recording()},
         std::atof(seconds));
     EXPECT_EQ(record.ended.exit_code, 0) << record.ended.err;
-    // What follows reads what they have left, and is faster while they do nothing.
+    // Pauses the attackers, because the following views read files and are faster without them.
     scene_.attackers().Pause();
   }
 
@@ -78,7 +78,7 @@ class Attack : public Hostile, public testing::WithParamInterface<LiveCase> {
 TEST_P(Attack, IsRecordedAndSurvived) {
   GetParam().attack(scene_);
   if (HasFatalFailure()) return;
-  // With names that are found while the attackers run; and by each view.
+  // Records with names while the attackers run; then runs each view.
   Record("lines", "0.5");
   const std::string report = Report();
   scene_.Profiler({"annotate", "-i", Recording()});
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Names, Attack, testing::ValuesIn(Chosen(NameCases())), 
 INSTANTIATE_TEST_SUITE_P(Processes, Attack, testing::ValuesIn(Chosen(ProcessCases())), NameOf);
 INSTANTIATE_TEST_SUITE_P(Jit, Attack, testing::ValuesIn(Chosen(JitCases())), NameOf);
 
-// ---- a recording of somebody else is read
+// ---- recordings made by an attacker
 
 class Recordings : public Hostile, public testing::WithParamInterface<RecordingCase> {};
 

@@ -1,4 +1,4 @@
-// Maps and dumps of JITs that lie, or are no files.
+// Maps and dumps of JITs that lie, or are not regular files.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -22,8 +22,8 @@ using symbolize::JitDumpBuilder;
 
 std::string MapPath(pid_t pid) { return "/tmp/perf-" + std::to_string(pid) + ".map"; }
 
-// A process with code in memory whose map is what `put` makes at that path; it is told where the
-// code is.
+// Starts a process with code in memory, and lets `put` make its map. `put` gets the map's path and
+// the code's address.
 auto Map(std::function<void(const std::string& path, uint64_t code)> put) {
   return [put = std::move(put)](Scene& scene) {
     scene.attackers().Start([&](const auto& ready) {
@@ -81,7 +81,7 @@ std::string ExtremeMap() {
          "-1 -1 evil\nzz zz\n\n   \n0x10 0x20 evil\n" + std::string("10 10 e\0vil\n", 12);
 }
 
-// Of the victim, by somebody else: what is in it must not be believed.
+// An attacker writes the victim's map. Its names must not be used.
 void AMapOfSomebodyElse(Scene& scene) {
   const std::string path = MapPath(scene.victim());
   scene.attackers().Start(
@@ -96,7 +96,7 @@ void LinkedMap(Scene& scene, const std::string& target) {
 
 // ---- dumps
 
-// A process that says it has this dump, by mapping it as code, and runs code in memory.
+// Starts a process that maps this dump as code, which announces a dump, and runs code in memory.
 void SpinWithDump(Scene& scene, const std::string& dump, bool grows = false) {
   scene.attackers().Start([&](const auto& ready) {
     const std::string path = scene.File("jit-" + std::to_string(getpid()) + ".dump");
@@ -106,7 +106,7 @@ void SpinWithDump(Scene& scene, const std::string& dump, bool grows = false) {
       _exit(126);
     }
     if (grows && fork() == 0) {
-      // A quarter of a gigabyte at most.
+      // Grows to a quarter of a gigabyte at most.
       const std::string more(size_t{1} << 20, '\1');
       for (int i = 0; i < 256; ++i) {
         if (write(file.get(), more.data(), more.size()) < 0) _exit(0);
@@ -138,7 +138,7 @@ std::string DumpOfMoves() {
   return dump.bytes();
 }
 
-// Of the fields of a JIT_CODE_LOAD: pid, tid, vma, address, size of the code, index.
+// Returns a JIT_CODE_LOAD with the fields pid, tid, vma, address, size of the code, and index.
 std::string LoadOfSize(uint64_t size, const std::string& name_and_code) {
   std::string body(8, '\0');
   for (const uint64_t field : {uint64_t{0x1000}, uint64_t{0x1000}, size, uint64_t{1}}) {

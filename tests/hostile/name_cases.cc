@@ -1,4 +1,4 @@
-// Names of files, functions and threads that are made to be read as something else.
+// Names of files, functions and threads that try to look like something else.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 namespace profiler::tests {
 namespace {
 
-// As the report shows samples of the victim, in a library that it does not have.
+// A row as the report shows samples of the victim, in a library that the victim does not have.
 constexpr char kRow[] = "\n    99.99%  workload  libevil.so  [.] evil_function\n";
 
 // An attacker runs a file of that name.
@@ -49,7 +49,7 @@ auto ThreadNamed(std::string name) {
   };
 }
 
-// A file in memory, whose name is what follows "/memfd:".
+// An attacker runs a file in memory, whose name is the text after "/memfd:".
 auto MemoryFileNamed(std::string name) {
   return [name = std::move(name)](Scene& scene) {
     scene.attackers().Start([&](const auto& ready) {
@@ -64,7 +64,7 @@ auto MemoryFileNamed(std::string name) {
   };
 }
 
-// In a root directory of their own, where files have the names that the kernel gives to what is no
+// Runs files in another root directory whose names are the kernel's names for mappings without a
 // file.
 void NamesOfTheKernelInAnotherRoot(Scene& scene) {
   for (const char* const name : {"[vdso]", "[kernel.kallsyms]", "[vsyscall]", "anon", "[heap]"}) {
@@ -82,7 +82,7 @@ void NamesOfTheKernelInAnotherRoot(Scene& scene) {
   }
 }
 
-// Directories in each other, of which no path can be given as a whole.
+// Runs a file in nested directories, whose full path exceeds the limit of paths.
 void APathWithoutEnd(Scene& scene) {
   const std::string bytes = HostileElf().AddFrames().AddSymbols().Bytes();
   scene.attackers().Start([&](const auto& ready) {

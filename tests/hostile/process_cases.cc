@@ -1,4 +1,4 @@
-// Programs that do harm by what they ask of the kernel.
+// Programs that attack by their system calls.
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -40,7 +40,7 @@ std::string Spinner(Scene& scene, const std::string& name) {
   return path;
 }
 
-// A process that lives for a moment, and the next one.
+// Two attackers start one short-lived process after the other.
 void ShortLives(Scene& scene) {
   for (int i = 0; i < 2; ++i) {
     scene.attackers().Start([](const auto& ready) {
@@ -54,13 +54,13 @@ void ShortLives(Scene& scene) {
   }
 }
 
-// As many at once as the user may have, each with children.
+// As many processes at once as the user may have.
 void ProcessesByTheHundred(Scene& scene) {
   scene.attackers().Start([](const auto& ready) {
     for (int i = 0; i < 300; ++i) {
       const pid_t pid = fork();
       if (pid == 0) {
-        ready();  // says so when nobody is left who could
+        ready();  // closes the child's end; ready when all ends are closed
         setsid();
         for (;;) usleep(20'000);
       }
@@ -89,7 +89,7 @@ void Executions(Scene& scene) {
   }
 }
 
-// Every other page of one file, so that none can be put together.
+// Every other page of one file, so that no mappings can be merged.
 void AllMappingsOfOneFile(Scene& scene) {
   const std::string path = scene.File("evil.so");
   HostileElf()
@@ -110,7 +110,7 @@ void AllMappingsOfOneFile(Scene& scene) {
   });
 }
 
-// Each mapping of another file, with a name of its own.
+// Maps 3,000 files, each with its own long name.
 void MappingsOfManyFiles(Scene& scene) {
   const std::string bytes = HostileElf().AddFrames().AddSymbols().Bytes();
   scene.attackers().Start([&](const auto& ready) {
@@ -178,12 +178,12 @@ void NoObserver(Scene& scene) {
   });
 }
 
-// A user who is root in namespaces of their own, with a file of theirs over one that all have.
+// A user who is root in their own namespaces, with their file mounted over /bin/true.
 void OwnNamespaces(Scene& scene) {
   const std::string path = Spinner(scene, "evil.so");
   scene.attackers().Start([&](const auto& ready) {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) == 0) {
-      // Where the kernel does not allow it they are without.
+      // If the kernel refuses namespaces, the process runs without them.
       mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
       mount(path.c_str(), "/bin/true", nullptr, MS_BIND, nullptr);
       mount("none", "/tmp", "tmpfs", 0, nullptr);
@@ -200,7 +200,7 @@ void OwnNamespaces(Scene& scene) {
   });
 }
 
-// A root directory where everything that is looked for is something else.
+// A root directory in which every file that the profiler looks for is a trap.
 void ARootOfTraps(Scene& scene) {
   const std::string path = Spinner(scene, "evil.so");
   for (const char* const folder : {"tmp", "proc", "usr", "usr/lib", "usr/lib/debug"}) {
@@ -214,7 +214,7 @@ void ARootOfTraps(Scene& scene) {
     GiveUpRights();
     void* const code = MapCode("/evil.so");
     if (code == nullptr) _exit(126);
-    // What was mapped is a FIFO now, and so is the map of this process.
+    // The mapped file's name and this process's JIT map are FIFOs now.
     rename("/evil.so", "/gone.so");
     mkfifo("/evil.so", 0666);
     mkfifo(("/tmp/perf-" + std::to_string(getpid()) + ".map").c_str(), 0666);
@@ -250,7 +250,7 @@ void AProgramThatIsReplaced(Scene& scene) {
 
 // ---- memory that never comes
 
-// Opens userfaultfd(2) for faults of the kernel. Ordinary users may where
+// Opens userfaultfd(2) for faults of the kernel. Ordinary users may do so if
 // vm.unprivileged_userfaultfd is 1; FUSE gives them the same everywhere.
 UniqueFd OpenFaults() {
   UniqueFd faults(static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC)));
@@ -259,7 +259,7 @@ UniqueFd OpenFaults() {
   return faults;
 }
 
-// Waits on a stack whose older pages never come: whoever reads them waits for ever.
+// Waits on a stack whose older pages never arrive, so that their readers wait for ever.
 void WaitOnAStackThatNeverComes(const std::function<void()>& ready) {
   constexpr size_t kThere = size_t{64} << 10, kNever = size_t{256} << 10;
   UniqueFd faults = OpenFaults();
@@ -302,7 +302,7 @@ void AStackThatNeverComes(Scene& scene) {
 
 // ---- files that never come
 
-// A program on a file system that answers until the profiler looks.
+// A program on a file system that answers only until the profiler starts.
 void AFileSystemThatNeverAnswers(Scene& scene) {
   const std::string directory = scene.File("mount");
   ASSERT_EQ(mkdir(directory.c_str(), 0755), 0);
@@ -321,7 +321,7 @@ void AFileSystemThatNeverAnswers(Scene& scene) {
     ready();
     ServeFuse(device, content, is_silent);
   });
-  // The last holder's end is the file system's: then nobody waits for it any more.
+  // Only the attacker keeps the device open. The file system ends with it, and with it every wait.
   device.Reset();
   const pid_t pid = scene.attackers().SpinIn(directory + "/file");
   *is_silent = true;
@@ -340,8 +340,8 @@ void AFileSystemThatNeverAnswers(Scene& scene) {
 
 // ---- as the command that is recorded
 
-// It runs as root, as what somebody else has asked to be recorded. A command that does not end when
-// it is asked to is waited for, as perf does, until Ctrl-C.
+// Records a hostile command as root. If the command does not end when asked to, the recorder waits
+// for it until Ctrl-C, as perf does.
 void RecordCommand(Scene& scene, const std::string& script) {
   constexpr double kRecorded = 0.5, kWaited = 5;
   const Watched record =

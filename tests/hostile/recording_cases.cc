@@ -1,5 +1,5 @@
-// Recordings that somebody else made, and sent. What a recording costs may grow with its size, and
-// not faster: these have up to 64 MB.
+// Recordings made by attackers. The cost of a recording may grow in proportion to its size, and no
+// faster; these have up to 64 MB.
 
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ using perf_event::RecordBuilder;
 constexpr uint32_t kPid = 7;
 constexpr char kImage[] = "/evil/image";
 
-// One event with id 1; `put` adds the records.
+// Writes a recording with one event of id 1, whose records `put` adds.
 template <class Put>
 void WriteRecording(const std::string& path, Put put, const Features& features = {}) {
   const perf_event::Attr attr = perf_data::UsualAttr();
@@ -47,7 +47,7 @@ auto Records(Put put) {
   return [put](Scene&, const std::string& path) { WriteRecording(path, put); };
 }
 
-// A sound recording, some numbers of which are changed.
+// Returns a case with a valid recording, in whose bytes `lie` changes some numbers.
 template <class Lie>
 auto Lying(Lie lie) {
   return [lie](Scene& scene, const std::string& path) {
@@ -75,10 +75,10 @@ uint64_t Get64(const std::string& text, size_t at) {
   return value;
 }
 
-// Where the table of the features is: behind the records.
+// Returns the offset of the feature table, which follows the records.
 size_t FeatureTable(const std::string& text) { return Get64(text, 40) + Get64(text, 48); }
 
-// A stream whose records are COMPRESSED ones with this content.
+// Returns a stream with `times` COMPRESSED records of this content.
 std::string CompressedStream(const std::string& content, int times) {
   const perf_event::Attr attr = perf_data::UsualAttr();
   std::vector<std::byte> stream = perf_data::StreamOf({{attr, "cpu-clock", {1}}}, {});
@@ -97,7 +97,7 @@ std::string CompressedStream(const std::string& content, int times) {
   return std::string(TextOf(stream));
 }
 
-// ---- names that the recording carries
+// ---- names in the recording
 
 std::string NamesOf(int addresses, int inlined) {
   using symbolize::AddressFacts;
@@ -119,7 +119,7 @@ std::string NamesOf(int addresses, int inlined) {
   return symbolize::EncodeNames(names.Take(/*has_lines=*/true, /*is_complete=*/true));
 }
 
-// Chains of 127 addresses in ever other orders, at each of which 511 calls were inlined.
+// Call chains of 127 addresses in random order, each with 511 inlined calls.
 void InlinedCallsWithoutEnd(Scene&, const std::string& path) {
   constexpr int kAddresses = 127;
   Features features;
@@ -146,7 +146,7 @@ auto WithSection(int feature, std::string bytes) {
   };
 }
 
-// Sound names, of which each number in turn is larger than all else.
+// Valid names whose counts and sizes are all larger than the memory.
 void NamesOfAllMemory(Scene& scene, const std::string& path) {
   std::string names = NamesOf(20, 20);
   for (size_t i = 0; i < std::min<size_t>(names.size(), 24); ++i) names[i] = '\xff';
@@ -181,7 +181,7 @@ void OverlapsFromWithin(RecordBuilder& records) {
   for (uint64_t i = 0; i < 100'000; ++i) {
     records.At(4 + i).Mmap2(0x10000 + i * 0x2000, 0x1000, 0, kImage);
   }
-  // Each of them is copied by each of these.
+  // Each fork copies all of these mappings.
   for (uint32_t i = 0; i < 20'000; ++i) records.Fork(100 + i, 100 + i);
 }
 
@@ -261,7 +261,7 @@ void Symbols(RecordBuilder& records) {
   records.Mode(perf_event::kMiscKernel).Sample(0x2000);
 }
 
-// Names of images that are no files.
+// Returns a case whose image is not a regular file.
 auto ImageAt(std::string (Scene::*make)(const std::string&)) {
   return [make](Scene& scene, const std::string& path) {
     const std::string image = (scene.*make)("evil");
@@ -291,12 +291,12 @@ std::string Rounds(size_t count) {
   return std::string(TextOf(perf_data::StreamOf({{attr, "cpu-clock", {1}}}, records)));
 }
 
-// One round of many samples, whose times go back.
+// One round of a million samples, whose times run backwards.
 void OneRound(RecordBuilder& records) {
   for (uint64_t i = 0; i < 1'000'000; ++i) records.At(1'000'003 - i).Sample(0x2000 + i % 100);
 }
 
-// Files of pseudo file systems, which are orders to the kernel, by their names and by links.
+// Files of pseudo file systems, whose reading can affect the kernel, by name and by link.
 void FilesOfTheKernel(Scene& scene, const std::string& path) {
   std::vector<std::string> images;
   for (const char* file : {"/proc/kmsg", "/proc/self/environ", "/sys/kernel/mm/ksm/run",

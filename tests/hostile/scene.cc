@@ -27,23 +27,23 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// What a command may cost beyond the time that it records. Its CPU time tells whether it hangs;
-// time that passes depends on who else uses the machine.
+// Limits of a command beyond the time that it records. CPU time shows if it hangs; elapsed time
+// depends on other programs of the machine.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr double kMostCpu = 40, kMostSeconds = 300;
-constexpr bool kLimitsMemory = false;  // the sanitizers have most of it
+constexpr bool kLimitsMemory = false;  // sanitizers use most of it
 #elif defined(__OPTIMIZE__)
 constexpr double kMostCpu = 5, kMostSeconds = 120;
 constexpr bool kLimitsMemory = true;
 #else
-// Unoptimised code takes four times as long as what users have, and more.
+// Unoptimised code takes at least four times as long as a release build.
 constexpr double kMostCpu = 20, kMostSeconds = 120;
 constexpr bool kLimitsMemory = true;
 #endif
 constexpr uint64_t kMostMemory = uint64_t{512} << 20;
 constexpr ptrdiff_t kMostErrorLines = 12;
 
-// The first bytes, for a message.
+// Returns the first bytes, for a message.
 std::string Beginning(const std::string& text) { return text.substr(0, 4000); }
 
 bool IsControl(char c) {

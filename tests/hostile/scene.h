@@ -1,5 +1,5 @@
-// Where attackers and the profiler meet: their folders, a program of root beside them, and what the
-// profiler is asked to do and may cost.
+// Sets up tests of attackers against the profiler: their folders, a victim that root runs beside
+// them, and the limits of the profiler's time, memory and output.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace profiler::tests {
 
-// Which test runs try a case: each, or those with PROFILER_HOSTILE=all in their environment.
+// Test runs that try a case: all of them, or those with PROFILER_HOSTILE=all in the environment.
 enum class Runs { kAlways, kWithAll };
 
 class Scene {
@@ -28,38 +28,38 @@ class Scene {
 
   Attackers& attackers() { return attackers_; }
 
-  // In the folder that belongs to the attackers.
+  // Returns a path in the attackers' folder.
   std::string File(const std::string& name) const { return theirs_ + "/" + name; }
   const std::string& theirs() const { return theirs_; }
-  // In the folder that belongs to root, where recordings go.
+  // Returns a path in root's folder, for recordings.
   std::string OwnFile(const std::string& name) const { return ours_ + "/" + name; }
 
   void Write(const std::string& path, std::string_view bytes);
-  // Gives a file that this test has made to the attackers.
+  // Changes the owner of a file that this test made to the attackers.
   void GiveAway(const std::string& path) const;
-  // That many names more for the file at `path`, each of which a process maps as a file of its own.
+  // Makes `count` hard links to `path`. A process maps each of them as a separate file.
   static std::vector<std::string> Links(const std::string& path, int count);
   std::string MakeFifo(const std::string& name);
-  // A character device that a read of blocks for no time: /dev/zero under another name.
+  // Makes a device that never blocks a read (/dev/zero under another name), and forbids to open it.
   std::string MakeDevice(const std::string& name);
 
-  // From now on nobody may open it.
+  // From now on Opened() counts each time that somebody opens `path`.
   void ForbidToOpen(const std::string& path);
-  // How often one of them was.
+  // Returns how often forbidden files were opened since the last call.
   int Opened() const;
 
-  // Of root: computes in Outer, which calls Inner. It runs until the scene ends.
+  // Starts a program of root that computes in Outer, which calls Inner. It runs until the scene
+  // ends.
   void StartVictim();
   pid_t victim() const { return victim_; }
 
-  // Runs the profiler and checks that it ended, by itself, without too much time or memory, and
-  // said nothing but text; `recorded` is the time that it was asked to take. What it says in views
-  // has no name of the attackers in the victim's rows. From `interrupted` on, in seconds, somebody
-  // presses Ctrl-C.
+  // Runs the profiler. Checks that it ends by itself, stays within limits of CPU time and memory,
+  // and prints plain text only. `recorded` is the recording time in seconds. Rows of the victim
+  // must not contain names of the attackers. Sends SIGINT each second after `interrupted` seconds.
   Watched Profiler(const std::vector<std::string>& arguments, double recorded = 0,
                    double interrupted = std::numeric_limits<double>::infinity());
 
-  // Of a system where this is the last process that has recorded: a home directory without a cache.
+  // Sets a new home directory without a cache, as if nothing had been recorded before.
   void ForgetNames();
 
  private:
@@ -71,10 +71,10 @@ class Scene {
   Attackers attackers_;
 };
 
-// Samples of the victim in what `report` says; each has a name.
+// Expects samples of the victim in the output of `report`, each with a symbol name.
 void ExpectVictim(const std::string& report);
 
-// The cases that this run tries.
+// Returns the cases that this run tries.
 template <class Case>
 std::vector<Case> Chosen(const std::vector<Case>& cases) {
   const char* const which = std::getenv("PROFILER_HOSTILE");
@@ -86,16 +86,16 @@ std::vector<Case> Chosen(const std::vector<Case>& cases) {
   return chosen;
 }
 
-// Attackers that run while everything is recorded.
+// Attackers that run while the profiler records everything.
 struct LiveCase {
   const char* name;
   Runs runs;
   std::function<void(Scene&)> attack;
-  // What is to be true besides; null: nothing.
+  // Checks further conditions; null if there are none.
   std::function<void(Scene&, const std::string& report)> check = nullptr;
 };
 
-// A recording that an attacker made.
+// A recording made by an attacker.
 struct RecordingCase {
   const char* name;
   Runs runs;

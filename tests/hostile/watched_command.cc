@@ -29,7 +29,7 @@ double CpuOfChildren() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Of a file in /proc; looks are to cost little, for they are many.
+// Reads a small file in /proc, cheaply, because this happens every 40 ms.
 std::string ReadSmall(const std::string& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 4096> text;
@@ -37,7 +37,7 @@ std::string ReadSmall(const std::string& path) {
   return {text.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))};
 }
 
-// Of the process and all that its first thread has started.
+// Returns the memory of a process and of all descendants of its main threads.
 uint64_t MemoryOfTree(pid_t root) {
   const std::string process = "/proc/" + std::to_string(root);
   const std::string rollup = ReadSmall(process + "/smaps_rollup");

@@ -1,4 +1,4 @@
-// Runs a command and watches what it and its children cost.
+// Runs a command, and measures the time and memory of the command and its children.
 
 #pragma once
 
@@ -12,16 +12,16 @@ namespace profiler::tests {
 
 struct Watched {
   Finished ended;
-  bool hung = false;    // it was killed, for it had not ended in time
-  double seconds = 0;   // that passed
-  double cpu = 0;       // seconds of CPU, children's included
-  uint64_t memory = 0;  // the most that it and its children had at once, in bytes
+  bool hung = false;    // killed because it did not end in time
+  double seconds = 0;   // wall-clock time
+  double cpu = 0;       // CPU seconds, including children
+  uint64_t memory = 0;  // peak memory of the command and its children together, in bytes
 };
 
-// Runs it in `folder`, where its output is kept, presses Ctrl-C each second after
-// `seconds_to_interrupt`, and kills it after `most_seconds`. Memory is what
-// /proc/PID/smaps_rollup says (Pss: what several processes share counts once), every few
-// milliseconds. No other child of this process may be waited for meanwhile.
+// Runs a command in `folder`, where its output is kept. Sends SIGINT each second after
+// `seconds_to_interrupt`, and SIGKILL after `most_seconds`. Reads memory every 40 ms from
+// /proc/PID/smaps_rollup (Pss counts shared memory once). No other child of this process may be
+// waited for meanwhile.
 Watched RunWatched(const std::vector<std::string>& argv, const std::string& folder,
                    double most_seconds, double seconds_to_interrupt);
 

@@ -1,4 +1,5 @@
-// Texts and profiles of the corpus, with what the programs that they come from make of them.
+// Compares imported texts and profiles of the corpus with the output of the programs that made
+// them.
 
 #include "tests/conformance/corpus.h"
 
@@ -27,7 +28,7 @@ std::string ReadText(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Lines of folded stacks, those of one stack added up.
+// Returns the weight of each stack, summed over its lines.
 using Stacks = std::map<std::string, uint64_t>;
 Stacks StacksOf(const std::string& folded) {
   Stacks stacks;
@@ -49,8 +50,7 @@ Stacks Imported(const std::string& text) {
   return StacksOf(CollapsedOf(Load(FileWith(text), WithNamesAsTheyAre()).profile));
 }
 
-// stackcollapse-perf.pl takes a sample when an empty line ends it, so it never takes the last one
-// of a file that does not end with one.
+// Removes a last sample that no empty line ends, because stackcollapse-perf.pl ignores it.
 std::string WithoutUnfinishedSample(const std::string& text) {
   if (text.ends_with("\n\n")) return text;
   return text.substr(0, text.rfind("\n\n") + 2);
@@ -67,8 +67,8 @@ class CorpusTest : public testing::Test {
   std::string directory_;
 };
 
-// The forms that differ in marks behind names, or in numbers behind the process, are compared
-// without these. That with addresses in names (--addrs) has no equal here.
+// Forms that differ in marks after names, or in numbers after the process, are compared without
+// them. The form with addresses in names (--addrs) has no counterpart here.
 TEST_F(CorpusTest, TextOfPerfScriptFoldsAsStackcollapseFoldsIt) {
   const std::filesystem::path folder = directory_ + "/text/flamegraph";
   const std::regex marks("_\\[[kj]\\]"), ids("^([^;]*)-(\\?|[0-9]+)(/[0-9]+)?(;| )");
@@ -79,7 +79,8 @@ TEST_F(CorpusTest, TextOfPerfScriptFoldsAsStackcollapseFoldsIt) {
     const Stacks imported = Imported(WithoutUnfinishedSample(ReadText(entry.path())));
     for (const char* const form : {"jit", "kernel", "all", "pid", "tid"}) {
       const bool has_ids = std::string_view(form) == "pid" || std::string_view(form) == "tid";
-      // There a process called java-PID is not taken for java, whose names are tidied otherwise.
+      // This form does not recognise a process called java-PID as java, so it does not tidy its
+      // names.
       if (has_ids && name.starts_with("perf-java")) continue;
       const std::string golden =
           ReadText(folder / "results" / (name + "-collapsed-" + form + ".txt"));
@@ -129,8 +130,8 @@ TEST_F(CorpusTest, FoldedStacksFoldToWhatTheyAre) {
   }
 }
 
-// What pprof's own reader says of a profile: for each sample its values and, leaf first, the
-// addresses or names of its frames.
+// Returns the samples as pprof's own reader prints them: the values, and, leaf first, the addresses
+// or names of the frames.
 std::multiset<std::string> SamplesOfGolden(const std::string& text) {
   std::map<std::string, std::string> locations;
   const std::regex location("^ *([0-9]+): (0x[0-9a-f]+)( M=[0-9]+)? *([^ ]*).*$");
@@ -157,12 +158,12 @@ std::multiset<std::string> SamplesOfGolden(const std::string& text) {
     std::string told = match[1].str() + " " + match[2].str() + ":";
     std::istringstream numbers(match[3].str());
     for (std::string number; numbers >> number;) told += " " + locations[number];
-    if (match[1] != "0") all.insert(told);  // what was never seen is no sample
+    if (match[1] != "0") all.insert(told);  // a count of 0 is not a sample
   }
   return all;
 }
 
-// The same of a profile of which `weight` are the second values.
+// Returns the samples of a profile in the same form; `weight` names the second value.
 std::multiset<std::string> SamplesOf(const profile::Profile& profile, const std::string& count,
                                      const std::string& weight) {
   std::map<std::string, std::vector<uint64_t>> by_stack[2];
@@ -194,7 +195,7 @@ std::multiset<std::string> SamplesOf(const profile::Profile& profile, const std:
   return all;
 }
 
-// Samples of one stack are one row here.
+// Merges samples of one stack, because they are one row here.
 std::multiset<std::string> Merged(const std::multiset<std::string>& samples) {
   std::map<std::string, std::pair<uint64_t, uint64_t>> sums;
   for (const std::string& sample : samples) {

@@ -1,7 +1,6 @@
-"""schema_test.py PROFILER WRITE_RECORDINGS SIMULATE SCHEMA: validates the documents of all views.
+"""schema_test.py PROFILER WRITE_RECORDINGS SIMULATE SCHEMA: validates the JSON of all views against SCHEMA.
 
-Recordings are those that WRITE_RECORDINGS writes, and those of the folder that PROFILER_CORPUS names. The fleet that is
-asked is SIMULATE's.
+Reads the recordings of WRITE_RECORDINGS, those in the folder PROFILER_CORPUS, and the fleet of SIMULATE.
 """
 
 import copy
@@ -36,14 +35,14 @@ validator = jsonschema.Draft202012Validator(schema)
 
 
 def run(arguments):
-    """The exit code and what was written on standard output."""
+    """Returns the exit code, standard output and standard error."""
     done = subprocess.run([PROFILER, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode(errors="replace")
 
 
 def check(text, view, arguments):
-    """The document, or None where it is none of the view."""
+    """Returns the parsed document, or None if the text is not JSON. Reports violations of the schema."""
     global checked
     checked += 1
     try:
@@ -52,7 +51,7 @@ def check(text, view, arguments):
         fail(f"{arguments}: no JSON: {error}: {text[:200]}")
         return None
     for error in itertools.islice(validator.iter_errors(document), 1):
-        # What is wrong below a choice of views stands in the context of the view's own.
+        # An error below a choice of views is reported in the context of the chosen view.
         nearest = jsonschema.exceptions.best_match([error])
         fail(f"{arguments}: {'/'.join(map(str, nearest.absolute_path))}: {nearest.message[:300]}")
     if document.get("view") != view:
@@ -69,7 +68,7 @@ def check_command(arguments):
 
 
 def check_sums(document, arguments):
-    """What rows have themselves is all of an event, and lies in its interval."""
+    """Checks that the rows' own samples add up to the event's, and that shares lie in their intervals."""
     for event in document["events"]:
         if event["samples"] != sum(row["self"]["samples"] for row in event["rows"]):
             fail(f"{arguments}: the rows of {event['event']} are not its samples")
@@ -89,7 +88,7 @@ def check_recording(path):
 
 
 def check_that_it_can_fail(document):
-    """The schema knows each member, and misses each that it asks for."""
+    """Checks that the schema refuses unknown members, and documents without a required one."""
     for change in ("another", "missing"):
         wrong = copy.deepcopy(document)
         if change == "another":

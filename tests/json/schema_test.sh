@@ -1,5 +1,6 @@
 #!/bin/bash
-# schema_test.sh SCHEMA_TEST.PY ARGUMENT…: by a Python that has the package jsonschema, as Debian's own has.
+# schema_test.sh SCHEMA_TEST.PY ARGUMENT…: runs the test with a Python that has jsonschema, such as
+# Debian's.
 for python in /usr/bin/python3 python3; do
   "$python" -c 'import jsonschema' 2> /dev/null && exec "$python" "$@"
 done

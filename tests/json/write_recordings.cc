@@ -1,4 +1,5 @@
-// write_recordings FOLDER: recordings of which documents are made, in all that a view can meet.
+// write_recordings FOLDER: writes recordings with everything that a view can meet, to make JSON
+// from.
 
 #include <string>
 
@@ -12,7 +13,7 @@ namespace {
 using perf_event::Attr;
 using perf_event::RecordBuilder;
 
-// Of one event without ids.
+// Writes a recording of one event.
 void WriteEvent(const std::string& path, const std::string& event, const Attr& attr,
                 RecordBuilder& records) {
   auto writer = perf_data::Writer::Create(path, {{attr, event, {1, 2}}}, {.id_capacity = 4});
@@ -21,7 +22,7 @@ void WriteEvent(const std::string& path, const std::string& event, const Attr& a
   if (!(*writer)->Finish(perf_data::UsualFeatures()).ok()) __builtin_trap();
 }
 
-// Functions in turn, on two CPUs; gaps, throttling, and a name that is no UTF-8.
+// Records functions in turn, on two CPUs, with gaps, throttling, and a name that is not UTF-8.
 void WriteClock(const std::string& path) {
   constexpr int kSamples = 4000;
   const Attr attr = perf_data::UsualAttr();
@@ -38,7 +39,7 @@ void WriteClock(const std::string& path) {
   WriteEvent(path, "cpu-clock", attr, records);
 }
 
-// Each occurrence is a sample.
+// Records an event whose every occurrence is a sample.
 void WriteCounted(const std::string& path) {
   Attr attr = perf_data::UsualAttr();
   attr.sample_period = 1;

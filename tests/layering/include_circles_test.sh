@@ -1,7 +1,7 @@
 #!/bin/sh
-# include_circles_test.sh FILE: no include runs in a circle, neither between files nor between folders, in the source
-# tree that FILE is at the top of once links are followed. What only tests have may include what it likes: nothing that
-# ships includes it.
+# include_circles_test.sh FILE: checks that no includes form a cycle, between files or between
+# folders. The source tree is FILE's directory, after following links. Files that only tests use may
+# include anything, because nothing that ships includes them.
 set -eu
 cd "$(dirname "$(readlink -f "$1")")"
 shipped=$(find src ringbuf symbolize -name '*.h' -o -name '*.cc' |
@@ -10,7 +10,7 @@ shipped=$(find src ringbuf symbolize -name '*.h' -o -name '*.cc' |
 includes=$(grep -E '^#include "(src|ringbuf|symbolize)/' $shipped | sed -E 's/^([^:]+):#include "([^"]+)".*/\1 \2/')
 [ "$(echo "$includes" | wc -l)" -gt 500 ] || { echo "the includes were not found"; exit 1; }
 
-# tsort(1) puts what includes before what is included, and names a circle where there is one.
+# tsort(1) reports a cycle if there is one.
 no_circle() {
   if ! echo "$2" | tsort >/dev/null 2>"$TEST_TMPDIR/circle"; then
     echo "$1 include each other in a circle:"

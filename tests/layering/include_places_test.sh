@@ -1,11 +1,12 @@
 #!/bin/sh
-# include_places_test.sh FILE: headers that cost seconds to compile are included where they are meant to be and nowhere
-# else, in the source tree that FILE is at the top of once links are followed. The libraries' headers are in /usr/include,
-# so Bazel cannot tell.
+# include_places_test.sh FILE: checks that headers which take seconds to compile are included only
+# in the intended files. The source tree is FILE's directory, after following links. These headers
+# are in /usr/include, so Bazel cannot check them.
 set -eu
 cd "$(dirname "$(readlink -f "$1")")"
 
-# only_in HEADER FILE…: the FILEs, in the order of their names, are all that includes what begins with HEADER.
+# only_in HEADER FILE…: requires that exactly the FILEs, in order of their names, include a header
+# that begins with HEADER.
 only_in() {
   header=$1
   shift

@@ -1,11 +1,11 @@
-"""The table of permitted dependencies as tests: one genquery a row, compared with what the row permits."""
+"""Turns the table of permitted dependencies into tests: one genquery per row, compared with the row's permissions."""
 
 def layer(name, targets, may_use):
-    """Fails when `targets` reach a package of ours, or a library, that is not in `may_use`.
+    """Defines a test that fails if `targets` reach a package of ours, or a library, that is not in `may_use`.
 
     Args:
-      name: of the row.
-      targets: every target of the row's package that is not for tests only.
+      name: name of the row.
+      targets: every target of the row's package, except those for tests only.
       may_use: packages ("//src/base") and libraries ("@system//:absl") that they may reach, by any path.
     """
     native.genquery(

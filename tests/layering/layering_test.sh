@@ -1,5 +1,6 @@
 #!/bin/sh
-# layering_test.sh FILE PERMITTED…: every target listed in FILE is in a permitted package or is a permitted library.
+# layering_test.sh FILE PERMITTED…: checks that every target in FILE is in a permitted package or is
+# a permitted library.
 set -eu
 list=$1
 shift

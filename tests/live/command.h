@@ -1,4 +1,4 @@
-// Runs a program as a person would and keeps what it said.
+// Runs a program as a user would, and keeps its output.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace profiler::tests {
 
-// Whether a program of this build runs under `ulimit -f`. ThreadSanitizer maps a file of its own
-// when a program starts, which the limit cuts short.
+// True if a program of this build runs under `ulimit -f`. ThreadSanitizer maps a file of its own at
+// program start, which the limit truncates.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool kRunsWithLimitedFiles = false;
 #else
@@ -18,13 +18,13 @@ inline constexpr bool kRunsWithLimitedFiles = true;
 #endif
 
 struct Finished {
-  int exit_code = -1;  // -1 when a signal ended it
+  int exit_code = -1;  // -1 if a signal ended it
   int signal = 0;
   std::string out;
   std::string err;
 };
 
-// A child with its output in files of `folder`. Its working directory is `folder`.
+// A child process. Its working directory and its output files are in `folder`.
 class Running {
  public:
   Running(std::vector<std::string> argv, const std::string& folder);
@@ -43,7 +43,7 @@ class Running {
 
 Finished Run(std::vector<std::string> argv, const std::string& folder);
 
-// A file of this build that is a test's data, by its path in the source tree.
+// Returns the path of a test's data file, given its path in the source tree.
 std::string Runfile(const std::string& path);
 
 }  // namespace profiler::tests

@@ -1,4 +1,4 @@
-// Programs in interpreted languages, as their own interpreters run them here.
+// Records programs in interpreted languages, run by the interpreters of this machine.
 
 #include <signal.h>
 
@@ -35,7 +35,7 @@ class InterpretersTest : public ::testing::Test {
     arguments.insert(arguments.begin(), profiler_);
     return tests::Run(std::move(arguments), folder_);
   }
-  // What the program prints; nothing where it is not there, or fails.
+  // Returns the program's output; nothing if the program is missing or fails.
   std::string OutputOf(const std::vector<std::string>& command) const {
     const Finished run = tests::Run(command, folder_);
     return run.exit_code == 0 ? run.out : "";
@@ -48,8 +48,8 @@ class InterpretersTest : public ::testing::Test {
 
 // ---- Node.js
 
-// `count` is optimised soon, `outer` calls it over and over, and main is interpreted. Ends after so
-// many seconds; 0: never.
+// The program: `count` is optimised soon, `outer` calls it repeatedly, and main is interpreted.
+// Ends after the given seconds; 0 means never.
 constexpr const char* kNodeProgram = R"(
 function count(n) {
   let sum = 0;
@@ -79,7 +79,8 @@ class NodeTest : public InterpretersTest {
     Write("program.js", kNodeProgram);
   }
 
-  // Samples whose stack has each of the names, as a part of a function's, in this order.
+  // Returns the number of samples whose stack contains functions with each of `names`, in this
+  // order.
   int SamplesWith(const std::vector<std::string>& names) const {
     const Finished folded = Profiler({"folded", "--full-names"});
     EXPECT_EQ(folded.exit_code, 0) << folded.err;
@@ -93,7 +94,8 @@ class NodeTest : public InterpretersTest {
     return samples;
   }
 
-  // Of the functions of program.js, what is told of each: "count:2:15". Names of others are wrong.
+  // Returns the functions of program.js, e.g. "count:2:15". Expects that no others claim to be
+  // there.
   std::set<std::string> FunctionsOfProgram() const {
     const Finished report = Profiler({"report", "--children", "-g", "none", "-s", "symbol"});
     std::set<std::string> functions;
@@ -138,7 +140,7 @@ TEST_F(NodeTest, TheInterpretersOwnFunctionsAreFoldedIntoThoseOfTheLanguage) {
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   const Finished folded = Profiler({"folded", "--full-names", "--fold-native"});
   ASSERT_EQ(folded.exit_code, 0) << folded.err;
-  // Node's own functions stand above the outermost one of JavaScript alone.
+  // Node's own functions may only be above the outermost JavaScript function.
   EXPECT_THAT(folded.out, Not(::testing::ContainsRegex("JS:[^;\n]*;[^\n]*Builtins_")));
   EXPECT_THAT(folded.out, HasSubstr("JS:")) << recorded.err;
 }
@@ -161,7 +163,7 @@ class PythonTest : public InterpretersTest {
  protected:
   void SetUp() override { Write("program.py", kPythonProgram); }
 
-  // Which of 3 the program "python3" or another one is; -1: none.
+  // Returns the minor version of Python 3 of this interpreter; -1 if it is missing.
   int MinorOf(const std::string& python) const {
     const std::string minor = OutputOf({python, "-c", "import sys; print(sys.version_info[1])"});
     return minor.empty() ? -1 : std::atoi(minor.c_str());

@@ -1,6 +1,6 @@
-// Records Java without any flag: nearly all chains are whole, nearly all Java frames have names,
-// and shares are those of the same program with HotSpot's own map. Says what it skips where there
-// is no Java, or one that lacks what is asked for.
+// Records Java without any flag. Nearly all chains must be whole, nearly all Java frames must have
+// names, and shares must agree with those by HotSpot's own map. Prints which tests it skips if
+// Java, or a feature of it, is missing.
 
 #include <signal.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 constexpr double kWholePercent = 95, kNamedPercent = 95;
-// Between the shares of a function in two recordings of one process at one time.
+// Largest difference between a function's shares in two simultaneous recordings, in points.
 constexpr double kMostPoints = 3;
 
 class JavaTest : public ::testing::Test {
@@ -58,7 +58,7 @@ class JavaTest : public ::testing::Test {
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     return argv;
   }
-  // J for so long, in two threads.
+  // Returns the command that runs J in two threads for this time.
   std::vector<std::string> Java(const std::vector<std::string>& flags, int milliseconds) const {
     std::vector<std::string> argv = {"java"};
     argv.insert(argv.end(), flags.begin(), flags.end());
@@ -86,7 +86,7 @@ class JavaTest : public ::testing::Test {
     EXPECT_GE(count, 100) << chains;
     EXPECT_GE(percent, kWholePercent) << chains;
   }
-  // Of frames in code that the machine made, or in bytecodes.
+  // Expects names for nearly all frames in compiled code and in bytecodes.
   void ExpectNames() {
     std::istringstream lines(Profiler({"script", "-F", "ip,sym,dso"}).out);
     size_t named = 0, unnamed = 0;
@@ -108,7 +108,8 @@ class JavaTest : public ::testing::Test {
       EXPECT_TRUE(folded.find(stack) != std::string::npos) << stack;
     }
   }
-  // The share of samples that have ended in each function, with inlined calls in their callers.
+  // Returns each function's share of the samples that ended in it, with inlined calls counted for
+  // their callers.
   std::map<std::string, double> SharesOf(const std::string& recording) {
     std::istringstream lines(Profiler({"report", "-i", recording, "--stdio", "--no-children", "-g",
                                        "none", "--no-inline", "--sort", "sym"})
@@ -168,7 +169,7 @@ TEST_F(JavaTest, AProcessThatRunsAlreadyAndIsKilled) {
   ExpectNames();
 }
 
-// The map has no names of interpreted code: shares of compiled functions are compared.
+// The map has no names of interpreted code, so only shares of compiled functions are compared.
 TEST_F(JavaTest, SharesAreThoseByHotSpotsOwnMapAndFramePointers) {
   const std::vector<std::string> flags = {"-XX:+UnlockDiagnosticVMOptions",
                                           "-XX:+DumpPerfMapAtExit", "-XX:+PreserveFramePointer"};

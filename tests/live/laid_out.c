@@ -1,14 +1,14 @@
-// Calls spin (spin.c), whose code lies in memory in the way that the first argument tells:
+// Calls spin (spin.c), with its code in memory as the first argument says:
 //
 //   plain                    as it was loaded
 //   unlinked                 the program has removed its own file
 //   memfd                    the program was started from a file in memory
 //   pieces                   the text in pieces, with different protections
-//   copied                   in memory that has taken the place of the text, with a copy of it
-//   moved                    likewise, in memory that was filled elsewhere and then moved there
+//   copied                   in memory that replaces the text, with a copy of it
+//   moved                    in memory that was filled elsewhere and then moved over the text
 //   library FILE             in a library
 //   memfd-library FILE       in a library that was loaded from a file in memory
-//   replaced FILE OTHER      in a library of whose name there is another one now
+//   replaced FILE OTHER      in a library whose file was replaced by another one
 //   archive FILE OFFSET      in an ELF file that begins in the middle of another file
 //   children ROOT COUNT      in children with another root directory, one after the other, each of
 //                            which runs /bin/child there for some milliseconds
@@ -56,7 +56,7 @@ static Spin Load(const char* path) {
   return (Spin)dlsym(library, "spin");
 }
 
-// Every other page of the text gets another protection.
+// Gives every other page of the text another protection.
 static void CutTextInPieces(void) {
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   const uintptr_t here = (uintptr_t)&spin & ~(page - 1);
@@ -65,8 +65,8 @@ static void CutTextInPieces(void) {
   mprotect((void*)(here + page), page, PROT_READ | PROT_EXEC);
 }
 
-// The pages of spin and of what it calls: functions begin at pages, those of spin.c one behind the
-// other (-falign-functions=4096).
+// Number of pages of spin and its callees. Functions are page-aligned, and those of spin.c are
+// contiguous (-falign-functions=4096).
 enum { kPage = 4096, kPages = 4 };
 
 static void Copy(int move) {
@@ -87,7 +87,7 @@ static void Copy(int move) {
   if (mprotect(text, size, PROT_READ | PROT_EXEC) != 0) Fail("mprotect");
 }
 
-// As a loader does for a file that lies in an archive, which need not be relocated.
+// Loads a file from an archive without relocating it, as some loaders do.
 static Spin LoadFromArchive(const char* path, off_t offset) {
   const int file = open(path, O_RDONLY);
   Elf64_Ehdr header;

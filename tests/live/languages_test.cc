@@ -1,8 +1,7 @@
-// Makes a program in each of several languages, records it, and asks for whole call chains and
-// right names: their compilers and runtimes have ways of their own to call, to throw, and to say
-// where frames are.
+// Makes programs in several languages, records them, and checks for whole call chains and right
+// names. Compilers and runtimes differ in how they call, throw, and describe frames.
 //
-//   rustc     debug release stripped panic=abort, by its own choice of linker and by lld
+//   rustc     debug release stripped panic=abort, with its default linker and with lld
 //   go        pure stripped pie, with C, with C stripped, with C pie
 //   gfortran, ocamlopt, gdc, nim
 
@@ -33,7 +32,7 @@ constexpr std::array kRustBuilds = {RustBuild{"debug", "-g", true},
 
 class RustTest : public MadeProgramTest {
  protected:
-  // As Debian's package or rustup has it.
+  // Returns the command of rustc, from Debian's package or rustup.
   static std::string Rustc() { return "PATH=$PATH:" + Home() + "/.cargo/bin rustc"; }
 
   void Check(const RustBuild& build, bool by_lld) {
@@ -47,8 +46,8 @@ class RustTest : public MadeProgramTest {
     const std::optional<Stacks> stacks = ExpectWholeChains(what);
     if (!stacks) return;
     if (build.has_names) return ExpectPaths(kPathsOfRust, *stacks);
-    // Nothing has a name, but where its functions start is known. Some samples are the dynamic
-    // linker's, before the program begins.
+    // No function has a name, but their start addresses are known. Some samples are in the dynamic
+    // linker, before the program begins.
     constexpr double kProgramPercent = 98;
     EXPECT_GE(stacks->ShareWithPrefix("[linked]"), kProgramPercent);
     const std::string report = Profiler({"report", "--no-children", "-g", "none"}).out;
@@ -78,7 +77,7 @@ constexpr std::array kGoBuilds = {GoBuild{"", "", false},
                                   GoBuild{"with C, stripped", "-ldflags='-s -w'", true},
                                   GoBuild{"with C, pie", "-buildmode=pie", true}};
 
-// Names of functions in assembly language end with their calling convention, in symbols alone.
+// In symbols, names of functions in assembly language end with their calling convention.
 const std::array<Path, 4> kPathsOfGo = {
     Path{"runtime.goexit*", "main.main.func1", "main.runOnce", "main.outerLevel",
          "main.innerLevel"},
@@ -87,18 +86,18 @@ const std::array<Path, 4> kPathsOfGo = {
     Path{"runtime.goexit*", "main.runOnce.func1", "main.descend"},
     Path{"runtime.goexit*", "main.main.func1", "main.runOnce", "main.plant"}};
 
-// C functions of programs that are stripped have no names.
+// C functions of stripped programs have no names.
 const std::array<Path, 1> kPathsOfC = {Path{"runtime.goexit*", "main.main.func1", "main.runOnce",
                                             "main.callC", "main._Cfunc_c_sort*",
                                             "runtime.cgocall"}};
 
 class GoTest : public MadeProgramTest {
  protected:
-  // C that a goroutine calls runs on the stack of the thread. The goroutine's own stack is not
-  // copied, so only the kernel's frame pointers lead there, and C often uses that register for
-  // something else: a fourth of these chains is cut.
+  // C code that a goroutine calls runs on the thread's stack. The goroutine's own stack is not
+  // copied, so only the kernel's frame pointers lead there. C code often uses that register for
+  // something else, which cuts a quarter of these chains.
   static constexpr double kGoPercent = 96, kCPercent = 60;
-  // C calls a function that Go calls as well.
+  // C calls a function that Go calls, too.
   static constexpr double kPathPercentBesideC = 60;
 
   void Check(const GoBuild& build) {
@@ -131,7 +130,7 @@ struct Language {
   std::string_view source;
   std::string_view line;  // after the command; $1 is the source
   std::vector<Path> paths;
-  double least_percent = 99.5;  // of chains that are whole
+  double least_percent = 99.5;  // whole chains, in percent
 };
 const std::array kLanguages = {
     Language{"fortran",
@@ -145,9 +144,9 @@ const std::array kLanguages = {
              "ocaml",
              "linked.ml",
              "-O3 -o linked -I . linked.ml",
-             // OCaml 5 has a dot where 4 has two dashes.
+             // OCaml 5 writes a dot, OCaml 4 two underscores.
              {{"main", "camlLinked*run_once*", "camlLinked*descend*"}},
-             // It calls C on another stack than its own, which has moved on when that is read.
+             // C runs on another stack, and OCaml's own stack has changed when it is read.
              90},
     Language{"d",
              "gdc",
@@ -170,7 +169,7 @@ class LanguagesTest : public MadeProgramTest {
   void Check(const Language& language) {
     if (!IsInstalled(language.command, language.package)) return;
     const std::string what(language.name), source(language.source);
-    // The compilers leave what they make beside the source.
+    // The compilers write their output beside the source.
     const std::string line = "cp '" + Runfile("tests/live/" + source) + "' . && set -- " + source +
                              " && " + std::string(language.command) + " " +
                              std::string(language.line);

@@ -1,7 +1,6 @@
-// Records code that lies in memory, and in files, in unusual ways, and asks for its names: files in
-// memory, files that are gone, replaced or part of others, text in pieces, segments that are laid
-// out in other ways than linkers do by themselves; and what ran in another root directory. The
-// programs are laid_out.c and spin.c.
+// Records code with unusual positions in memory and in files, and checks its names: files in
+// memory, files that are gone, replaced or part of others, text in pieces, unusual segment layouts,
+// and programs in another root directory. The programs are laid_out.c and spin.c.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +25,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr double kNamedPercent = 99;
-// Of a function without a frame of its own frame pointers do not tell the caller.
+// Frame pointers do not lead to the caller of a function without a frame.
 constexpr std::string_view kPath = ";spin;outer_level;inner_level;hot_loop ";
 constexpr std::string_view kPathByFramePointers = ";spin;outer_level;hot_loop ";
 
@@ -49,7 +48,7 @@ class LayoutsTest : public ::testing::Test {
     arguments.insert(arguments.begin(), Runfile("profiler"));
     return tests::Run(std::move(arguments), folder_);
   }
-  // The kernel shows nobody else what a process has mapped where it has no name any more.
+  // The kernel hides mapped files without a name from other users.
   static bool MaySeeMappedFiles() { return geteuid() == 0; }
   Finished Shell(const std::string& line) { return tests::Run({"sh", "-c", line}, folder_); }
 
@@ -68,7 +67,7 @@ class LayoutsTest : public ::testing::Test {
     Compile(name, "-fPIC -shared -nostdlib -Wl,-e,spin " + options, Runfile("tests/live/spin.c"));
   }
 
-  // Percent of the samples whose stack ends with one of the paths.
+  // Returns the percentage of the samples whose stack ends with one of the paths.
   double NamedShare() {
     std::istringstream lines(Profiler({"folded"}).out);
     double all = 0, named = 0;
@@ -83,7 +82,7 @@ class LayoutsTest : public ::testing::Test {
     return all == 0 ? 0 : 100 * named / all;
   }
 
-  // Records ARGUMENTS, as whole chains and by frame pointers.
+  // Records ARGUMENTS, once with unwinding and once by frame pointers.
   void ExpectNames(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), Path("laid_out"));
     for (const char* const how : {"fp", "dwarf"}) {
@@ -179,7 +178,7 @@ TEST_F(LayoutsTest, ALibraryWithAnImageBaseIsNamed) {
 
 class ArchiveTest : public LayoutsTest {
  protected:
-  // The library behind `padding` bytes of something else.
+  // Writes an archive: `padding` other bytes, then the library.
   void MakeArchive(size_t padding) {
     std::ifstream from(Path("libspin.so"), std::ios::binary);
     const std::string library{std::istreambuf_iterator<char>(from), {}};
@@ -194,13 +193,13 @@ TEST_F(ArchiveTest, AnElfFileInTheMiddleOfAnotherFileIsNamed) {
     SCOPED_TRACE(options);
     MakeLibrary("libspin.so", options);
     MakeArchive(3 * 65536);
-    // Stacks are not unwound there: that is done by frame pointers.
+    // Stacks in an archive are not unwound, so frame pointers are used.
     ExpectNames("fp", {Path("laid_out"), "archive", Path("app.apk"), std::to_string(3 * 65536)});
   }
 }
 
-// Programs in another root directory, under a path where this machine has another one or none, and
-// all gone when the recording ends.
+// Runs programs in another root directory, under a path where this machine has another program or
+// none. They are gone when the recording ends.
 class ContainersTest : public LayoutsTest {
  protected:
   static constexpr int kChildren = 40;
@@ -246,7 +245,7 @@ class ContainersTest : public LayoutsTest {
     EXPECT_THAT(report, Not(HasSubstr("child+0x"))) << "functions without a name";
   }
 
-  std::vector<std::string> enter_;  // what it takes to have a root directory of one's own
+  std::vector<std::string> enter_;  // command prefix that enters another root directory
 };
 
 TEST_F(ContainersTest, ShortLivedProgramsOfAnotherRootAreNamed) {

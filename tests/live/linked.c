@@ -1,5 +1,5 @@
-// What linkers_test links in ways that leave nothing to be known of frames: a second of work
-// in functions that are called in different ways. Each of them is kept out of its callers.
+// The program that linkers_test links without any call frame information: a second of work in
+// functions that are called in different ways. The compiler must not inline them.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ KEPT static void hot_loop(unsigned count) {
   for (unsigned i = 0; i < count; ++i) sink += i * i;
 }
 
-// Recursion, with a frame of its own each time.
+// Recurses, with a frame of its own each time.
 KEPT static unsigned descend(unsigned depth) {
   volatile char room[40];
   room[depth % sizeof(room)] = (char)depth;
@@ -37,7 +37,7 @@ KEPT static void sort_by_callback(void) {
   sink += numbers[7];
 }
 
-// A frame whose size is known when it is there.
+// Has a frame whose size is known only at run time.
 KEPT static void on_the_stack(unsigned size) {
   char* const room = __builtin_alloca(size);
   memset(room, (int)size, size);
@@ -45,7 +45,7 @@ KEPT static void on_the_stack(unsigned size) {
   sink += (unsigned)room[size / 2];
 }
 
-// A table of jumps, behind which the frame is the same.
+// Has a jump table, after which the frame is unchanged.
 KEPT static void by_table(unsigned kind) {
   switch (kind % 8) {
     case 0:
@@ -87,7 +87,7 @@ KEPT static void run_once(unsigned round) {
   sort_by_callback();
   on_the_stack(100 + round % 900);
   for (unsigned kind = 0; kind < 8; ++kind) by_table(kind + round % 3);
-  sink ^= round;  // so that it calls them all, and jumps to none
+  sink ^= round;  // so that it calls them all, without a tail call
 }
 
 static void* run_in_thread(void* rounds) {

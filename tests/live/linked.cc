@@ -1,7 +1,6 @@
-// The program that linkers_test.cc has linked in many ways, and records: half a second of CPU time
-// in code without frame pointers, of its own, of the C library and of the C++ library, which call
-// one another, in two threads, and with signals and exceptions. Each function is there under its
-// name.
+// The program that linkers_test.cc links in many ways and records. It spends half a second of CPU
+// time in code without frame pointers: its own, the C library's and the C++ library's, which call
+// one another, in two threads, with signals and exceptions. Each function keeps its name.
 
 #include <pthread.h>
 #include <signal.h>
@@ -12,15 +11,15 @@
 #include <sstream>
 #include <vector>
 
-// GCC would otherwise make copies of functions under other names.
+// GCC would otherwise copy functions under other names.
 #if defined(__clang__)
 #define KEPT extern "C" [[gnu::noinline]]
 #else
 #define KEPT extern "C" [[gnu::noipa]]
 #endif
-// Stands after a call, which is then no tail call: that would leave no frame.
+// Follows a call, so that it is not a tail call: that would leave no frame.
 #define STAYS asm volatile("" ::: "memory")
-// Stands in a loop, which the compiler then cannot replace by what it comes to.
+// Stands in a loop, so that the compiler cannot compute the loop's result.
 #define CHANGES(value) asm volatile("" : "+r"(value))
 
 KEPT unsigned hot_loop(unsigned value) {
@@ -77,7 +76,7 @@ KEPT size_t write_numbers(unsigned value) {
   return text.str().size();
 }
 
-// One that was compiled without exceptions only calls.
+// Without exceptions, the function only recurses.
 KEPT unsigned throw_from(unsigned depth) {
   if (depth != 0) return hot_loop(throw_from(depth - 1));
 #if defined(__cpp_exceptions)

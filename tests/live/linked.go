@@ -1,4 +1,4 @@
-// As linked.cc, in Go: goroutines, and what the runtime does on the stacks of its threads.
+// Like linked.cc, in Go: goroutines, and work of the runtime on the threads' stacks.
 package main
 
 import (
@@ -25,7 +25,7 @@ func innerLevel(value uint32) uint32 { return hotLoop(value) ^ 1 }
 //go:noinline
 func outerLevel(value uint32) uint32 { return innerLevel(value) ^ innerLevel(value+1) }
 
-// Each of its frames is so large that the stack has to be enlarged, and is copied to another place.
+// Has frames so large that the stack must grow, which copies it to another address.
 //go:noinline
 func descend(depth int) int {
 	var room [1024]byte
@@ -57,7 +57,7 @@ func sortByCallback(seed uint32) {
 
 type tree struct{ left, right *tree }
 
-// Work for the collector of garbage.
+// Makes work for the garbage collector.
 //go:noinline
 func plant(depth int) *tree {
 	if depth == 0 {

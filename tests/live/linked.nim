@@ -1,4 +1,4 @@
-# As linked.cc, in Nim, which is compiled by way of C.
+# Like linked.cc, in Nim, which is compiled to C.
 import std/[algorithm, strformat, times]
 
 var sink {.volatile.}: uint32

@@ -1,10 +1,10 @@
-// As linked.cc, in Rust: code of the program and of the standard library that call one another.
+// Like linked.cc, in Rust: code of the program and of the standard library that call one another.
 
 extern "C" {
     fn clock() -> i64; // of the C library: CPU time in µs
 }
 
-// The compiler cannot see through it. std::hint has one since Rust 1.66.
+// Hides a value from the compiler. std::hint has this since Rust 1.66.
 #[inline(always)]
 fn black_box<T: Copy>(value: T) -> T {
     unsafe { std::ptr::read_volatile(&value) }

@@ -1,4 +1,4 @@
-// Calls of C, which has the stack of the thread, and of Go by C.
+// Calls C, which runs on the thread's stack, and Go from C.
 package main
 
 /*

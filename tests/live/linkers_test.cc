@@ -1,18 +1,18 @@
-// Links one program in the ways that there are, records each, and asks for whole call chains and
-// right names: linkers differ in how they lay segments out in the file and in memory.
+// Links one program in many ways, records each, and checks for whole call chains and right names.
+// Linkers differ in how they lay segments out in the file and in memory.
 //
 //   compiler   gcc clang
 //   linker     bfd gold lld mold
 //   kind       pie no-pie static static-pie lto noseparate-code 64k-pages 2m-pages
-//              -Os -O0 stripped no-header (no .eh_frame_hdr) debug-frame (nothing but .debug_frame)
+//              -Os -O0 stripped no-header (no .eh_frame_hdr) debug-frame (only .debug_frame)
 //
-// A second program is made without call frame information, or by a C library that has none (musl).
-// Both are made with 32 bits too (i386), for which fewer do.
+// A second program is made without call frame information, or with a C library that has none
+// (musl). Both are also made with 32 bits (i386), with lower limits.
 //
-// Of the C++ programs a test run takes each linker with each kind, and the compilers in turn, so
-// that every two values meet. With PROFILER_LINKERS=all in the environment it takes all (bazel test
-// --test_env=PROFILER_LINKERS=all --test_output=all). What the machine cannot link is skipped, and
-// said. The figures are printed, a line each.
+// For the C++ programs, a test run takes each linker with each kind, and the compilers in turn, so
+// that every two values meet. With PROFILER_LINKERS=all in the environment it takes all
+// combinations (bazel test --test_env=PROFILER_LINKERS=all --test_output=all). Programs that the
+// machine cannot link are skipped with a message. Each result is printed on one line.
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ struct Compiler {
 };
 constexpr std::array kCompilers = {Compiler{"gcc", "g++", "g++"},
                                    Compiler{"clang", "clang++", "clang"}};
-// Beside a compiler for AArch64, which Debian's multilib packages do not bear.
+// These can be installed beside a compiler for AArch64; Debian's multilib packages cannot.
 constexpr std::array kI386Compilers = {
     Compiler{"i386 gcc", "i686-linux-gnu-g++", "g++-i686-linux-gnu"},
     Compiler{"i386 clang", "clang++", "clang", "--target=i686-linux-gnu "}};
@@ -62,7 +62,7 @@ constexpr std::array kKinds = {
     Kind{"no-header", "-fno-exceptions -fPIE", "-pie -Wl,--no-eh-frame-hdr"},
     Kind{"debug-frame", "-fno-exceptions -fno-asynchronous-unwind-tables -g -fPIE", "-pie"}};
 
-// Each begins in one of the two threads.
+// Each path begins in one of the two threads.
 const std::array kPathsOfCpp = {
     Path{"run_once", "outer_level", "middle_level", "inner_level"},
     Path{"run_once", "sort_by_callback", "compare_digits"},
@@ -105,7 +105,8 @@ TEST_F(CppTest, ChainsAreWholeAndNamesRightHoweverItWasLinked) {
   for (size_t l = 0; l < kLinkers.size(); ++l) {
     for (size_t k = 0; k < kKinds.size(); ++k) {
       for (size_t c = 0; c < kCompilers.size(); ++c) {
-        // The other way round lld would be asked for what GCC leaves to be compiled when linking.
+        // In the opposite order, lld would get LTO objects that only GCC's linker plugin can
+        // compile.
         const bool is_its_turn = (l + k) % kCompilers.size() != c;
         if (TakesAll() || is_its_turn) Check(kCompilers[c], kLinkers[l], kKinds[k]);
       }
@@ -114,7 +115,7 @@ TEST_F(CppTest, ChainsAreWholeAndNamesRightHoweverItWasLinked) {
   EXPECT_GT(recorded_, 0) << "not one could be linked";
 }
 
-// A kernel may have no system calls for them.
+// A kernel may lack i386 system calls.
 constexpr const char* kSmallI386Program =
     "echo 'int main() {}' | i686-linux-gnu-gcc -xc - -o small && ./small";
 

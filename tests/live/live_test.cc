@@ -1,4 +1,4 @@
-// Runs the profiler itself on live programs, wherever the kernel lets it.
+// Runs the profiler on live programs, if the kernel permits it.
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -28,7 +28,7 @@ using ::testing::Not;
 class LiveTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = "/tmp/profiler-live-XXXXXX";  // where an ordinary user may go, too
+    folder_ = "/tmp/profiler-live-XXXXXX";  // ordinary users may enter it, too
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     chmod(folder_.c_str(), 0755);
     Finished probe = Profiler({"record", "-o", folder_ + "/probe.data", "--", "true"});
@@ -43,7 +43,7 @@ class LiveTest : public ::testing::Test {
     return tests::Run(std::move(arguments), folder_);
   }
 
-  // Records `workload ARGUMENTS…` into perf.data and returns what the recorder said.
+  // Records `workload ARGUMENTS…` into perf.data and returns the recorder's result.
   Finished RecordWorkload(std::vector<std::string> arguments,
                           std::vector<std::string> options = {}) {
     std::vector<std::string> command = {"record"};
@@ -60,7 +60,7 @@ class LiveTest : public ::testing::Test {
     return report.out;
   }
 
-  // SAMPLE events of perf.data.
+  // Returns the number of SAMPLE events in perf.data.
   long Samples() {
     const std::string stats = Report({"--stats"});
     const size_t at = stats.find("SAMPLE events:");
@@ -68,7 +68,7 @@ class LiveTest : public ::testing::Test {
                                    : std::atol(stats.c_str() + at + sizeof("SAMPLE events:") - 1);
   }
 
-  // Waits until perf.data has grown so large: a loaded machine takes its time.
+  // Waits until perf.data has this size, because a loaded machine may be slow.
   void WaitForBytes(uintmax_t size) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     const std::string path = folder_ + "/perf.data";
@@ -78,7 +78,7 @@ class LiveTest : public ::testing::Test {
     }
   }
 
-  // Until the file is there and has that text.
+  // Waits until the file exists and has that text.
   static void WaitForText(const std::string& path, const std::string& text) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (true) {
@@ -90,7 +90,7 @@ class LiveTest : public ::testing::Test {
     }
   }
 
-  // The summed percentage of the rows that name `symbol`, in the flat report.
+  // Returns the sum of the percentages of the rows of `symbol`, in the flat report.
   double Share(const std::string& symbol) {
     std::istringstream lines(Report({"--no-children", "-g", "none", "-s", "symbol"}));
     double sum = 0;
@@ -111,8 +111,8 @@ TEST_F(LiveTest, SamplesABusyProgramAtTheRateAskedFor) {
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   const double cpu_seconds = std::atof(recorded.out.c_str());
   EXPECT_GE(Samples(), 0.97 * 999 * cpu_seconds);
-  // Not by the CPU time: the clock that samples goes on while a hypervisor has the CPU. A tenth of
-  // a second for the start and the end of a program with a sanitizer in it.
+  // Does not compare with CPU time, because the sampling clock runs on while a hypervisor has the
+  // CPU. Adds a tenth of a second for the start and end of a program with a sanitizer.
   EXPECT_LE(Samples(), 1.03 * 999 * (kSeconds + 0.1));
   EXPECT_THAT(Report(),
               AllOf(HasSubstr("Outer"), HasSubstr("Inner"), HasSubstr("# Total Lost Samples: 0")));
@@ -124,7 +124,7 @@ TEST_F(LiveTest, CallGraphShowsTheCallersOfTheHotFunction) {
   EXPECT_THAT(folded, HasSubstr("main;Outer;Inner"));
 }
 
-// Of folded lines that contain `part`: the sum of their weights.
+// Returns the sum of the weights of folded lines that contain `part`.
 uint64_t WeightOfLines(const std::string& folded, const std::string& part) {
   uint64_t sum = 0;
   std::istringstream lines(folded);
@@ -142,7 +142,7 @@ TEST_F(LiveTest, WallClockIsTheTimeThatThreadsRunAndTheTimeThatTheyWait) {
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   const Finished folded = Profiler({"folded"});
   EXPECT_EQ(folded.exit_code, 0) << folded.err;
-  // The shell waits for a second, and one of its children sleeps for half of it.
+  // The shell waits for a second, and one of its children sleeps for half a second.
   EXPECT_GE(WeightOfLines(folded.out, ";[blocked] "), 1'450'000'000u) << folded.out;
   EXPECT_GT(WeightOfLines(folded.out, ";Inner "), 0u) << folded.out;
   EXPECT_EQ(WeightOfLines(Profiler({"folded", "--event", "oncpu-time"}).out, "[blocked]"), 0u);
@@ -265,7 +265,7 @@ TEST_F(LiveTest, ACompressedRecordingReadsAsOthersDoAndWhenItsRecorderIsKilled) 
   EXPECT_THAT(Report({"--header-only"}), HasSubstr("# compressed : Zstd, level = 1"));
   Running target({workload_, "busy", "30"}, folder_);
   Running recorder({profiler_, "record", "-z", "-g", "-p", std::to_string(target.pid())}, folder_);
-  std::this_thread::sleep_for(std::chrono::seconds(1));  // what is tested is time going by
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // the test needs elapsed time
   recorder.Signal(SIGKILL);
   EXPECT_EQ(recorder.Wait().signal, SIGKILL);
   EXPECT_GT(Samples(), 50);
@@ -293,7 +293,7 @@ TEST_F(LiveTest, GoesOnInTheNextFileAtASignalAndNamesEach) {
   }
   EXPECT_EQ(parts.size(), 2u) << recorded.err;
   for (const std::string& part : parts) {
-    // Who the threads are, what they have mapped and what it is called is in each file.
+    // Each file names the threads, their mappings and their functions.
     const std::string report = Report({"-i", part});
     EXPECT_THAT(report, AllOf(HasSubstr("workload"), HasSubstr("Outer"), Not(HasSubstr(":-1")),
                               Not(HasSubstr("[unknown]"))));
@@ -326,7 +326,7 @@ TEST_F(LiveTest, FollowsTwoHundredForksASecond) {
 TEST_F(LiveTest, NamesALibraryThatComesAndGoes) {
   Finished recorded = RecordWorkload({"dlopen", Runfile("tests/live/libplugin.so"), "0.5"}, {"-g"});
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
-  // More than half of it; with a sanitizer, the loader takes most of the time.
+  // More than half without a sanitizer; with one, the loader takes most of the time.
   EXPECT_GT(Share("PluginWork"), 20);
 }
 
@@ -336,7 +336,7 @@ TEST_F(LiveTest, FollowsExec) {
   EXPECT_THAT(Profiler({"folded"}).out, AllOf(HasSubstr("BeforeExec"), HasSubstr("Outer;Inner")));
 }
 
-// As a loop that builds and tests does whose linker writes into the existing file.
+// Simulates a build loop whose linker writes into the existing file.
 TEST_F(LiveTest, OutlivesProgramsThatAreOverwrittenInPlace) {
   const std::string loop = "for round in $(seq 60); do cp " + workload_ +
                            " program; ./program busy 0.01; cp $(command -v true) program; "
@@ -439,7 +439,7 @@ TEST_F(LiveTest, RepeatedRunsKeepTheRecordingsOfBeforeAndHaveTheSamePriority) {
 }
 
 TEST_F(LiveTest, AnInterruptEndsTheRepeatingAndTheTableIsOfWholeRuns) {
-  // The second run interrupts its recorder, as soon as that records.
+  // The second run interrupts its recorder as soon as recording has begun.
   const std::string command = workload_ +
                               " busy 0.1; test -e first || { touch first; exit 0; }; kill -INT "
                               "$PPID; while :; do :; done";
@@ -517,7 +517,7 @@ TEST_F(LiveTest, OnlyWhoUnwindsIsMoreImportantThanOthersAndItsCommandNever) {
   EXPECT_THAT(header(), Not(HasSubstr("priority of the recorder")));
   EXPECT_EQ(niceness({"--call-graph", "dwarf"}), "0 -20\n");
   EXPECT_THAT(header(), HasSubstr("# priority of the recorder : nice -20\n"));
-  // As perf's.
+  // Priorities are those of perf.
   EXPECT_EQ(niceness({"-r", "10"}), "0 -\n");
   EXPECT_THAT(header(), HasSubstr("# priority of the recorder : SCHED_FIFO 10\n"));
 }
@@ -529,8 +529,7 @@ TEST_F(LiveTest, AnOrdinaryUserGetsUserCodeAndIsToldWhatWouldLiftThat) {
   file >> paranoid;
   if (paranoid != 2) GTEST_SKIP() << "kernel.perf_event_paranoid is " << paranoid << ", not 2";
   chmod(folder_.c_str(), 0777);
-  // The sandbox of a build may hide its files from others; what nobody runs must be nobody's to
-  // read.
+  // The build's sandbox may hide files from other users, so the programs are copied.
   std::filesystem::copy(profiler_, folder_ + "/profiler");
   std::filesystem::copy(workload_, folder_ + "/workload");
   chmod((folder_ + "/profiler").c_str(), 0755);

@@ -13,10 +13,10 @@
 namespace profiler::tests {
 namespace {
 
-// Fewer, and a single one would decide.
+// With fewer chains, a single one would decide.
 constexpr long kFewestChains = 400;
-// Percent, of a function that the program spends its time in: some samples at all. Handlers of
-// signals have few.
+// Smallest percentage of samples with a path: a few samples suffice, because signal handlers have
+// few.
 constexpr double kLeastShare = 0.3;
 
 bool IsMeant(const std::string& frame, std::string_view function) {
@@ -138,7 +138,8 @@ void MadeProgramTest::ExpectPaths(std::span<const Path> paths, const Stacks& sta
   for (const Path& path : paths) {
     const double share = stacks.ShareOf(path);
     EXPECT_GE(share, kLeastShare) << "percent came to " << path.back();
-    // Of all samples, for a function may have few: a single one would be too many.
+    // Counts percent of all samples. Relative to a function with few samples, one would be too
+    // many.
     EXPECT_GE(share, stacks.ShareOf({path.back()}) - (100 - least_percent))
         << "percent came this way, but more were in " << path.back();
   }

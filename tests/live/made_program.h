@@ -1,6 +1,6 @@
-// A test makes a program in one of the ways that there are, records it, and asks for whole call
-// chains and right names. What the machine cannot make is skipped, and said. The figures are
-// printed, a line each.
+// A test fixture that builds a program in one of several ways, records it, and checks for whole
+// call chains and right names. Variants that this machine cannot build are skipped with a message.
+// Each result is printed on one line.
 
 #pragma once
 
@@ -19,18 +19,17 @@ namespace profiler::tests {
 inline constexpr double kWholePercent = 99.5;
 inline constexpr double kPathPercent = 99;
 
-// A sequence of functions, each of which calls the next one, or code that does. A '*'
-// stands for any characters.
+// Functions from caller to callee; other frames may lie between them. '*' matches any characters.
 using Path = std::vector<std::string_view>;
 
-// What `profiler folded` says.
+// The output of `profiler folded`.
 class Stacks {
  public:
   explicit Stacks(const std::string& folded);
 
-  // Percent of the samples that came this way.
+  // Returns the percentage of the weight whose stack contains this path.
   double ShareOf(const Path& path) const;
-  // Percent of the samples with a frame whose name begins so.
+  // Returns the percentage of the weight with a frame whose name begins with `prefix`.
   double ShareWithPrefix(std::string_view prefix) const;
 
  private:
@@ -46,30 +45,30 @@ class Stacks {
   std::vector<Stack> stacks_;
 };
 
-// Each test has a folder, where it makes the program `linked`.
+// Each test has a folder, in which it builds the program `linked`.
 class MadeProgramTest : public ::testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
 
-  // The user's directory, which has what was installed by hand; Bazel does not say it.
+  // Returns the user's home directory, which has tools installed by hand; Bazel does not pass it.
   static std::string Home();
-  // Whether all combinations are asked for, not only a choice.
+  // True if all combinations are tested, not only a selection (PROFILER_LINKERS=all).
   static bool TakesAll();
 
   Finished Profiler(std::vector<std::string> arguments);
   Finished Shell(const std::string& line) { return tests::Run({"sh", "-c", line}, folder_); }
 
-  // False where it is missing, which is printed once, with the Debian package that has it.
+  // False if the command is missing. Then the name of its Debian package is printed, once.
   bool IsInstalled(std::string_view command, std::string_view package);
-  // Prints why where it cannot be made.
+  // Runs the shell command `line`. Prints the reason if it fails.
   bool Make(const std::string& what, const std::string& line);
 
-  // Records folder_/linked. Nothing, and prints why, where that does not run by itself either.
+  // Records folder_/linked. Returns nothing, and prints why, if that program does not run at all.
   std::optional<Stacks> ExpectWholeChains(const std::string& what,
                                           double least_percent = kWholePercent);
 
-  // Each path is that of many samples, and all that are in its last function came by it.
+  // Expects that each path has many samples, and that the samples of its last function came by it.
   static void ExpectPaths(std::span<const Path> paths, const Stacks& stacks,
                           double least_percent = kPathPercent);
 

@@ -1,7 +1,7 @@
-// Which files a copy of the program with capabilities opens while these are in force. Root traces
-// the copy, which a user without rights runs, and notes each open with the effective set of the
-// thread at that moment: only names that the program made itself, and the images of processes that
-// it records, may be among them.
+// Checks which files a copy of the program with capabilities opens while they are in force. Root
+// traces the copy, which an unprivileged user runs, and logs each open with the thread's effective
+// set at that moment. Only names that the program made itself, and images of recorded processes,
+// are permitted.
 
 #include <fcntl.h>
 #include <grp.h>
@@ -39,11 +39,11 @@ namespace fs = std::filesystem;
 
 constexpr gid_t kGroup = 54322;
 constexpr uid_t kUser = 65534;
-constexpr int kCapPerfmon = 38;  // CAP_PERFMON, where <linux/capability.h> is older than it
+constexpr int kCapPerfmon = 38;  // CAP_PERFMON, for older <linux/capability.h>
 
 struct Open {
   std::string path;
-  bool is_below = false;  // openat2(2): no link leads out of the directory
+  bool is_below = false;  // openat2(2), which follows no link out of the directory
   uint64_t effective = 0;
 };
 
@@ -65,7 +65,7 @@ std::string TextAt(pid_t thread, uint64_t address) {
   return text;
 }
 
-// Runs a command as the user, and notes what it and its children open.
+// Runs a command as the user, and logs the files that it and its children open.
 class OpenLog {
  public:
   int Run(const std::vector<std::string>& argv, const std::string& folder) {
@@ -76,8 +76,8 @@ class OpenLog {
     const UniqueFd go_on(ends[0]), let_go(ends[1]);
     const pid_t pid = fork();
     if (pid == 0) Become(argv, folder, go_on.get());
-    // A program that asks to be traced gets no capabilities from its file; one that root attaches
-    // to does.
+    // A program that asks to be traced gets no capabilities from its file; a program that root
+    // attaches to does.
     int status = 0;
     if (ptrace(PTRACE_ATTACH, pid, 0, 0) != 0 || waitpid(pid, &status, 0) != pid) return -1;
     constexpr long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
@@ -86,7 +86,7 @@ class OpenLog {
     if (write(let_go.get(), "", 1) != 1) return -1;
     ptrace(PTRACE_SYSCALL, pid, 0, 0);
     int exit_code = -1;
-    // The test may have other children.
+    // Waits only for traced threads, because the test may have other children.
     std::set<pid_t> traced = {pid};
     while (!traced.empty()) {
       const pid_t thread = waitpid(-1, &status, __WALL);
@@ -102,7 +102,7 @@ class OpenLog {
         Note(thread);
         signal = 0;
       } else if (signal == SIGTRAP || (signal == SIGSTOP && met_.insert(thread).second)) {
-        signal = 0;  // an event, or a new thread
+        signal = 0;  // a ptrace event, or a new thread
       }
       ptrace(PTRACE_SYSCALL, thread, 0, signal);
     }
@@ -145,7 +145,7 @@ class OpenLog {
       case SYS_openat:
       case SYS_openat2:
         break;
-      // The first thing that the program does. Before it, the dynamic linker has opened libraries.
+      // The program's first call. Before it, the dynamic linker has opened libraries.
       case SYS_capset:
         has_begun_ = true;
         return;
@@ -158,7 +158,7 @@ class OpenLog {
   }
 
   std::set<pid_t> met_;
-  bool has_begun_ = false;  // the program, behind its dynamic linker
+  bool has_begun_ = false;  // true if the program runs, after its dynamic linker
 };
 
 class OpensOfACopy : public ::testing::Test {
@@ -176,7 +176,8 @@ class OpensOfACopy : public ::testing::Test {
     fs::copy_file(Runfile("profiler"), copy_);
     ASSERT_EQ(chown(copy_.c_str(), 0, kGroup), 0);
     ASSERT_EQ(chmod(copy_.c_str(), 0750), 0);
-    // With the effective bit, as older instructions had it: the program lowers what that raises.
+    // Sets the effective bit, as older instructions did; the program lowers the capabilities
+    // itself.
     vfs_cap_data data = {};
     data.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE;
     for (const int capability : {kCapPerfmon, CAP_SYS_PTRACE, CAP_SYSLOG, CAP_IPC_LOCK}) {
@@ -198,7 +199,8 @@ class OpensOfACopy : public ::testing::Test {
     return log_.Run(arguments, folder_);
   }
 
-  // What was opened with capabilities in force, though the program did not make the name.
+  // Returns files that were opened with capabilities in force under a name that the program did not
+  // make.
   std::vector<std::string> WronglyOpened() const {
     static const std::regex kOwn(
         "/proc/(self|thread-self|[0-9]+)(/task/[0-9]+)?/"
@@ -256,12 +258,12 @@ TEST_F(OpensOfACopy, WithCapabilitiesAreThoseOfItsOwnNames) {
   }
 }
 
-// A view raises nothing for the sake of what its arguments and a recording say.
+// Views raise no capabilities to open files that their arguments or a recording name.
 TEST_F(OpensOfACopy, NamedFilesAreOpenedWithTheUsersRights) {
   const std::string secret = "/root/.profiler-opens-test";
-  fs::remove_all(secret);  // of a run that was ended
+  fs::remove_all(secret);  // of an earlier run that was killed
   fs::create_directory(secret);
-  fs::remove_all(secret);  // of a run that was ended
+  fs::remove_all(secret);  // of an earlier run that was killed
   fs::create_directory(secret);
   ASSERT_EQ(chmod(secret.c_str(), 0700), 0);
   ASSERT_TRUE(fs::create_directory(secret + "/inner"));

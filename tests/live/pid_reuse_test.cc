@@ -1,4 +1,4 @@
-// A process that has the number of one that was recorded, and names the other one's code.
+// A process gets the pid of a recorded one, and writes names for that pid's code.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr uid_t kNobody = 65534;
-constexpr uintptr_t kCode = 0x10000000;  // where generated code lies
+constexpr uintptr_t kCode = 0x10000000;  // address of the generated code
 
 std::string MapOf(pid_t pid) { return "/tmp/perf-" + std::to_string(pid) + ".map"; }
 
@@ -33,7 +33,7 @@ void WriteMap(pid_t pid, const std::string& function) {
   std::ofstream(MapOf(pid)) << std::hex << kCode << " 1000 " << function << "\n";
 }
 
-// Counts its argument down, for ever.
+// Counts its argument down repeatedly, for ever.
 [[noreturn]] void RunGeneratedCode() {
 #if defined(__x86_64__)
   const unsigned char code[] = {0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3};  // dec rdi; jnz; ret
@@ -75,8 +75,8 @@ class PidReuseTest : public ::testing::Test {
     return report.out;
   }
 
-  // A process of another user whose code is generated, and named `function`. With `pid` it has
-  // that number; false where that cannot be had.
+  // Starts a process of another user with generated code named `function`. With `pid`, the process
+  // gets that number; returns false if that fails.
   bool Begin(const std::string& function, pid_t pid = 0) {
     int ready[2];
     EXPECT_EQ(pipe(ready), 0);
@@ -114,7 +114,7 @@ TEST_F(PidReuseTest, NamesNothingOfTheProcessThatWasRecorded) {
   ASSERT_EQ(record.exit_code, 0) << record.err;
   EXPECT_THAT(Report(), HasSubstr("recorded_code"));
   End();
-  // Others take numbers meanwhile.
+  // Repeats, because other processes take numbers meanwhile.
   bool has_number = false;
   for (int i = 0; i < 50 && !has_number; ++i) {
     End();

@@ -1,4 +1,4 @@
-// A library that `workload dlopen` loads and unloads.
+// The library that `workload dlopen` loads and unloads.
 
 #include <chrono>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Recordings that are read where none of the recorded files is.
+// Reads recordings on a machine without any of the recorded files.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,7 +55,7 @@ class PortableTest : public ::testing::Test {
     ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   }
 
-  // What a view says; the SVG where it writes one.
+  // Returns a view's output; for flamegraph, the SVG.
   std::string View(std::vector<std::string> arguments) {
     const bool draws = arguments[0] == "flamegraph";
     if (draws) arguments.insert(arguments.end(), {"-o", "out.svg"});
@@ -84,7 +84,7 @@ class PortableTest : public ::testing::Test {
     }
   }
 
-  // The listing of each function that was interrupted, or why there is none.
+  // Returns the listing of each sampled function, or the reason if there is none.
   std::string Listings(const std::vector<std::string>& options) {
     std::istringstream report(
         View({"report", "--no-children", "--no-inline", "-g", "none", "-s", "symbol"}));
@@ -101,7 +101,7 @@ class PortableTest : public ::testing::Test {
     return text;
   }
 
-  // Without source: its lines are shown only if a program that is here names their file.
+  // Without source, which is shown only if a local program names its file.
   void ExpectTheSameListingsWithoutFiles() {
     const std::vector<std::vector<std::string>> styles = {{"--no-source"},
                                                           {"-M", "intel", "--no-source"}};
@@ -175,7 +175,7 @@ TEST_F(PortableTest, ArchivePutsNamesInLater) {
   ASSERT_EQ(Profiler({"archive"}).exit_code, 0);
   EXPECT_EQ(View({"report"}), before);
   ExpectTheSameWithoutFiles();
-  // Once more, where the files are gone: what was known stays.
+  // Archives again, after the files are gone: names that were stored remain.
   ASSERT_EQ(Profiler({"archive", "--symfs", folder_ + "/empty"}).exit_code, 0);
   EXPECT_EQ(View({"report"}), before);
 }
@@ -196,7 +196,7 @@ TEST_F(PortableTest, ArchivePutsCodeInLater) {
   ASSERT_EQ(Profiler({"archive", "--embed", "code"}).exit_code, 0);
   EXPECT_EQ(View({"annotate", "--no-source"}), before);
   ExpectTheSameListingsWithoutFiles();
-  // Once more, where the files are gone: what was known stays.
+  // Archives again, after the files are gone: names that were stored remain.
   ASSERT_EQ(Profiler({"archive", "--embed", "code", "--symfs", folder_ + "/empty"}).exit_code, 0);
   EXPECT_EQ(View({"annotate", "--no-source", "--symfs", folder_ + "/empty"}), before);
   ASSERT_EQ(Profiler({"archive", "--symfs", folder_ + "/empty"}).exit_code, 0);
@@ -216,7 +216,8 @@ TEST_F(PortableTest, CodeThatAJitMadeIsAnnotatedFromItsDumpAndWithoutIt) {
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   const std::string from_dump = View({"annotate"});
   EXPECT_THAT(from_dump, HasSubstr("Disassembly of jit-"));
-  // V8 names a function by its place: "JS:*inner FILE:2:21", or "LazyCompile:…" before version 11.
+  // V8 names a function by its position: "JS:*inner FILE:2:21", or "LazyCompile:…" before version
+  // 11.
   EXPECT_THAT(from_dump, HasSubstr("loop.js:"));
   EXPECT_THAT(from_dump, HasSubstr(":  mov "));
   ASSERT_EQ(tests::Run({"sh", "-c", "rm jit-*.dump"}, folder_).exit_code, 0);
@@ -276,7 +277,7 @@ TEST_F(PortableTest, ARecordingOfManySamplesCarriesTheirSumsAndEveryViewIsTheSam
     };
     EXPECT_EQ(of("summed.data"), of("many.data"));
   }
-  // Of a part of the samples they are the sums no more.
+  // In a part of the samples, the stored sums are no longer valid.
   ASSERT_EQ(Profiler({"convert", "summed.data", "-o", "part.data", "--time", "0%-10%"}).exit_code,
             0);
   EXPECT_THAT(View({"report", "--header-only", "-i", "part.data"}), Not(HasSubstr("sums")));
@@ -290,7 +291,7 @@ TEST_F(PortableTest, AProgramThatOnlyItsOwnMountNamespaceHasIsNamed) {
                        folder_);
   const std::string process = "/proc/" + std::to_string(target.pid());
   while (ReadFile(process + "/comm") != "inside\n") {
-    // Of a process that has ended nobody knows the program any more.
+    // After a process has ended, its program is unknown.
     std::error_code ended;
     if (std::filesystem::read_symlink(process + "/exe", ended).empty()) {
       GTEST_SKIP() << "no file system can be mounted here";

@@ -1,9 +1,9 @@
-// A chain of functions that computes for a while. It needs nothing of any library, so it can be
-// part of a program, a library, or a file that no dynamic linker has loaded.
+// A chain of functions that computes for a while. It uses no library, so it can be part of a
+// program, a library, or a file that no dynamic linker has loaded.
 
 #define APART __attribute__((noinline, noclone))
 
-static volatile unsigned long sink = 1;  // in the file, as loaders of archives know it
+static volatile unsigned long sink = 1;  // initialized in the file, for loaders of archives
 
 APART static unsigned long hot_loop(unsigned long rounds) {
   unsigned long sum = rounds;
@@ -15,7 +15,7 @@ APART static unsigned long inner_level(unsigned long rounds) { return hot_loop(r
 
 APART static unsigned long outer_level(unsigned long rounds) { return inner_level(rounds) + 1; }
 
-// Some milliseconds for each hundred.
+// Takes some milliseconds per hundred.
 unsigned long spin(unsigned long hundreds) {
   for (unsigned long i = 0; i < hundreds; ++i) sink += outer_level(5000000 + (sink & 1));
   return sink;

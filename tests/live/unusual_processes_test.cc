@@ -1,6 +1,6 @@
-// Records processes that the kernel's records and /proc tell little of: whose first thread has
-// ended, that share their memory with others, that have thousands of libraries, and functions with
-// return probes. Each is made with the C compiler of this machine.
+// Records processes about which the kernel's records and /proc say little: processes whose first
+// thread has ended, that share their memory with others, or that have thousands of libraries; and
+// functions with return probes. Each is made with the C compiler of this machine.
 
 #include <fstream>
 #include <string>
@@ -41,7 +41,7 @@ __attribute__((noinline)) static void lib_leaf(void) { for (int i = 0; i < 10000
 void lib_spin(double s) { double e = now() + s; while (now() < e) lib_leaf(); }
 )";
 
-// The child maps a library in the memory of both, and then both run its code; with an argument the
+// The child maps a library in the memory of both, and then both run its code. With an argument, the
 // parent maps it.
 constexpr char kCloneVm[] = R"(
 #define _GNU_SOURCE
@@ -118,8 +118,8 @@ class UnusualProcessesTest : public MadeProgramTest {
   Stacks Folded(const std::string& options = "") {
     return Stacks(Shell(Runfile("profiler") + " folded " + options + " -i p.data").out);
   }
-  // Starts zombie_leader, records as `how` says, with $P for the process and $T for its other
-  // thread, and asks for the stacks of the latter.
+  // Starts zombie_leader and records as `how` says, with $P for the process and $T for its other
+  // thread. Expects that thread's stacks.
   void ExpectThreadOfZombieLeader(const std::string& how, const std::string& start = "") {
     const Finished recorded =
         Shell(start +
@@ -149,7 +149,7 @@ TEST_F(UnusualProcessesTest, SuchAProcessIsRecordedAmongAll) {
   ExpectThreadOfZombieLeader("-a");
 }
 
-// Its program lies on a file system that only it has.
+// The program lies on a file system that only its process can see.
 TEST_F(UnusualProcessesTest, SuchAProcessIsRecordedInAMountNamespaceOfItsOwn) {
   if (Shell("unshare -m true").exit_code != 0) GTEST_SKIP() << "no mount namespace can be made";
   Compile(kZombieLeader, "-o made -lpthread");
@@ -175,7 +175,7 @@ TEST_F(UnusualProcessesTest, ProcessesInOneMemoryHaveWhatTheOtherHasMapped) {
   }
 }
 
-// As records are not in order where nothing is unwound, the mappings are found otherwise there.
+// If nothing is unwound, records are not in order, and the mappings are found in another way.
 TEST_F(UnusualProcessesTest, ProcessesInOneMemoryAreNamedWithoutCallChains) {
   Compile(kLibrary, "-fPIC -shared -o liba.so");
   Compile(kCloneVm, "-o clone_vm -ldl");
@@ -192,7 +192,7 @@ TEST_F(UnusualProcessesTest, AProcessMayHaveThousandsOfLibraries) {
       "mkdir l && i=0; while [ $i -lt 2500 ]; do ln liba.so l/$i.so; i=$((i+1)); done; "
       "rm l/2499.so; cp liba.so l/2499.so");
   ASSERT_EQ(made.exit_code, 0) << made.err;
-  // The dynamic linker takes hard links for one library: each gets an inode of its own.
+  // The dynamic linker treats hard links as one library, so each copy gets its own inode.
   Shell("for f in l/*.so; do cp --remove-destination liba.so $f; done");
   const Finished recorded = Shell(
       Runfile("profiler") + " record -F 499 -m 64M --call-graph dwarf -o p.data -- ./many 2500");

@@ -1,5 +1,5 @@
 // Records programs that are installed on this machine, unwinds their stacks while they run, and
-// asks that nearly every call chain reaches the thread's start. Says which programs it skips.
+// checks that nearly every call chain reaches the thread's start. Prints which programs it skips.
 
 #include <unistd.h>
 
@@ -52,7 +52,7 @@ int main() {
 }
 )";
 
-// A function of assembly with one rule for all of its frame, and three helpers inside itself: one
+// A function of assembly code with one rule for its whole frame, and three helpers inside it: one
 // that only counts, one that saves registers, and one that calls the first.
 constexpr char kHelpers[] = R"(
 #include <time.h>
@@ -100,7 +100,7 @@ class WholeChainsTest : public ::testing::Test {
     return path;
   }
 
-  // Records `command`, or skips the test where its program is not installed.
+  // Records `command`; skips the test if its program is not installed.
   void ExpectWholeChains(std::vector<std::string> command) {
     if (tests::Run({"sh", "-c", "command -v " + command[0]}, folder_).exit_code != 0) {
       GTEST_SKIP() << "not installed: " << command[0];
@@ -115,7 +115,7 @@ class WholeChainsTest : public ::testing::Test {
     ASSERT_EQ(
         std::sscanf(chains.c_str(), "# Call chains: %lf%% of %ld are whole", &percent, &count), 2)
         << chains;
-    // Fewer, and a single one would decide.
+    // With fewer chains, a single one would decide.
     EXPECT_GE(count, 400) << chains;
     EXPECT_GE(percent, kWholePercent) << chains;
     RecordProperty("chains", chains);
@@ -128,7 +128,7 @@ TEST_F(WholeChainsTest, APythonLoop) {
   ExpectWholeChains({"python3", Write("loop.py", kPythonLoop)});
 }
 
-// Between any two of its frames is a trampoline that CPython made, which has neither call frame
+// Between any two Python frames is a trampoline of CPython, which has neither call frame
 // information nor a frame pointer.
 TEST_F(WholeChainsTest, PythonFunctionsThatThePerfMapNames) {
   const std::string find =

@@ -6,9 +6,9 @@
 //   dlopen LIBRARY SECONDS  loads LIBRARY, calls its PluginWork, unloads it, over and over
 //   exec SECONDS            computes in BeforeExec, then executes itself as `busy`
 //   idle SECONDS            sleeps
-//   exit CODE, kill SIGNAL  ends so
+//   exit CODE, kill SIGNAL  ends in this way
 //
-// Prints the CPU seconds that it and its children used. Work in pieces shorter than a sample's
+// Prints the CPU seconds that it and its children used. Work in pieces shorter than the sampling
 // period would hardly be sampled.
 
 #include <dlfcn.h>
@@ -53,8 +53,8 @@ double CpuSeconds(int who) {
 
 }  // namespace
 
-// In the dynamic symbol table and never inlined, so that their names and frames are there to be
-// found.
+// The functions are in the dynamic symbol table and never inlined, so that tests find their names
+// and frames.
 extern "C" {
 
 [[gnu::noinline]] void Inner(std::chrono::microseconds duration) {

@@ -1,5 +1,5 @@
-// Files of other programs, as the program writes them and reads them again. No recording is made
-// here, so this runs wherever it builds.
+// Exports files for other programs and imports them again. No recording is made, so this runs on
+// every build machine.
 
 #include <filesystem>
 #include <sstream>
@@ -29,7 +29,7 @@ class ExportTest : public testing::Test {
 
   std::string File(const std::string& name) const { return folder_ + "/" + name; }
 
-  // 40 samples of two threads, with periods of 1 to 40.
+  // Writes 40 samples of two threads, with periods of 1 to 40.
   void WriteRecording(const std::string& name) const {
     auto writer =
         perf_data::Writer::Create(File(name), {{perf_data::UsualAttr(), "cpu-clock", {1}}}, 0);
@@ -47,7 +47,7 @@ class ExportTest : public testing::Test {
     return tests::Run(std::move(arguments), folder_);
   }
 
-  // The sum of the numbers at the ends of lines.
+  // Returns the sum of the weights of folded stacks.
   uint64_t TotalOf(const std::string& file) const {
     const Finished folded = Profiler({"folded", "-i", File(file)});
     EXPECT_EQ(folded.exit_code, 0) << file << ": " << folded.err;
@@ -146,7 +146,7 @@ TEST_F(ExportTest, ARecordingIsNeverWrittenOver) {
     EXPECT_EQ(refused.exit_code, 2) << format;
     EXPECT_EQ(fs::file_size(File("perf.data")), size) << format;
   }
-  // Another one is kept beside the new one, as record does.
+  // An older recording is kept beside the new one, as record does.
   EXPECT_EQ(Profiler({"export", "-i", File("perf.data"), "-o", File("other.data")}).exit_code, 0);
   EXPECT_TRUE(fs::exists(File("other.data.old")));
 }

@@ -1,5 +1,5 @@
-// What the profiler writes, and what becomes of the files that were there before. No recording is
-// made here, so this runs wherever it builds.
+// Checks the profiler's output files, and that earlier files are preserved. No recording is made,
+// so this runs on every build machine.
 
 #include <elf.h>
 #include <sys/stat.h>
@@ -43,7 +43,7 @@ std::vector<std::string> NamesIn(const std::string& directory) {
   return names;
 }
 
-// The code of a program as it is mapped, and where in it the program starts.
+// A program's mapped code, and the address of its entry.
 struct MappedCode {
   uint64_t address = 0, size = 0, offset = 0, start = 0;
 };
@@ -63,7 +63,7 @@ MappedCode CodeOf(const std::string& program) {
 
 class OutputTest : public testing::Test {
  protected:
-  // The working directory of each command is beside `files_`, for their output lies there.
+  // Commands run beside `files_`, because their output lies in the working directory.
   OutputTest()
       : folder_(testing::TempDir() + "/" +
                 testing::UnitTest::GetInstance()->current_test_info()->name()),
@@ -74,7 +74,7 @@ class OutputTest : public testing::Test {
 
   std::string File(const std::string& name) const { return files_ + "/" + name; }
 
-  // Writes a recording, each a different one, and gives back its bytes.
+  // Writes a recording, different each time, and returns its bytes.
   std::string Recording(const std::string& name) {
     auto writer =
         perf_data::Writer::Create(File(name), {{perf_data::UsualAttr(), "cpu-clock", {1}}}, 0);
@@ -92,20 +92,20 @@ class OutputTest : public testing::Test {
     return tests::Run(std::move(arguments), folder_);
   }
 
-  // No file may grow beyond a kilobyte: a small disk that every user has.
+  // Limits files to a kilobyte, which acts like a full disk for every user.
   Finished LimitedProfiler(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(),
                      {"sh", "-c", "ulimit -f 2 && exec \"$@\"", "sh", Runfile("profiler")});
     return tests::Run(std::move(arguments), folder_);
   }
 
-  // A recording has too many bytes to show what is different.
+  // Compares bytes without printing them: a recording has too many.
   void ExpectContents(const std::string& path, const std::string& bytes) const {
     EXPECT_TRUE(Contents(path) == bytes)
         << path << " has " << Contents(path).size() << " bytes, of " << bytes.size();
   }
 
-  // It has ended with this code and said one line.
+  // Expects this exit code and one line of error.
   void ExpectRefused(const Finished& finished, int exit_code, const std::string& says) const {
     EXPECT_EQ(finished.signal, 0);
     EXPECT_EQ(finished.exit_code, exit_code);
@@ -117,9 +117,9 @@ class OutputTest : public testing::Test {
   uint64_t made_ = 0;
 };
 
-// ---- events that were counted together
+// ---- groups of events
 
-// Of two events, each of which has a sample; the first is that of a group of `members`.
+// Writes two events with a sample each; the first leads a group of `members`.
 void WriteTwoEvents(const std::string& path, uint32_t members) {
   auto writer = perf_data::Writer::Create(
       path,
@@ -158,7 +158,7 @@ TEST_F(OutputTest, ReportShowsTheEventsOfAGroupTogetherUnlessItIsToldNotTo) {
   EXPECT_EQ(says({"--group"}), "# Samples: 2  of events 'cpu-clock, page-faults'\n");
 }
 
-// ---- a recording that is written anew
+// ---- rewriting a recording
 
 TEST_F(OutputTest, EventsOfARecordingAreListed) {
   perf_data::Features features;
@@ -214,7 +214,7 @@ TEST_F(OutputTest, HelpIsThatOfTheOption) {
   ExpectRefused(Profiler({"help", "nothing"}), 2, "there is no command 'nothing'");
 }
 
-// What is wrong with an event is marked below the line that says it.
+// A wrong event is marked below its text.
 TEST_F(OutputTest, AWrongEventIsShownWithAMark) {
   const Finished finished = Profiler({"stat", "-e", "cycles:q", "true"});
   EXPECT_EQ(finished.exit_code, 2);
@@ -305,7 +305,7 @@ TEST_F(OutputTest, ADamagedRecordingIsNotReplacedByWhatCanBeReadOfIt) {
   const std::string sound = Recording("perf.data");
   std::string damaged = sound;
   damaged.resize(sound.size() / 2);
-  // The whole of a file of which the middle is no records.
+  // The middle of the file is not records; the rest is there.
   damaged += std::string(64, '\xff') + sound.substr(damaged.size() + 64);
   perf_data::WriteFile(File("perf.data"), BytesOfText(damaged));
   const Finished archived = Profiler({"archive", "-i", File("perf.data")});
@@ -313,7 +313,7 @@ TEST_F(OutputTest, ADamagedRecordingIsNotReplacedByWhatCanBeReadOfIt) {
   EXPECT_THAT(archived.err, HasSubstr("-o"));
   EXPECT_THAT(NamesIn(files_), ElementsAre("perf.data"));
   ExpectContents(File("perf.data"), damaged);
-  // Elsewhere it may be written.
+  // A new file may be written.
   EXPECT_EQ(Profiler({"convert", File("perf.data"), "-o", File("part.data")}).exit_code, 1);
   EXPECT_EQ(Profiler({"report", "-i", File("part.data")}).exit_code, 0);
 }
@@ -387,7 +387,7 @@ TEST_F(OutputTest, AFunctionIsShownWithWhatTheRecordingHasLost) {
   auto writer =
       perf_data::Writer::Create(File("perf.data"), {{perf_data::UsualAttr(), "cpu-clock", {1}}}, 0);
   ASSERT_TRUE(perf_data::AppendAll(**writer, records).ok());
-  // Of a named other machine, no file here would be the recorded one.
+  // With a named other machine, no file here would count as the recorded one.
   perf_data::Features features = perf_data::UsualFeatures();
   features.hostname.clear();
   ASSERT_TRUE((*writer)->Finish(features).ok());
@@ -420,7 +420,7 @@ TEST_F(OutputTest, AViewThatCannotBeMadeLeavesTheOldOneAsItWas) {
 
 // ---- a terminal
 
-// Bytes that a terminal may take for a command.
+// True if a terminal might take bytes of `text` for a command.
 bool Commands(const std::string& text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);

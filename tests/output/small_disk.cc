@@ -14,7 +14,7 @@ SmallDisk::~SmallDisk() {
 }
 
 bool SmallDisk::Mount() {
-  // What is mounted in a namespace of our own is seen by no one else.
+  // Nobody else sees mounts in a private namespace.
   mounted_ = unshare(CLONE_NEWNS) == 0 &&
              mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
              mount("none", directory_.c_str(), "tmpfs", 0, "size=256k") == 0;

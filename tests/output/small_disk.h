@@ -1,4 +1,4 @@
-// A file system that fills up at once, for tests.
+// A small file system that fills up quickly, for tests.
 
 #pragma once
 
@@ -7,17 +7,16 @@
 
 namespace profiler::tests {
 
-// A file system of a quarter of a megabyte at a directory, that only this process and its children
-// see.
+// A file system of 256 KiB at a directory, visible only to this process and its children.
 class SmallDisk {
  public:
   explicit SmallDisk(std::string directory) : directory_(std::move(directory)) {}
   SmallDisk(const SmallDisk&) = delete;
   ~SmallDisk();
 
-  // False where this user may not mount anything.
+  // Mounts the file system. Returns false if this user may not mount.
   bool Mount();
-  // Puts a file there that takes all the room left.
+  // Writes a file that takes all the remaining space.
   void Fill() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a person sees: the profiler in a pseudo-terminal.
+// Checks the profiler's output in a pseudo-terminal.
 
 #include <fcntl.h>
 #include <pty.h>
@@ -23,11 +23,11 @@ using testing::Not;
 using testing::StartsWith;
 
 struct Seen {
-  std::string text;  // with '^' for escape and without carriage returns
+  std::string text;  // with '^' for escape, without carriage returns
   int exit_code = -1;
 };
 
-// All that comes until the terminal has no user any more.
+// Reads until the last user of the terminal closes it.
 std::string ReadAll(int terminal) {
   std::string text;
   char buffer[4096];
@@ -54,7 +54,7 @@ class TerminalTest : public testing::Test {
     EXPECT_TRUE((*writer)->Finish(perf_data::UsualFeatures()).ok());
   }
 
-  // The profiler in a terminal of 80 columns, with these variables beside TERM.
+  // Runs the profiler in a terminal of 80 columns, with these variables in addition to TERM.
   Seen Profiler(std::vector<std::string> arguments, const std::vector<std::string>& variables) {
     arguments.insert(arguments.begin(), std::string(std::getenv("TEST_SRCDIR")) + "/" +
                                             std::getenv("TEST_WORKSPACE") + "/profiler");

@@ -1,5 +1,6 @@
 #!/bin/sh
-# installed.sh PACKAGE: installs it on a bare Debian and uses it there as its manual says; the last line says what works.
+# installed.sh PACKAGE: installs PACKAGE on a bare Debian and uses it as its manual says. Prints the
+# result on the last line.
 set -eux
 export DEBIAN_FRONTEND=noninteractive
 apt-get -qq update
@@ -9,7 +10,7 @@ man profiler-record | grep -qi 'profiler-record(1)'
 man profiler | grep -qi 'profiler(1)'
 python3 terminal_test.py --installed
 
-# record_pid FOLDER: a process that runs already, of the user who does it.
+# record_pid FOLDER: records a running process of the same user.
 record_pid='cd "$1" && { /trial/workload 3 & } && profiler record -F 999 -g -p $! --duration 1 &&
   profiler report --no-children -g none | grep heavy && profiler flamegraph && wait'
 mkdir -m 1777 /tmp/of_root /tmp/of_user

@@ -1,5 +1,5 @@
-"""judge.py PROFILER SYSTEM OUT BUILT: what the packaged program did in SYSTEM, whose files are in OUT, against the
-program that is installed here, whose own recordings are in BUILT. Exit status 1: something is not as it should be."""
+"""judge.py PROFILER SYSTEM OUT BUILT: compares the packaged program's files OUT from SYSTEM with the program that is
+installed here, whose recordings are in BUILT. Exit status 1: a check failed."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import sys
 VIEWS = ["report", "flat", "folded", "script", "json", "svg"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# The least share of call chains that are whole. A program of the machine may have no call frame information at all.
+# Smallest accepted share of whole call chains. Some system programs have no call frame information.
 WHOLE = {"launched": 0.995, "attached": 0.995, "nobody": 0.995, "system": 0.98, "everything": 0.97}
 
 
@@ -40,7 +40,7 @@ def summary(folder, name):
 
 
 def shares(one):
-    """Of the workload's own functions, each one's share of what they have together."""
+    """Returns the share of each of the workload's functions in their sum."""
     found = {row["function"]: row["self"]["share"] for row in one.get("functions", [])
              if row["function"] in ("heavy", "light")}
     together = sum(found.values())
@@ -74,7 +74,7 @@ def first_difference(there, here):
 
 
 def judge_views(judge, profiler, name, out):
-    """Here every view is the same, to the byte."""
+    """Checks that every view is equal here, byte for byte."""
     there = {view: read(os.path.join(out, f"{name}.{view}")) for view in VIEWS}
     subprocess.run(["sh", os.path.join(HERE, "views.sh"), profiler, name], cwd=out, check=True)
     for view in VIEWS:

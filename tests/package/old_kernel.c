@@ -1,5 +1,5 @@
-// old_kernel COMMAND…: runs it as if the kernel were Linux 5.0, of 2019: it has none of the system calls that came
-// after that, openat2(2), clone3(2), pidfd_open(2), close_range(2) and Landlock among them. Processor: x86-64.
+// old_kernel COMMAND…: runs COMMAND as if the kernel were Linux 5.0 (2019), on x86-64. Later system calls do not exist,
+// among them openat2(2), clone3(2), pidfd_open(2), close_range(2) and Landlock.
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -9,7 +9,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-// pidfd_send_signal(2), of Linux 5.1: all architectures number their calls alike from there.
+// pidfd_send_signal(2) of Linux 5.1. From this number on, all architectures number system calls
+// alike.
 enum { kFirstNewCall = 424 };
 
 int main(int count, char **arguments) {
@@ -24,7 +25,8 @@ int main(int count, char **arguments) {
     fputs("usage: old_kernel COMMAND...\n", stderr);
     return 2;
   }
-  // Root may set a filter without no_new_privs, which would keep programs from taking capabilities.
+  // Root may set a filter without no_new_privs, which would keep programs from gaining
+  // capabilities.
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
     perror("old_kernel: seccomp");
     return 1;

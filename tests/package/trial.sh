@@ -1,8 +1,8 @@
 #!/bin/sh
-# What the packaged program is made to do on a machine where nothing is but itself; judge.py says what is to come of it.
-# Runs in a folder that has profiler, workload, busybox and reference.data, and leaves in out/
-#   NAME.data, NAME.status, NAME.log    each recording, its exit status, and what was said
-#   NAME.VIEW                           what each recording looks like here, reference.data as well
+# Exercises the packaged program on a machine without any other of our files; judge.py checks the results. Runs in a
+# folder with profiler, workload, busybox and reference.data, and writes into out/:
+#   NAME.data, NAME.status, NAME.log    each recording, its exit status, and its messages
+#   NAME.VIEW                           each view of each recording, and of reference.data
 #
 #   trial.sh COMMAND…      a program of this machine, to be recorded
 set -u

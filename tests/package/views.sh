@@ -1,5 +1,5 @@
 #!/bin/sh
-# views.sh PROFILER NAME: writes what NAME.data looks like, each view to NAME.VIEW.
+# views.sh PROFILER NAME: writes each view of NAME.data to NAME.VIEW.
 set -u
 name=$2
 view() {

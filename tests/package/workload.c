@@ -1,5 +1,5 @@
-// Computes for some seconds of CPU time: three quarters of it in heavy, a quarter in light, each called through the C
-// library by a function that calls itself.
+// Computes for some seconds of CPU time: three quarters in heavy, a quarter in light. A recursive
+// function calls both by way of the C library.
 //
 //   main ──▶ descend ──▶ … ──▶ descend ──▶ qsort ──▶ … ──▶ compare ──▶ heavy, light
 

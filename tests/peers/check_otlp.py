@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_otlp.py PROFILER FILE… [--push SPOOL…] [--otlp DIR]: are our OTLP profiles as their conventions demand?
+"""check_otlp.py PROFILER FILE… [--push SPOOL…] [--otlp DIR]: checks our OTLP profiles against their conventions.
 
-Exports each recording, reads the bytes with a reader of its own (no library, no .proto file), and checks the rules of
-docs/otlp.md, each by its number. A file that ends in .otlp is read as it is. With --push, `profiler push` sends what an
-agent keeps in SPOOL to a server of this script, which checks the request and its headers likewise. With --otlp, protoc
-decodes everything by the published files: a checkout of opentelemetry-proto.
+Exports each recording, reads the bytes with an independent reader (no library, no .proto file), and checks the rules of
+docs/otlp.md by number. A file that ends in .otlp is read directly. With --push, `profiler push` sends the segments of an
+agent's SPOOL to a server in this script, which also checks the request and its headers. With --otlp, protoc decodes
+everything with the published files: DIR is a checkout of opentelemetry-proto.
 
 Prints the violations of each rule, how often each rule was checked, and the types of frames. Exit code 1 if a rule was
 violated, 2 if a rule was never checked.
@@ -28,7 +28,7 @@ FRAME_TYPES = {"beam", "cpython", "dotnet", "go", "jvm", "kernel", "luajit", "na
 ARCHITECTURES = {"amd64", "arm32", "arm64", "ia64", "ppc32", "ppc64", "s390x", "x86"}
 ALIASES = {"x86_64", "x86-64", "aarch64", "i386", "i686", "armv7l", "ppc64le", "ppc"}
 
-# The rules, as docs/otlp.md numbers them.
+# The rules, numbered as in docs/otlp.md.
 RULES = {
     1: "element 0 of each table is there and is the zero value",
     2: "link 0 has 16 and 8 zero bytes",
@@ -81,7 +81,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """(number, wire type, value) of each field."""
+    """Yields (number, wire type, value) of each field."""
     at = 0
     while at < len(data):
         key, at = varint(data, at)
@@ -105,7 +105,7 @@ def signed(value):
 
 
 def numbers(kind, value, fixed=False):
-    """A repeated number, packed or not."""
+    """Returns the values of a repeated number, packed or not."""
     if kind != 2:
         return [value]
     result, at = [], 0
@@ -138,7 +138,7 @@ class Checker:
             self.require(16, False, repr(value[:60]))
             return value.decode(errors="replace")
 
-    # One request.
+    # Checks one request.
     def check(self, data, where):
         self.where = where
         self.tables = {table: [] for table in TABLES}
@@ -282,7 +282,8 @@ class Checker:
             self.require(23, mapping["start"] <= address <= mapping["limit"], f"{address:#x} of {mapping}")
         return mapping, lines, attributes
 
-    # Independent of the writer: names and files as the languages' own tools write them.
+    # Compares names and files with the output of the languages' own tools, which is independent of
+    # the writer.
     def check_type(self, mapping, lines, attributes, process_images):
         kind = attributes.get("profile.frame.type")
         image = (mapping or {}).get("name") or attributes.get("process.executable.path") or ""
@@ -317,7 +318,7 @@ class Checker:
         elif base and not image.startswith("["):
             expected = "native" if kind not in ("go", "rust") else kind
         self.require(11, expected is None or kind == expected, f"{name or '?'} of {image or '?'}: {kind}, not {expected}")
-        if kind in ("go", "rust"):  # and the other way round
+        if kind in ("go", "rust"):  # and vice versa
             self.require(11, bool(name), f"{image}: {kind} without a name")
 
     def value_type(self, data):

@@ -3,9 +3,9 @@
 
     compare_annotate.py PROFILER PERF FILE SYMBOL...
 
-Each instruction's percentage may differ by 0.01 (rounding); none may be missing on either side. With -n the numbers of
-samples must be equal, and with -l the source lines behind instructions. Prints every difference and exits
-1 when there is one. perf 6.1 annotates with objdump, so binutils must be there.
+Percentages of instructions may differ by 0.01 (rounding), and each instruction must be on both sides. With -n, counts
+of samples must be equal; with -l, source lines after instructions. Prints every difference and exits with 1 if there is
+one. perf 6.1 needs objdump (binutils).
 """
 
 import re
@@ -17,7 +17,7 @@ SOURCE = re.compile(r" // ([^ /]+:[1-9]\d*)$")
 
 
 def lines_of(command):
-    """(address, weight, source line or "") of each instruction."""
+    """Returns (address, weight, source line or "") of each instruction."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode != 0:
         sys.exit("%s: exit %d\n%s" % (" ".join(command), done.returncode, done.stderr.decode()))
@@ -30,7 +30,7 @@ def lines_of(command):
 
 
 def instructions(command):
-    """address → percentages, one a function that has it (of several images)."""
+    """Returns address → percentages; one for each function (of several images) with that address."""
     found = {}
     for address, weight, _ in lines_of(command):
         found.setdefault(address, []).append(weight)
@@ -38,12 +38,12 @@ def instructions(command):
 
 
 def compare_forms(ours, theirs, symbol):
-    """How many lines of -n and of -l differ."""
+    """Returns how many lines of -n and of -l differ."""
     wrong = 0
     for option in ("-n", "-l"):
         a, b = sorted(lines_of(ours + [option])), sorted(lines_of(theirs + [option]))
         if option == "-l":
-            # perf knows addresses without a line as image[address].
+            # perf prints addresses without a line as image[address].
             a, b = [[line for line in lines if line[2]] for lines in (a, b)]
             a, b = [[(address, source) for address, _, source in lines] for lines in (a, b)]
         for x, y in zip(a, b):

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Compares the events that our `record` opens with those that perf's opens, field by field.
+"""Compares the events that `profiler record` opens with those that perf opens, field by field.
 
     compare_attrs.py PROFILER PERF [--lines FILE] [--random N [--seed S]] [--show N]
 
-Runs every `perf record` line of FILE (one command line each; PID stands for a busy process), the event strings below,
-and N strings made at random from the grammar of events, through both with -vv, and compares what is printed of each
-perf_event_attr. Differences with a known reason (REASONS) are counted by it; the others are printed, and make the exit
-code 1. Events that this machine does not have are compared as they were tried first. Strings that one of the two
-refuses are counted and, with --show, printed, but are no differences. Needs root and a mounted tracefs.
+Runs command lines with -vv through both programs, and compares each printed perf_event_attr. The lines are: each `perf
+record` line of FILE (PID stands for a busy process), the event strings below, and N random strings of the event grammar.
+Differences with a known reason (REASONS) are counted by reason. The others are printed, and make the exit code 1.
+Events that this machine lacks are compared as first tried. Strings that one program refuses are counted and, with
+--show, printed, but are no differences. Needs root and a mounted tracefs.
 """
 
 import argparse
@@ -41,7 +41,7 @@ kprobe:do_exit  cpu/event=0x3c/  cpu/cycles/  cpu/event=0x3c,umask=1/p
 """.split()
 
 SIDEBAND = "perf's first event carries the sideband; ours is an event of its own"
-# Fields that need not be the same, and why.
+# Fields that may differ, and the reason.
 REASONS = {
     "size": "ours is the smallest that holds the fields",
     "mmap": SIDEBAND, "mmap2": SIDEBAND, "comm": SIDEBAND, "comm_exec": SIDEBAND, "task": SIDEBAND,
@@ -52,7 +52,7 @@ REASONS = {
     "{ wakeup_events, wakeup_watermark }": "the ring wakes each recorder as that wants",
     "write_backward": "--overwrite keeps the end of a recording there; ours keeps all of it",
 }
-# Bits of sample_type that each recorder has for itself: what tells events and rings apart.
+# Bits of sample_type that each recorder chooses for itself, to tell events and rings apart.
 OWN_SAMPLE_BITS = {"IDENTIFIER", "ID", "CPU", "TIME", "PERIOD", "TID", "IP"}
 OWN_READ_BITS = {"ID", "LOST", "TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING"}
 DEFAULT_RATES = {"999", "4000"}
@@ -65,7 +65,8 @@ DUMMY = "0x9 (PERF_COUNT_SW_DUMMY)"
 
 
 def attrs(text):
-    """Attrs as {field: value}: those that could be opened, in that order and once each, and all that were tried."""
+    """Returns attrs as {field: value}: first the attrs that could be opened, in order and without duplicates; then all
+    tried."""
     tried, opened, current = [], [], None
     lines = iter(text.splitlines())
     for line in lines:
@@ -102,15 +103,15 @@ LEADS = {"disabled", "enable_on_exec", "pinned", "exclusive", "read_format"}
 
 
 def kinds(found):
-    """How many attrs differ in what is neither known to differ nor a matter of who leads a group: an event that is
-    asked for twice is one of ours, and two of perf's where the sideband is on the first."""
+    """Counts the attrs that differ in fields other than known differences and group leadership. An event requested
+    twice is one of ours, but two of perf's if the sideband is on the first."""
     return len({frozenset((field, value) for field, value in attr.items() if field not in REASONS and field not in LEADS)
                 for attr in found})
 
 
 def matched(ours, perfs):
-    """perf opens what a pattern stands for in the order of a folder, and sorts groups by PMU, so attrs are matched by
-    what they count."""
+    """Matches attrs by the event that they count, because perf opens a pattern's events in the order of a folder, and
+    sorts groups by PMU."""
     rest, found = list(perfs), []
     for attr in ours:
         best = min(rest, key=lambda other: [a != b for a, b in zip(key(attr), key(other))], default=None)
@@ -121,7 +122,7 @@ def matched(ours, perfs):
 
 
 def reason_of(field, ours, perfs, what):
-    """Why it is well that this field differs; None where it is not."""
+    """Returns why this field may differ; None if it may not."""
     frames = ("sample_regs_user", "exclude_callchain_user", "sample_stack_user", "sample_type")
     if field == "sample_stack_user" and "sample_stack_user" in perfs:
         return "64 KiB of a stack are copied by default here, 8 KiB there"
@@ -148,7 +149,7 @@ def reason_of(field, ours, perfs, what):
 
 
 def compare(ours, perfs, what):
-    """What differs in one attr: [(field, ours, perf's, reason or None)]."""
+    """Returns the differences of one attr: [(field, ours, perf's, reason or None)]."""
     found = []
     for field in sorted(set(ours) | set(perfs)):
         a, b = ours.get(field, "0"), perfs.get(field, "0")
@@ -170,12 +171,12 @@ PR_SET_PDEATHSIG = 1  # include/uapi/linux/prctl.h
 
 
 def die_with_parent():
-    """In a new process: whatever ends this script, SIGKILL included, ends it too."""
+    """Runs in a new process: it ends whenever this script ends, even by SIGKILL."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def run_for(command, seconds, cwd):
-    """What a command prints within a time. What it has started then ends with it."""
+    """Returns the output of a command within a time. Its children end with it."""
     with subprocess.Popen(command, shell=True, text=True, errors="replace", cwd=cwd, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True) as process:
         try:
@@ -194,7 +195,7 @@ class Comparison:
         self.wrong = 0
 
     def run(self, program, command):
-        # perf's -vv of all CPUs takes minutes, after it has opened all.
+        # perf's -vv prints for minutes with all CPUs, after it has opened all events.
         printed = run_for(command.replace("perf record", f"{program} record -vv", 1), 30, self.scratch)
         return [[a for a in found if not is_sideband(a, program == self.args.perf)] or found[:1]
                 for found in attrs(printed)] + [printed]
@@ -212,7 +213,7 @@ class Comparison:
         problems = []
         if ours and kinds(perfs) > kinds(ours) and not REFUSED.search(ours_printed):
             problems.append(f"{len(ours)} attrs, perf has {len(perfs)}")
-        # perf goes on without the events that it cannot open; we do not.
+        # perf continues without events that it cannot open; this profiler does not.
         if not ours or len(ours) > len(perfs) or REFUSED.search(ours_printed):
             perfs = perfs_tried
         ours, perfs = matched(ours or ours_tried[:1], perfs)
@@ -236,7 +237,7 @@ class Comparison:
 
 
 class Grammar:
-    """Strings of the grammar that src/events/event_text.h draws."""
+    """Generates strings of the grammar in src/events/event_text.h."""
 
     SOFTWARE = ("cpu-clock task-clock page-faults faults minor-faults major-faults context-switches cs "
                 "cpu-migrations migrations alignment-faults emulation-faults cgroup-switches").split()
@@ -273,7 +274,7 @@ class Grammar:
         return "/" + ",".join(self.term() for _ in range(self.dice.randrange(1, 4))) + "/"
 
     def event(self, alone=False):
-        """Where an event is alone, it may be one that this machine does not have: no list is given up for it."""
+        """Returns an event. If alone, it may be one that this machine lacks, because no list fails with it."""
         dice = self.dice
         kind = dice.randrange(10 if alone else 7)
         words = self.SOFTWARE + (self.HARDWARE if alone else [])

@@ -3,17 +3,17 @@
 
     compare_branches.py PROFILER PERF FILE... [--show N]
 
-Compares `script -F ip,sym,brstack` line by line: addresses, names, and each branch with its flags. Where the processor
-kept the call chain, `script` with its default fields and `report` are compared, too; `report` of taken branches is
-compared by compare_report.py. `perf` must be of Linux 7.2.
+Compares `script -F ip,sym,brstack` line by line: addresses, names, and each branch with its flags. If the processor
+kept the call chain, also compares `script` with its default fields, and `report`. compare_report.py compares `report`
+of taken branches. `perf` must be of Linux 7.2.
 
-Known differences are counted apart, and are no errors:
+Known differences are counted separately, and are no errors:
 
-  kernel names   perf names a kernel of another build by this machine's kallsyms, ours leaves it unnamed
-  entry          below the kernel's part of a kept call chain, perf has the kernel's address once more, ours has the
-                 user instruction that entered the kernel
+  kernel names   perf names a kernel of another build by this machine's kallsyms; ours leaves it unnamed
+  entry          below the kernel's part of a kept call chain, perf repeats the kernel's address; ours has the user
+                 instruction that entered the kernel
 
-Prints what is equal and what differs in each file, the first N differences, and exits 1 if there is one.
+Prints equal and different lines of each file, and the first N differences. Exits with 1 if there is a difference.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def lines_of(program, path, fields):
 
 
 def cause(ours, perfs, last_kernel):
-    """Why two lines differ: a known difference, or None."""
+    """Returns the known difference between two lines, or None."""
     a, b = LINE.match(ours), LINE.match(perfs)
     if not a or not b:
         return None
@@ -51,7 +51,7 @@ def cause(ours, perfs, last_kernel):
 
 
 def compare(options, path, fields, counts):
-    """Counts lines by what they have in common; returns the differences."""
+    """Counts lines by their agreement. Returns the differences."""
     ours, perfs = (lines_of(program, path, fields) for program in (options.profiler, options.perf))
     found = []
     if len(ours) != len(perfs):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""compare_exports.py PROFILER FILE… [--node DIR] [--otlp DIR]: what other programs read in our exports.
+"""compare_exports.py PROFILER FILE… [--node DIR] [--otlp DIR]: reads our exports with other programs.
 
-Exports each recording in every format, reads the file with a program of others, and compares the totals of each event
-with `profiler report --json`.
+Exports each recording in every format, reads the file with an independent program, and compares the totals of each
+event with `profiler report --json`.
 
   pprof       go tool pprof (-raw: every sample; -top: functions), protoc with the published profile.proto
   callgrind   callgrind_annotate
@@ -11,8 +11,8 @@ with `profiler report --json`.
   otlp        protoc with the published .proto files
   chrome      the numbers in the file
 
---node: where npm installed speedscope, @firefox-devtools/profiler-cli, ajv and playwright-core.
---otlp: a checkout of opentelemetry-proto. What is not there is skipped, and said.
+--node: folder where npm installed speedscope, @firefox-devtools/profiler-cli, ajv and playwright-core.
+--otlp: a checkout of opentelemetry-proto. Checks without their program are skipped with a message.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def output(*command, **options):
 
 
 def expected(profiler, path):
-    """By event: (samples, sum of periods)."""
+    """Returns event → (samples, sum of periods)."""
     document = json.loads(output(profiler, "report", "-i", path, "--json", "--no-children", "--no-group"))
     events = {}
     for event in document["events"]:
@@ -165,7 +165,7 @@ def read_chrome(path, events, problems, _):
 
 
 def otlp_type(event):
-    """docs/otlp.md, "Types"."""
+    """Returns the type of an event, as in docs/otlp.md, "Types"."""
     name = event.split(":")[0]
     if name in ("cpu-clock", "task-clock"):
         return "cpu"

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""compare_imports.py PROFILER [--make DIR] [FILE…]: pprof files as `go tool pprof -top` and `profiler report` show them.
+"""compare_imports.py PROFILER [--make DIR] [FILE…]: compares `profiler report` with `go tool pprof -top` on pprof files.
 
-Compares the functions' own values, to the unit, for each type of sample of each file. --make writes files to DIR, one
-for each thing that profile.proto can say, and compares these as well.
+Compares the functions' own values exactly, for each type of sample of each file. --make writes files to DIR, one for
+each feature of profile.proto, and compares these, too.
 
-Names are those of the file (-symbolize=none, --no-demangle). Code without a name is a row for each image. A value is a
-sum of the file's numbers; of times in nanoseconds. Values below zero are not imported: a file that has some is compared
-without them, and said.
+Names are those of the file (-symbolize=none, --no-demangle). Code without a name has a row for each image. Values are
+sums of the file's numbers; times are in nanoseconds. Negative values are not imported: files that have some are
+compared without them, with a message.
 """
 import argparse
 import collections
@@ -21,7 +21,7 @@ UNITS = {"microseconds": 1000, "us": 1000, "milliseconds": 10**6, "ms": 10**6, "
 
 
 class Proto:
-    """A message, field by field."""
+    """Writes a message, field by field."""
 
     def __init__(self):
         self.bytes = b""
@@ -118,7 +118,8 @@ class Pprof:
 
 
 def usual(**options):
-    """main calls work, which calls malloc, in which alloc is inlined; and code without names."""
+    """Returns a profile in which main calls work, which calls malloc with alloc inlined into it, and code without
+    names."""
     pprof = Pprof(**options)
     pprof.mapping(1, 0x400000, 0x500000, 0, "/bin/server", "ab12", 15).mapping(2, 0x7f00000, 0x7f10000, 0, "/lib/c.so")
     for number, name in enumerate(["main", "work", "malloc", "alloc", "other"], 1):
@@ -135,7 +136,7 @@ def fill(pprof, values=((3, 30), (2, 20), (1, 10), (4, 40))):
 
 
 def made():
-    """By name: the bytes of a file for each thing that profile.proto can say."""
+    """Returns name → bytes of a file, one for each feature of profile.proto."""
     heap = (("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects", "count"), ("inuse_space", "bytes"))
     heap_values = ((1, 100, 0, 0), (2, 200, 1, 100), (3, 300, 2, 200), (4, 400, 3, 300))
     files = {
@@ -190,8 +191,8 @@ def types_of(path):
 
 
 def pprof_rows(path, index, unit):
-    """By function: its own value."""
-    # With "none" a function that has only a system name has no name at all.
+    """Returns function → own value."""
+    # With "none", a function that has only a system name gets no name.
     names = "demangle=full" if os.path.basename(path).startswith("system_name") else "none"
     text = subprocess.run(["go", "tool", "pprof", "-top", f"-symbolize={names}", "-nodecount=1000000",
                            "-nodefraction=0", f"-sample_index={index}", f"-unit={unit}", path], capture_output=True,
@@ -202,7 +203,7 @@ def pprof_rows(path, index, unit):
         if row:
             name = re.sub(r" \((?:partial-)?inline\)$", "", row.group(2))
             rows[name] += round(float(row.group(1)) * UNITS.get(unit, 1))
-    # Samples without a stack have no row, and count in the total.
+    # Samples without a stack have no row, but count in the total.
     total = re.search(r"of (-?[\d.]+)\S* total", text)
     if total:
         rows["<unknown>"] += round(float(total.group(1)) * UNITS.get(unit, 1)) - sum(rows.values())
@@ -230,7 +231,7 @@ def is_count_of_next(types, index):
 
 
 def names_of(types):
-    """What our events are called: a type that another one has is told apart by its unit, or else by a number."""
+    """Returns the names of our events. Equal types are distinguished by their units, or else by numbers."""
     names = []
     for kind, unit in types:
         name, number = kind, 1
@@ -242,7 +243,7 @@ def names_of(types):
 
 
 def compare(profiler, path):
-    """How many types differ, of how many."""
+    """Returns the number of types that differ, and of all types."""
     types, _, has_negative = types_of(path)
     names = names_of(types)
     differ = 0

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares what a recording says of hot JavaScript functions with what node's own profiler says of the same run.
+"""Compares a recording's hot JavaScript functions with those of node's own profiler for the same run.
 
     compare_node_prof.py PROFILER [NODE-OPTION]     (--perf-prof or --perf-basic-prof; the first is the default)
 
-node's profiler counts ticks of a CPU-time clock, ours samples of another one; both as CPU seconds. Prints a
-line a function and fails where ours has less than 95 % of node's.
+node's profiler counts ticks of a CPU-time clock, ours samples another one; both are compared in CPU seconds. Prints
+one line per function, and fails if ours has less than 95 % of node's.
 """
 import collections
 import glob
@@ -47,12 +47,12 @@ while (process.cpuUsage().user - began < 6e6) {
 }
 """
 FREQUENCY = 2000
-FEWEST_TICKS = 200  # of a function that is compared: chance is below 8 % then
+FEWEST_TICKS = 200  # per compared function: then statistical noise is below 8 %
 
 
 def function_of(symbol):
-    """The name without its kind: "JS:*fib /x.js:1:2" and "JS: *fib /x.js:1:2" are "fib". Code outside of all functions
-    has none, or is <anonymous>."""
+    """Returns the name without its kind: "fib" for "JS:*fib /x.js:1:2" and "JS: *fib /x.js:1:2". Code outside of
+    functions has no name, or is <anonymous>."""
     found = re.match(r"(?:JS|Function|LazyCompile|Script|Builtin):\s*[~*^+]*(\S*) .*:\d+:\d+", symbol)
     return (found.group(1) or "<anonymous>") if found else None
 

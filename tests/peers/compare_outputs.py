@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""Compares what two builds of the profiler print, byte for byte: before and after a change that
-should not be seen.
+"""Compares the output of two builds of the profiler, byte for byte, before and after a change that should have no effect.
 
     tests/peers/compare_outputs.py BEFORE AFTER [--make DIR] [--corpus DIR] [FILE ...]
 
-BEFORE and AFTER are programs. Each FILE is a recording; --corpus adds all that are below a folder,
---make has BEFORE record ten of this machine's programs into DIR, where they are not there yet. Every
-difference is printed; the exit code is 1 if there is any. Each build keeps names in a cache of its
-own, and no server is asked for files.
+BEFORE and AFTER are programs. Each FILE is a recording; --corpus adds all recordings below a folder. --make lets BEFORE
+record ten of this machine's programs into DIR, unless the recordings exist. Prints every difference, and exits with 1
+if there is one. Each build has its own cache of names, and asks no server for files.
 """
 import argparse
 import difflib
@@ -17,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-# Of every recording.
+# Views of every recording.
 VIEWS = [
     ["report", "-i", "{}"],
     ["report", "-i", "{}", "--no-children", "-g", "none", "-n"],
@@ -44,7 +42,7 @@ COMPILE = ["g++", "-O2", "-x", "c++", "-c", "-o", "/dev/null", "-include", "rege
 SORT = ["python3", "-c", "print(sorted(str(i * 7919 % 100003) for i in range(200000))[:3])"]
 READ = ["sh", "-c", "ls -lR /usr/share | sort | gzip -9 | wc -c"]
 
-# Name, options of `record`, command, its standard input.
+# Recordings: name, options of `record`, command, and its standard input.
 RECORDINGS = [
     ("flat", ["-F", "1999"], COMPILE, CODE),
     ("frame_pointers", ["-F", "1999", "--call-graph", "fp"], COMPILE, CODE),

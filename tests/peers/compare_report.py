@@ -3,10 +3,10 @@
 
     compare_report.py PROFILER PERF FILE [--rows 50] [--points 0.01]
 
-For the largest rows of perf's report, with and without --children, our percentages may differ by the given
-points (rounding) and no row may be missing; the sample counts must be equal; the call graph's lines must be the
-same text where both name the same symbol. Ours runs with --no-fde: perf knows nothing of functions without a
-symbol, and lets a symbol without a size reach to the next one. Prints every difference and exits 1 when there is one.
+Compares the largest rows of perf's report, with and without --children. Percentages may differ by the given points
+(rounding), no row may be missing, and sample counts must be equal. Lines of the call graph must be equal if both name
+the same symbol. Ours runs with --no-fde, because perf does not know functions without a symbol, and extends a symbol
+without a size to the next one. Prints every difference, and exits with 1 if there is one.
 """
 
 import argparse
@@ -27,9 +27,9 @@ def run(command):
 
 
 def plain(name):
-    """A row's name without what differs between versions of perf: 7.2 prints parameter lists and marks kernel
-    callers [.]; 6.1 does neither. Runs of blanks, which pad columns, count as one. Code without a file has the name
-    that perf's script gives it."""
+    """Returns a row's name without differences between versions of perf: 7.2 prints parameter lists and marks kernel
+    callers [.]; 6.1 does neither. Runs of blanks, which pad columns, count as one. Code without a file gets the name
+    of perf's script."""
     name = " ".join(re.sub(r" \[[.kguH]\] ", " ", name).split())
     name = re.sub(r"\[JIT\] tid (\d+)", r"/tmp/perf-\1.map", name)
     kept, depth = "", 0
@@ -45,7 +45,7 @@ def plain(name):
 
 
 def rows(text):
-    """(section, row name) → percentages, summed over rows of the same name (overloads)."""
+    """Returns (section, row name) → percentages, summed over rows of the same name (overloads)."""
     found = collections.OrderedDict()
     section = ""
     for line in text.splitlines():
@@ -60,7 +60,7 @@ def rows(text):
 
 
 def branches(text):
-    """How often each `NN.NN%--symbol` line of the call graphs occurs."""
+    """Counts each `NN.NN%--symbol` line of the call graphs."""
     return collections.Counter(
         (plain(match.group(2)), match.group(1)) for match in map(BRANCH.search, text.splitlines()) if match)
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Compares our `script` with perf's on recordings that carry stacks, sample by sample and line by line.
+"""Compares our `script` with perf's on recordings with copied stacks, sample by sample and line by line.
 
     compare_script.py PROFILER PERF FILE... [--show N]
 
-Both unwind the copied stacks while they print. Where the chains have the same addresses, all lines must be the same
-text; where they do not, it is said who stops early. Runs of blanks count as one, as columns differ between versions
-of perf, and perf 6.1 prints user addresses relative to their image: of those only the place in the page is compared.
-It prints no parameters either, so names are better compared with perf 7.2.
-Names are those of this machine's files, so the recordings should be, too.
-Prints a line for each file, and the first N differences, and exits 1 when samples or lines differ that should not.
+Both unwind the copied stacks while they print. If the chains have the same addresses, all lines must be equal;
+otherwise the result says which one stops early. Runs of blanks count as one, because columns differ between versions
+of perf. perf 6.1 prints user addresses relative to their image, so only the offset within the page is compared; it
+also prints no parameters, so perf 7.2 is better for names. Names are those of this machine's files, so the recordings
+should come from it, too. Prints a line for each file and the first N differences. Exits with 1 if samples or lines
+differ that should not.
 """
 
 import argparse
@@ -24,15 +24,15 @@ NOWHERE = (1 << 64) - 1
 
 
 def samples(text):
-    """(head line, chain lines) of each sample; the innermost frame first."""
+    """Returns (head line, chain lines) of each sample; the innermost frame first."""
     found = []
     for line in text.splitlines():
         if line.startswith("\t"):
-            # perf 6.1 ends chains that it loses in a frame at address -1.
+            # perf 6.1 ends a lost chain with a frame at address -1.
             if address(line) != NOWHERE:
                 found[-1][1].append(" ".join(line.split()))
         elif line.strip():
-            # perf gives events that the file does not name the modifiers of their attr: cycles:H.
+            # perf appends modifiers of the attr to events without a name in the file: cycles:H.
             found.append((re.sub(r":[HG]+:$", ":", " ".join(line.split())), []))
     return found
 
@@ -51,7 +51,7 @@ def same_place(ours, perfs):
 
 
 def verdict(ours, perfs):
-    """What the two chains of one sample have in common."""
+    """Returns how the two chains of one sample agree."""
     for i, (a, b) in enumerate(zip(ours, perfs)):
         if not same_place(a, b):
             return "other frame"
@@ -63,7 +63,7 @@ def verdict(ours, perfs):
 
 
 def compare(profiler, perf, path, show):
-    """The verdicts counted, and whether what must be equal is."""
+    """Counts the verdicts. Also returns True if all required lines are equal."""
     ours = samples(run([profiler, "script", "--no-inline", "-F", FIELDS, "-i", path]))
     theirs = samples(run([perf, "script", "--no-inline", "-f", "-F", FIELDS, "-i", path]))
     counts = collections.Counter()

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compares what `profiler script` prints with what perf script prints, byte by byte, for the options that people type.
+"""Compares the text of `profiler script` with that of perf script, byte by byte, for common options.
 
     compare_script_text.py PROFILER PERF FILE... [--options LINE]... [--show N]
 
-Runs both over each recording with each line of options, by default those of OPTIONS, in which COMM, SYM and DSO stand
-for the command, function and image that the recording has most of. Where perf refuses a line, ours must refuse it as
-well. `perf` must be of Linux 7.2. What the function at an address is called is not compared: compare_script.py does that.
-Prints a line for each line of options that differs, with the first N differing lines, and exits 1 if one does.
+Runs both over each recording with each line of options, by default those of OPTIONS. COMM, SYM and DSO in it stand for
+the recording's most common command, function and image. If perf refuses a line, ours must refuse it, too. `perf` must
+be of Linux 7.2. Names of functions are not compared: compare_script.py does that. Prints a line for each line of
+options that differs, with the first N differing lines, and exits with 1 if one does.
 """
 
 import argparse
@@ -46,7 +46,7 @@ OPTIONS = [
 
 
 def run(program, options, path):
-    """Exit code, what it printed, and the files that it wrote, by name."""
+    """Returns the exit code, the output, and the written files by name."""
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(os.path.abspath(path), os.path.join(folder, "perf.data"))
         done = subprocess.run([program, "script"] + options, cwd=folder, stdin=subprocess.DEVNULL,
@@ -60,7 +60,7 @@ def run(program, options, path):
 
 
 def most_common(program, path):
-    """The command, function and image with the most samples."""
+    """Returns the command, function and image with the most samples."""
     words = {"COMM": collections.Counter(), "SYM": collections.Counter(), "DSO": collections.Counter()}
     _, text, _ = run(program, ["-f", "-G", "--no-inline", "-F", "comm,ip,sym,dso"], path)
     for line in text.decode(errors="replace").splitlines():
@@ -74,22 +74,22 @@ def most_common(program, path):
 
 
 def lines_of(text):
-    """What perf says of itself is ours to say otherwise."""
+    """Returns lines without perf's messages about itself, which may differ."""
     text = text.replace(b"[ profiler script: ", b"[ perf script: ")
-    # perf asks for the size before it has written the last block.
+    # perf reads the size before it has written the last block.
     text = re.sub(rb"Wrote [0-9.]+ MB", b"Wrote", text)
     text = re.sub(rb"# (quality of call chains|names|sums of samples|code) : \d+ bytes\n", b"", text)
     return text.split(b"\n")
 
 
 def same_unnamed(theirs, ours):
-    """Whether two lines differ in that perf forgets the name of a thread that has exited."""
+    """True if two lines differ only because perf forgets the name of a thread that has exited."""
     forgotten = re.match(rb"\s*:(\d+)(\s+\1\b.*)", theirs)
     return forgotten and ours.endswith(forgotten.group(2))
 
 
 def same_place(theirs, ours):
-    """Whether two lines differ in what the function at one address is called."""
+    """True if two lines differ only in the name of the function at an address."""
     named = re.compile(rb"(\t\s*[0-9a-f]+ |.* [0-9a-f]{16} ).*")
     a, b = named.match(theirs), named.match(ours)
     return a and b and a.group(1) == b.group(1)
@@ -116,7 +116,7 @@ def differences(ours, theirs):
 
 
 def compare(options, path):
-    """How many lines of options differ on this recording."""
+    """Returns how many lines of options differ on this recording."""
     words = most_common(options.profiler, path)
     wrong = 0
     for line in options.options or OPTIONS:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares what `summary` says with what perf's and our own reports say of the same recordings.
+"""Compares `summary` with perf's report and our own report of the same recordings.
 
     compare_summary.py PROFILER PERF FILE…
 
-Of each recording's first event: samples and their sum, functions, threads and modes by perf's report; names, chains and
-losses by the lines above our own. Shares are not compared where samples are missing, for which only `summary` makes up.
-Prints each line that is not the same, and exits 1 where there is one.
+Compares the first event of each recording: samples and their sum, functions, threads and modes with perf's report;
+names, chains and losses with the lines above our own report. If samples are missing, shares are not compared, because
+only `summary` corrects for them. Prints each different line, and exits with 1 if there is one.
 """
 
 import json
@@ -25,12 +25,12 @@ def run(arguments):
 
 
 def bare(event):
-    """Without modifiers."""
+    """Returns an event's name without modifiers."""
     return re.sub(r":[a-zA-Z]{1,4}$", "", event)
 
 
 def rows(text, event):
-    """Of the event's table: cells, the first of which are percentages."""
+    """Returns the cells of the event's table; the first cells are percentages."""
     found, is_wanted = [], False
     for line in text.splitlines():
         heading = re.match(r"# Samples: .* of events? '(.*)'", line)
@@ -83,10 +83,10 @@ class Recording:
         return True
 
     def compare_shares(self, counted):
-        # Percentages have two digits, so sums of many rows are rounded often.
+        # Percentages have two digits, so sums of many rows accumulate rounding errors.
         comms = summed(counted, 3)
         for thread in self.summary["threads"]:
-            # perf cuts names that it met after it had laid out its columns.
+            # perf truncates names that appear after it has laid out its columns.
             share = next((share for name, share in comms.items() if name == thread["name"]),
                          next((share for name, share in comms.items()
                                if len(name) >= len("Command") and thread["name"].startswith(name)), 0))

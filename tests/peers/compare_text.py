@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Compares what `report` prints for the options that people type with what perf prints.
+"""Compares the text of `report` with perf's, for common options.
 
     compare_text.py PROFILER PERF FILE… [--foreign] [--rows 200] [--line OPTIONS] [--verbose]
 
-Each line of options is run with both programs on each recording. Headings must be the same, and so must the rows, in
-their order, but that those of one weight may stand in any. Runs of blanks count as one, and names are compared as in
-compare_report.py. Call graphs are left out unless the line asks for one. Differences that are known are counted with
-their reason and do not fail. Exits 1 where there is any other.
+Runs each line of options with both programs on each recording. Headings and rows must be equal and in the same order;
+only rows of equal weight may be in any order. Runs of blanks count as one, and names are compared as in
+compare_report.py. Call graphs are left out unless the line requests one. Known differences are counted with their
+reason, and are no failures. Exits with 1 if there is any other difference.
 
---foreign is for recordings of other machines: neither program finds files of this one, by whose kernel perf would
-otherwise name the code of any.
+--foreign is for recordings of other machines: then neither program reads files of this one. Otherwise perf would name
+any kernel code by this machine's kernel.
 """
 
 import argparse
@@ -40,7 +40,7 @@ LINES = [
     "--tasks", "--mmaps",
 ]
 
-# What a difference of a line is known to be: (what the line has in it, reason).
+# Known differences between lines: (text in the line, reason).
 KNOWN = [
     (r"--hierarchy.*-F", "the levels of a hierarchy are the keys of --sort here, and --fields is refused"),
     (r"--socket-filter", "samples that do not say their CPU are refused here, where perf shows an empty report"),
@@ -54,24 +54,28 @@ KNOWN = [
      "perf counts a sample once for each function on its stack, so that shares are above 100 %"),
 ]
 
-# A call that never returns is the last instruction of its function: perf names it after the next one.
+# A call that never returns is its function's last instruction, so perf names it after the next
+# function.
 NEVER_RETURN = re.compile(r"\b(_dl_start_user|_start|__pfx_clear_bss|x86_64_start_reservations)\b")
 
-# What a row has otherwise for a known reason, and what both are made to:
+# Differences within a row for a known reason, and the text that replaces both:
 ALIKE = [
-    # perf looks up an address by the mode of its sample, and here it is the address that tells the kernel's.
+    # perf looks up an address by the mode of its sample; this profiler recognises kernel addresses
+    # by their value.
     (re.compile(r"(\[unknown\]|\[kernel\.kallsyms\])(?=\W+0x(ff|80))"), "[kernel.kallsyms]"),
-    # Code of a module without a symbol: perf counts from where the module begins.
+    # Code of a module without a symbol: perf counts from the module's start.
     (re.compile(r"(\[\w+\]\W+)0x[0-9a-f]+"), r"\1ADDRESS"),
-    # perf cuts times to 12 characters, and names that it met after it had laid out its columns.
+    # perf truncates times to 12 characters, and names that appear after it has laid out its
+    # columns.
     (re.compile(r"\b(\d{6,}\.\d{5})\d?\b"), r"\1"),
     (re.compile(r"\b(perf-ex|simplep)\w*"), r"\1"),
 ]
 
-# Tables of branches have the columns of --sort alone, and code without a symbol at its offset in the image.
+# Tables of branches have only the columns of --sort, and show unnamed code by its offset in the
+# image.
 BRANCHES = re.compile(r"Source Symbol")
 OF_BRANCHES = "tables of branches have no other columns, and unnamed code at its offset in the image"
-# Where all events are tracepoints, perf's rows are what they say: -s trace.
+# If all events are tracepoints, perf groups by their text: -s trace.
 TRACE = re.compile(r"Trace output")
 OF_TRACE = "perf sorts recordings of tracepoints by trace"
 UNWOUND = re.compile(r"^# Call chains:", re.MULTILINE)
@@ -87,7 +91,7 @@ def run(tool, options, path):
 
 
 def parts(text):
-    """Comment lines and rows, each without what is no difference."""
+    """Returns comment lines and rows, both without irrelevant differences."""
     comments, found = [], []
     for line in text.splitlines():
         if NOISE.match(line):
@@ -105,7 +109,7 @@ def parts(text):
 
 
 def difference(theirs, ours, limit):
-    """What differs, in lines; empty where nothing does."""
+    """Returns the differences as lines; empty if there are none."""
     said = []
     for theirs_has, ours_has in zip(theirs[0] + [""] * 9, ours[0] + [""] * 9):
         if theirs_has != ours_has:
@@ -117,7 +121,7 @@ def difference(theirs, ours, limit):
             said.append("  only %s: %d rows of %d, such as\n    %s" %
                         (name, sum(lines.values()), limit, "\n    ".join(list(lines)[:3])))
     if not said:
-        # Rows of one weight may stand in any order, and the weight is what the line begins with.
+        # Rows of equal weight may be in any order; each line begins with the weight.
         weights = [[row.split("%")[0] for row in rows[1][:limit]] for rows in (theirs, ours)]
         if weights[0] != weights[1]:
             at = next(i for i, pair in enumerate(zip(*weights)) if pair[0] != pair[1])
@@ -126,7 +130,7 @@ def difference(theirs, ours, limit):
 
 
 def names_in(perf, path, more):
-    """The heaviest comm, dso and symbol, to put into the lines."""
+    """Returns the heaviest comm, dso and symbol, to put into the lines of options."""
     _, text, _ = run(perf, "-f -g none --no-children -F overhead,comm,dso,sym -t ;" + more, path)
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split(";")]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares the totals of all views of a recording, event by event, to the sample.
+"""Compares the totals of all views of a recording, event by event, exactly.
 
     compare_totals.py PROFILER FILE…
 
-Samples and summed periods of `report`, `summary`, `folded` and `script` must be the same. Prints each event of which
-they are not, and exits 1 where there is one.
+Samples and summed periods of `report`, `summary`, `folded` and `script` must be equal. Prints each event for which
+they are not, and exits with 1 if there is one.
 """
 
 import collections
@@ -25,7 +25,7 @@ def lines(profiler, *arguments):
 
 
 def by_report(profiler, file):
-    """Event → [samples, period], of the sum of all rows."""
+    """Returns event → [samples, period], summed over all rows."""
     totals, event = {}, None
     for line in lines(profiler, "report", "-i", file, "--no-children", "-g", "none", "--no-group", "--no-branch-stack",
                       "-F", "sample,period,comm,sym", "-t", ";"):

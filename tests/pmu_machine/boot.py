@@ -1,26 +1,26 @@
-"""Commands that run in the emulated machine, all of a boot in one go, and what to make of what they left. Each has files
-of its own, which are judged when the machine is off."""
+"""Runs commands in the emulated machine, all of a boot at once, and judges their output files when the machine is
+off."""
 
 import os
 import re
 import subprocess
 from collections import Counter
 
-# With the environment that perf gives its commands, as the start of a program reads all of it.
+# With the environment that perf gives its commands, because a program reads all of it at its start.
 PROFILER = "env -i $(cat /tmp/environment) /t/profiler"
 WORKLOAD = "/t/workload"
 
-# The start of the program that is counted has to be the same each time. Reading the kernel's symbols would take a
-# second for each recording: they are kept secret.
+# The start of the counted program must be the same each time. Kernel symbols are hidden, because
+# reading them would take a second for each recording.
 PREPARE = ("echo 0 >/proc/sys/kernel/randomize_va_space; echo 1 >/proc/sys/kernel/perf_user_access;"
            "echo 2 >/proc/sys/kernel/kptr_restrict; perf stat -o /dev/null env >/tmp/environment")
 
-# Without what it would find out for later reports, which takes longer than what is recorded.
+# Skips perf's preparations for later reports, which take longer than the recording.
 PERF_RECORD = "perf record -BN --no-bpf-event"
 
 
 class Table:
-    """The comparisons: each is printed as it is made."""
+    """The table of comparisons. Each row is printed immediately."""
 
     def __init__(self):
         self.failed = 0
@@ -28,7 +28,7 @@ class Table:
         print(f"{'':4} {'what':60} {'profiler':>15} {'expected':>15}  within")
 
     def add(self, what, ours, theirs, within=0.0):
-        """Equal, or differing by a share of what is expected: perf's number, or what is known."""
+        """Adds a comparison: equal, or different by a share of the expected number, which is perf's or known."""
         try:
             passed = abs(float(ours) - float(theirs)) <= within * abs(float(theirs))
         except (TypeError, ValueError):
@@ -40,7 +40,7 @@ class Table:
 
 
 class Done:
-    """What a command in the machine left."""
+    """The output of a command that ran in the machine."""
 
     def __init__(self, folder, name):
         def text(kind):
@@ -50,12 +50,12 @@ class Done:
         self.out, self.err, self.status = text("out"), text("err"), text("status").strip()
 
     def counts(self):
-        """Of `stat -x,`: [(event, value, percent of the time)]."""
+        """Parses `stat -x,`: [(event, value, percent of the time)]."""
         rows = [line.split(",") for line in self.err.splitlines() if line.count(",") >= 5]
         return [(row[2], row[0], row[4]) for row in rows]
 
     def samples(self):
-        """Of `perf script -F event,ip,sym`: {(event, symbol): samples}."""
+        """Parses `perf script -F event,ip,sym`: {(event, symbol): samples}."""
         found = Counter()
         for line in self.out.splitlines():
             match = re.match(r"\s*(\d+)\s+(\S+?):\s+[0-9a-f]+ (.*)", line)
@@ -71,12 +71,12 @@ class Done:
 
 
 class Boot:
-    """Commands for one boot of the machine, and what to make of them afterwards."""
+    """The commands of one boot, and the functions that judge their output afterwards."""
 
     def __init__(self, table, folder):
         self.table = table
         self.folder = folder
-        self.names = []  # of commands: what they leave is called by them
+        self.names = []  # prefixes of the commands' output files
         self.commands = []
         self.judges = []
 
@@ -91,17 +91,17 @@ class Boot:
         self.judges.append((function, names))
 
     def both(self, ours, theirs, function):
-        """function(of the profiler, of perf)"""
+        """Runs a command with both programs; `function` gets the results (profiler, perf)."""
         self.judge(function, self.command(f"{PROFILER} {ours}"), self.command(f"perf {theirs}"))
 
     def run(self, machine, environment):
-        """Boots the machine, and compares."""
+        """Boots the machine, and judges the results."""
         script = os.path.join(self.folder, "commands.sh")
         with open(script, "w") as file:
             file.write("\n".join([PREPARE] + self.commands) + "\n")
         out = os.path.join(self.folder, "out")
-        # On a busy host the emulator has been seen to end early, without a word, or to leave half of what was to come
-        # out of it.
+        # On a busy host the emulator sometimes ends early without a message, or returns only half
+        # of the output.
         for _ in range(2):
             subprocess.run([machine, "run", self.folder, "sh /t/commands.sh"], env={**os.environ, **environment})
             missing = [name for name in self.names if not Done(out, name).status]

@@ -1,12 +1,11 @@
-// Call chains of C, to be recorded in the machine. The functions are named after what they are to
-// the chain.
+// Call chains of C, to be recorded in the machine. Functions are named after their role.
 //
 //   chains recursion N    N times Work in the ninth frame of Descend
 //   chains sort N         N times qsort, whose callback is Compare
-//   chains signals N      N signals, in whose Handler is Work
+//   chains signals N      N signals; Handler calls Work
 //   chains leaves N       N times Leaf, which has no frame, called by Caller
-//   chains vectors N      N times Work, called by a function that keeps vectors of SVE on its
-//   stack; 77: there is no SVE
+//   chains vectors N      N times Work, called by a function that keeps SVE vectors on its stack;
+//                         exits with 77 if there is no SVE
 
 #include <signal.h>
 #include <stdint.h>
@@ -27,7 +26,7 @@ FUNCTION uint64_t Leaf(uint64_t rounds) {
   return x;
 }
 
-// Has a frame, and the caller of a leaf.
+// Has a frame, and calls a leaf.
 FUNCTION void Caller(uint64_t rounds) {
   sink = Leaf(rounds);
   sink = Leaf(rounds / 2);
@@ -45,7 +44,7 @@ FUNCTION uint64_t Descend(int depth) {
     Work(20000);
     return 1;
   }
-  // The compiler would make a loop of a mere sum.
+  // The compiler would turn a mere sum into a loop.
   uint64_t inner = Descend(depth - 1);
   __asm__ volatile("" : "+r"(inner));
   return inner + (uint64_t)depth;
@@ -78,7 +77,7 @@ FUNCTION void Interrupted(void) {
 
 #ifdef __ARM_FEATURE_SVE
 #include <arm_sve.h>
-// Whoever is called with vectors has to keep z8 … z23, and so has room for vectors on its stack.
+// A callee with vector arguments must preserve z8 … z23, so it reserves vectors on its stack.
 FUNCTION svuint64_t KeepsVectors(svuint64_t values) {
   Work(20000);
   return svadd_u64_x(svptrue_b64(), values, svdup_u64(1));

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the profiler and perf side by side in the machine with a PMU, and compares what they count, sample and unwind.
+"""Runs the profiler and perf side by side in the machine with a PMU, and compares counts, samples and unwinding.
 
     compare.py MACHINE FOLDER HOST [KEEP]
 
-FOLDER has the AArch64 programs: profiler, workload, counter_test and those of compare_chains.py. HOST is the profiler of
-this machine. The machine is booted twice: once with time that follows the instructions, where counts repeat to the last
-digit, and once in real time with two CPUs, which have all that architecture has: pointer authentication, and vectors of
-SVE. All commands of a boot run in one go, each with files of its own, and are compared when the machine is off. With
-KEEP, these files stay there. Prints a line a comparison; exit status 1 where one failed.
+FOLDER contains the AArch64 programs: profiler, workload, counter_test and those of compare_chains.py. HOST is the
+profiler of this machine. The machine is booted twice. In the first boot time follows the instructions, and counts
+repeat to the last digit. The second boot has real time and two CPUs with all features of the architecture: pointer
+authentication, and SVE vectors. All commands of a boot run at once, each with its own files, and are compared when the
+machine is off. With KEEP these files are kept there. Prints a line per comparison; exit status 1 if one failed.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""Call chains recorded in the machine: whether they are whole and lead where they must, whether perf reads the same from
-the recordings, and whether this machine reports of them what that one did."""
+"""Checks call chains that were recorded in the machine: they must be whole and lead to the right callers, perf must read
+the same chains, and this machine must report the same as that one."""
 
 import os
 import re
@@ -7,21 +7,23 @@ import subprocess
 
 from boot import PROFILER
 
-# In percent. As many may lead elsewhere than they must.
+# Smallest percentage of whole chains. The rest may lead elsewhere.
 WHOLE = 98
-# Of the some hundred samples that the emulator takes when its time is real, a dozen may be cut; of programs without call
-# frame information more, since one instruction in thirty says too little of its frame.
+# With real time, the emulator takes only some hundred samples, of which a dozen may be cut.
+# Programs without call frame information may have more cut chains: one instruction in thirty says
+# too little of its frame.
 WHOLE_OF_FEW, WHOLE_BARE, FEW = 90, 82, 1000
 ASTRAY = 100 - WHOLE
-# As fast as the emulator is on two busy CPUs. Fewer, and a single one would decide.
+# The emulator's rate on two busy CPUs. With fewer samples, a single one would decide.
 FEWEST_SAMPLES = 100
 
-# As much of the stack as these programs use, and rings that hold some thousand samples: in an emulator the recorder may
-# wait for long until it runs, and what is lost may be where a library was mapped.
+# Copies as much of the stack as these programs use. Rings hold some thousand samples, because an
+# emulated recorder may wait long to run, and lost records may include a library's mapping.
 UNWOUND = "--call-graph dwarf,16384 -m 32M"
 
 WORK = "Work;Caller;Leaf"
-# What each program has below a function: {program: [(arguments, function, what every stack with it has)]}.
+# Expected callees of a function: {program: [(arguments, function, pattern of every stack with
+# it)]}.
 C = [
     ("recursion 1000", "Leaf", f";main;(Descend;){{9}}{WORK}"),
     ("sort 100", "Leaf", ";main;Sort;.*;Compare;Leaf"),
@@ -33,8 +35,8 @@ VECTORS = [("vectors 2000", "Leaf", f";main;(Vectors;)?KeepsVectors;{WORK}")]
 
 
 def samples(text):
-    """(event, addresses) of each sample, as `script -F event,ip` prints them. perf 6.1 prints user addresses relative to
-    their image, so of them only the place in a page counts."""
+    """Returns (event, addresses) of each sample from `script -F event,ip`. perf 6.1 prints user addresses relative to
+    their image, so only their offset within the page is kept."""
     found = []
     for line in text.splitlines():
         if line.startswith((" ", "\t")) and found and re.fullmatch(r"\s*[0-9a-f]+\s*", line):
@@ -46,13 +48,13 @@ def samples(text):
 
 
 def weight(folded):
-    """Of a line of folded stacks."""
+    """Returns the weight of a line of folded stacks."""
     return int(folded.rsplit(" ", 1)[1])
 
 
 def whole_chains(text):
-    """The share of chains that are whole, by number, in percent, and how many there are. By weight some dozen samples
-    of each event would decide."""
+    """Returns the percentage of whole chains by number, and the number of chains. By weight, a dozen samples of each
+    event would decide."""
     line = re.match(r"# Call chains: .* are whole.*", text)
     count = line and re.search(r"% of (\d+) are whole|; (\d+) chains", line[0])
     if not count:
@@ -63,7 +65,7 @@ def whole_chains(text):
 
 
 class Chains:
-    """The recordings of one boot, which `host`, the profiler of this machine, reports of as well."""
+    """The recordings of one boot. `host`, the profiler of this machine, also reports them."""
 
     def __init__(self, boot, host, events):
         self.boot = boot
@@ -117,7 +119,7 @@ class Chains:
 
 
 def without_pointer_authentication(boot, host):
-    """On a CPU that has none, nor vectors of SVE."""
+    """Runs the comparisons on a CPU without pointer authentication and SVE."""
     chains = Chains(boot, host, "cycles,instructions,cpu-clock")
     chains.record_all("/t/chains", C)
     chains.record_all("/t/exceptions", EXCEPTIONS)
@@ -125,14 +127,15 @@ def without_pointer_authentication(boot, host):
 
 
 def with_pointer_authentication(boot, host):
-    """On one that has it, where return addresses on the stack are signed, and vectors."""
+    """Runs the comparisons on a CPU with SVE, and with pointer authentication: return addresses on the stack are
+    signed."""
     chains = Chains(boot, host, "cycles,cpu-clock")
     chains.record_all("/t/chains_signed", C)
     chains.record_all("/t/exceptions_signed", EXCEPTIONS)
     chains.record_all("/t/vectors", VECTORS)
-    # Without call frame information and frame pointers: by the instructions.
+    # Unwinds by the instructions, without call frame information and frame pointers.
     chains.record_all("/t/chains_bare", C)
     chains.record_all("/t/chains_bare_signed", C)
     chains.record("/t/chains_signed", "recursion 700", options="--call-graph fp")
-    # Rust, as Debian compiles it, which uses more of the stack.
+    # A Rust program as Debian compiles it, which uses more of the stack.
     chains.record("/usr/bin/rg", "-c --text -uuu '[a-f]+[0-9]x' /usr/bin", options="--call-graph dwarf,65528 -m 64M")

@@ -1,4 +1,4 @@
-"""The profiler and perf side by side in the machine with a PMU: what they count and sample."""
+"""Compares counts and samples of the profiler with perf's in the machine with a PMU."""
 
 import os
 import re
@@ -8,10 +8,10 @@ from boot import PERF_RECORD, PROFILER, WORKLOAD, Boot
 
 
 class CountBoot(Boot):
-    """The kinds of comparison."""
+    """A boot with the kinds of comparison that counting needs."""
 
     def stat(self, events, work, within=0.0):
-        """Counts of all these events; `events` are options."""
+        """Compares the counts of all events in the options `events`."""
 
         def compare(ours, theirs):
             mine = ours.counts()
@@ -24,7 +24,7 @@ class CountBoot(Boot):
         self.both(f"stat -x, {events} -- {WORKLOAD} {work}", f"stat -x, {events} {WORKLOAD} {work}", compare)
 
     def record(self, options, work, within=0.0, share_of=None):
-        """Samples of each event and, of all of them, the share in a function; perf reads both files."""
+        """Compares the samples of each event and, over all events, the share of a function. perf reads both files."""
         listed = "-F event,ip,sym 2>/dev/null | sed 's/: *[0-9a-f]* /: 0 /' | sort | uniq -c"
         name = f"/tmp/{len(self.commands)}"
         manner = "" if re.fullmatch(r"(-e [^ ']+ ?)+", options) else f"{options}: "
@@ -36,7 +36,7 @@ class CountBoot(Boot):
         def compare(ours, theirs):
             mine, yours = ours.samples_by_event(), theirs.samples_by_event()
             if len(yours) == 1:
-                # An event alone may be called by another name.
+                # A single event may have another name.
                 mine = {event: sum(mine.values()) for event in yours}
             if not yours:
                 self.table.add(f"record {options}: samples of perf's", 0, "some")
@@ -49,7 +49,7 @@ class CountBoot(Boot):
         self.judge(compare, *(self.command(line) for line in lines))
 
     def refused(self, options):
-        """Not supported here: the profiler says so in one line, and fails as perf does."""
+        """Checks that the profiler refuses an unsupported event in one line, and fails as perf does."""
 
         def compare(ours, theirs):
             said = len(ours.err.splitlines())
@@ -83,37 +83,39 @@ def file_offset(program, address):
 
 
 def exact_boot(boot):
-    """Time follows the instructions."""
+    """Returns the boot in which time follows the instructions."""
     table = boot.table
     program = os.path.join(boot.folder, "workload")
     address = symbols(program)
 
-    # User-mode counts are the same to the last digit. With the kernel's part they are not: what it does depends on
-    # who opened the events, however long the program runs, so a long one tells less of it.
+    # User-mode counts are equal to the last digit. Counts with the kernel's part are not, because
+    # the kernel's work depends on the program that opened the events; a longer run reduces the
+    # difference.
     for events in ("-e cycles:u", "-e instructions:u", "-e r11:u -e r8:u", "-e armv8_pmuv3/cpu_cycles/u",
                    "-e armv8_pmuv3/inst_retired/u", "-e '{cycles,instructions}:u'"):
         boot.stat(events, "loop 5000000")
     boot.stat("-e cycles -e instructions", "loop 60000000", within=0.01)
     boot.stat("-e page-faults:u", "pages 200")
-    # With one that is supported, as perf 7 says nothing of the others where there is none.
+    # Includes a supported event, because perf 7 prints nothing about the others without one.
     boot.stat("-e instructions:u -e branches -e branch-misses -e cache-misses -e L1-dcache-loads", "loop 1")
 
     def lengths(shorter, longer):
         counts = [int(done.counts()[0][1]) for done in (shorter, longer)]
         table.add("stat instructions:u, of a loop's 12000000", counts[1] - counts[0], 12000000)
 
-    # Both numbers have as many digits, which the program reads.
+    # Both numbers have the same count of digits, because the program parses them.
     boot.judge(lengths, *(boot.command(f"{PROFILER} stat -x, -e instructions:u -- {WORKLOAD} loop {rounds}")
                           for rounds in (3000000, 9000000)))
 
-    # Ten events of one kind on seven counters: each is scaled up to what one that is always there counts.
+    # Ten events of one kind on seven counters: each is scaled up to the count of an event that is
+    # always scheduled.
     def shared(ours, theirs):
         mine, yours = ours.counts(), theirs.counts()
         table.add("stat, ten events on seven counters: events", len(mine), len(yours))
         for i, (event, value, percent) in enumerate(mine[:10]):
             table.add(f"stat, ten events on seven counters: {event} no. {i + 1}", value, 400000000, 0.01)
         average = [round(sum(float(row[2]) for row in rows) / max(len(rows), 1), 2) for rows in (mine, yours)]
-        # Which events a run ends with is chance: a turn is one of some hundred.
+        # The last events scheduled are random; a turn is one of some hundred.
         table.add("stat, ten events on seven counters: % of the time", *average, 0.02)
 
     ten = " ".join(["-e r8:u"] * 10)
@@ -139,11 +141,11 @@ def exact_boot(boot):
                          ("-e probes:nap -e probes:rested -e syscalls:sys_enter_clock_nanosleep", "naps 20")):
         boot.stat(events, work)
         boot.record(events, work)
-    # Whoever waits for the program may take its CPU from it, once or twice.
+    # A process that waits for the program may take its CPU, once or twice.
     boot.stat("-e context-switches -e sched:sched_switch", "naps 200", within=0.01)
     boot.record("-e sched:sched_switch", "naps 200", within=0.01)
 
-    # perf has no name for a probe that nobody defined before; the number of calls is known.
+    # perf has no name for a probe that was not defined before. The number of calls is known.
     for event, work, expected in ((f"{WORKLOAD}:Probed", "calls 50", 50), ("kprobe:do_nanosleep", "naps 20", 20)):
 
         def own_probes(done, work=work, expected=expected):
@@ -153,7 +155,7 @@ def exact_boot(boot):
 
         boot.judge(own_probes, boot.command(f"{PROFILER} stat -x, --force -e {event} -e {event}%return -- {WORKLOAD} {work}"))
 
-    # Reports, of each one's own recording.
+    # Reports of each program's own recording.
     def reports(ours, theirs):
         shares = [re.search(r"([0-9.]+)%.*\bHeavy\b", done.out) for done in (ours, theirs)]
         table.add("report: % in Heavy", *(match[1] if match else "none" for match in shares), 0.01)
@@ -168,7 +170,7 @@ def exact_boot(boot):
     for options in ("-e branches", "-e L1-dcache-loads", "-e LLC-load-misses", "-e cycles -b"):
         boot.refused(options)
 
-    # The counter that programs may read themselves (ringbuf/counter.h) has tests of its own.
+    # Counters that programs read themselves (ringbuf/counter.h) have tests of their own.
     def counter_tests(done):
         table.add("ringbuf/counter.h: exit status of its tests", done.status, 0)
         table.add("ringbuf/counter.h: tests that were skipped", done.out.count("[  SKIPPED ] Counter"), 0)
@@ -177,10 +179,11 @@ def exact_boot(boot):
 
 
 def real_time_boot(boot):
-    """Two CPUs; how long anything takes is chance."""
+    """Returns the boot with two CPUs and real time, in which durations are random."""
     table = boot.table
 
-    # All CPUs: how fast the cycles come. In a group, as both have to begin and end at one time.
+    # The rate of cycles on all CPUs. In a group, because both events have to begin and end
+    # together.
     def frequency(ours, theirs):
         rates = []
         for done in (ours, theirs):

@@ -1,5 +1,5 @@
-// exceptions N: N exceptions that are thrown nine frames deep and caught in Catch, which also
-// computes in Work.
+// exceptions N: throws N exceptions nine frames deep and catches them in Catch, which also computes
+// in Work.
 
 #include <cstdint>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 extern "C" {
 
 volatile uint64_t sink;
-// So many that a tenth of the time is there: throwing takes long.
+// Takes a tenth of the time in Work, because throwing takes long.
 constexpr uint64_t kRounds = 5000;
 
 [[gnu::noinline, gnu::noclone]] void Work(uint64_t rounds) {
@@ -18,7 +18,7 @@ constexpr uint64_t kRounds = 5000;
   sink = sink + x;
 }
 
-// Has something to be destroyed, so each frame is landed in.
+// Has a destructor to run, so that unwinding enters each frame.
 [[gnu::noinline, gnu::noclone]] uint64_t Throw(int depth) {
   const std::string kept(static_cast<size_t>(40 + depth), 'x');
   if (depth == 0) {

@@ -1,6 +1,6 @@
-// What is counted and sampled in the machine: work of which everything is known beforehand.
+// Work with known counts, to be counted and sampled in the machine:
 //
-//   workload loop N       2·N instructions in Loop, besides those of the program's start
+//   workload loop N       2·N instructions in Loop, in addition to the program's start
 //   workload shares N     3·N rounds in Heavy, N in Light
 //   workload calls N      N calls of Probed, each of which writes `watched` once
 //   workload pages N      N pages written for the first time
@@ -16,10 +16,10 @@
 
 extern "C" {
 
-// A breakpoint's.
+// Watched by a breakpoint.
 volatile int watched;
 
-// Without the frame that a compiler would put around it: two instructions a round and the return.
+// Naked: two instructions per round and the return, without a compiler's frame.
 __attribute__((noinline, noclone)) void Loop(uint64_t rounds) {
 #if defined(__aarch64__)
   asm volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(rounds) : : "cc");
@@ -30,7 +30,7 @@ __attribute__((noinline, noclone)) void Loop(uint64_t rounds) {
 #endif
 }
 
-// Different from each other, or the compiler makes one of both.
+// Differs from Light, because the compiler would merge equal functions.
 __attribute__((noinline, noclone)) uint64_t Heavy(uint64_t rounds) {
   volatile uint64_t x = 1;
   for (uint64_t i = 0; i < rounds; ++i) x = x * 3;
@@ -54,7 +54,7 @@ __attribute__((noinline, noclone)) int Probed(int value) {
 namespace {
 
 void Shares(uint64_t rounds) {
-  // In turns, so that both are met at any time.
+  // Alternates, so that samples at any time find both.
   for (int i = 0; i < 10; ++i) {
     Heavy(3 * rounds / 10);
     Light(rounds / 10);

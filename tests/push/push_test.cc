@@ -1,5 +1,5 @@
-// `profiler push` as people start it. What is in a request is tested where it is made
-// (src/fleet/push); here it counts how many there are, and which.
+// Runs `profiler push` as a user runs it. Contents of requests are tested in src/fleet/push; this
+// test counts the requests.
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ class PushTest : public testing::Test {
     fs::create_directories(folder_);
   }
 
-  // Windows of 6 samples each.
+  // Adds windows of 6 samples each.
   void AddSegments(int first, int count) const {
     auto spool = fleet::SegmentSpool::Open(spool_, {});
     ASSERT_TRUE(spool.ok()) << spool.status();
@@ -92,7 +92,7 @@ TEST_F(PushTest, SendsNoMoreAtOnceThanItIsToldTo) {
   const Finished pushed = Push({"--to", "otlp+" + server.url(), "--batch-size", "1B"});
   EXPECT_EQ(pushed.exit_code, 0) << pushed.err;
   EXPECT_THAT(pushed.err, HasSubstr("18 samples in 3 segments"));
-  EXPECT_EQ(server.received().size(), 3u);  // a segment is not taken apart
+  EXPECT_EQ(server.received().size(), 3u);  // a segment is not split
 }
 
 TEST_F(PushTest, SendsToSeveralServersEachOnItsOwn) {
@@ -104,7 +104,7 @@ TEST_F(PushTest, SendsToSeveralServersEachOnItsOwn) {
             "otlp+" + broken.url(), "--tries", "1"});
   EXPECT_EQ(pushed.exit_code, 1);
   EXPECT_EQ(otlp.received().size(), 1u);
-  EXPECT_EQ(pyroscope.received().size(), 4u);  // two windows with two services
+  EXPECT_EQ(pyroscope.received().size(), 4u);  // two windows with two services each
   EXPECT_THAT(pushed.err, HasSubstr("HTTP 503"));
   EXPECT_THAT(pushed.err, HasSubstr("given up after 1 tries"));
   EXPECT_THAT(pushed.err, HasSubstr(", 2 not sent yet ]"));
@@ -157,7 +157,8 @@ TEST_F(PushTest, SaysInOneLineWhatIsWrong) {
   EXPECT_THAT(missing.err, HasSubstr("/none: No such file"));
 }
 
-// A server that notes each batch by its bytes, and has the first ones wait for the test.
+// A server that notes each batch by its bytes, and delays the answers to the first ones until the
+// test continues.
 class Notebook {
  public:
   ServerAnswer operator()(const ReceivedRequest& request) {
@@ -171,7 +172,7 @@ class Notebook {
     std::unique_lock lock(mutex_);
     arrived_.wait(lock, [&] { return bodies_.size() >= number; });
   }
-  // The first so many are not answered.
+  // Sets the number of first requests that get no answer.
   void IsDeadly(size_t requests) { deadly_ = requests; }
   std::vector<std::string> bodies() {
     const std::lock_guard lock(mutex_);

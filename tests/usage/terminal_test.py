@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""terminal_test.py PROFILER: types into bash, zsh and fish on a terminal, presses TAB and looks at what is there then.
-terminal_test.py --installed: the same with the completions that are installed on this machine, where shells look for them.
+"""terminal_test.py PROFILER: types into bash, zsh and fish on a terminal, presses TAB and checks the completion.
+terminal_test.py --installed: the same with the installed completions of this machine.
 """
 
 import os
@@ -14,12 +14,12 @@ import time
 
 LIMIT = 60.0  # seconds, for a shell that hangs
 
-# Colours, and steps of the cursor.
+# Colours and cursor movements.
 CONTROL = re.compile("\r|\x1b(\\[[0-9;?]*[A-Za-z]|\\(B|\\][^\x07]*\x07)")
 
 
 class Terminal:
-    """A shell on a terminal of its own."""
+    """A shell on its own terminal."""
 
     def __init__(self, arguments, environment):
         self.seen = ""
@@ -32,7 +32,7 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def wait_for(self, text):
-        """Whether it appears."""
+        """Returns True if the text appears in time."""
         end = time.monotonic() + LIMIT
         while text not in self.seen and text not in CONTROL.sub("", self.seen):
             left = end - time.monotonic()
@@ -40,7 +40,7 @@ class Terminal:
                 return False
             try:
                 self.seen += os.read(self.fd, 4096).decode(errors="replace")
-            except OSError:  # it has ended
+            except OSError:  # the shell has ended
                 return False
         return True
 
@@ -50,7 +50,7 @@ class Terminal:
 
 
 def shells(directory):
-    """Of each shell how it is started, and what makes it ready."""
+    """Returns for each shell its command line, and a command that loads the completion."""
     return {
         "bash": (["bash", "--norc", "--noprofile", "-i"],
                  "source <(profiler completion bash)"),
@@ -69,7 +69,7 @@ def shells_with_installed():
     }
 
 
-# What is typed before TAB, and what the line then holds or the shell lists.
+# Text typed before TAB, and the expected line or list.
 TYPED = [
     ("profiler record --call", "--call-graph"),
     ("profiler rec", "profiler record"),
@@ -93,7 +93,7 @@ def main():
                 continue
             for typed, wanted in TYPED:
                 terminal = Terminal(arguments, environment)
-                # The mark is put together, so that the line that is typed does not show it.
+                # The mark is split, so that the echoed command does not contain it.
                 terminal.type(setup + "; echo rea''dy\n")
                 if not terminal.wait_for("ready\r"):
                     print(f"FAILED: {name} was not ready: {terminal.seen!r}")

@@ -1,5 +1,5 @@
 #!/bin/bash
-# usage_test.sh PROFILER: completions and manual pages as shells and man(1) see them.
+# usage_test.sh PROFILER: checks completions and manual pages with the shells and man(1).
 set -u
 profiler=$(realpath "$1")
 failed=0
@@ -10,7 +10,7 @@ fail() {
   failed=1
 }
 
-# complete_words WORD…: what bash offers for the last word, a line each.
+# complete_words WORD…: prints bash's completions of the last word, one per line.
 complete_words() {
   COMP_WORDS=("$@")
   COMP_CWORD=$(($# - 1))
@@ -18,7 +18,7 @@ complete_words() {
   printf '%s\n' "${COMPREPLY[@]-}"
 }
 
-# offers 'words with the last one unfinished' 'what is to be among the offers' …
+# offers 'words with the last one unfinished' EXPECTED…: fails if a completion is missing.
 offers() {
   local line=$1 offered wanted
   shift
@@ -37,7 +37,7 @@ offers_nothing_like() {
 }
 
 source <("$profiler" completion bash) || fail "bash does not understand its completion"
-compopt() { :; } # bash calls the function while it completes; here nobody completes
+compopt() { :; } # bash calls compopt only during completion
 unset -f _command_offset
 
 cd "$(mktemp -d)" || exit 1
@@ -61,12 +61,12 @@ offers 'profiler open rec' recording.data
 offers 'profiler convert rec' recording.data
 offers 'profiler report --symfs fol' folder
 offers 'profiler completion --he' --help
-# The words of the program that is run are its own.
+# The words after a recorded program belong to that program.
 offers_nothing_like 'profiler record bash --call' --call-graph
 offers_nothing_like 'profiler record -F' --call-graph
 offers_nothing_like 'profiler report --call' --call-graph-of-others
 
-# try PROGRAM …: runs it on standard input, and fails where it says or returns something.
+# try PROGRAM …: runs it on standard input, and fails if it prints something or exits with an error.
 try() {
   local said
   if ! command -v "$1" > /dev/null; then

@@ -1,19 +1,20 @@
-# Debian's packages for AArch64, downloaded and unpacked into directories. Read by the scripts here and by tests/pmu_machine.
+# Downloads Debian's packages for AArch64 and unpacks them into directories. Sourced by the scripts here and by
+# tests/pmu_machine.
 #
-# apt gets lists, a cache and a status of its own, which know that one architecture: with `dpkg --add-architecture` a
-# package of the other architecture can displace one of this machine's. Takes no right.
+# apt gets separate lists, cache and status, which contain only that architecture. `dpkg --add-architecture` could let a
+# package of the other architecture replace one of this machine. Needs no rights.
 # shellcheck shell=bash
 
 arm64_cache=${XDG_CACHE_HOME:-$HOME/.cache}/profiler-arm64
 
-# Waits until no other run changes what is in the cache; until this one ends, others wait.
+# Waits until no other run changes the cache. Until this run ends, others wait.
 lock_arm64_cache() {
   mkdir -p "$arm64_cache"
   exec {arm64_lock}>"$arm64_cache/lock"
   flock "$arm64_lock"
 }
 
-# Makes the state that apt is to use instead of the system's, and loads its lists, once a run.
+# Makes the state that apt uses instead of the system's, and loads its lists, once per run.
 prepare_arm64_apt() {
   [[ ${APT_CONFIG:-} != "$arm64_cache/apt/apt.conf" ]] || return 0
   local state=$arm64_cache/apt
@@ -33,21 +34,22 @@ EOF
   apt-get -qq update
 }
 
-# with_version PACKAGE BEGINNING: of the packages that one without a version in its name stands for, the one whose name
-# begins like that, a regular expression; nothing where there is no such package.
+# with_version PACKAGE BEGINNING: prints the dependency of an unversioned package whose name begins
+# with BEGINNING, a regular expression; nothing if there is none.
 with_version() {
   { apt-cache depends "$1" 2>/dev/null || true; } |
     awk -v beginning="^$2" '$1 == "Depends:" && $2 ~ beginning { print $2; exit }'
 }
 
-# unpack_file FILE.deb DIR [TAR OPTION…]: what the package has in /lib is in /usr/lib where DIR's lib leads there.
+# unpack_file FILE.deb DIR [TAR OPTION…]: unpacks a package. Files of /lib go to /usr/lib if DIR/lib
+# is a link there.
 unpack_file() {
   dpkg-deb --fsys-tarfile "$1" |
     tar -x -C "$2" --keep-directory-symlink --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' \
       --exclude='./usr/share/locale/*' "${@:3}"
 }
 
-# Where packages lie until they are unpacked. What an earlier run left there is gone.
+# Prints the empty folder for packages to be unpacked. Removes files of earlier runs.
 emptied_folder() {
   local folder=$arm64_cache/downloaded
   rm -rf "$folder"
@@ -55,7 +57,7 @@ emptied_folder() {
   echo "$folder"
 }
 
-# unpack_packages DIR PACKAGE… -- [TAR OPTION…]: these, and all that they depend on.
+# unpack_packages DIR PACKAGE… -- [TAR OPTION…]: unpacks packages and all their dependencies.
 unpack_packages() {
   local directory=$1 archives file
   local -a packages=()
@@ -69,7 +71,7 @@ unpack_packages() {
   rm -rf "$archives"
 }
 
-# unpack_alone DIR PACKAGE [TAR OPTION…]: without what it depends on.
+# unpack_alone DIR PACKAGE [TAR OPTION…]: unpacks a package without its dependencies.
 unpack_alone() {
   local archives
   archives=$(emptied_folder)

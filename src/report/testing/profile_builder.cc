@@ -143,7 +143,7 @@ ThreadId ProfileBuilder::ThreadNamed(std::string_view comm) {
   return it->second;
 }
 
-// The name that was given last is the thread's last. A process whose leader is not there goes by
+// Sets the last name of the thread to the latest one. A process without its leader is named after
 // the last name of each of its threads.
 void ProfileBuilder::NameThreads(const profile::Thread& named) {
   const uint32_t pid = named.pid, tid = named.tid;

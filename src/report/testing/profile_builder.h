@@ -1,4 +1,4 @@
-// Makes small profiles by hand, for tests of what reads them.
+// Builds small profiles by hand, for tests of their readers.
 //
 //   ProfileBuilder b;
 //   b.Sample("worker", {"main@app", "parse@app", "read@libc.so.6"}, 3);
@@ -9,11 +9,11 @@
 //   name+0x10@dso      … and 16 bytes into it
 //   inner<outer@dso    `inner` inlined into `outer`; more of them: innermost first
 //   0x1234@dso         an address without a name; 0x1234 is its runtime address
-//   0x1234             … where nothing was mapped
-//   [cut: reason]      in the place of the outermost callers: the chain is cut
-// and chains are written from the outermost caller to the interrupted function. DSOs that start
-// with
-// '[k' are the kernel's. Symbols get addresses in order of appearance: 0x1000, 0x2000, …
+//   0x1234             … without a mapping
+//   [cut: reason]      instead of the outermost callers: the chain is cut
+//
+// Chains are written from the outermost caller to the interrupted function. DSOs that start with
+// '[k' belong to the kernel. Symbols get addresses in order of appearance: 0x1000, 0x2000, …
 
 #pragma once
 
@@ -28,41 +28,42 @@
 
 namespace profiler::report {
 
+// A builder of a profile.
 class ProfileBuilder {
  public:
   ProfileBuilder();
 
-  // Samples from now on are of this event (made when it is new), thread, cpu time, and of so
-  // many threads that ran.
+  // Set the event (added if it is new), thread, CPU, time in ns, and number of running threads of
+  // all following samples.
   ProfileBuilder& Event(std::string_view name);
   ProfileBuilder& Thread(uint32_t pid, uint32_t tid);
   ProfileBuilder& Cpu(uint32_t cpu);
   ProfileBuilder& Time(uint64_t ns);
   ProfileBuilder& Parallelism(uint32_t threads);
-  // The profile has the order of the samples from now on, which are of the CPU.
+  // From now on the profile has the order of the samples, as of one CPU.
   ProfileBuilder& InOrder();
 
-  // Samples from now on stand for so many each, as others are missing in gaps of so many. For
-  // order.
+  // Lets each following sample stand for `weight` samples, because others are missing in gaps of
+  // `gap` samples. Only with InOrder().
   ProfileBuilder& StandingFor(float weight, float gap);
 
-  // `count` samples of `period` each.
+  // Adds `count` samples of `period` each.
   ProfileBuilder& Sample(std::string_view comm, const std::vector<std::string>& chain,
                          uint64_t count = 1, uint64_t period = 1'000'000);
 
-  // A branch that was taken `count` times, of a sample with a branch stack.
+  // Adds a branch that was taken `count` times, from a sample with a branch stack.
   ProfileBuilder& Branch(std::string_view comm, const std::string& from, const std::string& to,
                          uint64_t count = 1, uint16_t cycles = 0,
                          profile::BranchOutcome outcome = profile::BranchOutcome::kPredicted);
 
-  // Runtime address minus file offset of the frames made from now on. 0 at first.
+  // Sets runtime address minus file offset of the following frames; 0 at first.
   ProfileBuilder& LoadedAt(uint64_t bias);
 
-  // The images' own addresses minus file offsets of the frames made from now on. 0 at first.
+  // Sets image address minus file offset of the following frames; 0 at first.
   ProfileBuilder& LinkedAt(uint64_t bias);
 
   profile::Profile& profile() { return profile_; }
-  // A row of the profile, as of one sample.
+  // Returns a row of the profile as one sample.
   profile::SampleRow sample(size_t row) const {
     return {profile_.rows[row], profile_.CpuOf(row), profile_.ParallelismOf(row), times_[row],
             true};

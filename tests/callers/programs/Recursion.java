@@ -1,5 +1,5 @@
-// Recursion DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, from the same
-// place of the stack.
+// Recursion DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, at the same
+// stack position.
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -49,7 +49,7 @@ public class Recursion {
     sink++;
   }
 
-  // As often as it takes to be compiled by the last compiler.
+  // Repeats calls until the last compiler (C2) has compiled them.
   static void calibrate(int depth) {
     final int calls = 20000;
     for (int i = 0; i < calls / depth + 100; i++) {

@@ -1,5 +1,5 @@
-// Spends a given CPU time, for the C and C++ programs of this folder. FRAME (bytes) is the size of
-// the frames that the callers' common function has.
+// Spends a given CPU time, for the C and C++ programs of this folder. The programs define FRAME,
+// the frame size in bytes of the function that all callers share.
 
 #pragma once
 
@@ -12,19 +12,19 @@
 #else
 #define ALONE __attribute__((noipa, unused))
 #endif
-// Behind a call: keeps it from becoming a jump.
+// Follows a call, so that the compiler does not turn it into a jump.
 #define STAY __asm__ volatile("" ::: "memory")
 
 #ifndef FRAME
 #define FRAME 100
 #endif
-// Registers and the return address take the rest.
+// Registers and the return address take the rest of the frame.
 enum { kPad = FRAME > 48 ? FRAME - 32 : 16 };
 
 static double turns_per_ns;
 
-// Each turn waits for the one before, in registers: the time of a turn depends on nothing that ran
-// before. Loops through memory are faster or slower by what the CPU has predicted of them.
+// Each turn depends on the turn before, and all values stay in registers. So the time of a turn
+// does not depend on earlier code. The speed of loops through memory depends on CPU predictions.
 ALONE static void spin(long turns) {
   unsigned long value = 1;
   for (long i = 0; i < turns; i++) {
@@ -48,7 +48,7 @@ ALONE static void calibrate(void) {
   STAY;
 }
 
-// Short times are counted in turns of a loop, because a clock costs as much.
+// Counts turns of a loop for short times, because reading a clock takes about as long.
 ALONE static void leaf(long ns) {
   const long kShort = 1000000, kBetweenLooks = 20000;
   if (ns < kShort) {
@@ -73,9 +73,10 @@ static void wait_for_recorder(void) {
   fclose(fifo);
 }
 
-// A cycle is four calls of one length in ns: three of alpha, one of beta. So the caller changes
-// every two lengths on average. Lengths are random from cycle to cycle, so that no sampling rate
-// fits them; the first one makes a cycle of 1.5 changes.
+// Returns the length of the next cycle's calls in ns. A cycle is four calls of that length: three
+// of alpha, one of beta. So the caller changes every two lengths on average. Lengths are random
+// from cycle to cycle, so that no sampling rate fits them; the first one makes a cycle of 1.5
+// changes.
 ALONE static long next_length(long changes_every_ns) {
   static __thread unsigned state = 1u << 30;
   const double part = 0.5 + (double)state / 4294967296.0;

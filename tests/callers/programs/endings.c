@@ -1,6 +1,6 @@
-// endings CHANGES_EVERY_NS SECONDS: processes that alpha or beta ends, 3 : 1, all in one function
-// and at one place of the stack: by exit and by exec in turn. What is executed is this program,
-// which then works in after_exec.
+// endings CHANGES_EVERY_NS SECONDS: alpha and beta end processes, 3 : 1, all in one function at one
+// stack position, by exit and by exec in turn. exec starts this program again, which then works in
+// after_exec.
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-// objects HOW DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, from the
-// same place of the stack. HOW: `virtual` calls through two classes in turn, `function` calls
-// through std::function, `exception` throws through all of its frames, `threads` is two threads.
+// objects HOW DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, at the same
+// stack position. HOW: `virtual` calls through two classes in turn, `function` calls through
+// std::function, `exception` throws through all frames, `threads` runs two threads.
 
 #include <array>
 #include <cstring>
@@ -57,7 +57,7 @@ class Odd : public Step {
   }
 };
 
-// Which class it is, the compiler is not to see.
+// Hides the object's class from the compiler.
 ALONE Step& even() {
   static Even step;
   return step;

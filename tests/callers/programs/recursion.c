@@ -1,5 +1,5 @@
-// recursion DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, from the same
-// place of the stack.
+// recursion DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, at the same
+// stack position.
 
 #include "clocked.h"
 

@@ -1,13 +1,13 @@
-// recursion DEPTH CHANGES_EVERY_NS SECONDS HOW: alpha and beta call one recursion, 3 : 1, from the same
-// place of the stack. HOW: `plain`, `closure` through a function that is made anew at each level,
-// `async` after an await.
+// recursion DEPTH CHANGES_EVERY_NS SECONDS HOW: alpha and beta call one recursion, 3 : 1, at the
+// same stack position. HOW: `plain` calls, `closure` calls a function that is created at each
+// level, `async` recurses after an await.
 
 'use strict';
 
 let sink = 1;
 let turnsPerNs = 0;
 
-// In ns; all of the work is in one thread.
+// Returns CPU time in ns; all of the work is in one thread.
 function cpuNow() {
   const usage = process.cpuUsage();
   return (usage.user + usage.system) * 1000;

@@ -1,6 +1,6 @@
-// recursion DEPTH CHANGES_EVERY_NS SECONDS HOW, with frames of the bytes in the environment variable
-// FRAME when compiled: alpha and beta call one recursion, 3 : 1, from the same place of the stack.
-// HOW: `plain` calls, `closure` calls a closure a level, `dyn` calls trait objects.
+// recursion DEPTH CHANGES_EVERY_NS SECONDS HOW: alpha and beta call one recursion, 3 : 1, at the
+// same stack position. The environment variable FRAME sets the size of frames in bytes at compile
+// time. HOW: `plain` calls, `closure` calls a closure per level, `dyn` calls trait objects.
 
 use std::hint::black_box;
 

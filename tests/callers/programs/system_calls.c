@@ -1,5 +1,5 @@
-// system_calls CHANGES_EVERY_NS SECONDS: alpha and beta make the same system calls, 3 : 1, from the
-// same place of the stack. Most samples are in the kernel.
+// system_calls CHANGES_EVERY_NS SECONDS: alpha and beta make the same system calls, 3 : 1, at the
+// same stack position. Most samples are in the kernel.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@ enum { kBytes = 1024 };
 static char buffer[kBytes];
 static int zeros;
 
-// At least one system call a call, whatever `times` is.
+// Makes at least one system call, whatever `times` is.
 ALONE void read_zeros(long times) {
   do {
     if (read(zeros, buffer, kBytes) != kBytes) exit(3);

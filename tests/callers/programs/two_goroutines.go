@@ -1,4 +1,4 @@
-// two_goroutines CHANGES_EVERY_NS SECONDS: two goroutines call one function of C in turn, one with
+// two_goroutines CHANGES_EVERY_NS SECONDS: two goroutines call one C function in turn; one has
 // three times the work of the other.
 
 package main
@@ -58,7 +58,7 @@ func runAlpha(mine, other chan float64) {
 	close(other)
 }
 
-// Both have the same turns of the loop in a cycle, and other ones in the next.
+// Gives both goroutines the same turns of the loop in a cycle, and a new number in the next.
 //
 //go:noinline
 func runBeta(perChange float64, mine, other chan float64, end int64) {

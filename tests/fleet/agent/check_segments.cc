@@ -1,7 +1,7 @@
-// check_segments SPOOL [LEFT]: reads each segment of a spool to its last byte and adds up what is
-// in them; exit code 1 where one is damaged, is there twice, or anything is left half written. With
-// LEFT, what was left half written is counted and is no error: a killed process leaves it, and the
-// next one removes it.
+// check_segments SPOOL [LEFT]: reads every segment of a spool completely and prints the sums. Exits
+// with 1 if a segment is damaged or duplicate, or if a half-written file is left. With LEFT,
+// half-written files are counted and are no error: a killed agent leaves them, and the next agent
+// removes them.
 //
 //   segments 30 samples 29400 lost 0 chains 21000 cut 40 bytes 1234567 named 99.12 rates 49
 
@@ -23,7 +23,7 @@ namespace {
 struct Sums {
   uint64_t segments = 0, samples = 0, lost = 0, chains = 0, cut = 0, bytes = 0, named = 0;
   std::set<double> rates;
-  std::set<std::pair<std::string, UnixTime>> windows;  // by host and begin
+  std::set<std::pair<std::string, UnixTime>> windows;  // (host, begin)
   std::map<std::string, uint64_t> services;            // samples
 };
 

@@ -1,6 +1,6 @@
-"""Two shards of two ClickHouse servers each, and ZooKeeper, on this machine's loopback.
+"""Starts two shards of two ClickHouse servers each, and ZooKeeper, on this machine's loopback interface.
 
-Debian's packages clickhouse-server and zookeeper, run by whoever calls this, with ports and a folder of their own:
+Uses Debian's packages clickhouse-server and zookeeper, run as the caller's user, with their own ports and folder:
 
     FOLDER/zookeeper/      port BASE
     FOLDER/server-0/       shard 1, replica 1: HTTP on BASE + 10, TCP on BASE + 11, between replicas BASE + 12
@@ -61,18 +61,18 @@ USERS = """<?xml version="1.0"?>
 
 
 class Missing(Exception):
-    """What is needed is not installed."""
+    """A required package is not installed."""
 
 
 def check_installed():
-    """Missing where a package is."""
+    """Raises Missing if a package is not installed."""
     for file in ["/usr/sbin/clickhouse-server", "/usr/share/java/zookeeper.jar"]:
         if not Path(file).exists():
             raise Missing(f"{file} is not there; `tools/prepare fleet` installs it")
 
 
 def wait_for(condition, what, seconds=60):
-    """Waits until `condition()` is true."""
+    """Waits until `condition()` is true. Raises TimeoutError after `seconds`."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -81,7 +81,7 @@ def wait_for(condition, what, seconds=60):
 
 
 class Process:
-    """A program in the background, ended with the one that started it."""
+    """A program in the background. It ends with the program that started it."""
 
     def __init__(self, command, log, **options):
         self.command, self.log, self.options = command, log, options
@@ -99,7 +99,8 @@ class Process:
 
 
 class ZooKeeper(Process):
-    """Takes connections when start() is over: a server of 2018 that finds none of it crashes."""
+    """A ZooKeeper that accepts connections when start() returns, because ClickHouse of 2018 crashes if it cannot
+    connect."""
 
     def __init__(self, command, log, port, **options):
         super().__init__(command, log, **options)
@@ -139,7 +140,7 @@ class Server(Process):
                          cwd=self.folder)
 
     def ask(self, statement, database="default", seconds=120, **settings):
-        """The answer's text. RuntimeError with the server's words where it refuses."""
+        """Returns the text of the answer. Raises RuntimeError with the server's message if it refuses."""
         parameters = urllib.parse.urlencode({"database": database, **settings})
         request = urllib.request.Request(f"http://127.0.0.1:{self.http}/?{parameters}", data=statement.encode())
         try:
@@ -159,7 +160,7 @@ class Server(Process):
         wait_for(self.is_ready, f"the server on port {self.http}")
 
     def start_if_crashed(self):
-        """As a service manager would."""
+        """Restarts a crashed server, as a service manager would."""
         if self.running is not None and self.running.poll() is not None:
             self.start()
             return True
@@ -167,13 +168,13 @@ class Server(Process):
 
 
 class Cluster:
-    """All of them. `with Cluster(folder) as cluster:` ends them, too."""
+    """All servers. `with Cluster(folder) as cluster:` also ends them."""
 
     def __init__(self, folder, base=19100, timezone="UTC"):
         self.folder = Path(folder)
         zookeeper = self.folder / "zookeeper"
         zookeeper.mkdir(parents=True)
-        # Not the times that servers in a network would get: a killed server's session ends soon.
+        # Short session times, unlike on real networks, so that a killed server's session ends soon.
         (zookeeper / "zoo.cfg").write_text(f"tickTime=1000\ndataDir={zookeeper}\nclientPort={base}\n"
                                            "clientPortAddress=127.0.0.1\nmaxClientCnxns=0\nadmin.enableServer=false\n"
                                            "minSessionTimeout=2000\nmaxSessionTimeout=10000\n")

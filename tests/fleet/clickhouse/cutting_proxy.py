@@ -1,6 +1,6 @@
-"""A proxy that cuts connections: in the middle of a request, or when all of it was passed on and before the answer is.
+"""A proxy that cuts connections: in the middle of a request, or between a complete request and its answer.
 
-    client ──▶ CuttingProxy ──▶ one of the servers, by chance, that takes connections
+    client ──▶ CuttingProxy ──▶ a random server that accepts connections
 """
 
 import random
@@ -9,7 +9,7 @@ import threading
 
 
 class CuttingProxy:
-    """Listens until it is closed. `cut` of the connections are cut."""
+    """Listens until it is closed. Cuts the share `cut` of the connections."""
 
     def __init__(self, ports, cut, seed=1):
         self.ports, self.cut, self.random = ports, cut, random.Random(seed)
@@ -43,7 +43,8 @@ class CuttingProxy:
             client.close()
             return
         server.settimeout(None)
-        # Bytes of the request, or of the answer, after which nothing more is passed on.
+        # Number of bytes of the request, or of the answer, after which the connection passes
+        # nothing on.
         of_request = of_answer = None
         if self.random.random() < self.cut:
             if self.random.random() < 0.5:

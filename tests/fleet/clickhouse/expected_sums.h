@@ -1,4 +1,4 @@
-// What a server is to say of segments.
+// Computes the sums that a server must return for given segments.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Sums of segments, added up here in a plain way: by name for each window, and then all of them.
+// Sums of segments, computed in a simple way: per name for each window, then over all windows.
 class ExpectedSums {
  public:
   void Add(const Window& window) {
@@ -39,7 +39,8 @@ class ExpectedSums {
     chains_ += window.losses.chains;
   }
 
-  // Sums whose first key begins so, as lines.
+  // Returns one line per sum whose first key is `first`; if that is empty, sums whose first key is
+  // a host.
   std::string Lines(const std::string& first) const {
     std::string text;
     for (const auto& [keys, sum] : sums_) {

@@ -17,8 +17,8 @@ namespace {
 
 constexpr ServerVersion kNewest = {26, 7};
 
-// The statements and what they read. Types that a file of RowBinary has are those of the table
-// without the way in which it stores them.
+// Collects the statements and the files that they read. A RowBinary file's types are those of the
+// table without its storage options.
 class Statements {
  public:
   Statements(std::string folder) : folder_(std::move(folder)) {}
@@ -72,7 +72,7 @@ absl::Status AddOwn(const Batch& batch, Statements& statements) {
   constexpr size_t kAll = 10'000'000;
   const std::vector<FieldName> by = {{.field = Field::kHost, .label = {}},
                                      {.field = Field::kService, .label = {}}};
-  // Conditions that hold of everything, so that each kind of them is read.
+  // Conditions that are always true, so that each kind of condition is tested.
   Selection selection = {.since = 1, .until = 4'000'000'000'000'000'007};
   for (const char* condition : {"host~*", "release~1.*", "rack=", "service!=none", "event!~x_*"}) {
     PROFILER_ASSIGN_OR_RETURN(selection.conditions.emplace_back(), ParseCondition(condition));

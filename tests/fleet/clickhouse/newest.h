@@ -1,4 +1,4 @@
-// Statements for a ClickHouse of today, which newest.mjs runs.
+// Writes statements for the newest ClickHouse, which newest.mjs runs.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace profiler::fleet::clickhouse {
 
-// words: a directory of segments, and a folder that FOLDER/statements.sql, FOLDER/expected and the
-// rows are written to.
+// Writes FOLDER/statements.sql, FOLDER/expected and the rows. `words`: a directory of segments, and
+// FOLDER.
 absl::Status WriteForNewest(const std::vector<std::string>& words);
 
 }  // namespace profiler::fleet::clickhouse

@@ -1,6 +1,6 @@
-// Runs the statements that the profiler sends on a ClickHouse of today, in this process: the npm package chdb.
+// Runs the profiler's statements on the newest ClickHouse, in this process: the npm package chdb.
 //
-//   node newest.mjs STATEMENTS    a file of statements, a line with -- between them; prints what each answers
+//   node newest.mjs STATEMENTS    statements separated by lines with --; prints the answer of each
 import {readFileSync} from 'node:fs';
 import {Session} from 'chdb';
 

@@ -1,9 +1,9 @@
-// What tests/fleet/clickhouse/run does with a server, and with the segments that it is to have:
+// Checks a server against the segments that it must have, for tests/fleet/clickhouse/run:
 //
-//   trial compare SEGMENTS URL DATABASE   fails where the server says another sum
-//   trial time URL DATABASE SECONDS       how long questions about the last of them take
+//   trial compare SEGMENTS URL DATABASE   fails if a sum of the server is wrong
+//   trial time URL DATABASE SECONDS       measures questions about the last SECONDS
 //   trial newest SEGMENTS FOLDER          writes statements for newest.mjs, the rows that they
-//                                         read, and what they are to answer
+//                                         read, and the expected answers
 
 #include <chrono>
 #include <cstdio>
@@ -87,8 +87,8 @@ absl::Status Compare(const Words& words) {
   PROFILER_ASSIGN_OR_RETURN(const std::string total,
                             LinesOf(*source, {.functions = true, .total = true}, {"total"}));
   PROFILER_RETURN_IF_ERROR(Same("functions with their callees", expected.Lines("total"), total));
-  // The stacks themselves, taken apart as the segments were. Of an hour of 500 hosts they need more
-  // memory than a server gives to one question.
+  // Compares the stacks in steps of four minutes. For an hour of 500 hosts at once, they would need
+  // more memory than a server grants one query.
   constexpr UnixTime kAtOnce = 240'000'000'000;
   std::vector<std::string> notes;
   ExpectedSums of_stacks;

@@ -1,4 +1,4 @@
-"""What tests/fleet/clickhouse/run does, once the programs are built."""
+"""The trials of tests/fleet/clickhouse/run, after the programs are built."""
 
 import argparse
 import random
@@ -18,11 +18,11 @@ PUSHERS = 4
 
 
 class Failed(Exception):
-    """A server said something else than the segments."""
+    """A server's answer differs from the segments."""
 
 
 def run(command, **options):
-    """What it prints; Failed where it does not end well."""
+    """Returns the output of a command. Raises Failed if the command fails."""
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           **options)
     if done.returncode != 0:
@@ -46,7 +46,7 @@ class Trial:
         return self.programs / places.get(name, name)
 
     def simulate(self):
-        """A directory of segments for each pusher, and one with all of them."""
+        """Writes a directory of segments for each pusher, and one with all segments."""
         hosts = max(1, self.options.hosts // PUSHERS)
         (self.folder / "all").mkdir()
         for i in range(PUSHERS):
@@ -61,7 +61,7 @@ class Trial:
         return run([self.program("profiler"), "fleet", "init", "--to", f"clickhouse+{url(port)}/{database}", *options])
 
     def pusher(self, number, port, database):
-        # Small batches, so that there are many of them, unless it is to be fast.
+        # Small batches make many of them, except when speed is measured.
         small = [] if self.options.calm else ["--batch-size", "60K"]
         return Process([self.program("profiler"), "push", self.folder / f"part-{number}",
                         "--to", f"clickhouse+{url(port)}/{database}", "--tries", "100", *small],
@@ -72,7 +72,7 @@ class Trial:
             journal.unlink()
 
     def push_all(self, port, database, disturb):
-        """Pushes all parts at once, and `disturb` may kill the pushers and the servers meanwhile. Seconds."""
+        """Pushes all parts at once, while `disturb` may kill pushers and servers. Returns the seconds that it took."""
         begin = time.monotonic()
         pushers = [self.pusher(i, port, database) for i in range(PUSHERS)]
         for pusher in pushers:
@@ -148,9 +148,9 @@ class Disturbance:
 
 
 def wait_for_replicas(cluster):
-    """Until each server has what the others of its shard have, and can write again."""
+    """Waits until each server has all parts of its shard, and can write again."""
     def is_quiet():
-        # Merges may go on all the time; parts to be fetched may not.
+        # Merges may continue; parts to be fetched may not be left.
         fetches = "SELECT count() FROM system.replication_queue WHERE type = 'GET_PART'"
         readonly = "SELECT count() FROM system.replicas WHERE is_readonly OR log_pointer <= log_max_index"
         return all(server.ask(fetches) == "0\n" and server.ask(readonly) == "0\n" for server in cluster.servers)
@@ -159,7 +159,7 @@ def wait_for_replicas(cluster):
 
 
 def check_replicas(cluster):
-    """Both replicas of a shard have the same rows."""
+    """Raises Failed unless both replicas of a shard have the same rows."""
     statement = ("SELECT count(), sum(samples), sum(value), sum(cityHash64(host, ts, stack_hash)) "
                  "FROM fleet.samples_local")
     for servers in [cluster.servers[:2], cluster.servers[2:]]:
@@ -248,7 +248,7 @@ def alone(trial, cluster):
 
 
 def newest(trial):
-    """The same statements on a ClickHouse of today, where the npm package chdb is installed."""
+    """Runs the same statements on the newest ClickHouse, if the npm package chdb is installed."""
     print("a ClickHouse of today, in one process", flush=True)
     if not trial.options.chdb:
         print("  left out: npm install --ignore-scripts chdb, and --chdb FOLDER", flush=True)
@@ -258,7 +258,7 @@ def newest(trial):
     part = trial.folder / "part-0"
     run([trial.program("trial"), "newest", part, folder])
     script = Path(__file__).with_name("newest.mjs")
-    # A script finds packages beside itself alone.
+    # A script finds packages only in its own folder.
     beside = Path(trial.options.chdb).resolve() / "profiler-newest.mjs"
     shutil.copy(script, beside)
     try:
@@ -267,7 +267,7 @@ def newest(trial):
     finally:
         beside.unlink()
     got = sorted(done.stdout.replace("\t", " ").splitlines())
-    # The first key says what kind of sum it is; answers do not.
+    # The first key is the kind of sum, which answers do not contain.
     kinds = ("self ", "total ")
     expected = sorted(line.split(" ", 1)[1] if line.startswith(kinds) else line
                       for line in (folder / "expected").read_text().splitlines())

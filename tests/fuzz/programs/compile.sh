@@ -1,7 +1,8 @@
 #!/bin/sh
-# compile.sh PROGRAM.CC OUT.INC OBJCOPY COMPILER…: writes PROGRAM as each compiler makes it, in each form that debug
-# information has, as initializers of byte arrays. A split unit's sections are put into the program itself, and
-# forms that a compiler or tool of this machine does not know are left out.
+# compile.sh PROGRAM.CC OUT.INC OBJCOPY COMPILER…: compiles PROGRAM with each compiler, in each form
+# of debug information, and writes the files as initializers of byte arrays. A split unit's sections
+# are put into the program itself. Leaves out forms that a compiler or tool of this machine does not
+# support.
 set -eu
 source=$(realpath "$1")
 out=$(realpath -m "$2")
@@ -13,7 +14,7 @@ cd "$work"
 mkdir files
 cp "$source" program.cc
 
-# Small: one segment, and nothing that only a run would need.
+# Keeps files small: one segment, and nothing that only running them would need.
 linking='-shared -nostdlib -Wl,-N,-z,noseparate-code,-z,norelro,--build-id=sha1'
 for compiler in "$@"; do
   name=$(basename "$compiler")

@@ -1,4 +1,4 @@
-// Compiled in many ways to have files with debug information to mutate; small, and never run.
+// Compiled in many ways into small files with debug information to mutate; never run.
 
 struct Number {
   int value;
@@ -20,7 +20,7 @@ extern "C" int Outer(int n) {
   return Both(b, a) + 1;
 }
 
-// Names of one place, of which one is to be chosen, and code that no symbol says the size of.
+// Several names of one address, and code whose size no symbol states.
 extern "C" int OuterAlias(int) __attribute__((alias("Outer")));
 extern "C" int __outer_alias(int) __attribute__((alias("Outer"), weak));
 __asm__(

@@ -1,11 +1,11 @@
-"""The compiler for AArch64, and the directory of libraries for it that tools/arm64/sysroot makes.
+"""The compiler for AArch64, and its directory of libraries, which tools/arm64/sysroot makes.
 
-Only --config=arm64 asks for this repository, so nobody else needs either."""
+Only --config=arm64 needs this repository, so other builds need neither."""
 
 COMPILER = "aarch64-linux-gnu-g++"
 
 def _include_directories(ctx, sysroot):
-    """Where the compiler looks for headers, in the words of GCC: each on a line of its own between two headings."""
+    """Returns the compiler's header directories. GCC prints them one per line between two headings."""
     ctx.file("empty.cc", "")
     result = ctx.execute([COMPILER, "--sysroot=" + sysroot, "-E", "-v", "empty.cc"])
     heading = "#include <...> search starts here:\n"

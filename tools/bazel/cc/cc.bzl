@@ -1,13 +1,13 @@
-"""cc_library and cc_test with the headers that most files include compiled beforehand.
+"""cc_library and cc_test with precompiled headers that most files include.
 
-Abseil's and GoogleTest's headers are 110 000 lines to read for each of our files, which took more time than all that
-is our own. GCC reads a header once, writes down what it knows then, and loads that in a tenth of a second.
+Each source file would read 110 000 lines of Abseil's and GoogleTest's headers, which takes longer than all our own code.
+GCC reads a precompiled header in a tenth of a second.
 
-    common.h ──▶ common.h.gch/pic     for code at any address
-                            /no_pic   for code at one: GCC takes the one that fits
+    common.h ──▶ common.h.gch/pic     for position-independent code
+                            /no_pic   for other code: GCC takes the one that fits
     x.cc     ──▶ g++ -include common.h -c x.cc
 
-Every file still includes what it uses: other compilers get an empty header, so they would miss it.
+Every file must still include what it uses, because other compilers get an empty header.
 """
 
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
@@ -16,7 +16,7 @@ load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 _HERE = "//tools/bazel/cc"
 
 def _command(ctx, toolchain, source, output, use_pic):
-    """The program and arguments that compile `source` as all files of this build are compiled."""
+    """Returns the program and arguments that compile `source` with this build's options."""
     features = cc_common.configure_features(
         ctx = ctx,
         cc_toolchain = toolchain,
@@ -86,7 +86,8 @@ precompiled_header = rule(
 )
 
 def _precompiled(name, copts, deps):
-    """copts and deps with the header `name`, except where there are copts already: GCC takes no other options then."""
+    """Returns copts and deps with the header `name`. If there are copts already, leaves them: GCC accepts the header
+    only with equal options."""
     if copts:
         return {"copts": copts, "deps": deps}
     return {"copts": ["-include", name + ".h"], "deps": deps + [_HERE + ":" + name]}

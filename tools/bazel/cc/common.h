@@ -1,4 +1,4 @@
-// What most of our files include, for cc.bzl to compile beforehand. Nobody includes this by name.
+// Headers that most source files include, for cc.bzl to precompile. No file includes this by name.
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// What most tests include, for cc.bzl to compile beforehand.
+// Headers that most tests include, for cc.bzl to precompile.
 
 #include <filesystem>
 #include <fstream>

@@ -1,9 +1,9 @@
-"""Repositories of libraries that Debian's packages install, found where each release of Debian has them.
+"""Repositories of libraries from Debian's packages, at each release's paths.
 
-Bazel evaluates them again whenever its server starts, so an upgraded package is noticed."""
+Bazel evaluates them again whenever its server starts, so that it notices an upgraded package."""
 
 def _output(ctx, command, package):
-    """What a command prints, without the newline. Fails with the package to install."""
+    """Returns the output of a command, without the newline. Fails with the package to install."""
     result = ctx.execute(command)
     if result.return_code != 0:
         fail("`%s` failed (Debian package %s; tools/prepare installs it): %s" %
@@ -11,7 +11,7 @@ def _output(ctx, command, package):
     return result.stdout.strip()
 
 def _llvm_demangle(ctx):
-    # Each version of LLVM has a directory of its own.
+    # Each version of LLVM has its own directory.
     archives = _output(ctx, ["llvm-config", "--libdir"], "llvm-dev")
     headers = _output(ctx, ["llvm-config", "--includedir"], "llvm-dev")
     ctx.file("installed.bzl", "ARCHIVES = %r\n" % archives)
@@ -34,7 +34,8 @@ def _boost_version(ctx):
     fail("%s does not define BOOST_VERSION" % header)
 
 def _system(ctx):
-    # Abseil is divided into other archives with each release: all are named, and the linker takes what it needs.
+    # Each release divides Abseil into different archives. So all are named, and the linker takes
+    # those that it needs.
     archive = _output(ctx, ["gcc", "-print-file-name=libabsl_base.a"], "libabsl-dev")
     if not archive.startswith("/"):
         fail("libabsl_base.a is not installed (Debian package libabsl-dev; tools/prepare installs it)")
