@@ -1,0 +1,23 @@
+#!/bin/sh
+# words_test.sh FILE: comments begin with a subject, and subjects of commits have at most 72 characters, in the source tree
+# of FILE, once links are followed. Commits before the rule are left alone.
+set -eu
+root=$(dirname "$(readlink -f "$1")")
+here=$(dirname "$(readlink -f "$0")")
+python3 "$here/openings.py" "$root" || { echo "CONTRIBUTING.md, \"Words\", says how comments begin"; exit 1; }
+
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+mkdir -p "$made/src"
+printf 'int a;\n// Of those that are there.\nint b;  // Whether it is.\n' >"$made/src/a.cc"
+if python3 "$here/openings.py" "$made" >"$made/found" || [ "$(wc -l <"$made/found")" -ne 2 ]; then
+  echo "openings.py does not find what it is for"
+  exit 1
+fi
+
+if ! git -C "$root" rev-parse HEAD >/dev/null 2>&1; then
+  echo "no history here: subjects of commits are not checked"
+  exit 0
+fi
+long=$(git -C "$root" log --since=2026-11-27T14:00:00Z --format=%s | awk 'length($0) > 72')
+[ -z "$long" ] || { printf 'subjects of over 72 characters:\n%s\n' "$long"; exit 1; }
