@@ -1,12 +1,17 @@
-// What `dump` does, for views that perf lets do the same.
+// The records of a recording for the views that have perf's option -D.
 
 #pragma once
 
+#include <functional>
 #include <string>
+
+#include "src/perf_data/read/recording.h"
 
 namespace profiler::cli {
 
-// Prints every record of a recording with its place and all its fields; the exit code.
-int DumpRecording(const std::string& input);
+// Prints every record of a recording in perf's layout, and behind them the text that `end` makes
+// of the recording, if it can be read again; the exit code.
+int DumpRecordingAsPerf(const std::string& input,
+                        const std::function<std::string(perf_data::Recording&)>& end = {});
 
 }  // namespace profiler::cli

@@ -92,7 +92,8 @@ class Recording {
 
   // kStored: as kFile, each record in one piece, and each COMPRESSED record comes itself, in front
   // of what is inside of it.
-  enum class Order { kFile, kTime, kStored };
+  // kTimeAndRounds: as kTime, and each round marker comes, in front of what it releases.
+  enum class Order { kFile, kTime, kStored, kTimeAndRounds };
   // Calls `visit` for every record, perf's own included (their time is 0; they come at their place
   // in the file, round markers excepted under kTime). Returns what stopped the reading early, if
   // anything did: kDataLoss with file offset, record type and field. Everything before that has
