@@ -49,6 +49,13 @@ struct Compression {
   uint32_t mmap_len = 0;  // bytes that a record inflates to at most
 };
 
+// AUX data: traces of the CPU's own units (Intel PT, SPE …), which are not decoded here.
+struct AuxData {
+  uint32_t type = 0;   // PERF_AUXTRACE_*, from AUXTRACE_INFO; 0: not said
+  uint64_t bytes = 0;  // in AUXTRACE records
+  bool operator==(const AuxData&) const = default;
+};
+
 // What is absent from the file is empty here.
 struct Features {
   std::vector<BuildIdEntry> build_ids;
@@ -59,6 +66,7 @@ struct Features {
   std::optional<SampleTime> sample_time;
   std::optional<uint64_t> clockid_resolution_ns;
   std::optional<ClockData> clock_data;
+  AuxData aux_data;  // not a section: complete when the records have been read
   // Sections without a value here, verbatim, by feature bit. feature_values.h reads those that perf
   // defines. EVENT_DESC is not among them: Recording::events() has what it says.
   std::map<int, std::string> other;

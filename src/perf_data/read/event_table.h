@@ -37,11 +37,15 @@ class EventTable {
   // Names the event that has `id`; event 0 for an id that none has.
   void Rename(uint64_t id, std::string name);
   void RenameEvent(size_t event, std::string name) { events_[event].name = std::move(name); }
-  // Names the events whose attr has this config (the event types of old files).
-  void RenameConfig(uint64_t config, const std::string& name);
+  // Names the events that an event type of an old recording is about. It has their config and a
+  // name, which says of which type they are. Generic events keep the name of their attr, which has
+  // their modifiers.
+  void NameByType(uint64_t config, const std::string& name);
 
   // Names events as a table of event types has it, in the file's byte order.
   void NameByTypes(std::span<const std::byte> table);
+  // Names tracepoints that have no name yet as TRACING_DATA has it.
+  void NameByTracingData(std::string_view section);
   // Names events as EVENT_DESC has it: by their ids, by their place where they have none.
   void NameByDescriptions(const std::vector<EventDesc>& descriptions);
 
