@@ -1,4 +1,4 @@
-// Machine code as text, one instruction at a time: by Zydis on x86, by Capstone on AArch64. (Zydis
+// Machine code as text, one instruction at a time: by Zydis on x86, by Capstone on others. (Zydis
 // knows AVX-512, which Debian's Capstone does not, and glibc's string functions are made of it.)
 
 #pragma once
@@ -28,7 +28,8 @@ struct Instruction {
 // Not thread-safe. Any bytes are safe to decode.
 class Disassembler {
  public:
-  // `machine` is EM_X86_64, EM_386 or EM_AARCH64. kUnimplemented for others.
+  // `machine` is an EM_… number with the marks of symbolize/code_machine.h: x86, ARM, AArch64,
+  // PowerPC, s390x, MIPS or SPARC. kUnimplemented for others.
   static absl::StatusOr<std::unique_ptr<Disassembler>> Create(uint16_t machine, Syntax syntax);
   virtual ~Disassembler() = default;
 
