@@ -1,7 +1,6 @@
 #include "src/perf_event/describe.h"
 
 #include <array>
-#include <iterator>
 #include <span>
 
 #include "absl/strings/str_cat.h"
@@ -219,24 +218,6 @@ std::string DescribeSampleType(uint64_t sample_type) {
 
 std::string DescribeReadFormat(uint64_t read_format) {
   return DescribeBits(read_format, kReadBits);
-}
-
-std::string_view BranchTypeName(uint64_t flags) {
-  constexpr std::string_view kNames[] = {
-      "",       "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",   "SYSCALL",
-      "SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",   "NO_TX", ""};
-  constexpr std::string_view kNewNames[] = {"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
-                                            "ARCH_2",     "ARCH_3",     "ARCH_4",     "ARCH_5"};
-  constexpr uint64_t kExtended = 15;
-  const uint64_t type = flags >> 20 & 0xf, new_type = flags >> 26 & 0xf;
-  if (type != kExtended) return kNames[type];
-  return new_type < std::size(kNewNames) ? kNewNames[new_type] : "";
-}
-
-std::string_view SpeculationName(uint64_t flags) {
-  constexpr std::string_view kNames[] = {"-", "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH",
-                                         "SPEC_CORRECT_PATH"};
-  return kNames[flags >> 24 & 3];
 }
 
 std::vector<std::pair<std::string, std::string>> DescribeAttr(const Attr& attr) {

@@ -24,9 +24,4 @@ std::string DescribeReadFormat(uint64_t read_format);
 // (PERF_TYPE_SOFTWARE)"}, {"size", "128"}, … Thread-safe.
 std::vector<std::pair<std::string, std::string>> DescribeAttr(const Attr& attr);
 
-// Kind and speculation of a taken branch, as perf names them; `flags` are BranchEntry's. Empty: no
-// kind. A branch without a speculation is "-".
-std::string_view BranchTypeName(uint64_t flags);
-std::string_view SpeculationName(uint64_t flags);
-
 }  // namespace profiler::perf_event

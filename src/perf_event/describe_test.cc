@@ -63,13 +63,6 @@ TEST(DescribeAttr, NamesEventsOfOneKindOfCpuAndOfCaches) {
             "type = 3 (PERF_TYPE_HW_CACHE), config = 0x20103");
 }
 
-TEST(BranchTypeName, KnowsKindsAndSpeculation) {
-  EXPECT_EQ(BranchTypeName(0), "");
-  EXPECT_EQ(BranchTypeName(uint64_t{5} << 20), "IND_CALL");
-  EXPECT_EQ(BranchTypeName(uint64_t{15} << 20 | uint64_t{1} << 26), "FAULT_DATA");
-  EXPECT_EQ(SpeculationName(uint64_t{1} << 24), "SPEC_WRONG_PATH");
-}
-
 TEST(DescribeAttr, ShowsWhatItDoesNotKnowAsNumbers) {
   Attr attr;
   attr.type = 17;

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "absl/strings/str_format.h"
+#include "src/base/branch_names.h"
 #include "src/base/text.h"
-#include "src/perf_event/describe.h"
 #include "src/profile/inlined_calls.h"
 #include "src/report/text.h"
 
@@ -111,9 +111,9 @@ void AppendBranchFlags(uint64_t flags, std::string& out) {
   out += (flags & 8) != 0 ? "/A/" : "/-/";
   AppendNumber(flags >> 4 & 0xffff, 0, out);
   out += '/';
-  out += perf_event::BranchTypeName(flags);
+  out += BranchTypeName(flags);
   out += '/';
-  out += perf_event::SpeculationName(flags);
+  out += SpeculationName(flags);
   out += ' ';
 }
 

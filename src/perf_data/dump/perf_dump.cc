@@ -1,6 +1,7 @@
 #include "src/perf_data/dump/perf_dump.h"
 
 #include <algorithm>
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,8 +10,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "src/base/branch_names.h"
 #include "src/base/byte_reader.h"
 #include "src/base/text.h"
+#include "src/perf_data/dump/describe_features.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/attr_codec.h"
@@ -95,9 +99,8 @@ void AppendBranches(std::span<const std::byte> bytes, std::string* out) {
     const auto mark = [&](int bit, char letter) { return (flags >> bit & 1) != 0 ? letter : ' '; };
     absl::StrAppendFormat(out, "..... %2d: %016x -> %016x %u cycles %c%c%c%c %x %s %s\n", i / 3,
                           words[i], words[i + 1], flags >> 4 & 0xffff, mark(0, 'M'), mark(1, 'P'),
-                          mark(3, 'A'), mark(2, 'T'), flags >> 33,
-                          perf_event::BranchTypeName(flags),
-                          (flags >> 24 & 3) != 0 ? perf_event::SpeculationName(flags) : "");
+                          mark(3, 'A'), mark(2, 'T'), flags >> 33, BranchTypeName(flags),
+                          (flags >> 24 & 3) != 0 ? SpeculationName(flags) : "");
   }
 }
 
@@ -268,11 +271,54 @@ std::string AttrText(std::span<const std::byte> body) {
   return text + "\n";
 }
 
-std::string FeatureText(std::span<const std::byte> body) {
-  const auto bit = ByteReader(body).Read<uint64_t>();
-  const NamedFeature* const feature = FindFeature(bit);
-  if (feature == nullptr) return "\n";
-  return absl::StrCat(", ", View(feature->name), "\n");
+// What the header line of a feature that is one text begins with.
+std::string_view FeatureTitle(uint64_t bit) {
+  switch (bit) {
+    case kFeatureHostname:
+      return "hostname";
+    case kFeatureOsrelease:
+      return "os release";
+    case kFeatureVersion:
+      return "perf version";
+    case kFeatureArch:
+      return "arch";
+    case kFeatureCpudesc:
+      return "cpudesc";
+    case kFeatureCpuid:
+      return "cpuid";
+    default:
+      return {};
+  }
+}
+
+// Lines of a header about one feature, of which `body` is the record. Costs a pass over all
+// features.
+std::vector<std::string> FeatureLines(const Recording& recording, std::span<const std::byte> body) {
+  const Features& features = recording.features();
+  ByteReader reader(body);
+  const auto bit = reader.Read<uint64_t>();
+  if (const std::string_view title = FeatureTitle(bit); !title.empty()) {
+    reader.Read<uint32_t>();  // bytes of the text
+    const std::string_view text = TextOf(body.subspan(reader.offset()));
+    return {absl::StrCat(View(title), " : ", View(text.substr(0, text.find('\0'))))};
+  }
+  if (bit == kFeatureNrcpus && features.nrcpus) {
+    return {absl::StrCat("nrcpus online : ", features.nrcpus->online),
+            absl::StrCat("nrcpus avail : ", features.nrcpus->available)};
+  }
+  if (bit == kFeatureTotalMem && features.total_mem_kb) {
+    return {absl::StrCat("total memory : ", *features.total_mem_kb, " kB")};
+  }
+  if (bit == kFeatureCmdline) {
+    return {absl::StrCat("cmdline : ", absl::StrJoin(features.cmdline, " "), " ")};
+  }
+  if (bit < kFeatureBits) {
+    const auto described = DescribeFeatures(recording);
+    if (const auto it = described.find(static_cast<int>(bit)); it != described.end()) {
+      return it->second;
+    }
+  }
+  return {};
 }
 
 // Text behind the name of a record that the kernel does not write.
@@ -280,8 +326,6 @@ std::string OwnText(uint32_t type, std::span<const std::byte> body) {
   switch (type) {
     case perf_event::kRecordHeaderAttr:
       return AttrText(body);
-    case perf_event::kRecordHeaderFeature:
-      return FeatureText(body);
     case perf_event::kRecordIdIndex:
       return IdIndexText(body);
     case perf_event::kRecordThreadMap:
@@ -301,6 +345,10 @@ std::string OwnText(uint32_t type, std::span<const std::byte> body) {
     default:
       return "\n";
   }
+}
+
+uint64_t OffsetIn(RawRecord record, std::span<const std::byte> part) {
+  return static_cast<uint64_t>(part.data() - record.bytes().data());
 }
 
 class PerfDumper {
@@ -337,10 +385,11 @@ class PerfDumper {
   }
 
  private:
-  // A stream's events come while it is read.
+  // Events that perf knows in front of this record: of a stream, those whose HEADER_ATTR was shown.
   void AddNewEvents() {
     const std::vector<EventDescription>& events = recording_.events();
-    for (; events_ < events.size(); ++events_) {
+    const size_t shown = recording_.layout().pipe ? std::min(attrs_, events.size()) : events.size();
+    for (; events_ < shown; ++events_) {
       const perf_event::Attr& attr = events[events_].attr;
       if (events_ == 0) sample_id_all_ = attr.has(perf_event::kAttrSampleIdAll);
       sample_types_ |= attr.sample_type;
@@ -370,8 +419,23 @@ class PerfDumper {
     } else {
       const std::string_view name = perf_event::RecordTypeName(type);
       absl::StrAppend(&out_, "PERF_RECORD_", name.empty() ? "UNKNOWN" : View(name),
-                      OwnText(type, record.body()));
+                      type == perf_event::kRecordHeaderFeature ? FeatureText(record.body())
+                                                               : OwnText(type, record.body()));
+      attrs_ += type == perf_event::kRecordHeaderAttr;
     }
+  }
+
+  // A feature's lines, once: a stream of bad intent repeats it.
+  std::string FeatureText(std::span<const std::byte> body) {
+    std::string text;
+    const auto bit = ByteReader(body).Read<uint64_t>();
+    if (bit >= kFeatureBits || features_[bit]) return "\n";
+    features_.set(bit);
+    for (const std::string& line : FeatureLines(recording_, body)) {
+      text += text.empty() ? ", # " : "\n# ";
+      AppendPrintable(line, text, '\t');
+    }
+    return text + "\n";
   }
 
   // The CPU and the time, as far as any event records them.
@@ -417,9 +481,10 @@ class PerfDumper {
     if (has(perf_event::kSampleRegsIntr) && sample.intr_regs.abi != 0) {
       AppendRegisters("intr", sample.intr_regs, architecture_, &out_);
     }
-    if (has(perf_event::kSampleStackUser) && !sample.user_stack.empty()) {
+    if (has(perf_event::kSampleStackUser) && sample.user_stack.data() != nullptr) {
+      // The offset is that of the size in front of the copied stack.
       absl::StrAppendFormat(&out_, "... ustack: size %u, offset %#x\n", sample.user_stack.size(),
-                            sample.user_stack.data() - record.bytes().data());
+                            OffsetIn(record, sample.user_stack) - sizeof(uint64_t));
     }
     if (has(perf_event::kSampleWeightStruct)) {
       absl::StrAppendFormat(&out_, "... weight: %u,0x%x,0x%x\n", sample.weight & 0xffffffff,
@@ -544,7 +609,8 @@ class PerfDumper {
   absl::FunctionRef<void(std::string_view)> sink_;
   perf_event::Architecture architecture_ = perf_event::Architecture::kUnknown;
   std::string out_;
-  size_t events_ = 0;
+  size_t events_ = 0, attrs_ = 0;
+  std::bitset<kFeatureBits> features_;                // shown
   uint64_t sample_types_ = 0;                         // of all events
   bool sample_id_all_ = false;                        // of the first event
   absl::flat_hash_map<uint32_t, std::string> comms_;  // by thread

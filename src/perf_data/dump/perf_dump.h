@@ -13,8 +13,8 @@
 //   .....  1: 00007f14be27b3e0
 //    ... thread: ls:8410
 //
-// Left out are the image of each sample (`dso:`), decoded AUX data and the text of HEADER_FEATURE
-// records.
+// Left out are the image of each sample (`dso:`), decoded AUX data, and of streams the lines about
+// events and sample times in HEADER_FEATURE records.
 // Source: tools/perf/util/session.c, dump_event() and dump_sample(), Linux 7.2.
 
 #pragma once

@@ -97,6 +97,26 @@ TEST(PerfDump, ShowsChainsLossesAndThrottlingAsPerf) {
                                        "PERF_RECORD_THROTTLE: unhandled!\n"));
 }
 
+TEST(PerfDump, AStreamHasNoTimesInFrontOfItsEvents) {
+  RecordBuilder records(perf_event::SampleAttr(kFields));
+  records.At(1).By(7, 7).Sample(0x20);
+  const std::string dump = DumpOfStream(records);
+  EXPECT_THAT(dump, HasSubstr("\n-1 -1 0 ["));
+  EXPECT_THAT(dump, HasSubstr("]: PERF_RECORD_ATTR, type = 1 (PERF_TYPE_SOFTWARE), size = "));
+  EXPECT_THAT(dump, HasSubstr("]: PERF_RECORD_FEATURE, # hostname : "));
+}
+
+TEST(PerfDump, ShowsACopiedStackByItsPlaceInTheRecord) {
+  perf_event::Attr attr =
+      perf_event::SampleAttr(perf_event::kSampleIp | perf_event::kSampleStackUser);
+  attr.sample_stack_user = 16;
+  RecordBuilder records(attr);
+  const std::byte stack[16] = {};
+  records.Add(perf_event::kRecordSample, perf_event::kMiscUser,
+              perf_event::Sample{.ip = 0x20, .user_stack = stack, .user_stack_size = 16});
+  EXPECT_THAT(DumpOfStream(records), HasSubstr("... ustack: size 16, offset 0x10\n"));
+}
+
 TEST(PerfDump, ShowsNoControlCharactersOfNames) {
   RecordBuilder records(perf_event::SampleAttr(kFields));
   records.At(1).By(7, 7).Comm("a\x1b[2J\n").Sample(0x20);
