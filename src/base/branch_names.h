@@ -22,7 +22,7 @@ inline std::string_view BranchTypeName(uint64_t flags) {
   return new_type < std::size(kNewNames) ? kNewNames[new_type] : "";
 }
 
-// What became of a branch that the CPU took in advance; "-" if it says nothing.
+// Returns the outcome of speculation; "-" if the CPU did not record it.
 inline std::string_view SpeculationName(uint64_t flags) {
   constexpr std::string_view kNames[] = {"-", "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH",
                                          "SPEC_CORRECT_PATH"};

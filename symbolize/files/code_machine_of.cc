@@ -16,7 +16,7 @@ bool IsMark(std::string_view name, std::string_view mark) {
   return name.starts_with(mark) && (name.size() == mark.size() || name[mark.size()] == '.');
 }
 
-// Whether the code at an address is Thumb, as the symbols of one table say.
+// A search in symbol tables for the instruction set at an address of 32-bit ARM code.
 class ThumbSearch {
  public:
   explicit ThumbSearch(uint32_t address) : address_(address) {}

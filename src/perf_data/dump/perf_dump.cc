@@ -271,7 +271,7 @@ std::string AttrText(std::span<const std::byte> body) {
   return text + "\n";
 }
 
-// What the header line of a feature that is one text begins with.
+// Returns the title of a feature that is one text; empty for others.
 std::string_view FeatureTitle(uint64_t bit) {
   switch (bit) {
     case kFeatureHostname:
