@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/annotate/x86_spelling.h"
+#include "symbolize/code_machine.h"
 
 namespace profiler::annotate {
 namespace {
@@ -55,12 +57,37 @@ class ZydisDisassembler : public Disassembler {
   const X86Spelling spelling_;
 };
 
+// How Capstone decodes the code of a machine.
+struct CapstoneMode {
+  uint16_t machine;  // with the marks of symbolize/code_machine.h
+  cs_arch architecture;
+  int mode;        // bits of cs_mode
+  uint32_t width;  // bytes of the shortest instruction
+};
+constexpr CapstoneMode kCapstoneModes[] = {
+    {EM_AARCH64, CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, 4},
+    {EM_ARM, CS_ARCH_ARM, CS_MODE_ARM, 4},
+    {EM_ARM | symbolize::kThumbCode, CS_ARCH_ARM, CS_MODE_THUMB, 2},
+    {EM_PPC64, CS_ARCH_PPC, CS_MODE_64, 4},
+    {EM_PPC64 | symbolize::kBigEndianCode, CS_ARCH_PPC, CS_MODE_64 | CS_MODE_BIG_ENDIAN, 4},
+    {EM_PPC | symbolize::kBigEndianCode, CS_ARCH_PPC, CS_MODE_32 | CS_MODE_BIG_ENDIAN, 4},
+    {EM_S390, CS_ARCH_SYSZ, CS_MODE_BIG_ENDIAN, 2},
+    {EM_MIPS, CS_ARCH_MIPS, CS_MODE_MIPS32, 4},
+    {EM_MIPS | symbolize::kBigEndianCode, CS_ARCH_MIPS, CS_MODE_MIPS32 | CS_MODE_BIG_ENDIAN, 4},
+    {EM_MIPS | symbolize::k64BitCode, CS_ARCH_MIPS, CS_MODE_MIPS64, 4},
+    {EM_MIPS | symbolize::k64BitCode | symbolize::kBigEndianCode, CS_ARCH_MIPS,
+     CS_MODE_MIPS64 | CS_MODE_BIG_ENDIAN, 4},
+    {EM_SPARC, CS_ARCH_SPARC, CS_MODE_BIG_ENDIAN, 4},
+    {EM_SPARC32PLUS, CS_ARCH_SPARC, CS_MODE_BIG_ENDIAN | CS_MODE_V9, 4},
+    {EM_SPARCV9, CS_ARCH_SPARC, CS_MODE_BIG_ENDIAN | CS_MODE_V9, 4},
+};
+
 class CapstoneDisassembler : public Disassembler {
  public:
-  static absl::StatusOr<std::unique_ptr<Disassembler>> Create() {
-    std::unique_ptr<CapstoneDisassembler> made(new CapstoneDisassembler());
-    if (cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &made->handle_) != CS_ERR_OK) {
-      return absl::UnimplementedError("Capstone was built without AArch64");
+  static absl::StatusOr<std::unique_ptr<Disassembler>> Create(const CapstoneMode& mode) {
+    std::unique_ptr<CapstoneDisassembler> made(new CapstoneDisassembler(mode));
+    if (cs_open(mode.architecture, static_cast<cs_mode>(mode.mode), &made->handle_) != CS_ERR_OK) {
+      return absl::UnimplementedError("Capstone was built without this machine: use objdump -d");
     }
     cs_option(made->handle_, CS_OPT_DETAIL, CS_OPT_ON);
     made->instruction_ = cs_malloc(made->handle_);
@@ -76,44 +103,62 @@ class CapstoneDisassembler : public Disassembler {
     const auto* bytes = reinterpret_cast<const uint8_t*>(code.data());
     size_t size = code.size();
     if (!cs_disasm_iter(handle_, &bytes, &size, &address, instruction_)) {
-      return {.size = static_cast<uint32_t>(std::min<size_t>(code.size(), kWidth)),
+      return {.size = static_cast<uint32_t>(std::min<size_t>(code.size(), mode_.width)),
               .text = "(bad)",
               .valid = false};
     }
     Instruction instruction{.size = instruction_->size, .text = instruction_->mnemonic};
     if (instruction_->op_str[0] != '\0')
       absl::StrAppend(&instruction.text, " ", instruction_->op_str);
-    const cs_arm64& operands = instruction_->detail->arm64;
-    if (IsBranch(instruction_->id) && operands.op_count > 0) {
-      const cs_arm64_op& last = operands.operands[operands.op_count - 1];
-      if (last.type == ARM64_OP_IMM) instruction.target = static_cast<uint64_t>(last.imm);
-    }
+    instruction.target = Target();
     return instruction;
   }
 
  private:
-  static constexpr size_t kWidth = 4;  // bytes per instruction
+  explicit CapstoneDisassembler(const CapstoneMode& mode) : mode_(mode) {}
 
-  CapstoneDisassembler() = default;
-  static bool IsBranch(unsigned id) {
+  static bool IsArm64Branch(unsigned id) {
     return id == ARM64_INS_B || id == ARM64_INS_BL || id == ARM64_INS_CBZ || id == ARM64_INS_CBNZ ||
            id == ARM64_INS_TBZ || id == ARM64_INS_TBNZ;
   }
 
+  // The address that a jump or a call has as its last operand.
+  std::optional<uint64_t> Target() const {
+    const cs_detail& detail = *instruction_->detail;
+    switch (mode_.architecture) {
+      case CS_ARCH_ARM64:
+        if (!IsArm64Branch(instruction_->id)) return std::nullopt;
+        return LastImmediate(detail.arm64.operands, detail.arm64.op_count, ARM64_OP_IMM);
+      case CS_ARCH_ARM: {
+        if (!Jumps()) return std::nullopt;
+        const auto target = LastImmediate(detail.arm.operands, detail.arm.op_count, ARM_OP_IMM);
+        return target ? std::optional<uint64_t>(static_cast<uint32_t>(*target)) : std::nullopt;
+      }
+      default:
+        return std::nullopt;
+    }
+  }
+
+  bool Jumps() const {
+    return cs_insn_group(handle_, instruction_, CS_GRP_JUMP) ||
+           cs_insn_group(handle_, instruction_, CS_GRP_CALL);
+  }
+
+  template <class Operand, class Type>
+  static std::optional<uint64_t> LastImmediate(const Operand* operands, size_t count, Type type) {
+    if (count == 0 || operands[count - 1].type != type) return std::nullopt;
+    return static_cast<uint64_t>(operands[count - 1].imm);
+  }
+
+  const CapstoneMode mode_;
   csh handle_ = 0;
   cs_insn* instruction_ = nullptr;
 };
 
 std::string NameOfMachine(uint16_t machine) {
   switch (machine) {
-    case EM_ARM:
-      return "32-bit ARM";
-    case EM_RISCV:
-      return "RISC-V";
-    case EM_PPC64:
-      return "PowerPC";
-    case EM_S390:
-      return "s390x";
+    case EM_LOONGARCH:
+      return "LoongArch";
     default:
       return absl::StrCat("machine ", machine, " of <elf.h>");
   }
@@ -127,13 +172,21 @@ absl::StatusOr<std::unique_ptr<Disassembler>> Disassembler::Create(uint16_t mach
     case EM_X86_64:
     case EM_386:
       return std::make_unique<ZydisDisassembler>(machine == EM_X86_64, syntax);
-    case EM_AARCH64:
-      return CapstoneDisassembler::Create();
     default:
-      return absl::UnimplementedError(
-          absl::StrCat("instructions of ", NameOfMachine(machine),
-                       " cannot be shown, only those of x86 and AArch64: use objdump -d"));
+      break;
   }
+  for (const CapstoneMode& mode : kCapstoneModes) {
+    if (mode.machine == machine) return CapstoneDisassembler::Create(mode);
+  }
+  const uint16_t elf_machine = symbolize::ElfMachineOf(machine);
+  if (elf_machine == EM_RISCV) {
+    return absl::UnimplementedError(
+        "instructions of RISC-V cannot be shown: Capstone 4 does not decode them. Install "
+        "binutils-riscv64-linux-gnu and run riscv64-linux-gnu-objdump -d on the image");
+  }
+  return absl::UnimplementedError(absl::StrCat(
+      "instructions of ", NameOfMachine(elf_machine),
+      " cannot be shown: Capstone 4 does not decode them. Run objdump -d of that machine"));
 }
 
 }  // namespace profiler::annotate

@@ -1,5 +1,6 @@
-// Prints machine code, one instruction at a time: with Zydis on x86, with Capstone on AArch64.
-// (glibc's string functions use AVX-512, which Zydis decodes and Debian's Capstone does not.)
+// Prints machine code, one instruction at a time: with Zydis on x86, with Capstone on other
+// machines. (glibc's string functions use AVX-512, which Zydis decodes and Debian's Capstone does
+// not.)
 
 #pragma once
 
@@ -28,7 +29,8 @@ struct Instruction {
 // A disassembler for one machine. Any bytes are safe to decode. Not thread-safe.
 class Disassembler {
  public:
-  // Makes a disassembler for EM_X86_64, EM_386 or EM_AARCH64. Returns kUnimplemented for others.
+  // Makes a disassembler. `machine` is an EM_… number with the marks of symbolize/code_machine.h:
+  // x86, ARM, AArch64, PowerPC, s390x, MIPS or SPARC. Returns kUnimplemented for others.
   static absl::StatusOr<std::unique_ptr<Disassembler>> Create(uint16_t machine, Syntax syntax);
   virtual ~Disassembler() = default;
 

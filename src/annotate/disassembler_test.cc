@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "symbolize/code_machine.h"
 
 namespace profiler::annotate {
 namespace {
@@ -130,9 +131,36 @@ TEST(DisassemblerTest, CodeThatIsCutOffIsBad) {
   EXPECT_EQ(Listing(EM_AARCH64, Bytes({0x1f, 0x20})), "1000: (bad)\n");
 }
 
-TEST(DisassemblerTest, AnotherMachineIsRefused) {
-  EXPECT_EQ(Listing(EM_S390, kX86),
-            "instructions of s390x cannot be shown, only those of x86 and AArch64: use objdump -d");
+TEST(DisassemblerTest, WritesArmAndThumb) {
+  EXPECT_EQ(Listing(EM_ARM, Bytes({0x00, 0x48, 0x2d, 0xe9, 0x01, 0x00, 0x00, 0xeb, 0x1e, 0xff, 0x2f,
+                                   0xe1})),
+            "1000: push {fp, lr}\n1004: bl #0x1010 → 1010\n1008: bx lr\n");
+  EXPECT_EQ(Listing(EM_ARM | symbolize::kThumbCode, Bytes({0x10, 0xb5, 0x00, 0xf0, 0x02, 0xf8, 0x01,
+                                                           0x30, 0xfc, 0xd1, 0x70, 0x47})),
+            "1000: push {r4, lr}\n1002: bl #0x100a → 100a\n1006: adds r0, #1\n"
+            "1008: bne #0x1004 → 1004\n100a: bx lr\n");
+}
+
+TEST(DisassemblerTest, WritesTheByteOrderOfTheImage) {
+  EXPECT_EQ(Listing(EM_PPC64, Bytes({0x20, 0x00, 0x80, 0x4e})), "1000: blr\n");
+  EXPECT_EQ(Listing(EM_PPC64 | symbolize::kBigEndianCode, Bytes({0x4e, 0x80, 0x00, 0x20})),
+            "1000: blr\n");
+  EXPECT_EQ(Listing(EM_S390, Bytes({0x07, 0xfe})), "1000: br %r14\n");
+  EXPECT_EQ(Listing(EM_MIPS, Bytes({0x08, 0x00, 0xe0, 0x03})), "1000: jr $ra\n");
+  EXPECT_EQ(Listing(EM_MIPS | symbolize::k64BitCode | symbolize::kBigEndianCode,
+                    Bytes({0x03, 0xe0, 0x00, 0x08})),
+            "1000: jr $ra\n");
+  EXPECT_EQ(Listing(EM_SPARCV9, Bytes({0x81, 0xc3, 0xe0, 0x08})), "1000: retl\n");
+}
+
+TEST(DisassemblerTest, AMachineThatIsNotDecodedIsRefusedWithARemedy) {
+  EXPECT_EQ(Listing(EM_RISCV, kX86),
+            "instructions of RISC-V cannot be shown: Capstone 4 does not decode them. Install "
+            "binutils-riscv64-linux-gnu and run riscv64-linux-gnu-objdump -d on the image");
+  EXPECT_EQ(
+      Listing(EM_68K, kX86),
+      "instructions of machine 4 of <elf.h> cannot be shown: Capstone 4 does not decode them. "
+      "Run objdump -d of that machine");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "src/cli/dump_command.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "src/cli/output.h"
 #include "src/cli/view.h"
 #include "src/perf_data/dump/dump.h"
+#include "src/perf_data/dump/perf_dump.h"
 #include "src/perf_data/read/recording.h"
 
 namespace profiler::cli {
@@ -45,7 +47,16 @@ int WriteDump(const DumpArguments& arguments) {
 
 }  // namespace
 
-int DumpRecording(const std::string& input) { return WriteDump({.input = input}); }
+int DumpRecordingAsPerf(const std::string& input,
+                        const std::function<std::string(perf_data::Recording&)>& end) {
+  const auto recording = OpenRecordingOrPrint(input);
+  if (recording == nullptr) return kExitFailure;
+  Output output("-");
+  const absl::Status reading =
+      perf_data::DumpAsPerf(*recording, input, [&](std::string_view text) { output.Write(text); });
+  if (end && perf_data::CanBeReadAgain(input)) output.Write(end(*recording));
+  return Finish(*recording, reading, output);
+}
 
 void AddDumpCommand(usage::Command& app, Commands& commands) {
   usage::Command& command =

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "src/base/text.h"
 #include "src/cli/command.h"
@@ -86,11 +87,18 @@ struct BuildIdArguments {
   bool with_hits = false;
 };
 
-// Returns the long names of images that contain samples.
+// True for code with an image of its own, in a file or in the kernel.
+bool HasImage(profile::DsoKind kind) {
+  return kind == profile::DsoKind::kUser || kind == profile::DsoKind::kKernel ||
+         kind == profile::DsoKind::kModule || kind == profile::DsoKind::kVdso;
+}
+
+// Returns the long names of images that contain samples, or callers in their call chains.
 std::set<std::string_view> HitImages(const profile::Profile& profile) {
   std::set<std::string_view> images;
-  for (const profile::Row& row : profile.rows) {
-    images.insert(profile.text(profile[profile[row.self].dso].long_name));
+  for (const profile::Frame& frame : profile.frames) {
+    const profile::Dso& dso = profile[frame.dso];
+    if (HasImage(dso.kind)) images.insert(profile.text(dso.long_name));
   }
   return images;
 }
@@ -110,10 +118,15 @@ int WriteBuildIds(const BuildIdArguments& arguments) {
     ids.try_emplace(entry.filename, HexOf(entry.build_id));
   }
   const std::set<std::string_view> hits = HitImages(loaded->profile);
+  if (arguments.with_hits) {
+    std::erase_if(ids, [&](const auto& entry) { return !hits.contains(entry.first); });
+    for (const std::string_view image : hits) ids.try_emplace(image);  // without a build-id
+  }
   Output output("-");
   for (const auto& [image, id] : ids) {
-    if (arguments.with_hits && hits.count(image) == 0) continue;
-    output.Write(absl::StrCat(id, " ", View(image), "\n"));
+    std::string line = absl::StrFormat("%-40s ", id);
+    AppendPrintable(image, line);
+    output.Write(line + "\n");
   }
   return Finish(*loaded->recording, loaded->reading, output);
 }
@@ -136,7 +149,8 @@ void AddBuildIdListCommand(usage::Command& app, Commands& commands) {
   auto arguments = std::make_shared<BuildIdArguments>();
   BuildIdArguments& a = *arguments;
   command.AddOption("-i,--input", a.input, "recording; - for standard input").ShowDefault();
-  command.AddFlag("-H,--with-hits", a.with_hits, "only those that samples were taken in");
+  command.AddFlag("-H,--with-hits", a.with_hits,
+                  "only images that samples, or their callers, were taken in");
   commands[&command] = [arguments] { return WriteBuildIds(*arguments); };
 }
 

@@ -137,7 +137,8 @@ void AddLayoutOptions(usage::Command& command, ReportArguments& a) {
 void AddOtherViews(usage::Command& command, ReportArguments& a) {
   command.AddFlag("--header", a.header, "show the recording's header first");
   command.AddFlag("--header-only", a.header_only, "show the recording's header and nothing else");
-  command.AddFlag("-D,--dump-raw-trace", a.dump, "print every record: profiler dump");
+  command.AddFlag("-D,--dump-raw-trace", a.dump,
+                  "print every record in perf's layout; profiler dump names all fields");
   command.AddFlag("--stats", a.stats, "count the records of each type");
   command.AddFlag("--chains", a.chains,
                   "how many call chains are whole or broken, and what would mend the others");

@@ -83,10 +83,9 @@ std::vector<report::EventGroup> GroupsOf(const perf_data::Recording& recording,
   return groups;
 }
 
-// Writes counts of record types in order of their numbers, then the samples of each event.
-int WriteStats(const ReportArguments& arguments) {
-  const auto recording = OpenRecordingOrPrint(arguments.view.input, arguments.view.format);
-  if (recording == nullptr) return kExitFailure;
+// Returns the figures of --stats: counts of record types in order of their numbers, then the samples
+// of each event. `*reading` gets the error that ended the reading early.
+std::string StatsOf(perf_data::Recording& recording, absl::Status* reading) {
   struct EventCount {
     uint64_t samples = 0, lost = 0;
   };
@@ -100,12 +99,12 @@ int WriteStats(const ReportArguments& arguments) {
     perf_event::LostSamples lost;
     if (type == perf_event::kRecordSample) {
       ++by_event[record.event].samples;
-    } else if (record.event < recording->events().size() &&
-               Decode(record.record, recording->events()[record.event].layout, &lost)) {
+    } else if (record.event < recording.events().size() &&
+               Decode(record.record, recording.events()[record.event].layout, &lost)) {
       by_event[record.event].lost += lost.lost;
     }
   };
-  const absl::Status reading = recording->ForEach(perf_data::Recording::Order::kStored, count);
+  *reading = recording.ForEach(perf_data::Recording::Order::kStored, count);
 
   std::vector<report::RecordCount> records;
   for (const auto& [type, count] : by_type) {
@@ -113,12 +112,27 @@ int WriteStats(const ReportArguments& arguments) {
     records.push_back({name.empty() ? absl::StrCat("type ", type) : name, count});
   }
   std::vector<report::RecordCount> events;
-  for (size_t i = 0; i < by_event.size() && i < recording->events().size(); ++i) {
-    events.push_back({recording->events()[i].name, by_event[i].samples, by_event[i].lost});
+  for (size_t i = 0; i < by_event.size() && i < recording.events().size(); ++i) {
+    events.push_back({recording.events()[i].name, by_event[i].samples, by_event[i].lost});
   }
+  return report::FormatStats(records, events);
+}
+
+int WriteStats(const ReportArguments& arguments) {
+  const auto recording = OpenRecordingOrPrint(arguments.view.input);
+  if (recording == nullptr) return kExitFailure;
+  absl::Status reading;
   Output output("-", Lines::kFitted);
-  output.Write(report::FormatStats(records, events));
+  output.Write(StatsOf(*recording, &reading));
   return Finish(*recording, reading, output);
+}
+
+// Prints the records, and then the figures of --stats, as perf does.
+int DumpWithStats(const std::string& input) {
+  return DumpRecordingAsPerf(input, [](perf_data::Recording& recording) {
+    absl::Status seen_before;
+    return "\n" + StatsOf(recording, &seen_before);
+  });
 }
 
 // Checks that the recording contains context switches, which tell how many threads run at a time.
@@ -311,7 +325,7 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
       PrintError(refused);
       return kExitUsage;
     }
-    if (arguments->dump) return DumpRecording(arguments->view.input);
+    if (arguments->dump) return DumpWithStats(arguments->view.input);
     if (arguments->tasks || arguments->mappings) {
       return WriteTasks(arguments->view.input, arguments->view.format,
                         arguments->mappings ? TaskDetails::kMappings : TaskDetails::kNone);

@@ -79,6 +79,44 @@ TEST(ReportCommandTest, CountersOfThreadsStandBelowTheReportOfAPipeToo) {
       << answer.out;
 }
 
+TEST(ReportCommandTest, ADumpHasPerfsRecordLinesAndThenTheirCounts) {
+  perf_event::RecordBuilder records(perf_event::SampleAttr(
+      perf_event::kSampleIp | perf_event::kSampleTid | perf_event::kSampleTime));
+  records.At(10).By(7, 7).Comm("cat").Sample(0x1234);
+  const std::string path = perf_data::TestPath("dumped");
+  perf_data::WriteFile(path,
+                       perf_data::StreamOf({{records.attr(), "cycles", {}}}, records.bytes()));
+  const Answer answer = Report({"-D", "-i", path});
+  EXPECT_EQ(answer.code, kExitOk);
+  EXPECT_NE(answer.out.find("]: PERF_RECORD_SAMPLE(IP, 0x2): 7/7: 0x1234 period: "),
+            std::string::npos)
+      << answer.out;
+  EXPECT_NE(answer.out.find("\nAggregated stats:\n"), std::string::npos) << answer.out;
+  EXPECT_NE(answer.out.find("              SAMPLE events:          1  ("), std::string::npos)
+      << answer.out;
+}
+
+TEST(ReportCommandTest, AuxDataThatAreNotDecodedAreNamed) {
+  perf_event::RecordBuilder records(perf_event::SampleAttr(
+      perf_event::kSampleIp | perf_event::kSampleTid | perf_event::kSampleTime));
+  records.At(10).By(7, 7).Comm("cat").Sample(0x1234);
+  auto stream = perf_data::StreamOf({{records.attr(), "cycles", {}}}, records.bytes());
+  std::string info(8, '\0'), trace(40, '\0');
+  info[0] = 1;    // Intel PT
+  trace[0] = 16;  // bytes behind the record
+  perf_data::AddRecord(perf_event::kRecordAuxtraceInfo, info, &stream);
+  perf_data::AddRecord(perf_event::kRecordAuxtrace, trace, &stream);
+  stream.resize(stream.size() + 16);
+  const std::string path = perf_data::TestPath("traced");
+  perf_data::WriteFile(path, stream);
+  const Answer answer = Report({"-i", path});
+  EXPECT_EQ(answer.code, kExitOk);
+  EXPECT_EQ(
+      answer.err,
+      "profiler: warning: 16 bytes of Intel PT trace data are not decoded; views show the other "
+      "samples only. Run perf report --itrace=i100us -i FILE\n");
+}
+
 TEST(ReportCommandTest, APatternThatIsNoneIsRefusedWithTheOptionAndTheReason) {
   EXPECT_EQ(Refused({"-p", "["}),
             "2 profiler: --parent: '[' is no regular expression: Invalid regular expression\n");

@@ -111,7 +111,7 @@ int PrintScript(const ScriptArguments& arguments, const naming::LoadOptions& loa
 }
 
 int WriteScript(const ScriptArguments& arguments) {
-  if (arguments.dump) return DumpRecording(arguments.view.input);
+  if (arguments.dump) return DumpRecordingAsPerf(arguments.view.input);
   if (arguments.header_only)
     return WriteHeaderAlone(arguments.view.input, arguments.view.format, DetailOf(arguments));
   const auto load = LoadOptionsOf(arguments.view);
@@ -176,7 +176,8 @@ void AddScriptCommand(usage::Command& app, Commands& commands) {
       .ValueName("FIELD,…")
       .OneValueEach();
   AddRecordOptions(command, a.records);
-  command.AddFlag("-D,--dump-raw-trace", a.dump, "print every record: profiler dump");
+  command.AddFlag("-D,--dump-raw-trace", a.dump,
+                  "print every record in perf's layout; profiler dump names all fields");
   command.AddOption("--max-stack", a.max_stack, "frames shown of a call chain").ShowDefault();
   command.AddFlag("-G,--hide-call-graph", a.hide_call_graph,
                   "show where a sample was taken and not its call chain");

@@ -1,5 +1,6 @@
 #include "src/cli/view.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +9,8 @@
 #include "src/cli/command.h"
 #include "src/cli/fleet_recording.h"
 #include "src/import/open_recording.h"
+#include "src/perf_data/format/aux_data.h"
+#include "src/perf_event/abi.h"
 #include "src/query/filter.h"
 #include "src/query/unmatched_filter.h"
 
@@ -79,6 +82,13 @@ int WriteHeaderAlone(const std::string& path, std::optional<import::Format> form
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output) {
   const absl::Status written = output.Close();
   for (const std::string& warning : recording.warnings()) PrintWarning(warning);
+  const bool in_samples = std::ranges::any_of(recording.events(), [](const auto& event) {
+    return (event.attr.sample_type & perf_event::kSampleAux) != 0;
+  });
+  if (const auto undecoded =
+          perf_data::UndecodedAuxData(recording.features().aux_data, in_samples)) {
+    PrintWarning(*undecoded);
+  }
   if (!reading.ok()) PrintError(reading);
   if (!written.ok()) PrintError(written);
   return reading.ok() && written.ok() ? kExitOk : kExitFailure;

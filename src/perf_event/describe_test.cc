@@ -53,6 +53,16 @@ TEST(DescribeAttr, NamesTheBranchesThatAreRecorded) {
             "branch_sample_type = USER|ANY_RETURN|HW_INDEX|COUNTERS|0x100000");
 }
 
+TEST(DescribeAttr, NamesEventsOfOneKindOfCpuAndOfCaches) {
+  EXPECT_EQ(OneLine({.type = kTypeHardware, .config = 0x400000001}),
+            "type = 0 (PERF_TYPE_HARDWARE), config = 0x400000001 (PERF_COUNT_HW_INSTRUCTIONS)");
+  EXPECT_EQ(OneLine({.type = kTypeHwCache, .config = 0x10103}),
+            "type = 3 (PERF_TYPE_HW_CACHE), config = 0x10103 (PERF_COUNT_HW_CACHE_RESULT_MISS | "
+            "PERF_COUNT_HW_CACHE_OP_WRITE | PERF_COUNT_HW_CACHE_DTLB)");
+  EXPECT_EQ(OneLine({.type = kTypeHwCache, .config = 0x20103}),
+            "type = 3 (PERF_TYPE_HW_CACHE), config = 0x20103");
+}
+
 TEST(DescribeAttr, ShowsWhatItDoesNotKnowAsNumbers) {
   Attr attr;
   attr.type = 17;

@@ -87,8 +87,8 @@ std::string Line(uint16_t, const Namespaces& namespaces) {
   for (size_t i = 0; i < count; ++i) {
     if (i != 0 && i % 4 == 0) line += "\n\t\t ";
     const std::string_view name = i < std::size(kNames) ? kNames[i] : std::string_view("???");
-    absl::StrAppendFormat(&line, "%u/%s: %u/0x%x%s", i, name, namespaces.links[2 * i],
-                          namespaces.links[2 * i + 1], i + 1 == count ? "]\n" : ", ");
+    absl::StrAppendFormat(&line, "%u/%s: %u/%s%s", i, name, namespaces.links[2 * i],
+                          Hexadecimal(namespaces.links[2 * i + 1]), i + 1 == count ? "]\n" : ", ");
   }
   return line;
 }

@@ -48,12 +48,12 @@ TEST(RecordLineTest, SwitchesSayTheirDirection) {
 }
 
 TEST(RecordLineTest, NamespacesStandFourInALine) {
-  const std::vector<uint64_t> links = {3, 0xa, 3, 0xb, 3, 0xc, 3, 0xd, 3, 0xe};
+  const std::vector<uint64_t> links = {3, 0xa, 3, 0xb, 3, 0xc, 3, 0xd, 3, 0};
   EXPECT_EQ(
       LineOf(kRecordNamespaces, 0, Namespaces{1, 2, U64Array(std::as_bytes(std::span(links))), {}}),
       "PERF_RECORD_NAMESPACES 1/2 - nr_namespaces: 5\n"
       "\t\t[0/net: 3/0xa, 1/uts: 3/0xb, 2/ipc: 3/0xc, 3/pid: 3/0xd, \n"
-      "\t\t 4/user: 3/0xe]\n");
+      "\t\t 4/user: 3/0]\n");
 }
 
 TEST(RecordLineTest, TheSubjectIsTheRecordsOwnThreadAndTheWriterThatOfItsSampleId) {

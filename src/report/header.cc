@@ -23,7 +23,7 @@ class HeaderText {
     text_ += "# ";
     text_ += name;
     text_ += " : ";
-    AppendPrintable(value, text_);
+    AppendPrintable(value, text_, '\t');
     text_ += '\n';
   }
 
@@ -122,7 +122,7 @@ void AppendFeatures(const RecordingHeader& header, int begin, int end, HeaderTex
   for (auto feature = header.features.lower_bound(begin); feature != stop; ++feature) {
     for (const std::string& line : feature->second) {
       out.text() += "# ";
-      AppendPrintable(line, out.text());
+      AppendPrintable(line, out.text(), '\t');
       out.text() += '\n';
     }
   }

@@ -79,6 +79,11 @@ TEST(HeaderTest, TextOfTheRecordingCannotAddLines) {
   EXPECT_NE(text.find("# hostname : a?# arch : b\n"), std::string::npos) << text;
 }
 
+TEST(HeaderTest, TabsOfColumnsStay) {
+  EXPECT_EQ(FormatRecordingHeader({.features = {{35, {"cpu\t\t: 3"}}}}),
+            "# ========\n# header version : 1\n# cpu\t\t: 3\n# ========\n#\n");
+}
+
 TEST(HeaderTest, StatsCountRecordsAndEachEventsSamples) {
   EXPECT_EQ(FormatStats({{"COMM", 4}, {"LOST", 0}, {"SAMPLE", 996}},
                         {{"cpu-clock", 990}, {"page-faults", 6}, {"dummy", 0}}),

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_format.h"
+#include "src/base/branch_names.h"
 #include "src/base/text.h"
 #include "src/profile/inlined_calls.h"
 #include "src/report/text.h"
@@ -104,14 +105,6 @@ void AppendRegisters(const RegisterValues& registers, std::string& out) {
 // Appends the flags of a branch (perf_event::BranchEntry): /M or P/X if in a transaction/A if it
 // aborts one/cycles/kind/speculation.
 void AppendBranchFlags(uint64_t flags, std::string& out) {
-  constexpr std::string_view kTypes[] = {
-      "",       "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",   "SYSCALL",
-      "SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",   "NO_TX", ""};
-  constexpr std::string_view kNewTypes[] = {"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
-                                            "ARCH_2",     "ARCH_3",     "ARCH_4",     "ARCH_5"};
-  constexpr uint64_t kExtended = 15;
-  constexpr std::string_view kSpeculation[] = {"-", "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH",
-                                               "SPEC_CORRECT_PATH"};
   const bool mispredicted = (flags & 1) != 0, predicted = (flags & 2) != 0;
   out += '/';
   out += predicted ? 'P' : mispredicted ? 'M' : '-';
@@ -119,14 +112,9 @@ void AppendBranchFlags(uint64_t flags, std::string& out) {
   out += (flags & 8) != 0 ? "/A/" : "/-/";
   AppendNumber(flags >> 4 & 0xffff, 0, out);
   out += '/';
-  const uint64_t type = flags >> 20 & 0xf, new_type = flags >> 26 & 0xf;
-  if (type != kExtended) {
-    out += kTypes[type];
-  } else if (new_type < std::size(kNewTypes)) {
-    out += kNewTypes[new_type];
-  }
+  out += BranchTypeName(flags);
   out += '/';
-  out += kSpeculation[flags >> 24 & 3];
+  out += SpeculationName(flags);
   out += ' ';
 }
 

@@ -18,6 +18,7 @@
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/elf/embedded_elf.h"
+#include "symbolize/files/code_machine_of.h"
 #include "symbolize/files/debug_files.h"
 #include "symbolize/files/image_table.h"
 #include "symbolize/files/jit_file.h"
@@ -296,7 +297,7 @@ CodeBytes FileFacts::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
   const FileOffset offset = elf.OffsetOf({address.value - start}).value_or(FileOffset{});
   const CodePlace place = is_kernel ? CodePlace(RuntimeAddress{address.value})
                                     : CodePlace(FileOffset{offset.value + start});
-  return {Reason::kNamed, bytes, place, elf.machine()};
+  return {Reason::kNamed, bytes, place, CodeMachineOf(elf, {address.value - start})};
 }
 
 OpenImageState& FileFacts::Open(Image& image) {

@@ -92,6 +92,7 @@ const std::vector<Command>& Commands() {
       {AddConvertCommand, kConvert, {"convert", "-z", "3"}},
       {AddConvertCommand, kText, {"convert", "--time", ",0.0000002", "--pid", "7,8"}},
       {AddDumpCommand, kNoNames, {"dump"}},
+      {AddReportCommand, kText, {"report", "-D"}},
       {AddReportCommand, kText, {"report", "--header-only"}},
       {AddReportCommand, kText, {"report", "--header-only", "-I"}},
       {AddEvlistCommand, kNoNames, {"evlist"}},

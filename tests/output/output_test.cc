@@ -199,6 +199,24 @@ TEST_F(OutputTest, BuildIdsOfARecordingAreListed) {
   EXPECT_EQ(Profiler({"buildid-list", "-H", "-i", File("images")}).out, hex + " /bin/hit\n");
 }
 
+TEST_F(OutputTest, ImagesOfCallersAndImagesWithoutBuildIdAreHitToo) {
+  const std::vector<std::byte> id(20, std::byte{0xab});
+  perf_data::Features features;
+  features.build_ids = {{7, 2, id, "/bin/calling"}, {7, 2, id, "/bin/missed"}};
+  auto writer =
+      perf_data::Writer::Create(File("images"), {{perf_data::UsualAttr(), "cpu-clock", {1}}}, 0);
+  RecordBuilder records(perf_data::UsualAttr());
+  records.By(7, 7).Id(1).At(1).Comm("program").Mmap2(0x1000, 0x1000, 0, "/bin/without");
+  records.Mmap2(0x5000, 0x1000, 0, "/bin/calling");
+  records.At(2).Sample(0x1010, {perf_event::kContextUser, 0x1010, 0x5010});
+  EXPECT_TRUE(perf_data::AppendAll(**writer, records).ok());
+  EXPECT_TRUE((*writer)->Finish(features).ok());
+  std::string hex;
+  for (int i = 0; i < 20; ++i) hex += "ab";
+  EXPECT_EQ(Profiler({"buildid-list", "-H", "-i", File("images")}).out,
+            hex + " /bin/calling\n" + std::string(41, ' ') + "/bin/without\n");
+}
+
 TEST_F(OutputTest, EventsAreListedByKindAndName) {
   EXPECT_THAT(Profiler({"list", "sw"}).out, HasSubstr("\n  task-clock "));
   EXPECT_THAT(Profiler({"list", "page-f*"}).out, testing::StartsWith("  page-faults "));

@@ -49,6 +49,13 @@ struct Compression {
   uint32_t mmap_len = 0;  // largest size in bytes that a record inflates to
 };
 
+// AUX data: traces of units of the CPU (Intel PT, SPE …), which are not decoded here.
+struct AuxData {
+  uint32_t type = 0;   // PERF_AUXTRACE_*, from AUXTRACE_INFO; 0: not recorded
+  uint64_t bytes = 0;  // size of all AUXTRACE records
+  bool operator==(const AuxData&) const = default;
+};
+
 // All features of a recording. Features that the file lacks are empty.
 struct Features {
   std::vector<BuildIdEntry> build_ids;
@@ -59,6 +66,7 @@ struct Features {
   std::optional<SampleTime> sample_time;
   std::optional<uint64_t> clockid_resolution_ns;
   std::optional<ClockData> clock_data;
+  AuxData aux_data;  // no section: complete when the records have been read
   // Sections that are not decoded here, verbatim, by feature bit. feature_values.h decodes those of
   // perf. EVENT_DESC is not included; Recording::events() has its content.
   std::map<int, std::string> other;

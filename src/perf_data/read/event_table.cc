@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "src/perf_data/format/perf_data_format.h"
+#include "src/perf_data/read/tracepoint_names.h"
 #include "src/perf_event/event_name.h"
 
 namespace profiler::perf_data {
@@ -30,9 +31,27 @@ void EventTable::Rename(uint64_t id, std::string name) {
   events_[index < events_.size() ? index : 0].name = std::move(name);
 }
 
-void EventTable::RenameConfig(uint64_t config, const std::string& name) {
+void EventTable::NameByType(uint64_t config, const std::string& name) {
+  if (name.empty()) return;
+  const size_t colon = name.find(':');
+  // "cycles:u" is no tracepoint.
+  const bool generic = perf_event::FindKnownEvent(name.substr(0, colon)).has_value();
   for (EventDescription& event : events_) {
-    if (event.attr.config == config && !name.empty()) event.name = name;
+    if (event.attr.config != config || generic) continue;
+    const bool tracepoint = event.attr.type == perf_event::kTypeTracepoint;
+    const bool other = event.attr.type > perf_event::kTypeBreakpoint;  // of a PMU
+    if (tracepoint ? colon != std::string::npos : other) event.name = name;
+  }
+}
+
+void EventTable::NameByTracingData(std::string_view section) {
+  const absl::flat_hash_map<uint64_t, std::string> names = TracepointNames(section);
+  for (EventDescription& event : events_) {
+    if (event.attr.type != perf_event::kTypeTracepoint) continue;
+    const auto it = names.find(event.attr.config);
+    if (it != names.end() && event.name == perf_event::EventName(event.attr)) {
+      event.name = it->second;
+    }
   }
 }
 
@@ -41,7 +60,7 @@ void EventTable::NameByTypes(std::span<const std::byte> table) {
   while (types.remaining() >= kEventTypeSize) {
     const uint64_t config = types.U64();
     const std::string_view name = TextOf(types.Bytes(kEventTypeNameSize));
-    RenameConfig(config, std::string(name.substr(0, name.find('\0'))));
+    NameByType(config, std::string(name.substr(0, name.find('\0'))));
   }
 }
 

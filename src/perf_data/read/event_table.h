@@ -37,11 +37,15 @@ class EventTable {
   // Names the event that has `id`; event 0 if no event has it.
   void Rename(uint64_t id, std::string name);
   void RenameEvent(size_t event, std::string name) { events_[event].name = std::move(name); }
-  // Names the events whose attr has this config (the event types of old files).
-  void RenameConfig(uint64_t config, const std::string& name);
+  // Names the events that an event type of an old recording is about. It has their config and a
+  // name, which says of which type they are. Generic events keep the name of their attr, which has
+  // their modifiers.
+  void NameByType(uint64_t config, const std::string& name);
 
   // Names events from a table of event types, in the file's byte order.
   void NameByTypes(std::span<const std::byte> table);
+  // Names tracepoints that have no name yet, from the section TRACING_DATA.
+  void NameByTracingData(std::string_view section);
   // Names events from EVENT_DESC: by their ids, or by their index if the ids are missing or
   // unknown.
   void NameByDescriptions(const std::vector<EventDesc>& descriptions);

@@ -111,5 +111,111 @@ TEST(OldStreamTest, OfAnyOtherStreamHasPerfsMeaningOfAType) {
   EXPECT_EQ((*recording)->features().arch, "sparc");
 }
 
+// An EVENT_TYPE record, as perf wrote one for each event before Linux 3.12.
+void AddEventType(uint64_t config, std::string name, std::vector<std::byte>* out) {
+  std::string body;
+  FieldWriter(&body).U64(config);
+  name.resize(kEventTypeNameSize);
+  AddRecord(perf_event::kRecordHeaderEventType, body + name, out);
+}
+
+std::string NamesOf(const std::vector<std::byte>& stream) {
+  const std::string path = TestPath("named.data");
+  WriteFile(path, stream);
+  auto recording = Recording::Open(path);
+  if (!recording.ok()) return std::string(recording.status().message());
+  std::string names;
+  for (const EventDescription& event : (*recording)->events()) names += event.name + "\n";
+  return names;
+}
+
+// An event without a name of its own.
+void AddAttr(uint32_t type, uint64_t config, uint64_t flags, std::vector<std::byte>* out) {
+  perf_event::Attr attr{.type = type, .config = config};
+  attr.flags = flags;
+  attr.size = sizeof(attr);
+  std::string body(reinterpret_cast<const char*>(&attr), sizeof(attr));
+  AddRecord(perf_event::kRecordHeaderAttr, body, out);
+}
+
+std::vector<std::byte> EmptyStream() {
+  const std::vector<std::byte> stream = StreamOf({}, {});
+  return {stream.begin(), stream.begin() + kPipeHeaderSize};
+}
+
+TEST(OldStreamTest, EventTypesNameEventsOfTheirTypeAndConfig) {
+  std::vector<std::byte> stream = EmptyStream();
+  AddAttr(perf_event::kTypeSoftware, 0, 0, &stream);
+  AddAttr(perf_event::kTypeTracepoint, 0, 0, &stream);
+  AddAttr(perf_event::kTypeTracepoint, 0x531, 0, &stream);
+  AddEventType(0, "cycles", &stream);
+  AddEventType(0x531, "probe:main", &stream);
+  EXPECT_EQ(NamesOf(stream), "cpu-clock\ntracepoint:0\nprobe:main\n");
+}
+
+TEST(OldStreamTest, GenericEventsKeepTheirModifiers) {
+  std::vector<std::byte> stream = EmptyStream();
+  AddAttr(perf_event::kTypeHardware, 0, perf_event::kAttrExcludeGuest, &stream);
+  AddEventType(0, "cycles", &stream);
+  EXPECT_EQ(NamesOf(stream), "cycles:H\n");
+}
+
+TEST(OldStreamTest, TracingDataNamesTracepoints) {
+  std::string section("\x17\x08\x44tracing0.6", 13);
+  section += std::string("\0\0\x08\0\x10\0\0", 7);  // little endian, 8-byte long, pages
+  FieldWriter writer(&section);
+  for (const std::string_view name : {"header_page", "header_event"}) {
+    section += std::string(name) + '\0';
+    writer.U64(0);
+  }
+  writer.U32(0);
+  writer.U32(1);
+  section += std::string("probe_app\0", 10);
+  writer.U32(1);
+  const std::string format = "name: main\nID: 1329\nformat:\n";
+  writer.U64(format.size());
+  section += format;
+  section.resize((section.size() + 7) / 8 * 8);
+  std::vector<std::byte> stream = EmptyStream();
+  AddAttr(perf_event::kTypeTracepoint, 1329, 0, &stream);
+  AddAttr(perf_event::kTypeTracepoint, 1330, 0, &stream);
+  std::string body;
+  FieldWriter(&body).U32(static_cast<uint32_t>(section.size()));
+  AddRecord(perf_event::kRecordHeaderTracingData, body, &stream);
+  const auto payload = BytesOfText(section);
+  stream.insert(stream.end(), payload.begin(), payload.end());
+  EXPECT_EQ(NamesOf(stream), "probe_app:main\ntracepoint:1330\n");
+}
+
+TEST(OldStreamTest, TheEndOfTheFeaturesIsNoFeature) {
+  std::string end;
+  FieldWriter(&end).U64(32);
+  std::vector<std::byte> stream = PerfsPart();
+  AddRecord(perf_event::kRecordHeaderFeature, end, &stream);
+  const std::string path = TestPath("end.data");
+  WriteFile(path, stream);
+  auto recording = Recording::Open(path);
+  ASSERT_TRUE(recording.ok());
+  EXPECT_FALSE((*recording)->features().other.contains(32));
+}
+
+TEST(OldStreamTest, AuxDataAreCountedOnce) {
+  std::string info, auxtrace;
+  FieldWriter(&info).U32(1);
+  FieldWriter(&info).U32(0);
+  FieldWriter(&auxtrace).U64(16);
+  auxtrace.resize(40);
+  std::vector<std::byte> stream = PerfsPart();
+  AddRecord(perf_event::kRecordAuxtraceInfo, info, &stream);
+  AddRecord(perf_event::kRecordAuxtrace, auxtrace, &stream);
+  stream.resize(stream.size() + 16);
+  const std::string path = TestPath("aux.data");
+  WriteFile(path, stream);
+  auto recording = Recording::Open(path);
+  ASSERT_TRUE(recording.ok());
+  for (int pass = 0; pass < 2; ++pass) Told(**recording, Order::kTime);
+  EXPECT_EQ((*recording)->features().aux_data, (AuxData{.type = 1, .bytes = 16}));
+}
+
 }  // namespace
 }  // namespace profiler::perf_data

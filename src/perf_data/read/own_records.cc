@@ -50,7 +50,7 @@ bool CollectEventType(FieldReader& reader, EventTable* events) {
   const uint64_t config = reader.U64();
   std::string name = UpToNul(reader.Bytes(reader.remaining()));
   if (!reader.ok()) return false;
-  events->RenameConfig(config, name);
+  events->NameByType(config, name);
   return true;
 }
 
@@ -111,6 +111,7 @@ bool CollectOwnRecord(const StoredRecord& record, std::span<const std::byte> pay
     case perf_event::kRecordHeaderFeature: {
       const uint64_t bit = reader.U64();
       if (!reader.ok() || bit >= kFeatureBits) return false;
+      if (IsEndOfFeatures(bit, reader.remaining())) return true;
       if (bit == kFeatureEventDesc) {
         if (!events_known) {
           events->NameByDescriptions(DecodeEventDesc(body.subspan(reader.offset()), swapped));
@@ -127,11 +128,24 @@ bool CollectOwnRecord(const StoredRecord& record, std::span<const std::byte> pay
       return true;
     }
     case perf_event::kRecordHeaderTracingData:
-      if (!payload.empty()) features->other[kFeatureTracingData] = TextOf(payload);
+      if (!payload.empty()) {
+        events->NameByTracingData(TextOf(payload));
+        features->other[kFeatureTracingData] = TextOf(payload);
+      }
       return true;
+    case perf_event::kRecordAuxtraceInfo:
+      features->aux_data.type = reader.U32();
+      return reader.ok();
+    case perf_event::kRecordAuxtrace:
+      features->aux_data.bytes += reader.U64();
+      return reader.ok();
     default:
       return true;
   }
+}
+
+bool IsEndOfFeatures(uint64_t bit, size_t section_size) {
+  return section_size == 0 && bit > kFeatureStat;
 }
 
 std::optional<int> CollectCarriedSection(std::span<const std::byte> body, bool swapped,

@@ -22,6 +22,10 @@ namespace profiler::perf_data {
 bool CollectOwnRecord(const StoredRecord& record, std::span<const std::byte> payload, bool swapped,
                       bool events_known, EventTable* events, Features* features);
 
+// Returns true for the HEADER_FEATURE record that ends the features of a stream. Its number is that
+// of the first feature that its perf did not know, so later perfs have a feature of this number.
+bool IsEndOfFeatures(uint64_t bit, size_t section_size);
+
 // Reads the body of a HEADER_EVENT_TYPE record. If it carries a piece of a feature section (see
 // kCarrierConfig), appends the piece to that section in `*sections`. Returns the section's number
 // when it is complete, otherwise nullopt.

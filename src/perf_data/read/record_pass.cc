@@ -30,7 +30,7 @@ void RecordPass::Run(RecordWalker& walker) {
   StoredRecord record;
   while (!stopped_ && walker.Next(&record)) {
     Take(record, walker.payload());
-    if (order_ != Recording::Order::kTime) context_.chunks->FreeReleased();
+    if (!InTime()) context_.chunks->FreeReleased();
   }
 }
 
@@ -41,7 +41,7 @@ void RecordPass::Take(const StoredRecord& record, std::span<const std::byte> pay
     CollectOwnRecord(record, payload, context_.swapped, context_.events_known, context_.events,
                      context_.features);
   }
-  if (order_ != Recording::Order::kTime) {
+  if (!InTime()) {
     const uint64_t time = context_.events->TimeOf(record);
     Visit(record, time == kNoTime ? 0 : time, payload);
   } else {
@@ -51,6 +51,7 @@ void RecordPass::Take(const StoredRecord& record, std::span<const std::byte> pay
 
 void RecordPass::TakeInTime(const StoredRecord& record, std::span<const std::byte> payload) {
   if (record.header.type == perf_event::kRecordFinishedRound) {
+    if (order_ == Recording::Order::kTimeAndRounds) Visit(record, 0, payload);
     if (!context_.has_rounds) return;
     sorter_.EndRound([this](const RoundSorter::Entry& entry) { VisitSorted(entry); });
     context_.chunks->EndRound();

@@ -59,6 +59,9 @@ class RecordPass {
   bool gave_order_up() const { return gave_order_up_; }
 
  private:
+  bool InTime() const {
+    return order_ == Recording::Order::kTime || order_ == Recording::Order::kTimeAndRounds;
+  }
   void TakeInTime(const StoredRecord& record, std::span<const std::byte> payload);
   void VisitSorted(const RoundSorter::Entry& entry);
   void Visit(const StoredRecord& record, uint64_t time, std::span<const std::byte> payload);

@@ -91,7 +91,8 @@ class Recording {
 
   // kFile: in the order of the file. kTime: in time order. kStored: like kFile, but each record is
   // in one piece, and each COMPRESSED record is visited before the records inside it.
-  enum class Order { kFile, kTime, kStored };
+  // kTimeAndRounds: like kTime, and each round marker is visited before the records that it releases.
+  enum class Order { kFile, kTime, kStored, kTimeAndRounds };
   // Calls `visit` for every record, including perf's own, which have time 0 and are visited at
   // their position in the file; kTime omits round markers. Returns the error that stopped the
   // reading, if any, after visiting everything before it: kDataLoss with file offset, record type

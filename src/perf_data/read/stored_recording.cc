@@ -188,7 +188,8 @@ void StoredRecording::TakeStreamRecord(const StoredRecord& record,
   FieldReader reader(body, swapped());
   switch (record.header.type) {
     case perf_event::kRecordHeaderFeature:
-      if (const uint64_t bit = reader.U64(); reader.ok() && bit < kFeatureBits) {
+      if (const uint64_t bit = reader.U64();
+          reader.ok() && bit < kFeatureBits && !IsEndOfFeatures(bit, reader.remaining())) {
         sections_[static_cast<int>(bit)] = TextOf(reader.Bytes(reader.remaining()));
       }
       return;

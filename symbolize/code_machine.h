@@ -1,0 +1,19 @@
+// Instruction set of code, in the 16 bits of CodeBytes::machine: EM_… of <elf.h>, and marks for
+// what that number leaves open.
+
+#pragma once
+
+#include <cstdint>
+
+namespace profiler::symbolize {
+
+inline constexpr uint16_t kThumbCode = 1 << 14;      // with EM_ARM
+inline constexpr uint16_t kBigEndianCode = 1 << 15;  // with EM_PPC64, EM_PPC and EM_MIPS
+inline constexpr uint16_t k64BitCode = 1 << 13;      // with EM_MIPS
+
+// The EM_… number.
+constexpr uint16_t ElfMachineOf(uint16_t machine) {
+  return machine & ~(kThumbCode | kBigEndianCode | k64BitCode);
+}
+
+}  // namespace profiler::symbolize
