@@ -11,6 +11,7 @@
 #include "src/base/address.h"
 #include "src/base/status.h"
 #include "src/profile/profile.h"
+#include "src/query/weight.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::annotate {
@@ -32,7 +33,15 @@ struct AnnotatedInstruction {
   // dump as well and was on a stack.
   std::string text;
   uint64_t period = 0, samples = 0;
+  std::vector<query::Weight> members;  // of AnnotatedFunction::members
   SourceLine source;
+};
+
+// A further event of the group that the shown event leads.
+struct AnnotatedMember {
+  std::string event;
+  query::Weight weight;     // what 100 % is
+  query::Weight elsewhere;  // of samples at none of the instructions
 };
 
 struct AnnotatedFunction {
@@ -47,6 +56,14 @@ struct AnnotatedFunction {
   std::vector<AnnotatedInstruction> instructions;
   uint64_t period_elsewhere = 0;  // of samples at none of the instructions
   bool cut = false;               // longer than what is disassembled
+  std::string group;              // its name: "anon group"; empty: there are no members
+  std::vector<AnnotatedMember> members;
+};
+
+// The events that the shown event leads.
+struct GroupMembers {
+  std::string name;
+  std::vector<profile::EventId> events;
 };
 
 // Functions longer than that are cut, in bytes.
@@ -61,7 +78,8 @@ inline constexpr uint64_t kLongestFunction = 1 << 20;
 // kUnimplemented for a machine that is not disassembled.
 absl::StatusOr<AnnotatedFunction> Annotate(const profile::Profile& profile, profile::EventId event,
                                            const ChosenFunction& function,
-                                           symbolize::Symbolizer& symbolizer, Syntax syntax);
+                                           symbolize::Symbolizer& symbolizer, Syntax syntax,
+                                           const GroupMembers& group = {});
 
 // Asks `symbolizer` all that Annotate asks it for a function, whatever the event and the syntax:
 // for who keeps the answers. Errors likewise. Cost: a look-up an instruction, of its line.

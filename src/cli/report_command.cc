@@ -13,6 +13,7 @@
 #include "src/cli/command.h"
 #include "src/cli/describe_recording.h"
 #include "src/cli/dump_command.h"
+#include "src/cli/event_groups.h"
 #include "src/cli/export_formats.h"
 #include "src/cli/output.h"
 #include "src/cli/page_view.h"
@@ -64,22 +65,13 @@ absl::Status CheckBranches(const ReportArguments& arguments, const report::Repor
 // events are one, as perf has it.
 std::vector<report::EventGroup> GroupsOf(const perf_data::Recording& recording,
                                          const ReportArguments& arguments) {
-  std::vector<report::EventGroup> groups;
-  const size_t events = recording.events().size();
-  const auto add = [&](std::string name, uint64_t begin, uint64_t end) {
-    report::EventGroup& group = groups.emplace_back();
-    group.name = std::move(name);
-    for (; begin < std::min<uint64_t>(end, events); ++begin) {
-      group.events.push_back(static_cast<profile::EventId>(begin));
+  std::vector<report::EventGroup> groups = EventGroupsOf(recording);
+  if (groups.empty() && (arguments.group || arguments.no_group)) {
+    report::EventGroup& all = groups.emplace_back();
+    for (uint32_t event = 0; event < recording.events().size(); ++event) {
+      all.events.push_back(profile::EventId{event});
     }
-  };
-  const auto described = perf_data::ReadGroups(recording.features());
-  for (const perf_data::EventGroup& group :
-       described.value_or(std::vector<perf_data::EventGroup>())) {
-    add(group.name.empty() ? "anon group" : group.name, group.leader,
-        uint64_t{group.leader} + group.members);
   }
-  if (groups.empty() && (arguments.group || arguments.no_group)) add("", 0, events);
   return groups;
 }
 
