@@ -75,13 +75,31 @@ std::vector<report::EventGroup> GroupsOf(const perf_data::Recording& recording,
   return groups;
 }
 
+struct EventCount {
+  uint64_t samples = 0, lost = 0;
+};
+
+// Counts a sample that read the counters of a group for each member whose counter had moved, as
+// perf does. A pipe cannot be read again for that.
+void CountMembers(const ReportArguments& arguments, const perf_data::Recording& recording,
+                  std::vector<EventCount>& by_event) {
+  const bool reads_groups =
+      std::any_of(recording.events().begin(), recording.events().end(), [](const auto& event) {
+        return (event.attr.sample_type & perf_event::kSampleRead) != 0 &&
+               (event.attr.read_format & perf_event::kFormatGroup) != 0;
+      });
+  if (!reads_groups || !perf_data::CanBeReadAgain(arguments.view.input)) return;
+  const auto loaded = naming::LoadUnnamedProfile(arguments.view.input, {});
+  if (!loaded.ok()) return;
+  const auto& events = loaded->profile.events;
+  by_event.resize(std::max(by_event.size(), events.size()));
+  for (size_t i = 0; i < events.size(); ++i) by_event[i].samples = events[i].samples;
+}
+
 // Record types in the order of their numbers, then the samples of each event.
 int WriteStats(const ReportArguments& arguments) {
   const auto recording = OpenRecordingOrPrint(arguments.view.input);
   if (recording == nullptr) return kExitFailure;
-  struct EventCount {
-    uint64_t samples = 0, lost = 0;
-  };
   std::map<uint32_t, uint64_t> by_type;
   std::vector<EventCount> by_event;
   const auto count = [&](const perf_data::TimedRecord& record) {
@@ -99,6 +117,7 @@ int WriteStats(const ReportArguments& arguments) {
   };
   const absl::Status reading = recording->ForEach(perf_data::Recording::Order::kStored, count);
 
+  CountMembers(arguments, *recording, by_event);
   std::vector<report::RecordCount> records;
   for (const auto& [type, count] : by_type) {
     std::string name(perf_event::RecordTypeName(type));
