@@ -149,6 +149,16 @@ void ShowLatency(profile::Profile& profile, report::ReportOptions* options) {
   }
 }
 
+// Whether samples can say what their accesses to memory met.
+absl::Status CheckMemory(const perf_data::Recording& recording) {
+  for (const perf_data::EventDescription& event : recording.events()) {
+    if ((event.attr.sample_type & perf_event::kSampleDataSrc) != 0) return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      "--mem-mode: no sample says what its access to memory met (data_src): record events of "
+      "memory with perf mem record, or with record -d");
+}
+
 // By CPU; kNoCpu where the recording does not tell.
 std::vector<uint32_t> SocketsOf(const perf_data::Recording& recording) {
   std::vector<uint32_t> sockets;
@@ -185,6 +195,18 @@ absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& rec
     }
     query::AddSockets(sockets, profile);
   }
+  for (const report::SortKey key : plan.options.sort) {
+    if (report::IsOfMemory(key) || report::IsOfCost(key)) {
+      query::AddAccessColumn(*report::DimensionOf(key), profile);
+    }
+  }
+  NameTraceFunctions(profile);
+  if (!plan.trace_fields.empty()) {
+    for (const std::string& field : plan.trace_fields) {
+      profile.trace_fields.push_back(profile.strings.Intern(TraceFieldOf(field).name));
+    }
+    query::SplitTraces(profile);
+  }
   if (plan.ignored_callees) query::ForgetCallees(*plan.ignored_callees, profile);
   if (plan.ignored_callers) query::ForgetCallers(*plan.ignored_callers, profile);
   if (plan.SortsBy(report::SortKey::kCommNoDigit)) query::AddCommsWithoutDigits(profile);
@@ -201,14 +223,18 @@ absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& rec
   return absl::OkStatus();
 }
 
-// True if the rows of a report are records of tracepoints by default, as perf has it. A pipe says
-// too late which events it has.
-bool IsOfTracepointsAlone(const std::string& path) {
-  if (!perf_data::CanBeReadAgain(path) || !perf_data::BeginsAsRecording(path)) return false;
+// The events of a recording, in advance. A pipe says too late which it has.
+std::vector<perf_data::EventDescription> EventsOf(const std::string& path) {
+  if (!perf_data::CanBeReadAgain(path) || !perf_data::BeginsAsRecording(path)) return {};
   const auto recording = perf_data::Recording::Open(path);
-  if (!recording.ok()) return false;
+  if (!recording.ok()) return {};
+  return (*recording)->events();
+}
+
+// True if the rows of a report are records of tracepoints by default, as perf has it.
+bool IsOfTracepointsAlone(const std::string& path) {
   bool any = false;
-  for (const perf_data::EventDescription& event : (*recording)->events()) {
+  for (const perf_data::EventDescription& event : EventsOf(path)) {
     if (perf_event::IsDummy(event.attr)) continue;
     if (event.attr.type != perf_event::kTypeTracepoint) return false;
     any = true;
@@ -219,7 +245,7 @@ bool IsOfTracepointsAlone(const std::string& path) {
 // --sort trace, if nothing else says what rows are told apart by.
 bool SortsByTrace(const ReportArguments& arguments) {
   return arguments.sort.empty() && arguments.fields.empty() && arguments.parent.empty() &&
-         !arguments.json && !arguments.chains && !arguments.unresolved &&
+         !arguments.json && !arguments.memory && !arguments.chains && !arguments.unresolved &&
          IsOfTracepointsAlone(arguments.view.input);
 }
 
@@ -228,9 +254,16 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   std::optional<TracepointTexts> tracepoints;
   plan.load.describe_tracepoint = [&](const perf_data::Recording& recording,
                                       std::span<const std::byte> raw, uint32_t cpu,
-                                      std::string* out) {
-    if (!tracepoints) tracepoints.emplace(recording);
-    tracepoints->Append(raw, cpu, out);
+                                      std::string* out, std::vector<uint64_t>* functions) {
+    if (!tracepoints) {
+      events::TraceParts parts{.text = plan.SortsBy(report::SortKey::kTrace),
+                               .end = query::kTracePartEnd};
+      for (const std::string& field : plan.trace_fields) {
+        parts.fields.push_back(TraceFieldOf(field));
+      }
+      tracepoints.emplace(recording, std::move(parts));
+    }
+    tracepoints->Append(raw, cpu, out, functions);
   };
   ThreadCounters counters;
   if (arguments.thread_counters) {
@@ -245,6 +278,12 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   if (!arguments.no_group) query::JoinWallClock(query::OffCpuLeaf::kNone, loaded->profile);
   if (plan.load.dimensions[static_cast<size_t>(profile::Dimension::kParallelism)]) {
     if (const absl::Status wrong = CheckSwitches(*loaded->recording); !wrong.ok()) {
+      PrintError(wrong);
+      return kExitFailure;
+    }
+  }
+  if (options.by_access_cost) {
+    if (const absl::Status wrong = CheckMemory(*loaded->recording); !wrong.ok()) {
       PrintError(wrong);
       return kExitFailure;
     }
@@ -307,7 +346,10 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
   AddReportOptions(command, *arguments);
 
   commands[&command] = [arguments] {
-    auto plan = ReadReportPlan(*arguments);
+    const auto trace_fields_of = [&](std::string_view word) {
+      return TraceFieldsNamed(word, arguments->view.input);
+    };
+    auto plan = ReadReportPlan(*arguments, trace_fields_of);
     if (!plan.ok()) {
       PrintError(plan.status());
       return kExitUsage;
@@ -331,7 +373,7 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
     if (arguments->header_only) return WriteHeaderAlone(arguments->view.input);
     if (SortsByTrace(*arguments)) {
       arguments->sort = "trace";
-      plan = ReadReportPlan(*arguments);
+      plan = ReadReportPlan(*arguments, trace_fields_of);
       if (!plan.ok()) {
         PrintError(plan.status());
         return kExitUsage;

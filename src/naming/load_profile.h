@@ -33,9 +33,11 @@ struct LoadOptions {
   std::vector<perf_data::TimeRange> times;  // of the samples that count; empty: any
   std::vector<uint32_t> cpus;               // that they were taken on; empty: any
   uint64_t time_quantum = 100'000'000;      // of profile::Dimension::kTime, nanoseconds
-  // For profile::Dimension::kTrace: appends what the raw data of a tracepoint's sample say.
+  bool weigh_accesses = false;              // profile::BuilderOptions'
+  // For profile::Dimension::kTrace: appends what the raw data of a tracepoint's sample say, and the
+  // addresses of functions in that text.
   std::function<void(const perf_data::Recording&, std::span<const std::byte> raw, uint32_t cpu,
-                     std::string* out)>
+                     std::string* out, std::vector<uint64_t>* functions)>
       describe_tracepoint;
   // Called for every record, in time order, for who wants more of them than a profile: they may
   // come through a pipe, which is read once.

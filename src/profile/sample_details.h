@@ -15,8 +15,6 @@
 
 namespace profiler::profile {
 
-inline constexpr FrameId kNoFrame{0xffffffff};
-
 // A taken branch; where it is in the code, kNoFrame unless that was asked for.
 struct Branch {
   uint64_t from = 0, to = 0;

@@ -89,6 +89,8 @@ struct ReportOptions {
   std::string time_slices;  // what was typed to choose samples by time, for the heading
   // Percentages of what passed the filter; else of everything.
   bool relative_percentages = false;
+  // Samples weigh what their access to memory cost, not their periods.
+  bool by_access_cost = false;
   // The first event of each group is the latency of the second: query::AddLatency.
   bool latency = false;
   bool inlines = true;

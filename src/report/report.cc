@@ -134,7 +134,9 @@ class Report {
     Weight total = options_.latency ? Weight() : hist.total();
     for (const Weight& member : hist.member_totals()) total += member;
     AppendSampleCount(options_.latency ? std::vector{events.back()} : events, total.count);
-    absl::StrAppend(&out_, "# Event count (approx.): ", total.period, "\n");
+    absl::StrAppend(&out_,
+                    options_.by_access_cost ? "# Total weight : " : "# Event count (approx.): ",
+                    total.period, "\n");
     if (options_.column_filter.socket) {
       absl::StrAppend(&out_, "# Processor Socket: ", *options_.column_filter.socket, "\n");
     }

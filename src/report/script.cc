@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "src/base/text.h"
 #include "src/profile/inlined_calls.h"
+#include "src/query/amount.h"
 #include "src/report/text.h"
 
 namespace profiler::report {
@@ -75,18 +76,6 @@ std::string MiscText(uint16_t misc, std::string_view marks) {
 }
 
 // "4K", "2M"; "N/A" where it is not known.
-void AppendPageSize(uint64_t size, std::string& out) {
-  if (size == 0) {
-    out += "N/A";
-    return;
-  }
-  constexpr std::string_view kUnits = "BKMG";
-  size_t unit = 0;
-  for (; unit + 1 < kUnits.size() && size / 1024 > 1; ++unit) size /= 1024;
-  out += std::to_string(size);
-  out += kUnits[unit];
-}
-
 void AppendRegisters(const RegisterValues& registers, std::string& out) {
   if (registers.abi == 0) return;
   out += " ABI:";
@@ -163,11 +152,11 @@ void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& de
   if (has(ScriptField::kPhysAddr)) AppendHex(details.phys_addr, 16, *out);
   if (has(ScriptField::kDataPageSize)) {
     *out += ' ';
-    AppendPageSize(details.data_page_size, *out);
+    *out += query::PageSizeText(details.data_page_size);
   }
   if (has(ScriptField::kCodePageSize)) {
     *out += ' ';
-    AppendPageSize(details.code_page_size, *out);
+    *out += query::PageSizeText(details.code_page_size);
   }
   *out += '\n';
 }

@@ -101,6 +101,7 @@ void Sideband::Map(uint16_t misc, const perf_event::Mmap2& recorded) {
   }
   if (is_data) {
     process.Unmap(RuntimeAddress{mmap.addr}, mmap.len);  // whatever code was there is gone
+    user_.MappedData(mmap, kind);
     return;
   }
   const bool is_memory =

@@ -42,6 +42,8 @@ class SidebandUser {
   virtual void FoundJitDump(const perf_event::Mmap2& /*mmap*/) {}
   // Memory without a file became executable: it was mapped, or mprotect(2) made it so.
   virtual void MappedMemory(const perf_event::Mmap2& /*mmap*/) {}
+  // A process maps data, which are in no address space here (recordings with data addresses).
+  virtual void MappedData(const perf_event::Mmap2& /*mmap*/, symbolize::ImageKind /*kind*/) {}
   // Of the kernel itself or of a module. The user maps it.
   virtual void FoundKernelCode(const perf_event::Mmap2& /*mmap*/) {}
   virtual void FoundKernelSymbol(const perf_event::Ksymbol& /*symbol*/) {}
