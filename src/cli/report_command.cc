@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -141,12 +142,24 @@ absl::Status CheckSwitches(const perf_data::Recording& recording) {
       "the recording does not say which threads ran at a time: record with --latency");
 }
 
-void ShowLatency(profile::Profile& profile, report::ReportOptions* options) {
-  options->latency = options->join_groups = true;
+void ShowLatency(report::Latency place, profile::Profile& profile, report::ReportOptions* options) {
+  options->latency = place;
+  options->join_groups = true;
   options->groups.clear();
   for (const auto& [latency, event] : query::AddLatency(profile)) {
-    options->groups.push_back({.name = {}, .events = {latency, event}});
+    std::vector<profile::EventId> events = {latency, event};
+    if (place == report::Latency::kSecond) std::swap(events.front(), events.back());
+    options->groups.push_back({.name = {}, .events = std::move(events)});
   }
+}
+
+// True if several threads ran at a time when some sample was taken. If none did, a latency is the
+// share itself.
+bool AnyRanInParallel(const profile::Profile& profile) {
+  const HugeVector<uint32_t>& column = profile.column(profile::Dimension::kParallelism);
+  return std::any_of(column.begin(), column.end(), [](uint32_t threads) {
+    return threads > 1 && threads != profile::kOthersRan;
+  });
 }
 
 // Whether samples can say what their accesses to memory met.
@@ -249,8 +262,30 @@ bool SortsByTrace(const ReportArguments& arguments) {
          IsOfTracepointsAlone(arguments.view.input);
 }
 
+// True if latencies stand behind the shares without being asked for, as perf has it: in recordings
+// that were made for it, unless the columns of shares are named.
+bool MayShowLatency(const ReportArguments& arguments, const report::ReportOptions& options) {
+  const bool is_other = arguments.json || arguments.memory || arguments.chains ||
+                        arguments.unresolved || arguments.branch_stack || arguments.intervals;
+  const bool names_columns =
+      (!options.fields.fields.empty() && !options.fields.is_added) ||
+      std::any_of(options.sort_fields.begin(), options.sort_fields.end(),
+                  [](const report::Field& field) {
+                    return std::holds_alternative<report::WeightField>(field);
+                  });
+  if (is_other || names_columns || options.by_access_cost) return false;
+  const std::vector<perf_data::EventDescription> events = EventsOf(arguments.view.input);
+  return std::any_of(events.begin(), events.end(), [](const perf_data::EventDescription& event) {
+    return event.attr.has(perf_event::kAttrContextSwitch);
+  });
+}
+
 int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   report::ReportOptions& options = plan.options;
+  const bool may_show_latency = !arguments.latency && MayShowLatency(arguments, options);
+  if (may_show_latency) {
+    plan.load.dimensions[static_cast<size_t>(profile::Dimension::kParallelism)] = true;
+  }
   std::optional<TracepointTexts> tracepoints;
   plan.load.describe_tracepoint = [&](const perf_data::Recording& recording,
                                       std::span<const std::byte> raw, uint32_t cpu,
@@ -314,7 +349,11 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   }
   options.groups = GroupsOf(*loaded->recording, arguments);
   options.join_groups = !arguments.no_group;
-  if (arguments.latency) ShowLatency(loaded->profile, &options);
+  if (arguments.latency) {
+    ShowLatency(report::Latency::kFirst, loaded->profile, &options);
+  } else if (may_show_latency && options.groups.empty() && AnyRanInParallel(loaded->profile)) {
+    ShowLatency(report::Latency::kSecond, loaded->profile, &options);
+  }
   if (arguments.header) {
     output.Write(
         report::FormatRecordingHeader(DescribeRecording(arguments.view.input, *loaded->recording)));

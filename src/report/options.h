@@ -56,6 +56,9 @@ struct EventGroup {
   }
 };
 
+// Where the share of a latency stands beside that of its event; rows go by the first of them.
+enum class Latency : uint8_t { kNone, kFirst, kSecond };
+
 struct ReportOptions {
   // What rows are told apart by.
   std::vector<SortKey> sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};
@@ -91,8 +94,8 @@ struct ReportOptions {
   bool relative_percentages = false;
   // Samples weigh what their access to memory cost, not their periods.
   bool by_access_cost = false;
-  // The first event of each group is the latency of the second: query::AddLatency.
-  bool latency = false;
+  // Each group is an event and its latency (query::AddLatency), in this order.
+  Latency latency = Latency::kNone;
   bool inlines = true;
   bool full_dso_paths = false;     // in the column of DSOs
   bool full_source_paths = false;  // with kSrcline and kSrcfile

@@ -624,7 +624,7 @@ TEST(ReportTest, LatencyStandsBesideTheWeightThatItIsOf) {
   builder.Parallelism(4).Sample("app", {"parallel@app"}, 1, 40);
   ReportOptions options;
   options.sort = {SortKey::kSymbol};
-  options.latency = true;
+  options.latency = Latency::kFirst;
   for (const auto& [latency, event] : query::AddLatency(builder.profile())) {
     options.groups.push_back({.name = {}, .events = {latency, event}});
   }
@@ -640,6 +640,31 @@ TEST(ReportTest, LatencyStandsBesideTheWeightThatItIsOf) {
             "#\n"
             "    75.00%  42.86%  [.] serial\n"
             "    25.00%  57.14%  [.] parallel\n"
+            "\n\n");
+}
+
+TEST(ReportTest, LatencyMayStandBehindTheWeightThatItIsOf) {
+  ProfileBuilder builder;
+  builder.Parallelism(1).Sample("app", {"serial@app"}, 1, 30);
+  builder.Parallelism(4).Sample("app", {"parallel@app"}, 1, 40);
+  ReportOptions options;
+  options.sort = {SortKey::kSymbol};
+  options.latency = Latency::kSecond;
+  for (const auto& [latency, event] : query::AddLatency(builder.profile())) {
+    options.groups.push_back({.name = {}, .events = {event, latency}});
+  }
+  EXPECT_EQ(FormatReport(builder.profile(), options),
+            "#\n"
+            "# Total Lost Samples: 0\n"
+            "#\n"
+            "# Samples: 2  of event 'cpu-clock'\n"
+            "# Event count (approx.): 70\n"
+            "#\n"
+            "# Overhead Latency  Symbol      \n"
+            "# ................  ............\n"
+            "#\n"
+            "    57.14%  25.00%  [.] parallel\n"
+            "    42.86%  75.00%  [.] serial\n"
             "\n\n");
 }
 
