@@ -85,7 +85,9 @@ class Samples {
 
   Profile& profile() { return profile_; }
 
-  // Returns "name samples" for each chosen function, or the error.
+  GroupMembers group_;  // shown beside the first event
+
+  // "name samples" of each function, or the error.
   std::string Chosen(std::string_view name) const {
     const auto functions = ChooseFunctions(profile_, EventId{0}, name);
     if (!functions.ok()) return std::string(functions.status().message());
@@ -231,8 +233,8 @@ std::string Listed(
     Samples& samples, CodeSource& code, const ListingOptions& options = {},
     const SourceText& sources = [](std::string_view, uint32_t) { return std::nullopt; }) {
   const auto functions = ChooseFunctions(samples.profile(), EventId{0}, "");
-  const auto function =
-      Annotate(samples.profile(), EventId{0}, functions->front(), code, Syntax::kAtt);
+  const auto function = Annotate(samples.profile(), EventId{0}, functions->front(), code,
+                                 Syntax::kAtt, samples.group_);
   if (!function.ok()) return std::string(function.status().message());
   return FormatListing(*function, options, sources);
 }
@@ -301,6 +303,30 @@ TEST_F(AnnotateTest, SourceLinesStandBeforeTheirInstructions) {
             "    0.00 :   1006:  call 0x2010 <callee+0x10>\n"
             "    0.00 :   100b:  jne 0x1000 <hot>\n"
             "    0.00 :   100d:  ret\n");
+}
+
+TEST_F(AnnotateTest, EachEventOfAGroupHasAColumn) {
+  Profile& profile = samples_.profile();
+  profile.events.push_back({.name = profile.strings.Intern("page-faults")});
+  samples_.group_ = {"anon group", {EventId{1}}};
+  samples_.Add(hot_, 0, 1).Add(hot_, 3, 3);
+  for (const uint64_t distance : {3, 40}) {
+    samples_.Add(hot_, distance, 2);
+    profile.rows.back().event = EventId{1};
+  }
+  const std::string text = Listed(samples_, code_);
+  EXPECT_TRUE(
+      text.starts_with(" Percent         |      Source code & Disassembly of app for anon group { "
+                       "cpu-clock, page-faults } (4 samples, percent: local period)\n---"))
+      << text;
+  EXPECT_NE(text.find("\n                 :      hot  /usr/bin/app 0x1000\n"), std::string::npos);
+  EXPECT_EQ(Body(text),
+            "   25.00    0.00 :   1000:  mov %rsp, %rbp\n"
+            "   75.00   50.00 :   1003:  mov %rsp, %rbp\n"
+            "    0.00    0.00 :   1006:  call 0x2010 <callee+0x10>\n"
+            "    0.00    0.00 :   100b:  jne 0x1000 <hot>\n"
+            "    0.00    0.00 :   100d:  ret\n"
+            "    0.00   50.00 :   at no instruction above\n");
 }
 
 TEST_F(AnnotateTest, SamplesBeyondTheFunctionAreSaid) {

@@ -201,10 +201,11 @@ class Annotator {
   uint64_t size_ = 0;
 };
 
-// Adds each sample to the instruction that contains its address. Only the part of a function at its
-// symbol is shown, so samples of other parts belong to no instruction.
-void CountSamples(const Profile& profile, EventId event, profile::SymbolId symbol,
-                  const CodeBytes& code, AnnotatedFunction& function) {
+// A sample counts for the instruction that its address is in. Of a function in several parts only
+// the part at its symbol is shown, so some may be at none. `weigh` gets the row, and that
+// instruction or null.
+void ForEachSample(const Profile& profile, EventId event, profile::SymbolId symbol,
+                   const CodeBytes& code, AnnotatedFunction& function, auto weigh) {
   std::vector<AnnotatedInstruction>& instructions = function.instructions;
   const uint64_t start = instructions.front().address.value;
   for (const Row& row : profile.rows) {
@@ -213,7 +214,7 @@ void CountSamples(const Profile& profile, EventId event, profile::SymbolId symbo
     if (row.event != event || lines.empty() || lines.back().symbol != symbol) continue;
     const uint64_t distance = frame.place - code.place;
     if (distance >= code.bytes.size()) {
-      function.period_elsewhere += row.period;
+      weigh(row, nullptr);
       continue;
     }
     const auto after =
@@ -221,8 +222,39 @@ void CountSamples(const Profile& profile, EventId event, profile::SymbolId symbo
                          [](ElfAddress a, const AnnotatedInstruction& instruction) {
                            return a < instruction.address;
                          });
-    std::prev(after)->period += row.period;
-    std::prev(after)->samples += row.count;
+    weigh(row, &*std::prev(after));
+  }
+}
+
+void CountSamples(const Profile& profile, EventId event, profile::SymbolId symbol,
+                  const CodeBytes& code, AnnotatedFunction& function) {
+  ForEachSample(profile, event, symbol, code, function,
+                [&](const Row& row, AnnotatedInstruction* instruction) {
+                  if (instruction == nullptr) {
+                    function.period_elsewhere += row.period;
+                  } else {
+                    instruction->period += row.period;
+                    instruction->samples += row.count;
+                  }
+                });
+}
+
+void CountMembers(const Profile& profile, const GroupMembers& group, profile::SymbolId symbol,
+                  const CodeBytes& code, AnnotatedFunction& function) {
+  function.group = group.name;
+  for (const EventId event : group.events) {
+    AnnotatedMember member{.event = std::string(profile.text(profile[event].name))};
+    for (AnnotatedInstruction& instruction : function.instructions) {
+      instruction.members.emplace_back();
+    }
+    ForEachSample(profile, event, symbol, code, function,
+                  [&](const Row& row, AnnotatedInstruction* instruction) {
+                    member.weight += query::WeightOf(row);
+                    query::Weight& weight =
+                        instruction == nullptr ? member.elsewhere : instruction->members.back();
+                    weight += query::WeightOf(row);
+                  });
+    function.members.push_back(std::move(member));
   }
 }
 
@@ -230,7 +262,7 @@ void CountSamples(const Profile& profile, EventId event, profile::SymbolId symbo
 
 absl::StatusOr<AnnotatedFunction> Annotate(const Profile& profile, EventId event,
                                            const ChosenFunction& chosen, Symbolizer& symbolizer,
-                                           Syntax syntax) {
+                                           Syntax syntax, const GroupMembers& group) {
   std::optional<GeneratedCode> generated;
   const profile::DsoId dso = profile[chosen.symbol].dso;
   if (profile[dso].kind == DsoKind::kJitDump) generated.emplace(profile, dso);
@@ -241,6 +273,7 @@ absl::StatusOr<AnnotatedFunction> Annotate(const Profile& profile, EventId event
   function.samples = chosen.samples;
   function.period = chosen.period;
   CountSamples(profile, event, chosen.symbol, result.code, function);
+  CountMembers(profile, group, chosen.symbol, result.code, function);
   return std::move(function);
 }
 

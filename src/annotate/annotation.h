@@ -11,6 +11,7 @@
 #include "src/base/address.h"
 #include "src/base/status.h"
 #include "src/profile/profile.h"
+#include "src/query/weight.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::annotate {
@@ -32,7 +33,15 @@ struct AnnotatedInstruction {
   // in the dump that were on a stack have names.
   std::string text;
   uint64_t period = 0, samples = 0;
+  std::vector<query::Weight> members;  // of AnnotatedFunction::members
   SourceLine source;
+};
+
+// A further event of the group that the shown event leads.
+struct AnnotatedMember {
+  std::string event;
+  query::Weight weight;     // what 100 % is
+  query::Weight elsewhere;  // of samples at none of the instructions
 };
 
 struct AnnotatedFunction {
@@ -46,7 +55,15 @@ struct AnnotatedFunction {
   uint64_t period = 0;  // 100 % of the listing
   std::vector<AnnotatedInstruction> instructions;
   uint64_t period_elsewhere = 0;  // of samples at none of the instructions
-  bool cut = false;               // true if the function exceeds kLongestFunction
+  bool cut = false;               // longer than what is disassembled
+  std::string group;              // its name: "anon group"; empty: there are no members
+  std::vector<AnnotatedMember> members;
+};
+
+// The events that the shown event leads.
+struct GroupMembers {
+  std::string name;
+  std::vector<profile::EventId> events;
 };
 
 // Longest part of a function that is disassembled, in bytes.
@@ -62,7 +79,8 @@ inline constexpr uint64_t kLongestFunction = 1 << 20;
 // kUnimplemented for a machine without disassembler.
 absl::StatusOr<AnnotatedFunction> Annotate(const profile::Profile& profile, profile::EventId event,
                                            const ChosenFunction& function,
-                                           symbolize::Symbolizer& symbolizer, Syntax syntax);
+                                           symbolize::Symbolizer& symbolizer, Syntax syntax,
+                                           const GroupMembers& group = {});
 
 // Makes all requests to `symbolizer` that Annotate makes for a function, with any event and syntax,
 // so that a caching symbolizer stores the answers. Errors: as Annotate. Cost: a line look-up per

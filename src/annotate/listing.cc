@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,13 +15,16 @@ namespace profiler::annotate {
 namespace {
 
 constexpr double kLeastLine = 0.5;  // percent
-constexpr std::string_view kNoWeight = "         :      ";
+constexpr size_t kWeightWidth = 8;
 
 class Listing {
  public:
   Listing(const AnnotatedFunction& function, const ListingOptions& options,
           const SourceText& text_of)
-      : function_(function), options_(options), text_of_(text_of) {}
+      : function_(function),
+        options_(options),
+        text_of_(text_of),
+        no_weight_(std::string(kWeightWidth * (1 + function.members.size()), ' ') + " :      ") {}
 
   std::string Format() {
     AppendHeading();
@@ -35,10 +39,13 @@ class Listing {
       AppendInstruction(instruction);
     }
     if (function_.cut) {
-      absl::StrAppend(&out_, View(kNoWeight), "(cut after ", kLongestFunction, " bytes)\n");
+      absl::StrAppend(&out_, no_weight_, "(cut after ", kLongestFunction, " bytes)\n");
     }
-    if (function_.period_elsewhere != 0) {
-      AppendWeight(function_.period_elsewhere, SamplesElsewhere());
+    if (AnyElsewhere()) {
+      std::vector<query::Weight> members;
+      for (const AnnotatedMember& member : function_.members) members.push_back(member.elsewhere);
+      AppendWeights({.period = function_.period_elsewhere, .count = SamplesElsewhere()}, members,
+                    options_.sample_counts);
       out_ += "at no instruction above\n";
     }
     return std::move(out_);
@@ -47,12 +54,27 @@ class Listing {
  private:
   double Share(uint64_t period) const { return Percent(period, function_.period); }
 
-  void AppendWeight(uint64_t period, uint64_t samples) {
-    if (options_.sample_counts) {
-      absl::StrAppendFormat(&out_, "%8d :   ", samples);
-    } else {
-      absl::StrAppendFormat(&out_, "  %6.2f :   ", Share(period));
+  // Of the event, then of each further event of its group.
+  void AppendWeights(const query::Weight& own, std::span<const query::Weight> members,
+                     bool as_counts) {
+    AppendWeight(own, function_.period, as_counts);
+    for (size_t i = 0; i < members.size(); ++i) {
+      AppendWeight(members[i], function_.members[i].weight.period, as_counts);
     }
+    out_ += " :   ";
+  }
+  void AppendWeight(const query::Weight& weight, uint64_t total, bool as_count) {
+    if (as_count) {
+      absl::StrAppendFormat(&out_, "%*d", int{kWeightWidth}, weight.count);
+    } else {
+      absl::StrAppendFormat(&out_, "%*.2f", int{kWeightWidth}, Percent(weight.period, total));
+    }
+  }
+
+  bool AnyElsewhere() const {
+    return function_.period_elsewhere != 0 ||
+           std::any_of(function_.members.begin(), function_.members.end(),
+                       [](const AnnotatedMember& member) { return member.elsewhere.period != 0; });
   }
 
   uint64_t SamplesElsewhere() const {
@@ -62,7 +84,8 @@ class Listing {
   }
 
   void AppendInstruction(const AnnotatedInstruction& instruction) {
-    AppendWeight(instruction.period, instruction.samples);
+    AppendWeights({.period = instruction.period, .count = instruction.samples}, instruction.members,
+                  options_.sample_counts);
     absl::StrAppendFormat(&out_, "%x:  ", instruction.address.value);
     AppendPrintable(instruction.text, out_, /*kept=*/'\t');
     AppendLineNumber(instruction);
@@ -89,17 +112,21 @@ class Listing {
   }
 
   void AppendHeading() {
-    std::string heading = options_.sample_counts ? " Samples |      " : " Percent |      ";
+    std::string heading = options_.sample_counts ? " Samples" : " Percent";
+    heading.append(kWeightWidth * function_.members.size(), ' ').append(" |      ");
     heading += options_.source ? "Source code & Disassembly of " : "Disassembly of ";
     AppendPrintable(BaseName(function_.image), heading);
     heading += " for ";
-    AppendPrintable(function_.event, heading);
+    std::string events = function_.event;
+    for (const AnnotatedMember& member : function_.members) events += ", " + member.event;
+    if (!function_.members.empty()) events = function_.group + " { " + events + " }";
+    AppendPrintable(events, heading);
     absl::StrAppend(&heading, " (", function_.samples, " samples, percent: local period)");
     out_ += heading;
     out_ += '\n';
     out_.append(heading.size(), '-');
     out_ += '\n';
-    out_ += kNoWeight;
+    out_ += no_weight_;
     AppendPrintable(function_.name, out_);
     out_ += "  ";
     AppendPrintable(function_.image, out_);
@@ -116,35 +143,44 @@ class Listing {
         std::string_view(function_.event)
             .substr(std::min(function_.event.rfind(':'), function_.event.size()));
     if (modifiers.find('p') != std::string_view::npos) return;
-    absl::StrAppend(&out_, View(kNoWeight),
+    absl::StrAppend(&out_, no_weight_,
                     "Samples stand where the interrupt came, often some instructions after what "
                     "took the time.\n");
   }
 
   void AppendHeaviestLines() {
-    std::map<std::pair<std::string_view, uint32_t>, uint64_t> by_line;
+    struct LineWeights {
+      query::Weight own;
+      std::vector<query::Weight> members;
+    };
+    using Place = std::pair<std::string_view, uint32_t>;
+    std::map<Place, LineWeights> by_line;
     for (const AnnotatedInstruction& instruction : function_.instructions) {
       if (instruction.source.line == 0) continue;
-      by_line[{instruction.source.file, instruction.source.line}] += instruction.period;
+      LineWeights& line = by_line[{instruction.source.file, instruction.source.line}];
+      line.own += query::Weight{.period = instruction.period, .count = instruction.samples};
+      line.members.resize(instruction.members.size());
+      for (size_t i = 0; i < line.members.size(); ++i) line.members[i] += instruction.members[i];
     }
-    std::vector<std::pair<uint64_t, std::pair<std::string_view, uint32_t>>> lines;
-    for (const auto& [line, period] : by_line) {
-      if (Share(period) >= kLeastLine) lines.emplace_back(period, line);
+    std::vector<std::pair<LineWeights, Place>> lines;
+    for (const auto& [place, line] : by_line) {
+      if (Share(line.own.period) >= kLeastLine) lines.emplace_back(line, place);
     }
     if (lines.empty()) return;
-    std::stable_sort(lines.begin(), lines.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    absl::StrAppend(&out_, View(kNoWeight), "\n");
-    for (const auto& [period, line] : lines) {
-      absl::StrAppendFormat(&out_, "  %6.2f :   ", Share(period));
-      AppendPlace(line.first, line.second);
+    std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
+      return a.first.own.period > b.first.own.period;
+    });
+    absl::StrAppend(&out_, no_weight_, "\n");
+    for (const auto& [line, place] : lines) {
+      AppendWeights(line.own, line.members, /*as_counts=*/false);
+      AppendPlace(place.first, place.second);
       out_ += '\n';
     }
-    absl::StrAppend(&out_, View(kNoWeight), "\n");
+    absl::StrAppend(&out_, no_weight_, "\n");
   }
 
   void AppendSource(const SourceLine& source) {
-    out_ += kNoWeight;
+    out_ += no_weight_;
     AppendPlace(source.file, source.line);
     if (!source.inlined.empty()) {
       out_ += "  ";
@@ -154,7 +190,7 @@ class Listing {
     out_ += '\n';
     const auto text = text_of_(source.file, source.line);
     if (!text) return;
-    out_ += kNoWeight;
+    out_ += no_weight_;
     out_ += "    ";
     AppendPrintable(*text, out_, /*kept=*/'\t');
     out_ += '\n';
@@ -163,7 +199,8 @@ class Listing {
   const AnnotatedFunction& function_;
   const ListingOptions& options_;
   const SourceText& text_of_;
-  const SourceLine* numbered_ = nullptr;  // the last line number that was printed
+  const std::string no_weight_;           // in front of lines without weights
+  const SourceLine* numbered_ = nullptr;  // the last one behind an instruction
   std::string out_;
 };
 

@@ -12,6 +12,7 @@
 #include "src/annotate/listing.h"
 #include "src/annotate/source_files.h"
 #include "src/cli/command.h"
+#include "src/cli/event_groups.h"
 #include "src/cli/output.h"
 #include "src/cli/page_view.h"
 #include "src/cli/report_options.h"
@@ -39,7 +40,23 @@ bool IsInImage(const profile::Profile& profile, const annotate::ChosenFunction& 
   return name.empty() || profile.text(dso.name) == name || profile.text(dso.long_name) == name;
 }
 
-// Writes the functions. Returns true if at least one function was shown.
+// The further events of the group that the event leads, as far as they have samples. An event that
+// was asked for is shown alone.
+annotate::GroupMembers MembersOf(const AnnotateArguments& arguments,
+                                 const naming::LoadedProfile& loaded, profile::EventId event) {
+  annotate::GroupMembers members;
+  if (!arguments.event.empty()) return members;
+  for (const report::EventGroup& group : EventGroupsOf(*loaded.recording)) {
+    if (!group.Has(event)) continue;
+    members.name = group.name;
+    for (const profile::EventId member : group.events) {
+      if (member != event && loaded.profile[member].samples != 0) members.events.push_back(member);
+    }
+  }
+  return members;
+}
+
+// True when at least one function was shown.
 bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProfile& loaded,
                     const std::vector<annotate::ChosenFunction>& functions, profile::EventId event,
                     Output& output) {
@@ -48,9 +65,11 @@ bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProf
   annotate::SourceFiles sources;
   const std::string losses = profile::LossesText(loaded.profile.losses);
   if (!losses.empty()) output.Write("# Losses: " + losses + "\n");
+  const annotate::GroupMembers members = MembersOf(arguments, loaded, event);
   bool shown = false;
   for (const annotate::ChosenFunction& chosen : functions) {
-    const auto function = annotate::Annotate(loaded.profile, event, chosen, *loaded.names, syntax);
+    const auto function =
+        annotate::Annotate(loaded.profile, event, chosen, *loaded.names, syntax, members);
     if (!function.ok()) {
       PrintError(function.status());
       continue;

@@ -28,7 +28,10 @@ void AddRowOptions(usage::Command& command, ReportArguments& a) {
       .AddOption("-s,--sort", a.sort,
                  "keys: pid,tid,tgid,comm,comm_nodigit,dso,symbol,parent,srcline,srcfile,symoff,"
                  "cpu,socket,time,cgroup,trace,parallelism (default: comm,dso,symbol; +KEY adds "
-                 "to them); of branches: "
+                 "to them); of accesses to memory: mem,symbol_daddr,dso_daddr,dcacheline,"
+                 "phys_daddr,data_page_size,snoop,tlb,locked,blocked,local_weight,weight,"
+                 "local_ins_lat,ins_lat,local_retire_lat,retire_lat; of tracepoints: FIELD, "
+                 "EVENT.FIELD, trace_fields; of branches: "
                  "symbol_from,symbol_to,dso_from,dso_to,mispredict,cycles (default: "
                  "comm,dso_from,symbol_from,symbol_to,cycles). Also what --fields has: rows are "
                  "in the order of what is named first")
@@ -66,6 +69,11 @@ void AddRowOptions(usage::Command& command, ReportArguments& a) {
       "--latency", a.latency,
       "which code would make the program end sooner: rows go by the time that passes while it runs "
       "or is waited for, beside that of all threads (record --latency)");
+  command.AddFlag(
+      "--mem-mode", a.memory,
+      "rows weigh what their accesses to memory cost (perf mem record), and go by "
+      "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,local_ins_lat,"
+      "local_retire_lat; the keys mem to blocked mean the same");
   command.AddFlag("--full-source-path", a.full_source_paths,
                   "with srcline and srcfile: directories too");
   command.AddFlag("--children", a.children,
@@ -168,38 +176,64 @@ void AddHabits(usage::Command& command, ReportArguments& a) {
                   "accepted for recordings without branch stacks, where it changes nothing");
 }
 
-std::vector<Field> UsualKeys() { return {SortKey::kComm, SortKey::kDso, SortKey::kSymbol}; }
+std::vector<Field> UsualKeys(const ReportArguments& arguments) {
+  if (!arguments.memory) return {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};
+  return {SortKey::kLocalWeight,
+          SortKey::kMemoryLevel,
+          SortKey::kSymbol,
+          SortKey::kDso,
+          SortKey::kDataSymbol,
+          SortKey::kDataDso,
+          SortKey::kSnoop,
+          SortKey::kTlb,
+          SortKey::kLocked,
+          SortKey::kBlocked,
+          SortKey::kLocalInstructionLatency,
+          SortKey::kLocalRetireLatency};
+}
 
 void AddOnce(const Field& field, std::vector<Field>& fields) {
   if (std::find(fields.begin(), fields.end(), field) == fields.end()) fields.push_back(field);
 }
 
-absl::StatusOr<report::FieldList> ReadFieldList(std::string_view option, const std::string& text) {
-  auto list = report::ParseFields(text);
+absl::StatusOr<report::FieldList> ReadFieldList(std::string_view option, const std::string& text,
+                                                const report::TraceFieldsOf& trace_fields_of,
+                                                std::vector<std::string>* trace_fields) {
+  auto list = report::ParseFields(text, trace_fields_of, trace_fields);
   if (list.ok()) return list;
   return absl::InvalidArgumentError(absl::StrCat(View(option), ": ", list.status().message()));
 }
 
-// Reads --sort and --fields. The keys apply to branches if the recording has them and a key can
-// distinguish branches; otherwise to samples.
-absl::Status ReadFields(const ReportArguments& arguments, report::ReportOptions* options) {
+// The keys of --sort are for branches, where the recording has them and the keys can tell branches
+// apart, and else for samples.
+absl::Status ReadFields(const ReportArguments& arguments,
+                        const report::TraceFieldsOf& trace_fields_of, ReportPlan* plan) {
+  report::ReportOptions* const options = &plan->options;
   if (!arguments.fields.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(options->fields, ReadFieldList("--fields", arguments.fields));
+    PROFILER_ASSIGN_OR_RETURN(options->fields, ReadFieldList("--fields", arguments.fields,
+                                                             trace_fields_of, &plan->trace_fields));
   }
   report::FieldList sort;
   if (!arguments.sort.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(sort, ReadFieldList("--sort", arguments.sort));
+    PROFILER_ASSIGN_OR_RETURN(
+        sort, ReadFieldList("--sort", arguments.sort, trace_fields_of, &plan->trace_fields));
   }
-  if (arguments.sort.empty() && arguments.parent.empty() && options->fields.fields.empty()) {
+  if (arguments.sort.empty() && arguments.parent.empty() && options->fields.fields.empty() &&
+      !arguments.memory) {
     return absl::OkStatus();
   }
   const bool only_fields = !options->fields.fields.empty() && !options->fields.is_added;
-  if (sort.is_added || (arguments.sort.empty() && !only_fields)) options->sort_fields = UsualKeys();
+  if (sort.is_added || (arguments.sort.empty() && !only_fields)) {
+    options->sort_fields = UsualKeys(arguments);
+  }
   for (const Field& field : sort.fields) AddOnce(field, options->sort_fields);
   if (!arguments.parent.empty()) AddOnce(SortKey::kParent, options->sort_fields);
   std::vector<Field> all = options->sort_fields;
   for (const Field& field : options->fields.fields) AddOnce(field, all);
   options->sort = report::KeysOf(all);
+  options->by_access_cost =
+      arguments.memory ||
+      std::any_of(options->sort.begin(), options->sort.end(), report::IsOfMemory);
   if (!arguments.sort.empty() || only_fields) options->branch_sort = options->sort;
   return absl::OkStatus();
 }
@@ -248,9 +282,10 @@ absl::Status CheckJson(const ReportArguments& arguments) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& arguments) {
-  report::ReportOptions options;
-  PROFILER_RETURN_IF_ERROR(ReadFields(arguments, &options));
+absl::Status ReadOptions(const ReportArguments& arguments,
+                         const report::TraceFieldsOf& trace_fields_of, ReportPlan* plan) {
+  report::ReportOptions& options = plan->options;
+  PROFILER_RETURN_IF_ERROR(ReadFields(arguments, trace_fields_of, plan));
   if (arguments.branch_stack &&
       !std::all_of(options.branch_sort.begin(), options.branch_sort.end(), report::TellsBranches)) {
     return absl::InvalidArgumentError(
@@ -269,6 +304,7 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
     PROFILER_ASSIGN_OR_RETURN(options.separator, ReadSeparator(*arguments.separator));
   }
   PROFILER_RETURN_IF_ERROR(ReadWidths(arguments.widths, &options.widths));
+  if (options.by_access_cost) options.children = false;  // as perf has it
   if (arguments.children) options.children = true;
   if (arguments.no_children) options.children = false;
   if (arguments.inverted) options.call_graph.order = report::ChainOrder::kCaller;
@@ -290,7 +326,7 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
   options.column_filter.socket = arguments.socket;
   options.column_filter.only_with_parent = arguments.exclude_other;
   options.time_slices = arguments.view.samples.time;
-  return options;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<query::NamePattern> ReadPattern(std::string_view option, std::string_view pattern) {
@@ -344,7 +380,15 @@ void AskForColumns(const ReportArguments& arguments, ReportPlan* plan) {
   keep(Dimension::kParallelism, arguments.latency || plan->SortsBy(SortKey::kParallelism));
   keep(Dimension::kTime, plan->SortsBy(SortKey::kTime));
   keep(Dimension::kCgroup, plan->SortsBy(SortKey::kCgroup));
-  keep(Dimension::kTrace, plan->SortsBy(SortKey::kTrace));
+  keep(Dimension::kTrace, plan->SortsBy(SortKey::kTrace) || !plan->trace_fields.empty());
+  const auto sorts_by_any = [&](SortKey first, SortKey last) {
+    return std::any_of(plan->options.sort.begin(), plan->options.sort.end(),
+                       [&](SortKey key) { return key >= first && key <= last; });
+  };
+  keep(Dimension::kAccess, sorts_by_any(SortKey::kMemoryLevel, SortKey::kBlocked) ||
+                               sorts_by_any(SortKey::kLocalWeight, SortKey::kRetireLatency));
+  keep(Dimension::kData, sorts_by_any(SortKey::kDataSymbol, SortKey::kPageSize));
+  plan->load.weigh_accesses = plan->options.by_access_cost;
   plan->load.keep_thread |=
       plan->SortsBy(SortKey::kPid) || plan->SortsBy(SortKey::kTid) || plan->SortsBy(SortKey::kTgid);
   plan->load.keep_call_branches = arguments.branch_stack;
@@ -378,9 +422,10 @@ void AddReportOptions(usage::Command& command, ReportArguments& arguments) {
   command.AddFlag("-f,--force", "accepted: a recording of another user is read when it can be");
 }
 
-absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments) {
+absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments,
+                                          const report::TraceFieldsOf& trace_fields_of) {
   ReportPlan plan;
-  PROFILER_ASSIGN_OR_RETURN(plan.options, ReadOptions(arguments));
+  PROFILER_RETURN_IF_ERROR(ReadOptions(arguments, trace_fields_of, &plan));
   PROFILER_ASSIGN_OR_RETURN(plan.load, LoadOptionsOf(arguments.view));
   PROFILER_RETURN_IF_ERROR(ReadPatterns(arguments, &plan));
   PROFILER_RETURN_IF_ERROR(CheckKallsyms(arguments.view.places.kallsyms));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "src/base/status.h"
 #include "src/cli/report_options.h"
@@ -51,6 +52,7 @@ struct ReportArguments {
   bool branch_stack = false;
   bool no_branch_stack = false;
   bool latency = false;
+  bool memory = false;
   bool group = false;
   bool no_group = false;
   std::string symbol_part;
@@ -72,11 +74,16 @@ struct ReportPlan {
   naming::LoadOptions load;
   // Functions at which stacks are cut, and callers that are a sort key.
   std::optional<query::NamePattern> ignored_callees, ignored_callers, parent;
+  // Fields of tracepoints that --sort and --fields name: "FIELD" or "EVENT.FIELD", by the number of
+  // their key.
+  std::vector<std::string> trace_fields;
 
   bool SortsBy(report::SortKey key) const;
 };
 
-// Converts the values. kInvalidArgument quotes the malformed text.
-absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments);
+// kInvalidArgument quotes what is wrong. `trace_fields_of` tells the fields of tracepoints that the
+// recording has.
+absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments,
+                                          const report::TraceFieldsOf& trace_fields_of = nullptr);
 
 }  // namespace profiler::cli

@@ -7,13 +7,16 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "src/cli/command.h"
 #include "src/cli/describe_recording.h"
 #include "src/cli/dump_command.h"
+#include "src/cli/event_groups.h"
 #include "src/cli/export_formats.h"
+#include "src/cli/fleet_recording.h"
 #include "src/cli/output.h"
 #include "src/cli/page_view.h"
 #include "src/cli/report_arguments.h"
@@ -64,31 +67,41 @@ absl::Status CheckBranches(const ReportArguments& arguments, const report::Repor
 // events are one group, as in perf.
 std::vector<report::EventGroup> GroupsOf(const perf_data::Recording& recording,
                                          const ReportArguments& arguments) {
-  std::vector<report::EventGroup> groups;
-  const size_t events = recording.events().size();
-  const auto add = [&](std::string name, uint64_t begin, uint64_t end) {
-    report::EventGroup& group = groups.emplace_back();
-    group.name = std::move(name);
-    for (; begin < std::min<uint64_t>(end, events); ++begin) {
-      group.events.push_back(static_cast<profile::EventId>(begin));
+  std::vector<report::EventGroup> groups = EventGroupsOf(recording);
+  if (groups.empty() && (arguments.group || arguments.no_group)) {
+    report::EventGroup& all = groups.emplace_back();
+    for (uint32_t event = 0; event < recording.events().size(); ++event) {
+      all.events.push_back(profile::EventId{event});
     }
-  };
-  const auto described = perf_data::ReadGroups(recording.features());
-  for (const perf_data::EventGroup& group :
-       described.value_or(std::vector<perf_data::EventGroup>())) {
-    add(group.name.empty() ? "anon group" : group.name, group.leader,
-        uint64_t{group.leader} + group.members);
   }
-  if (groups.empty() && (arguments.group || arguments.no_group)) add("", 0, events);
   return groups;
+}
+
+struct EventCount {
+  uint64_t samples = 0, lost = 0;
+};
+
+// Counts a sample that read the counters of a group for each member whose counter had moved, as
+// perf does. Does nothing for a pipe, which cannot be read again.
+void CountMembers(const std::string& input, const perf_data::Recording& recording,
+                  std::vector<EventCount>& by_event) {
+  const bool reads_groups =
+      std::any_of(recording.events().begin(), recording.events().end(), [](const auto& event) {
+        return (event.attr.sample_type & perf_event::kSampleRead) != 0 &&
+               (event.attr.read_format & perf_event::kFormatGroup) != 0;
+      });
+  if (!reads_groups || !perf_data::CanBeReadAgain(input)) return;
+  const auto loaded = naming::LoadUnnamedProfile(input, {.open = OpenOptionsFor()});
+  if (!loaded.ok()) return;
+  const auto& events = loaded->profile.events;
+  by_event.resize(std::max(by_event.size(), events.size()));
+  for (size_t i = 0; i < events.size(); ++i) by_event[i].samples = events[i].samples;
 }
 
 // Returns the figures of --stats: counts of record types in order of their numbers, then the samples
 // of each event. `*reading` gets the error that ended the reading early.
-std::string StatsOf(perf_data::Recording& recording, absl::Status* reading) {
-  struct EventCount {
-    uint64_t samples = 0, lost = 0;
-  };
+std::string StatsOf(const std::string& input, perf_data::Recording& recording,
+                    absl::Status* reading) {
   std::map<uint32_t, uint64_t> by_type;
   std::vector<EventCount> by_event;
   const auto count = [&](const perf_data::TimedRecord& record) {
@@ -106,6 +119,7 @@ std::string StatsOf(perf_data::Recording& recording, absl::Status* reading) {
   };
   *reading = recording.ForEach(perf_data::Recording::Order::kStored, count);
 
+  CountMembers(input, recording, by_event);
   std::vector<report::RecordCount> records;
   for (const auto& [type, count] : by_type) {
     std::string name(perf_event::RecordTypeName(type));
@@ -123,15 +137,15 @@ int WriteStats(const ReportArguments& arguments) {
   if (recording == nullptr) return kExitFailure;
   absl::Status reading;
   Output output("-", Lines::kFitted);
-  output.Write(StatsOf(*recording, &reading));
+  output.Write(StatsOf(arguments.view.input, *recording, &reading));
   return Finish(*recording, reading, output);
 }
 
 // Prints the records, and then the figures of --stats, as perf does.
 int DumpWithStats(const std::string& input) {
-  return DumpRecordingAsPerf(input, [](perf_data::Recording& recording) {
+  return DumpRecordingAsPerf(input, [&](perf_data::Recording& recording) {
     absl::Status seen_before;
-    return "\n" + StatsOf(recording, &seen_before);
+    return "\n" + StatsOf(input, recording, &seen_before);
   });
 }
 
@@ -144,12 +158,34 @@ absl::Status CheckSwitches(const perf_data::Recording& recording) {
       "the recording does not say which threads ran at a time: record with --latency");
 }
 
-void ShowLatency(profile::Profile& profile, report::ReportOptions* options) {
-  options->latency = options->join_groups = true;
+void ShowLatency(report::Latency place, profile::Profile& profile, report::ReportOptions* options) {
+  options->latency = place;
+  options->join_groups = true;
   options->groups.clear();
   for (const auto& [latency, event] : query::AddLatency(profile)) {
-    options->groups.push_back({.name = {}, .events = {latency, event}});
+    std::vector<profile::EventId> events = {latency, event};
+    if (place == report::Latency::kSecond) std::swap(events.front(), events.back());
+    options->groups.push_back({.name = {}, .events = std::move(events)});
   }
+}
+
+// Returns true if several threads ran at a time when some sample was taken. If none did, a latency
+// is the share itself.
+bool AnyRanInParallel(const profile::Profile& profile) {
+  const HugeVector<uint32_t>& column = profile.column(profile::Dimension::kParallelism);
+  return std::any_of(column.begin(), column.end(), [](uint32_t threads) {
+    return threads > 1 && threads != profile::kOthersRan;
+  });
+}
+
+// Checks that samples can say what their accesses to memory met.
+absl::Status CheckMemory(const perf_data::Recording& recording) {
+  for (const perf_data::EventDescription& event : recording.events()) {
+    if ((event.attr.sample_type & perf_event::kSampleDataSrc) != 0) return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      "--mem-mode: no sample says what its access to memory met (data_src): record events of "
+      "memory with perf mem record, or with record -d");
 }
 
 // Returns the sockets by CPU; empty if the recording lacks the topology.
@@ -188,6 +224,18 @@ absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& rec
     }
     query::AddSockets(sockets, profile);
   }
+  for (const report::SortKey key : plan.options.sort) {
+    if (report::IsOfMemory(key) || report::IsOfCost(key)) {
+      query::AddAccessColumn(*report::DimensionOf(key), profile);
+    }
+  }
+  NameTraceFunctions(profile);
+  if (!plan.trace_fields.empty()) {
+    for (const std::string& field : plan.trace_fields) {
+      profile.trace_fields.push_back(profile.strings.Intern(TraceFieldOf(field).name));
+    }
+    query::SplitTraces(profile);
+  }
   if (plan.ignored_callees) query::ForgetCallees(*plan.ignored_callees, profile);
   if (plan.ignored_callers) query::ForgetCallers(*plan.ignored_callers, profile);
   if (plan.SortsBy(report::SortKey::kCommNoDigit)) query::AddCommsWithoutDigits(profile);
@@ -204,14 +252,18 @@ absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& rec
   return absl::OkStatus();
 }
 
-// True if the report's rows are by default records of tracepoints, as in perf. False for a pipe,
-// whose events are known too late.
-bool IsOfTracepointsAlone(const std::string& path) {
-  if (!perf_data::CanBeReadAgain(path) || !perf_data::BeginsAsRecording(path)) return false;
+// Returns the events of a recording, in advance; none for a pipe, whose events are known too late.
+std::vector<perf_data::EventDescription> EventsOf(const std::string& path) {
+  if (!perf_data::CanBeReadAgain(path) || !perf_data::BeginsAsRecording(path)) return {};
   const auto recording = perf_data::Recording::Open(path);
-  if (!recording.ok()) return false;
+  if (!recording.ok()) return {};
+  return (*recording)->events();
+}
+
+// True if the rows of a report are records of tracepoints by default, as perf has it.
+bool IsOfTracepointsAlone(const std::string& path) {
   bool any = false;
-  for (const perf_data::EventDescription& event : (*recording)->events()) {
+  for (const perf_data::EventDescription& event : EventsOf(path)) {
     if (perf_event::IsDummy(event.attr)) continue;
     if (event.attr.type != perf_event::kTypeTracepoint) return false;
     any = true;
@@ -222,18 +274,47 @@ bool IsOfTracepointsAlone(const std::string& path) {
 // True if --sort trace is the default and no option chooses other rows.
 bool SortsByTrace(const ReportArguments& arguments) {
   return arguments.sort.empty() && arguments.fields.empty() && arguments.parent.empty() &&
-         !arguments.json && !arguments.chains && !arguments.unresolved &&
+         !arguments.json && !arguments.memory && !arguments.chains && !arguments.unresolved &&
          IsOfTracepointsAlone(arguments.view.input);
+}
+
+// True if latencies stand behind the shares without being asked for, as perf has it: in recordings
+// that were made for it, unless the columns of shares are named.
+bool MayShowLatency(const ReportArguments& arguments, const report::ReportOptions& options) {
+  const bool is_other = arguments.json || arguments.memory || arguments.chains ||
+                        arguments.unresolved || arguments.branch_stack || arguments.intervals;
+  const bool names_columns =
+      (!options.fields.fields.empty() && !options.fields.is_added) ||
+      std::any_of(options.sort_fields.begin(), options.sort_fields.end(),
+                  [](const report::Field& field) {
+                    return std::holds_alternative<report::WeightField>(field);
+                  });
+  if (is_other || names_columns || options.by_access_cost) return false;
+  const std::vector<perf_data::EventDescription> events = EventsOf(arguments.view.input);
+  return std::any_of(events.begin(), events.end(), [](const perf_data::EventDescription& event) {
+    return event.attr.has(perf_event::kAttrContextSwitch);
+  });
 }
 
 int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   report::ReportOptions& options = plan.options;
+  const bool may_show_latency = !arguments.latency && MayShowLatency(arguments, options);
+  if (may_show_latency) {
+    plan.load.dimensions[static_cast<size_t>(profile::Dimension::kParallelism)] = true;
+  }
   std::optional<TracepointTexts> tracepoints;
   plan.load.describe_tracepoint = [&](const perf_data::Recording& recording,
                                       std::span<const std::byte> raw, uint32_t cpu,
-                                      std::string* out) {
-    if (!tracepoints) tracepoints.emplace(recording);
-    tracepoints->Append(raw, cpu, out);
+                                      std::string* out, std::vector<uint64_t>* functions) {
+    if (!tracepoints) {
+      events::TraceParts parts{.text = plan.SortsBy(report::SortKey::kTrace),
+                               .end = query::kTracePartEnd};
+      for (const std::string& field : plan.trace_fields) {
+        parts.fields.push_back(TraceFieldOf(field));
+      }
+      tracepoints.emplace(recording, std::move(parts));
+    }
+    tracepoints->Append(raw, cpu, out, functions);
   };
   ThreadCounters counters;
   if (arguments.thread_counters) {
@@ -248,6 +329,12 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   if (!arguments.no_group) query::JoinWallClock(query::OffCpuLeaf::kNone, loaded->profile);
   if (plan.load.dimensions[static_cast<size_t>(profile::Dimension::kParallelism)]) {
     if (const absl::Status wrong = CheckSwitches(*loaded->recording); !wrong.ok()) {
+      PrintError(wrong);
+      return kExitFailure;
+    }
+  }
+  if (options.by_access_cost) {
+    if (const absl::Status wrong = CheckMemory(*loaded->recording); !wrong.ok()) {
       PrintError(wrong);
       return kExitFailure;
     }
@@ -278,7 +365,11 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   }
   options.groups = GroupsOf(*loaded->recording, arguments);
   options.join_groups = !arguments.no_group;
-  if (arguments.latency) ShowLatency(loaded->profile, &options);
+  if (arguments.latency) {
+    ShowLatency(report::Latency::kFirst, loaded->profile, &options);
+  } else if (may_show_latency && options.groups.empty() && AnyRanInParallel(loaded->profile)) {
+    ShowLatency(report::Latency::kSecond, loaded->profile, &options);
+  }
   if (arguments.header) {
     output.Write(
         report::FormatRecordingHeader(DescribeRecording(arguments.view.input, *loaded->recording)));
@@ -310,7 +401,10 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
   AddReportOptions(command, *arguments);
 
   commands[&command] = [arguments] {
-    auto plan = ReadReportPlan(*arguments);
+    const auto trace_fields_of = [&](std::string_view word) {
+      return TraceFieldsNamed(word, arguments->view.input);
+    };
+    auto plan = ReadReportPlan(*arguments, trace_fields_of);
     if (!plan.ok()) {
       PrintError(plan.status());
       return kExitUsage;
@@ -335,7 +429,7 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
       return WriteHeaderAlone(arguments->view.input, arguments->view.format);
     if (SortsByTrace(*arguments)) {
       arguments->sort = "trace";
-      plan = ReadReportPlan(*arguments);
+      plan = ReadReportPlan(*arguments, trace_fields_of);
       if (!plan.ok()) {
         PrintError(plan.status());
         return kExitUsage;

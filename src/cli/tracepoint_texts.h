@@ -7,11 +7,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/events/trace_formats.h"
 #include "src/events/trace_process.h"
 #include "src/perf_data/read/recording.h"
+#include "src/profile/profile.h"
 
 namespace profiler::cli {
 
@@ -19,11 +22,15 @@ namespace profiler::cli {
 // Reports malformed formats once. Not thread-safe; the recording must outlive it.
 class TracepointTexts {
  public:
-  explicit TracepointTexts(const perf_data::Recording& recording) : recording_(recording) {}
+  explicit TracepointTexts(const perf_data::Recording& recording, events::TraceParts parts = {})
+      : recording_(recording), parts_(std::move(parts)) {}
 
-  void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out);
-  // Sets `texts` to the text of each record; `name` names the kernel's functions. For many records
-  // it costs a fraction of Append.
+  // With `functions`, their addresses are appended there, and the text has marks for them
+  // (NameTraceFunctions); else it has the addresses.
+  void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out,
+              std::vector<uint64_t>* functions = nullptr);
+  // The text of each record, with the kernel's functions by these names. Costs a fraction of Append
+  // for many records.
   void Describe(std::span<const events::TraceRecord> records, const events::FunctionName& name,
                 std::vector<std::string>* texts);
 
@@ -32,8 +39,19 @@ class TracepointTexts {
   void StartProcess();
 
   const perf_data::Recording& recording_;
+  const events::TraceParts parts_;
   bool was_started_ = false;
   std::unique_ptr<events::TraceProcess> process_;
 };
+
+// Puts the names of Profile::trace_functions, or their addresses, in the place of marks in the
+// texts of Dimension::kTrace.
+void NameTraceFunctions(profile::Profile& profile);
+
+// Which fields a word of --sort stands for in a recording: "FIELD" of any event, "EVENT.FIELD",
+// "EVENT.*", or "trace_fields" for all. None: the recording has no such field, or is not in a file.
+std::vector<std::string> TraceFieldsNamed(std::string_view word, const std::string& path);
+// The field that has such a name: "sched:sched_switch.prev_comm", or "prev_comm" of any event.
+events::TraceField TraceFieldOf(std::string_view name);
 
 }  // namespace profiler::cli

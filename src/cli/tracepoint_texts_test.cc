@@ -86,6 +86,46 @@ TEST_F(TracepointTextsTest, RecordsInFrontOfTheOneThatEndsTheProcessKeepTheirTex
   EXPECT_EQ(texts, (std::vector<std::string>{"id 2", "", ""}));
 }
 
+TEST_F(TracepointTextsTest, FieldsThatAreAskedForStandBehindTheText) {
+  recording_.Tell(Formats());
+  TracepointTexts texts(recording_, {.fields = {{"a:b", "id"}}, .end = ';'});
+  EXPECT_EQ(Said(texts, {{}, {.type = 1}}), "|id 5;5;|;; # ");
+}
+
+TEST(TraceFieldTest, AFieldIsOfOneEventOrOfAny) {
+  EXPECT_EQ(TraceFieldOf("sched:sched_switch.prev_comm"),
+            (events::TraceField{"sched:sched_switch", "prev_comm"}));
+  EXPECT_EQ(TraceFieldOf("prev_comm"), (events::TraceField{"", "prev_comm"}));
+}
+
+TEST(TraceFieldTest, ARecordingThatIsNotThereHasNoFields) {
+  EXPECT_TRUE(TraceFieldsNamed("prev_comm", "/no/such/file").empty());
+}
+
+TEST(TraceFunctionsTest, NamesStandInThePlaceOfTheirMarks) {
+  profile::Profile profile;
+  const auto intern = [&](std::string_view text) { return profile.strings.Intern(text); };
+  profile.symbols.push_back({.name = intern("schedule")});
+  profile.lines.push_back({.symbol = profile::SymbolId{0}});
+  profile.frames.push_back({.line_count = 1, .symbol_offset = 0x1a});
+  profile.trace_functions.push_back({.address = 0xffff, .frame = profile::FrameId{0}});
+  const std::string mark =
+                        "\x01"
+                        "000000000000ffff\x02",
+                    other =
+                        "\x01"
+                        "0000000000000010\x02";
+  profile.column(profile::Dimension::kTrace) = {
+      static_cast<uint32_t>(intern("at " + mark + "+0x0 by " + mark)),
+      static_cast<uint32_t>(intern("at " + other)), 0};
+  NameTraceFunctions(profile);
+  std::string texts;
+  for (const uint32_t text : profile.column(profile::Dimension::kTrace)) {
+    texts += std::string(profile.text(StringId{text})) + ";";
+  }
+  EXPECT_EQ(texts, "at schedule+0x1a by schedule;at 0x10;;");
+}
+
 TEST_F(TracepointTextsTest, WhatIsWrongWithTheFormatsIsSaidOnce) {
   recording_.Tell("nothing of this kind");
   EXPECT_EQ(Said(texts_, {{}, {}, {}}),

@@ -187,22 +187,115 @@ absl::StatusOr<TraceFormats> TraceFormats::Parse(std::string_view section) {
   return formats;
 }
 
-void TraceFormats::Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) const {
+namespace {
+
+// Returns what `print` writes.
+template <class Print>
+std::string Printed(Print print) {
+  trace_seq text;
+  trace_seq_init(&text);
+  print(&text);
+  trace_seq_terminate(&text);
+  std::string printed(text.state == TRACE_SEQ__GOOD ? text.buffer : "");
+  trace_seq_destroy(&text);
+  return printed;
+}
+
+tep_record RecordOf(std::span<const std::byte> raw, uint32_t cpu) {
   tep_record record{};
   record.cpu = static_cast<int>(cpu);
   record.size = static_cast<int>(raw.size());
   // libtraceevent only reads the data.
   record.data = const_cast<std::byte*>(raw.data());
+  return record;
+}
+
+std::string TextOfRecord(tep_handle* handle, tep_record& record) {
+  return Printed(
+      [&](trace_seq* text) { tep_print_event(handle, text, &record, "%s", TEP_PRINT_INFO); });
+}
+
+std::string FullName(const tep_event& event) {
+  return std::string(event.system) + ':' + event.name;
+}
+
+const tep_format_field* FieldNamed(const tep_event& event, const std::string& name) {
+  for (const tep_format_field* field = event.format.fields; field != nullptr; field = field->next) {
+    if (name == field->name) return field;
+  }
+  return nullptr;
+}
+
+// Numbers are as the text of the record has them, "prev_state=R", if it does: perf shows them so.
+// Strings may have blanks, which end a value in that text.
+std::string TextOfField(const tep_format_field& field, const std::string& record_text,
+                        std::span<const std::byte> raw) {
+  if ((field.flags & TEP_FIELD_IS_STRING) == 0) {
+    const std::string name(field.name);
+    for (size_t at = 0; at < record_text.size();) {
+      const size_t end = std::min(record_text.find(' ', at), record_text.size());
+      const size_t value = at + name.size() + 1;
+      const bool is_field = value < end && record_text.compare(at, name.size(), name) == 0 &&
+                            (record_text[value - 1] == '=' || record_text[value - 1] == ':');
+      if (is_field) return record_text.substr(value, end - value);
+      at = end + 1;
+    }
+  }
+  return Printed([&](trace_seq* text) {
+    tep_print_field(text, const_cast<std::byte*>(raw.data()),
+                    const_cast<tep_format_field*>(&field));
+  });
+}
+
+// The record's event; null if its format is not known or it is no whole record.
+const tep_event* EventOf(tep_handle* handle, tep_record& record, std::span<const std::byte> raw) {
   constexpr size_t kCommonFields = 8;
-  if (raw.size() < kCommonFields) return;
-  const tep_event* const event = tep_find_event_by_record(handle_.get(), &record);
-  if (event == nullptr || !IsWhole(*event, raw)) return;
-  trace_seq text;
-  trace_seq_init(&text);
-  tep_print_event(handle_.get(), &text, &record, "%s", TEP_PRINT_INFO);
-  trace_seq_terminate(&text);
-  if (text.state == TRACE_SEQ__GOOD) *out += text.buffer;
-  trace_seq_destroy(&text);
+  if (raw.size() < kCommonFields) return nullptr;
+  const tep_event* const event = tep_find_event_by_record(handle, &record);
+  return event != nullptr && IsWhole(*event, raw) ? event : nullptr;
+}
+
+}  // namespace
+
+void TraceFormats::Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) const {
+  tep_record record = RecordOf(raw, cpu);
+  if (EventOf(handle_.get(), record, raw) != nullptr) *out += TextOfRecord(handle_.get(), record);
+}
+
+void TraceFormats::AppendParts(std::span<const std::byte> raw, uint32_t cpu,
+                               const TraceParts& parts, std::string* out) const {
+  if (parts.fields.empty()) return Append(raw, cpu, out);
+  tep_record record = RecordOf(raw, cpu);
+  const tep_event* const event = EventOf(handle_.get(), record, raw);
+  const std::string text = event == nullptr ? "" : TextOfRecord(handle_.get(), record);
+  if (parts.text) *out += text;
+  *out += parts.end;
+  for (const TraceField& asked : parts.fields) {
+    const bool is_asked =
+        event != nullptr && (asked.event.empty() || asked.event == FullName(*event));
+    if (const auto* field = is_asked ? FieldNamed(*event, asked.name) : nullptr) {
+      std::string value = TextOfField(*field, text, raw);
+      std::replace(value.begin(), value.end(), parts.end, ' ');
+      *out += value;
+    }
+    *out += parts.end;
+  }
+}
+
+std::vector<EventFields> TraceFormats::Fields() const {
+  std::vector<EventFields> all;
+  const int count = tep_get_events_count(handle_.get());
+  tep_event* const* const events = tep_list_events(handle_.get(), TEP_EVENT_SORT_SYSTEM);
+  for (int i = 0; events != nullptr && i < count; ++i) {
+    if (std::string_view(events[i]->system) == "ftrace") continue;
+    EventFields& event = all.emplace_back();
+    event.event = FullName(*events[i]);
+    for (const tep_format_field* field = events[i]->format.fields; field != nullptr;
+         field = field->next) {
+      event.fields.emplace_back(field->name);
+    }
+  }
+  return all;
 }
 
 }  // namespace profiler::events

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/base/status.h"
 
@@ -31,7 +32,29 @@ using FunctionName = std::function<std::string(uint64_t address, bool with_offse
 // %ps). An address without a name is shown in hexadecimal. `name` may be empty.
 void AppendWithNames(std::string_view text, const FunctionName& name, std::string* out);
 
-// The formats of a recording's tracepoints. Not thread-safe.
+// A field of the records of tracepoints.
+struct TraceField {
+  std::string event;  // "sched:sched_switch"; empty: of each that has such a field
+  std::string name;
+
+  bool operator==(const TraceField&) const = default;
+};
+
+// What is said of a record: its text, then each field's, each behind the other with `end` behind
+// it. Without fields it is the text alone, and no `end`.
+struct TraceParts {
+  bool text = true;  // else the first part is empty
+  std::vector<TraceField> fields;
+  char end = '\0';
+};
+
+// The fields of an event, without those that all events have.
+struct EventFields {
+  std::string event;  // "sched:sched_switch"
+  std::vector<std::string> fields;
+};
+
+// Not thread-safe.
 class TraceFormats {
  public:
   // Parses a TRACING_DATA section. Ignores formats that cannot be parsed. Error: kDataLoss for an
@@ -41,6 +64,13 @@ class TraceFormats {
   // Appends the fields of a record that was taken on `cpu`; nothing if its format is unknown.
   // Functions are marked; AppendWithNames replaces the marks.
   void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) const;
+  // Likewise the parts. A field that the record does not have is empty, and so is each where its
+  // format is not known.
+  void AppendParts(std::span<const std::byte> raw, uint32_t cpu, const TraceParts& parts,
+                   std::string* out) const;
+
+  // Of all events whose format is known.
+  std::vector<EventFields> Fields() const;
 
  private:
   struct Free {

@@ -12,8 +12,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "absl/strings/str_split.h"
 #include "src/base/byte_reader.h"
-#include "src/events/trace_formats.h"
 
 namespace profiler::events {
 namespace {
@@ -79,8 +79,18 @@ bool SendText(int socket, std::string_view text) {
   return SendAll(socket, BytesOf(size)) && SendAll(socket, BytesOfText(text));
 }
 
-// Runs in the child until the parent closes the socket.
-void Serve(int socket, std::string_view section) {
+std::string FieldLines(const TraceFormats& formats) {
+  std::string lines;
+  for (const EventFields& event : formats.Fields()) {
+    lines += event.event;
+    for (const std::string& field : event.fields) lines += ' ' + field;
+    lines += '\n';
+  }
+  return lines;
+}
+
+// What the child does until its parent closes the socket.
+void Serve(int socket, std::string_view section, const TraceParts& parts) {
   constexpr auto kForever = steady_clock::time_point::max();
   const auto formats = TraceFormats::Parse(section);
   const absl::string_view wrong = formats.status().message();
@@ -92,13 +102,13 @@ void Serve(int socket, std::string_view section) {
     if (!ReceiveAll(socket, reinterpret_cast<std::byte*>(batch.data()), batch.size(), kForever)) {
       return;
     }
-    answer.clear();
+    answer = head.records == 0 ? FieldLines(*formats) : "";
     std::string_view rest = batch;
     for (uint32_t i = 0; i < head.records; ++i) {
       RecordHead record;
       if (!TakeBytes(rest, &record) || record.size > rest.size()) return;
       text.clear();
-      formats->Append(BytesOfText(rest.substr(0, record.size)), record.cpu, &text);
+      formats->AppendParts(BytesOfText(rest.substr(0, record.size)), record.cpu, parts, &text);
       rest.remove_prefix(record.size);
       AppendBytes(static_cast<uint32_t>(text.size()), answer);
       answer += text;
@@ -109,7 +119,8 @@ void Serve(int socket, std::string_view section) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<TraceProcess>> TraceProcess::Start(std::string_view section) {
+absl::StatusOr<std::unique_ptr<TraceProcess>> TraceProcess::Start(std::string_view section,
+                                                                  const TraceParts& parts) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return ErrnoStatus(errno, "a socket for the formats of tracepoints");
@@ -122,7 +133,7 @@ absl::StatusOr<std::unique_ptr<TraceProcess>> TraceProcess::Start(std::string_vi
     // Otherwise a reader of the parent's output would wait for this child, too.
     close(STDOUT_FILENO);
     ours = UniqueFd();
-    Serve(its.get(), section);
+    Serve(its.get(), section, parts);
     _exit(0);
   }
   std::unique_ptr<TraceProcess> process(new TraceProcess(child, std::move(ours)));
@@ -179,7 +190,7 @@ absl::Status TraceProcess::Texts(std::span<const TraceRecord> records,
     AppendBytes(RecordHead{cpu, static_cast<uint32_t>(raw.size())}, batch);
     batch += raw;
   }
-  if (child_ == 0 || batch.size() > kMostBytes) return absl::OkStatus();
+  if (child_ == 0 || records.empty() || batch.size() > kMostBytes) return absl::OkStatus();
   const BatchHead head{static_cast<uint32_t>(records.size()), static_cast<uint32_t>(batch.size())};
   // If sending fails, the child is gone, and Receive returns the error.
   if (SendAll(socket_.get(), BytesOf(head))) SendAll(socket_.get(), BytesOfText(batch));
@@ -193,6 +204,21 @@ absl::Status TraceProcess::Texts(std::span<const TraceRecord> records,
     rest.remove_prefix(size);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<EventFields>> TraceProcess::Fields() {
+  std::vector<EventFields> all;
+  if (child_ == 0) return all;
+  SendAll(socket_.get(), BytesOf(BatchHead()));
+  std::string lines;
+  PROFILER_RETURN_IF_ERROR(Receive(&lines));
+  for (const absl::string_view line : absl::StrSplit(lines, '\n', absl::SkipEmpty())) {
+    std::vector<std::string> words = absl::StrSplit(line, ' ');
+    EventFields& event = all.emplace_back();
+    event.event = std::move(words.front());
+    event.fields.assign(words.begin() + 1, words.end());
+  }
+  return all;
 }
 
 }  // namespace profiler::events

@@ -5,8 +5,10 @@
 //   section            ── inherited ──▶ TraceFormats::Parse
 //                     ◀── u32 size, text: the error in the section, or nothing
 //   u32 records, u32 bytes,
-//   { u32 CPU, u32 size, record } … ──▶ TraceFormats::Append
+//   { u32 CPU, u32 size, record } … ──▶ TraceFormats::AppendParts
 //                     ◀── u32 bytes, { u32 size, text } …
+//   u32 0, u32 0       ──────────────▶ TraceFormats::Fields
+//                     ◀── u32 bytes, a line for each event: its name, its fields
 //
 // A batch of records costs two context switches. The child reads the whole batch before it answers,
 // so that neither process waits for the other to read.
@@ -26,6 +28,7 @@
 
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
+#include "src/events/trace_formats.h"
 
 namespace profiler::events {
 
@@ -36,18 +39,21 @@ using TraceRecord = std::pair<uint32_t, std::string>;
 // context switches per call, some 10 µs.
 class TraceProcess {
  public:
-  // Starts the child. Errors: those of TraceFormats::Parse, of socketpair(2) and fork(2); kDataLoss
-  // if the formats ended the child.
-  static absl::StatusOr<std::unique_ptr<TraceProcess>> Start(std::string_view section);
+  // Errors: those of TraceFormats::Parse, of socketpair(2) and fork(2); kDataLoss where the formats
+  // ended the child.
+  static absl::StatusOr<std::unique_ptr<TraceProcess>> Start(std::string_view section,
+                                                             const TraceParts& parts = {});
   TraceProcess(const TraceProcess&) = delete;
   TraceProcess& operator=(const TraceProcess&) = delete;
   ~TraceProcess();
 
-  // Appends the text of a record, like TraceFormats::Append. Error: kDataLoss if the record ended
-  // the child or kept it busy for seconds; later calls append nothing.
+  // As TraceFormats::AppendParts has it. kDataLoss when the record has ended the child, or kept it
+  // busy for seconds; nothing is appended from then on.
   absl::Status Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out);
   // Sets the text of each record, like Append; the texts are empty after an error.
   absl::Status Texts(std::span<const TraceRecord> records, std::vector<std::string>* texts);
+  // As TraceFormats::Fields has it.
+  absl::StatusOr<std::vector<EventFields>> Fields();
 
  private:
   TraceProcess(pid_t child, UniqueFd socket) : child_(child), socket_(std::move(socket)) {}

@@ -44,6 +44,32 @@ TEST_F(TraceProcessTest, SaysWhatManyRecordsSayAtOnce) {
   EXPECT_EQ(texts, (std::vector<std::string>{"id 7", "", "id 8"}));
 }
 
+TEST_F(TraceProcessTest, SaysWhichFieldsEventsHave) {
+  const auto process = TraceProcess::Start(SectionOf("\"id %ld\", REC->id"));
+  ASSERT_TRUE(process.ok()) << process.status();
+  const auto fields = (*process)->Fields();
+  ASSERT_TRUE(fields.ok()) << fields.status();
+  ASSERT_EQ(fields->size(), 1u);
+  EXPECT_EQ(fields->front().event, "a:b");
+  EXPECT_EQ(fields->front().fields, (std::vector<std::string>{"id"}));
+}
+
+TEST_F(TraceProcessTest, SaysTheFieldsThatAreAskedForByTextOrValue) {
+  const auto text_of = [&](const std::string& print, const TraceParts& parts, Record record) {
+    const auto process = TraceProcess::Start(SectionOf(print), parts);
+    std::string text;
+    if (process.ok()) EXPECT_TRUE((*process)->Append(BytesOf(record), 0, &text).ok());
+    return text;
+  };
+  const TraceParts both{.fields = {{"", "id"}}, .end = ';'};
+  EXPECT_EQ(text_of("\"id %ld\", REC->id", both, {}), "id 5;5;");
+  EXPECT_EQ(text_of("\"id=0x%lx x\", REC->id", both, {.id = 16}), "id=0x10 x;0x10;");
+  EXPECT_EQ(text_of("\"id %ld\", REC->id", both, {.type = 1}), ";;");
+  const TraceParts of_events{
+      .text = false, .fields = {{"a:b", "id"}, {"a:c", "id"}, {"", "other"}}, .end = ';'};
+  EXPECT_EQ(text_of("\"id %ld\", REC->id", of_events, {}), ";5;;;");
+}
+
 TEST_F(TraceProcessTest, SaysWhatIsWrongWithTheSection) {
   const auto process = TraceProcess::Start("nothing of this kind");
   EXPECT_EQ(process.status().message(),

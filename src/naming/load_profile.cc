@@ -166,7 +166,8 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
   read.names = MakeNameStore(features, options.naming);
   const profile::Wanted wanted{options.keep_thread, options.dimensions, std::move(samples)};
   std::optional<profile::Profile> stored;
-  if (!options.keep_order && !options.on_record && !WantsBranches(*read.recording, options)) {
+  if (!options.keep_order && !options.on_record && !options.weigh_accesses &&
+      !WantsBranches(*read.recording, options)) {
     stored = StoredProfile(*read.recording, wanted);
   }
   if (stored) {
@@ -184,10 +185,11 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
         options.keep_call_branches || features.other.contains(perf_data::kFeatureBranchStack);
     keep.keep_order = options.keep_order;
     keep.time_quantum = options.time_quantum;
+    keep.weigh_accesses = options.weigh_accesses;
     if (options.describe_tracepoint) {
-      keep.describe_tracepoint = [&](std::span<const std::byte> raw, uint32_t cpu,
-                                     std::string* out) {
-        options.describe_tracepoint(*read.recording, raw, cpu, out);
+      keep.describe_tracepoint = [&](std::span<const std::byte> raw, uint32_t cpu, std::string* out,
+                                     std::vector<uint64_t>* functions) {
+        options.describe_tracepoint(*read.recording, raw, cpu, out, functions);
       };
     }
     profile::ProfileBuilder builder(*read.names, keep);

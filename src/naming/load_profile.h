@@ -35,9 +35,11 @@ struct LoadOptions {
   std::vector<perf_data::TimeRange> times;  // times of the samples that count; empty: any
   std::vector<uint32_t> cpus;               // CPUs of the samples that count; empty: any
   uint64_t time_quantum = 100'000'000;      // for profile::Dimension::kTime, in ns
-  // For profile::Dimension::kTrace: appends the text of the raw data of a tracepoint's sample.
+  bool weigh_accesses = false;              // see profile::BuilderOptions
+  // For profile::Dimension::kTrace: appends the text of the raw data of a tracepoint's sample, and
+  // the addresses of functions in that text.
   std::function<void(const perf_data::Recording&, std::span<const std::byte> raw, uint32_t cpu,
-                     std::string* out)>
+                     std::string* out, std::vector<uint64_t>* functions)>
       describe_tracepoint;
   // Called for every record, in time order, for callers that need more than a profile: a pipe can
   // be read only once.

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "src/perf_event/abi.h"
 
 namespace profiler::perf_event {
 namespace {
@@ -127,12 +128,27 @@ std::string Blocked(const DataSource& source) {
 
 }  // namespace
 
-std::string DataSourceInPerfsWords(uint64_t data_src) {
+DataSourceTexts DescribeAccess(uint64_t data_src) {
   const DataSource source(data_src);
-  const std::string_view lock = Lock(source);
-  return absl::StrCat("|OP ", Op(source), "|LVL ", Level(source), "|SNP ", Snoop(source), "|TLB ",
-                      Tlb(source), "|LCK ", absl::string_view(lock.data(), lock.size()), "|BLK ",
-                      Blocked(source));
+  return {.op = Op(source),
+          .level = Level(source),
+          .snoop = Snoop(source),
+          .tlb = Tlb(source),
+          .locked = std::string(Lock(source)),
+          .blocked = Blocked(source)};
+}
+
+std::string DataSourceInPerfsWords(uint64_t data_src) {
+  const DataSourceTexts texts = DescribeAccess(data_src);
+  return absl::StrCat("|OP ", texts.op, "|LVL ", texts.level, "|SNP ", texts.snoop, "|TLB ",
+                      texts.tlb, "|LCK ", texts.locked, "|BLK ", texts.blocked);
+}
+
+AccessCost CostOf(uint64_t sample_type, uint64_t weight) {
+  if ((sample_type & kSampleWeightStruct) == 0) return {.weight = weight};
+  return {.weight = weight & 0xffffffff,
+          .instruction_latency = static_cast<uint32_t>(weight >> 32 & 0xffff),
+          .retire_latency = static_cast<uint32_t>(weight >> 48)};
 }
 
 }  // namespace profiler::perf_event

@@ -1,6 +1,9 @@
 #include "src/perf_event/data_source.h"
 
+#include <string>
+
 #include "gtest/gtest.h"
+#include "src/perf_event/abi.h"
 
 namespace profiler::perf_event {
 namespace {
@@ -24,6 +27,21 @@ TEST(DataSourceTest, SeveralBitsAreAlternatives) {
   EXPECT_EQ(
       DataSourceInPerfsWords(data_src),
       "|OP LOAD|LVL L1 or L2 |SNP None or Hit or Peer|TLB Walker miss|LCK Yes|BLK  Data Addr");
+}
+
+TEST(DataSourceTest, ASampleWithoutOneHasAllPartsUnknown) {
+  EXPECT_EQ(DataSourceInPerfsWords(kNoDataSource),
+            "|OP N/A|LVL N/A|SNP N/A|TLB N/A|LCK N/A|BLK  N/A");
+}
+
+TEST(DataSourceTest, AWeightIsOneNumberOrThree) {
+  const auto text = [](const AccessCost& cost) {
+    return std::to_string(cost.weight) + " " + std::to_string(cost.instruction_latency) + " " +
+           std::to_string(cost.retire_latency);
+  };
+  constexpr uint64_t kWeight = uint64_t{3} << 48 | uint64_t{2} << 32 | 1;
+  EXPECT_EQ(text(CostOf(kSampleWeight, kWeight)), std::to_string(kWeight) + " 0 0");
+  EXPECT_EQ(text(CostOf(kSampleWeightStruct, kWeight)), "1 2 3");
 }
 
 }  // namespace

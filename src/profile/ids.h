@@ -9,6 +9,7 @@ namespace profiler::profile {
 enum class EventId : uint32_t {};
 enum class ThreadId : uint32_t {};
 enum class FrameId : uint32_t {};
+inline constexpr FrameId kNoFrame{0xffffffff};
 enum class StackId : uint32_t {};
 inline constexpr StackId kNoStack{0xffffffff};
 enum class DsoId : uint32_t {};

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/off_cpu_events.h"
 #include "src/base/text.h"
 #include "src/perf_event/abi.h"
+#include "src/perf_event/data_source.h"
 #include "src/perf_event/records.h"
 #include "src/profile/branch_chain.h"
 #include "src/profile/branch_table.h"
@@ -112,7 +115,15 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
     if (kind == symbolize::ImageKind::kJit && time_ == 0) {
       if (const symbolize::Mapping* inherited = InheritedCode(mmap)) return *inherited;
     }
+    if (Keeps(Dimension::kData)) {
+      data_spaces_.Process(mmap.pid).Unmap(RuntimeAddress{mmap.addr}, mmap.len);
+    }
     return images_.UserMapping(mmap, kind, time_);
+  }
+  void MappedData(const perf_event::Mmap2& mmap, symbolize::ImageKind kind) override {
+    if (!Keeps(Dimension::kData)) return;
+    if (kind == symbolize::ImageKind::kJit) kind = symbolize::ImageKind::kAnonymous;
+    data_spaces_.Process(mmap.pid).Map(images_.UserMapping(mmap, kind, time_));
   }
   const symbolize::Mapping* InheritedCode(const perf_event::Mmap2& mmap);
   bool IsJitDump(const perf_event::Mmap2& mmap) override;
@@ -126,6 +137,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   void Forked(const perf_event::Task& task) override {
     if (task.pid == task.tid) lives_.Forked(task.pid, time_);
     if (task.pid == task.tid && time_ == 0) parents_[task.pid] = task.ppid;
+    if (Keeps(Dimension::kData) && time_ != 0) data_spaces_.Fork(task.ppid, task.pid);
     threads_.Fork(task.ppid, task.ptid, task.pid, task.tid);
   }
   void Ended(const perf_event::Task& task) override { lives_.ThreadEnded(task.pid, time_); }
@@ -149,8 +161,12 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   }
   StringId CgroupOf(uint64_t id) const;
   StringId TraceOf(const perf_event::Sample& sample, uint32_t cpu);
+  uint32_t AccessOf(const TakenSample& taken);
+  uint32_t DataOf(const TakenSample& taken);
+  uint64_t PeriodOf(const TakenSample& taken, const SampleShare& share) const;
   void CountBranches(const perf_event::Sample& sample, EventId event);
-  FrameId ResolveAddress(uint32_t pid, uint64_t address);
+  FrameId ResolveAddress(uint32_t pid, uint64_t address,
+                         const symbolize::AddressSpace* space = nullptr);
   void CountBatch(const perf_event::Sample* whole = nullptr);
   void KeepOrder(std::span<const uint32_t> rows);
   void CountRest();
@@ -166,7 +182,14 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   ImageTable images_;
   JitCodes jit_codes_;
   ThreadTable threads_;
-  absl::flat_hash_map<uint64_t, StringId> cgroups_;  // paths by id
+  absl::flat_hash_map<uint64_t, StringId> cgroups_;  // paths
+  absl::flat_hash_set<uint64_t> trace_functions_;    // addresses in Profile::trace_functions
+  symbolize::AddressSpaces data_spaces_;  // what is mapped and no code; kept with Dimension::kData
+  // By data_src and by raw weight, of events with a weight of this layout: index of
+  // Profile::accesses.
+  absl::flat_hash_map<std::tuple<uint64_t, uint64_t, bool>, uint32_t> accesses_;
+  // By address, physical address, page size and frame: index of Profile::data.
+  absl::flat_hash_map<std::tuple<uint64_t, uint64_t, uint64_t, FrameId>, uint32_t> data_;
   ChainResolver chains_;
   UserUnwinder user_unwinder_;
   BranchChain branch_chain_;
@@ -187,8 +210,9 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   const symbolize::AddressSpace nowhere_;
   bool has_other_namespace_ = false;  // True if processes without a pid were recorded.
   bool kernel_is_placed_ = false;
-  uint32_t event_ = 0;  // of the present record
-  uint64_t time_ = 0;   // of the present record
+  uint32_t access_ = 0, data_of_sample_ = 0;  // of the sample at hand, if they are kept
+  uint32_t event_ = 0;                        // of the record at hand
+  uint64_t time_ = 0;                         // likewise
 };
 
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr,
@@ -374,6 +398,7 @@ void ProfileBuilder::Impl::PlaceKernel() {
 void ProfileBuilder::Impl::Named(const perf_event::Comm& comm, bool by_exec) {
   if (by_exec) {
     jit_codes_.Forget(comm.pid);
+    if (Keeps(Dimension::kData)) data_spaces_.Process(comm.pid).Clear();
     lives_.Executed(comm.pid, time_);
   }
   threads_.Rename(comm.pid, comm.tid, IsOfOtherNamespace(comm) ? kOtherNamespace : comm.comm);
@@ -446,11 +471,14 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
     missing_.AddRecord(StreamOf(cpu, thread), has_cpu ? std::nullopt : std::optional(sample.tid));
   }
   const bool whole = options_.whole_samples;
+  access_ = Keeps(Dimension::kAccess) ? AccessOf(taken) : 0;
+  data_of_sample_ = Keeps(Dimension::kData) ? DataOf(taken) : 0;
   for (const SampleShare& share : taken.shares) {
     Event& event = profile_.events[static_cast<uint32_t>(share.event)];
+    const auto period = static_cast<double>(PeriodOf(taken, share));
     event.samples += 1;
-    event.period += share.period;
-    event.squared_periods += static_cast<double>(share.period) * static_cast<double>(share.period);
+    event.period += PeriodOf(taken, share);
+    event.squared_periods += period * period;
     for (const SampleRow& row : RowsOf(taken, share, cpu)) {
       batch_.push_back(row);
       chains_.Add({.pid = sample.pid,
@@ -476,9 +504,11 @@ std::span<const SampleRow> ProfileBuilder::Impl::RowsOf(const TakenSample& taken
   row = {{.event = share.event,
           .thread = threads_.Find(taken.sample.pid, taken.sample.tid),
           .count = 1,
-          .period = share.period}};
+          .period = PeriodOf(taken, share)}};
   row.cpu = cpu;
   row.time = taken.time;
+  row.access = access_;
+  row.data = data_of_sample_;
   if (Keeps(Dimension::kCgroup)) row.cgroup = CgroupOf(taken.sample.cgroup);
   if (Keeps(Dimension::kTrace) && is_tracepoint_[static_cast<uint32_t>(share.event)]) {
     row.trace = TraceOf(taken.sample, taken.sample.cpu);
@@ -508,8 +538,60 @@ StringId ProfileBuilder::Impl::CgroupOf(uint64_t id) const {
 StringId ProfileBuilder::Impl::TraceOf(const perf_event::Sample& sample, uint32_t cpu) {
   if (!options_.describe_tracepoint || sample.raw.empty()) return StringId::kEmpty;
   std::string text;
-  options_.describe_tracepoint(sample.raw, cpu, &text);
+  std::vector<uint64_t> functions;
+  options_.describe_tracepoint(sample.raw, cpu, &text, &functions);
+  for (const uint64_t address : functions) {
+    if (perf_event::IsContext(address) || !trace_functions_.insert(address).second) continue;
+    CountBatch();
+    profile_.trace_functions.push_back({address, ResolveAddress(/*pid=*/0, address)});
+  }
   return profile_.strings.Intern(text);
+}
+
+uint64_t ProfileBuilder::Impl::PeriodOf(const TakenSample& taken, const SampleShare& share) const {
+  if (!options_.weigh_accesses) return share.period;
+  const uint64_t weight = perf_event::CostOf(taken.layout.sample_type, taken.sample.weight).weight;
+  return std::max<uint64_t>(weight, 1);
+}
+
+uint32_t ProfileBuilder::Impl::AccessOf(const TakenSample& taken) {
+  const uint64_t type = taken.layout.sample_type;
+  const bool has_source = (type & perf_event::kSampleDataSrc) != 0;
+  const uint64_t data_src = has_source ? taken.sample.data_src : perf_event::kNoDataSource;
+  const bool is_split = (type & perf_event::kSampleWeightStruct) != 0;
+  const auto [known, is_new] = accesses_.try_emplace(
+      std::tuple(data_src, taken.sample.weight, is_split), profile_.accesses.size());
+  if (!is_new) return known->second;
+  const perf_event::DataSourceTexts texts = perf_event::DescribeAccess(data_src);
+  const perf_event::AccessCost cost = perf_event::CostOf(type, taken.sample.weight);
+  profile_.accesses.push_back({.level = profile_.strings.Intern(texts.level),
+                               .snoop = profile_.strings.Intern(texts.snoop),
+                               .tlb = profile_.strings.Intern(texts.tlb),
+                               .locked = profile_.strings.Intern(texts.locked),
+                               .blocked = profile_.strings.Intern(texts.blocked),
+                               .weight = cost.weight,
+                               .instruction_latency = cost.instruction_latency,
+                               .retire_latency = cost.retire_latency});
+  return known->second;
+}
+
+uint32_t ProfileBuilder::Impl::DataOf(const TakenSample& taken) {
+  const perf_event::Sample& sample = taken.sample;
+  DataPlace place{
+      .address = sample.addr, .physical = sample.phys_addr, .page_size = sample.data_page_size};
+  const bool has_address = (taken.layout.sample_type & perf_event::kSampleAddr) != 0;
+  if (has_address && !perf_event::IsContext(sample.addr)) {
+    CountBatch();
+    const RuntimeAddress address{sample.addr};
+    const symbolize::AddressSpace& data = data_spaces_.Process(sample.pid);
+    const bool is_data = spaces_.Process(sample.pid).Find(address) == nullptr;
+    place.frame = ResolveAddress(sample.pid, sample.addr, is_data ? &data : nullptr);
+  }
+  const auto [known, is_new] =
+      data_.try_emplace(std::tuple(place.address, place.physical, place.page_size, place.frame),
+                        profile_.data.size());
+  if (is_new) profile_.data.push_back(place);
+  return known->second;
 }
 
 void ProfileBuilder::Impl::CountBranches(const perf_event::Sample& sample, EventId event) {
@@ -518,12 +600,15 @@ void ProfileBuilder::Impl::CountBranches(const perf_event::Sample& sample, Event
                 [&](uint64_t address) { return ResolveAddress(sample.pid, address); });
 }
 
-// Returns the frame of an address at which no sample was taken. Call it only between batches.
-FrameId ProfileBuilder::Impl::ResolveAddress(uint32_t pid, uint64_t address) {
+// The frame of an address that no sample was taken at, in what the process has mapped or in
+// `space`. Between batches only.
+FrameId ProfileBuilder::Impl::ResolveAddress(uint32_t pid, uint64_t address,
+                                             const symbolize::AddressSpace* space) {
   chains_.Add({.pid = pid,
                .mode = address >> 63 != 0 ? Mode::kKernel : Mode::kUser,
                .ip = address,
-               .callchain = {}});
+               .callchain = {},
+               .user_space = space});
   return chains_.ResolveBatch().front().self;
 }
 

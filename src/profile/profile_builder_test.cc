@@ -1014,6 +1014,84 @@ TEST_F(ProfileBuilderTest, SamplesThatDoNotSayTheirCgroupAreOfNone) {
   EXPECT_EQ(ColumnText(Build({.dimensions = Only(Dimension::kCgroup)}), Dimension::kCgroup), " x1");
 }
 
+// Samples of events of memory.
+class AccessTest : public ProfileBuilderTest {
+ protected:
+  static constexpr uint64_t kL1 = 0x68100142, kRam = 0x68201042;
+
+  AccessTest() {
+    records_ = RecordBuilder(perf_event::SampleAttr(
+        kType | perf_event::kSampleAddr | perf_event::kSampleWeight | perf_event::kSampleDataSrc));
+    StartCat();
+  }
+  void Sample(uint64_t addr, uint64_t weight, uint64_t data_src) {
+    records_.Add(perf_event::kRecordSample, kMiscUser,
+                 perf_event::Sample{.ip = 0x1234,
+                                    .pid = 7,
+                                    .tid = 7,
+                                    .time = 5,
+                                    .addr = addr,
+                                    .period = 1000,
+                                    .weight = weight,
+                                    .data_src = data_src});
+  }
+  void MapData(uint64_t addr, uint64_t size, std::string_view file) {
+    records_.Add(
+        perf_event::kRecordMmap2, kMiscUser | perf_event::kMiscMmapData,
+        perf_event::Mmap2{.pid = 7, .tid = 7, .addr = addr, .len = size, .filename = file});
+  }
+  // "level weight xSAMPLES" for each row.
+  std::string Accesses(const Profile& profile) {
+    std::string text;
+    for (size_t i = 0; i < profile.rows.size(); ++i) {
+      const MemoryAccess& access = profile.accesses[profile.column(Dimension::kAccess)[i]];
+      text += absl::StrFormat("%s %d x%d %d;", profile.text(access.level), access.weight,
+                              profile.rows[i].count, profile.rows[i].period);
+    }
+    return text;
+  }
+  // "address image" for each row.
+  std::string Places(const Profile& profile) {
+    std::string text;
+    for (const uint32_t place : profile.column(Dimension::kData)) {
+      const DataPlace& data = profile.data[place];
+      text += absl::StrFormat("%x %s;", data.address,
+                              profile.text(profile[profile[data.frame].dso].name));
+    }
+    return text;
+  }
+};
+
+TEST_F(AccessTest, AccessesAreToldApartByWhatTheyMetAndCost) {
+  Sample(0, 7, kL1), Sample(64, 7, kL1), Sample(0, 300, kRam);
+  EXPECT_EQ(Accesses(Build({.dimensions = Only(Dimension::kAccess)})),
+            "L1 hit 7 x2 2000;Local RAM hit 300 x1 1000;");
+}
+
+TEST_F(AccessTest, SamplesMayWeighWhatTheirAccessCost) {
+  Sample(0, 7, kL1), Sample(0, 7, kL1), Sample(0, 0, kRam);
+  const Profile profile = Build({.dimensions = Only(Dimension::kAccess), .weigh_accesses = true});
+  EXPECT_EQ(Accesses(profile), "L1 hit 7 x2 14;Local RAM hit 0 x1 1;");
+  EXPECT_EQ(profile.events[0].period, 15u);
+}
+
+TEST_F(AccessTest, DataLieInWhatTheProcessHadMappedThen) {
+  Sample(0x500010, 1, kL1);
+  MapData(0x500000, 0x2000, "/dev/shm/data");
+  Sample(0x500010, 1, kL1), Sample(0x501000, 1, kL1);
+  MapData(0x501000, 0x1000, "//anon");
+  Sample(0x501000, 1, kL1), Sample(0x1234, 1, kL1);
+  EXPECT_EQ(Places(Build({.dimensions = Only(Dimension::kData)})),
+            "500010 [unknown];500010 data;501000 data;501000 anon;1234 cat;");
+}
+
+TEST_F(AccessTest, DataOfAnOlderProgramAreGoneAfterAnExec) {
+  MapData(0x500000, 0x2000, "/dev/shm/data");
+  records_.By(7, 7).Comm("dog", true);
+  Sample(0x500010, 1, kL1);
+  EXPECT_EQ(Places(Build({.dimensions = Only(Dimension::kData)})), "500010 [unknown];");
+}
+
 class TraceDimensionTest : public ProfileBuilderTest {
  protected:
   TraceDimensionTest() {
@@ -1032,13 +1110,13 @@ class TraceDimensionTest : public ProfileBuilderTest {
 
   // Describes each record by its first four bytes and its CPU.
   BuilderOptions Describing() const {
-    return {
-        .dimensions = Only(Dimension::kTrace),
-        .describe_tracepoint = [](std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
-          const auto* const text = reinterpret_cast<const char*>(raw.data());
-          out->append(text, std::min<size_t>(raw.size(), 4));
-          *out += "@" + std::to_string(cpu);
-        }};
+    return {.dimensions = Only(Dimension::kTrace),
+            .describe_tracepoint = [](std::span<const std::byte> raw, uint32_t cpu,
+                                      std::string* out, std::vector<uint64_t>*) {
+              const auto* const text = reinterpret_cast<const char*>(raw.data());
+              out->append(text, std::min<size_t>(raw.size(), 4));
+              *out += "@" + std::to_string(cpu);
+            }};
   }
 };
 
@@ -1051,6 +1129,27 @@ TEST_F(TraceDimensionTest, RecordsOfATracepointGoByWhatTheySay) {
 TEST_F(TraceDimensionTest, RecordsThatNobodyDescribesSayNothing) {
   Sample("openabcdefgh"), Sample("readabcdefgh");
   EXPECT_EQ(ColumnText(Build({.dimensions = Only(Dimension::kTrace)}), Dimension::kTrace), " x2");
+}
+
+TEST_F(TraceDimensionTest, FunctionsInTheTextHaveFrames) {
+  records_.Add(perf_event::kRecordMmap2, kMiscKernel,
+               perf_event::Mmap2{.pid = UINT32_MAX,
+                                 .addr = kKernelText,
+                                 .len = 0x1000,
+                                 .pgoff = kKernelText,
+                                 .filename = "[kernel.kallsyms]_text"});
+  Sample("openabcdefgh"), Sample("openabcdefgh");
+  const Profile profile =
+      Build({.dimensions = Only(Dimension::kTrace),
+             .describe_tracepoint = [](std::span<const std::byte>, uint32_t, std::string* out,
+                                       std::vector<uint64_t>* functions) {
+               *out += "f";
+               functions->push_back(kKernelText + 0x10);
+             }});
+  ASSERT_EQ(profile.trace_functions.size(), 1u);
+  EXPECT_EQ(profile.trace_functions[0].address, kKernelText + 0x10);
+  EXPECT_EQ(profile.text(profile[profile[profile.trace_functions[0].frame].dso].name),
+            "[kernel.kallsyms]");
 }
 
 TEST_F(TraceDimensionTest, RawDataOfOtherEventsSayNothing) {

@@ -294,7 +294,7 @@ std::optional<std::vector<bool>> WantedSlices(const TimeSlices& slices,
 // A part of a row: its thread and dimensions, and its counts.
 struct Part {
   ThreadId thread{};
-  std::array<uint32_t, kDimensions> values{};
+  std::array<uint32_t, kDimensionsOfSamples> values{};
   uint64_t count = 0, period = 0;
 };
 
@@ -337,7 +337,7 @@ class Refinement {
       if (slice < slices_.size() && !slices_[slice]) continue;
       Part& part = parts_.emplace_back();
       part.thread = wanted_.threads ? details_.threads[i] : row.thread;
-      for (size_t d = 0; d < kDimensions; ++d) {
+      for (size_t d = 0; d < kDimensionsOfSamples; ++d) {
         if (wanted_.dimensions[d]) part.values[d] = details_.columns[d][i];
       }
       part.count = details_.counts[i];
@@ -368,7 +368,7 @@ class Refinement {
       row.count = part.count;
       row.period = part.period;
       profile_.rows.push_back(row);
-      for (size_t d = 0; d < kDimensions; ++d) {
+      for (size_t d = 0; d < kDimensionsOfSamples; ++d) {
         if (wanted_.dimensions[d]) profile_.columns[d].push_back(part.values[d]);
       }
     }

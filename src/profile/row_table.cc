@@ -12,6 +12,8 @@ constexpr auto kParallelism = static_cast<size_t>(Dimension::kParallelism);
 constexpr auto kTime = static_cast<size_t>(Dimension::kTime);
 constexpr auto kCgroup = static_cast<size_t>(Dimension::kCgroup);
 constexpr auto kTrace = static_cast<size_t>(Dimension::kTrace);
+constexpr auto kAccess = static_cast<size_t>(Dimension::kAccess);
+constexpr auto kData = static_cast<size_t>(Dimension::kData);
 
 }  // namespace
 
@@ -29,6 +31,8 @@ RowTable::Values RowTable::ValuesOf(const SampleRow& sample) {
   if (kept_[kTime]) values[kTime] = QuantumOf(sample.time);
   if (kept_[kCgroup]) values[kCgroup] = static_cast<uint32_t>(sample.cgroup);
   if (kept_[kTrace]) values[kTrace] = static_cast<uint32_t>(sample.trace);
+  if (kept_[kAccess]) values[kAccess] = sample.access;
+  if (kept_[kData]) values[kData] = sample.data;
   return values;
 }
 

@@ -30,10 +30,10 @@ const SampleDetails& SampleReader::Read(const perf_event::Sample& sample,
   if ((type & perf_event::kSampleDataSrc) != 0) {
     details.data_source = perf_event::DataSourceInPerfsWords(sample.data_src);
   }
-  const bool split = (type & perf_event::kSampleWeightStruct) != 0;
-  details.weight = split ? sample.weight & 0xffffffff : sample.weight;
-  details.instruction_latency = split ? sample.weight >> 32 & 0xffff : 0;
-  details.retire_latency = split ? sample.weight >> 48 : 0;
+  const perf_event::AccessCost cost = perf_event::CostOf(type, sample.weight);
+  details.weight = cost.weight;
+  details.instruction_latency = cost.instruction_latency;
+  details.retire_latency = cost.retire_latency;
   const auto cgroup = cgroups_.find(sample.cgroup);
   details.cgroup = cgroup == cgroups_.end() ? std::string_view() : cgroup->second;
   details.phys_addr = sample.phys_addr;

@@ -28,4 +28,12 @@ std::string AmountText(double amount, std::string_view event, bool sign) {
   return sign ? absl::StrFormat("%+.3f s", seconds) : absl::StrFormat("%.3f s", seconds);
 }
 
+std::string PageSizeText(uint64_t bytes) {
+  if (bytes == 0) return "N/A";
+  constexpr std::string_view kUnits = "BKMG";
+  size_t unit = 0;
+  for (; unit + 1 < kUnits.size() && bytes / 1024 > 1; ++unit) bytes /= 1024;
+  return std::to_string(bytes) + kUnits[unit];
+}
+
 }  // namespace profiler::query

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -17,5 +18,8 @@ std::string_view UnitOf(std::string_view event);
 // Returns "1.016 s", or "1234567" for events that are not times. With `sign`, amounts of 0 or more
 // begin with '+'.
 std::string AmountText(double amount, std::string_view event, bool sign = false);
+
+// The size of a page as perf has it: "4K", "2M"; "N/A" for 0.
+std::string PageSizeText(uint64_t bytes);
 
 }  // namespace profiler::query

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -24,5 +25,18 @@ enum class StackEnd : uint8_t { kOutermost, kInnermost };
 // Fills Dimension::kParent with the matching function on each row's stack that is nearest to `end`;
 // empty if none matches. Also linear in the stacks.
 void AddParents(const NamePattern& pattern, StackEnd end, profile::Profile& profile);
+
+// A column of texts about accesses to memory: Dimension::kMemoryLevel to kPageSize, of a profile
+// that keeps Dimension::kAccess or kData. Empty texts: the samples do not say. Linear in the
+// accesses as well.
+void AddAccessColumn(profile::Dimension dimension, profile::Profile& profile);
+
+// Behind the text of a tracepoint's record and behind each of its fields, where Dimension::kTrace
+// has several of them.
+inline constexpr char kTracePartEnd = '\0';
+
+// Splits Dimension::kTrace into the text of the record, which may be empty, and a column of each of
+// Profile::trace_fields.
+void SplitTraces(profile::Profile& profile);
 
 }  // namespace profiler::query

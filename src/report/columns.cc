@@ -4,8 +4,10 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/text.h"
 #include "src/report/text.h"
 #include "src/report/weight_columns.h"
 
@@ -249,23 +251,133 @@ class TimeColumn : public DimensionColumn {
 // A text of the profile.
 class TextColumn : public DimensionColumn {
  public:
-  using DimensionColumn::DimensionColumn;
+  TextColumn(const Histogram& hist, SortKey key, const ColumnStyle& style)
+      : DimensionColumn(hist, key, style) {
+    if (!style.separated) Widen(LeastWidth(key));
+  }
 
   void MakeRoomFor(const HistRow& row) override { Widen(TextOf(row).size()); }
   void AppendCell(size_t index, std::string& out) override {
     AppendLeftAligned(TextOf(hist_.rows()[index]), 0, out);
   }
 
- private:
+ protected:
   std::string_view TextOf(const HistRow& row) const {
     const uint32_t text = ValueOf(row);
     if (text != 0 && text != profile::kNoCpu) return profile_.text(StringId{text});
     return key_ == SortKey::kParent ? "[other]" : "N/A";
   }
+
+ private:
+  // Columns about accesses to memory are as wide as perf has them.
+  static size_t LeastWidth(SortKey key) {
+    switch (key) {
+      case SortKey::kMemoryLevel:
+        return 39;
+      case SortKey::kSnoop:
+      case SortKey::kLocalWeight:
+      case SortKey::kWeight:
+        return 12;
+      case SortKey::kTlb:
+      case SortKey::kDataSymbol:
+      case SortKey::kCacheLine:
+      case SortKey::kPhysicalAddress:
+      case SortKey::kPageSize:
+        return 22;
+      case SortKey::kBlocked:
+        return 10;
+      default:
+        return 0;
+    }
+  }
+};
+
+// Where data lie, with the level of the code that accessed them: "[.] table+0x40".
+class DataColumn : public TextColumn {
+ public:
+  using TextColumn::TextColumn;
+
+  void MakeRoomFor(const HistRow& row) override { Widen(kLevelWidth + TextOf(row).size()); }
+  void AppendCell(size_t index, std::string& out) override {
+    const HistRow& row = hist_.rows()[index];
+    out += {'[', LevelAt(row), ']', ' '};
+    AppendLeftAligned(TextOf(row), 0, out);
+  }
+
+ private:
+  static constexpr size_t kLevelWidth = 4;
+
+  // 'X' of lines of memory that is not known to be mapped.
+  char LevelAt(const HistRow& row) const {
+    const HugeVector<uint32_t>& data = profile_.column(profile::Dimension::kData);
+    if (key_ == SortKey::kCacheLine && !data.empty()) {
+      const profile::FrameId frame = profile_.data[data[row.sample]].frame;
+      const bool is_mapped = frame != profile::kNoFrame &&
+                             profile_[profile_[frame].dso].kind != profile::DsoKind::kUnknown;
+      if (!is_mapped) return 'X';
+    }
+    return LevelOf(FunctionOf(row).mode);
+  }
+};
+
+// What all accesses of a row cost: what one cost, times their number.
+class CostColumn : public TextColumn {
+ public:
+  using TextColumn::TextColumn;
+
+  void AppendCell(size_t index, std::string& out) override {
+    const HistRow& row = hist_.rows()[index];
+    uint64_t cost = 0;
+    const std::string_view text = TextOf(row);
+    if (!absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &cost)) return;
+    AppendLeftAligned(absl::StrCat(cost * row.self.count), 0, out);
+  }
+};
+
+// A field of a tracepoint's record.
+class TraceFieldColumn : public DimensionColumn {
+ public:
+  TraceFieldColumn(const Histogram& hist, SortKey key, const ColumnStyle& style)
+      : DimensionColumn(hist, key, style),
+        heading_(profile_.text(profile_.trace_fields[static_cast<size_t>(key) -
+                                                     static_cast<size_t>(SortKey::kTraceField)])) {
+    Widen(std::max(kLeastWidth, heading_.size()));
+  }
+
+  // True if records of this table have the field.
+  bool HasValues() const {
+    const auto rows = hist_.rows();
+    return has_values() && std::any_of(rows.begin(), rows.end(),
+                                       [&](const HistRow& row) { return ValueOf(row) != 0; });
+  }
+  void AppendHeading(std::string& out) const override {
+    AppendRightAligned(heading_.substr(0, width_), width_, out);
+  }
+  void MakeRoomFor(const HistRow& row) override { Widen(TextOf(row).size()); }
+  void AppendCell(size_t index, std::string& out) override {
+    std::string text;
+    AppendPrintable(TextOf(hist_.rows()[index]), text);
+    AppendRightAligned(text, width_, out);
+  }
+
+ private:
+  static constexpr size_t kLeastWidth = 8;
+
+  std::string_view TextOf(const HistRow& row) const {
+    const uint32_t text = ValueOf(row);
+    return text == 0 ? "N/A" : profile_.text(StringId{text});
+  }
+
+  const std::string_view heading_;
 };
 
 std::unique_ptr<Column> MakeKeyColumn(const Histogram& hist, SortKey key,
                                       const ColumnStyle& style) {
+  if (IsTraceField(key)) {
+    auto column = std::make_unique<TraceFieldColumn>(hist, key, style);
+    return column->HasValues() ? std::move(column) : nullptr;
+  }
+  if (IsOfAllSamples(key)) return std::make_unique<CostColumn>(hist, key, style);
   switch (key) {
     case SortKey::kPid:
     case SortKey::kTid:
@@ -292,8 +404,22 @@ std::unique_ptr<Column> MakeKeyColumn(const Histogram& hist, SortKey key,
     case SortKey::kTrace:
     case SortKey::kCommNoDigit:
     case SortKey::kParent:
+    case SortKey::kMemoryLevel:
+    case SortKey::kSnoop:
+    case SortKey::kTlb:
+    case SortKey::kLocked:
+    case SortKey::kBlocked:
+    case SortKey::kDataDso:
+    case SortKey::kPageSize:
+    case SortKey::kLocalWeight:
+    case SortKey::kLocalInstructionLatency:
+    case SortKey::kLocalRetireLatency:
       return std::make_unique<TextColumn>(hist, key, style);
-    default:  // keys of branches only
+    case SortKey::kDataSymbol:
+    case SortKey::kCacheLine:
+    case SortKey::kPhysicalAddress:
+      return std::make_unique<DataColumn>(hist, key, style);
+    default:  // of branches alone
       return nullptr;
   }
 }

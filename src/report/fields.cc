@@ -11,10 +11,13 @@
 namespace profiler::report {
 namespace {
 
+using profile::Dimension;
+
 struct SortKeyText {
   SortKey key;
   std::string_view name;
   std::string_view heading;
+  std::optional<Dimension> dimension = std::nullopt;
 };
 constexpr SortKeyText kSortKeys[] = {
     {SortKey::kPid, "pid", "    Pid:Command"},
@@ -24,14 +27,35 @@ constexpr SortKeyText kSortKeys[] = {
     {SortKey::kDso, "dso", "Shared Object"},
     {SortKey::kSymbol, "symbol", "Symbol"},
     {SortKey::kSymbol, "sym", "Symbol"},
-    {SortKey::kCpu, "cpu", "CPU"},
-    {SortKey::kParallelism, "parallelism", "Parallelism"},
-    {SortKey::kSocket, "socket", "Socket"},
-    {SortKey::kTime, "time", "Time"},
-    {SortKey::kCgroup, "cgroup", "Cgroup"},
-    {SortKey::kTrace, "trace", "Trace output"},
-    {SortKey::kCommNoDigit, "comm_nodigit", "CommandNoDigit"},
-    {SortKey::kParent, "parent", "Parent symbol"},
+    {SortKey::kCpu, "cpu", "CPU", Dimension::kCpu},
+    {SortKey::kParallelism, "parallelism", "Parallelism", Dimension::kParallelism},
+    {SortKey::kSocket, "socket", "Socket", Dimension::kSocket},
+    {SortKey::kTime, "time", "Time", Dimension::kTime},
+    {SortKey::kCgroup, "cgroup", "Cgroup", Dimension::kCgroup},
+    {SortKey::kTrace, "trace", "Trace output", Dimension::kTrace},
+    {SortKey::kCommNoDigit, "comm_nodigit", "CommandNoDigit", Dimension::kCommNoDigit},
+    {SortKey::kParent, "parent", "Parent symbol", Dimension::kParent},
+    {SortKey::kMemoryLevel, "mem", "Memory access", Dimension::kMemoryLevel},
+    {SortKey::kSnoop, "snoop", "Snoop", Dimension::kSnoop},
+    {SortKey::kTlb, "tlb", "TLB access", Dimension::kTlb},
+    {SortKey::kLocked, "locked", "Locked", Dimension::kLocked},
+    {SortKey::kBlocked, "blocked", "Blocked", Dimension::kBlocked},
+    {SortKey::kDataSymbol, "symbol_daddr", "Data Symbol", Dimension::kDataSymbol},
+    {SortKey::kDataDso, "dso_daddr", "Data Object", Dimension::kDataDso},
+    {SortKey::kCacheLine, "dcacheline", "Data Cacheline", Dimension::kCacheLine},
+    {SortKey::kPhysicalAddress, "phys_daddr", "Data Physical Address", Dimension::kPhysicalAddress},
+    {SortKey::kPageSize, "data_page_size", "Data Page Size", Dimension::kPageSize},
+    {SortKey::kLocalWeight, "local_weight", "Local Weight", Dimension::kWeight},
+    {SortKey::kLocalInstructionLatency, "local_ins_lat", "Local INSTR Latency",
+     Dimension::kInstructionLatency},
+    {SortKey::kLocalRetireLatency, "local_retire_lat", "Local Retire Latency",
+     Dimension::kRetireLatency},
+    {SortKey::kLocalRetireLatency, "local_p_stage_cyc", "Local Retire Latency",
+     Dimension::kRetireLatency},
+    {SortKey::kWeight, "weight", "Weight", Dimension::kWeight},
+    {SortKey::kInstructionLatency, "ins_lat", "INSTR Latency", Dimension::kInstructionLatency},
+    {SortKey::kRetireLatency, "retire_lat", "Retire Latency", Dimension::kRetireLatency},
+    {SortKey::kRetireLatency, "p_stage_cyc", "Retire Latency", Dimension::kRetireLatency},
     {SortKey::kSrcline, "srcline", "Source:Line"},
     {SortKey::kSrcfile, "srcfile", "Source File"},
     {SortKey::kSymoff, "symoff", "Symbol Offset"},
@@ -42,6 +66,13 @@ constexpr SortKeyText kSortKeys[] = {
     {SortKey::kMispredict, "mispredict", "Branch Mispredicted"},
     {SortKey::kCycles, "cycles", "Basic Block Cycles"},
 };
+
+const SortKeyText* TextOf(SortKey key) {
+  const auto* const text =
+      std::find_if(std::begin(kSortKeys), std::end(kSortKeys),
+                   [key](const SortKeyText& known) { return known.key == key; });
+  return text == std::end(kSortKeys) ? nullptr : text;
+}
 
 struct WeightFieldText {
   WeightField field;
@@ -113,31 +144,65 @@ std::vector<Field> WithIntervals(const std::vector<Field>& fields) {
 }  // namespace
 
 std::string_view Heading(SortKey key) {
-  return std::find_if(std::begin(kSortKeys), std::end(kSortKeys),
-                      [key](const SortKeyText& text) { return text.key == key; })
-      ->heading;
+  const SortKeyText* const text = TextOf(key);
+  return text == nullptr ? "" : text->heading;
+}
+
+std::string_view NameOf(SortKey key) {
+  const SortKeyText* const text = TextOf(key);
+  return text == nullptr ? "" : text->name;
 }
 
 constexpr std::string_view kAllFields =
     "pid, tid, tgid, comm, comm_nodigit, dso, symbol, parent, srcline, srcfile, symoff, cpu, "
-    "socket, time, cgroup, trace or parallelism, of branches symbol_from, symbol_to, dso_from, "
-    "dso_to, mispredict or cycles, and of weights overhead, overhead_children, overhead_sys, "
+    "socket, time, cgroup, trace or parallelism, of accesses to memory mem, symbol_daddr, "
+    "dso_daddr, dcacheline, phys_daddr, data_page_size, snoop, tlb, locked, blocked, local_weight, "
+    "weight, local_ins_lat, ins_lat, local_retire_lat or retire_lat, of branches symbol_from, "
+    "symbol_to, dso_from, dso_to, mispredict or cycles, of tracepoints a FIELD, EVENT.FIELD or "
+    "trace_fields, and of weights overhead, overhead_children, overhead_sys, "
     "overhead_us, overhead_guest_sys, overhead_guest_us, sample, period, overhead_ci, "
     "overhead_children_ci or rank";
 
-absl::StatusOr<FieldList> ParseFields(std::string_view text) {
+namespace {
+
+// Returns the number of a field in the list, which it is appended to if it is new.
+size_t NumberOf(const std::string& field, std::vector<std::string>& fields) {
+  const auto known = std::find(fields.begin(), fields.end(), field);
+  const auto number = static_cast<size_t>(known - fields.begin());
+  if (known == fields.end()) fields.push_back(field);
+  return number;
+}
+
+}  // namespace
+
+absl::StatusOr<FieldList> ParseFields(std::string_view text, const TraceFieldsOf& trace_fields_of,
+                                      std::vector<std::string>* trace_fields) {
   FieldList list;
   if (text.starts_with('+')) {
     list.is_added = true;
     text.remove_prefix(1);
   }
-  for (const absl::string_view name : absl::StrSplit(View(text), ',', absl::SkipEmpty())) {
-    const auto field = FieldNamed({name.data(), name.size()});
-    if (!field) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("unknown sort key '", name, "': use ", View(kAllFields)));
+  for (const absl::string_view word : absl::StrSplit(View(text), ',', absl::SkipEmpty())) {
+    const std::string_view name(word.data(), word.size());
+    if (const auto field = FieldNamed(name)) {
+      AddOnce(*field, list.fields);
+      continue;
     }
-    AddOnce(*field, list.fields);
+    const auto of_tracepoints =
+        trace_fields_of ? trace_fields_of(name) : std::vector<std::string>();
+    if (of_tracepoints.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown sort key '", word, "': use ", View(kAllFields)));
+    }
+    for (const std::string& field : of_tracepoints) {
+      const size_t number = NumberOf(field, *trace_fields);
+      if (number == profile::kMostTraceFields) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("'", word, "' makes more than ", profile::kMostTraceFields,
+                         " columns of tracepoints: name fewer fields"));
+      }
+      AddOnce(TraceFieldKey(number), list.fields);
+    }
   }
   if (list.fields.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("no sort key: use ", View(kAllFields)));
@@ -162,26 +227,12 @@ absl::StatusOr<std::vector<SortKey>> ParseSortKeys(std::string_view text) {
 }
 
 std::optional<profile::Dimension> DimensionOf(SortKey key) {
-  switch (key) {
-    case SortKey::kCpu:
-      return profile::Dimension::kCpu;
-    case SortKey::kParallelism:
-      return profile::Dimension::kParallelism;
-    case SortKey::kSocket:
-      return profile::Dimension::kSocket;
-    case SortKey::kTime:
-      return profile::Dimension::kTime;
-    case SortKey::kCgroup:
-      return profile::Dimension::kCgroup;
-    case SortKey::kTrace:
-      return profile::Dimension::kTrace;
-    case SortKey::kCommNoDigit:
-      return profile::Dimension::kCommNoDigit;
-    case SortKey::kParent:
-      return profile::Dimension::kParent;
-    default:
-      return std::nullopt;
+  if (IsTraceField(key)) {
+    const auto number = static_cast<size_t>(key) - static_cast<size_t>(SortKey::kTraceField);
+    return Dimension{static_cast<uint8_t>(static_cast<size_t>(Dimension::kTraceField) + number)};
   }
+  const SortKeyText* const text = TextOf(key);
+  return text == nullptr ? std::nullopt : text->dimension;
 }
 
 FieldLayout LayOutFields(const FieldChoice& choice, bool children) {

@@ -8,7 +8,9 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,9 +38,27 @@ enum class SortKey : uint8_t {
   kCgroup,
   kTrace,
   kCommNoDigit,
-  kParent,  // the function on the stack that matches --parent
-  // Keys finer than a function: positions.h. With one of them the table of functions has an entry
-  // per position.
+  kParent,  // a function on the stack that was asked for
+  // Of accesses to memory.
+  kMemoryLevel,
+  kSnoop,
+  kTlb,
+  kLocked,
+  kBlocked,
+  kDataSymbol,
+  kDataDso,
+  kCacheLine,
+  kPhysicalAddress,
+  kPageSize,
+  // What an access cost; kLocal… of one sample, the others of all samples of the row.
+  kLocalWeight,
+  kLocalInstructionLatency,
+  kLocalRetireLatency,
+  kWeight,
+  kInstructionLatency,
+  kRetireLatency,
+  // Finer than a function: positions.h. With one of them the table of functions has an entry a
+  // place.
   kSrcline,
   kSrcfile,
   kSymoff,
@@ -49,14 +69,36 @@ enum class SortKey : uint8_t {
   kDsoTo,
   kMispredict,
   kCycles,
+  // Of records of tracepoints: this one and those behind it, by number (ParseFields).
+  kTraceField,
 };
 
-// Returns the heading of the key's column.
-std::string_view Heading(SortKey key);
+// The key of the field of a tracepoint with this number, below profile::kMostTraceFields.
+constexpr SortKey TraceFieldKey(size_t index) {
+  return SortKey{static_cast<uint8_t>(static_cast<size_t>(SortKey::kTraceField) + index)};
+}
+inline bool IsTraceField(SortKey key) { return key >= SortKey::kTraceField; }
+// True if the key says what an access to memory met, or where its data lie.
+inline bool IsOfMemory(SortKey key) {
+  return key >= SortKey::kMemoryLevel && key <= SortKey::kPageSize;
+}
+// True if the key says what an access to memory cost.
+inline bool IsOfCost(SortKey key) {
+  return key >= SortKey::kLocalWeight && key <= SortKey::kRetireLatency;
+}
+// True if the key's number is multiplied by the samples of a row.
+inline bool IsOfAllSamples(SortKey key) {
+  return key >= SortKey::kWeight && key <= SortKey::kRetireLatency;
+}
 
-// True if only branches have the key.
-inline bool IsOfBranch(SortKey key) { return key >= SortKey::kSymbolFrom; }
-// True if the key can be in ReportOptions::branch_sort.
+// What stands above its column; "" above fields of tracepoints, which a profile names.
+std::string_view Heading(SortKey key);
+// As --sort takes it; "" likewise.
+std::string_view NameOf(SortKey key);
+
+// Whether the key is of branches alone.
+inline bool IsOfBranch(SortKey key) { return key >= SortKey::kSymbolFrom && !IsTraceField(key); }
+// Whether it can be one of ReportOptions::branch_sort.
 inline bool TellsBranches(SortKey key) { return IsOfBranch(key) || key <= SortKey::kSymbol; }
 
 enum class WeightField : uint8_t {
@@ -88,9 +130,16 @@ struct FieldList {
   bool is_added = false;      // text began with "+": adds to the default fields
 };
 
-// Parses "overhead,comm,dso,symbol" and perf's other spellings ("sym"). Returns kInvalidArgument,
-// which names the unknown field, or says that there is none.
-absl::StatusOr<FieldList> ParseFields(std::string_view text);
+// Tells which fields of tracepoints a word of a list stands for, each as "EVENT.FIELD" or "FIELD";
+// none: the word means no field.
+using TraceFieldsOf = std::function<std::vector<std::string>(std::string_view word)>;
+
+// "overhead,comm,dso,symbol" and perf's other spellings ("sym"). kInvalidArgument names the unknown
+// field, or says that there is none. With `trace_fields_of`, unknown words may be fields of
+// tracepoints; they are appended to `trace_fields`, each once, and numbered by it.
+absl::StatusOr<FieldList> ParseFields(std::string_view text,
+                                      const TraceFieldsOf& trace_fields_of = nullptr,
+                                      std::vector<std::string>* trace_fields = nullptr);
 
 // Returns the sort keys of a list, in order.
 std::vector<SortKey> KeysOf(const std::vector<Field>& fields);

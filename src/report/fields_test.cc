@@ -54,12 +54,43 @@ TEST(FieldsTest, AnUnknownFieldIsNamedWithThoseThatThereAre) {
   EXPECT_EQ(ParseFields("comm,colour").status().message(),
             "unknown sort key 'colour': use pid, tid, tgid, comm, comm_nodigit, dso, symbol, "
             "parent, srcline, srcfile, symoff, cpu, socket, time, cgroup, trace or parallelism, of "
-            "branches symbol_from, symbol_to, dso_from, dso_to, mispredict or cycles, and of "
-            "weights overhead, overhead_children, overhead_sys, overhead_us, overhead_guest_sys, "
+            "accesses to memory mem, symbol_daddr, dso_daddr, dcacheline, phys_daddr, "
+            "data_page_size, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, "
+            "ins_lat, local_retire_lat or retire_lat, of branches symbol_from, symbol_to, "
+            "dso_from, dso_to, mispredict or cycles, of tracepoints a FIELD, EVENT.FIELD or "
+            "trace_fields, and of weights overhead, overhead_children, overhead_sys, overhead_us, "
+            "overhead_guest_sys, "
             "overhead_guest_us, sample, period, overhead_ci, overhead_children_ci or rank");
   EXPECT_FALSE(ParseFields("").ok());
   EXPECT_FALSE(ParseFields("+").ok());
   EXPECT_FALSE(ParseSortKeys("overhead").ok());
+}
+
+TEST(FieldsTest, UnknownWordsMayBeFieldsOfTracepoints) {
+  const TraceFieldsOf fields_of = [](std::string_view word) {
+    if (word == "trace_fields") return std::vector<std::string>{"a:b.id", "a:b.size"};
+    if (word == "a:b.size") return std::vector<std::string>{"a:b.size"};
+    return std::vector<std::string>();
+  };
+  std::vector<std::string> fields;
+  const auto list = ParseFields("a:b.size,comm,trace_fields", fields_of, &fields);
+  ASSERT_TRUE(list.ok()) << list.status();
+  EXPECT_EQ(fields, (std::vector<std::string>{"a:b.size", "a:b.id"}));
+  EXPECT_EQ(KeysOf(list->fields),
+            (std::vector{TraceFieldKey(0), SortKey::kComm, TraceFieldKey(1)}));
+  EXPECT_FALSE(IsOfBranch(TraceFieldKey(1)));
+  EXPECT_FALSE(ParseFields("colour", fields_of, &fields).ok());
+}
+
+TEST(FieldsTest, MoreFieldsOfTracepointsThanThereAreColumnsAreRefused) {
+  const TraceFieldsOf fields_of = [](std::string_view) {
+    std::vector<std::string> names;
+    for (int i = 0; i < 33; ++i) names.push_back("f" + std::to_string(i));
+    return names;
+  };
+  std::vector<std::string> fields;
+  EXPECT_EQ(ParseFields("trace_fields", fields_of, &fields).status().message(),
+            "'trace_fields' makes more than 32 columns of tracepoints: name fewer fields");
 }
 
 TEST(FieldsTest, APlusAddsToTheUsualFields) {

@@ -56,6 +56,9 @@ struct EventGroup {
   }
 };
 
+// Where the share of a latency stands beside that of its event; rows go by the first of them.
+enum class Latency : uint8_t { kNone, kFirst, kSecond };
+
 struct ReportOptions {
   // Keys that distinguish rows.
   std::vector<SortKey> sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};
@@ -89,8 +92,10 @@ struct ReportOptions {
   std::string time_slices;  // the user's choice of samples by time, for the heading
   // True if percentages are of the samples that passed the filter; else of all samples.
   bool relative_percentages = false;
-  // True if each group's first event is the latency of the second (query::AddLatency).
-  bool latency = false;
+  // Samples weigh what their access to memory cost, not their periods.
+  bool by_access_cost = false;
+  // Each group is an event and its latency (query::AddLatency), in this order.
+  Latency latency = Latency::kNone;
   bool inlines = true;
   bool full_dso_paths = false;     // in the column of DSOs
   bool full_source_paths = false;  // with kSrcline and kSrcfile

@@ -131,11 +131,18 @@ class Report {
   }
 
   void AppendTotals(const std::vector<EventId>& events, const Histogram& hist) {
-    // A latency consists of the same samples.
-    Weight total = options_.latency ? Weight() : hist.total();
-    for (const Weight& member : hist.member_totals()) total += member;
-    AppendSampleCount(options_.latency ? std::vector{events.back()} : events, total.count);
-    absl::StrAppend(&out_, "# Event count (approx.): ", total.period, "\n");
+    // A latency is of the same samples.
+    Weight total = options_.latency == Latency::kFirst ? Weight() : hist.total();
+    if (options_.latency != Latency::kSecond) {
+      for (const Weight& member : hist.member_totals()) total += member;
+    }
+    std::vector<EventId> counted = events;
+    if (options_.latency == Latency::kFirst) counted = {events.back()};
+    if (options_.latency == Latency::kSecond) counted = {events.front()};
+    AppendSampleCount(counted, total.count);
+    absl::StrAppend(&out_,
+                    options_.by_access_cost ? "# Total weight : " : "# Event count (approx.): ",
+                    total.period, "\n");
     if (options_.column_filter.socket) {
       absl::StrAppend(&out_, "# Processor Socket: ", *options_.column_filter.socket, "\n");
     }

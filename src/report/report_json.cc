@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/percent.h"
 #include "src/query/amount.h"
@@ -109,8 +110,28 @@ class JsonRows {
         value["symoff"] = PositionOf(row, key);
         return;
       default:
+        if (IsOfMemory(key) || IsOfCost(key) || IsTraceField(key)) return AddText(key, row, value);
         if (const auto dimension = DimensionOf(key)) AddDimension(*dimension, row, value);
         return;
+    }
+  }
+
+  // Costs are numbers.
+  void AddText(SortKey key, const HistRow& row, Value& value) const {
+    const HugeVector<uint32_t>& column = profile_.column(*DimensionOf(key));
+    const bool is_known = !column.empty() && column[row.sample] != 0;
+    const std::string_view text =
+        is_known ? profile_.text(StringId{column[row.sample]}) : std::string_view();
+    const Value known = is_known ? Value(text) : Value(nullptr);
+    if (IsTraceField(key)) {
+      const size_t number = static_cast<size_t>(key) - static_cast<size_t>(SortKey::kTraceField);
+      value["fields"][std::string(profile_.text(profile_.trace_fields[number]))] = known;
+      return;
+    }
+    Value& member = value[std::string(NameOf(key))] = known;
+    uint64_t cost = 0;
+    if (IsOfCost(key) && absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &cost)) {
+      member = IsOfAllSamples(key) ? cost * row.self.count : cost;
     }
   }
 
@@ -172,7 +193,7 @@ class JsonRows {
       case Dimension::kParent:
         value["parent"] = text();
         return;
-      case Dimension::kSlice:
+      default:
         return;
     }
   }
@@ -190,7 +211,7 @@ Value RowsOf(const Profile& profile, const FunctionTable& functions, EventId eve
   const JsonRows rows(hist, event);
   const std::string_view name = profile.text(profile[event].name);
   Value value = {{"event", name},
-                 {"unit", query::UnitOf(name)},
+                 {"unit", options.by_access_cost ? "weight" : query::UnitOf(name)},
                  {"samples", hist.total().count},
                  {"amount", hist.total().period},
                  {"missing", rows.missing_part()},

@@ -624,7 +624,7 @@ TEST(ReportTest, LatencyStandsBesideTheWeightThatItIsOf) {
   builder.Parallelism(4).Sample("app", {"parallel@app"}, 1, 40);
   ReportOptions options;
   options.sort = {SortKey::kSymbol};
-  options.latency = true;
+  options.latency = Latency::kFirst;
   for (const auto& [latency, event] : query::AddLatency(builder.profile())) {
     options.groups.push_back({.name = {}, .events = {latency, event}});
   }
@@ -640,6 +640,81 @@ TEST(ReportTest, LatencyStandsBesideTheWeightThatItIsOf) {
             "#\n"
             "    75.00%  42.86%  [.] serial\n"
             "    25.00%  57.14%  [.] parallel\n"
+            "\n\n");
+}
+
+TEST(ReportTest, LatencyMayStandBehindTheWeightThatItIsOf) {
+  ProfileBuilder builder;
+  builder.Parallelism(1).Sample("app", {"serial@app"}, 1, 30);
+  builder.Parallelism(4).Sample("app", {"parallel@app"}, 1, 40);
+  ReportOptions options;
+  options.sort = {SortKey::kSymbol};
+  options.latency = Latency::kSecond;
+  for (const auto& [latency, event] : query::AddLatency(builder.profile())) {
+    options.groups.push_back({.name = {}, .events = {event, latency}});
+  }
+  EXPECT_EQ(FormatReport(builder.profile(), options),
+            "#\n"
+            "# Total Lost Samples: 0\n"
+            "#\n"
+            "# Samples: 2  of event 'cpu-clock'\n"
+            "# Event count (approx.): 70\n"
+            "#\n"
+            "# Overhead Latency  Symbol      \n"
+            "# ................  ............\n"
+            "#\n"
+            "    57.14%  25.00%  [.] parallel\n"
+            "    42.86%  75.00%  [.] serial\n"
+            "\n\n");
+}
+
+// Texts of a column, by row.
+void FillColumn(profile::Dimension dimension, const std::vector<std::string>& texts,
+                profile::Profile& profile) {
+  for (const std::string& text : texts) {
+    profile.column(dimension).push_back(static_cast<uint32_t>(profile.strings.Intern(text)));
+  }
+}
+
+TEST(ReportTest, AccessesToMemoryAreRowsByWhatTheyMetAndCost) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"f@app"}, 10, 300).Sample("app", {"g@app"}, 60, 7);
+  profile::Profile& profile = builder.profile();
+  FillColumn(profile::Dimension::kMemoryLevel, {"Local RAM hit", "L1 hit"}, profile);
+  FillColumn(profile::Dimension::kWeight, {"300", "7"}, profile);
+  FillColumn(profile::Dimension::kDataSymbol, {"0x0000000000001000", ""}, profile);
+  ReportOptions options;
+  options.sort = {SortKey::kMemoryLevel, SortKey::kLocalWeight, SortKey::kWeight,
+                  SortKey::kDataSymbol};
+  options.separator = ",";
+  options.by_access_cost = true;
+  const std::string text = FormatReport(profile, options);
+  EXPECT_EQ(text.substr(text.find("# Total weight")),
+            "# Total weight : 3420\n"
+            "#\n"
+            "# Overhead,Memory access,Local Weight,Weight,Data Symbol\n"
+            "    87.72%,Local RAM hit,300,3000,[.] 0x0000000000001000\n"
+            "    12.28%,L1 hit,7,420,[.] N/A\n"
+            "\n\n");
+}
+
+TEST(ReportTest, FieldsOfTracepointsStandAtTheRightAndOnlyInTablesThatHaveThem) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"f@app"}, 3).Sample("app", {"f@app"}, 1);
+  builder.profile().rows.back().self = builder.profile().rows.front().self;
+  profile::Profile& profile = builder.profile();
+  profile.trace_fields = {profile.strings.Intern("next_pid"), profile.strings.Intern("other")};
+  const auto dimension = [](int number) {
+    return profile::Dimension{
+        static_cast<uint8_t>(static_cast<int>(profile::Dimension::kTraceField) + number)};
+  };
+  FillColumn(dimension(0), {"4711", "5"}, profile);
+  FillColumn(dimension(1), {"", ""}, profile);
+  ReportOptions options;
+  options.sort = {SortKey::kComm, TraceFieldKey(0), TraceFieldKey(1)};
+  EXPECT_EQ(Rows(builder, options),
+            "    75.00%  app          4711\n"
+            "    25.00%  app             5\n"
             "\n\n");
 }
 

@@ -76,9 +76,13 @@ class NameRanks {
     if (seen == 0) names_.push_back(name);
     seen = 1;
   }
-  void Rank() {
-    std::sort(names_.begin(), names_.end(),
-              [&](StringId a, StringId b) { return profile_.text(a) < profile_.text(b); });
+  // Of numbers in decimal, the longer is the larger.
+  void Rank(bool are_numbers = false) {
+    std::sort(names_.begin(), names_.end(), [&](StringId a, StringId b) {
+      const std::string_view text = profile_.text(a), other = profile_.text(b);
+      if (are_numbers && text.size() != other.size()) return text.size() < other.size();
+      return text < other;
+    });
     for (uint32_t i = 0; i < names_.size(); ++i) ranks_[static_cast<uint32_t>(names_[i])] = i;
     bits_ = std::bit_width(names_.size());
   }
@@ -177,17 +181,17 @@ class RowKeys {
         return sort.Add(32, [&](uint32_t row) -> uint64_t { return value_of(row) + 1; });
       case Dimension::kTime:
         return sort.Add(64, [&](uint32_t row) { return profile_.quanta.begins[value_of(row)]; });
-      case Dimension::kCgroup:
-      case Dimension::kTrace:
-      case Dimension::kCommNoDigit:
-      case Dimension::kParent:
-        break;
-      default:
+      case Dimension::kSlice:
+      case Dimension::kParallelism:
+      case Dimension::kAccess:
+      case Dimension::kData:
         return sort.Add(32, [&](uint32_t row) -> uint64_t { return value_of(row); });
+      default:
+        break;
     }
     NameRanks texts(profile_);
     for (uint32_t row = 0; row < rows_.size(); ++row) texts.Add(StringId{value_of(row)});
-    texts.Rank();
+    texts.Rank(dimension >= Dimension::kWeight && dimension <= Dimension::kRetireLatency);
     sort.Add(texts.bits(), [&](uint32_t row) {
       const StringId text{value_of(row)};
       return text == StringId::kEmpty ? texts.last() : texts[text];

@@ -7,6 +7,7 @@
 #include "src/base/branch_names.h"
 #include "src/base/text.h"
 #include "src/profile/inlined_calls.h"
+#include "src/query/amount.h"
 #include "src/report/text.h"
 
 namespace profiler::report {
@@ -76,19 +77,7 @@ std::string MiscText(uint16_t misc, std::string_view marks) {
   return text;
 }
 
-// Appends "4K", "2M"; "N/A" if the size is unknown.
-void AppendPageSize(uint64_t size, std::string& out) {
-  if (size == 0) {
-    out += "N/A";
-    return;
-  }
-  constexpr std::string_view kUnits = "BKMG";
-  size_t unit = 0;
-  for (; unit + 1 < kUnits.size() && size / 1024 > 1; ++unit) size /= 1024;
-  out += std::to_string(size);
-  out += kUnits[unit];
-}
-
+// "4K", "2M"; "N/A" where it is not known.
 void AppendRegisters(const RegisterValues& registers, std::string& out) {
   if (registers.abi == 0) return;
   out += " ABI:";
@@ -152,11 +141,11 @@ void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& de
   if (has(ScriptField::kPhysAddr)) AppendHex(details.phys_addr, 16, *out);
   if (has(ScriptField::kDataPageSize)) {
     *out += ' ';
-    AppendPageSize(details.data_page_size, *out);
+    *out += query::PageSizeText(details.data_page_size);
   }
   if (has(ScriptField::kCodePageSize)) {
     *out += ' ';
-    AppendPageSize(details.code_page_size, *out);
+    *out += query::PageSizeText(details.code_page_size);
   }
   *out += '\n';
 }

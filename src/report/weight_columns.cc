@@ -198,9 +198,11 @@ class RankColumn : public Column {
   const HistFigures& figures_;
 };
 
-std::string_view LatencyHeading(WeightField field, bool is_self) {
-  if (field == WeightField::kChildren) return "Latency Children";
-  return is_self ? "Latency     Self" : "Latency Overhead";
+std::string_view LatencyHeading(WeightField field, bool is_self, Latency latency) {
+  const bool first = latency == Latency::kFirst;
+  if (field == WeightField::kChildren) return first ? "Latency Children" : "Children Latency";
+  if (is_self) return first ? "Latency     Self" : "    Self Latency";
+  return first ? "Latency Overhead" : "Overhead Latency";
 }
 
 }  // namespace
@@ -227,11 +229,12 @@ std::unique_ptr<Column> MakeWeightColumn(const WeightSources& of, WeightField fi
   const bool is_share = field == WeightField::kChildren || field == WeightField::kOverhead;
   const bool is_self = field == WeightField::kOverhead && of.layout.overhead_is_self;
   if (is_self) kind.heading = "Self";
-  if (is_share && of.options.latency) kind.heading = LatencyHeading(field, is_self);
+  const bool of_latency = is_share && of.options.latency != Latency::kNone;
+  if (of_latency) kind.heading = LatencyHeading(field, is_self, of.options.latency);
   if (field == WeightField::kChildren && !of.hist.options().children) {
     return std::make_unique<MissingColumn>(kind.heading);
   }
-  return std::make_unique<WeightColumn>(of.hist, kind, style, is_share && of.options.latency);
+  return std::make_unique<WeightColumn>(of.hist, kind, style, of_latency);
 }
 
 }  // namespace profiler::report

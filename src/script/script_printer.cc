@@ -13,6 +13,7 @@
 #include "src/perf_event/event_name.h"
 #include "src/perf_event/record_line.h"
 #include "src/profile/inlined_calls.h"
+#include "src/query/function_name.h"
 #include "src/query/unmatched_filter.h"
 
 namespace profiler::script {
@@ -405,15 +406,8 @@ void ScriptPrinter::FillInTraces(std::string* text) {
 
 std::string ScriptPrinter::KernelFunctionAt(uint64_t address, bool with_offset) {
   if (!can_name_) return "";
-  const profile::FrameId id = builder_.FrameAt(/*pid=*/0, address);
-  if (id == profile::kNoFrame) return "";
-  const profile::Profile& profile = builder_.profile();
-  const profile::Frame& frame = profile[id];
-  const auto lines = profile.LinesOf(frame);
-  if (lines.empty() || lines.back().symbol == profile::kNoSymbol) return "";
-  std::string name(profile.text(profile[lines.back().symbol].name));
-  if (with_offset) absl::StrAppend(&name, "+0x", absl::Hex(frame.symbol_offset));
-  return name;
+  const profile::FrameId frame = builder_.FrameAt(/*pid=*/0, address);
+  return query::FunctionName(builder_.profile(), frame, with_offset);
 }
 
 }  // namespace profiler::script
