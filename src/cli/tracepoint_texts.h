@@ -25,12 +25,12 @@ class TracepointTexts {
   explicit TracepointTexts(const perf_data::Recording& recording, events::TraceParts parts = {})
       : recording_(recording), parts_(std::move(parts)) {}
 
-  // With `functions`, their addresses are appended there, and the text has marks for them
-  // (NameTraceFunctions); else it has the addresses.
+  // Appends the text of a record. With `functions`, the addresses of functions are appended there,
+  // and the text has marks in their place (NameTraceFunctions); otherwise it has the addresses.
   void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out,
               std::vector<uint64_t>* functions = nullptr);
-  // The text of each record, with the kernel's functions by these names. Costs a fraction of Append
-  // for many records.
+  // Sets `texts` to the text of each record; `name` names the kernel's functions. For many records
+  // it costs a fraction of Append.
   void Describe(std::span<const events::TraceRecord> records, const events::FunctionName& name,
                 std::vector<std::string>* texts);
 
@@ -44,14 +44,15 @@ class TracepointTexts {
   std::unique_ptr<events::TraceProcess> process_;
 };
 
-// Puts the names of Profile::trace_functions, or their addresses, in the place of marks in the
-// texts of Dimension::kTrace.
+// Replaces the marks in texts of Dimension::kTrace by names of Profile::trace_functions, or by
+// addresses if they have no name.
 void NameTraceFunctions(profile::Profile& profile);
 
-// Which fields a word of --sort stands for in a recording: "FIELD" of any event, "EVENT.FIELD",
-// "EVENT.*", or "trace_fields" for all. None: the recording has no such field, or is not in a file.
+// Returns the fields of a recording that a word of --sort names: "FIELD" of any event,
+// "EVENT.FIELD", "EVENT.*", or "trace_fields" for all. Returns none if the recording has no such
+// field, or is not in a file.
 std::vector<std::string> TraceFieldsNamed(std::string_view word, const std::string& path);
-// The field that has such a name: "sched:sched_switch.prev_comm", or "prev_comm" of any event.
+// Parses the name of a field: "sched:sched_switch.prev_comm", or "prev_comm" of any event.
 events::TraceField TraceFieldOf(std::string_view name);
 
 }  // namespace profiler::cli

@@ -34,27 +34,27 @@ void AppendWithNames(std::string_view text, const FunctionName& name, std::strin
 
 // A field of the records of tracepoints.
 struct TraceField {
-  std::string event;  // "sched:sched_switch"; empty: of each that has such a field
+  std::string event;  // "sched:sched_switch"; empty: any event that has such a field
   std::string name;
 
   bool operator==(const TraceField&) const = default;
 };
 
-// What is said of a record: its text, then each field's, each behind the other with `end` behind
-// it. Without fields it is the text alone, and no `end`.
+// Parts of the output for a record: its text, then each field, each followed by `end`. Without
+// fields the output is the text, without `end`.
 struct TraceParts {
-  bool text = true;  // else the first part is empty
+  bool text = true;  // false: the first part is empty
   std::vector<TraceField> fields;
   char end = '\0';
 };
 
-// The fields of an event, without those that all events have.
+// The fields of an event, except the fields that all events have.
 struct EventFields {
   std::string event;  // "sched:sched_switch"
   std::vector<std::string> fields;
 };
 
-// Not thread-safe.
+// The formats of a recording's tracepoints. Not thread-safe.
 class TraceFormats {
  public:
   // Parses a TRACING_DATA section. Ignores formats that cannot be parsed. Error: kDataLoss for an
@@ -64,12 +64,12 @@ class TraceFormats {
   // Appends the fields of a record that was taken on `cpu`; nothing if its format is unknown.
   // Functions are marked; AppendWithNames replaces the marks.
   void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) const;
-  // Likewise the parts. A field that the record does not have is empty, and so is each where its
-  // format is not known.
+  // Appends the parts of a record. A field is empty if the record does not have it, or if its format
+  // is unknown.
   void AppendParts(std::span<const std::byte> raw, uint32_t cpu, const TraceParts& parts,
                    std::string* out) const;
 
-  // Of all events whose format is known.
+  // Returns the fields of all events with a known format.
   std::vector<EventFields> Fields() const;
 
  private:

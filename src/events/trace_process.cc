@@ -89,7 +89,7 @@ std::string FieldLines(const TraceFormats& formats) {
   return lines;
 }
 
-// What the child does until its parent closes the socket.
+// Runs in the child until the parent closes the socket.
 void Serve(int socket, std::string_view section, const TraceParts& parts) {
   constexpr auto kForever = steady_clock::time_point::max();
   const auto formats = TraceFormats::Parse(section);

@@ -39,16 +39,16 @@ using TraceRecord = std::pair<uint32_t, std::string>;
 // context switches per call, some 10 µs.
 class TraceProcess {
  public:
-  // Errors: those of TraceFormats::Parse, of socketpair(2) and fork(2); kDataLoss where the formats
-  // ended the child.
+  // Starts the child. Errors: those of TraceFormats::Parse, of socketpair(2) and fork(2); kDataLoss
+  // if the formats ended the child.
   static absl::StatusOr<std::unique_ptr<TraceProcess>> Start(std::string_view section,
                                                              const TraceParts& parts = {});
   TraceProcess(const TraceProcess&) = delete;
   TraceProcess& operator=(const TraceProcess&) = delete;
   ~TraceProcess();
 
-  // As TraceFormats::AppendParts has it. kDataLoss when the record has ended the child, or kept it
-  // busy for seconds; nothing is appended from then on.
+  // Appends the parts of a record, like TraceFormats::AppendParts. Error: kDataLoss if the record
+  // ended the child or kept it busy for seconds; later calls append nothing.
   absl::Status Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out);
   // Sets the text of each record, like Append; the texts are empty after an error.
   absl::Status Texts(std::span<const TraceRecord> records, std::vector<std::string>* texts);

@@ -1,5 +1,5 @@
-// What an access to memory met (PERF_SAMPLE_DATA_SRC) and cost (PERF_SAMPLE_WEIGHT), in perf's
-// words.
+// Describes the source (PERF_SAMPLE_DATA_SRC) and the cost (PERF_SAMPLE_WEIGHT) of an access to
+// memory in perf's words.
 // Source: include/uapi/linux/perf_event.h and tools/perf/util/mem-events.c, Linux 7.2.
 
 #pragma once
@@ -19,7 +19,7 @@ DataSourceTexts DescribeAccess(uint64_t data_src);
 // The data_src of samples that have none: each part is "N/A".
 inline constexpr uint64_t kNoDataSource = 0x5080021;
 
-// "|OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A"
+// Returns, for example, "|OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A"
 std::string DataSourceInPerfsWords(uint64_t data_src);
 
 // The weights of a sample, as PERF_SAMPLE_WEIGHT or PERF_SAMPLE_WEIGHT_STRUCT lays them out.

@@ -186,16 +186,16 @@ enum class Dimension : uint8_t {
   kCpu,
   kSlice,
   kParallelism,
-  kTime,    // which of Profile::quanta
-  kCgroup,  // its path, as a StringId; empty: the sample does not say
-  kTrace,   // what the record of a tracepoint says, as a StringId
-  kAccess,  // which of Profile::accesses
-  kData,    // which of Profile::data
-  // Not of samples: query/derived_columns.h makes them of what a profile has.
-  kSocket,       // kNoCpu where it is not known
+  kTime,    // index in Profile::quanta
+  kCgroup,  // path as a StringId; empty: unknown
+  kTrace,   // text of a tracepoint's record as a StringId
+  kAccess,  // index in Profile::accesses
+  kData,    // index in Profile::data
+  // The others are not read from samples: query/derived_columns.h derives them from a profile.
+  kSocket,       // kNoCpu if unknown
   kCommNoDigit,  // a StringId
   kParent,       // a StringId
-  // Texts (StringId) about accesses to memory, made of kAccess …
+  // Texts (StringId) about accesses to memory, derived from kAccess …
   kMemoryLevel,
   kSnoop,
   kTlb,
@@ -204,41 +204,41 @@ enum class Dimension : uint8_t {
   kWeight,  // numbers in decimal, as the next two
   kInstructionLatency,
   kRetireLatency,
-  // … and of kData.
+  // … and from kData.
   kDataSymbol,
   kDataDso,
   kCacheLine,
   kPhysicalAddress,
   kPageSize,
-  // Texts of fields of a tracepoint's record, made of kTrace: this one and those behind it, in the
-  // order of Profile::trace_fields.
+  // Texts of fields of a tracepoint's record, derived from kTrace. This value is the first field of
+  // Profile::trace_fields, and the following values are the others.
   kTraceField,
 };
 inline constexpr size_t kMostTraceFields = 32;
 inline constexpr size_t kDimensions =
     static_cast<size_t>(Dimension::kTraceField) + kMostTraceFields;
-inline constexpr size_t kDimensionsOfSamples = 8;  // the first so many
+inline constexpr size_t kDimensionsOfSamples = 8;  // these come first
 using DimensionSet = std::array<bool, kDimensions>;
 
-// What the processor says of an access to memory, besides where the data lie. Texts are those of
-// perf_event/data_source.h.
+// The processor's description of an access to memory, except for the address. Its texts are those
+// of perf_event/data_source.h.
 struct MemoryAccess {
   StringId level{}, snoop{}, tlb{}, locked{}, blocked{};
-  uint64_t weight = 0;                                   // what it cost, mostly in cycles
+  uint64_t weight = 0;                                   // cost, mostly in cycles
   uint32_t instruction_latency = 0, retire_latency = 0;  // cycles
 };
 
 // The data of an access to memory.
 struct DataPlace {
   uint64_t address = 0;
-  uint64_t physical = 0;     // address; 0: not known
-  uint64_t page_size = 0;    // bytes; 0: not known
+  uint64_t physical = 0;     // address; 0: unknown
+  uint64_t page_size = 0;    // bytes; 0: unknown
   FrameId frame = kNoFrame;  // of `address`; kNoFrame: the sample has no address
 };
 
-// Values of kParallelism: how many of the recorded threads ran when the sample was taken, 1 at
-// least. A sample of a time off the CPU is two rows: of the thread's share of the time in which no
-// thread ran, and of the rest, which has a count of 0.
+// Values of kParallelism: the number of recorded threads that ran when the sample was taken, at
+// least 1. A sample of a time off the CPU is two rows: kNoneRan has the thread's share of the time
+// in which no thread ran; kOthersRan has the rest, with a count of 0.
 inline constexpr uint32_t kNoneRan = 0;
 inline constexpr uint32_t kOthersRan = 0xffffffff;
 
@@ -337,14 +337,13 @@ struct Profile {
   HugeVector<Row> rows;
   // By Dimension and row; empty unless the dimension is kept.
   std::array<HugeVector<uint32_t>, kDimensions> columns;
-  TimeSlices slices;                   // that Dimension::kSlice numbers
-  TimeQuanta quanta;                   // that Dimension::kTime numbers
-  std::vector<MemoryAccess> accesses;  // that Dimension::kAccess numbers
-  std::vector<DataPlace> data;         // that Dimension::kData numbers
-  // What the columns from Dimension::kTraceField on are headed by.
-  std::vector<StringId> trace_fields;
+  TimeSlices slices;                           // for Dimension::kSlice
+  TimeQuanta quanta;                           // for Dimension::kTime
+  std::vector<MemoryAccess> accesses;          // for Dimension::kAccess
+  std::vector<DataPlace> data;                 // for Dimension::kData
+  std::vector<StringId> trace_fields;          // headings of columns from Dimension::kTraceField on
   std::vector<TraceFunction> trace_functions;  // in texts of Dimension::kTrace, each once
-  HugeVector<OrderedSample> order;             // every sample, by time; empty unless kept
+  HugeVector<OrderedSample> order;             // all samples by time; empty unless kept
   KernelFacts kernel;
   HugeVector<BranchRow> branches;  // empty unless kept
   Losses losses;

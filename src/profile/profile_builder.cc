@@ -182,13 +182,12 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   ImageTable images_;
   JitCodes jit_codes_;
   ThreadTable threads_;
-  absl::flat_hash_map<uint64_t, StringId> cgroups_;  // paths
+  absl::flat_hash_map<uint64_t, StringId> cgroups_;  // paths by id
   absl::flat_hash_set<uint64_t> trace_functions_;    // addresses in Profile::trace_functions
-  symbolize::AddressSpaces data_spaces_;  // what is mapped and no code; kept with Dimension::kData
-  // By data_src and by raw weight, of events with a weight of this layout: index of
-  // Profile::accesses.
+  symbolize::AddressSpaces data_spaces_;  // mappings without code; kept with Dimension::kData
+  // Indices in Profile::accesses, by data_src, raw weight, and true for PERF_SAMPLE_WEIGHT_STRUCT.
   absl::flat_hash_map<std::tuple<uint64_t, uint64_t, bool>, uint32_t> accesses_;
-  // By address, physical address, page size and frame: index of Profile::data.
+  // Indices in Profile::data, by address, physical address, page size and frame.
   absl::flat_hash_map<std::tuple<uint64_t, uint64_t, uint64_t, FrameId>, uint32_t> data_;
   ChainResolver chains_;
   UserUnwinder user_unwinder_;
@@ -210,9 +209,9 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   const symbolize::AddressSpace nowhere_;
   bool has_other_namespace_ = false;  // True if processes without a pid were recorded.
   bool kernel_is_placed_ = false;
-  uint32_t access_ = 0, data_of_sample_ = 0;  // of the sample at hand, if they are kept
-  uint32_t event_ = 0;                        // of the record at hand
-  uint64_t time_ = 0;                         // likewise
+  uint32_t access_ = 0, data_of_sample_ = 0;  // of the present sample, if they are kept
+  uint32_t event_ = 0;                        // of the present record
+  uint64_t time_ = 0;                         // of the present record
 };
 
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr,
@@ -600,8 +599,8 @@ void ProfileBuilder::Impl::CountBranches(const perf_event::Sample& sample, Event
                 [&](uint64_t address) { return ResolveAddress(sample.pid, address); });
 }
 
-// The frame of an address that no sample was taken at, in what the process has mapped or in
-// `space`. Between batches only.
+// Returns the frame of an address at which no sample was taken, in the mappings of the process or
+// in `space`. Call it only between batches.
 FrameId ProfileBuilder::Impl::ResolveAddress(uint32_t pid, uint64_t address,
                                              const symbolize::AddressSpace* space) {
   chains_.Add({.pid = pid,

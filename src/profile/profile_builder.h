@@ -46,18 +46,18 @@ struct BuilderOptions {
   DimensionSet dimensions{};
   bool keep_thread = true;
   TimeSlices slices;
-  uint64_t time_quantum = 100'000'000;  // of Dimension::kTime, in nanoseconds; at least 1
-  // For Dimension::kTrace: appends what the raw data of a tracepoint's sample say, and the
+  uint64_t time_quantum = 100'000'000;  // for Dimension::kTime, in ns; at least 1
+  // For Dimension::kTrace: appends the text of the raw data of a tracepoint's sample, and the
   // addresses of functions in that text.
   std::function<void(std::span<const std::byte> raw, uint32_t cpu, std::string* out,
                      std::vector<uint64_t>* functions)>
       describe_tracepoint;
 
-  // Samples weigh what their access to memory cost (PERF_SAMPLE_WEIGHT), 1 at least, instead of
-  // their periods.
+  // True if the weight of a sample is the cost of its access to memory (PERF_SAMPLE_WEIGHT, at least
+  // 1) instead of its period.
   bool weigh_accesses = false;
 
-  // Samples that are not of these are passed over. Losses are those of the whole recording.
+  // Other samples are ignored. Losses still describe the whole recording.
   SampleSelection samples;
 
   // Distinguish frames at one place of an image by their runtime addresses, which differ between

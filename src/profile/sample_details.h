@@ -14,7 +14,7 @@
 
 namespace profiler::profile {
 
-// A taken branch; where it is in the code, kNoFrame unless that was asked for.
+// A taken branch. The frames are kNoFrame unless they were requested.
 struct Branch {
   uint64_t from = 0, to = 0;
   uint64_t flags = 0;  // perf_event::BranchEntry::flags

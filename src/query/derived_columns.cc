@@ -44,7 +44,7 @@ void FillColumn(Dimension dimension, Profile& profile, auto value_of) {
 // As perf has it: "0x00007f0000000040", and no prefix for 0.
 std::string AddressText(uint64_t address) { return absl::StrFormat("%#.16x", address); }
 
-// Where data lie, in words.
+// Texts for the places of data.
 class DataTexts {
  public:
   explicit DataTexts(const Profile& profile) : profile_(profile) {}

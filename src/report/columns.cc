@@ -292,7 +292,7 @@ class TextColumn : public DimensionColumn {
   }
 };
 
-// Where data lie, with the level of the code that accessed them: "[.] table+0x40".
+// The place of data, with the level of the code that accessed them: "[.] table+0x40".
 class DataColumn : public TextColumn {
  public:
   using TextColumn::TextColumn;
@@ -307,7 +307,7 @@ class DataColumn : public TextColumn {
  private:
   static constexpr size_t kLevelWidth = 4;
 
-  // 'X' of lines of memory that is not known to be mapped.
+  // Returns the level of the accessing code; 'X' for a cache line that is not known to be mapped.
   char LevelAt(const HistRow& row) const {
     const HugeVector<uint32_t>& data = profile_.column(profile::Dimension::kData);
     if (key_ == SortKey::kCacheLine && !data.empty()) {
@@ -320,7 +320,7 @@ class DataColumn : public TextColumn {
   }
 };
 
-// What all accesses of a row cost: what one cost, times their number.
+// The cost of all accesses of a row: the cost of one, times their number.
 class CostColumn : public TextColumn {
  public:
   using TextColumn::TextColumn;

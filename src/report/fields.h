@@ -38,8 +38,8 @@ enum class SortKey : uint8_t {
   kCgroup,
   kTrace,
   kCommNoDigit,
-  kParent,  // a function on the stack that was asked for
-  // Of accesses to memory.
+  kParent,  // the function on the stack that matches --parent
+  // Keys of accesses to memory.
   kMemoryLevel,
   kSnoop,
   kTlb,
@@ -50,15 +50,15 @@ enum class SortKey : uint8_t {
   kCacheLine,
   kPhysicalAddress,
   kPageSize,
-  // What an access cost; kLocal… of one sample, the others of all samples of the row.
+  // Costs of accesses: kLocal… of one sample, the others of all samples of the row.
   kLocalWeight,
   kLocalInstructionLatency,
   kLocalRetireLatency,
   kWeight,
   kInstructionLatency,
   kRetireLatency,
-  // Finer than a function: positions.h. With one of them the table of functions has an entry a
-  // place.
+  // Keys finer than a function: positions.h. With one of them the table of functions has an entry
+  // per position.
   kSrcline,
   kSrcfile,
   kSymoff,
@@ -69,11 +69,12 @@ enum class SortKey : uint8_t {
   kDsoTo,
   kMispredict,
   kCycles,
-  // Of records of tracepoints: this one and those behind it, by number (ParseFields).
+  // Fields of tracepoints' records. This value is field 0 of ParseFields, and the following values
+  // are the others.
   kTraceField,
 };
 
-// The key of the field of a tracepoint with this number, below profile::kMostTraceFields.
+// Returns the key of a field of tracepoints. `index` is below profile::kMostTraceFields.
 constexpr SortKey TraceFieldKey(size_t index) {
   return SortKey{static_cast<uint8_t>(static_cast<size_t>(SortKey::kTraceField) + index)};
 }
@@ -91,14 +92,14 @@ inline bool IsOfAllSamples(SortKey key) {
   return key >= SortKey::kWeight && key <= SortKey::kRetireLatency;
 }
 
-// What stands above its column; "" above fields of tracepoints, which a profile names.
+// Returns the heading of the key's column; "" for fields of tracepoints, which a profile names.
 std::string_view Heading(SortKey key);
-// As --sort takes it; "" likewise.
+// Returns the word for --sort; "" for fields of tracepoints.
 std::string_view NameOf(SortKey key);
 
-// Whether the key is of branches alone.
+// True if only branches have the key.
 inline bool IsOfBranch(SortKey key) { return key >= SortKey::kSymbolFrom && !IsTraceField(key); }
-// Whether it can be one of ReportOptions::branch_sort.
+// True if the key can be in ReportOptions::branch_sort.
 inline bool TellsBranches(SortKey key) { return IsOfBranch(key) || key <= SortKey::kSymbol; }
 
 enum class WeightField : uint8_t {
@@ -130,13 +131,13 @@ struct FieldList {
   bool is_added = false;      // text began with "+": adds to the default fields
 };
 
-// Tells which fields of tracepoints a word of a list stands for, each as "EVENT.FIELD" or "FIELD";
-// none: the word means no field.
+// Returns the fields of tracepoints that a word of a list names, each as "EVENT.FIELD" or "FIELD";
+// none if the word is no field.
 using TraceFieldsOf = std::function<std::vector<std::string>(std::string_view word)>;
 
-// "overhead,comm,dso,symbol" and perf's other spellings ("sym"). kInvalidArgument names the unknown
-// field, or says that there is none. With `trace_fields_of`, unknown words may be fields of
-// tracepoints; they are appended to `trace_fields`, each once, and numbered by it.
+// Parses "overhead,comm,dso,symbol" and perf's other spellings ("sym"). Returns kInvalidArgument,
+// which names the unknown field, or says that there is none. With `trace_fields_of`, unknown words
+// may be fields of tracepoints; each is appended once to `trace_fields`, whose index is its number.
 absl::StatusOr<FieldList> ParseFields(std::string_view text,
                                       const TraceFieldsOf& trace_fields_of = nullptr,
                                       std::vector<std::string>* trace_fields = nullptr);

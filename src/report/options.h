@@ -56,7 +56,7 @@ struct EventGroup {
   }
 };
 
-// Where the share of a latency stands beside that of its event; rows go by the first of them.
+// Position of a latency's share beside the share of its event. Rows are sorted by the first one.
 enum class Latency : uint8_t { kNone, kFirst, kSecond };
 
 struct ReportOptions {
@@ -92,9 +92,9 @@ struct ReportOptions {
   std::string time_slices;  // the user's choice of samples by time, for the heading
   // True if percentages are of the samples that passed the filter; else of all samples.
   bool relative_percentages = false;
-  // Samples weigh what their access to memory cost, not their periods.
+  // True if samples weigh the cost of their access to memory instead of their period.
   bool by_access_cost = false;
-  // Each group is an event and its latency (query::AddLatency), in this order.
+  // Position of the latency in each group of an event and its latency (query::AddLatency).
   Latency latency = Latency::kNone;
   bool inlines = true;
   bool full_dso_paths = false;     // in the column of DSOs

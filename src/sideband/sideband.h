@@ -43,9 +43,10 @@ class SidebandUser {
   virtual void FoundJitDump(const perf_event::Mmap2& /*mmap*/) {}
   // Called if memory without a file became executable, by mmap(2) or mprotect(2).
   virtual void MappedMemory(const perf_event::Mmap2& /*mmap*/) {}
-  // A process maps data, which are in no address space here (recordings with data addresses).
+  // Called for a mapping of data, which is in no address space here (recordings with data
+  // addresses).
   virtual void MappedData(const perf_event::Mmap2& /*mmap*/, symbolize::ImageKind /*kind*/) {}
-  // Of the kernel itself or of a module. The user maps it.
+  // Called for code of the kernel itself or of a module. The callee adds the mapping.
   virtual void FoundKernelCode(const perf_event::Mmap2& /*mmap*/) {}
   virtual void FoundKernelSymbol(const perf_event::Ksymbol& /*symbol*/) {}
   virtual void Named(const perf_event::Comm& /*comm*/, bool /*by_exec*/) {}
