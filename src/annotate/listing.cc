@@ -54,7 +54,7 @@ class Listing {
  private:
   double Share(uint64_t period) const { return Percent(period, function_.period); }
 
-  // Of the event, then of each further event of its group.
+  // Appends the weight of the event, then that of each further event of its group.
   void AppendWeights(const query::Weight& own, std::span<const query::Weight> members,
                      bool as_counts) {
     AppendWeight(own, function_.period, as_counts);

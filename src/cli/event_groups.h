@@ -9,7 +9,7 @@
 
 namespace profiler::cli {
 
-// Those that were named or not; empty if the events were counted one by one.
+// Returns the groups in the order of their leaders; empty if the events were counted one by one.
 std::vector<report::EventGroup> EventGroupsOf(const perf_data::Recording& recording);
 
 }  // namespace profiler::cli

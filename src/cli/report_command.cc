@@ -162,7 +162,7 @@ bool AnyRanInParallel(const profile::Profile& profile) {
   });
 }
 
-// Whether samples can say what their accesses to memory met.
+// Refuses a recording whose samples do not say what their accesses to memory met.
 absl::Status CheckMemory(const perf_data::Recording& recording) {
   for (const perf_data::EventDescription& event : recording.events()) {
     if ((event.attr.sample_type & perf_event::kSampleDataSrc) != 0) return absl::OkStatus();

@@ -104,7 +104,7 @@ void NameTraceFunctions(profile::Profile& profile) {
 
 namespace {
 
-// Of the events that the recording has the formats of.
+// Returns the fields of the events that the recording has the formats of.
 std::vector<events::EventFields> FieldsOfRecording(const std::string& path) {
   if (!perf_data::CanBeReadAgain(path) || !perf_data::BeginsAsRecording(path)) return {};
   const auto recording = perf_data::Recording::Open(path);

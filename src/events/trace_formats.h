@@ -40,8 +40,8 @@ struct TraceField {
   bool operator==(const TraceField&) const = default;
 };
 
-// What is said of a record: its text, then each field's, each behind the other with `end` behind
-// it. Without fields it is the text alone, and no `end`.
+// The parts that are said of a record: its text, then each field's, each behind the other with
+// `end` behind it. Without fields it is the text alone, and no `end`.
 struct TraceParts {
   bool text = true;  // else the first part is empty
   std::vector<TraceField> fields;
@@ -64,12 +64,12 @@ class TraceFormats {
   // Appends the fields of a record that was taken on `cpu`; nothing where its format is not known.
   // Functions are marks that AppendWithNames replaces.
   void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) const;
-  // Likewise the parts. A field that the record does not have is empty, and so is each where its
+  // Appends the parts. A field that the record does not have is empty, and so is each where its
   // format is not known.
   void AppendParts(std::span<const std::byte> raw, uint32_t cpu, const TraceParts& parts,
                    std::string* out) const;
 
-  // Of all events whose format is known.
+  // Returns the fields of all events whose format is known.
   std::vector<EventFields> Fields() const;
 
  private:

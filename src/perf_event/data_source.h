@@ -1,5 +1,5 @@
-// What an access to memory met (PERF_SAMPLE_DATA_SRC) and cost (PERF_SAMPLE_WEIGHT), in perf's
-// words.
+// Data source (PERF_SAMPLE_DATA_SRC) and cost (PERF_SAMPLE_WEIGHT) of an access to memory, in
+// perf's words.
 // Source: include/uapi/linux/perf_event.h and tools/perf/util/mem-events.c, Linux 7.2.
 
 #pragma once

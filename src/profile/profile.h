@@ -217,8 +217,8 @@ inline constexpr size_t kDimensions =
 inline constexpr size_t kDimensionsOfSamples = 8;  // the first so many
 using DimensionSet = std::array<bool, kDimensions>;
 
-// What the processor says of an access to memory, besides where the data lie. Texts are those of
-// perf_event/data_source.h.
+// An access to memory as the processor describes it, without the place of the data. Texts are those
+// of perf_event/data_source.h.
 struct MemoryAccess {
   StringId level{}, snoop{}, tlb{}, locked{}, blocked{};
   uint64_t weight = 0;                                   // what it cost, mostly in cycles
@@ -338,7 +338,7 @@ struct Profile {
   TimeQuanta quanta;                   // that Dimension::kTime numbers
   std::vector<MemoryAccess> accesses;  // that Dimension::kAccess numbers
   std::vector<DataPlace> data;         // that Dimension::kData numbers
-  // What the columns from Dimension::kTraceField on are headed by.
+  // Headings of the columns from Dimension::kTraceField on.
   std::vector<StringId> trace_fields;
   std::vector<TraceFunction> trace_functions;  // in texts of Dimension::kTrace, each once
   HugeVector<OrderedSample> order;             // every sample, by time; empty unless kept

@@ -320,7 +320,7 @@ class DataColumn : public TextColumn {
   }
 };
 
-// What all accesses of a row cost: what one cost, times their number.
+// The cost of all accesses of a row: that of one, times their number.
 class CostColumn : public TextColumn {
  public:
   using TextColumn::TextColumn;

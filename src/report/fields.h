@@ -39,7 +39,7 @@ enum class SortKey : uint8_t {
   kTrace,
   kCommNoDigit,
   kParent,  // a function on the stack that was asked for
-  // Of accesses to memory.
+  // Keys of accesses to memory.
   kMemoryLevel,
   kSnoop,
   kTlb,
@@ -50,7 +50,7 @@ enum class SortKey : uint8_t {
   kCacheLine,
   kPhysicalAddress,
   kPageSize,
-  // What an access cost; kLocal… of one sample, the others of all samples of the row.
+  // The cost of accesses: kLocal… of one sample, the others of all samples of the row.
   kLocalWeight,
   kLocalInstructionLatency,
   kLocalRetireLatency,
@@ -69,7 +69,7 @@ enum class SortKey : uint8_t {
   kDsoTo,
   kMispredict,
   kCycles,
-  // Of records of tracepoints: this one and those behind it, by number (ParseFields).
+  // Fields of tracepoints: this one and those behind it, by number (ParseFields).
   kTraceField,
 };
 
@@ -93,7 +93,7 @@ inline bool IsOfAllSamples(SortKey key) {
 
 // What stands above its column; "" above fields of tracepoints, which a profile names.
 std::string_view Heading(SortKey key);
-// As --sort takes it; "" likewise.
+// Its name in --sort; "" for fields of tracepoints.
 std::string_view NameOf(SortKey key);
 
 // Whether the key is of branches alone.

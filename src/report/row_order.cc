@@ -76,7 +76,7 @@ class NameRanks {
     if (seen == 0) names_.push_back(name);
     seen = 1;
   }
-  // Of numbers in decimal, the longer is the larger.
+  // With `are_numbers` the texts are decimal numbers: the longer is the larger.
   void Rank(bool are_numbers = false) {
     std::sort(names_.begin(), names_.end(), [&](StringId a, StringId b) {
       const std::string_view text = profile_.text(a), other = profile_.text(b);
