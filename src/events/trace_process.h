@@ -52,7 +52,7 @@ class TraceProcess {
   absl::Status Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out);
   // Sets the text of each record, like Append; the texts are empty after an error.
   absl::Status Texts(std::span<const TraceRecord> records, std::vector<std::string>* texts);
-  // As TraceFormats::Fields has it.
+  // Returns what TraceFormats::Fields returns.
   absl::StatusOr<std::vector<EventFields>> Fields();
 
  private:

@@ -58,7 +58,8 @@ TEST_F(TraceProcessTest, SaysTheFieldsThatAreAskedForByTextOrValue) {
   const auto text_of = [&](const std::string& print, const TraceParts& parts, Record record) {
     const auto process = TraceProcess::Start(SectionOf(print), parts);
     std::string text;
-    if (process.ok()) EXPECT_TRUE((*process)->Append(BytesOf(record), 0, &text).ok());
+    if (!process.ok()) return std::string(process.status().message());
+    EXPECT_TRUE((*process)->Append(BytesOf(record), 0, &text).ok());
     return text;
   };
   const TraceParts both{.fields = {{"", "id"}}, .end = ';'};

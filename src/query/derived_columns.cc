@@ -41,7 +41,7 @@ void FillColumn(Dimension dimension, Profile& profile, auto value_of) {
   profile.column(dimension) = std::move(column);
 }
 
-// As perf has it: "0x00007f0000000040", and no prefix for 0.
+// Returns "0x00007f0000000040", and no prefix for 0, as perf does.
 std::string AddressText(uint64_t address) { return absl::StrFormat("%#.16x", address); }
 
 // Texts for the places of data.

@@ -194,6 +194,7 @@ class Report {
   void AppendSampleCount(const std::vector<EventId>& events, uint64_t samples) {
     const EventGroup* group = GroupOf(events.front());
     const bool leads = group != nullptr && group->events.size() > 1 &&
+                       options_.latency == Latency::kNone &&
                        (events.size() > 1 || group->events.front() == events.front());
     const bool named = leads && options_.join_groups && !group->name.empty();
     absl::StrAppend(&out_, "# Samples: ", AbbreviatedCount(samples), " of event",

@@ -692,9 +692,9 @@ TEST(ReportTest, AccessesToMemoryAreRowsByWhatTheyMetAndCost) {
   EXPECT_EQ(text.substr(text.find("# Total weight")),
             "# Total weight : 3420\n"
             "#\n"
-            "# Overhead,Memory access,Local Weight,Weight,Data Symbol\n"
-            "    87.72%,Local RAM hit,300,3000,[.] 0x0000000000001000\n"
-            "    12.28%,L1 hit,7,420,[.] N/A\n"
+            "# Overhead,Memory access,Local Weight,Weight,Data Symbol           \n"
+            " 87.72% ,Local RAM hit,300         ,3000  ,[.] 0x0000000000001000\n"
+            " 12.28% ,L1 hit       ,7           ,420   ,[.] N/A               \n"
             "\n\n");
 }
 
