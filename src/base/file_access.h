@@ -1,7 +1,7 @@
 // Opens and reads files by name, directly or through another process.
 //
 // A process that may not open files (symbolize/confined) asks the process that started it. A
-// process that must not wait for another user's file system asks one that may wait (src/reader).
+// process that must not wait for another user's file system asks one that may wait (src/machine/reader).
 // Code that looks for files is the same in all processes: it calls the free functions here and in
 // regular_file.h and file_id.h.
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/base/status.h"
-#include "src/usage/command_line.h"
+#include "src/cli/usage/command_line.h"
 
 namespace profiler::cli {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "src/target/command.h"
+#include "src/machine/target/command.h"
 
 namespace profiler::cli {
 

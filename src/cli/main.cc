@@ -21,12 +21,12 @@
 #include "src/base/write_signals.h"
 #include "src/cli/command.h"
 #include "src/cli/commands.h"
-#include "src/cli/output.h"
 #include "src/cli/parse_error.h"
-#include "src/cli/terminal.h"
+#include "src/cli/terminal/output.h"
+#include "src/cli/terminal/terminal.h"
+#include "src/cli/usage/command_line.h"
 #include "src/cli/version.h"
-#include "src/reader/patient_files.h"
-#include "src/usage/command_line.h"
+#include "src/machine/reader/patient_files.h"
 
 namespace {
 

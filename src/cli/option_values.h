@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "src/base/status.h"
-#include "src/perf_data/format/time_range.h"
+#include "src/format/perf_data/format/time_range.h"
 
 namespace profiler::cli {
 

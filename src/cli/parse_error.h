@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/usage/command_line.h"
+#include "src/cli/usage/command_line.h"
 
 namespace profiler::cli {
 

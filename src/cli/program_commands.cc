@@ -11,15 +11,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "ringbuf/kernel.h"
-#include "src/cli/abilities.h"
 #include "src/cli/command.h"
-#include "src/cli/output.h"
+#include "src/cli/recording/abilities.h"
+#include "src/cli/terminal/output.h"
+#include "src/cli/usage/completion.h"
+#include "src/cli/usage/manual.h"
+#include "src/cli/usage/usage.h"
 #include "src/cli/version.h"
-#include "src/naming/naming_here.h"
-#include "src/procfs/machine.h"
-#include "src/usage/completion.h"
-#include "src/usage/manual.h"
-#include "src/usage/usage.h"
+#include "src/machine/procfs/machine.h"
+#include "src/profile/naming/naming_here.h"
 
 namespace profiler::cli {
 namespace {

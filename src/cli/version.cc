@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "src/base/text.h"
-#include "src/usage/command_line.h"
+#include "src/cli/usage/command_line.h"
 
 // Defined in build_stamp.cc.
 extern const char profiler_build_commit[];

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/unique_fd.h"
-#include "src/target/refusal.h"
+#include "src/machine/target/refusal.h"
 
 namespace profiler::count {
 namespace {

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "src/base/text.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/event_name.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/event_name.h"
 
 namespace profiler::count {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "src/base/status.h"
 #include "src/count/stat_session.h"
-#include "src/events/find_events.h"
+#include "src/machine/events/find_events.h"
 
 namespace profiler::count {
 

@@ -10,7 +10,7 @@
 #include "src/base/percent.h"
 #include "src/count/metrics.h"
 #include "src/count/spread.h"
-#include "src/perf_event/attr.h"
+#include "src/format/perf_event/attr.h"
 
 namespace profiler::count {
 namespace {

@@ -19,8 +19,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "src/count/stat_session.h"
-#include "src/events/find_events.h"
-#include "src/json/document.h"
+#include "src/machine/events/find_events.h"
+#include "src/views/json/document.h"
 
 namespace profiler::count {
 

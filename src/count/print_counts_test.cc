@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "src/count/metrics.h"
-#include "src/perf_event/event_name.h"
+#include "src/format/perf_event/event_name.h"
 
 namespace profiler::count {
 namespace {

@@ -14,14 +14,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "src/perf_event/attr_codec.h"
-#include "src/procfs/machine.h"
-#include "src/procfs/tasks.h"
-#include "src/target/blocked_signals.h"
-#include "src/target/cgroup.h"
-#include "src/target/control_watch.h"
-#include "src/target/refusal.h"
-#include "src/target/target_watch.h"
+#include "src/format/perf_event/attr_codec.h"
+#include "src/machine/procfs/machine.h"
+#include "src/machine/procfs/tasks.h"
+#include "src/machine/target/blocked_signals.h"
+#include "src/machine/target/cgroup.h"
+#include "src/machine/target/control_watch.h"
+#include "src/machine/target/refusal.h"
+#include "src/machine/target/target_watch.h"
 
 namespace profiler::count {
 namespace {

@@ -17,11 +17,11 @@
 #include "src/base/status.h"
 #include "src/count/counter_set.h"
 #include "src/count/topology.h"
-#include "src/events/find_events.h"
-#include "src/procfs/proc_file.h"
-#include "src/target/command.h"
-#include "src/target/control.h"
-#include "src/target/targets.h"
+#include "src/machine/events/find_events.h"
+#include "src/machine/procfs/proc_file.h"
+#include "src/machine/target/command.h"
+#include "src/machine/target/control.h"
+#include "src/machine/target/targets.h"
 
 namespace profiler::count {
 

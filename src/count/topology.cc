@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "src/procfs/machine.h"
+#include "src/machine/procfs/machine.h"
 
 namespace profiler::count {
 namespace {

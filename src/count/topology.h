@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "src/procfs/proc_file.h"
+#include "src/machine/procfs/proc_file.h"
 
 namespace profiler::count {
 

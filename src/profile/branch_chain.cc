@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "src/perf_event/abi.h"
+#include "src/format/perf_event/abi.h"
 
 namespace profiler::profile {
 

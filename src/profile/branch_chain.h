@@ -22,10 +22,10 @@
 #include <optional>
 #include <vector>
 
-#include "src/perf_event/abi.h"
-#include "src/perf_event/branch_filter.h"
-#include "src/perf_event/codec.h"
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/branch_filter.h"
+#include "src/format/perf_event/codec.h"
+#include "src/format/perf_event/records.h"
 
 namespace profiler::profile {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/records.h"
 
 namespace profiler::profile {
 

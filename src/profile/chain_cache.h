@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/records.h"
 #include "src/profile/dense_index.h"
 #include "src/profile/profile.h"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "src/base/chain_quality.h"
-#include "src/perf_event/abi.h"
+#include "src/format/perf_event/abi.h"
 
 namespace profiler::profile {
 namespace {

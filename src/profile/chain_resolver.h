@@ -38,7 +38,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/records.h"
 #include "src/profile/chain_cache.h"
 #include "src/profile/image_table.h"
 #include "src/profile/profile.h"

@@ -7,7 +7,7 @@
 #include "src/base/byte_reader.h"
 #include "src/base/module_name.h"
 #include "src/base/text.h"
-#include "src/perf_event/code_memory.h"
+#include "src/format/perf_event/code_memory.h"
 #include "src/profile/dso_image.h"
 #include "symbolize/symbols/kernel_symbols.h"
 

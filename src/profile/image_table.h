@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "src/base/fair_budget.h"
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/records.h"
 #include "src/profile/process_lives.h"
 #include "src/profile/profile.h"
 #include "symbolize/address_space.h"

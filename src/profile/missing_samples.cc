@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "src/perf_event/abi.h"
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/records.h"
 
 namespace profiler::profile {
 namespace {

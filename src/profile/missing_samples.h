@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/perf_event/attr.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_event/attr.h"
+#include "src/format/perf_event/codec.h"
 #include "src/profile/profile.h"
 #include "src/profile/sample_selection.h"
 #include "src/profile/stand_ins.h"

@@ -27,8 +27,8 @@
 #include <string_view>
 #include <vector>
 
-#include "src/perf_event/attr.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_event/attr.h"
+#include "src/format/perf_event/codec.h"
 #include "src/profile/name_profile.h"
 #include "src/profile/profile.h"
 #include "src/profile/recorded_clock.h"

@@ -1,5 +1,5 @@
 // Encodes and decodes an unnamed profile. A recording carries it so that readers need not read the
-// records, which are many times longer. src/perf_data/FORMAT.md draws the section (SUMS).
+// records, which are many times longer. src/format/perf_data/FORMAT.md draws the section (SUMS).
 //
 //   profile ─▶ PutInOrder ─▶ summary   threads with one name are one; no CPUs, no times
 //                        └─▶ details   parts of each row of the summary: thread, CPU, slice

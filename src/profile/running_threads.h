@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_event/codec.h"
 
 namespace profiler::profile {
 

@@ -1,9 +1,9 @@
 #include "src/profile/running_threads.h"
 
 #include "gtest/gtest.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/record_builder.h"
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/records.h"
 
 namespace profiler::profile {
 namespace {

@@ -1,7 +1,7 @@
 #include "src/profile/sample_reader.h"
 
-#include "src/perf_event/abi.h"
-#include "src/perf_event/data_source.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/data_source.h"
 
 namespace profiler::profile {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/perf_event/codec.h"
-#include "src/perf_event/registers.h"
+#include "src/format/perf_event/codec.h"
+#include "src/format/perf_event/registers.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/sample_details.h"
 

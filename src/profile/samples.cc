@@ -8,8 +8,8 @@
 #include <iterator>
 
 #include "src/base/off_cpu_events.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/read_values.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/read_values.h"
 
 namespace profiler::profile {
 namespace {

@@ -41,7 +41,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_event/codec.h"
 #include "src/profile/profile.h"
 
 namespace profiler::profile {

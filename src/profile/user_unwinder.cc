@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "src/perf_event/abi.h"
+#include "src/format/perf_event/abi.h"
 #include "symbolize/files/debug_files.h"
 #include "symbolize/image_file.h"
 

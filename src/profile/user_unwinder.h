@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "src/base/chain_quality.h"
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/records.h"
 #include "symbolize/address_space.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/chain_tally.h"

@@ -7,8 +7,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "ringbuf/record_cursor.h"
-#include "src/perf_event/abi.h"
-#include "src/procfs/tasks.h"
+#include "src/format/perf_event/abi.h"
+#include "src/machine/procfs/tasks.h"
 
 namespace profiler::record {
 namespace {

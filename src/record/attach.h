@@ -22,8 +22,8 @@
 
 #include "ringbuf/event_set.h"
 #include "src/base/status.h"
-#include "src/procfs/proc_file.h"
-#include "src/target/targets.h"
+#include "src/machine/procfs/proc_file.h"
+#include "src/machine/target/targets.h"
 
 namespace profiler::record {
 

@@ -12,11 +12,11 @@
 #include "absl/strings/str_format.h"
 #include "src/base/living_thread.h"
 #include "src/base/raised_capabilities.h"
-#include "src/procfs/memory_map.h"
-#include "src/procfs/proc_file.h"
+#include "src/machine/procfs/memory_map.h"
+#include "src/machine/procfs/proc_file.h"
+#include "src/machine/target/command.h"
 #include "src/record/frame_pointers.h"
 #include "src/record/ring_size.h"
-#include "src/target/command.h"
 #include "symbolize/image_file.h"
 
 namespace profiler::record {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "src/procfs/machine.h"
+#include "src/machine/procfs/machine.h"
 #include "src/record/options.h"
 
 namespace profiler::record {

@@ -17,8 +17,8 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
 #include "src/base/transfer.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/records.h"
 #include "symbolize/symbols/jit_dump_writer.h"
 
 namespace profiler::record {

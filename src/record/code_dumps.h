@@ -22,7 +22,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "src/base/unique_fd.h"
 #include "src/base/unlink_on_signal.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_event/codec.h"
 #include "symbolize/symbols/made_code.h"
 
 namespace profiler::record {

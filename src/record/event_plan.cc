@@ -10,10 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/unique_fd.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/attr_codec.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/attr_codec.h"
+#include "src/machine/target/refusal.h"
 #include "src/record/return_probes.h"
-#include "src/target/refusal.h"
 
 namespace profiler::record {
 namespace {

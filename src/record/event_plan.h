@@ -14,8 +14,8 @@
 
 #include "ringbuf/kernel.h"
 #include "src/base/status.h"
-#include "src/perf_event/attr.h"
-#include "src/procfs/machine.h"
+#include "src/format/perf_event/attr.h"
+#include "src/machine/procfs/machine.h"
 #include "src/record/options.h"
 
 namespace profiler::record {

@@ -17,7 +17,7 @@
 
 #include "src/base/fair_budget.h"
 #include "src/base/file_id.h"
-#include "src/procfs/proc_file.h"
+#include "src/machine/procfs/proc_file.h"
 #include "symbolize/kept_files.h"
 
 namespace profiler::record {

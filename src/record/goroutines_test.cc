@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "ringbuf/fake_ring.h"
-#include "src/perf_event/record_builder.h"
+#include "src/format/perf_event/record_builder.h"
 #include "src/record/unwind_stage.h"
 #include "symbolize/elf/go_table_builder.h"
 

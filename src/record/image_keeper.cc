@@ -17,8 +17,8 @@
 #include "src/base/living_thread.h"
 #include "src/base/raised_capabilities.h"
 #include "src/base/regular_file.h"
-#include "src/procfs/memory_map.h"
-#include "src/sideband/user_image.h"
+#include "src/machine/procfs/memory_map.h"
+#include "src/machine/sideband/user_image.h"
 #include "symbolize/files/jit_file.h"
 #include "symbolize/image_file.h"
 

@@ -26,9 +26,9 @@
 #include "src/base/fair_budget.h"
 #include "src/base/file_id.h"
 #include "src/base/unique_fd.h"
-#include "src/perf_event/records.h"
-#include "src/procfs/build_id.h"
-#include "src/procfs/proc_file.h"
+#include "src/format/perf_event/records.h"
+#include "src/machine/procfs/build_id.h"
+#include "src/machine/procfs/proc_file.h"
 #include "src/record/file_roots.h"
 #include "symbolize/kept_files.h"
 

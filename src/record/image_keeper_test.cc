@@ -13,7 +13,7 @@
 
 #include "gtest/gtest.h"
 #include "src/base/file_id.h"
-#include "src/procfs/build_id.h"
+#include "src/machine/procfs/build_id.h"
 #include "symbolize/test_files.h"
 
 namespace profiler::record {

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/living_thread.h"
 #include "src/base/raised_capabilities.h"
-#include "src/perf_event/abi.h"
-#include "src/sideband/user_image.h"
+#include "src/format/perf_event/abi.h"
+#include "src/machine/sideband/user_image.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/vdso.h"
 

@@ -9,9 +9,9 @@
 
 #include "absl/container/node_hash_map.h"
 #include "src/base/fair_budget.h"
-#include "src/perf_data/format/features.h"
-#include "src/perf_event/records.h"
-#include "src/procfs/build_id.h"
+#include "src/format/perf_data/format/features.h"
+#include "src/format/perf_event/records.h"
+#include "src/machine/procfs/build_id.h"
 
 namespace profiler::record {
 

@@ -10,7 +10,7 @@
 
 #include "src/base/byte_reader.h"
 #include "src/base/living_thread.h"
-#include "src/perf_event/code_memory.h"
+#include "src/format/perf_event/code_memory.h"
 #include "symbolize/files/debug_files.h"
 
 namespace profiler::record {

@@ -10,7 +10,7 @@
 
 #include "src/base/byte_reader.h"
 #include "src/base/text.h"
-#include "src/reader/own_memory.h"
+#include "src/machine/reader/own_memory.h"
 #include "symbolize/files/jit_file.h"
 #include "symbolize/hotspot/exports.h"
 #include "symbolize/hotspot/frames.h"

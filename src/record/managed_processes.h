@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/perf_event/records.h"
-#include "src/reader/readers.h"
+#include "src/format/perf_event/records.h"
+#include "src/machine/reader/readers.h"
 #include "src/record/code_dumps.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/managed_code.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "src/perf_event/record_builder.h"
+#include "src/format/perf_event/record_builder.h"
 #include "symbolize/v8/node_builder.h"
 
 namespace profiler::record {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "src/base/off_cpu_events.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/records.h"
 
 namespace profiler::record {
 namespace {

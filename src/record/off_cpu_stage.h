@@ -21,7 +21,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/base/chain_quality.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_event/codec.h"
 #include "src/record/off_cpu.h"
 #include "symbolize/symbols/kernel_symbols.h"
 

@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "src/base/chain_quality.h"
-#include "src/events/find_events.h"
-#include "src/perf_data/write/writer.h"
-#include "src/procfs/proc_file.h"
+#include "src/format/perf_data/write/writer.h"
+#include "src/machine/events/find_events.h"
+#include "src/machine/procfs/proc_file.h"
+#include "src/machine/target/command.h"
+#include "src/machine/target/control.h"
+#include "src/machine/target/targets.h"
 #include "src/record/ring_size.h"
-#include "src/target/command.h"
-#include "src/target/control.h"
-#include "src/target/targets.h"
 #include "symbolize/kept_files.h"
 
 namespace profiler::record {

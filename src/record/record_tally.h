@@ -13,8 +13,8 @@
 
 #include "ringbuf/record_cursor.h"
 #include "src/base/status.h"
-#include "src/perf_data/format/features.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_data/format/features.h"
+#include "src/format/perf_event/codec.h"
 #include "src/record/image_keeper.h"
 #include "src/record/image_list.h"
 #include "src/record/options.h"

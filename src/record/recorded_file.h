@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "src/perf_data/read/recording.h"
-#include "src/perf_event/describe.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_event/describe.h"
 
 namespace profiler::record {
 

@@ -8,10 +8,10 @@
 
 #include "src/base/off_cpu_events.h"
 #include "src/base/shown_url.h"
-#include "src/perf_data/format/feature_values.h"
-#include "src/perf_data/format/perf_data_format.h"
-#include "src/perf_data/sections/own_sections.h"
-#include "src/procfs/machine.h"
+#include "src/format/perf_data/format/feature_values.h"
+#include "src/format/perf_data/format/perf_data_format.h"
+#include "src/format/perf_data/sections/own_sections.h"
+#include "src/machine/procfs/machine.h"
 
 namespace profiler::record {
 namespace {

@@ -13,9 +13,9 @@
 
 #include "src/base/chain_quality.h"
 #include "src/base/status.h"
-#include "src/perf_data/format/features.h"
-#include "src/perf_data/write/writer.h"
-#include "src/procfs/build_id.h"
+#include "src/format/perf_data/format/features.h"
+#include "src/format/perf_data/write/writer.h"
+#include "src/machine/procfs/build_id.h"
 #include "src/record/event_plan.h"
 #include "src/record/off_cpu.h"
 #include "src/record/options.h"

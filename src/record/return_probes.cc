@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "src/perf_event/abi.h"
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/records.h"
 
 namespace profiler::record {
 namespace {

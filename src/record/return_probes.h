@@ -27,8 +27,8 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
-#include "src/perf_event/attr.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_event/attr.h"
+#include "src/format/perf_event/codec.h"
 #include "symbolize/unwind/unwinder.h"
 
 namespace profiler::record {

@@ -21,7 +21,7 @@
 #include "ringbuf/drain_loop.h"
 #include "ringbuf/record_cursor.h"
 #include "src/base/status.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_event/codec.h"
 
 namespace profiler::record {
 

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "ringbuf/fake_ring.h"
-#include "src/perf_event/record_builder.h"
+#include "src/format/perf_event/record_builder.h"
 
 namespace profiler::record {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "src/procfs/machine.h"
+#include "src/machine/procfs/machine.h"
 
 namespace profiler::record {
 

@@ -16,16 +16,16 @@
 #include "absl/strings/str_cat.h"
 #include "ringbuf/drain_loop.h"
 #include "src/base/file_access.h"
-#include "src/perf_data/sections/own_sections.h"
+#include "src/format/perf_data/sections/own_sections.h"
+#include "src/machine/target/blocked_signals.h"
+#include "src/machine/target/control_watch.h"
+#include "src/machine/target/target_watch.h"
 #include "src/record/priority.h"
 #include "src/record/recording_files.h"
 #include "src/record/session_setup.h"
 #include "src/record/switch_trigger.h"
 #include "src/record/thread_states.h"
 #include "src/record/waiting_thread.h"
-#include "src/target/blocked_signals.h"
-#include "src/target/control_watch.h"
-#include "src/target/target_watch.h"
 
 namespace profiler::record {
 namespace {

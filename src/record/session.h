@@ -17,7 +17,7 @@
 
 #include "ringbuf/kernel.h"
 #include "src/base/status.h"
-#include "src/perf_data/write/writer.h"
+#include "src/format/perf_data/write/writer.h"
 #include "src/record/options.h"
 
 namespace profiler::record {

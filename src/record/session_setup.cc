@@ -10,16 +10,16 @@
 #include "src/base/atomic_file.h"
 #include "src/base/file_access.h"
 #include "src/base/off_cpu_events.h"
-#include "src/events/tracing_data.h"
-#include "src/perf_event/attr_codec.h"
-#include "src/procfs/machine.h"
-#include "src/procfs/synthesizer.h"
-#include "src/procfs/tasks.h"
+#include "src/format/perf_event/attr_codec.h"
+#include "src/machine/events/tracing_data.h"
+#include "src/machine/procfs/machine.h"
+#include "src/machine/procfs/synthesizer.h"
+#include "src/machine/procfs/tasks.h"
+#include "src/machine/target/cgroup.h"
 #include "src/record/attach.h"
 #include "src/record/call_graph_choice.h"
 #include "src/record/image_keeper.h"
 #include "src/record/ring_size.h"
-#include "src/target/cgroup.h"
 
 namespace profiler::record {
 namespace {

@@ -9,14 +9,14 @@
 #include "ringbuf/event_set.h"
 #include "ringbuf/kernel.h"
 #include "src/base/status.h"
+#include "src/machine/target/command.h"
+#include "src/machine/target/control.h"
+#include "src/machine/target/targets.h"
 #include "src/record/event_plan.h"
 #include "src/record/options.h"
 #include "src/record/record_tally.h"
 #include "src/record/recording_file.h"
 #include "src/record/unwind_stage.h"
-#include "src/target/command.h"
-#include "src/target/control.h"
-#include "src/target/targets.h"
 #include "symbolize/symbols/kernel_symbols.h"
 
 namespace profiler::record {

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/perf_event/abi.h"
-#include "src/perf_event/records.h"
-#include "src/procfs/tasks.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/records.h"
+#include "src/machine/procfs/tasks.h"
 
 namespace profiler::record {
 namespace {

@@ -24,7 +24,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "ringbuf/raw_record.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_event/codec.h"
 
 namespace profiler::record {
 

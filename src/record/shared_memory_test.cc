@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "src/base/text.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/record_builder.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/record_builder.h"
 
 namespace profiler::record {
 namespace {

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/records.h"
 #include "symbolize/unwind/unwinder.h"
 
 namespace profiler::record {

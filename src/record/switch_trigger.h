@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "src/base/status.h"
+#include "src/machine/target/blocked_signals.h"
 #include "src/record/options.h"
-#include "src/target/blocked_signals.h"
 
 namespace profiler::record {
 

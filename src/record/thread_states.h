@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/procfs/proc_file.h"
+#include "src/machine/procfs/proc_file.h"
 #include "src/record/off_cpu_stage.h"
 #include "src/record/options.h"
 #include "symbolize/symbols/symbol_table.h"

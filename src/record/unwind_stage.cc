@@ -6,8 +6,8 @@
 #include <array>
 #include <optional>
 
-#include "src/perf_event/abi.h"
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/records.h"
 #include "src/record/stack_switches.h"
 #include "symbolize/unwind/switching_call.h"
 

@@ -19,8 +19,8 @@
 #include "gtest/gtest.h"
 #include "ringbuf/counted_new.h"
 #include "ringbuf/fake_ring.h"
-#include "src/perf_event/record_builder.h"
-#include "src/procfs/memory_map.h"
+#include "src/format/perf_event/record_builder.h"
+#include "src/machine/procfs/memory_map.h"
 
 namespace profiler::record {
 namespace {

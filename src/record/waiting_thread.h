@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "src/procfs/proc_file.h"
+#include "src/machine/procfs/proc_file.h"
 
 namespace profiler::record {
 

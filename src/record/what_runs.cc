@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/perf_event/abi.h"
-#include "src/perf_event/records.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/records.h"
 
 namespace profiler::record {
 namespace {

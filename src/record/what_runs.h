@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "src/perf_event/codec.h"
+#include "src/format/perf_event/codec.h"
 
 namespace profiler::record {
 

@@ -8,8 +8,8 @@
 #include "gtest/gtest.h"
 #include "ringbuf/record_cursor.h"
 #include "src/base/text.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/record_builder.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/record_builder.h"
 
 namespace profiler::record {
 namespace {

@@ -1,5 +1,5 @@
 // Encodes facts as the sections NAMES and CODE of a recording, and as files of the cache.
-// src/perf_data/FORMAT.md draws the layout.
+// src/format/perf_data/FORMAT.md draws the layout.
 
 #pragma once
 

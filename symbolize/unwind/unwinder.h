@@ -84,7 +84,7 @@ class UnwindSpace {
 };
 
 // The reason for which a chain ends. The values are stored in recordings, as marks at the end of
-// cut chains (src/perf_data/FORMAT.md), so they must not change.
+// cut chains (src/format/perf_data/FORMAT.md), so they must not change.
 enum class ChainEnd : uint8_t {
   // The last frame is the start of the stack: call frame information says so, it is the entry
   // point, its code never returns, or its return address of 0 is the stack's last word. The chain

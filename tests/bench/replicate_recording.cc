@@ -22,10 +22,10 @@
 #include <utility>
 #include <vector>
 
-#include "src/perf_data/read/recording.h"
-#include "src/perf_data/write/writer.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_data/write/writer.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/codec.h"
 
 namespace profiler {
 namespace {

@@ -1,5 +1,5 @@
 // node page_test.mjs CHROMIUM PAGES [SCREENSHOTS]: uses pages as a user would. PAGES is the output of
-// //src/page:draw_example.
+// //src/views/page:draw_example.
 import assert from 'node:assert/strict';
 import {mkdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';

@@ -25,10 +25,10 @@
 #include <string>
 #include <vector>
 
-#include "src/perf_data/format/feature_values.h"
-#include "src/perf_data/read/recording.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_data/format/feature_values.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/codec.h"
 #include "tests/conformance/corpus.h"
 #include "tests/conformance/perf_script.h"
 

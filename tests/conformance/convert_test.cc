@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "src/base/byte_reader.h"
-#include "src/perf_data/read/recording.h"
-#include "src/perf_data/rewrite/rewrite.h"
-#include "src/perf_event/abi.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_data/rewrite/rewrite.h"
+#include "src/format/perf_event/abi.h"
 #include "tests/conformance/corpus.h"
 #include "tests/conformance/perf_script.h"
 

@@ -7,12 +7,12 @@
 #include <memory>
 #include <string>
 
-#include "src/export/folded.h"
-#include "src/perf_data/read/recording.h"
+#include "src/format/perf_data/read/recording.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/profile_codec.h"
 #include "src/profile/testing/fake_symbolizer.h"
-#include "src/report/report.h"
+#include "src/views/flamegraph/folded.h"
+#include "src/views/report/report.h"
 #include "tests/conformance/corpus.h"
 
 namespace profiler::conformance {

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "src/perf_data/read/recording.h"
-#include "src/perf_event/abi.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_event/abi.h"
 #include "tests/conformance/corpus.h"
 
 namespace profiler::conformance {

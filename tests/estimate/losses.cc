@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "src/estimate/beat.h"
-#include "src/estimate/missing.h"
-#include "src/estimate/slices.h"
-#include "src/estimate/visits.h"
+#include "src/analysis/estimate/beat.h"
+#include "src/analysis/estimate/missing.h"
+#include "src/analysis/estimate/slices.h"
+#include "src/analysis/estimate/visits.h"
 #include "src/profile/stand_ins.h"
 
 namespace profiler::estimate {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "src/diff/compare_hosts.h"
+#include "src/views/diff/compare_hosts.h"
 
 namespace profiler::diff {
 namespace {
@@ -77,7 +77,7 @@ Run SimulatedFleet::Sampled(std::string name, const Work& work) {
     run.measured.samples += count;
     run.measured.period += count * 1'000'000;
   }
-  for (query::Measured& of : run.measured.self) of.samples.samples = run.measured.samples;
+  for (analysis::Measured& of : run.measured.self) of.samples.samples = run.measured.samples;
   run.measured.total = run.measured.self;
   return run;
 }

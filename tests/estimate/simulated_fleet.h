@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/diff/run.h"
+#include "src/views/diff/run.h"
 
 namespace profiler::diff {
 

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <span>
 
-#include "src/estimate/beat.h"
-#include "src/estimate/slices.h"
-#include "src/estimate/students_t.h"
-#include "src/estimate/visits.h"
+#include "src/analysis/estimate/beat.h"
+#include "src/analysis/estimate/slices.h"
+#include "src/analysis/estimate/students_t.h"
+#include "src/analysis/estimate/visits.h"
 
 namespace profiler::estimate {
 namespace {

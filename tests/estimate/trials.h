@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "src/estimate/change.h"
-#include "src/estimate/mean_share.h"
-#include "src/estimate/share.h"
+#include "src/analysis/estimate/change.h"
+#include "src/analysis/estimate/mean_share.h"
+#include "src/analysis/estimate/share.h"
 #include "tests/estimate/simulated_load.h"
 
 namespace profiler::estimate {

@@ -17,8 +17,8 @@
 
 #include "gmock/gmock.h"
 #include "src/base/byte_reader.h"
-#include "src/perf_data/recording_builder.h"
-#include "src/procfs/build_id.h"
+#include "src/format/perf_data/recording_builder.h"
+#include "src/machine/procfs/build_id.h"
 #include "tests/live/command.h"
 
 namespace profiler::tests {

@@ -19,10 +19,10 @@
 #include "src/base/status.h"
 #include "src/base/uninterrupted.h"
 #include "src/base/unique_fd.h"
-#include "src/fleet/segment.h"
-#include "src/fleet/segment_directory.h"
-#include "src/fleet/selection.h"
-#include "src/usage/command_line.h"
+#include "src/cli/usage/command_line.h"
+#include "src/fleet/segments/segment.h"
+#include "src/fleet/segments/segment_directory.h"
+#include "src/fleet/segments/selection.h"
 #include "tests/fleet/simulated_fleet.h"
 
 namespace profiler::fleet {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/base/text.h"
-#include "src/fleet/window_builder.h"
+#include "src/fleet/segments/window_builder.h"
 
 namespace profiler::fleet {
 namespace {

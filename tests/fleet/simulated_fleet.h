@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/fleet/window.h"
+#include "src/fleet/segments/window.h"
 #include "tests/fleet/simulated_service.h"
 
 namespace profiler::fleet {

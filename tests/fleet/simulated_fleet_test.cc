@@ -3,7 +3,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "src/fleet/segment.h"
+#include "src/fleet/segments/segment.h"
 
 namespace profiler::fleet {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "src/cli/visible_text.h"
+#include "src/cli/terminal/visible_text.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace profiler::fuzz {

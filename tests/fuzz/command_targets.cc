@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "src/perf_data/dump/dump.h"
-#include "src/perf_data/read/recording.h"
-#include "src/perf_data/recording_builder.h"
-#include "src/perf_data/rewrite/rewrite.h"
-#include "src/perf_event/abi.h"
+#include "src/format/perf_data/dump/dump.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/rewrite/rewrite.h"
+#include "src/format/perf_event/abi.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/recording_files.h"
 #include "tests/fuzz/scratch_directory.h"

@@ -5,8 +5,8 @@
 
 #include "src/base/byte_reader.h"
 #include "src/base/status.h"
-#include "src/events/event_text.h"
-#include "src/events/find_events.h"
+#include "src/machine/events/event_text.h"
+#include "src/machine/events/find_events.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace profiler::fuzz {

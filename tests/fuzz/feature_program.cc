@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "src/perf_data/format/field_io.h"
-#include "src/perf_data/format/perf_data_format.h"
+#include "src/format/perf_data/format/field_io.h"
+#include "src/format/perf_data/format/perf_data_format.h"
 
 namespace profiler::fuzz {
 namespace {

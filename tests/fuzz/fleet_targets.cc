@@ -14,9 +14,9 @@
 #include "src/fleet/clickhouse/stacks_answer.h"
 #include "src/fleet/push/http_answer.h"
 #include "src/fleet/push/journal.h"
-#include "src/fleet/segment.h"
-#include "src/fleet/testing/window_text.h"
-#include "src/fleet/window.h"
+#include "src/fleet/segments/segment.h"
+#include "src/fleet/segments/testing/window_text.h"
+#include "src/fleet/segments/window.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/scratch_directory.h"
 

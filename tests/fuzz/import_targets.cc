@@ -5,25 +5,25 @@
 #include <string>
 #include <string_view>
 
-#include "src/export/interchange/firefox.h"
-#include "src/export/interchange/origin.h"
-#include "src/export/interchange/otlp.h"
-#include "src/export/interchange/pprof.h"
-#include "src/export/profile_for_test.h"
-#include "src/import/format.h"
-#include "src/import/import.h"
-#include "src/import/open_recording.h"
-#include "src/import/write_profile.h"
-#include "src/perf_data/read/recording.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/codec.h"
+#include "src/importers/format.h"
+#include "src/importers/import.h"
+#include "src/importers/open_recording.h"
+#include "src/importers/write_profile.h"
+#include "src/views/flamegraph/profile_for_test.h"
+#include "src/views/interchange/firefox.h"
+#include "src/views/interchange/origin.h"
+#include "src/views/interchange/otlp.h"
+#include "src/views/interchange/pprof.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/recording_files.h"
 
 namespace profiler::fuzz {
 namespace {
 
-using import::Format;
+using importers::Format;
 
 // Returns the sum of the periods of a recording's samples.
 uint64_t PeriodsIn(const std::string& path) {
@@ -44,7 +44,7 @@ uint64_t PeriodsIn(const std::string& path) {
 }
 
 void ImportAs(std::span<const std::byte> input, std::optional<Format> format) {
-  const auto imported = import::Import(input, format);
+  const auto imported = importers::Import(input, format);
   if (!imported.ok()) {
     Require(!imported.status().message().empty(), "an error says what is wrong");
     return;
@@ -54,9 +54,9 @@ void ImportAs(std::span<const std::byte> input, std::optional<Format> format) {
   for (const profile::Event& event : imported->profile.events) of_events += event.period;
   Require(of_rows == of_events, "events are the sums of their rows");
   MemoryFile file;
-  import::WriteProfileOptions options;
+  importers::WriteProfileOptions options;
   options.most_samples = 1000;  // more samples only cost time
-  const auto written = import::WriteProfile(imported->profile, file.path(), options);
+  const auto written = importers::WriteProfile(imported->profile, file.path(), options);
   Require(written.ok(), "a profile can be written");
   Require(PeriodsIn(file.path()) == of_rows, "a recording has the totals of its profile");
 }
@@ -71,12 +71,12 @@ void RunAny(std::span<const std::byte> input) {
   ImportAs(input, std::nullopt);
   static MemoryFile& file = *new MemoryFile();
   file.Fill(input);
-  const auto recording = import::OpenRecording(file.path());
+  const auto recording = importers::OpenRecording(file.path());
   Require(recording.ok() || !recording.status().message().empty(), "an error says what is wrong");
   constexpr size_t kPipeSize = 64 << 10;
   if (input.size() > kPipeSize) return;
   const UniqueFd pipe = FilledPipe(input);
-  Require(import::OpenRecording(PathOf(pipe.get())).ok() == recording.ok(),
+  Require(importers::OpenRecording(PathOf(pipe.get())).ok() == recording.ok(),
           "a profile is read from a pipe as from a file");
 }
 

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "src/base/byte_reader.h"
-#include "src/perf_data/format/features_codec.h"
-#include "src/perf_data/format/field_io.h"
-#include "src/perf_data/format/file_header.h"
-#include "src/perf_data/format/perf_data_format.h"
-#include "src/perf_data/write/stream_writer.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/attr_codec.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_data/format/features_codec.h"
+#include "src/format/perf_data/format/field_io.h"
+#include "src/format/perf_data/format/file_header.h"
+#include "src/format/perf_data/format/perf_data_format.h"
+#include "src/format/perf_data/write/stream_writer.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/attr_codec.h"
+#include "src/format/perf_event/codec.h"
 #include "tests/fuzz/feature_program.h"
 #include "tests/fuzz/stored_sections.h"
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "src/perf_data/read/recording.h"
-#include "src/perf_data/rewrite/rewrite.h"
-#include "src/perf_event/abi.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_data/rewrite/rewrite.h"
+#include "src/format/perf_event/abi.h"
 #include "tests/fuzz/choices.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/joint_recording.h"

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "src/perf_data/read/recording.h"
-#include "src/perf_data/recording_builder.h"
-#include "src/perf_data/write/writer.h"
-#include "src/perf_event/record_builder.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/write/writer.h"
+#include "src/format/perf_event/record_builder.h"
 #include "tests/fuzz/heap_meter.h"
 
 namespace profiler::fuzz {

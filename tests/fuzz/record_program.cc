@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "src/base/byte_reader.h"
-#include "src/perf_data/recording_builder.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/codec.h"
-#include "src/perf_event/record_builder.h"
-#include "src/perf_event/records.h"
+#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/codec.h"
+#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/records.h"
 
 namespace profiler::fuzz {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "src/perf_data/write/writer.h"
+#include "src/format/perf_data/write/writer.h"
 #include "tests/fuzz/choices.h"
 #include "tests/fuzz/fuzz_target.h"
 

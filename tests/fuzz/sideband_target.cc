@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "src/base/unique_fd.h"
-#include "src/perf_data/read/recording.h"
-#include "src/perf_event/abi.h"
-#include "src/perf_event/codec.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/codec.h"
+#include "src/machine/sideband/sideband.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/profile_codec.h"
 #include "src/profile/testing/fake_symbolizer.h"
-#include "src/sideband/sideband.h"
 #include "symbolize/address_space.h"
 #include "tests/fuzz/choices.h"
 #include "tests/fuzz/compiled_programs.h"

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <string>
 
-#include "src/annotate/disassembler.h"
+#include "src/analysis/name_rules.h"
 #include "src/base/byte_reader.h"
-#include "src/query/name_rules.h"
+#include "src/views/annotate/disassembler.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/symbols/demangle.h"
 #include "symbolize/symbols/elf_symbols.h"
@@ -134,9 +134,9 @@ void ReadKallsyms(std::span<const std::byte> input) {
 void ReadName(std::span<const std::byte> input) {
   const std::string name = symbolize::Demangle(TextOf(input));
   for (const std::string_view shown : {std::string_view(name), TextOf(input)}) {
-    (void)query::SimplifiedName(shown,
-                                {.fold_templates = 1, .merge_clones = true, .strip_args = true});
-    Require(query::SimplifiedName(shown, {}) == shown, "a name stays without rules");
+    (void)analysis::SimplifiedName(shown,
+                                   {.fold_templates = 1, .merge_clones = true, .strip_args = true});
+    Require(analysis::SimplifiedName(shown, {}) == shown, "a name stays without rules");
   }
 }
 

@@ -2,9 +2,9 @@
 
 #pragma once
 
-#include "src/perf_data/format/feature_values.h"
-#include "src/perf_data/format/perf_data_format.h"
-#include "src/perf_data/sections/own_sections.h"
+#include "src/format/perf_data/format/feature_values.h"
+#include "src/format/perf_data/format/perf_data_format.h"
+#include "src/format/perf_data/sections/own_sections.h"
 #include "symbolize/names/names_codec.h"
 
 namespace profiler::fuzz {

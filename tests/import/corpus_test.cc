@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "src/import/import.h"
-#include "src/import/testing/views.h"
+#include "src/importers/import.h"
+#include "src/importers/testing/views.h"
 
-namespace profiler::import {
+namespace profiler::importers {
 namespace {
 
 std::string ReadText(const std::string& path) {
@@ -229,4 +229,4 @@ TEST_F(CorpusTest, LegacyProfilesHaveTheSamplesThatPprofReads) {
 }
 
 }  // namespace
-}  // namespace profiler::import
+}  // namespace profiler::importers

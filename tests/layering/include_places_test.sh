@@ -16,4 +16,4 @@ only_in() {
   echo "$places"
   return 1
 }
-only_in CLI/ src/usage/command_line.cc src/usage/help_text.cc src/usage/usage.cc
+only_in CLI/ src/cli/usage/command_line.cc src/cli/usage/help_text.cc src/cli/usage/usage.cc

@@ -15,9 +15,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
-#include "src/perf_data/format/feature_values.h"
-#include "src/perf_data/format/perf_data_format.h"
-#include "src/perf_data/recording_builder.h"
+#include "src/format/perf_data/format/feature_values.h"
+#include "src/format/perf_data/format/perf_data_format.h"
+#include "src/format/perf_data/recording_builder.h"
 #include "tests/live/command.h"
 #include "tests/output/small_disk.h"
 

@@ -237,7 +237,7 @@ class Comparison:
 
 
 class Grammar:
-    """Generates strings of the grammar in src/events/event_text.h."""
+    """Generates strings of the grammar in src/machine/events/event_text.h."""
 
     SOFTWARE = ("cpu-clock task-clock page-faults faults minor-faults major-faults context-switches cs "
                 "cpu-migrations migrations alignment-faults emulation-faults cgroup-switches").split()

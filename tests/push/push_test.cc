@@ -17,8 +17,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "src/fleet/segment_directory.h"
-#include "src/fleet/testing/window_text.h"
+#include "src/fleet/segments/segment_directory.h"
+#include "src/fleet/segments/testing/window_text.h"
 #include "src/http/testing/test_server.h"
 #include "tests/live/command.h"
 

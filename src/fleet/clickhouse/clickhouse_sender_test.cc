@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/fleet/clickhouse/testing/fake_clickhouse.h"
-#include "src/fleet/testing/window_text.h"
+#include "src/fleet/segments/testing/window_text.h"
 
 namespace profiler::fleet::clickhouse {
 namespace {

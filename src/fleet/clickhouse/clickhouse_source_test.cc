@@ -10,7 +10,7 @@
 #include "src/fleet/clickhouse/stacks_answer.h"
 #include "src/fleet/clickhouse/statements.h"
 #include "src/fleet/clickhouse/testing/fake_clickhouse.h"
-#include "src/fleet/testing/window_text.h"
+#include "src/fleet/segments/testing/window_text.h"
 
 namespace profiler::fleet::clickhouse {
 namespace {

@@ -17,7 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "src/base/status.h"
-#include "src/fleet/window.h"
+#include "src/fleet/segments/window.h"
 
 namespace profiler::fleet::clickhouse {
 

@@ -6,11 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/base/text.h"
-#include "src/export/interchange/gzip.h"
 #include "src/fleet/clickhouse/error_codes.h"
 #include "src/fleet/clickhouse/row_binary.h"
 #include "src/fleet/clickhouse/schema.h"
 #include "src/fleet/clickhouse/sql_text.h"
+#include "src/views/interchange/gzip.h"
 
 namespace profiler::fleet::clickhouse {
 namespace {

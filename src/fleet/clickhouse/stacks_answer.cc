@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/fleet/clickhouse/row_binary.h"
 #include "src/fleet/clickhouse/statements.h"
-#include "src/fleet/window_builder.h"
+#include "src/fleet/segments/window_builder.h"
 
 namespace profiler::fleet::clickhouse {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "src/base/status.h"
 #include "src/fleet/query/source.h"
-#include "src/fleet/window.h"
+#include "src/fleet/segments/window.h"
 
 namespace profiler::fleet::clickhouse {
 

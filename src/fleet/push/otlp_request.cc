@@ -10,12 +10,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "src/analysis/amount.h"
 #include "src/base/text.h"
 #include "src/base/utf8.h"
 #include "src/fleet/push/otlp_sender.h"
-#include "src/otlp/event_types.h"
-#include "src/otlp/request.h"
-#include "src/query/amount.h"
+#include "src/format/otlp/event_types.h"
+#include "src/format/otlp/request.h"
 
 namespace profiler::fleet {
 namespace {
@@ -177,7 +177,7 @@ class RequestOfWindows {
   void WritePart(otlp::ResourceProfiles& resource, const Identity& identity, const Part& part) {
     const Window& window = windows_[part.window];
     const std::string event = ValidUtf8(window.strings[window.events[part.event].name]);
-    const otlp::EventTypes types = otlp::TypesOf(event, query::IsTime(event));
+    const otlp::EventTypes types = otlp::TypesOf(event, analysis::IsTime(event));
     uint64_t samples = 0, value = 0;
     for (const uint32_t row : part.rows) {
       samples += window.rows[row].samples;

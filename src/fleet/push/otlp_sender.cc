@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
-#include "src/export/interchange/gzip.h"
 #include "src/fleet/push/http_answer.h"
-#include "src/otlp/request.h"
+#include "src/format/otlp/request.h"
+#include "src/views/interchange/gzip.h"
 
 namespace profiler::fleet {
 namespace {

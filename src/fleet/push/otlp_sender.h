@@ -1,10 +1,10 @@
 // A sender of batches of windows to a receiver of OpenTelemetry profiles: the Collector, Pyroscope,
-// and others. A batch is one ExportProfilesServiceRequest (src/otlp/request.h), gzipped:
+// and others. A batch is one ExportProfilesServiceRequest (src/format/otlp/request.h), gzipped:
 //
 //   resource    a service on a host, in a container and pod:
 //               service.name, host.name, container.id, k8s.pod.uid, and the host's labels
 //   profile     two per window and event: samples/count and EVENT/nanoseconds (or EVENT/count)
-//               (src/otlp/event_types.h), with the window's time and length
+//               (src/format/otlp/event_types.h), with the window's time and length
 //   sample      one per row, with the program and its build-id
 //   location    a function in an image, with its language, and the functions inlined into it
 //   mapping     an image with a build-id; one without is named by process.executable.path
@@ -22,7 +22,7 @@
 
 #include "src/fleet/push/destination.h"
 #include "src/fleet/push/sender.h"
-#include "src/fleet/window.h"
+#include "src/fleet/segments/window.h"
 #include "src/http/http_client.h"
 
 namespace profiler::fleet {

@@ -18,9 +18,9 @@
 #include "src/base/write_signals.h"
 #include "src/fleet/push/segment_delivery.h"
 #include "src/fleet/push/sender_of_destination.h"
-#include "src/fleet/testing/window_text.h"
+#include "src/fleet/segments/testing/window_text.h"
+#include "src/format/otlp/testing/receiver.h"
 #include "src/http/testing/test_server.h"
-#include "src/otlp/testing/receiver.h"
 
 namespace profiler::fleet {
 namespace {

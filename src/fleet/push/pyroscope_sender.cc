@@ -9,15 +9,15 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/analysis/amount.h"
 #include "src/base/off_cpu_events.h"
 #include "src/base/text.h"
 #include "src/base/utf8.h"
-#include "src/export/folded.h"
-#include "src/export/interchange/pprof.h"
-#include "src/fleet/profile_of_windows.h"
 #include "src/fleet/push/http_answer.h"
-#include "src/fleet/window_builder.h"
-#include "src/query/amount.h"
+#include "src/fleet/segments/profile_of_windows.h"
+#include "src/fleet/segments/window_builder.h"
+#include "src/views/flamegraph/folded.h"
+#include "src/views/interchange/pprof.h"
 
 namespace profiler::fleet {
 namespace {
@@ -136,7 +136,7 @@ std::string BodyOf(const Window& window, const Subject& subject, bool is_time,
 
 http::Request RequestOf(const Window& window, const Subject& subject, std::string_view url,
                         PyroscopeFormat format) {
-  const bool is_time = query::IsTime(window.strings[window.events[subject.event].name]);
+  const bool is_time = analysis::IsTime(window.strings[window.events[subject.event].name]);
   const bool is_pprof = format == PyroscopeFormat::kPprof;
   const UnixTime end = window.begin + static_cast<UnixTime>(window.length);
   return {.url = absl::StrCat(

@@ -30,7 +30,7 @@
 
 #include "src/fleet/push/destination.h"
 #include "src/fleet/push/sender.h"
-#include "src/fleet/window.h"
+#include "src/fleet/segments/window.h"
 #include "src/http/http_client.h"
 
 namespace profiler::fleet {

@@ -8,9 +8,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/base/write_signals.h"
-#include "src/fleet/testing/window_text.h"
+#include "src/fleet/segments/testing/window_text.h"
 #include "src/http/testing/test_server.h"
-#include "src/import/import.h"
+#include "src/importers/import.h"
 
 namespace profiler::fleet {
 namespace {
@@ -110,7 +110,7 @@ TEST(PyroscopeRequests, CanHaveProfilesOfPprofs) {
   ASSERT_EQ(requests.size(), 2u);
   EXPECT_THAT(requests[0].url, testing::EndsWith("&format=pprof"));
   const std::string& body = requests[0].body;
-  const auto read = import::Import(std::as_bytes(std::span(body)), import::Format::kPprof);
+  const auto read = importers::Import(std::as_bytes(std::span(body)), importers::Format::kPprof);
   ASSERT_TRUE(read.ok()) << read.status();
   uint64_t period = 0;
   for (const profile::Row& row : read->profile.rows) period += row.period;

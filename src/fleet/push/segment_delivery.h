@@ -34,8 +34,8 @@
 #include "src/base/status.h"
 #include "src/fleet/push/journal.h"
 #include "src/fleet/push/sender.h"
-#include "src/fleet/segment_directory.h"
-#include "src/fleet/window.h"
+#include "src/fleet/segments/segment_directory.h"
+#include "src/fleet/segments/window.h"
 
 namespace profiler::fleet {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "src/fleet/window.h"
+#include "src/fleet/segments/window.h"
 
 namespace profiler::fleet {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "src/base/status.h"
-#include "src/fleet/selection.h"
+#include "src/fleet/segments/selection.h"
 
 namespace profiler::fleet {
 

@@ -6,15 +6,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/analysis/amount.h"
 #include "src/base/off_cpu_events.h"
-#include "src/query/amount.h"
 
 namespace profiler::fleet {
 namespace {
 
 // Returns a sort key; preferred events have a lower one.
 auto RankOf(const Sum& of) {
-  const bool is_time = query::IsTime(of.keys[0]);
+  const bool is_time = analysis::IsTime(of.keys[0]);
   return std::tuple(IsOffCpuEvent(of.keys[0]), !is_time, ~(is_time ? of.value : of.samples),
                     of.keys[0]);
 }

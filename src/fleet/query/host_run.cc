@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/query/name_rules.h"
+#include "src/analysis/name_rules.h"
 
 namespace profiler::fleet {
 namespace {
@@ -23,8 +23,8 @@ class Maker {
     for (const Row& row : window_.rows) {
       if (window_.strings[window_.events[row.event].name] == event) Add(row);
     }
-    for (std::vector<query::Measured>* all : {&run_.measured.self, &run_.measured.total}) {
-      for (query::Measured& of : *all) CountChanges(of);
+    for (std::vector<analysis::Measured>* all : {&run_.measured.self, &run_.measured.total}) {
+      for (analysis::Measured& of : *all) CountChanges(of);
     }
     return std::move(run_);
   }
@@ -38,7 +38,7 @@ class Maker {
     run_.measured.period += row.value;
     bool is_leaf = true;
     for (uint32_t at = row.stack; at != kNoCaller; at = window_.stacks[at].caller) {
-      const query::KeyId key = KeyOf(window_.stacks[at].frame);
+      const analysis::KeyId key = KeyOf(window_.stacks[at].frame);
       if (is_leaf) Add(row, run_.measured.self[key]);
       is_leaf = false;
       // A recursive function counts the sample once.
@@ -46,16 +46,16 @@ class Maker {
     }
   }
 
-  static void Add(const Row& row, query::Measured& to) {
+  static void Add(const Row& row, analysis::Measured& to) {
     to.samples.count += row.samples;
     to.period += row.value;
   }
 
-  query::KeyId KeyOf(uint32_t frame) {
+  analysis::KeyId KeyOf(uint32_t frame) {
     uint32_t& key = key_of_frame_[frame];
     if (key != kNone) return key;
-    std::string name = query::SimplifiedName(window_.strings[window_.frames[frame].function],
-                                             {.merge_clones = true});
+    std::string name = analysis::SimplifiedName(window_.strings[window_.frames[frame].function],
+                                                {.merge_clones = true});
     const auto [known, is_new] =
         keys_.try_emplace(std::move(name), static_cast<uint32_t>(run_.names.size()));
     if (is_new) {
@@ -68,7 +68,7 @@ class Maker {
   }
 
   // Sets the number of changes expected of independent samples in random order.
-  void CountChanges(query::Measured& of) const {
+  void CountChanges(analysis::Measured& of) const {
     const auto samples = static_cast<double>(run_.measured.samples);
     const double share = static_cast<double>(of.samples.count) / std::max(samples, 1.0);
     of.samples.samples = run_.measured.samples;
@@ -79,7 +79,7 @@ class Maker {
   const Window& window_;
   diff::Run run_;
   std::vector<uint32_t> key_of_frame_;
-  absl::flat_hash_map<std::string, query::KeyId> keys_;
+  absl::flat_hash_map<std::string, analysis::KeyId> keys_;
   std::vector<uint64_t> last_row_;  // by key
   uint64_t row_ = 0;
 };

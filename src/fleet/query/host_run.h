@@ -1,4 +1,4 @@
-// Makes a host one run among others, to compare hosts (src/diff/compare_hosts.h).
+// Makes a host one run among others, to compare hosts (src/views/diff/compare_hosts.h).
 
 #pragma once
 
@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "src/diff/run.h"
 #include "src/fleet/query/source.h"
-#include "src/fleet/window.h"
+#include "src/fleet/segments/window.h"
+#include "src/views/diff/run.h"
 
 namespace profiler::fleet {
 

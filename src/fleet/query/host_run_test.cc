@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "src/fleet/testing/window_text.h"
+#include "src/fleet/segments/testing/window_text.h"
 
 namespace profiler::fleet {
 namespace {
@@ -13,8 +13,8 @@ std::string AsText(const diff::Run& run) {
   std::string text = absl::StrCat(run.name, " ", run.event, " ", run.measured.samples, " ",
                                   run.measured.period, "\n");
   for (size_t i = 0; i < run.names.size(); ++i) {
-    const query::Measured& self = run.measured.self[i];
-    const query::Measured& total = run.measured.total[i];
+    const analysis::Measured& self = run.measured.self[i];
+    const analysis::Measured& total = run.measured.total[i];
     absl::StrAppend(&text, run.names[i], " ", self.samples.count, " ", self.period, " ",
                     total.samples.count, " ", total.period, "\n");
   }

@@ -14,7 +14,7 @@
 
 #include "src/fleet/query/source.h"
 #include "src/fleet/query/sum_table.h"
-#include "src/fleet/segment_directory.h"
+#include "src/fleet/segments/segment_directory.h"
 
 namespace profiler::fleet {
 

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "src/base/text.h"
 #include "src/fleet/query/event_rule.h"
-#include "src/fleet/testing/window_text.h"
+#include "src/fleet/segments/testing/window_text.h"
 
 namespace profiler::fleet {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "src/base/status.h"
-#include "src/fleet/selection.h"
-#include "src/fleet/window.h"
+#include "src/fleet/segments/selection.h"
+#include "src/fleet/segments/window.h"
 
 namespace profiler::fleet {
 

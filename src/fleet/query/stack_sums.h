@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/fleet/query/source.h"
-#include "src/fleet/window_builder.h"
+#include "src/fleet/segments/window_builder.h"
 
 namespace profiler::fleet {
 

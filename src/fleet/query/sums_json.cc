@@ -2,9 +2,9 @@
 
 #include <string_view>
 
+#include "src/analysis/amount.h"
 #include "src/fleet/query/address.h"
-#include "src/json/document.h"
-#include "src/query/amount.h"
+#include "src/views/json/document.h"
 
 namespace profiler::fleet {
 namespace {
@@ -39,7 +39,7 @@ std::string SumsAsJson(const AnsweredSums& sums) {
   if (question.functions) document["weight"] = question.total ? "total" : "self";
   if (!answer.event.empty()) {
     document["event"] = answer.event;
-    document["unit"] = query::UnitOf(answer.event);
+    document["unit"] = analysis::UnitOf(answer.event);
     document["amount"] = answer.sums.value;
   }
   document["samples"] = answer.sums.samples;

@@ -6,10 +6,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/analysis/amount.h"
 #include "src/base/text.h"
-#include "src/diff/text_table.h"
 #include "src/fleet/query/address.h"
-#include "src/query/amount.h"
+#include "src/views/diff/text_table.h"
 
 namespace profiler::fleet {
 namespace {
@@ -57,13 +57,13 @@ class Table {
     const std::string samples =
         absl::StrCat(all.samples, all.samples == 1 ? " sample" : " samples");
     if (event_.empty()) return absl::StrCat(samples, ", which are of each event for itself");
-    return absl::StrCat(samples, ", ", query::AmountText(static_cast<double>(all.value), event_),
+    return absl::StrCat(samples, ", ", analysis::AmountText(static_cast<double>(all.value), event_),
                         " of ", Printable(event_));
   }
 
   std::string AmountHeading() const {
     if (event_.empty()) return "Amount";
-    if (!query::IsTime(event_)) return "Events";
+    if (!analysis::IsTime(event_)) return "Events";
     return event_.starts_with("cpu-clock") || event_.starts_with("task-clock") ? "CPU time"
                                                                                : "Time";
   }
@@ -80,7 +80,7 @@ class Table {
   diff::Cells CellsOf(const Sum& line) const {
     const std::string& event = event_.empty() ? line.keys[event_key_] : event_;
     diff::Cells cells = {absl::StrCat(line.samples),
-                         query::AmountText(static_cast<double>(line.value), event)};
+                         analysis::AmountText(static_cast<double>(line.value), event)};
     // There is no share if there are several events, because their values cannot be added up.
     if (!event_.empty()) {
       const auto all = static_cast<double>(std::max<uint64_t>(sums_.answer.sums.value, 1));

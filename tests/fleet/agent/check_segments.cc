@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/fleet/segment_directory.h"
+#include "src/fleet/segments/segment_directory.h"
 
 namespace profiler::fleet {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "src/fleet/query/source.h"
-#include "src/fleet/window.h"
+#include "src/fleet/segments/window.h"
 
 namespace profiler::fleet::clickhouse {
 

@@ -9,7 +9,7 @@
 #include "src/fleet/clickhouse/rows.h"
 #include "src/fleet/clickhouse/schema.h"
 #include "src/fleet/clickhouse/statements.h"
-#include "src/fleet/segment_directory.h"
+#include "src/fleet/segments/segment_directory.h"
 #include "tests/fleet/clickhouse/expected_sums.h"
 
 namespace profiler::fleet::clickhouse {

@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "src/fleet/clickhouse/clickhouse_source.h"
-#include "src/fleet/segment_directory.h"
+#include "src/fleet/segments/segment_directory.h"
 #include "src/http/http_client.h"
 #include "tests/fleet/clickhouse/expected_sums.h"
 #include "tests/fleet/clickhouse/newest.h"

@@ -1,0 +1,42 @@
+// Fills columns of a profile's rows from their other columns. Each function replaces the column's
+// former contents. The cost is linear in the rows, plus the cost that a function states.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "src/analysis/name_pattern.h"
+#include "src/profile/profile.h"
+
+namespace profiler::analysis {
+
+// Fills Dimension::kSocket with the processor socket of each row's CPU. The profile must have
+// Dimension::kCpu. `sockets` is by CPU.
+void AddSockets(std::span<const uint32_t> sockets, profile::Profile& profile);
+
+// Fills Dimension::kCommNoDigit with the thread's name, each run of digits replaced by "<N>", so
+// that the threads of a pool become one.
+void AddCommsWithoutDigits(profile::Profile& profile);
+
+enum class StackEnd : uint8_t { kOutermost, kInnermost };
+
+// Fills Dimension::kParent with the matching function on each row's stack that is nearest to `end`;
+// empty if none matches. Also linear in the stacks.
+void AddParents(const NamePattern& pattern, StackEnd end, profile::Profile& profile);
+
+// A column of texts about accesses to memory: Dimension::kMemoryLevel to kPageSize, of a profile
+// that keeps Dimension::kAccess or kData. Empty texts: the samples do not say. Linear in the
+// accesses as well.
+void AddAccessColumn(profile::Dimension dimension, profile::Profile& profile);
+
+// Behind the text of a tracepoint's record and behind each of its fields, where Dimension::kTrace
+// has several of them.
+inline constexpr char kTracePartEnd = '\0';
+
+// Splits Dimension::kTrace into the text of the record, which may be empty, and a column of each of
+// Profile::trace_fields.
+void SplitTraces(profile::Profile& profile);
+
+}  // namespace profiler::analysis

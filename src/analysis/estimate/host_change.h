@@ -1,0 +1,61 @@
+// Decides whether functions take more or less time on one group of machines than on another: two
+// releases, or before and after.
+//
+// Hosts differ. The expected error of a host's value has two parts. One is explained by its
+// samples, so hosts with few samples weigh less. The other is the variation between hosts, in
+// proportion to the share and alike for all functions. How far a function's hosts differ beyond
+// that is estimated from all functions together (run_variance.h).
+//
+// A change need not be on all hosts. If a third of them become slower, they raise the variation of
+// their group so much that they hide their own change. So several tests are made. The smallest
+// p-value counts, multiplied by the number of tests:
+//
+//   is the mean different?             compared with the variation of both groups
+//   are single hosts of after farther  compared with the variation of before only
+//   from the mean of before?
+//   are single hosts of before farther compared with the variation of after only
+//   from the mean of after?
+//
+// The last two tests leave out the tenth of each group that speaks most for a change. None of the
+// other hosts counts for more than six standard errors. So a single odd host is not a change, nor
+// is a tenth of the hosts.
+//
+// If both groups are the same machines, the differences of each machine are tested, which do not
+// contain the variation between machines:
+//
+//   is their mean not zero?            compared with the variation of all differences
+//   are single ones far from zero?     compared with the variation of the half that speaks least
+//                                      for a change
+//
+// The functions are pure and thread-safe.
+
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "src/analysis/estimate/change.h"
+#include "src/analysis/estimate/host_scale.h"
+
+namespace profiler::estimate {
+
+struct ComparedHosts {
+  OfHosts samples;
+  HostScales scales;
+  // True if host i of before is host i of after, for all hosts.
+  bool are_pairs = false;
+};
+
+// Returns the changes by function. `shares` are self shares, or shares including callees. A change
+// is the difference of means over hosts, as a fraction of the whole before; its `chance` is for
+// LargestSignificantChance. With a single host in each group, the variation between hosts is a
+// rough estimate from their functions. Linear in functions times hosts.
+std::vector<Change> HostChangesOf(const ComparedHosts& hosts, std::span<const OfHosts> shares);
+
+// Returns the scales, computed from functions that have probably not changed: among few functions,
+// a changed one would move the median. `shares` are self shares. Costs up to three times as much as
+// HostChangesOf.
+HostScales SettledScalesOf(const OfHosts& samples, std::span<const OfHosts> shares, bool are_pairs);
+
+}  // namespace profiler::estimate

@@ -1,0 +1,53 @@
+// Widens intervals for missing samples, for which neighbouring samples weigh more.
+//
+// Missing samples widen an interval in two ways. First, samples of unequal weight are worth fewer
+// equal ones, the more so for a function that is mostly in heavy samples. Second, nobody knows
+// which code ran in a gap: one long visit, about which the samples around it say nothing, or many
+// short visits, distributed as everywhere else. The correlation of neighbours (share.h) decides
+// between these: with correlation r of neighbours, samples k apart have correlation rᵏ, so a gap of
+// m samples has the variance of
+//
+//   m + 2·Σ (m − k)·rᵏ   independent samples
+//
+// The term m is already covered by the first way. If visits are far longer than the gap, both of
+// its ends show what ran in it: a change lies in the gap with probability 1 − rᵐ.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "src/analysis/estimate/share.h"
+
+namespace profiler::estimate {
+
+// The gaps of one event's samples. Not thread-safe while samples are added.
+class Missing {
+ public:
+  // Adds a taken sample. It stands for `weight` samples, at least 1; all but one of these are
+  // missing, in gaps of `gap` samples.
+  void Add(double weight, double gap);
+
+  double taken() const { return taken_; }
+  double samples() const { return missing_; }  // number of missing ones
+  // Returns the inequality of weights for ShareInterval, for a function with this share by weight,
+  // whose samples' squared weights add up to `squares`. 1 if no sample is missing.
+  double InequalityOf(double share, double squares) const;
+  // Returns the value of ShareSamples::missing_variance.
+  double VarianceOf(const ShareSamples& of) const;
+
+ private:
+  // Gaps of similar length.
+  struct Gaps {
+    double samples = 0;     // missing samples, by weight of the samples that stand for them
+    double of_lengths = 0;  // sum of the gaps' lengths, by the same weights
+  };
+
+  double taken_ = 0;
+  double missing_ = 0;
+  double squares_ = 0;         // squared weights
+  std::array<Gaps, 64> gaps_;  // by the logarithm of their length
+};
+
+}  // namespace profiler::estimate

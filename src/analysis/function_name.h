@@ -1,0 +1,14 @@
+// The name of the function at a frame, where text of a record has its address.
+
+#pragma once
+
+#include <string>
+
+#include "src/profile/profile.h"
+
+namespace profiler::analysis {
+
+// Returns "schedule", or "schedule+0x1a" with `with_offset`; empty: the function is not known.
+std::string FunctionName(const profile::Profile& profile, profile::FrameId frame, bool with_offset);
+
+}  // namespace profiler::analysis

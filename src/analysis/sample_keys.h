@@ -1,0 +1,36 @@
+// The keys of samples: each sample counts as self for one key, and in the total of further keys, as
+// callers include their callees.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace profiler::analysis {
+
+using KeyId = uint32_t;
+inline constexpr KeyId kNoKey = std::numeric_limits<KeyId>::max();
+
+// The keys of one event's rows, by index into Profile::rows. Reading is thread-safe.
+class SampleKeys {
+ public:
+  virtual ~SampleKeys() = default;
+
+  // Returns the number of keys; all keys are smaller.
+  virtual size_t keys() const = 0;
+  // True if the row's samples are part of the 100 %.
+  virtual bool IsCounted(uint32_t /*row*/) const { return true; }
+  // Returns the key for the row's self count; kNoKey: none.
+  virtual KeyId OwnKeyOf(uint32_t row) const = 0;
+  // Returns the distinct keys of the row, including its own key; empty if it has none.
+  virtual std::span<const KeyId> KeysOf(uint32_t row) const = 0;
+
+ protected:
+  SampleKeys() = default;
+  SampleKeys(const SampleKeys&) = default;
+  SampleKeys& operator=(const SampleKeys&) = default;
+};
+
+}  // namespace profiler::analysis

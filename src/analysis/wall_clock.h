@@ -1,0 +1,39 @@
+// Joins all times of threads into one event, if the recording has them (record --wall-clock):
+//
+//   oncpu-time      ─┐
+//   offcpu-time     ─┼─▶ wall-clock
+//   preempted-time  ─┘
+//
+// The periods of all three are nanoseconds, so their sums are comparable.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "src/base/status.h"
+#include "src/profile/profile.h"
+
+namespace profiler::analysis {
+
+// How the joined event distinguishes times off the CPU.
+enum class OffCpuLeaf : uint8_t {
+  kNone,     // only by the waiting function, as a table of functions needs it
+  kOfState,  // their stacks get a leaf "[blocked]" or "[preempted]", of a DSO of kind kNoCode
+};
+
+// True if the recording has an event oncpu-time and one of times off the CPU.
+bool HasWallClock(const profile::Profile& profile);
+
+// Joins the rows of these events into one event, called wall-clock, in place of oncpu-time. The
+// other events stay, without rows. Does nothing if HasWallClock is false. `profile` must have
+// names. Linear in the rows.
+void JoinWallClock(OffCpuLeaf leaf, profile::Profile& profile);
+
+// Chooses an event like ChooseEvent, for a view that shows one event. If `name` is empty or
+// "wall-clock", first joins all times, with their states as leaves.
+absl::StatusOr<std::optional<profile::EventId>> ChooseEventOrWallClock(std::string_view name,
+                                                                       profile::Profile& profile);
+
+}  // namespace profiler::analysis

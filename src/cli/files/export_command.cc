@@ -1,0 +1,66 @@
+// profiler export
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/text.h"
+#include "src/cli/command.h"
+#include "src/cli/files/export_formats.h"
+#include "src/cli/terminal/output.h"
+#include "src/cli/views/report_options.h"
+
+namespace profiler::cli {
+namespace {
+
+struct ExportArguments {
+  ViewArguments view;
+  std::string output;
+  std::string format;
+  std::string event;
+};
+
+int RunExport(const ExportArguments& arguments) {
+  const ExportFormat* const format = FindExportFormat(arguments.format, arguments.output);
+  if (format == nullptr) {
+    PrintError(absl::StrCat("-o: what ", arguments.output,
+                            " is to be does not show in its name: give --format, one of ",
+                            ExportFormatList()));
+    return kExitUsage;
+  }
+  return Export({arguments.view, arguments.event, arguments.output}, *format);
+}
+
+}  // namespace
+
+void AddExportCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command =
+      app.AddCommand("export", "Write a recording as a file of another program");
+  auto arguments = std::make_shared<ExportArguments>();
+  ExportArguments& a = *arguments;
+  AddViewOptions(command, a.view);
+  AddFormatOption(command, a.view, "--input-format");
+  AddInlineOption(command, a.view);
+  AddFoldOption(command, a.view);
+  AddNameRules(command, a.view.names);
+  command
+      .AddOption("--event", a.event,
+                 "only this event (default: all); NAME#2 is the second event of that name")
+      .ValueName("NAME");
+  command
+      .AddOption("-o,--output", a.output,
+                 "file to write, whose name says what it is; - for standard output")
+      .ValueName("FILE|-")
+      .Required();
+  std::vector<std::string> names;
+  for (const ExportFormat& format : ExportFormats()) names.emplace_back(format.name);
+  command
+      .AddOption("--format", a.format,
+                 absl::StrCat("what to write, whatever the file is called: ", ExportFormatList()))
+      .ValueName("NAME")
+      .OneOf(names);
+  commands[&command] = [arguments] { return RunExport(*arguments); };
+}
+
+}  // namespace profiler::cli

@@ -1,0 +1,19 @@
+// Loads a profile for exports: threads apart, all events.
+
+#pragma once
+
+#include <variant>
+
+#include "src/cli/files/export_formats.h"
+#include "src/profile/naming/load_profile.h"
+
+namespace profiler::cli {
+
+// Loads the profile. With `times` each sample time has its own row. `on_record`, if given, gets
+// every record. Returns the exit code, after printing the error, if the recording cannot be read,
+// has no such event, or has no samples that pass the filters.
+std::variant<naming::LoadedProfile, int> LoadForExport(
+    const ExportRequest& request, bool times,
+    decltype(naming::LoadOptions::on_record) on_record = nullptr);
+
+}  // namespace profiler::cli

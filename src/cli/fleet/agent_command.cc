@@ -1,0 +1,243 @@
+// profiler agent: records this machine all the time.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "ringbuf/kernel.h"
+#include "src/base/text.h"
+#include "src/cli/command.h"
+#include "src/cli/fleet/server_arguments.h"
+#include "src/cli/option_values.h"
+#include "src/cli/recording/event_arguments.h"
+#include "src/cli/terminal/output.h"
+#include "src/cli/version.h"
+#include "src/cli/views/naming_arguments.h"
+#include "src/fleet/agent/agent.h"
+#include "src/fleet/push/destination.h"
+#include "src/fleet/push/sender_of_destination.h"
+#include "src/fleet/segments/segment_directory.h"
+#include "src/http/http_client.h"
+#include "src/machine/procfs/proc_file.h"
+
+namespace profiler::cli {
+namespace {
+
+constexpr char kUsualEvent[] = "cpu-clock";
+
+struct AgentArguments {
+  std::string spool;
+  std::string spool_size = "1G";
+  EventArguments events;
+  std::string window = "10s";
+  std::string frequency = "19-99";
+  double cpu_budget = 1;  // percent
+  bool off_cpu = false;
+  std::string memory = "128M";
+  std::string host;
+  std::vector<std::string> labels;
+  std::string labels_file;
+  bool inlines = false;
+  bool no_sandbox = false;
+  std::string metrics = "none";
+  std::vector<std::string> destinations;
+  http::Options servers;  // connection options of the destinations
+};
+
+// Returns systemd's directory for a service that asks for one, or else the default.
+std::string UsualSpool() {
+  const char* directory = std::getenv("STATE_DIRECTORY");
+  return directory == nullptr || *directory == '\0' ? fleet::kUsualSpool : directory;
+}
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return {};
+  return name.data();
+}
+
+// Parses "19-99", or a single number, which fixes the rate.
+absl::StatusOr<agent::RateBounds> ReadRates(std::string_view text) {
+  constexpr uint64_t kUsual = 49, kMost = 999;
+  const size_t dash = std::min(text.find('-'), text.size());
+  const auto least = procfs::ParseNumber<uint64_t>(text.substr(0, dash));
+  const auto most =
+      dash == text.size() ? least : procfs::ParseNumber<uint64_t>(text.substr(dash + 1));
+  if (!least || !most || *least == 0 || *most > kMost || *least > *most) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--frequency: '", View(text), "' is no range of samples a second, as 19-99; 1 to ", kMost,
+        " may be asked for"));
+  }
+  return agent::RateBounds{
+      .least = *least, .most = *most, .first = std::clamp(kUsual, *least, *most)};
+}
+
+template <class Value>
+absl::Status Read(const char* option, absl::StatusOr<Value> read, Value& value) {
+  if (!read.ok()) return Prefixed(absl::StrCat(option, ": "), read.status());
+  value = *std::move(read);
+  return absl::OkStatus();
+}
+
+// Adds a sender for each --to; repeated destinations count once.
+absl::Status AddTargets(const AgentArguments& arguments, std::vector<agent::PushTarget>& targets) {
+  for (const std::string& text : arguments.destinations) {
+    auto destination = fleet::ParseDestination(text);
+    if (!destination.ok()) return Prefixed("--to: ", destination.status());
+    const std::string name = destination->Text();
+    if (std::ranges::find(targets, name, &agent::PushTarget::name) != targets.end()) continue;
+    auto sender = fleet::SenderOfDestination(*destination, arguments.servers);
+    if (!sender.ok()) return Prefixed("--to: ", sender.status());
+    targets.push_back({.name = name, .sender = *std::move(sender)});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<agent::AgentOptions> ReadOptions(const usage::Command& command,
+                                                const AgentArguments& arguments) {
+  agent::AgentOptions options;
+  PROFILER_ASSIGN_OR_RETURN(options.recording.events,
+                            FindEventArguments(command, arguments.events, {kUsualEvent}));
+  PROFILER_RETURN_IF_ERROR(Read("--window", ParseDuration(arguments.window), options.window));
+  constexpr auto kLeast = std::chrono::seconds(1), kMost = std::chrono::seconds(600);
+  if (options.window < kLeast || options.window > kMost) {
+    return absl::InvalidArgumentError("--window: give 1s to 10m");
+  }
+  PROFILER_ASSIGN_OR_RETURN(options.rates, ReadRates(arguments.frequency));
+  options.budget = arguments.cpu_budget / 100;
+  options.recording.off_cpu = arguments.off_cpu;
+  PROFILER_RETURN_IF_ERROR(Read("--memory", ParseSize(arguments.memory), options.memory_limit));
+  constexpr uint64_t kLeastMemory = uint64_t{32} << 20;
+  if (options.memory_limit < kLeastMemory) {
+    return absl::InvalidArgumentError("--memory: give 32M or more");
+  }
+  PROFILER_RETURN_IF_ERROR(
+      Read("--spool-size", ParseSize(arguments.spool_size), options.spool_bytes));
+  options.spool = arguments.spool.empty() ? UsualSpool() : arguments.spool;
+  options.host = arguments.host.empty() ? HostName() : arguments.host;
+  if (options.host.empty()) {
+    return absl::InvalidArgumentError("this machine has no name; give one with --host");
+  }
+  options.labels = arguments.labels;
+  options.labels_file = arguments.labels_file;
+  options.version = kVersion;
+  options.naming.lines = options.naming.inlines = arguments.inlines;
+  options.naming.places.no_sandbox = arguments.no_sandbox;
+  options.naming.places.no_cache = true;
+  options.naming.fetch.off = true;
+  if (arguments.metrics != "none") {
+    agent::ListenAddress address;
+    PROFILER_RETURN_IF_ERROR(
+        Read("--metrics", agent::ParseListenAddress(arguments.metrics), address));
+    options.metrics = address;
+  }
+  PROFILER_RETURN_IF_ERROR(AddTargets(arguments, options.push));
+  options.say = [](std::string_view line) { PrintWarning(line); };
+  return options;
+}
+
+int RunWith(agent::AgentOptions options) {
+  if (options.metrics && agent::IsForOthers(*options.metrics)) {
+    PrintWarning(
+        absl::StrCat("--metrics: whoever reaches ", options.metrics->host, " can read them"));
+  }
+  const std::string spool = options.spool;
+  const auto say_where = [](uint16_t port) {
+    PrintNote(absl::StrCat("profiler agent: metrics at port ", port, ", /metrics"));
+  };
+  const absl::Status status =
+      agent::RunAgent(ringbuf::LinuxKernel(), std::move(options), say_where);
+  if (status.ok()) return kExitOk;
+  PrintError(status);
+  return kExitFailure;
+}
+
+void AddPushOptions(usage::Command& command, AgentArguments& a) {
+  command
+      .AddOption("--to", a.destinations,
+                 "send each segment to this server, too; repeatable: clickhouse+http://HOST:8123, "
+                 "otlp+https://HOST:4318, pyroscope+http://HOST:4040")
+      .ValueName("URL")
+      .OneValueEach();
+  AddServerOptions(command, a.servers);
+}
+
+void AddAgentOptions(usage::Command& command, AgentArguments& a) {
+  command.AddOption("SPOOL", a.spool,
+                    "directory for segments; $STATE_DIRECTORY, or /var/lib/profiler, where none is "
+                    "given");
+  command
+      .AddOption("--spool-size", a.spool_size,
+                 "segments together have so many bytes at most: the oldest ones go")
+      .ValueName("SIZE")
+      .ShowDefault();
+  AddEventOptions(command, "what to sample by; cpu-clock, which every machine has, if not given",
+                  &a.events);
+  command.AddOption("--window", a.window, "how long a segment is, 1s to 10m")
+      .ValueName("TIME")
+      .ShowDefault();
+  command
+      .AddOption("-F,--frequency", a.frequency,
+                 "samples of each CPU in a second: as many as --cpu-budget permits")
+      .ValueName("LEAST-MOST")
+      .ShowDefault();
+  command.AddOption("--cpu-budget", a.cpu_budget, "percent of all CPUs together that this may take")
+      .ValueName("PERCENT")
+      .InRange(0.01, 100.0)
+      .ShowDefault();
+  command.AddFlag("--off-cpu", a.off_cpu,
+                  "how long threads are off the CPU and where they wait, too, as with record; "
+                  "where --cpu-budget does not permit it, it goes");
+  command.AddOption("--memory", a.memory, "what this may have resident, from 32M")
+      .ValueName("SIZE")
+      .ShowDefault();
+  command.AddOption("--host", a.host, "what this machine is called; its host name, if not given")
+      .ValueName("NAME");
+  command
+      .AddOption("--label", a.labels,
+                 "what to tell this machine's samples from others by; repeatable")
+      .ValueName("KEY=VALUE")
+      .OneValueEach();
+  command
+      .AddOption("--labels-file", a.labels_file,
+                 "file with a label a line, which SIGHUP reads again; --label goes before it")
+      .ValueName("FILE");
+  command.AddFlag("--inlines", a.inlines, "inlined calls too, which costs much more CPU");
+  AddSandboxOption(command, a.no_sandbox);
+  command
+      .AddOption("--metrics", a.metrics,
+                 "answer http://ADDRESS/metrics for Prometheus, as with 127.0.0.1:9099")
+      .ValueName("ADDRESS:PORT|none")
+      .ShowDefault();
+}
+
+}  // namespace
+
+void AddAgentCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command =
+      app.AddCommand("agent", "Record this machine all the time, into small files by name");
+  command.SetFooter(
+      "SIGTERM writes the window at hand and ends it. docs/fleet.md says how to run it as a "
+      "service.");
+  auto arguments = std::make_shared<AgentArguments>();
+  AddAgentOptions(command, *arguments);
+  AddPushOptions(command, *arguments);
+  commands[&command] = [arguments, &command] {
+    auto options = ReadOptions(command, *arguments);
+    if (!options.ok()) {
+      PrintError(options.status());
+      return kExitUsage;
+    }
+    return RunWith(*std::move(options));
+  };
+}
+
+}  // namespace profiler::cli

@@ -1,0 +1,79 @@
+#include "src/cli/recording/closing_summary.h"
+
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "src/cli/recording/recording_summary.h"
+#include "src/cli/terminal/output.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/profile/naming/load_profile.h"
+
+namespace profiler::cli {
+namespace {
+
+// Reading more samples would delay the prompt too long.
+constexpr uint64_t kMostSamples = 500'000;
+
+// True if standard error is a terminal and the user has not asked for less. Requires that the
+// recording contains names, because --embed none is meant to avoid looking them up.
+bool IsExpected(const RecordArguments& arguments, const Recorded& recorded) {
+  return !arguments.no_summary && !arguments.quiet && ErrorsAreShownLive() &&
+         recorded.has_all_names;
+}
+
+void PrintSummaryOf(const std::string& path, const RecordArguments& arguments) {
+  naming::LoadOptions load;
+  AskForSummary(load);
+  load.naming.places.no_cache = arguments.no_cache;
+  load.naming.places.no_sandbox = arguments.no_sandbox;
+  load.naming.warn = PrintWarning;
+  load.naming.fetch.off = true;
+  auto loaded = naming::LoadProfile(path, load);
+  if (!loaded.ok()) {
+    PrintWarning(absl::StrCat("no summary: ", loaded.status().message()));
+    return;
+  }
+  const auto text = SummaryText(path, "", *loaded);
+  if (!text.ok()) {
+    PrintWarning(absl::StrCat("no summary: ", text.status().message()));
+    return;
+  }
+  PrintFittedLines("\n" + *text);
+}
+
+}  // namespace
+
+absl::Status CheckSummary(const RecordArguments& arguments, const record::RecordOptions& options) {
+  if (!arguments.summary) return absl::OkStatus();
+  const auto refused = [](std::string_view with) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--summary: does not go with ", std::string(with)));
+  };
+  if (options.output == "-") return refused("-o -, a stream cannot be read again");
+  if (options.switch_output) return refused("--switch-output");
+  if (arguments.repeat) return refused("--repeat, which ends with a table of all runs");
+  return absl::OkStatus();
+}
+
+void PrintMissingNames(const RecordArguments& arguments, const Recorded& recorded) {
+  if (!arguments.quiet && !recorded.missing_names.empty()) PrintNote(recorded.missing_names);
+}
+
+void PrintClosingSummary(const RecordArguments& arguments, const Recorded& recorded) {
+  const std::string& path = recorded.summary.last_file;
+  const bool is_one_file = path != "-" && arguments.switch_output.empty();
+  const bool is_wanted = arguments.summary || IsExpected(arguments, recorded);
+  if (!is_wanted || !recorded.status.ok() || !is_one_file || !perf_data::CanBeReadAgain(path)) {
+    PrintMissingNames(arguments, recorded);
+    return;
+  }
+  if (recorded.summary.last_file_samples > kMostSamples && !arguments.summary) {
+    PrintMissingNames(arguments, recorded);
+    PrintNote(absl::StrCat("profiler summary -i ", path, " shows where the time went"));
+    return;
+  }
+  PrintSummaryOf(path, arguments);
+}
+
+}  // namespace profiler::cli

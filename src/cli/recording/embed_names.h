@@ -1,0 +1,31 @@
+// Adds names to recordings that this process has written.
+
+#pragma once
+
+#include <string>
+
+#include "src/base/status.h"
+#include "src/format/perf_data/write/writer.h"
+#include "src/profile/naming/collect_names.h"
+
+namespace profiler::cli {
+
+// Lines for the user about the names.
+struct Embedded {
+  std::string found;
+  std::string missing;  // names that the program would have to provide, and how; may be empty
+};
+
+// Reads the finished file again, looks its addresses up and appends their names. Uses the file that
+// was written, even if `path` now names another one; `path` is only for messages. After an error
+// the recorded data is unchanged. kFailedPrecondition if the file cannot be read
+// (Writer::readable_file).
+absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file, const std::string& path,
+                                    naming::Embedding embedding,
+                                    const naming::NamingOptions& options,
+                                    const naming::NamingProgress& progress);
+// Appends names that are already collected.
+absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file,
+                                    const naming::CollectedNames& collected);
+
+}  // namespace profiler::cli

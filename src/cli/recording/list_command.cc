@@ -1,0 +1,100 @@
+// profiler list
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "ringbuf/kernel.h"
+#include "src/cli/command.h"
+#include "src/cli/terminal/output.h"
+#include "src/format/perf_event/attr_codec.h"
+#include "src/machine/events/find_events.h"
+#include "src/machine/events/list_events.h"
+
+namespace profiler::cli {
+namespace {
+
+struct ListArguments {
+  std::vector<std::string> patterns;
+  bool json = false;
+};
+
+// True if this user can count the event here and now: opens it once. Listed tracepoints always
+// exist, and opening thousands would take seconds.
+bool Works(const events::ListedEvent& event) {
+  if (event.kind == "tracepoint") return true;
+  const auto found = events::FindEvents({}, event.name);
+  if (!found.ok()) return false;
+  perf_event::Attr attr = found->front().attr;
+  attr.flags |= perf_event::kAttrDisabled;
+  for (const uint64_t excluded :
+       {uint64_t{0}, perf_event::kAttrExcludeKernel | uint64_t{perf_event::kAttrExcludeHv}}) {
+    attr.flags |= excluded;
+    const perf_event_attr kernel_attr = perf_event::ToKernelAttr(attr);
+    // PMUs that serve several CPUs count per CPU, not per thread.
+    if (ringbuf::LinuxKernel().OpenEvent(kernel_attr, 0, -1, -1).ok()) return true;
+    const int cpu = found->front().cpus.empty() ? 0 : found->front().cpus.front();
+    if (ringbuf::LinuxKernel().OpenEvent(kernel_attr, -1, cpu, -1).ok()) return true;
+  }
+  return false;
+}
+
+std::string TextOf(const events::ListedEvent& event, bool works) {
+  const std::string what =
+      event.description.empty() ? event.kind : absl::StrCat(event.kind, ": ", event.description);
+  return absl::StrFormat("  %-44s [%s]%s\n", event.name, what, works ? "" : " (not here)");
+}
+
+std::string JsonOf(const events::ListedEvent& event, bool works) {
+  const nlohmann::ordered_json object = {{"EventName", event.name},
+                                         {"EventType", event.kind},
+                                         {"BriefDescription", event.description},
+                                         {"Works", works}};
+  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+int List(ListArguments arguments) {
+  if (arguments.patterns.empty()) arguments.patterns.emplace_back();
+  Output output("-");
+  size_t listed = 0;
+  std::string note;
+  if (arguments.json) output.Write("[\n");
+  for (const std::string& pattern : arguments.patterns) {
+    for (const events::ListedEvent& event : events::ListEvents({}, pattern, &note)) {
+      const bool works = Works(event);
+      if (arguments.json) {
+        output.Write(absl::StrCat(listed == 0 ? "" : ",\n", JsonOf(event, works)));
+      } else {
+        output.Write(TextOf(event, works));
+      }
+      ++listed;
+    }
+  }
+  if (arguments.json) output.Write("\n]\n");
+  const absl::Status written = output.Close();
+  if (!written.ok()) PrintError(written);
+  if (!note.empty()) PrintWarning(note);
+  if (listed == 0) PrintError("list: no event fits");
+  return written.ok() && listed > 0 ? kExitOk : kExitFailure;
+}
+
+}  // namespace
+
+void AddListCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command =
+      app.AddCommand("list", "List the events that can be counted and sampled");
+  command.SetFooter(
+      "Beside these: rNNN, PMU/term=…/, mem:ADDRESS, PATH:SYMBOL[+OFFSET][%return] of any "
+      "program.\n"
+      "\"(not here)\": this machine, or this user, cannot count it.");
+  auto arguments = std::make_shared<ListArguments>();
+  command.AddOption("PATTERN", arguments->patterns,
+                    "names with *, ? and […], or hw, sw, cache, pmu, tracepoint");
+  command.AddFlag("-j,--json", arguments->json, "JSON");
+  commands[&command] = [arguments] { return List(*arguments); };
+}
+
+}  // namespace profiler::cli

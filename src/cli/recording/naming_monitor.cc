@@ -1,0 +1,94 @@
+#include "src/cli/recording/naming_monitor.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/text.h"
+
+namespace profiler::cli {
+namespace {
+
+using symbolize::FetchProgress;
+
+constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::array kInterrupt = {SIGINT};
+constexpr double kMegabyte = 1 << 20;
+
+// Returns the progress line; empty while there is nothing worth showing.
+std::string LineOf(const FetchProgress& progress) {
+  constexpr std::chrono::milliseconds kWorthShowing{300};
+  if (progress.elapsed < kWorthShowing) return "";
+  std::string line =
+      absl::StrFormat("debuginfod: %d of %d images, %.1f MB", progress.done, progress.images,
+                      static_cast<double>(progress.received) / kMegabyte);
+  if (progress.path.empty()) return line;
+  absl::StrAppendFormat(&line, "; %.24s", BaseName(progress.path));
+  if (progress.its_size != 0) {
+    absl::StrAppendFormat(&line, " %.1f of %.1f MB",
+                          static_cast<double>(progress.its_received) / kMegabyte,
+                          static_cast<double>(progress.its_size) / kMegabyte);
+  }
+  return line + " (Ctrl-C skips it)";
+}
+
+class ShownFetching {
+ public:
+  bool Show(const FetchProgress& progress) {
+    const std::string line = LineOf(progress);
+    if (!line.empty()) line_.Show(line);
+    if (signals_.count() == taken_) return false;
+    ++taken_;
+    return true;
+  }
+
+ private:
+  const SignalCounter signals_{kInterrupt, /*once=*/true};
+  int taken_ = 0;
+  LiveLine line_;
+};
+
+}  // namespace
+
+NamingMonitor::NamingMonitor(bool show)
+    : signals_(kEnding, /*once=*/true, SignalCounter::Within::kObeyed), show_(show) {}
+
+naming::NamingProgress NamingMonitor::callback() {
+  using std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kInterval{200};
+  return [this, next = steady_clock::now() + kInterval](std::string_view what, size_t looked_up,
+                                                        size_t all) mutable {
+    if (show_ && steady_clock::now() >= next) {
+      next = steady_clock::now() + kInterval;
+      line_.Show(absl::StrFormat("[ naming: %d of %d %s; Ctrl-C ends it here ]", looked_up,
+                                 std::max(looked_up, all), View(what)));
+    }
+    if (signals_.count() == 0) return true;
+    signals_.Obeyed();
+    return false;
+  };
+}
+
+symbolize::FetchMonitor WatchFetching() {
+  return [shown = std::make_shared<ShownFetching>()](const FetchProgress& progress) {
+    return shown->Show(progress);
+  };
+}
+
+void LowerPriority() {
+  // nice 5 leaves a third of a normal CPU share. The lowest priority, 19, leaves one seventieth.
+  // With that, on a busy machine, processes end before their names are read, for example in
+  // containers.
+  constexpr int kLower = 5;
+  // If this fails, naming works all the same.
+  setpriority(PRIO_PROCESS, 0, kLower);
+}
+
+}  // namespace profiler::cli

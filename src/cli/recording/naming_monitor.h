@@ -1,0 +1,35 @@
+// The progress of naming on a terminal, and its interruption.
+
+#pragma once
+
+#include "src/cli/recording/signal_counter.h"
+#include "src/cli/terminal/output.h"
+#include "src/profile/naming/collect_names.h"
+#include "src/profile/naming/naming.h"
+
+namespace profiler::cli {
+
+// Shows naming's progress on a terminal. Stops naming at Ctrl-C, SIGTERM or SIGHUP; a second signal
+// ends the process.
+class NamingMonitor {
+ public:
+  // `show`: True if standard error is a terminal and progress is wanted.
+  explicit NamingMonitor(bool show);
+  naming::NamingProgress callback();
+  // True if one of these signals came.
+  bool was_ended() const { return signals_.count() != 0; }
+
+ private:
+  const SignalCounter signals_;
+  const bool show_;
+  LiveLine line_;
+};
+
+// Shows the progress of debuginfod downloads until the result is destroyed. Ctrl-C skips the image
+// that is shown.
+symbolize::FetchMonitor WatchFetching();
+
+// Lowers the priority of this process for the rest of its life.
+void LowerPriority();
+
+}  // namespace profiler::cli

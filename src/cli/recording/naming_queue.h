@@ -1,0 +1,61 @@
+// Names the complete files of a recording while it goes on in the next file.
+
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "src/profile/naming/collect_names.h"
+#include "src/record/options.h"
+
+namespace profiler::cli {
+
+// A queue with its own thread, which yields to others and blocks all signals. All calls must come
+// from one other thread.
+class NamingQueue {
+ public:
+  NamingQueue(naming::Embedding embedding, naming::NamingOptions options)
+      : embedding_(embedding), options_(std::move(options)) {}
+  NamingQueue(const NamingQueue&) = delete;
+  NamingQueue& operator=(const NamingQueue&) = delete;
+  // Leaves the waiting files without names.
+  ~NamingQueue();
+
+  // Adds a file, whose descriptor stays open until it is named. If too many files wait, leaves this
+  // one without names. Returns at once.
+  void Add(record::CompleteFile file);
+
+  // Waits until all files are named. If `progress` returns false, leaves waiting files without
+  // names; the current file keeps the names found so far. Call it once, last.
+  void Finish(const naming::NamingProgress& progress);
+
+  // Returns lines for the user about files without names. Call it after Finish.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  void Start();
+  void Run();
+  void Name(const record::CompleteFile& file);
+
+  const naming::Embedding embedding_;
+  const naming::NamingOptions options_;
+  std::thread thread_;
+  std::atomic<bool> cut_short_ = false;
+  size_t added_ = 0;    // used only by Add's thread
+  size_t refused_ = 0;  // used only by Add's thread
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // All below: under mutex_.
+  std::deque<record::CompleteFile> waiting_;
+  bool is_closed_ = false;  // True if no more files will come.
+  size_t done_ = 0;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace profiler::cli

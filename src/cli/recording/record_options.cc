@@ -1,0 +1,434 @@
+#include "src/cli/recording/record_options.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "src/base/off_cpu_events.h"
+#include "src/base/text.h"
+#include "src/cli/option_values.h"
+#include "src/cli/terminal/output.h"
+#include "src/cli/version.h"
+#include "src/cli/views/naming_arguments.h"
+#include "src/format/perf_event/branch_filter.h"
+#include "src/format/perf_event/registers.h"
+#include "src/machine/events/find_events.h"
+
+namespace profiler::cli {
+namespace {
+
+constexpr char kDefaultEvent[] = "cycles";  // replaced by cpu-clock without hardware counters
+
+struct Clock {
+  clockid_t id;
+  std::string_view names[3];
+};
+constexpr Clock kClocks[] = {
+    {CLOCK_MONOTONIC, {"CLOCK_MONOTONIC", "monotonic", "mono"}},
+    {CLOCK_MONOTONIC_RAW, {"CLOCK_MONOTONIC_RAW", "monotonic_raw", "raw"}},
+    {CLOCK_REALTIME, {"CLOCK_REALTIME", "realtime", "real"}},
+    {CLOCK_BOOTTIME, {"CLOCK_BOOTTIME", "boottime", "boot"}},
+    {CLOCK_TAI, {"CLOCK_TAI", "tai", "tai"}},
+};
+
+absl::StatusOr<clockid_t> ReadClock(const std::string& text) {
+  for (const Clock& clock : kClocks) {
+    for (const std::string_view name : clock.names) {
+      if (absl::EqualsIgnoreCase(View(name), text)) return clock.id;
+    }
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("-k: '", text,
+                   "' is no clock of perf events: give monotonic, monotonic_raw, realtime, "
+                   "boottime or tai"));
+}
+
+absl::Status ReadFrequency(const std::string& text, uint64_t* frequency) {
+  if (text == "max") {
+    *frequency = record::RecordOptions::kMaxFrequency;
+    return absl::OkStatus();
+  }
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long value = std::strtoull(text.c_str(), &end, 10);
+  if (text.empty() || *end != 0 || text[0] == '-' || errno != 0 || value == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("-F: '", text, "' is no frequency: give samples a second, or max"));
+  }
+  *frequency = value;
+  return absl::OkStatus();
+}
+
+// Parses fp, dwarf, dwarf,BYTES, auto or none; -g without --call-graph means auto.
+absl::Status ReadCallGraph(const RecordArguments& arguments, record::RecordOptions* options) {
+  using record::CallGraph;
+  const std::string& text = arguments.call_graph;
+  const size_t comma = std::min(text.find(','), text.size());
+  const std::string how = text.substr(0, comma);
+  if (how == "fp") {
+    options->call_graph = CallGraph::kFramePointers;
+  } else if (how == "dwarf") {
+    options->call_graph = CallGraph::kDwarf;
+  } else if (how == "auto" || (how.empty() && arguments.call_chains)) {
+    options->call_graph = CallGraph::kAuto;
+  } else if (!how.empty() && how != "none") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--call-graph: '", text, "' is not known: give fp, dwarf[,BYTES], auto or none"));
+  }
+  if (comma < text.size()) {
+    uint32_t bytes = 0;
+    if (how != "dwarf" || !absl::SimpleAtoi(text.substr(comma + 1), &bytes) || bytes == 0 ||
+        bytes > record::kMostStackBytes) {
+      return absl::InvalidArgumentError(absl::StrCat("--call-graph: '", text,
+                                                     "': give dwarf,BYTES with at most ",
+                                                     record::kMostStackBytes, " bytes of stack"));
+    }
+    options->stack_bytes = (bytes + 7) / 8 * 8;
+  }
+  options->post_unwind = arguments.post_unwind;
+  if (!options->post_unwind || options->call_graph == CallGraph::kDwarf) return absl::OkStatus();
+  return absl::InvalidArgumentError("--post-unwind: goes with --call-graph dwarf");
+}
+
+std::string RegisterNames(perf_event::Architecture architecture) {
+  std::vector<std::string> names;
+  for (int bit = 0; bit < 64; ++bit) {
+    const std::string_view name = perf_event::RegisterName(architecture, bit);
+    if (name != "unknown") names.emplace_back(name);
+  }
+  return absl::StrJoin(names, " ");
+}
+
+// Converts "ax,ip" to a register mask.
+absl::StatusOr<uint64_t> ParseRegisters(const char* option, const std::string& text) {
+  const auto architecture = perf_event::NativeArchitecture();
+  uint64_t mask = 0;
+  for (const std::string& name : SplitList(text)) {
+    int bit = 0;
+    while (bit < 64 &&
+           !absl::EqualsIgnoreCase(View(perf_event::RegisterName(architecture, bit)), name)) {
+      ++bit;
+    }
+    if (bit == 64) {
+      return absl::InvalidArgumentError(absl::StrCat(option, ": no register '", name,
+                                                     "'; there are ", RegisterNames(architecture)));
+    }
+    mask |= uint64_t{1} << bit;
+  }
+  return mask;
+}
+
+// Parses "signal", a size or a time, as in perf.
+absl::StatusOr<record::SwitchOutput> ParseSwitchOutput(const std::string& text) {
+  record::SwitchOutput output;
+  if (text == "signal") {
+    output.at_signal = true;
+    return output;
+  }
+  if (const auto time = ParseDuration(text); time.ok()) {
+    output.time = *time;
+    return output;
+  }
+  if (const auto bytes = ParseSize(text); bytes.ok() && text.find_last_of("BKMG") != text.npos) {
+    output.bytes = *bytes;
+    return output;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--switch-output: '", text,
+      "' is not known: give signal, a size (512K, 100M, 1G) or a time (500ms, 10s, 5m, 1h, 1d)"));
+}
+
+absl::Status ReadSwitchOutput(const usage::Command& subcommand, const RecordArguments& arguments,
+                              record::RecordOptions* options) {
+  options->timestamp_filename = arguments.timestamp_filename;
+  if (arguments.switch_output.empty()) {
+    if (arguments.most_files == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError("--switch-max-files: goes with --switch-output");
+  }
+  PROFILER_ASSIGN_OR_RETURN(options->switch_output, ParseSwitchOutput(arguments.switch_output));
+  options->switch_output->most_files = arguments.most_files;
+  // Views look for the last file under the default name.
+  options->switch_output->last_keeps_name = subcommand.Count("--output") == 0;
+  return absl::OkStatus();
+}
+
+// Adds options for cutting a recording into files, and for its maximum size.
+void AddFileOptions(usage::Command& command, RecordArguments& a) {
+  command
+      .AddOption("--switch-output", a.switch_output,
+                 "go on in the next file at each SIGUSR2 (signal; also without a value), or when "
+                 "this one is so large (100M), or after so long (10s, 5m), with the names of "
+                 "--timestamp-filename")
+      .ValueName("signal|SIZE|TIME");
+  command
+      .AddOption("--switch-max-files", a.most_files,
+                 "with it: keep the latest N complete files and remove those before")
+      .ValueName("N")
+      .InRange(size_t{1}, size_t{1'000'000}, usage::InHelp::kNo);
+  command.AddFlag("--timestamp-filename", a.timestamp_filename,
+                  "call the file FILE.YYYYMMDDhhmmssNN when it is complete");
+  command.AddOption("--max-size", a.max_size, "stop when the file is so large").ValueName("SIZE");
+}
+
+// Inserts the event of --wall-clock: samples of the time that threads run, with periods in
+// nanoseconds.
+absl::Status PutRunningTimeFirst(std::vector<events::FoundEvent>* events) {
+  PROFILER_ASSIGN_OR_RETURN(const std::vector<events::FoundEvent> running,
+                            events::FindEvents({}, "cpu-clock"));
+  for (events::FoundEvent& event : *events) event.leader += running.size();
+  events->insert(events->begin(), running.begin(), running.end());
+  events->front().name = kRunningEvent;
+  return absl::OkStatus();
+}
+
+// Returns the branch filter; 0: no branches.
+absl::StatusOr<uint64_t> ReadBranches(const RecordArguments& arguments) {
+  if (!arguments.branch_filter) return arguments.branch_any ? perf_event::kBranchAny : 0;
+  if (arguments.branch_any) {
+    return absl::InvalidArgumentError("-b: is -j any, so it does not go with another -j");
+  }
+  auto filter = perf_event::ParseBranchFilter(*arguments.branch_filter);
+  if (filter.ok()) return filter;
+  return absl::InvalidArgumentError(absl::StrCat("-j: ", filter.status().message()));
+}
+
+// Adds options for the summaries that follow a recording.
+void AddEndingOptions(usage::Command& command, RecordArguments& a) {
+  command
+      .AddOption("--repeat", a.repeat,
+                 "run the command so often, each run a recording of its own, FILE.1, FILE.2 …, "
+                 "and show the mean share of each function and how sure that is")
+      .ValueName("N")
+      .InRange(1u, 10'000u, usage::InHelp::kNo);
+  const usage::Option summary =
+      command.AddFlag("--summary", a.summary,
+                      "end with what profiler summary says of the recording, as is done where "
+                      "standard error is a terminal");
+  command.AddFlag("--no-summary", a.no_summary, "end without it").Excludes(summary);
+}
+
+// Adds options for the contents of samples, and for additional records.
+void AddContentOptions(usage::Command& command, RecordArguments& a) {
+  command.AddFlag("-d,--data", a.contents.data_address,
+                  "the address of the data and where it came from, as far as they are known");
+  command.AddFlag("--phys-data", a.contents.physical_address, "the data's physical address");
+  command.AddFlag("-W,--weight", a.contents.weight, "the sample's weight, as its latency");
+  command.AddFlag("-R,--raw-samples", a.contents.raw,
+                  "raw data of all events, not of tracepoints alone");
+  command.AddFlag("-b,--branch-any", a.branch_any, "the branches before each sample: -j any");
+  command
+      .AddOption("-j,--branch-filter", a.branch_filter,
+                 "the branches before each sample, of these kinds and levels: " +
+                     perf_event::BranchFilterNames())
+      .ValueName("KIND,…");
+  command.AddFlag("-s,--stat", a.contents.thread_counts, "counts of each thread at its end");
+  command.AddOption("--user-regs", a.user_registers, "registers of user space; ? lists them")
+      .ValueName("REG,…");
+  command
+      .AddOption("--intr-regs", a.interrupt_registers,
+                 "registers where the sample was taken; ? lists them")
+      .ValueName("REG,…");
+  command.AddFlag("--all-user", a.all_user, "user space alone, of events that do not say");
+  command.AddFlag("--all-kernel", a.all_kernel, "the kernel alone, of events that do not say");
+  command.AddFlag("--off-cpu", a.off_cpu,
+                  "how long threads are off the CPU and where they wait, as samples of the events "
+                  "offcpu-time and preempted-time, whose periods are nanoseconds; implies -g");
+  command
+      .AddOption("--off-cpu-thresh", a.off_cpu_threshold_ms,
+                 "with --off-cpu: times under so many milliseconds are summed up by thread and "
+                 "call chain, and make one sample")
+      .ValueName("MS");
+  command.AddFlag("--wall-clock", a.wall_clock,
+                  "--off-cpu, and how long threads run, as samples of oncpu-time: report and "
+                  "flamegraph show all as one event, wall-clock");
+  command.AddFlag("--latency", a.latency, "record what report --latency needs: --switch-events");
+  command.AddFlag("--switch-events", a.switch_events, "record context switches");
+  command.AddFlag("--no-bpf-event", a.no_bpf_events, "do not record that BPF programs come and go");
+  command
+      .AddOption(
+          "-k,--clockid", a.clock,
+          "times are those of this clock: monotonic, monotonic_raw, realtime, boottime, tai; "
+          "chains are unwound while recording with the first alone")
+      .ValueName("CLOCK");
+}
+
+// Adds options that users of perf are used to and that have no effect here.
+void AddNeedlessOptions(usage::Command& command, RecordArguments& a) {
+  const auto add = [&](const char* names, const char* type, const char* why) {
+    const std::string description = absl::StrCat("accepted for perf's sake: ", why);
+    const usage::Option option = type == nullptr
+                                     ? command.AddFlag(names, description)
+                                     : command.AddOption(names, description).ValueName(type);
+    a.needless.push_back({option, why});
+  };
+  add("-T,--timestamp,--sample-cpu", nullptr, "samples always have time and CPU");
+  add("-N,--no-buildid-cache,-B,--no-buildid", nullptr, "no whole files are kept");
+  add("--threads", nullptr, "one thread is enough for all rings");
+  add("--kcore", nullptr, "--embed code keeps the kernel's code that was sampled");
+  add("--proc-map-timeout", "MS", "mappings are read from /proc without a limit of time");
+  add("--synth", "WHAT", "what already runs is always in front of the samples");
+  add("--tail-synthesize", nullptr, "what already runs is in front of the samples");
+  add("--overwrite", nullptr,
+      "rings are emptied in time, so all of the recording is kept, not its end alone");
+}
+
+}  // namespace
+
+void AddRecordOptions(usage::Command& command, RecordArguments& a) {
+  command.AddOption("-F,--freq", a.frequency, "samples a second and thread, or max")
+      .ValueName("N|max")
+      .ShowDefault("999");
+  command.AddOption("-c,--count", a.period, "a sample every so many events, instead of -F")
+      .ValueName("PERIOD")
+      .Positive();
+  AddEventOptions(
+      command,
+      "cpu-clock, page-faults, sched:sched_switch, /bin/ls:main, {a,b}, …: profiler list "
+      "shows what there is; :u or :k behind one keeps to user or kernel code (default: "
+      "cycles, cpu-clock where there are none)",
+      &a.events);
+  AddTargetOptions(command, "record", &a.targets);
+  command
+      .AddOption("-o,--output", a.output,
+                 "file to write; an older one is kept as FILE.old; - for standard output, as a "
+                 "stream that report -i - and perf report -i - read")
+      .ValueName("FILE|-")
+      .ShowDefault();
+  command
+      .AddOption(
+          "--embed", a.embed,
+          "put into the file, once recording has ended, the names of all addresses (names), "
+          "inlined calls and source lines as well (lines), and the code of the functions that were "
+          "interrupted, for annotate (code); and of many samples the sums that reports are made "
+          "of; or none of that; a stream (-o -) has all but the sums")
+      .ValueName("code|lines|names|none")
+      .OneOf({"code", "lines", "names", "none"})
+      .ShowDefault();
+  AddCacheOption(command, a.no_cache);
+  AddSandboxOption(command, a.no_sandbox);
+  a.compression.AddTo(command, "compress what is recorded (zstd; level 1 to 22, 1 without one)");
+  command.AddFlag("-g", a.call_chains, "record call chains: --call-graph auto");
+  command
+      .AddOption("--call-graph", a.call_graph,
+                 "fp: the kernel follows frame pointers; dwarf: unwound while recording, of so "
+                 "many bytes of stack (65528, or 32768 where memory is dear), without frame "
+                 "pointers; auto: dwarf where the "
+                 "targets have none; none")
+      .ValueName("fp|dwarf[,BYTES]|auto|none");
+  command.AddFlag("--post-unwind", a.post_unwind,
+                  "with dwarf: keep stack bytes in the file, for reports to unwind");
+  command.AddOption("-m,--mmap-pages", a.ring_size, "ring of each CPU, in pages or as a size")
+      .ValueName("PAGES|SIZE");
+  command
+      .AddOption("-r,--realtime", a.realtime,
+                 "run with this priority of SCHED_FIFO, 1 to 99, before all that is not real time")
+      .ValueName("PRIO")
+      .InRange(1, 99, usage::InHelp::kNo);
+  command
+      .AddOption("-D,--delay", a.delay_ms,
+                 "begin to sample so much later; -1: when --control says enable")
+      .ValueName("MS");
+  command
+      .AddOption("--control", a.control,
+                 "obey the lines enable, disable, stop and ping that are written there, and answer "
+                 "ack")
+      .ValueName("fd:N[,N]|fifo:PATH[,PATH]");
+  command.AddOption("--duration", a.duration, "stop after so many seconds").ValueName("S");
+  command.AddFlag("-i,--no-inherit,--per-thread", a.no_inherit,
+                  "do not follow new threads and children");
+  AddFileOptions(command, a);
+  AddEndingOptions(command, a);
+  AddContentOptions(command, a);
+  AddNeedlessOptions(command, a);
+  command.AddFlag("-q,--quiet", a.quiet, "print errors only");
+  command.AddFlag("-v,--verbose", a.verbosity,
+                  "print more about the recording itself; -vv: and each event that is opened");
+}
+
+std::optional<std::string> ListOfRegisters(const RecordArguments& arguments) {
+  if (arguments.user_registers != "?" && arguments.interrupt_registers != "?") return std::nullopt;
+  return RegisterNames(perf_event::NativeArchitecture());
+}
+
+absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& subcommand,
+                                                        const RecordArguments& arguments,
+                                                        const Invocation& invocation) {
+  record::RecordOptions options;
+  PROFILER_ASSIGN_OR_RETURN(std::vector<std::string> command, CommandOf(subcommand, invocation));
+  PROFILER_ASSIGN_OR_RETURN(options.compression_level, arguments.compression.Level(command));
+  PROFILER_ASSIGN_OR_RETURN(options.targets,
+                            ReadTargets(arguments.targets, "record", std::move(command)));
+  if (!arguments.frequency.empty()) {
+    PROFILER_RETURN_IF_ERROR(ReadFrequency(arguments.frequency, &options.frequency));
+  }
+  options.period = arguments.period;
+  options.rate_is_asked_for = options.period != 0 || !arguments.frequency.empty();
+  options.events_are_default = arguments.events.events.empty() && arguments.verbosity == 0;
+  std::vector<std::string> usual_events;
+  if (!arguments.wall_clock) usual_events.push_back(kDefaultEvent);
+  PROFILER_ASSIGN_OR_RETURN(options.events,
+                            FindEventArguments(subcommand, arguments.events, usual_events));
+  if (arguments.wall_clock) PROFILER_RETURN_IF_ERROR(PutRunningTimeFirst(&options.events));
+  PROFILER_RETURN_IF_ERROR(ReadCallGraph(arguments, &options));
+  options.inherit = !arguments.no_inherit;
+  options.contents = arguments.contents;
+  PROFILER_ASSIGN_OR_RETURN(options.contents.user_registers,
+                            ParseRegisters("--user-regs", arguments.user_registers));
+  PROFILER_ASSIGN_OR_RETURN(options.contents.branches, ReadBranches(arguments));
+  PROFILER_ASSIGN_OR_RETURN(options.contents.interrupt_registers,
+                            ParseRegisters("--intr-regs", arguments.interrupt_registers));
+  PROFILER_ASSIGN_OR_RETURN(options.clock, ReadClock(arguments.clock));
+  if (!arguments.max_size.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options.max_bytes, ParseSize(arguments.max_size));
+  }
+  PROFILER_RETURN_IF_ERROR(ReadSwitchOutput(subcommand, arguments, &options));
+  options.realtime = arguments.realtime;
+  options.all_user = arguments.all_user;
+  options.all_kernel = arguments.all_kernel;
+  options.switch_events = arguments.switch_events || arguments.latency;
+  options.off_cpu = arguments.off_cpu || arguments.wall_clock;
+  if (!(arguments.off_cpu_threshold_ms >= 0)) {
+    return absl::InvalidArgumentError("--off-cpu-thresh: cannot be negative");
+  }
+  options.off_cpu_threshold = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double, std::milli>(arguments.off_cpu_threshold_ms));
+  // Off-CPU times are useful only with the stacks where threads wait.
+  if (options.off_cpu && arguments.call_graph.empty()) {
+    options.call_graph = record::CallGraph::kAuto;
+  }
+  options.bpf_events = !arguments.no_bpf_events;
+  if (!arguments.ring_size.empty()) {
+    const size_t page = sysconf(_SC_PAGESIZE);
+    PROFILER_ASSIGN_OR_RETURN(const size_t pages, ParseRingPages(arguments.ring_size, page));
+    options.ring_bytes = pages * page;
+  }
+  PROFILER_ASSIGN_OR_RETURN(const auto delay, ReadDelay("--delay", arguments.delay_ms));
+  options.starts_disabled = !delay.has_value();
+  if (delay) options.delay = *delay;
+  if (!arguments.control.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options.control, target::ParseControl(arguments.control));
+  }
+  if (arguments.duration) {
+    if (!(*arguments.duration > 0))
+      return absl::InvalidArgumentError("--duration: must be positive");
+    options.duration = Milliseconds(*arguments.duration * 1000);
+  }
+  PROFILER_RETURN_IF_ERROR(CheckStreamOutput(arguments.output));
+  options.output = arguments.output;
+  options.cmdline = invocation.cmdline;
+  options.version = kVersion;
+  return options;
+}
+
+}  // namespace profiler::cli

@@ -1,0 +1,81 @@
+// The options of `record`, and their conversion to options of the recorder.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/cli/command.h"
+#include "src/cli/recording/compression_option.h"
+#include "src/cli/recording/event_arguments.h"
+#include "src/cli/recording/target_arguments.h"
+#include "src/cli/usage/command_line.h"
+#include "src/record/options.h"
+
+namespace profiler::cli {
+
+// An option that perf has, and that has no effect here.
+struct NeedlessOption {
+  usage::Option option;
+  const char* why = nullptr;
+};
+
+// The values as typed.
+struct RecordArguments {
+  std::string frequency;
+  uint64_t period = 0;
+  CompressionOption compression;
+  EventArguments events;
+  TargetArguments targets;
+  std::string output = "perf.data";
+  std::string embed = "lines";
+  bool no_cache = false;
+  bool no_sandbox = false;
+  bool call_chains = false;
+  std::string call_graph;
+  bool post_unwind = false;
+  std::string ring_size;
+  std::optional<int> realtime;
+  double delay_ms = 0;
+  std::string control;
+  std::optional<double> duration;  // seconds
+  bool no_inherit = false;
+  record::SampleContents contents;
+  std::string user_registers, interrupt_registers;
+  bool branch_any = false;
+  std::optional<std::string> branch_filter;
+  bool all_user = false, all_kernel = false;
+  bool switch_events = false;
+  bool off_cpu = false;
+  double off_cpu_threshold_ms = 0;
+  bool wall_clock = false;
+  bool latency = false;
+  bool no_bpf_events = false;
+  std::string clock = "CLOCK_MONOTONIC";
+  std::string max_size;
+  std::string switch_output;
+  size_t most_files = 0;
+  bool timestamp_filename = false;
+  std::vector<NeedlessOption> needless;
+  std::optional<uint32_t> repeat;
+  bool summary = false, no_summary = false;  // neither: if standard error is a terminal
+  bool quiet = false;
+  int verbosity = 0;  // number of -v
+};
+
+// Adds all options; `arguments` must live as long as the command.
+void AddRecordOptions(usage::Command& command, RecordArguments& arguments);
+
+// Returns the list of registers if "?" was given for them; otherwise nothing.
+std::optional<std::string> ListOfRegisters(const RecordArguments& arguments);
+
+// Converts the values. Each error is a line for the user: kInvalidArgument for an invalid value;
+// those of CommandOf, ReadTargets and FindEventArguments.
+absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& subcommand,
+                                                        const RecordArguments& arguments,
+                                                        const Invocation& invocation);
+
+}  // namespace profiler::cli

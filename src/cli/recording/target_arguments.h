@@ -1,0 +1,34 @@
+// The options -p, --tree, -t, -u, -a and -C of record and stat.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/cli/usage/command_line.h"
+#include "src/machine/target/targets.h"
+
+namespace profiler::cli {
+
+struct TargetArguments {
+  std::string processes;
+  bool trees = false;
+  std::string tids;
+  std::string user;
+  std::string cpus;
+  bool system_wide = false;
+};
+
+// Adds the options; `arguments` must live as long as the command. `verb` is "record" or "count".
+void AddTargetOptions(usage::Command& command, const std::string& verb, TargetArguments* arguments);
+
+// Converts the values. `command` is the command to run. CPUs without another target mean everything
+// that runs on them, as in perf. Errors: kInvalidArgument for a malformed list of ids or CPUs;
+// kNotFound (ESRCH) for a process that does not run; those of target::ProcessesNamed,
+// target::ProcessesOfUser and target::CheckTargets.
+absl::StatusOr<target::Targets> ReadTargets(const TargetArguments& arguments,
+                                            const std::string& verb,
+                                            std::vector<std::string> command);
+
+}  // namespace profiler::cli

@@ -1,0 +1,31 @@
+// The counts of events in each thread, from READ records (`perf record -s`).
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "src/format/perf_data/read/recording.h"
+
+namespace profiler::cli {
+
+// Collects READ records while a recording is read, because a pipe can be read only once.
+class ThreadCounters {
+ public:
+  // Takes a record; ignores types other than READ.
+  void Take(const perf_data::Recording& recording, const perf_data::TimedRecord& timed);
+
+  // Returns a table in the layout of `perf report -T` (Linux 7.2): a column for each event that was
+  // read, and a line for each thread; only headings without READ records. Events are in the
+  // recording's order and threads in order of their ids; perf prints both in order of arrival.
+  std::string Text(const perf_data::Recording& recording) const;
+
+ private:
+  using Thread = std::pair<uint32_t, uint32_t>;  // pid and tid
+  // By event. If a thread is read several times, each record adds to the count.
+  std::map<Thread, std::map<uint32_t, uint64_t>> counts_;
+};
+
+}  // namespace profiler::cli

@@ -1,0 +1,251 @@
+#include "src/cli/usage/command_line.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "absl/memory/memory.h"
+#include "src/cli/usage/help_text.h"
+
+namespace profiler::usage {
+namespace {
+
+// Adds a check; `--help` shows its description.
+void AddCheck(CLI::Option* option, CLI::Validator check, InHelp in_help) {
+  if (in_help == InHelp::kNo) check.description("");
+  option->check(std::move(check));
+}
+
+}  // namespace
+
+Option Option::ValueName(const std::string& name) const {
+  option_->type_name(name);
+  return *this;
+}
+
+Option Option::ShowDefault() const {
+  option_->capture_default_str();
+  return *this;
+}
+
+Option Option::ShowDefault(const std::string& text) const {
+  option_->default_str(text);
+  return *this;
+}
+
+Option Option::Required() const {
+  option_->required();
+  return *this;
+}
+
+Option Option::Excludes(Option other) const {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Option Option::ValueMayBeMissing() const {
+  option_->expected(0, 1);
+  return *this;
+}
+
+Option Option::OneValueEach() const {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
+Option Option::InRange(int least, int most, InHelp in_help) const {
+  AddCheck(option_, CLI::Range(least, most), in_help);
+  return *this;
+}
+
+Option Option::InRange(uint32_t least, uint32_t most, InHelp in_help) const {
+  AddCheck(option_, CLI::Range(least, most), in_help);
+  return *this;
+}
+
+Option Option::InRange(uint64_t least, uint64_t most, InHelp in_help) const {
+  AddCheck(option_, CLI::Range(least, most), in_help);
+  return *this;
+}
+
+Option Option::InRange(double least, double most, InHelp in_help) const {
+  AddCheck(option_, CLI::Range(least, most), in_help);
+  return *this;
+}
+
+Option Option::Positive() const {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+
+Option Option::OneOf(const std::vector<std::string>& words, InHelp in_help) const {
+  AddCheck(option_, CLI::IsMember(words), in_help);
+  return *this;
+}
+
+Option Option::ExistingFile() const {
+  option_->check(CLI::ExistingFile);
+  return *this;
+}
+
+Option Option::AsSize() const {
+  option_->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+  return *this;
+}
+
+size_t Option::Count() const { return option_->count(); }
+
+std::string Option::Name() const { return option_->get_name(); }
+
+Command::Command(const std::string& name, const std::string& text)
+    : program_(std::make_unique<CLI::App>(text, name)), app_(program_.get()) {
+  app_->formatter_fn([](const CLI::App* app, const std::string& name, CLI::AppFormatMode) {
+    return HelpText(*app, name);
+  });
+}
+
+Command::Command(CLI::App* app) : app_(app) {}
+
+Command::~Command() = default;
+
+Command& Command::AddCommand(const std::string& name, const std::string& text) {
+  CLI::App* const app = app_->add_subcommand(name, text);
+  return *commands_.emplace_back(absl::WrapUnique(new Command(app)));
+}
+
+Command& Command::AddAlternatives(const std::string& heading) {
+  CLI::App* const app = app_->add_option_group(heading);
+  app->require_option(1);
+  return *alternatives_.emplace_back(absl::WrapUnique(new Command(app)));
+}
+
+Option Command::AddOption(const std::string& names, std::string& value, const std::string& text) {
+  return Option(app_->add_option(names, value, text));
+}
+
+Option Command::AddOption(const std::string& names, int& value, const std::string& text) {
+  return Option(app_->add_option(names, value, text));
+}
+
+Option Command::AddOption(const std::string& names, uint32_t& value, const std::string& text) {
+  return Option(app_->add_option(names, value, text));
+}
+
+Option Command::AddOption(const std::string& names, uint64_t& value, const std::string& text) {
+  return Option(app_->add_option(names, value, text));
+}
+
+Option Command::AddOption(const std::string& names, double& value, const std::string& text) {
+  return Option(app_->add_option(names, value, text));
+}
+
+Option Command::AddOption(const std::string& names, std::optional<std::string>& value,
+                          const std::string& text) {
+  return Option(app_->add_option(names, value, text));
+}
+
+Option Command::AddOption(const std::string& names, std::optional<int>& value,
+                          const std::string& text) {
+  return Option(app_->add_option(names, value, text));
+}
+
+Option Command::AddOption(const std::string& names, std::optional<uint32_t>& value,
+                          const std::string& text) {
+  return Option(app_->add_option(names, value, text));
+}
+
+Option Command::AddOption(const std::string& names, std::optional<double>& value,
+                          const std::string& text) {
+  return Option(app_->add_option(names, value, text));
+}
+
+Option Command::AddOption(const std::string& names, std::vector<std::string>& values,
+                          const std::string& text) {
+  return Option(app_->add_option(names, values, text));
+}
+
+Option Command::AddOption(const std::string& name, ReadValue read, const std::string& text) {
+  const auto read_or_throw = [name, read = std::move(read)](const std::string& value) {
+    const absl::Status status = read(value);
+    if (!status.ok()) throw CLI::ValidationError(name, std::string(status.message()));
+  };
+  return Option(app_->add_option_function<std::string>(name, read_or_throw, text));
+}
+
+Option Command::AddOption(const std::string& names, const std::string& text) {
+  return Option(app_->add_option(names)->description(text));
+}
+
+Option Command::AddFlag(const std::string& names, bool& value, const std::string& text) {
+  return Option(app_->add_flag(names, value, text));
+}
+
+Option Command::AddFlag(const std::string& names, int& count, const std::string& text) {
+  return Option(app_->add_flag(names, count, text));
+}
+
+Option Command::AddFlag(const std::string& names, std::function<void()> when_given,
+                        const std::string& text) {
+  return Option(app_->add_flag_callback(names, std::move(when_given), text));
+}
+
+Option Command::AddFlag(const std::string& names, const std::string& text) {
+  return Option(app_->add_flag(names)->description(text));
+}
+
+void Command::SetFooter(const std::string& text) { app_->footer(text); }
+
+void Command::SetVersion(const std::string& text) { app_->set_version_flag("--version", text); }
+
+void Command::RequireCommand() { app_->require_subcommand(1); }
+
+void Command::SetRunsProgram() { app_->prefix_command(); }
+
+void Command::AcceptProgramOptions() { app_->fallthrough(); }
+
+std::string Command::Name() const { return app_->get_name(); }
+
+bool Command::RunsProgram() const { return app_->get_prefix_command(); }
+
+std::vector<std::string> Command::CommandNames() const {
+  std::vector<std::string> names;
+  for (const auto& command : commands_) names.push_back(command->Name());
+  return names;
+}
+
+std::string Command::Help() const {
+  // CLI::App::help() of the program would describe the command that was given.
+  const CLI::App* const parent = app_->get_parent();
+  const std::string name = parent == nullptr ? Name() : parent->get_name() + " " + Name();
+  return HelpText(*app_, name);
+}
+
+Parsed Command::Parse(std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 wants them reversed
+  try {
+    app_->parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    return {Parsed::Kind::kAnswer, app_->help()};
+  } catch (const CLI::CallForVersion& version) {
+    return {Parsed::Kind::kAnswer, std::string(version.what()) + "\n"};
+  } catch (const CLI::ParseError& error) {
+    return {Parsed::Kind::kError, error.what()};
+  }
+  return {};
+}
+
+bool Command::WasGiven() const { return app_->parsed(); }
+
+size_t Command::Count(const std::string& name) const { return app_->count(name); }
+
+std::vector<Option> Command::GivenOptions() const {
+  std::vector<Option> options;
+  for (CLI::Option* const option : app_->parse_order()) options.push_back(Option(option));
+  return options;
+}
+
+std::vector<std::string> Command::Remaining() const { return app_->remaining(); }
+
+std::string_view ParserVersion() { return CLI11_VERSION; }
+
+}  // namespace profiler::usage

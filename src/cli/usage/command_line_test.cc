@@ -1,0 +1,158 @@
+#include "src/cli/usage/command_line.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace profiler::usage {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class CommandLineTest : public testing::Test {
+ protected:
+  CommandLineTest() {
+    program_.SetVersion("thing 1.2");
+    program_.RequireCommand();
+    words_option_ = run_.AddOption("-w,--word", words_, "some").OneValueEach();
+    count_option_ = run_.AddOption("-n,--count", count_, "so many").InRange(1, 9).ShowDefault();
+    big_option_ = run_.AddFlag("--big", big_, "all").Excludes(count_option_);
+    run_.AddOption(
+        "--even", [this](const std::string& value) { return ReadEven(value); }, "2, 4");
+    run_.SetRunsProgram();
+  }
+
+  absl::Status ReadEven(const std::string& value) {
+    even_ = value;
+    if (value == "2" || value == "4") return absl::OkStatus();
+    return absl::InvalidArgumentError("'" + value + "' is not even");
+  }
+
+  std::string ErrorOf(std::vector<std::string> arguments) {
+    const Parsed parsed = program_.Parse(std::move(arguments));
+    EXPECT_EQ(parsed.kind, Parsed::Kind::kError);
+    return parsed.text;
+  }
+
+  std::vector<std::string> words_;
+  int count_ = 3;
+  bool big_ = false;
+  std::string even_;
+  Command program_{"thing", "Does things."};
+  Command& run_ = program_.AddCommand("run", "Run a program");
+  Command& stop_ = program_.AddCommand("stop", "Stop it");
+  Option words_option_, count_option_, big_option_;
+};
+
+TEST_F(CommandLineTest, VariablesHaveWhatWasTyped) {
+  const Parsed parsed = program_.Parse({"run", "-w", "a", "-n5", "--even", "4", "--word=b"});
+  EXPECT_EQ(parsed.kind, Parsed::Kind::kCommand) << parsed.text;
+  EXPECT_TRUE(run_.WasGiven());
+  EXPECT_FALSE(stop_.WasGiven());
+  EXPECT_THAT(words_, ElementsAre("a", "b"));
+  EXPECT_EQ(count_, 5);
+  EXPECT_FALSE(big_);
+  EXPECT_EQ(even_, "4");
+  EXPECT_EQ(words_option_.Count(), 2u);
+  EXPECT_EQ(run_.Count("--word"), 2u);
+  const std::vector<Option> given = run_.GivenOptions();
+  ASSERT_EQ(given.size(), 4u);
+  EXPECT_EQ(given[0], words_option_);
+  EXPECT_EQ(given[1], count_option_);
+  EXPECT_EQ(given[3], words_option_);
+  EXPECT_THAT(run_.Remaining(), IsEmpty());
+}
+
+TEST_F(CommandLineTest, AProgramsCommandLineIsLeftAsItIs) {
+  EXPECT_EQ(program_.Parse({"run", "--big", "ls", "--big", "-n"}).kind, Parsed::Kind::kCommand);
+  EXPECT_THAT(run_.Remaining(), ElementsAre("ls", "--big", "-n"));
+}
+
+TEST_F(CommandLineTest, WhatIsWrongIsSaid) {
+  EXPECT_EQ(ErrorOf({}), "A subcommand is required");
+  EXPECT_EQ(ErrorOf({"stop", "--now"}), "The following argument was not expected: --now");
+  // The wording of the range depends on CLI11's version.
+  EXPECT_THAT(ErrorOf({"run", "-n", "10"}), HasSubstr("--count: Value 10 not in range"));
+  EXPECT_EQ(ErrorOf({"run", "-n", "1", "--big"}), "--count excludes --big");
+  EXPECT_EQ(ErrorOf({"run", "--even", "3"}), "--even: '3' is not even");
+}
+
+TEST_F(CommandLineTest, HelpAndVersionAreAnswers) {
+  const Parsed version = program_.Parse({"--version"});
+  EXPECT_EQ(version.kind, Parsed::Kind::kAnswer);
+  EXPECT_EQ(version.text, "thing 1.2\n");
+  const Parsed help = program_.Parse({"run", "--help"});
+  EXPECT_EQ(help.kind, Parsed::Kind::kAnswer);
+  EXPECT_EQ(help.text, run_.Help());
+}
+
+TEST_F(CommandLineTest, HelpIsTheSameWithEveryVersionOfCli11) {
+  Command& from = run_.AddAlternatives("Where from");
+  std::string file;
+  from.AddOption("--file", file, "a file");
+  std::string place;
+  run_.AddOption("PLACE", place, "where").Required();
+  run_.SetFooter("That is all.");
+  EXPECT_EQ(run_.Help(), R"(Run a program
+Usage: thing run [OPTIONS] PLACE
+
+Positionals:
+  PLACE TEXT REQUIRED         where
+
+Options:
+  -h,--help                   Print this help message and exit
+  -w,--word TEXT ...          some
+  -n,--count INT:INT in [1 - 9]=3
+                              so many
+  --big                       all
+  --even TEXT                 2, 4
+[Option Group: Where from]
+   
+  [Exactly 1 of the following options is required]
+  Options:
+    --file TEXT                 a file
+
+That is all.
+)");
+  EXPECT_EQ(program_.Help(), R"(Does things.
+Usage: thing [OPTIONS] SUBCOMMAND
+
+Options:
+  -h,--help                   Print this help message and exit
+  --version                   Display program version information and exit
+
+Subcommands:
+  run                         Run a program
+  stop                        Stop it
+
+)");
+}
+
+TEST(CommandTest, OneOfTheAlternativesHasToBeGiven) {
+  Command program("thing", "Does things.");
+  Command& from = program.AddAlternatives("Where from");
+  std::string file;
+  uint32_t number = 0;
+  from.AddOption("--file", file, "a file");
+  from.AddOption("--number", number, "a number").Positive();
+  EXPECT_EQ(program.Parse({}).kind, Parsed::Kind::kError);
+  EXPECT_EQ(program.Parse({"--file", "x", "--number", "1"}).kind, Parsed::Kind::kError);
+  EXPECT_EQ(program.Parse({"--number", "1"}).kind, Parsed::Kind::kCommand);
+  EXPECT_EQ(number, 1u);
+}
+
+TEST(CommandTest, ProgramOptionsStandBehindTheCommandsThatAcceptThem) {
+  for (const bool accepted : {false, true}) {
+    Command program("thing", "Does things.");
+    bool loud = false;
+    program.AddFlag("--loud", loud, "be heard");
+    Command& show = program.AddCommand("show", "Show it");
+    if (accepted) show.AcceptProgramOptions();
+    EXPECT_EQ(program.Parse({"show", "--loud"}).kind == Parsed::Kind::kCommand, accepted);
+    EXPECT_EQ(loud, accepted);
+  }
+}
+
+}  // namespace
+}  // namespace profiler::usage

@@ -1,0 +1,186 @@
+#include "src/cli/usage/manual.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "src/base/text.h"
+
+namespace profiler::usage {
+namespace {
+
+std::string Heading(const std::string& title, const Usage& usage) {
+  // ".ad l": values contain long words, with which justified lines would have wide gaps.
+  return absl::StrCat(".TH ", absl::AsciiStrToUpper(Troff(title)), " 1 \"\" \"",
+                      Troff(usage.version), "\" \"User Commands\"\n.ad l\n");
+}
+
+// Turns "Record where …" into the phrase that follows a name and a dash.
+std::string AsPhrase(const std::string& text) {
+  std::string phrase = text.substr(0, text.find('\n'));
+  while (phrase.ends_with('.')) phrase.pop_back();
+  if (phrase.size() > 1 && absl::ascii_islower(static_cast<unsigned char>(phrase[1]))) {
+    phrase[0] = absl::ascii_tolower(static_cast<unsigned char>(phrase[0]));
+  }
+  return phrase;
+}
+
+std::string Bold(std::string_view text) { return absl::StrCat("\\fB", Troff(text), "\\fR"); }
+std::string Italic(std::string_view text) { return absl::StrCat("\\fI", Troff(text), "\\fR"); }
+
+// Returns the text as one sentence with a full stop.
+std::string AsSentence(const std::string& text) {
+  std::string sentence = absl::StrReplaceAll(text, {{"\n", " "}});
+  if (!sentence.empty() && !sentence.ends_with('.')) sentence += '.';
+  return Troff(sentence);
+}
+
+std::string OptionText(const OptionUsage& option, bool is_argument) {
+  std::string text = ".TP\n";
+  absl::StrAppend(&text,
+                  absl::StrJoin(option.names, ", ", [&](std::string* out, const std::string& name) {
+                    *out += is_argument ? Italic(name) : Bold(name);
+                  }));
+  if (!is_argument && !option.value.empty()) absl::StrAppend(&text, " ", Italic(option.value));
+  absl::StrAppend(&text, "\n", AsSentence(option.text));
+  if (!option.default_value.empty()) {
+    absl::StrAppend(&text, " Default: ", Bold(option.default_value), ".");
+  }
+  if (!is_argument && option.repeats) absl::StrAppend(&text, " May be given several times.");
+  return text + "\n";
+}
+
+std::string Options(const std::vector<OptionUsage>& options) {
+  std::string text = ".SH OPTIONS\n";
+  for (const OptionUsage& option : options) text += OptionText(option, /*is_argument=*/false);
+  return text;
+}
+
+std::string Synopsis(const Usage& usage, const CommandUsage& command) {
+  std::string text = absl::StrCat(".SH SYNOPSIS\n", Bold(usage.program), " ", Bold(command.name),
+                                  " [", Italic("OPTIONS"), "]");
+  for (const OptionUsage& argument : command.arguments) {
+    const std::string name = Italic(argument.names.front()) + (argument.repeats ? " ..." : "");
+    absl::StrAppend(&text, " ", argument.is_required ? name : absl::StrCat("[", name, "]"));
+  }
+  if (command.runs_program) {
+    absl::StrAppend(&text, " [", Bold("--"), "] [", Italic("PROGRAM"), " [", Italic("ARGUMENT"),
+                    " ...]]");
+  }
+  return text + "\n";
+}
+
+constexpr std::string_view kExitStatus = R"(.SH EXIT STATUS
+0 where all was done, 1 where it was not, which one line on standard error says, and 2 for an option
+or argument that is not understood.
+)";
+constexpr std::string_view kDiffStatus =
+    "With \\fB\\-\\-fail\\-if\\fR also 3, where a change is as bad as that.\n";
+constexpr std::string_view kRunStatus =
+    "Where a program was run and ended with another status, or by a signal, that of the program.\n";
+
+constexpr std::string_view kEnvironment = R"(.SH ENVIRONMENT
+.TP
+.BR PROFILER_PAGER ", " PAGER
+The program that shows texts on a terminal; \fBless\fR where neither is set.
+.TP
+.B NO_COLOR
+If set, percentages have no colours.
+.TP
+.B DEBUGINFOD_URLS
+Servers that debug files are fetched from, by build-id.
+.TP
+.B XDG_CACHE_HOME
+The directory below which what was read of debug files is kept; \fI~/.cache\fR where it is not set.
+.SH FILES
+.TP
+.I perf.data
+The recording that commands write and read where no other one is named.
+)";
+
+std::string SeeAlso(const std::vector<std::string>& pages) {
+  return absl::StrCat(".SH SEE ALSO\n",
+                      absl::StrJoin(pages, ", ",
+                                    [](std::string* out, const std::string& page) {
+                                      absl::StrAppend(out, Bold(page), "(1)");
+                                    }),
+                      "\n");
+}
+
+}  // namespace
+
+std::string Troff(std::string_view text) {
+  // Terminals limited to ASCII would show nothing for "…".
+  const std::string plain = absl::StrReplaceAll(View(text), {{"…", "..."}});
+  std::string escaped;
+  bool starts_line = true;
+  for (const char c : plain) {
+    // At the start of a line these two characters introduce a request.
+    if (starts_line && (c == '.' || c == '\'')) escaped += "\\&";
+    starts_line = c == '\n';
+    switch (c) {
+      case '\\':
+        escaped += "\\e";
+        break;
+      case '-':
+        escaped += "\\-";
+        break;
+      case '"':
+        escaped += "\\(dq";
+        break;
+      case '\'':
+        escaped += "\\(aq";
+        break;
+      case '`':
+        escaped += "\\(ga";
+        break;
+      case '^':
+        escaped += "\\(ha";
+        break;
+      case '~':
+        escaped += "\\(ti";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string ManualPage(const Usage& usage) {
+  std::string page = Heading(usage.program, usage);
+  absl::StrAppend(&page, ".SH NAME\n", Troff(usage.program), " \\- ", Troff(AsPhrase(usage.text)),
+                  "\n.SH SYNOPSIS\n", Bold(usage.program), " [", Italic("OPTIONS"), "] ",
+                  Italic("COMMAND"), " [", Italic("ARGUMENT"), " ...]\n.SH DESCRIPTION\n",
+                  AsSentence(usage.text), "\n.SH COMMANDS\n");
+  std::vector<std::string> pages;
+  for (const CommandUsage& command : usage.commands) {
+    const std::string name = absl::StrCat(usage.program, "-", command.name);
+    absl::StrAppend(&page, ".TP\n", Bold(name), "(1)\n", AsSentence(command.text), "\n");
+    pages.push_back(name);
+  }
+  absl::StrAppend(&page, Options(usage.options), View(kExitStatus), View(kEnvironment),
+                  SeeAlso(pages));
+  return page;
+}
+
+std::string ManualPage(const Usage& usage, const CommandUsage& command) {
+  const std::string name = absl::StrCat(usage.program, "-", command.name);
+  std::string page = Heading(name, usage);
+  absl::StrAppend(&page, ".SH NAME\n", Troff(name), " \\- ", Troff(AsPhrase(command.text)), "\n",
+                  Synopsis(usage, command), ".SH DESCRIPTION\n", AsSentence(command.text), "\n");
+  for (const OptionUsage& argument : command.arguments) {
+    page += OptionText(argument, /*is_argument=*/true);
+  }
+  absl::StrAppend(&page, Options(command.options), View(kExitStatus));
+  const bool may_fail = std::ranges::any_of(
+      command.options, [](const OptionUsage& option) { return option.IsCalled("--fail-if"); });
+  if (may_fail) absl::StrAppend(&page, View(kDiffStatus));
+  if (command.runs_program) absl::StrAppend(&page, View(kRunStatus));
+  page += SeeAlso({usage.program});
+  return page;
+}
+
+}  // namespace profiler::usage

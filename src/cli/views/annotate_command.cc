@@ -1,0 +1,182 @@
+// profiler annotate
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/analysis/event_choice.h"
+#include "src/cli/command.h"
+#include "src/cli/terminal/output.h"
+#include "src/cli/views/event_groups.h"
+#include "src/cli/views/page_view.h"
+#include "src/cli/views/report_options.h"
+#include "src/cli/views/view.h"
+#include "src/profile/losses_text.h"
+#include "src/views/annotate/annotation.h"
+#include "src/views/annotate/choice.h"
+#include "src/views/annotate/listing.h"
+#include "src/views/annotate/source_files.h"
+
+namespace profiler::cli {
+namespace {
+
+struct AnnotateArguments {
+  ViewArguments view;
+  std::string symbol;
+  std::string event;
+  std::string dso;
+  std::string syntax = "att";
+  std::string output = "-";
+  bool source = false;  // True for source lines in a page.
+  annotate::ListingOptions listing;
+};
+
+bool IsInImage(const profile::Profile& profile, const annotate::ChosenFunction& function,
+               const std::string& name) {
+  const profile::Dso& dso = profile[profile[function.symbol].dso];
+  return name.empty() || profile.text(dso.name) == name || profile.text(dso.long_name) == name;
+}
+
+// The further events of the group that the event leads, as far as they have samples. An event that
+// was asked for is shown alone.
+annotate::GroupMembers MembersOf(const AnnotateArguments& arguments,
+                                 const naming::LoadedProfile& loaded, profile::EventId event) {
+  annotate::GroupMembers members;
+  if (!arguments.event.empty()) return members;
+  for (const report::EventGroup& group : EventGroupsOf(*loaded.recording)) {
+    if (!group.Has(event)) continue;
+    members.name = group.name;
+    for (const profile::EventId member : group.events) {
+      if (member != event && loaded.profile[member].samples != 0) members.events.push_back(member);
+    }
+  }
+  return members;
+}
+
+// True when at least one function was shown.
+bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProfile& loaded,
+                    const std::vector<annotate::ChosenFunction>& functions, profile::EventId event,
+                    Output& output) {
+  const annotate::Syntax syntax =
+      arguments.syntax == "intel" ? annotate::Syntax::kIntel : annotate::Syntax::kAtt;
+  annotate::SourceFiles sources;
+  const std::string losses = profile::LossesText(loaded.profile.losses);
+  if (!losses.empty()) output.Write("# Losses: " + losses + "\n");
+  const annotate::GroupMembers members = MembersOf(arguments, loaded, event);
+  bool shown = false;
+  for (const annotate::ChosenFunction& chosen : functions) {
+    const auto function =
+        annotate::Annotate(loaded.profile, event, chosen, *loaded.names, syntax, members);
+    if (!function.ok()) {
+      PrintError(function.status());
+      continue;
+    }
+    if (shown) output.Write("\n");
+    if (arguments.listing.source) sources.Permit(*function, *loaded.names);
+    output.Write(annotate::FormatListing(*function, arguments.listing, sources.Text()));
+    shown = true;
+  }
+  for (const std::string& refused : sources.Refusals()) PrintWarning(refused);
+  return shown;
+}
+
+int WriteCodePage(const AnnotateArguments& arguments) {
+  return WritePage(arguments.view, {.output = arguments.output,
+                                    .event = arguments.event,
+                                    .view = page::OpenedView::kCode,
+                                    .source = arguments.source,
+                                    .code_of_files = true,
+                                    .function = arguments.symbol});
+}
+
+int Annotate(const AnnotateArguments& arguments) {
+  if (IsPage(arguments.output)) return WriteCodePage(arguments);
+  if (const absl::Status wrong = CheckSource(arguments.source, arguments.output); !wrong.ok()) {
+    PrintError(wrong);
+    return kExitUsage;
+  }
+  if (const absl::Status refused = CheckViewOutput(arguments.output, arguments.view.input);
+      !refused.ok()) {
+    PrintError(refused);
+    return kExitUsage;
+  }
+  auto load = LoadOptionsOf(arguments.view);
+  if (!load.ok()) {
+    PrintError(load.status());
+    return kExitUsage;
+  }
+  load->keep_names = true;
+  auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
+  if (!loaded) return kExitFailure;
+  if (const auto reason = KeepFiltered(*load, *loaded)) {
+    PrintError(absl::StrCat(arguments.view.input, ": ", *reason));
+    return kExitFailure;
+  }
+  const auto event = analysis::ChooseEvent(loaded->profile, arguments.event);
+  if (!event.ok()) {
+    PrintError(event.status());
+    return kExitUsage;
+  }
+  if (!*event) {
+    PrintError("the recording has no samples");
+    return kExitFailure;
+  }
+  auto functions = annotate::ChooseFunctions(loaded->profile, **event, arguments.symbol);
+  if (!functions.ok()) {
+    PrintError(functions.status());
+    return kExitFailure;
+  }
+  std::erase_if(*functions, [&](const annotate::ChosenFunction& function) {
+    return !IsInImage(loaded->profile, function, arguments.dso);
+  });
+  if (functions->empty()) {
+    PrintError("no such function in '" + arguments.dso + "'");
+    return kExitFailure;
+  }
+  naming::AddRecordedCode(loaded->recording->features(), *loaded->names);
+  Output output(arguments.output, Lines::kFitted);
+  const bool any = WriteFunctions(arguments, *loaded, *functions, **event, output);
+  const int finished = Finish(*loaded, output);
+  return any ? finished : kExitFailure;
+}
+
+}  // namespace
+
+void AddAnnotateCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command =
+      app.AddCommand("annotate", "Show the samples of a function by source line and instruction");
+  auto arguments = std::make_shared<AnnotateArguments>();
+  AnnotateArguments& a = *arguments;
+  AddViewOptions(command, a.view);
+  AddFormatOption(command, a.view);
+  command
+      .AddOption("-s,--symbol,symbol", a.symbol,
+                 "function, with or without its parameters (default: the one with the most "
+                 "samples)")
+      .ValueName("SYMBOL");
+  AddEventOption(command, a.event);
+  command.AddOption("-d,--dso", a.dso, "only the function in this image").ValueName("NAME");
+  command.AddOption("-M,--disassembler-style", a.syntax, "syntax of x86 instructions")
+      .OneOf({"att", "intel"})
+      .ShowDefault();
+  command.AddFlag("--no-source{false}", a.listing.source, "instructions alone");
+  command.AddFlag("-n,--show-nr-samples", a.listing.sample_counts,
+                  "show the number of samples instead of their percentage");
+  command.AddFlag(
+      "-l,--print-line", a.listing.line_numbers,
+      "show the source line behind each instruction that weighs at least half a percent");
+  command
+      .AddOption("-o,--output", a.output,
+                 "file to write; - for standard output; x.html for a page that opens at the "
+                 "function")
+      .ShowDefault();
+  AddSourceOption(command, a.source);
+  command.AddFlag("--stdio,--stdio2", "plain text, which is the only form; for habit's sake");
+  command.AddFlag("-f,--force", "accepted: a recording of another user is read when it can be");
+  commands[&command] = [arguments] { return Annotate(*arguments); };
+}
+
+}  // namespace profiler::cli

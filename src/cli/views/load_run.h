@@ -1,0 +1,24 @@
+// Loads a recording as one of several runs to compare.
+
+#pragma once
+
+#include <string>
+
+#include "src/analysis/keyed_rows.h"
+#include "src/base/status.h"
+#include "src/profile/naming/load_profile.h"
+#include "src/views/diff/run.h"
+
+namespace profiler::cli {
+
+// Sets options that LoadRun needs for every recording: comparable names, and the order of samples
+// for confidence intervals.
+void AskForRuns(naming::LoadOptions& load);
+
+// Loads the named event, or that of ChooseEventOrWallClock. Prints the recording's warnings.
+// Errors: those of naming::LoadProfile, also for a damaged recording, because half of it would look
+// like a faster run; kNotFound without samples or without such an event.
+absl::StatusOr<diff::Run> LoadRun(const std::string& path, const naming::LoadOptions& load,
+                                  const std::string& event, analysis::KeyBy by);
+
+}  // namespace profiler::cli

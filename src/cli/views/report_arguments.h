@@ -1,0 +1,89 @@
+// The options of `report`, and their conversion to options of loading and of the report.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/analysis/name_pattern.h"
+#include "src/base/status.h"
+#include "src/cli/usage/command_line.h"
+#include "src/cli/views/report_options.h"
+#include "src/profile/naming/load_profile.h"
+#include "src/views/report/options.h"
+
+namespace profiler::cli {
+
+// The values as typed.
+struct ReportArguments {
+  ViewArguments view;
+  std::string sort, fields;
+  bool children = false;
+  bool no_children = false;
+  std::optional<std::string> call_graph;
+  bool inverted = false;
+  double percent_limit = 0;
+  bool show_samples = false;
+  bool show_period = false;
+  bool intervals = false;
+  bool json = false;
+  bool show_cpu_utilization = false;
+  bool hierarchy = false;
+  std::optional<std::string> separator;
+  std::string widths;
+  std::string percentage = "absolute";
+  uint32_t max_stack = 127;
+  bool header = false;
+  bool header_only = false;
+  bool stats = false;
+  bool dump = false;
+  bool chains = false;
+  bool unresolved = false;
+  bool no_fde = false;
+  bool tasks = false;
+  bool mappings = false;
+  bool thread_counters = false;
+  bool raw_trace = false;
+  bool total_cycles = false;
+  bool verbose = false;
+  bool full_source_paths = false;
+  bool branch_stack = false;
+  bool no_branch_stack = false;
+  bool latency = false;
+  bool memory = false;
+  bool group = false;
+  bool no_group = false;
+  std::string symbol_part;
+  bool hide_unresolved = false;
+  std::optional<uint32_t> socket;
+  std::string parent;
+  bool exclude_other = false;
+  std::string ignored_callees, ignored_callers;
+  std::string time_quantum = "100ms";
+  std::string output = "-";
+  bool source = false;  // for a page
+};
+
+void AddReportOptions(usage::Command& command, ReportArguments& arguments);
+
+// The options of loading and of the report.
+struct ReportPlan {
+  report::ReportOptions options;
+  naming::LoadOptions load;
+  // Functions at which stacks are cut, and callers that are a sort key.
+  std::optional<analysis::NamePattern> ignored_callees, ignored_callers, parent;
+  // Fields of tracepoints that --sort and --fields name: "FIELD" or "EVENT.FIELD", by the number of
+  // their key.
+  std::vector<std::string> trace_fields;
+
+  bool SortsBy(report::SortKey key) const;
+};
+
+// kInvalidArgument quotes what is wrong. `trace_fields_of` tells the fields of tracepoints that the
+// recording has.
+absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments,
+                                          const report::TraceFieldsOf& trace_fields_of = nullptr);
+
+}  // namespace profiler::cli

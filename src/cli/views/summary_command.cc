@@ -1,0 +1,64 @@
+// profiler summary
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "src/cli/command.h"
+#include "src/cli/recording/recording_summary.h"
+#include "src/cli/terminal/output.h"
+#include "src/cli/views/report_options.h"
+#include "src/cli/views/view.h"
+
+namespace profiler::cli {
+namespace {
+
+struct SummaryArguments {
+  ViewArguments view;
+  std::string event;
+  bool json = false;
+};
+
+int WriteSummary(const SummaryArguments& arguments) {
+  auto load = LoadOptionsOf(arguments.view);
+  if (!load.ok()) {
+    PrintError(load.status());
+    return kExitUsage;
+  }
+  AskForSummary(*load);
+  auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
+  if (!loaded) return kExitFailure;
+  if (const auto reason = KeepFiltered(*load, *loaded)) {
+    PrintWarning(*reason);
+    Output nothing("-");
+    if (!arguments.json) return Finish(*loaded, nothing);
+  }
+  const auto text = SummaryText(arguments.view.input, arguments.event, *loaded,
+                                arguments.json ? SummaryForm::kJson : SummaryForm::kText);
+  if (!text.ok()) {
+    PrintError(text.status());
+    return kExitUsage;
+  }
+  Output output("-", arguments.json ? Lines::kWhole : Lines::kFitted);
+  output.Write(*text);
+  return Finish(*loaded, output);
+}
+
+}  // namespace
+
+void AddSummaryCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command = app.AddCommand(
+      "summary", "Say in thirty lines where the time goes, how sure that is and what to see next");
+  auto arguments = std::make_shared<SummaryArguments>();
+  SummaryArguments& a = *arguments;
+  AddViewOptions(command, a.view, ShortFilters::kYes);
+  AddFormatOption(command, a.view);
+  AddEventOption(command, a.event);
+  AddJsonOption(command, a.json);
+  AddInlineOption(command, a.view);
+  AddFoldOption(command, a.view);
+  AddNameRules(command, a.view.names);
+  commands[&command] = [arguments] { return WriteSummary(*arguments); };
+}
+
+}  // namespace profiler::cli

@@ -1,0 +1,58 @@
+// Formats the raw data of tracepoint samples as text.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/format/perf_data/read/recording.h"
+#include "src/machine/events/trace_formats.h"
+#include "src/machine/events/trace_process.h"
+#include "src/profile/profile.h"
+
+namespace profiler::cli {
+
+// A formatter that uses the formats in the recording, which in a stream may come after its events.
+// Reports malformed formats once. Not thread-safe; the recording must outlive it.
+class TracepointTexts {
+ public:
+  explicit TracepointTexts(const perf_data::Recording& recording, events::TraceParts parts = {})
+      : recording_(recording), parts_(std::move(parts)) {}
+
+  // Appends the text of a record. With `functions`, the addresses of functions are appended there,
+  // and the text has marks in their place (NameTraceFunctions); otherwise it has the addresses.
+  void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out,
+              std::vector<uint64_t>* functions = nullptr);
+  // Sets `texts` to the text of each record; `name` names the kernel's functions. For many records
+  // it costs a fraction of Append.
+  void Describe(std::span<const events::TraceRecord> records, const events::FunctionName& name,
+                std::vector<std::string>* texts);
+
+ private:
+  bool Start();
+  void StartProcess();
+
+  const perf_data::Recording& recording_;
+  const events::TraceParts parts_;
+  bool was_started_ = false;
+  std::unique_ptr<events::TraceProcess> process_;
+};
+
+// Replaces the marks in texts of Dimension::kTrace by names of Profile::trace_functions, or by
+// addresses if they have no name.
+void NameTraceFunctions(profile::Profile& profile);
+
+// Returns the fields of a recording that a word of --sort names: "FIELD" of any event,
+// "EVENT.FIELD", "EVENT.*", or "trace_fields" for all. Returns none if the recording has no such
+// field, or is not in a file.
+std::vector<std::string> TraceFieldsNamed(std::string_view word, const std::string& path);
+// Parses the name of a field: "sched:sched_switch.prev_comm", or "prev_comm" of any event.
+events::TraceField TraceFieldOf(std::string_view name);
+
+}  // namespace profiler::cli

@@ -1,0 +1,371 @@
+#include "src/fleet/agent/agent.h"
+
+#include <malloc.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/system/system_error.hpp>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/atomic_file.h"
+#include "src/base/mapped_file.h"
+#include "src/base/text.h"
+#include "src/base/transfer.h"
+#include "src/fleet/agent/agent_metrics.h"
+#include "src/fleet/agent/host_labels.h"
+#include "src/fleet/agent/own_cost.h"
+#include "src/fleet/agent/process_table.h"
+#include "src/fleet/agent/recording_loop.h"
+#include "src/fleet/agent/service_manager.h"
+#include "src/fleet/agent/shared_spool.h"
+#include "src/fleet/agent/window_namer.h"
+#include "src/fleet/agent/window_queue.h"
+#include "src/fleet/segments/segment_directory.h"
+#include "src/machine/procfs/machine.h"
+#include "src/machine/target/blocked_signals.h"
+
+namespace profiler::agent {
+namespace {
+
+using boost::system::error_code;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// Names are looked up again after this many windows, because files that were missing may exist by
+// then; and sooner if memory is short. This is not done for each window, because reading the
+// symbols of the kernel and of compilers takes as much CPU time as several windows.
+constexpr int kWindowsOfNames = 90;
+struct Shortage {
+  double used;  // at least this part of the memory limit
+  int windows;  // names are kept for at least this many windows then
+};
+constexpr std::array kShortages = {Shortage{0.85, 12}, Shortage{1.0, 3}};
+// If that does not help, a new session frees the session's memory, too, but not more often than
+// this.
+constexpr double kRenewSession = 0.95;
+constexpr auto kBetweenSessions = std::chrono::minutes(5);
+// If the recorder is silent for longer, it hangs, and the agent stops feeding the watchdog. Longer
+// than the longest wait between two sessions.
+constexpr auto kLongestSilence = std::chrono::minutes(7);
+// Bytes of each stack. Deeper frames are completed from earlier samples.
+constexpr uint32_t kStackBytes = 16384;
+constexpr auto kStatusInterval = std::chrono::seconds(10);
+
+double SecondsSince1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+absl::StatusOr<HostLabels> ReadLabels(const AgentOptions& options) {
+  HostLabels labels;
+  if (!options.labels_file.empty()) {
+    PROFILER_RETURN_IF_ERROR(AddLabelsOf(options.labels_file, labels));
+  }
+  for (const std::string& label : options.labels) {
+    PROFILER_RETURN_IF_ERROR(AddLabel(label, labels));
+  }
+  return labels;
+}
+
+class Agent {
+ public:
+  Agent(ringbuf::Kernel& kernel, AgentOptions options, fleet::SegmentSpool spool, HostLabels labels)
+      : options_(std::move(options)),
+        service_(ServiceManager::OfEnvironment()),
+        machine_{.host = options_.host, .labels = std::move(labels), .version = options_.version},
+        spool_(std::move(spool), options_.push.size()),
+        processes_(std::make_shared<ProcessTable>()),
+        loop_(kernel, LoopOptions(), metrics_),
+        signal_descriptor_(io_),
+        watchdog_(io_),
+        status_timer_(io_) {
+    metrics_.Update([&](AgentMetrics& metrics) {
+      metrics.cpu_budget = options_.budget;
+      metrics.memory_limit = options_.memory_limit;
+    });
+  }
+
+  ~Agent() {
+    // The descriptor belongs to `signals_`, which closes it.
+    if (signal_descriptor_.is_open()) signal_descriptor_.release();
+  }
+
+  absl::Status Run(const std::function<void(uint16_t)>& on_metrics_port) {
+    PROFILER_RETURN_IF_ERROR(WatchSignals());
+    if (options_.metrics) {
+      PROFILER_ASSIGN_OR_RETURN(server_, MetricsServer::Listen(io_, *options_.metrics, [this] {
+                                  return PrometheusText(Figures(), options_.version);
+                                }));
+      if (on_metrics_port) on_metrics_port(server_->port());
+    }
+    for (const PushTarget& target : options_.push) {
+      PROFILER_ASSIGN_OR_RETURN(pushing_.emplace_back(),
+                                PushThread::Start(options_.spool, target, spool_,
+                                                  [this](std::string_view line) { Say(line); }));
+    }
+    if (const auto interval = WatchdogInterval()) FeedWatchdog(*interval);
+    ShowStatus();
+    absl::Status status;
+    {
+      // New threads inherit the signal mask: they block these signals.
+      WindowQueue queue([this](FinishedRecording recording) { Keep(std::move(recording)); });
+      queue_ = &queue;
+      std::thread recorder([this, &status] {
+        status = loop_.Run();
+        boost::asio::post(io_, [this] { io_.stop(); });
+      });
+      io_.run();
+      recorder.join();
+      queue.Finish();
+    }
+    for (auto& pushing : pushing_) PushThread::End(std::move(pushing));
+    pushing_.clear();
+    return status;
+  }
+
+ private:
+  RecordingLoopOptions LoopOptions() {
+    RecordingLoopOptions loop;
+    loop.recording = options_.recording;
+    loop.recording.targets.system_wide = true;
+    loop.recording.call_graph = record::CallGraph::kDwarf;
+    loop.recording.stack_bytes = kStackBytes;
+    loop.recording.version = options_.version;
+    const auto cpus = procfs::OnlineCpus(options_.recording.roots);
+    loop.recording.ring_bytes = RingBytesFor(options_.memory_limit, cpus.ok() ? cpus->size() : 1);
+    loop.recording.processes = processes_;
+    loop.window = options_.window;
+    loop.session = options_.session;
+    loop.window_bytes = options_.memory_limit / 2;
+    loop.rates = options_.rates;
+    loop.budget = options_.budget;
+    loop.on_session = [this](uint64_t) {
+      Beat();
+      if (!std::exchange(is_ready_, true)) service_.Ready();
+    };
+    loop.on_beat = [this] { Beat(); };
+    loop.say = [this](std::string_view line) { Say(line); };
+    loop.on_recording = [this](FinishedRecording recording) {
+      metrics_.Update([&](AgentMetrics& metrics) { metrics.samples += recording.samples; });
+      if (queue_->Add(std::move(recording))) return;
+      Lose("two windows wait for their names already");
+    };
+    return loop;
+  }
+
+  // ---- on the naming thread
+
+  void Keep(FinishedRecording recording) {
+    const auto began = steady_clock::now();
+    MachineFacts machine;
+    {
+      const std::lock_guard lock(mutex_);
+      machine = machine_;
+    }
+    // Created on this thread, so that its processes are children of this thread; destroyed before
+    // the thread ends.
+    if (namer_ == nullptr) namer_ = std::make_unique<WindowNamer>(options_.naming, processes_);
+    const auto window = namer_->Name(recording, machine);
+    absl::Status status = window.status();
+    if (status.ok()) status = spool_.Add(*window);
+    if (!status.ok()) return Lose(std::string(status.message()));
+    const std::chrono::duration<double> took = steady_clock::now() - began;
+    metrics_.Update([&](AgentMetrics& metrics) {
+      ++metrics.windows;
+      metrics.lost += window->losses.lost_samples;
+      metrics.chains += window->losses.chains;
+      metrics.cut_chains += window->losses.cut_chains;
+      metrics.naming_seconds += took.count();
+    });
+    GiveMemoryBack();
+  }
+
+  void GiveMemoryBack() {
+    MappedFile::ForgetAll();
+    malloc_trim(0);
+    ++windows_of_names_;
+    const auto used = [this] {
+      return static_cast<double>(ReadOwnCost().memory) /
+             static_cast<double>(std::max<uint64_t>(options_.memory_limit, 1));
+    };
+    const bool is_short = std::ranges::any_of(kShortages, [&](const Shortage& shortage) {
+      return windows_of_names_ >= shortage.windows && used() >= shortage.used;
+    });
+    if (windows_of_names_ < kWindowsOfNames && !is_short) return;
+    windows_of_names_ = 0;
+    namer_->Renew();
+    malloc_trim(0);
+    metrics_.Update([](AgentMetrics& metrics) { ++metrics.name_stores; });
+    const auto now = steady_clock::now();
+    if (used() < kRenewSession || now - session_renewed_ < kBetweenSessions) return;
+    session_renewed_ = now;
+    loop_.RenewSession();
+  }
+
+  void Lose(std::string_view why) {
+    metrics_.Update([](AgentMetrics& metrics) { ++metrics.lost_windows; });
+    Say(absl::StrCat("a window is lost: ", View(why)));
+  }
+
+  // ---- on the main thread
+
+  absl::Status WatchSignals() {
+    static constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    PROFILER_ASSIGN_OR_RETURN(auto signals, target::BlockedSignals::Block(kSignals));
+    signals_.emplace(std::move(signals));
+    error_code error;
+    signal_descriptor_.assign(signals_->fd(), error);
+    if (error) return ErrnoStatus(error.value(), "waiting for signals");
+    AwaitSignal();
+    return absl::OkStatus();
+  }
+
+  void AwaitSignal() {
+    signal_descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                                  [this](const error_code& failed) {
+                                    if (failed) return;
+                                    const auto signal = signals_->Take();
+                                    if (signal && signal->number == SIGHUP) ReadLabelsAgain();
+                                    if (signal && signal->number != SIGHUP) return Stop();
+                                    AwaitSignal();
+                                  });
+  }
+
+  void Stop() {
+    service_.Stopping();
+    // A second signal has its default effect.
+    signal_descriptor_.release();
+    signals_.reset();
+    loop_.Stop();
+  }
+
+  void ReadLabelsAgain() {
+    service_.Reloading();
+    auto labels = ReadLabels(options_);
+    if (labels.ok()) {
+      const std::lock_guard lock(mutex_);
+      machine_.labels = *std::move(labels);
+    } else {
+      Say(absl::StrCat(std::string(labels.status().message()), "; the labels stay as they were"));
+    }
+    service_.Ready();
+  }
+
+  void FeedWatchdog(milliseconds interval) {
+    watchdog_.expires_after(interval);
+    watchdog_.async_wait([this, interval](const error_code& failed) {
+      if (failed) return;
+      const auto silence = steady_clock::now().time_since_epoch().count() - beat_.load();
+      if (steady_clock::duration(silence) < kLongestSilence) service_.StillAlive();
+      FeedWatchdog(interval);
+    });
+  }
+
+  void ShowStatus() {
+    const AgentMetrics metrics = Figures();
+    WriteMetrics(metrics);
+    if (service_.is_there()) {
+      service_.Status(absl::StrFormat(
+          "%d Hz, %d samples in %d windows, %d segments of %.1f MB; %.2f %% of the machine, %d MB",
+          metrics.frequency, metrics.samples, metrics.windows, metrics.segments,
+          static_cast<double>(metrics.spool_bytes) / 1e6, metrics.cpu_share * 100,
+          metrics.memory >> 20));
+    }
+    status_timer_.expires_after(kStatusInterval);
+    status_timer_.async_wait([this](const error_code& failed) {
+      if (!failed) ShowStatus();
+    });
+  }
+
+  // Writes the metrics to a file for a collector, and for `profiler push`, which serves them. On a
+  // full disk the old file stays, with its old timestamp; the spool reports the disk.
+  void WriteMetrics(const AgentMetrics& metrics) const {
+    auto file = AtomicFile::Create(absl::StrCat(options_.spool, "/", fleet::kMetricsFile));
+    if (!file.ok()) return;
+    const std::string text = PrometheusText(metrics, options_.version);
+    if (WriteFully(file->fd(), std::as_bytes(std::span(text))) != 0) return;
+    file->Commit({.sync = false}).IgnoreError();
+  }
+
+  // ---- on any thread
+
+  AgentMetrics Figures() const {
+    AgentMetrics metrics = metrics_.Get();
+    const OwnCost cost = ReadOwnCost();
+    metrics.cpu_seconds = std::chrono::duration<double>(cost.cpu).count();
+    metrics.memory = cost.memory;
+    metrics.resident = cost.resident;
+    metrics.written = SecondsSince1970();
+    spool_.Describe(metrics);
+    for (const auto& pushing : pushing_) metrics.pushed.push_back(pushing->Describe());
+    return metrics;
+  }
+
+  void Beat() { beat_ = steady_clock::now().time_since_epoch().count(); }
+
+  void Say(std::string_view line) const {
+    const std::lock_guard lock(say_mutex_);
+    options_.say(line);
+  }
+
+  const AgentOptions options_;
+  const ServiceManager service_;
+  std::mutex mutex_;
+  MachineFacts machine_;  // under mutex_
+  SharedMetrics metrics_;
+  SharedSpool spool_;
+  const std::shared_ptr<ProcessTable> processes_;
+  RecordingLoop loop_;
+  WindowQueue* queue_ = nullptr;
+  bool is_ready_ = false;  // used on the recorder's thread only
+  std::atomic<steady_clock::rep> beat_ = steady_clock::now().time_since_epoch().count();
+  mutable std::mutex say_mutex_;
+
+  // Used on the naming thread only:
+  std::unique_ptr<WindowNamer> namer_;
+  int windows_of_names_ = 0;
+  steady_clock::time_point session_renewed_;
+
+  boost::asio::io_context io_{1};
+  std::optional<target::BlockedSignals> signals_;
+  boost::asio::posix::stream_descriptor signal_descriptor_;
+  boost::asio::steady_timer watchdog_, status_timer_;
+  std::vector<std::unique_ptr<PushThread>> pushing_;
+  std::unique_ptr<MetricsServer> server_;
+};
+
+}  // namespace
+
+size_t RingBytesFor(uint64_t memory_limit, size_t cpus) {
+  constexpr uint64_t kLeast = 128 << 10, kMost = 1 << 20;
+  const uint64_t each = memory_limit / 4 / std::max<size_t>(cpus, 1);
+  return std::bit_floor(std::clamp(each, kLeast, kMost));
+}
+
+absl::Status RunAgent(ringbuf::Kernel& kernel, AgentOptions options,
+                      const std::function<void(uint16_t)>& on_metrics_port) {
+  // Otherwise each thread would get its own heap, and heaps return little memory to the system.
+  mallopt(M_ARENA_MAX, 2);
+  PROFILER_ASSIGN_OR_RETURN(HostLabels labels, ReadLabels(options));
+  PROFILER_ASSIGN_OR_RETURN(
+      fleet::SegmentSpool spool,
+      fleet::SegmentSpool::Open(options.spool, {.bytes = options.spool_bytes}));
+  try {
+    Agent agent(kernel, std::move(options), std::move(spool), std::move(labels));
+    return agent.Run(on_metrics_port);
+  } catch (const boost::system::system_error& error) {
+    return ErrnoStatus(error.code().value(), "starting the event loop");
+  }
+}
+
+}  // namespace profiler::agent

@@ -1,0 +1,71 @@
+// The agent: records the whole machine all the time, and keeps the results as segments.
+//
+//   thread            does
+//   main              signals, watchdog, metrics; waits for the other threads
+//   recorder          RecordingLoop: windows in memory                    highest ordinary priority
+//   naming            WindowNamer, then writes to the spool               nice 5
+//   one per server    PushThread
+//
+// A segment is in the spool whole or not at all. Killing the agent loses the current window, the
+// one that is being named, and at most two that wait for their names.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ringbuf/kernel.h"
+#include "src/base/status.h"
+#include "src/fleet/agent/metrics_server.h"
+#include "src/fleet/agent/push_thread.h"
+#include "src/fleet/agent/rate_control.h"
+#include "src/profile/naming/naming.h"
+#include "src/record/options.h"
+
+namespace profiler::agent {
+
+struct AgentOptions {
+  record::RecordOptions recording;  // events and targets; the agent sets the rest
+  std::chrono::milliseconds window{10'000};
+  std::chrono::milliseconds session{3'600'000};  // at most; then a new session begins
+  RateBounds rates;
+  double budget = 0.01;                         // share of all CPUs together
+  uint64_t memory_limit = uint64_t{128} << 20;  // bytes, for this process and its children
+
+  std::string spool;
+  uint64_t spool_bytes = uint64_t{1} << 30;
+
+  std::string host;                 // never empty
+  std::vector<std::string> labels;  // "KEY=VALUE"
+  std::string labels_file;          // may be empty; read again at SIGHUP
+  std::string version;              // of this program
+
+  naming::NamingOptions naming;
+  std::optional<ListenAddress> metrics;  // none: serves no metrics
+  std::vector<PushTarget> push;          // servers that receive the segments
+
+  // Prints a line for the user. Called on any thread, one call at a time.
+  std::function<void(std::string_view)> say;
+};
+
+// Returns the ring size per CPU, a power of two: all rings together take a quarter of the memory
+// limit.
+size_t RingBytesFor(uint64_t memory_limit, size_t cpus);
+
+// Runs until SIGTERM or SIGINT, and then writes the current window. A second such signal ends the
+// process at once. SIGHUP reads the labels' file again. Call it once, while the process has only
+// one thread. `on_metrics_port` may be empty; otherwise it is called once with the port of the
+// metrics.
+//
+// Each error is a line for the user with its remedy: those of SegmentSpool::Open, of labels and of
+// MetricsServer; those of RecordSession::Create if even the first session fails.
+absl::Status RunAgent(ringbuf::Kernel& kernel, AgentOptions options,
+                      const std::function<void(uint16_t)>& on_metrics_port = {});
+
+}  // namespace profiler::agent

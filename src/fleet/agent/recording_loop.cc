@@ -1,0 +1,216 @@
+#include "src/fleet/agent/recording_loop.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/machine/procfs/machine.h"
+
+namespace profiler::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+fleet::UnixTime Now() {
+  return std::chrono::duration_cast<nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+double Seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+// Returns a descriptor of the file that outlives its writer.
+UniqueFd FileOf(const perf_data::Writer& writer) {
+  return UniqueFd(fcntl(writer.readable_file(), F_DUPFD_CLOEXEC, 0));
+}
+
+}  // namespace
+
+RecordingLoop::RecordingLoop(ringbuf::Kernel& kernel, RecordingLoopOptions options,
+                             SharedMetrics& metrics)
+    : kernel_(kernel),
+      options_(std::move(options)),
+      metrics_(metrics),
+      rate_(options_.rates, options_.budget),
+      off_cpu_(options_.recording.off_cpu) {}
+
+absl::Status RecordingLoop::Run() {
+  milliseconds wait = options_.first_wait;
+  while (!is_stopped()) {
+    const absl::Status status = RunSession();
+    if (status.ok()) {
+      wait = options_.first_wait;
+      continue;
+    }
+    metrics_.Update([](AgentMetrics& metrics) { ++metrics.failed_sessions; });
+    if (!has_recorded_) return status;
+    options_.say(absl::StrCat(std::string(status.message()), "; recording begins again in ",
+                              wait.count() / 1000, " s"));
+    if (!Wait(wait)) break;
+    wait = std::min(2 * wait, options_.longest_wait);
+  }
+  return absl::OkStatus();
+}
+
+record::RecordOptions RecordingLoop::SessionOptions() {
+  record::RecordOptions recording = options_.recording;
+  frequency_ = rate_.frequency();
+  const auto limits = procfs::ReadPerfLimits(recording.roots);
+  if (limits.max_sample_rate && *limits.max_sample_rate > 0) {
+    frequency_ = std::min(frequency_, static_cast<uint64_t>(*limits.max_sample_rate));
+  }
+  recording.frequency = frequency_;
+  recording.off_cpu = off_cpu_;
+  recording.output = "a window";
+  recording.in_memory = true;
+  recording.handle_signals = false;
+  recording.switch_output =
+      record::SwitchOutput{.bytes = options_.window_bytes, .time = options_.window};
+  recording.on_file = [this](record::CompleteFile file) {
+    EndWindow(FileOf(*file.writer), file.samples);
+    if (TookTooLong()) RenewSession();
+  };
+  recording.on_progress = [this](const record::RecordProgress&) {
+    if (options_.on_beat) options_.on_beat();
+  };
+  return recording;
+}
+
+absl::Status RecordingLoop::RunSession() {
+  if (auto cpus = procfs::OnlineCpus(options_.recording.roots); cpus.ok()) cpus_ = *cpus;
+  PROFILER_ASSIGN_OR_RETURN(const std::unique_ptr<record::RecordSession> session,
+                            record::RecordSession::Create(kernel_, SessionOptions()));
+  const record::RecordSummary& summary = session->summary();
+  SayNotes(summary.notes);
+  began_ = session_began_ = Clock::now();
+  began_at_ = Now();
+  cost_ = options_.read_cost();
+  const double gap = has_recorded_ ? Seconds(began_ - ended_) : 0;
+  metrics_.Update([&](AgentMetrics& metrics) {
+    ++metrics.sessions;
+    metrics.gap_seconds += gap;
+    metrics.frequency = frequency_;
+    metrics.cpus = static_cast<uint32_t>(cpus_.size());
+  });
+  has_recorded_ = true;
+  if (options_.on_session) options_.on_session(frequency_);
+  Publish(session.get());
+  const absl::Status status = session->Run();
+  Publish(nullptr);
+  ended_ = Clock::now();
+  SayNotes(summary.notes);
+  if (status.ok()) {
+    EndWindow(FileOf(session->last_file()), summary.last_file_samples);
+  } else if (summary.last_file_samples > 0) {
+    metrics_.Update([](AgentMetrics& metrics) { ++metrics.lost_windows; });
+  }
+  return status;
+}
+
+void RecordingLoop::EndWindow(UniqueFd file, uint64_t samples) {
+  const Clock::time_point now = Clock::now();
+  FinishedRecording recording{.file = std::move(file),
+                              .begin = began_at_,
+                              .length = now - began_,
+                              .frequency = frequency_,
+                              .cpus = static_cast<uint32_t>(cpus_.size()),
+                              .samples = samples};
+  began_ = now;
+  began_at_ = Now();
+  Measure(recording.length);
+  if (samples == 0) return;
+  if (!recording.file.valid()) {
+    options_.say(absl::StrCat("a window is lost: ",
+                              std::string(ErrnoStatus(errno, "no descriptor for it").message())));
+    metrics_.Update([](AgentMetrics& metrics) { ++metrics.lost_windows; });
+    return;
+  }
+  options_.on_recording(std::move(recording));
+}
+
+// Ignores the cost of a short window at the end of a session, which is not representative.
+void RecordingLoop::Measure(nanoseconds length) {
+  const OwnCost cost = options_.read_cost();
+  const nanoseconds cpu = cost.cpu - std::exchange(cost_, cost).cpu;
+  const double share =
+      Seconds(cpu) / (Seconds(length) * static_cast<double>(std::max<size_t>(cpus_.size(), 1)));
+  const bool is_whole = 2 * length > options_.window;
+  metrics_.Update([&](AgentMetrics& metrics) {
+    metrics.cpu_seconds = Seconds(cost.cpu);
+    metrics.memory = cost.memory;
+    metrics.last_window = static_cast<double>(began_at_) / 1e9;
+    if (is_whole) metrics.cpu_share = share;
+  });
+  if (!is_whole) return;
+  if (rate_.Took(share)) {
+    options_.say(
+        absl::StrFormat("took %.2f %% of the machine, of %.2f %% that it may: %d Hz from "
+                        "now on",
+                        share * 100, options_.budget * 100, rate_.frequency()));
+    RenewSession();
+  }
+  const auto say_over_budget = [&](const char* what_then) {
+    options_.say(
+        absl::StrFormat("takes %.2f %% of the machine at the lowest rate, %d Hz: more than the "
+                        "%.2f %% of --cpu-budget; %s",
+                        share * 100, rate_.frequency(), options_.budget * 100, what_then));
+  };
+  // The cost of off-CPU times depends on the number of context switches, which no rate bounds. The
+  // next windows show whether dropping them is enough.
+  if (rate_.is_over_budget() && std::exchange(off_cpu_, false)) {
+    say_over_budget("without --off-cpu from now on");
+    return RenewSession();
+  }
+  if (rate_.is_over_budget() && !was_over_budget_) {
+    say_over_budget("a lower --frequency or a longer --window takes less");
+  }
+  was_over_budget_ = rate_.is_over_budget();
+}
+
+// Returns true at the session's age limit, or if the online CPUs are not the recorded ones.
+bool RecordingLoop::TookTooLong() const {
+  if (Clock::now() - session_began_ >= options_.session) return true;
+  const auto cpus = procfs::OnlineCpus(options_.recording.roots);
+  return cpus.ok() && *cpus != cpus_;
+}
+
+void RecordingLoop::SayNotes(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
+    if (said_.insert(note).second) options_.say(note);
+  }
+}
+
+void RecordingLoop::Publish(record::RecordSession* session) {
+  const std::lock_guard lock(mutex_);
+  session_ = session;
+  if (session_ != nullptr && stopped_) session_->RequestStop();
+}
+
+void RecordingLoop::Stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  if (session_ != nullptr) session_->RequestStop();
+  changed_.notify_all();
+}
+
+void RecordingLoop::RenewSession() {
+  const std::lock_guard lock(mutex_);
+  if (session_ != nullptr) session_->RequestStop();
+}
+
+bool RecordingLoop::Wait(milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return !changed_.wait_for(lock, time, [this] { return stopped_; });
+}
+
+bool RecordingLoop::is_stopped() {
+  const std::lock_guard lock(mutex_);
+  return stopped_;
+}
+
+}  // namespace profiler::agent

@@ -1,0 +1,107 @@
+// Lists the events of a recording, and finds the event of a record.
+//
+// All functions take records in the file's byte order; only StoredRecord::header is native.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/format/perf_data/format/features_codec.h"
+#include "src/format/perf_data/format/field_io.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/codec.h"
+
+namespace profiler::perf_data {
+
+// A whole record as it is stored in the file, and its header in native order.
+struct StoredRecord {
+  const std::byte* data = nullptr;
+  perf_event::RecordHeader header;
+};
+
+class EventTable {
+ public:
+  // `swapped`: the recording is in the other byte order.
+  explicit EventTable(bool swapped) : swapped_(swapped) {}
+
+  // Adds an event. An empty `name` is replaced by a name made from `attr`. If there are kMostEvents
+  // events, only increments left_out().
+  void Add(const perf_event::Attr& attr, std::string name, std::vector<uint64_t> ids);
+  // Names the event that has `id`; event 0 if no event has it.
+  void Rename(uint64_t id, std::string name);
+  void RenameEvent(size_t event, std::string name) { events_[event].name = std::move(name); }
+  // Names the events that an event type of an old recording is about. It has their config and a
+  // name, which says of which type they are. Generic events keep the name of their attr, which has
+  // their modifiers.
+  void NameByType(uint64_t config, const std::string& name);
+
+  // Names events from a table of event types, in the file's byte order.
+  void NameByTypes(std::span<const std::byte> table);
+  // Names tracepoints that have no name yet, from the section TRACING_DATA.
+  void NameByTracingData(std::string_view section);
+  // Names events from EVENT_DESC: by their ids, or by their index if the ids are missing or
+  // unknown.
+  void NameByDescriptions(const std::vector<EventDesc>& descriptions);
+
+  const std::vector<EventDescription>& events() const { return events_; }
+  // Returns the index of the event that has `id`; events().size() if none has it.
+  size_t FindId(uint64_t id) const;
+
+  // Returns the index of the record's event. Returns 0 if the record has no id (perf's own and
+  // synthesized ones). Returns 0 and counts in unknown_ids() if no event has its id.
+  uint32_t EventOf(const StoredRecord& record) {
+    return events_.size() <= 1 ? 0 : EventAmongSeveral(record);
+  }
+  uint64_t unknown_ids() const { return unknown_ids_; }
+  uint64_t left_out() const { return left_out_; }
+
+  // Finds the thread of a kernel record: in a sample by its TID, otherwise by its sample_id.
+  // Returns false if the record has none.
+  bool ThreadOf(const StoredRecord& record, uint32_t* pid, uint32_t* tid);
+
+  // Returns the record's time; 0 if it has none.
+  uint64_t TimeOf(const StoredRecord& record) {
+    if (events_.empty()) return 0;
+    const perf_event::RecordLayout& layout =
+        events_[same_time_offsets_ ? 0 : EventOf(record)].layout;
+    return FieldAt<uint64_t>(record, layout.sample_time_offset, layout.trailer_time_offset);
+  }
+
+ private:
+  uint32_t EventAmongSeveral(const StoredRecord& record);
+
+  // Returns a number at `sample_offset` from the start of a sample, or at `trailer_offset` before
+  // the end of any other kernel record; 0 if the record lacks it.
+  template <class T>
+  T FieldAt(const StoredRecord& record, int sample_offset, int trailer_offset) const {
+    int offset = -1;
+    if (record.header.type == perf_event::kRecordSample) {
+      offset = sample_offset;
+    } else if (record.header.type < perf_event::kRecordUserFirst && trailer_offset >= 0) {
+      offset = record.header.size - trailer_offset;
+    }
+    constexpr int kHeaderSize = sizeof(perf_event::RecordHeader);
+    if (offset < kHeaderSize || offset + static_cast<int>(sizeof(T)) > record.header.size) {
+      return 0;
+    }
+    T value;
+    std::memcpy(&value, record.data + offset, sizeof(value));
+    return swapped_ ? SwapBytes(value) : value;
+  }
+
+  bool swapped_;
+  std::vector<EventDescription> events_;
+  absl::flat_hash_map<uint64_t, uint32_t> by_id_;
+  bool same_time_offsets_ = true;
+  uint64_t unknown_ids_ = 0;
+  uint64_t left_out_ = 0;
+};
+
+}  // namespace profiler::perf_data

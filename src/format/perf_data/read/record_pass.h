@@ -1,0 +1,85 @@
+// Makes one pass over the records of a recording: takes them from walkers, sorts them, converts
+// them to native byte order, and visits them.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "src/base/mapped_file.h"
+#include "src/format/perf_data/format/features.h"
+#include "src/format/perf_data/read/chunk_store.h"
+#include "src/format/perf_data/read/event_table.h"
+#include "src/format/perf_data/read/record_walker.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_data/read/round_sorter.h"
+
+namespace profiler::perf_data {
+
+// The objects that a pass uses; it owns none of them.
+struct PassContext {
+  EventTable* events = nullptr;
+  Features* features = nullptr;
+  ChunkStore* chunks = nullptr;
+  const std::vector<MappedFile>* files = nullptr;  // mapped files that contain records
+  bool swapped = false;
+  bool events_known = false;  // true if the file's header has the events; HEADER_ATTR is ignored
+  bool has_rounds = true;     // false: FINISHED_ROUND is ignored (directories)
+  // Number of perf's own records that earlier passes have collected from.
+  uint64_t* collected = nullptr;
+};
+
+// A pass, which takes records from one walker after the other. Not thread-safe.
+class RecordPass {
+ public:
+  // A visitor that returns false ends the pass.
+  using Visitor = absl::FunctionRef<bool(const TimedRecord&)>;
+
+  RecordPass(const PassContext& context, Recording::Order order, Visitor visit)
+      : context_(context), order_(order), visit_(visit) {}
+
+  // Visits all records left in `walker`. Afterwards the walker's status() and cut_bytes() tell how
+  // it ended, unless the visitor stopped the pass.
+  void Run(RecordWalker& walker);
+
+  // Takes one record that a walker returned earlier.
+  void Take(const StoredRecord& record, std::span<const std::byte> payload);
+
+  // Visits the records that are still held. Call it once, last.
+  void Finish();
+
+  bool stopped() const { return stopped_; }
+
+  // True if holding records until the end of their round took too much memory, so they may be out
+  // of time order.
+  bool gave_order_up() const { return gave_order_up_; }
+
+ private:
+  bool InTime() const {
+    return order_ == Recording::Order::kTime || order_ == Recording::Order::kTimeAndRounds;
+  }
+  void TakeInTime(const StoredRecord& record, std::span<const std::byte> payload);
+  void VisitSorted(const RoundSorter::Entry& entry);
+  void Visit(const StoredRecord& record, uint64_t time, std::span<const std::byte> payload);
+  // Converts the record to native order. The result is valid until the next call.
+  perf_event::RawRecord Turned(const StoredRecord& record, uint32_t event);
+  uint64_t FileOffsetOf(const std::byte* data) const;
+  void Touch(size_t size);
+
+  const PassContext context_;
+  const Recording::Order order_;
+  const Visitor visit_;
+  RoundSorter sorter_;
+  // The current record if it is in the other byte order: the whole record, or its numbers.
+  std::vector<std::byte> native_, scratch_;
+  uint64_t own_records_ = 0;
+  uint64_t touched_ = 0;  // bytes of mapped files touched since they were last forgotten
+  bool gave_order_up_ = false;
+  bool stopped_ = false;  // true if the visitor stopped the pass
+};
+
+}  // namespace profiler::perf_data

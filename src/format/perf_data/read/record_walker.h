@@ -1,0 +1,94 @@
+// Splits the bytes of a recording into whole records, including those inside compressed records.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "src/base/status.h"
+#include "src/format/perf_data/read/byte_source.h"
+#include "src/format/perf_data/read/chunk_store.h"
+#include "src/format/perf_data/read/event_table.h"
+#include "src/format/perf_data/read/inflating_source.h"
+
+namespace profiler::perf_data {
+
+// An iterator over records. Not thread-safe.
+class RecordWalker {
+ public:
+  // The position where a walk begins. At the start of a stream, types from 69 on may have the
+  // meaning of ChromeOS's perf of 2012 to 2015: each is a feature section before the events. They
+  // are converted to HEADER_FEATURE records, as perf writes them now.
+  enum class Start : uint8_t { kOfRecords, kOfStream };
+
+  // Does not own `chunks`. `swapped`: the bytes are in the other byte order.
+  RecordWalker(std::unique_ptr<ByteSource> source, Start start, bool swapped, ChunkStore* chunks)
+      : source_(std::move(source)),
+        chunks_(chunks),
+        inflating_(chunks),
+        swapped_(swapped),
+        in_front_of_events_(start == Start::kOfStream) {}
+
+  // How compressed records are returned.
+  enum class Compressed : uint8_t {
+    kInflate,         // the records inside replace them
+    kShowAndInflate,  // they are returned, then the records inside
+    kKeep,            // only they are returned
+  };
+  void Handle(Compressed how) { compressed_ = how; }
+
+  // Returns false at the end; status() and cut_bytes() tell why. By default, the records inside
+  // compressed records are returned instead of them. `record` lives as long as the source's bytes.
+  bool Next(StoredRecord* record) {
+    return (in_compressed_ && NextInside(record)) || NextOutside(record);
+  }
+
+  // Returns the bytes that follow the last record and belong to it: the trace of an AUXTRACE or
+  // TRACING_DATA record. Empty for all other records, and for a trace that is too large to be held.
+  std::span<const std::byte> payload() const { return payload_; }
+
+  // Returns kDataLoss, with offset, record type and field, or the error of reading.
+  const absl::Status& status() const { return status_; }
+  // Returns the number of bytes of an incomplete last record.
+  size_t cut_bytes() const { return cut_bytes_; }
+  // Returns the current offset in the file.
+  uint64_t offset() const { return source_->offset(); }
+
+ private:
+  bool Take(ByteSource& source, StoredRecord* record);
+  bool NextInside(StoredRecord* record);
+  bool NextOutside(StoredRecord* record);
+  bool IsChromeOsFeature(uint32_t type);
+  void MakeHeaderFeature(StoredRecord* record);
+  void OpenCompressed(const StoredRecord& record);
+  bool TakePayload(const StoredRecord& record);
+
+  std::unique_ptr<ByteSource> source_;
+  ChunkStore* const chunks_;
+  InflatingSource inflating_;
+  bool swapped_;
+  bool in_front_of_events_;              // true until the first event of a stream
+  uint32_t last_chrome_os_feature_ = 0;  // its type; 0: none yet
+  Compressed compressed_ = Compressed::kInflate;
+  bool in_compressed_ = false;
+  uint64_t record_offset_ = 0;  // file offset of the last record that was not inside another
+  std::span<const std::byte> payload_;
+  absl::Status status_;
+  size_t cut_bytes_ = 0;
+};
+
+// How to report an incomplete last record: as an error if the header says that it is complete, as a
+// warning if nothing says so (streams, directories), not at all if a warning was given before.
+enum class CutRecord { kError, kWarning, kKnown };
+
+// Returns the result of a walk that has ended: kDataLoss, with `name`, offset, record type and
+// field, or the error of reading. Sets `*warning` if an incomplete record is no error, and
+// otherwise leaves it unchanged.
+absl::Status HowItEnded(const RecordWalker& walker, const std::string& name, CutRecord cut_record,
+                        std::string* warning);
+
+}  // namespace profiler::perf_data

@@ -1,0 +1,58 @@
+// One page over HTTP, for a browser of the same user on this machine.
+//
+//   http://127.0.0.1:PORT/TOKEN/
+//
+// Every user of the machine can connect to the port, and every site that the browser visits can
+// send requests to it. So the address contains a random token of 128 bits, without which nothing is
+// served. A request must also name this address as its Host: a site that resolves its own name to
+// this machine (DNS rebinding) names another one. Answers forbid the browser to load anything from
+// elsewhere and to keep a copy.
+//
+// Not thread-safe: everything runs on the thread of the io_context; exactly one thread may run it.
+
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "src/base/status.h"
+#include "src/http/http_server.h"
+
+namespace profiler::serve {
+
+// The answer to a request.
+enum class Answer : uint8_t {
+  kPage,
+  kPageHead,      // for HEAD: the headers without the page
+  kNotFound,      // 404: the token is missing or wrong
+  kWrongHost,     // 403
+  kNotSupported,  // 405: neither GET nor HEAD
+};
+
+// Returns the answer of a server with that token and port.
+Answer AnswerTo(const HttpRequest& request, std::string_view token, uint16_t port);
+
+class PageServer {
+ public:
+  // Listens on 127.0.0.1 at `port`, or at a free one if that is 0. Accepts connections once the
+  // io_context runs, which must outlive the server. `page` is UTF-8 HTML. Errors: kUnavailable if
+  // nothing can listen there.
+  static absl::StatusOr<std::unique_ptr<PageServer>> Listen(boost::asio::io_context& context,
+                                                            std::string page, uint16_t port);
+  ~PageServer();
+
+  // "http://127.0.0.1:40123/3f…/"
+  std::string address() const;
+  // Returns how often the page was sent.
+  uint64_t served() const;
+
+ private:
+  class Impl;
+  explicit PageServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace profiler::serve

@@ -1,0 +1,26 @@
+// Reads traces in the trace event format (Chrome, Perfetto, ninjatracing, clang -ftime-trace, …):
+// an array of events, or an object with such an array as "traceEvents".
+//
+//   {"ph":"P","name":"Profile",…}        begin of a CPU profile of V8
+//   {"ph":"P","name":"ProfileChunk",…}   a piece of it
+//   {"ph":"B",…} {"ph":"E",…}            begin and end of a slice
+//   {"ph":"X","dur":µs,…}                a whole slice
+//
+// A trace with CPU profiles, as Chrome's Performance panel saves it, yields their samples. Any
+// other trace yields its slices: the open slices are the stack at a time. Each slice has the time
+// in which none of its callees was open, in ns of the event "time".
+
+#pragma once
+
+#include <string_view>
+
+#include "src/base/status.h"
+#include "src/importers/profile_maker.h"
+
+namespace profiler::importers {
+
+// Reads a trace into `maker`. The array's end may be missing, as the format permits. kDataLoss if
+// the text is not JSON.
+absl::Status ReadChromeTrace(std::string_view text, ProfileMaker& maker);
+
+}  // namespace profiler::importers

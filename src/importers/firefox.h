@@ -1,0 +1,30 @@
+// Reads profiles of the Firefox Profiler, in two forms. Processed profiles of every version up to
+// 75 have tables per thread, or shared by all threads (from 60 on). In the Gecko form, tables are
+// rows with a schema. samply, Chrome importers and `profiler export` also write them.
+//
+//   samples     stack, time (ms), weight │ stackTable  frame, prefix (or prefixOffset)
+//   frameTable  func, line               │ funcTable   name, fileName, resource
+//   resourceTable  lib                   │ libs        name, path
+//
+// A sample without a weight counts once. Weights in milliseconds become ns of the event "time",
+// weights in bytes those of an event "bytes"; freed bytes are left out, and a warning counts them.
+// A function without a name keeps its address if its library is available; such addresses count
+// from the beginning of the library in memory (library_code.h).
+
+#pragma once
+
+#include <string_view>
+
+#include "src/base/status.h"
+#include "src/importers/json_tree.h"
+#include "src/importers/profile_maker.h"
+
+namespace profiler::importers {
+
+bool IsFirefox(JsonTree::Value root);
+
+// Reads a profile into `maker`. `symbols` is the text of the symbol file beside the profile, if
+// there is one (library_code.h). kDataLoss if tables have invalid indices.
+absl::Status ReadFirefox(JsonTree::Value root, std::string_view symbols, ProfileMaker& maker);
+
+}  // namespace profiler::importers

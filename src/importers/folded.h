@@ -1,0 +1,28 @@
+// Reads FlameGraph's folded stacks, as stackcollapse-*.pl, inferno, py-spy, async-profiler,
+// bpftrace and `profiler folded` write them:
+//
+//   process;outermost;…;leaf 12
+//   process;outermost;…;leaf 12 15      two columns, of difffolded.pl: before and after
+//
+// The first name is taken for the process, as in the files of FlameGraph and of this program. The
+// count follows the last space, so names may contain spaces. Suffixes of names (_[k], _[i], _[j])
+// stay part of the name; code whose name ends with _[k] is the kernel's. Fractions are rounded, and
+// a warning counts them.
+
+#pragma once
+
+#include <string_view>
+
+#include "src/base/status.h"
+#include "src/importers/profile_maker.h"
+
+namespace profiler::importers {
+
+// Reads stacks into `maker`. Skips lines that do not end with a number, and counts them in a
+// warning. kDataLoss, with a line number, if no line ends with one.
+absl::Status ReadFolded(std::string_view text, ProfileMaker& maker);
+
+// True if the first lines look like folded stacks.
+bool LooksFolded(std::string_view start);
+
+}  // namespace profiler::importers

@@ -1,0 +1,57 @@
+// Lists the formats of other programs that can be imported, and recognises a file's format by its
+// bytes instead of its name.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace profiler::importers {
+
+enum class Format : uint8_t {
+  kFolded,       // FlameGraph's stacks, one per line
+  kPerfScript,   // the text of `perf script`
+  kPprof,        // profile.proto, compressed or not
+  kLegacyPprof,  // of gperftools, jemalloc and old Java and Go agents
+  kFirefox,      // of the Firefox Profiler
+  kSpeedscope,
+  kCpuProfile,   // of V8: Chrome and Node.js
+  kChromeTrace,  // trace events: CPU profiles in pieces, or slices
+  kCallgrind,
+  kOtlp,  // OpenTelemetry
+};
+
+struct NamedFormat {
+  Format format;
+  std::string_view name;   // for --format
+  std::string_view title;  // for the user
+};
+inline constexpr std::array kFormats = {
+    NamedFormat{Format::kFolded, "folded", "folded stacks"},
+    NamedFormat{Format::kPerfScript, "perf-script", "perf script text"},
+    NamedFormat{Format::kPprof, "pprof", "pprof"},
+    NamedFormat{Format::kLegacyPprof, "pprof-legacy", "legacy pprof"},
+    NamedFormat{Format::kFirefox, "firefox", "Firefox Profiler"},
+    NamedFormat{Format::kSpeedscope, "speedscope", "speedscope"},
+    NamedFormat{Format::kCpuProfile, "cpuprofile", "V8 CPU profile"},
+    NamedFormat{Format::kChromeTrace, "chrome-trace", "Chrome trace"},
+    NamedFormat{Format::kCallgrind, "callgrind", "callgrind"},
+    NamedFormat{Format::kOtlp, "otlp", "OpenTelemetry"},
+};
+
+const NamedFormat& Described(Format format);
+
+// Returns "folded, perf-script, …".
+std::string FormatNames();
+
+std::optional<Format> FormatNamed(std::string_view name);
+
+// Recognises a file's format by its first bytes, which may be all of it. More than 64 KiB matter
+// only for JSON, whose members can have any order. A compressed file has to be inflated first.
+// Reading the file may still fail.
+std::optional<Format> Recognize(std::string_view start);
+
+}  // namespace profiler::importers

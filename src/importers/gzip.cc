@@ -1,0 +1,106 @@
+#include "src/importers/gzip.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+
+namespace profiler::importers {
+namespace {
+
+constexpr size_t kMost = size_t{2} << 30;
+// Limit for the ratio of sizes. JSON of many equal parts shrinks to a hundredth; DEFLATE's limit is
+// a thousandth.
+constexpr size_t kMostTimes = 300;
+constexpr size_t kAlways = size_t{16} << 20;
+constexpr size_t kStep = size_t{1} << 20;
+
+class Inflater {
+ public:
+  explicit Inflater(std::string_view bytes) : bytes_(bytes) {
+    constexpr int kGzipAlone = 15 + 16;  // window bits, for gzip only
+    is_ready_ = inflateInit2(&stream_, kGzipAlone) == Z_OK;
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+  ~Inflater() {
+    if (is_ready_) inflateEnd(&stream_);
+  }
+
+  enum class End { kWhole, kFull, kDamaged, kCut };
+
+  // Inflates until `out` has `most` bytes.
+  End Inflate(size_t most, std::string& out) {
+    if (!is_ready_) return End::kDamaged;
+    while (out.size() < most) {
+      const size_t before = out.size();
+      out.resize(std::min(most, before + kStep));
+      Feed();
+      stream_.next_out = reinterpret_cast<Bytef*>(out.data() + before);
+      stream_.avail_out = static_cast<uInt>(out.size() - before);
+      const int result = inflate(&stream_, Z_NO_FLUSH);
+      out.resize(out.size() - stream_.avail_out);
+      const size_t read = fed_ - stream_.avail_in;
+      bytes_.remove_prefix(read);
+      if (result == Z_STREAM_END) {
+        if (!IsGzip(bytes_)) return End::kWhole;
+        if (inflateReset(&stream_) != Z_OK) return End::kDamaged;
+      } else if (result == Z_BUF_ERROR ||
+                 (result == Z_OK && bytes_.empty() && out.size() == before)) {
+        return End::kCut;
+      } else if (result != Z_OK) {
+        return End::kDamaged;
+      }
+    }
+    return End::kFull;
+  }
+
+  // Returns the number of input bytes that are not inflated yet.
+  size_t rest() const { return bytes_.size(); }
+
+ private:
+  void Feed() {
+    fed_ = std::min<size_t>(bytes_.size(), std::numeric_limits<uInt>::max());
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes_.data()));
+    stream_.avail_in = static_cast<uInt>(fed_);
+  }
+
+  std::string_view bytes_;
+  z_stream stream_ = {};
+  size_t fed_ = 0;
+  bool is_ready_ = false;
+};
+
+}  // namespace
+
+bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
+absl::StatusOr<std::string> Gunzip(std::string_view bytes) {
+  const size_t most = std::min(kMost, std::max(kAlways, bytes.size() * kMostTimes));
+  Inflater inflater(bytes);
+  std::string out;
+  switch (inflater.Inflate(most, out)) {
+    case Inflater::End::kWhole:
+      return out;
+    case Inflater::End::kFull:
+      return absl::ResourceExhaustedError(
+          absl::StrCat("gzip: it inflates to more than ", most, " bytes, which are not read"));
+    case Inflater::End::kCut:
+      return absl::DataLossError(
+          absl::StrCat("gzip: cut: it ends after ", bytes.size(), " bytes, in the middle"));
+    case Inflater::End::kDamaged:
+      break;
+  }
+  return absl::DataLossError(
+      absl::StrCat("gzip: damaged at offset ", bytes.size() - inflater.rest()));
+}
+
+std::string GunzipStart(std::string_view bytes, size_t size) {
+  std::string out;
+  Inflater(bytes).Inflate(size, out);
+  return out;
+}
+
+}  // namespace profiler::importers

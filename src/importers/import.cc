@@ -1,0 +1,153 @@
+#include "src/importers/import.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+#include "src/base/mapped_file.h"
+#include "src/base/spool.h"
+#include "src/base/text.h"
+#include "src/base/transfer.h"
+#include "src/base/unique_fd.h"
+#include "src/format/perf_data/sections/own_sections.h"
+#include "src/importers/callgrind.h"
+#include "src/importers/chrome_trace.h"
+#include "src/importers/cpu_profile.h"
+#include "src/importers/firefox.h"
+#include "src/importers/folded.h"
+#include "src/importers/gzip.h"
+#include "src/importers/json_tree.h"
+#include "src/importers/legacy_pprof.h"
+#include "src/importers/library_code.h"
+#include "src/importers/otlp.h"
+#include "src/importers/perf_script.h"
+#include "src/importers/pprof.h"
+#include "src/importers/profile_maker.h"
+#include "src/importers/speedscope.h"
+#include "src/importers/text_lines.h"
+
+namespace profiler::importers {
+namespace {
+
+constexpr size_t kLooksAt = size_t{1} << 16;
+
+using Read = absl::Status (*)(std::string_view bytes, ProfileMaker& maker);
+
+// Returns the text of samply's file with symbol names beside the profile.
+std::string SymbolsBeside(const std::string& path) {
+  if (path.empty()) return {};
+  const absl::StatusOr<MappedFile> file = MappedFile::Open(SymbolFileOf(path));
+  return file.ok() ? std::string(TextOf(file->bytes())) : std::string();
+}
+
+absl::Status ReadFirefoxAt(const std::string& path, std::string_view bytes, ProfileMaker& maker) {
+  PROFILER_ASSIGN_OR_RETURN(const JsonTree tree, JsonTree::Parse(bytes));
+  return ReadFirefox(tree.root(), SymbolsBeside(path), maker);
+}
+
+template <absl::Status (*kRead)(JsonTree::Value root, ProfileMaker& maker)>
+absl::Status ReadJson(std::string_view bytes, ProfileMaker& maker) {
+  PROFILER_ASSIGN_OR_RETURN(const JsonTree tree, JsonTree::Parse(bytes));
+  return kRead(tree.root(), maker);
+}
+
+Read ReaderOf(Format format) {
+  switch (format) {
+    case Format::kPerfScript:
+      return ReadPerfScript;
+    case Format::kPprof:
+      return ReadPprof;
+    case Format::kLegacyPprof:
+      return ReadLegacyPprof;
+    case Format::kFirefox:
+      break;  // see ReadFirefoxAt
+    case Format::kSpeedscope:
+      return ReadJson<ReadSpeedscope>;
+    case Format::kCpuProfile:
+      return ReadJson<ReadCpuProfile>;
+    case Format::kChromeTrace:
+      return ReadChromeTrace;
+    case Format::kCallgrind:
+      return ReadCallgrind;
+    case Format::kOtlp:
+      return ReadOtlp;
+    case Format::kFolded:
+      return ReadFolded;
+  }
+  return ReadFolded;
+}
+
+absl::Status UnknownFormat() {
+  return absl::InvalidArgumentError(
+      absl::StrCat("it is a profile of no format that is known: ", FormatNames(), " are read"));
+}
+
+// Maps the input. A pipe whose beginning is not recognised is not read further, because it may have
+// no end.
+absl::StatusOr<MappedFile> MapInput(const std::string& path, const std::string& name,
+                                    bool is_known) {
+  const UniqueFd fd(path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                : open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status;
+  if (!fd.valid() || fstat(fd.get(), &status) != 0) return ErrnoStatus(errno, name);
+  if (S_ISREG(status.st_mode)) return MappedFile::FromFd(fd.get(), name);
+  std::vector<std::byte> start(kLooksAt);
+  PROFILER_ASSIGN_OR_RETURN(const size_t size, ReadFully(fd.get(), start, name));
+  start.resize(size);
+  if (!is_known && !RecognizeFile(TextOf(start))) {
+    return Prefixed(absl::StrCat(name, ": "), UnknownFormat());
+  }
+  return Spool(start, fd.get(), name);
+}
+
+}  // namespace
+
+std::optional<Format> RecognizeFile(std::string_view start) {
+  constexpr size_t kInflates = size_t{1} << 20;
+  return IsGzip(start) ? Recognize(GunzipStart(start, kInflates)) : Recognize(start);
+}
+
+absl::StatusOr<ImportedProfile> Import(std::span<const std::byte> bytes,
+                                       std::optional<Format> format, const std::string& path) {
+  std::string_view text = TextOf(bytes);
+  std::string inflated;
+  if (IsGzip(text)) {
+    PROFILER_ASSIGN_OR_RETURN(inflated, Gunzip(text));
+    text = inflated;
+  }
+  text = WithoutByteOrderMark(text);
+  if (!format) format = Recognize(text);
+  if (!format) return UnknownFormat();
+  ProfileMaker maker;
+  const absl::Status read = *format == Format::kFirefox ? ReadFirefoxAt(path, text, maker)
+                                                        : ReaderOf(*format)(text, maker);
+  if (!read.ok()) {
+    return absl::Status(read.code(),
+                        absl::StrCat(View(Described(*format).title), ": ", read.message()));
+  }
+  if (maker.rows() == 0) {
+    return absl::DataLossError(
+        absl::StrCat("it has no samples (read as ", View(Described(*format).title), ")"));
+  }
+  return ImportedProfile{std::move(maker).Finish(), *format, bytes.size()};
+}
+
+absl::StatusOr<ImportedProfile> ImportFile(const std::string& path, std::optional<Format> format) {
+  const std::string name = path == "-" ? "standard input" : path;
+  PROFILER_ASSIGN_OR_RETURN(const MappedFile file, MapInput(path, name, format.has_value()));
+  auto imported = Import(file.bytes(), format, path == "-" ? std::string() : path);
+  if (!imported.ok()) return Prefixed(absl::StrCat(name, ": "), imported.status());
+  return imported;
+}
+
+void SetImported(std::string_view file, Format format, perf_data::Features* features) {
+  perf_data::SetImported({std::string(file), std::string(Described(format).title)}, features);
+}
+
+}  // namespace profiler::importers

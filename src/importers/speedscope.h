@@ -1,0 +1,23 @@
+// Reads speedscope's profiles (https://www.speedscope.app/file-format-schema.json). All profiles of
+// a file share its frames. Each profile is one thread, of either kind:
+//
+//   "sampled"   samples [[root, …, leaf], …] and a weight each, in a unit
+//   "evented"   events of a frame that opens (O) or closes (C), each at a time
+//
+// Weights in units of time become ns of an event "time". A sample's time is the sum of the weights
+// before it. Weights without a unit count samples.
+
+#pragma once
+
+#include "src/base/status.h"
+#include "src/importers/json_tree.h"
+#include "src/importers/profile_maker.h"
+
+namespace profiler::importers {
+
+bool IsSpeedscope(JsonTree::Value root);
+
+// Reads profiles into `maker`. kDataLoss if a profile refers to a missing frame.
+absl::Status ReadSpeedscope(JsonTree::Value root, ProfileMaker& maker);
+
+}  // namespace profiler::importers

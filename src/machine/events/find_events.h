@@ -1,0 +1,75 @@
+// Finds the events that a user typed after -e on this machine, as attrs for perf_event_open(2).
+//
+//   cycles            generic events; if the CPUs are of several kinds, once for each kind
+//   mem-loads         a PMU's event name in sysfs
+//   cpu/event=0x3c/   terms, encoded by the PMU's formats
+//   sched:sched_*     tracepoints, from tracefs
+//   /bin/x:main       uprobes, by the symbols of the file and its debug files
+//
+// Opens no events: the kernel decides at perf_event_open(2) whether it counts an event, and for
+// whom.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/format/perf_event/attr.h"
+#include "src/machine/events/tracepoints.h"
+#include "src/machine/procfs/proc_file.h"
+
+namespace profiler::events {
+
+// The terms of one event about its samples; an absent one is set as for all events.
+struct SampleTerms {
+  std::optional<uint64_t> period;
+  std::optional<uint64_t> frequency;
+  std::optional<std::string> call_graph;  // "fp", "dwarf", "no"
+  std::optional<uint64_t> stack_size;     // bytes
+  std::optional<uint64_t> max_stack;      // frames
+  std::optional<bool> inherit;
+};
+
+struct FoundEvent {
+  // Has type, config*, bp_*, exclude_*, precise_ip, pinned and exclusive. config1 of a probe points
+  // into `probed`.
+  perf_event::Attr attr;
+  std::string name;
+  // Index of its group's leader in the list; its own index if it leads or is alone.
+  size_t leader = 0;
+  std::string group_name;
+  bool sample_read = false;  // ":S"
+  bool weak = false;         // ":W"
+  SampleTerms terms;
+  // True for tracepoints, breakpoints, probes and BPF output: each occurrence is sampled by
+  // default.
+  bool is_sampled_each_time = false;
+  // True if a sample's RAW field has its content, as for tracepoints.
+  bool has_raw_data = false;
+  std::vector<int> cpus;  // CPUs that can count it; empty: all
+  std::string unit;       // unit of a count times `scale`; empty: none
+  double scale = 1;
+  std::optional<Tracepoint> tracepoint;
+  std::string filter;  // filter of the tracepoint's records; set by the caller
+  // Only threads of this cgroup count; empty: all. Set by the caller.
+  std::string cgroup;
+  bool is_user_return = false;  // true for a return probe in a program
+  // Why this return probe may crash the programs that contain it; empty if it is safe. Callers
+  // refuse it unless the user insists.
+  std::string danger;
+  std::shared_ptr<const std::string> probed;  // a probe's path or kernel function
+};
+
+// Returns at least one event. Errors: kInvalidArgument as in ParseEventList, and for terms that the
+// event's PMU lacks; kNotFound for events that this machine lacks, with a similar name if there is
+// one; those of FindTracepoints; for uprobes, those of opening the file.
+absl::StatusOr<std::vector<FoundEvent>> FindEvents(const procfs::Roots& roots,
+                                                   std::string_view text);
+
+}  // namespace profiler::events

@@ -1,0 +1,126 @@
+#include "src/machine/events/list_events.h"
+
+#include <fnmatch.h>
+
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/text.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/event_name.h"
+#include "src/machine/events/pmu.h"
+#include "src/machine/events/tracepoints.h"
+
+namespace profiler::events {
+namespace {
+
+constexpr char kHardware[] = "hardware";
+constexpr char kSoftware[] = "software";
+constexpr char kCache[] = "cache";
+constexpr char kPmu[] = "PMU";
+constexpr char kTracepoint[] = "tracepoint";
+
+constexpr std::pair<std::string_view, const char*> kShortKinds[] = {
+    {"hw", kHardware}, {"hardware", kHardware}, {"sw", kSoftware}, {"software", kSoftware},
+    {"cache", kCache}, {"hwcache", kCache},     {"pmu", kPmu},     {"tracepoint", kTracepoint}};
+
+constexpr std::pair<std::string_view, const char*> kDescriptions[] = {
+    {"cycles", "cycles of the CPU while it was not halted"},
+    {"instructions", "instructions that were retired"},
+    {"cache-references", "accesses to the last cache"},
+    {"cache-misses", "accesses that the last cache could not answer"},
+    {"branches", "branches that were retired"},
+    {"branch-misses", "branches that were predicted wrong"},
+    {"bus-cycles", "cycles of the bus"},
+    {"stalled-cycles-frontend", "cycles without instructions to work on"},
+    {"stalled-cycles-backend", "cycles without room for more instructions"},
+    {"ref-cycles", "cycles at the CPU's nominal frequency"},
+    {"cpu-clock", "time of the CPU, in nanoseconds"},
+    {"task-clock", "time of the thread on a CPU, in nanoseconds"},
+    {"page-faults", "page faults"},
+    {"context-switches", "switches from one thread to another"},
+    {"cpu-migrations", "moves of a thread to another CPU"},
+    {"minor-faults", "page faults that needed no disk"},
+    {"major-faults", "page faults that waited for a disk"},
+    {"alignment-faults", "accesses that the kernel had to split"},
+    {"emulation-faults", "instructions that the kernel had to emulate"},
+    {"dummy", "nothing: for the records beside samples"},
+    {"bpf-output", "what BPF programs put out"},
+    {"cgroup-switches", "switches from one cgroup to another"},
+};
+
+std::string DescriptionOf(std::string_view name) {
+  for (const auto& [known, description] : kDescriptions) {
+    if (known == name) return description;
+  }
+  return "";
+}
+
+class Lister {
+ public:
+  Lister(const procfs::Roots& roots, const std::string& pattern)
+      : roots_(roots), pattern_(pattern) {
+    for (const auto& [short_name, kind] : kShortKinds) {
+      if (pattern == short_name) only_kind_ = kind;
+    }
+  }
+
+  std::vector<ListedEvent> List(std::string* note) {
+    for (const std::string_view name : perf_event::KnownEventNames()) {
+      const uint32_t type = perf_event::FindKnownEvent(name)->type;
+      // An alias is described by the event that it stands for.
+      const std::string canonical = perf_event::EventName(*perf_event::FindKnownEvent(name));
+      const bool is_alias = canonical != name;
+      Add(std::string(name), type == perf_event::kTypeHardware ? kHardware : kSoftware,
+          is_alias ? "the same as " + canonical : DescriptionOf(name));
+    }
+    for (const std::string& name : perf_event::CacheEventNames()) Add(name, kCache, "");
+    for (const Pmu& pmu : ReadPmus(roots_)) {
+      for (const std::string& alias : pmu.AliasNames()) {
+        const auto found = pmu.FindAlias(alias);
+        Add(absl::StrCat(pmu.name, "/", alias, "/"), kPmu, found ? found->terms : "");
+      }
+    }
+    AddTracepoints(note);
+    return std::move(events_);
+  }
+
+ private:
+  void Add(std::string name, const char* kind, std::string description) {
+    const bool fits = only_kind_ != nullptr ? std::string_view(kind) == only_kind_
+                                            : pattern_.empty() || Fits(name);
+    if (fits) events_.push_back({std::move(name), kind, std::move(description)});
+  }
+
+  // A pattern may also match a part of the name, as in perf.
+  bool Fits(const std::string& name) const {
+    return fnmatch(pattern_.c_str(), name.c_str(), 0) == 0 ||
+           fnmatch(("*" + pattern_ + "*").c_str(), name.c_str(), 0) == 0;
+  }
+
+  void AddTracepoints(std::string* note) {
+    const auto tracepoints = FindTracepoints(roots_, "*", "*");
+    if (!tracepoints.ok()) {
+      *note = std::string(tracepoints.status().message());
+      return;
+    }
+    for (const Tracepoint& tracepoint : *tracepoints) {
+      Add(tracepoint.full_name(), kTracepoint, "");
+    }
+  }
+
+  const procfs::Roots& roots_;
+  const std::string& pattern_;
+  const char* only_kind_ = nullptr;
+  std::vector<ListedEvent> events_;
+};
+
+}  // namespace
+
+std::vector<ListedEvent> ListEvents(const procfs::Roots& roots, const std::string& pattern,
+                                    std::string* note) {
+  return Lister(roots, pattern).List(note);
+}
+
+}  // namespace profiler::events

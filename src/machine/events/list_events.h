@@ -1,0 +1,24 @@
+// Lists all events that have a name on this machine.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/machine/procfs/proc_file.h"
+
+namespace profiler::events {
+
+struct ListedEvent {
+  std::string name;  // as -e takes it
+  std::string kind;  // "hardware", "software", "cache", "PMU", "tracepoint"
+  std::string description;
+};
+
+// Returns the events whose names match the pattern (*, ?, […]); all if it is empty. "hw", "sw",
+// "cache", "pmu" and "tracepoint" select a kind. Sorted by kind. If tracepoints cannot be read,
+// `*note` says why.
+std::vector<ListedEvent> ListEvents(const procfs::Roots& roots, const std::string& pattern,
+                                    std::string* note);
+
+}  // namespace profiler::events

@@ -1,0 +1,39 @@
+// Finds the position of a probe: the offset in a program's file, or in a kernel function, that a
+// symbol names.
+//
+// The PMUs "uprobe" and "kprobe" insert a breakpoint there while the event is open; nothing is
+// written to tracefs:
+//
+//            config bit "retprobe"   config1                config2
+//   uprobe   at the return           -> path of the file    offset in the file
+//   kprobe   at the return           -> name of a function  offset from it
+//
+// Source: perf_event_open(2), "kprobe and uprobe"; kernel/events/core.c, Linux 6.18.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "src/base/status.h"
+#include "src/machine/events/event_text.h"
+#include "src/machine/procfs/proc_file.h"
+
+namespace profiler::events {
+
+struct ProbePlace {
+  uint32_t type = 0;  // type of the PMU
+  uint64_t config = 0;
+  std::string probed;   // target of the pointer in config1
+  uint64_t offset = 0;  // config2
+  std::string danger;   // danger of a return probe in a program (return_danger.h); empty: none
+};
+
+// Finds a symbol in the symbol tables of a file, of its debug file and of .gnu_debugdata. The name
+// is the linker's or the demangled one, with or without parameters. Errors: kNotFound if the kernel
+// lacks the PMU or the file lacks the symbol; kInvalidArgument if several functions have the name,
+// if its code is not in the file, or if the position is inside an instruction
+// (instruction_bounds.h); those of opening the file.
+absl::StatusOr<ProbePlace> FindProbePlace(const procfs::Roots& roots, const Probe& probe);
+
+}  // namespace profiler::events

@@ -1,0 +1,301 @@
+#include "src/machine/events/trace_formats.h"
+
+#include <traceevent/event-parse.h>
+#include <traceevent/trace-seq.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "src/base/byte_reader.h"
+
+namespace profiler::events {
+namespace {
+
+using namespace std::string_view_literals;
+
+// More than any kernel has; limits damaged counts.
+constexpr uint32_t kMostSystems = 1 << 12, kMostEvents = 1 << 16;
+
+// Reads the parts of the section in order. Numbers are in the recording's byte order.
+class SectionReader {
+ public:
+  explicit SectionReader(std::string_view section) : in_(BytesOfText(section)) {}
+
+  bool ok() const { return in_.ok(); }
+  void SetBigEndian(bool big) { swapped_ = big != (std::endian::native == std::endian::big); }
+  uint8_t Byte() { return in_.Read<uint8_t>(); }
+  template <class Number>
+  Number Read() {
+    const Number number = in_.Read<Number>();
+    if (!swapped_) return number;
+    if constexpr (sizeof(Number) == 8) return __builtin_bswap64(number);
+    return static_cast<Number>(__builtin_bswap32(static_cast<uint32_t>(number)));
+  }
+  std::string_view Text(uint64_t size) {
+    if (size > in_.remaining()) in_.Fail();
+    return in_.ok() ? TextOf(in_.ReadBytes(size)) : std::string_view();
+  }
+  // Returns the text before the next NUL, and consumes the NUL.
+  std::string_view Line() { return in_.ReadCString(); }
+  void Expect(std::string_view text) {
+    if (Text(text.size()) != text) in_.Fail();
+  }
+
+ private:
+  ByteReader in_;
+  bool swapped_ = false;
+};
+
+bool IsInside(uint64_t offset, uint64_t size, std::span<const std::byte> raw) {
+  return offset <= raw.size() && size <= raw.size() - offset;
+}
+
+// True if all fields lie within the record, because libtraceevent does not check that.
+bool IsWhole(const tep_event& event, std::span<const std::byte> raw) {
+  for (const tep_format_field* list : {event.format.common_fields, event.format.fields}) {
+    for (const tep_format_field* field = list; field != nullptr; field = field->next) {
+      if (field->offset < 0 || field->size < 0) return false;
+      const auto offset = static_cast<uint64_t>(field->offset);
+      if (!IsInside(offset, static_cast<uint64_t>(field->size), raw)) return false;
+      if ((field->flags & TEP_FIELD_IS_DYNAMIC) == 0) continue;
+      // The data's position: 16 bits each of size and offset, relative to the record's start or to
+      // the end of this field.
+      if (field->size != sizeof(uint32_t)) return false;
+      const auto where = static_cast<uint32_t>(tep_read_number(
+          event.tep, raw.data() + field->offset, static_cast<int>(sizeof(uint32_t))));
+      const bool is_relative = (field->flags & TEP_FIELD_IS_RELATIVE) != 0;
+      const uint64_t start =
+          (where & 0xffff) + (is_relative ? offset + static_cast<uint64_t>(field->size) : 0);
+      const uint64_t size = where >> 16;
+      if (!IsInside(start, size, raw)) return false;
+      const bool is_text = (field->flags & TEP_FIELD_IS_STRING) != 0;
+      if (is_text && size != 0 && raw[start + size - 1] != std::byte{0}) return false;
+    }
+  }
+  return true;
+}
+
+// Rewrites a format for libtraceevent before 1.8, which rejects literals with tabs and does not
+// support %pB: %pS for the address of a call.
+std::string Readable(std::string_view format) {
+  const size_t print = format.find("print fmt:");
+  std::string text(format.substr(0, print));
+  if (print == std::string_view::npos) return text;
+  for (size_t at = print; at < format.size(); ++at) {
+    if (format[at] == '\t') {
+      text += "\\t";
+    } else if (format.substr(at).starts_with("%pB")) {
+      text += "%pS";
+      at += 2;
+    } else {
+      text += format[at];
+    }
+  }
+  return text;
+}
+
+// Marks a function by its address: kFunctionMark, sixteen digits, kFunctionEnd. libtraceevent
+// appends "+0x0" if the format asks for the distance.
+constexpr char kFunctionMark = '\x01', kFunctionEnd = '\x02';
+constexpr size_t kDigits = 16;
+constexpr std::string_view kNoDistance = "+0x0";
+
+// Marks instead of naming, because kernel symbols come from the recording and change while it is
+// read.
+char* MarkFunction(void* room, unsigned long long* address, char**) {
+  std::string& mark = *static_cast<std::string*>(room);
+  mark = absl::StrFormat("%c%016x%c", kFunctionMark, *address, kFunctionEnd);
+  return mark.data();
+}
+
+}  // namespace
+
+void AppendWithNames(std::string_view text, const FunctionName& name, std::string* out) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t mark = std::min(text.find(kFunctionMark, at), text.size());
+    out->append(text.substr(at, mark - at));
+    at = mark;
+    if (at == text.size()) return;
+    uint64_t address = 0;
+    const std::string_view digits = text.substr(at + 1, kDigits);
+    const bool is_mark =
+        text.size() > at + 1 + kDigits && text[at + 1 + kDigits] == kFunctionEnd &&
+        absl::SimpleHexAtoi(absl::string_view(digits.data(), digits.size()), &address);
+    if (!is_mark) {
+      *out += text[at++];
+      continue;
+    }
+    at += kDigits + 2;
+    const bool with_offset = text.substr(at).starts_with(kNoDistance);
+    if (with_offset) at += kNoDistance.size();
+    const std::string known = name ? name(address, with_offset) : std::string();
+    *out += known.empty() ? absl::StrFormat("0x%x", address) : known;
+  }
+}
+
+void TraceFormats::Free::operator()(tep_handle* handle) const {
+  tep_reset_function_resolver(handle);
+  tep_free(handle);
+}
+
+absl::StatusOr<TraceFormats> TraceFormats::Parse(std::string_view section) {
+  tep_set_loglevel(TEP_LOG_NONE);
+  TraceFormats formats(tep_alloc());
+  tep_handle* const handle = formats.handle_.get();
+  if (handle == nullptr) return absl::ResourceExhaustedError("no memory for tracepoints");
+  formats.function_mark_ = std::make_unique<std::string>();
+  tep_set_function_resolver(handle, MarkFunction, formats.function_mark_.get());
+  SectionReader in(section);
+  in.Expect("\x17\x08\x44tracing"sv);
+  in.Line();  // version
+  const bool big = in.Byte() != 0;
+  in.SetBigEndian(big);
+  const uint8_t long_size = in.Byte();
+  tep_set_file_bigendian(handle, big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+  tep_set_long_size(handle, long_size);
+  tep_set_page_size(handle, static_cast<int>(in.Read<uint32_t>()));
+  in.Expect("header_page\0"sv);
+  in.Text(in.Read<uint64_t>());
+  in.Expect("header_event\0"sv);
+  in.Text(in.Read<uint64_t>());
+  const auto add = [&](std::string_view format, std::string_view system) {
+    if (!in.ok()) return;
+    // On failure, libtraceevent ignores the format.
+    const std::string readable = Readable(format);
+    tep_parse_event(handle, readable.data(), readable.size(), std::string(system).c_str());
+  };
+  const auto of_ftrace = in.Read<uint32_t>();
+  for (uint32_t i = 0; in.ok() && i < std::min(of_ftrace, kMostEvents); ++i) {
+    add(in.Text(in.Read<uint64_t>()), "ftrace");
+  }
+  const auto systems = in.Read<uint32_t>();
+  for (uint32_t i = 0; in.ok() && i < std::min(systems, kMostSystems); ++i) {
+    const std::string_view system = in.Line();
+    const auto events = in.Read<uint32_t>();
+    for (uint32_t j = 0; in.ok() && j < std::min(events, kMostEvents); ++j) {
+      add(in.Text(in.Read<uint64_t>()), system);
+    }
+  }
+  in.Text(in.Read<uint32_t>());  // kallsyms
+  const std::string printk(in.Text(in.Read<uint32_t>()));
+  if (!in.ok()) {
+    return absl::DataLossError("TRACING_DATA: cut short, so tracepoints are shown without fields");
+  }
+  if (!printk.empty()) tep_parse_printk_formats(handle, printk.c_str());
+  return formats;
+}
+
+namespace {
+
+// Returns what `print` writes.
+template <class Print>
+std::string Printed(Print print) {
+  trace_seq text;
+  trace_seq_init(&text);
+  print(&text);
+  trace_seq_terminate(&text);
+  std::string printed(text.state == TRACE_SEQ__GOOD ? text.buffer : "");
+  trace_seq_destroy(&text);
+  return printed;
+}
+
+tep_record RecordOf(std::span<const std::byte> raw, uint32_t cpu) {
+  tep_record record{};
+  record.cpu = static_cast<int>(cpu);
+  record.size = static_cast<int>(raw.size());
+  // libtraceevent only reads the data.
+  record.data = const_cast<std::byte*>(raw.data());
+  return record;
+}
+
+std::string TextOfRecord(tep_handle* handle, tep_record& record) {
+  return Printed(
+      [&](trace_seq* text) { tep_print_event(handle, text, &record, "%s", TEP_PRINT_INFO); });
+}
+
+std::string FullName(const tep_event& event) {
+  return std::string(event.system) + ':' + event.name;
+}
+
+const tep_format_field* FieldNamed(const tep_event& event, const std::string& name) {
+  for (const tep_format_field* field = event.format.fields; field != nullptr; field = field->next) {
+    if (name == field->name) return field;
+  }
+  return nullptr;
+}
+
+// Numbers are as the text of the record has them, "prev_state=R", if it does: perf shows them so.
+// Strings may have blanks, which end a value in that text.
+std::string TextOfField(const tep_format_field& field, const std::string& record_text,
+                        std::span<const std::byte> raw) {
+  if ((field.flags & TEP_FIELD_IS_STRING) == 0) {
+    const std::string name(field.name);
+    for (size_t at = 0; at < record_text.size();) {
+      const size_t end = std::min(record_text.find(' ', at), record_text.size());
+      const size_t value = at + name.size() + 1;
+      const bool is_field = value < end && record_text.compare(at, name.size(), name) == 0 &&
+                            (record_text[value - 1] == '=' || record_text[value - 1] == ':');
+      if (is_field) return record_text.substr(value, end - value);
+      at = end + 1;
+    }
+  }
+  return Printed([&](trace_seq* text) {
+    tep_print_field(text, const_cast<std::byte*>(raw.data()),
+                    const_cast<tep_format_field*>(&field));
+  });
+}
+
+// The record's event; null if its format is not known or it is no whole record.
+const tep_event* EventOf(tep_handle* handle, tep_record& record, std::span<const std::byte> raw) {
+  constexpr size_t kCommonFields = 8;
+  if (raw.size() < kCommonFields) return nullptr;
+  const tep_event* const event = tep_find_event_by_record(handle, &record);
+  return event != nullptr && IsWhole(*event, raw) ? event : nullptr;
+}
+
+}  // namespace
+
+void TraceFormats::Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) const {
+  tep_record record = RecordOf(raw, cpu);
+  if (EventOf(handle_.get(), record, raw) != nullptr) *out += TextOfRecord(handle_.get(), record);
+}
+
+void TraceFormats::AppendParts(std::span<const std::byte> raw, uint32_t cpu,
+                               const TraceParts& parts, std::string* out) const {
+  if (parts.fields.empty()) return Append(raw, cpu, out);
+  tep_record record = RecordOf(raw, cpu);
+  const tep_event* const event = EventOf(handle_.get(), record, raw);
+  const std::string text = event == nullptr ? "" : TextOfRecord(handle_.get(), record);
+  if (parts.text) *out += text;
+  *out += parts.end;
+  for (const TraceField& asked : parts.fields) {
+    const bool is_asked =
+        event != nullptr && (asked.event.empty() || asked.event == FullName(*event));
+    if (const auto* field = is_asked ? FieldNamed(*event, asked.name) : nullptr) {
+      std::string value = TextOfField(*field, text, raw);
+      std::replace(value.begin(), value.end(), parts.end, ' ');
+      *out += value;
+    }
+    *out += parts.end;
+  }
+}
+
+std::vector<EventFields> TraceFormats::Fields() const {
+  std::vector<EventFields> all;
+  const int count = tep_get_events_count(handle_.get());
+  tep_event* const* const events = tep_list_events(handle_.get(), TEP_EVENT_SORT_SYSTEM);
+  for (int i = 0; events != nullptr && i < count; ++i) {
+    if (std::string_view(events[i]->system) == "ftrace") continue;
+    EventFields& event = all.emplace_back();
+    event.event = FullName(*events[i]);
+    for (const tep_format_field* field = events[i]->format.fields; field != nullptr;
+         field = field->next) {
+      event.fields.emplace_back(field->name);
+    }
+  }
+  return all;
+}
+
+}  // namespace profiler::events

@@ -1,0 +1,36 @@
+// Reads the memory of our own user's processes directly, without a reader process.
+//
+// A read in a reader process costs 10 to 20 µs of CPU more (readers.h), and reading a virtual
+// machine's tables takes a thousand reads per second. A process is read directly if this program
+// could read it without CAP_SYS_PTRACE and both are in the same PID namespace. Such a process could
+// also send us SIGSTOP, so it gains nothing by a page that never comes. The kernel itself checks
+// the users at each read, because the capability is not effective meanwhile.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "src/machine/reader/readers.h"
+
+namespace profiler::reader {
+
+// Reads the memory of one process.
+class OwnMemory {
+ public:
+  OwnMemory(std::string proc, uint32_t pid) : proc_(std::move(proc)), pid_(pid) {}
+
+  // Reads like Readers::Read, at most kMostPieces. Always returns -EPERM if the process is not one
+  // of ours. Takes 3 µs more than process_vm_readv(2) if CAP_SYS_PTRACE is effective.
+  int64_t Read(std::span<const Piece> pieces);
+
+ private:
+  enum class Owner : uint8_t { kUnknown, kOurs, kOther };
+
+  const std::string proc_;
+  const uint32_t pid_;
+  Owner owner_ = Owner::kUnknown;
+};
+
+}  // namespace profiler::reader

@@ -1,0 +1,68 @@
+#include "src/machine/target/cgroup.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "src/base/text.h"
+
+namespace profiler::target {
+
+// Parses lines like: 36 35 98:0 ROOT POINT OPTIONS FIELDS… - TYPE SOURCE SUPER-OPTIONS
+std::string CgroupMountPoint(std::string_view mountinfo) {
+  std::string of_version_2;
+  for (procfs::TextScanner lines(mountinfo); !lines.done();) {
+    procfs::TextScanner line(lines.Until('\n'));
+    for (int i = 0; i < 4; ++i) line.Word();
+    const std::string point(line.Word());
+    while (!line.done() && line.Word() != "-") {
+    }
+    const std::string_view type = line.Word();
+    line.Word();
+    const std::string_view options = line.Word();
+    if (type == "cgroup2" && of_version_2.empty()) of_version_2 = point;
+    if (type != "cgroup") continue;
+    for (const auto option : absl::StrSplit(View(options), ',')) {
+      if (option == "perf_event") return point;
+    }
+  }
+  return of_version_2;
+}
+
+absl::StatusOr<UniqueFd> OpenCgroup(const procfs::Roots& roots, const std::string& name) {
+  std::string mountinfo;
+  PROFILER_RETURN_IF_ERROR(procfs::ReadFile(roots.proc + "/self/mountinfo", &mountinfo));
+  const std::string point = CgroupMountPoint(mountinfo);
+  if (point.empty()) {
+    return absl::NotFoundError(
+        "cgroups: no hierarchy that counts perf events is mounted; `sudo mount -t cgroup2 none "
+        "/sys/fs/cgroup` does that");
+  }
+  const std::string path = absl::StrCat(point, "/", name);
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.valid()) return fd;
+  if (errno == ENOENT) {
+    return absl::NotFoundError(absl::StrCat("there is no cgroup '", name, "' in ", point));
+  }
+  return ErrnoStatus(errno, path);
+}
+
+absl::StatusOr<std::vector<UniqueFd>> OpenCgroups(const procfs::Roots& roots,
+                                                  const std::vector<std::string>& names,
+                                                  bool system_wide) {
+  std::vector<UniqueFd> cgroups;
+  for (const std::string& name : names) {
+    cgroups.emplace_back();
+    if (name.empty()) continue;
+    if (!system_wide) {
+      return absl::InvalidArgumentError("-G: cgroups are observed on whole CPUs: add -a");
+    }
+    PROFILER_ASSIGN_OR_RETURN(cgroups.back(), OpenCgroup(roots, name));
+  }
+  return cgroups;
+}
+
+}  // namespace profiler::target

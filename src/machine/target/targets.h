@@ -1,0 +1,69 @@
+// Checks the targets of a recording or count, and finds them on this machine.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/machine/procfs/proc_file.h"
+
+namespace profiler::target {
+
+// The targets as the user named them. A command together with other targets only limits the time; a
+// command without others is itself observed.
+struct Targets {
+  std::vector<pid_t> pids;  // with all their threads
+  std::vector<pid_t> tids;  // only these threads
+  // True if `pids` were looked up just before, for example by their user. Those that are gone are
+  // skipped.
+  bool pids_may_be_gone = false;
+  // Some of `pids`, whose descendants are observed, too. Running descendants are in `pids` already.
+  // If they start more processes before they are observed, these are searched for again.
+  std::vector<pid_t> trees;
+  // Lines for the user: which processes a name matched, and which processes with similar names are
+  // not observed.
+  std::vector<std::string> notes;
+  bool system_wide = false;
+  std::vector<int> cpus;             // empty: all online CPUs
+  std::vector<std::string> command;  // argv; searched in PATH
+
+  bool has_threads() const { return !pids.empty() || !tids.empty(); }
+  bool is_command_alone() const { return !command.empty() && !has_threads() && !system_wide; }
+};
+
+// Returns kInvalidArgument if no target is named, or if targets cannot be combined. `verb` is
+// "record" or "count".
+absl::Status CheckTargets(const Targets& targets, const std::string& verb);
+
+// Returns the requested CPUs, or all that are online; ascending, without duplicates. Errors:
+// kInvalidArgument for a CPU that is offline; those of procfs::OnlineCpus.
+absl::StatusOr<std::vector<int>> ChooseCpus(const procfs::Roots& roots, const Targets& targets);
+
+struct Thread {
+  pid_t pid = 0;
+  pid_t tid = 0;
+};
+
+// Returns the processes of a user, given by name or number, without this process. Error: kNotFound
+// if the user does not exist or has none.
+absl::StatusOr<std::vector<pid_t>> ProcessesOfUser(const procfs::Roots& roots,
+                                                   const std::string& user);
+
+// Returns the processes of that name (procfs::NamesOf), ascending, without this process. `name` may
+// contain wildcards of fnmatch(3). Error: kNotFound if there are none.
+absl::StatusOr<std::vector<pid_t>> ProcessesNamed(const procfs::Roots& roots,
+                                                  const std::string& name);
+
+// Returns the running descendants of these processes, ascending, without `pids` and this process. A
+// descendant is not found if a process between has ended.
+absl::StatusOr<std::vector<pid_t>> DescendantsOf(const procfs::Roots& roots,
+                                                 const std::vector<pid_t>& pids);
+
+// Returns all threads that `pids` and `tids` name and that run now. Error: kNotFound (ESRCH) for a
+// process or thread that does not run.
+absl::StatusOr<std::vector<Thread>> FindThreads(const procfs::Roots& roots, const Targets& targets);
+
+}  // namespace profiler::target

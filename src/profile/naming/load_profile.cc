@@ -1,0 +1,300 @@
+#include "src/profile/naming/load_profile.h"
+
+#include <sys/stat.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/analysis/fold_native.h"
+#include "src/format/perf_data/format/perf_data_format.h"
+#include "src/format/perf_data/sections/own_sections.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/event_name.h"
+#include "src/importers/open_recording.h"
+#include "src/profile/naming/fetch_files.h"
+#include "src/profile/naming/recorded_machine.h"
+
+namespace profiler::naming {
+
+namespace {
+
+int64_t Now(clockid_t clock) {
+  timespec now = {};
+  if (clock_gettime(clock, &now) != 0) return 0;
+  constexpr int64_t kSecond = 1'000'000'000;
+  return now.tv_sec * kSecond + now.tv_nsec;
+}
+
+// Returns the recording's clock. The recording says how its clock relates to real time. If it only
+// identifies its clock, the clock is assumed to be this machine's since its start. perf's default
+// clock cannot be read, so it stays unknown.
+profile::RecordedClock ClockOf(const std::vector<perf_data::EventDescription>& events,
+                               const perf_data::Features& features) {
+  profile::RecordedClock clock;
+  if (events.empty() || !events.front().attr.has(perf_event::kAttrUseClockid)) return clock;
+  const int32_t id = events.front().attr.clockid;
+  const auto& data = features.clock_data;
+  if (data && data->clockid == static_cast<uint32_t>(id)) {
+    clock.began = static_cast<int64_t>(data->wall_clock_ns);
+    clock.to_real_time = static_cast<int64_t>(data->wall_clock_ns - data->clockid_time_ns);
+  } else if (const int64_t now = Now(id); now != 0) {
+    clock.to_real_time = Now(CLOCK_REALTIME) - now;
+  }
+  return clock;
+}
+
+// Returns the time of the last write to a recording in a file; nothing for a pipe.
+std::optional<int64_t> LastWritten(const std::string& path) {
+  struct stat file;
+  if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return std::nullopt;
+  constexpr int64_t kSecond = 1'000'000'000;
+  return file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec;
+}
+
+}  // namespace
+
+profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDescription>& events,
+                                          const perf_data::Features& features,
+                                          const NamingOptions& naming) {
+  profile::BuilderOptions options;
+  options.files = SymbolizerOptionsOf(naming, features);
+  options.clock = ClockOf(events, features);
+  const std::string& machine = features.arch;
+  if (machine == "aarch64") options.architecture = symbolize::Architecture::kAArch64;
+  if (machine == "x86_64") options.architecture = symbolize::Architecture::kX86_64;
+  // Older recordings, without the mark on events, have only the section.
+  options.exact_user_chains = perf_data::ReadChainQuality(features).has_value() ||
+                              std::any_of(events.begin(), events.end(), [](const auto& event) {
+                                return perf_data::HasExactUserCallers(event.attr);
+                              });
+  return options;
+}
+
+profile::TimeSlices SlicesOf(const perf_data::Features& features) {
+  const auto& times = features.sample_time;
+  return times ? profile::TimeSlices::Of(times->first, times->last, profile::kStoredSlices)
+               : profile::TimeSlices::Of(0, 0, 1);
+}
+
+void AddNewEvents(const std::vector<perf_data::EventDescription>& events, size_t& known,
+                  profile::ProfileBuilder& builder) {
+  for (; known < events.size(); ++known) {
+    builder.AddEvent(events[known].name, events[known].attr, events[known].ids);
+  }
+}
+
+profile::UnnamedProfile WithLateFeatures(profile::UnnamedProfile read,
+                                         const symbolize::Symbolizer& before,
+                                         const perf_data::Features& features,
+                                         symbolize::NameStore& names) {
+  std::map<std::string, std::span<const std::byte>, std::less<>> build_ids;
+  for (const auto& entry : features.build_ids) {
+    build_ids.try_emplace(NameInBuildIds(entry), entry.build_id);
+  }
+  std::vector<symbolize::ImageSpec> specs(1);
+  for (size_t i = 1; i < read.profile.dsos.size(); ++i) {
+    profile::Dso& dso = read.profile.dsos[i];
+    symbolize::ImageSpec& spec = specs.emplace_back(before.image(read.images[i]));
+    const auto found = build_ids.find(read.profile.text(dso.long_name));
+    if (!dso.build_id.empty() || found == build_ids.end()) continue;
+    dso.build_id.assign(found->second.begin(), found->second.end());
+    spec.build_id = dso.build_id;
+  }
+  return WithImages(std::move(read.profile), specs, names);
+}
+
+absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder,
+                      const std::function<void(const perf_data::TimedRecord&)>& on_record) {
+  for (const auto& entry : recording.features().build_ids) {
+    builder.AddBuildId(NameInBuildIds(entry), entry.build_id);
+  }
+  size_t known_events = builder.profile().events.size();
+  return recording.ForEach(perf_data::Recording::Order::kTime,
+                           [&](const perf_data::TimedRecord& timed) {
+                             AddNewEvents(recording.events(), known_events, builder);
+                             builder.Add(timed.record, timed.event, timed.time);
+                             if (on_record) on_record(timed);
+                           });
+}
+
+namespace {
+
+// Returns the size of the features' facts about images, which grows while a pipe is read.
+std::pair<size_t, size_t> ToldOfImages(const perf_data::Features& features) {
+  return {perf_data::OwnSection(features, perf_data::kFeatureNames).size(),
+          features.build_ids.size()};
+}
+
+// Returns the profile that the recording carries, if that suffices.
+std::optional<profile::Profile> StoredProfile(const perf_data::Recording& recording,
+                                              const profile::Wanted& wanted) {
+  return profile::DecodeProfile(
+      perf_data::OwnSection(recording.features(), perf_data::kFeatureSums),
+      recording.layout().data.size, wanted);
+}
+
+// True if the view needs branches, which stored profiles do not have.
+bool WantsBranches(const perf_data::Recording& recording, const LoadOptions& options) {
+  const auto& events = recording.events();
+  return options.keep_branches && std::any_of(events.begin(), events.end(), [](const auto& event) {
+           return (event.attr.sample_type & perf_event::kSampleBranchStack) != 0;
+         });
+}
+
+// A recording that was read, before its frames have names.
+struct ReadRecording {
+  std::unique_ptr<perf_data::Recording> recording;
+  profile::UnnamedProfile unnamed;
+  absl::Status reading;
+  std::unique_ptr<symbolize::NameStore> names;
+};
+
+absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& options) {
+  ReadRecording read;
+  PROFILER_ASSIGN_OR_RETURN(read.recording, importers::OpenRecording(path, options.open));
+  PROFILER_ASSIGN_OR_RETURN(auto samples, SelectionOf(*read.recording, options));
+  const perf_data::Features& features = read.recording->features();
+  const auto told_in_front = ToldOfImages(features);
+  read.names = MakeNameStore(features, options.naming);
+  const profile::Wanted wanted{options.keep_thread, options.dimensions, std::move(samples)};
+  std::optional<profile::Profile> stored;
+  if (!options.keep_order && !options.on_record && !options.weigh_accesses &&
+      !WantsBranches(*read.recording, options)) {
+    stored = StoredProfile(*read.recording, wanted);
+  }
+  if (stored) {
+    read.unnamed = WithImages(*std::move(stored), *read.names);
+  } else {
+    profile::BuilderOptions keep =
+        BuilderOptionsFor(read.recording->events(), features, options.naming);
+    keep.clock.ended = LastWritten(path);
+    keep.dimensions = wanted.dimensions;
+    keep.slices = SlicesOf(features);
+    keep.keep_thread = wanted.threads;
+    keep.samples = wanted.samples;
+    keep.keep_branches = options.keep_branches;
+    keep.keep_call_branches =
+        options.keep_call_branches || features.other.contains(perf_data::kFeatureBranchStack);
+    keep.keep_order = options.keep_order;
+    keep.time_quantum = options.time_quantum;
+    keep.weigh_accesses = options.weigh_accesses;
+    if (options.describe_tracepoint) {
+      keep.describe_tracepoint = [&](std::span<const std::byte> raw, uint32_t cpu, std::string* out,
+                                     std::vector<uint64_t>* functions) {
+        options.describe_tracepoint(*read.recording, raw, cpu, out, functions);
+      };
+    }
+    profile::ProfileBuilder builder(*read.names, keep);
+    std::function<void(const perf_data::TimedRecord&)> on_record;
+    if (options.on_record) {
+      on_record = [&](const perf_data::TimedRecord& timed) {
+        options.on_record(*read.recording, timed);
+      };
+    }
+    read.reading = ReadInto(*read.recording, builder, on_record);
+    read.unnamed = std::move(builder).Unnamed();
+  }
+  if (ToldOfImages(features) != told_in_front) {
+    const std::unique_ptr<symbolize::NameStore> before =
+        std::exchange(read.names, MakeNameStore(features, options.naming));
+    read.unnamed = WithLateFeatures(std::move(read.unnamed), *before, features, *read.names);
+  }
+  return read;
+}
+
+}  // namespace
+
+namespace {
+
+absl::StatusOr<std::vector<profile::TimeSpan>> SpansOf(
+    const perf_data::Recording& recording, const std::vector<perf_data::TimeRange>& ranges) {
+  std::vector<profile::TimeSpan> spans;
+  for (perf_data::TimeRange range : ranges) {
+    if (range.begin_percent.has_value()) {
+      const auto& all = recording.features().sample_time;
+      // perf writes zeroes if a stream cannot have the times in front.
+      if (!all || all->last == 0) {
+        return absl::InvalidArgumentError(
+            "--time: the recording does not say when its samples were taken: give seconds");
+      }
+      range = range.Within(*all);
+    }
+    spans.push_back({range.begin, range.end});
+  }
+  return spans;
+}
+
+void SetRecorderFacts(const perf_data::Features& features, profile::Profile& profile) {
+  const auto recorder = perf_data::ReadRecorder(features);
+  if (!recorder) return;
+  profile.copied_stack = recorder->copied_stack;
+  for (const perf_data::RecorderFacts::Estimate& estimate : recorder->estimates) {
+    for (profile::Event& event : profile.events) {
+      if (profile.text(event.name) != estimate.event) continue;
+      event.estimate = {.switches = estimate.switches,
+                        .sampled = std::min(estimate.sampled, estimate.switches),
+                        .period = std::min(estimate.time, event.period),
+                        .samples = estimate.stand_ins};
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
+                                                     const LoadOptions& options) {
+  for (const perf_data::EventDescription& event : recording.events()) {
+    if (options.cpus.empty() || perf_event::IsDummy(event.attr)) continue;
+    if ((event.attr.sample_type & perf_event::kSampleCpu) == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("-C: the samples of ", event.name,
+                       " do not say on which CPU they were taken: leave out -C"));
+    }
+  }
+  profile::SampleSelection selection{.cpus = options.cpus};
+  PROFILER_ASSIGN_OR_RETURN(selection.spans, SpansOf(recording, options.times));
+  if (selection.spans.empty()) return selection;
+  selection.first = UINT64_MAX;
+  selection.last = 0;
+  for (const profile::TimeSpan& span : selection.spans) {
+    selection.first = std::min(selection.first, span.first);
+    selection.last = std::max(selection.last, span.last);
+  }
+  if (selection.spans.size() == 1) selection.spans.clear();
+  return selection;
+}
+
+absl::StatusOr<LoadedProfile> LoadUnnamedProfile(const std::string& path,
+                                                 const LoadOptions& options) {
+  PROFILER_ASSIGN_OR_RETURN(ReadRecording read, Read(path, options));
+  return LoadedProfile{std::move(read.recording), std::move(read.unnamed.profile), read.reading,
+                       nullptr};
+}
+
+absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
+  PROFILER_ASSIGN_OR_RETURN(ReadRecording read, Read(path, options));
+  const perf_data::Features& features = read.recording->features();
+  if (FetchesFiles(options.naming.fetch)) {
+    FetchMissingFiles(options.naming, features, *read.names, SharesOfImages(read.unnamed));
+  }
+  LoadedProfile loaded{std::move(read.recording), Named(std::move(read.unnamed), *read.names),
+                       read.reading, nullptr};
+  read.names->SaveToCache();
+  auto chains = perf_data::ReadChainQuality(loaded.recording->features());
+  if (chains) loaded.profile.chains = *std::move(chains);
+  SetRecorderFacts(loaded.recording->features(), loaded.profile);
+  if (options.fold_native) analysis::FoldNative(loaded.profile);
+  analysis::SimplifyNames(loaded.profile, options.names);
+  if (options.keep_names) loaded.names = std::move(read.names);
+  return loaded;
+}
+
+}  // namespace profiler::naming

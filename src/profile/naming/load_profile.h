@@ -1,0 +1,104 @@
+// Loads a recording as a named Profile; every view begins with this.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/analysis/filter.h"
+#include "src/analysis/name_rules.h"
+#include "src/base/status.h"
+#include "src/format/perf_data/format/time_range.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/importers/open_recording.h"
+#include "src/profile/naming/naming.h"
+#include "src/profile/profile.h"
+#include "src/profile/profile_builder.h"
+#include "src/profile/profile_codec.h"
+
+namespace profiler::naming {
+
+struct LoadOptions {
+  importers::OpenOptions open;
+  bool keep_thread = true;     // False: threads with the same name are merged.
+  bool keep_branches = false;  // keep branches of samples with branch stacks
+  // True if the processor's call stacks also count as branches if `perf record` used them for call
+  // chains (--call-graph lbr) instead of branches (-j stack).
+  bool keep_call_branches = false;
+  bool keep_order = false;  // keep the order of samples, for statistical errors
+  profile::DimensionSet dimensions{};
+  std::vector<perf_data::TimeRange> times;  // times of the samples that count; empty: any
+  std::vector<uint32_t> cpus;               // CPUs of the samples that count; empty: any
+  uint64_t time_quantum = 100'000'000;      // for profile::Dimension::kTime, in ns
+  bool weigh_accesses = false;              // see profile::BuilderOptions
+  // For profile::Dimension::kTrace: appends the text of the raw data of a tracepoint's sample, and
+  // the addresses of functions in that text.
+  std::function<void(const perf_data::Recording&, std::span<const std::byte> raw, uint32_t cpu,
+                     std::string* out, std::vector<uint64_t>* functions)>
+      describe_tracepoint;
+  // Called for every record, in time order, for callers that need more than a profile: a pipe can
+  // be read only once.
+  std::function<void(const perf_data::Recording&, const perf_data::TimedRecord&)> on_record;
+  analysis::Filter filter;  // by name and id; the view applies it
+  NamingOptions naming;
+  analysis::NameRules names;
+  bool fold_native = false;  // analysis::FoldNative
+  bool keep_names = false;   // return the NameStore in LoadedProfile::names
+};
+
+struct LoadedProfile {
+  std::unique_ptr<perf_data::Recording> recording;
+  profile::Profile profile;
+  // The error that ended the reading early. The profile has everything before it.
+  absl::Status reading;
+  // The names of the profile; null unless keep_names.
+  std::unique_ptr<symbolize::NameStore> names;
+};
+
+// Loads a recording. Returns an error only if there is nothing to show.
+absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options);
+
+// Loads a recording whose frames have only an image and an address, to list the images. Neither
+// opens nor fetches images.
+absl::StatusOr<LoadedProfile> LoadUnnamedProfile(const std::string& path,
+                                                 const LoadOptions& options);
+
+// Returns the samples that `times` and `cpus` select. kInvalidArgument for percents of the time if
+// the recording does not have the times of its samples, and for CPUs if samples of an event do not
+// have theirs.
+absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
+                                                     const LoadOptions& options);
+
+// Returns the options that a builder needs for a recording with these events and features,
+// independent of the kept dimensions.
+profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDescription>& events,
+                                          const perf_data::Features& features,
+                                          const NamingOptions& naming);
+
+// Returns the time slices of a recording's profile, by the times in its features; one slice if
+// there are none.
+profile::TimeSlices SlicesOf(const perf_data::Features& features);
+
+// Adds the events beyond the first `known` ones to a builder, and updates `known`.
+void AddNewEvents(const std::vector<perf_data::EventDescription>& events, size_t& known,
+                  profile::ProfileBuilder& builder);
+
+// Returns the profile of a recording whose features followed its samples, as if they had preceded
+// them. Its images get the build-ids of the features. They become images of `names`, a new store.
+profile::UnnamedProfile WithLateFeatures(profile::UnnamedProfile read,
+                                         const symbolize::Symbolizer& before,
+                                         const perf_data::Features& features,
+                                         symbolize::NameStore& names);
+
+// Passes the whole recording to a new builder, and each record to `on_record` if it is set. Returns
+// the error that ended the reading early.
+absl::Status ReadInto(
+    perf_data::Recording& recording, profile::ProfileBuilder& builder,
+    const std::function<void(const perf_data::TimedRecord&)>& on_record = nullptr);
+
+}  // namespace profiler::naming

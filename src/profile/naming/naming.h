@@ -1,0 +1,87 @@
+// Sets up the sources of names: the recording itself, the cache, and files.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/format/perf_data/format/features.h"
+#include "src/profile/profile.h"
+#include "symbolize/files/debug_fetch.h"
+#include "symbolize/names/name_store.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::naming {
+
+// The user's options for finding files.
+struct FilePlaces {
+  std::string symfs;  // directory to look below; empty: /
+  // List of the recorded kernel's symbols; empty: this machine's, if its kernel is the recorded
+  // one.
+  std::string kallsyms;
+  std::vector<std::string> debug_directories;  // empty: the usual one
+  bool no_cache = false;  // True: no cache of names (symbolize/names/name_cache.h).
+  // True: this process reads files itself instead of a confined one
+  // (symbolize/confined/confined_facts.h).
+  bool no_sandbox = false;
+
+  bool given() const { return !symfs.empty() || !debug_directories.empty() || !kallsyms.empty(); }
+};
+
+struct FetchOptions {
+  bool off = false;
+  double seconds = 30;                   // for all files together
+  uint64_t bytes = uint64_t{512} << 20;  // for all files together
+  // Called when there is something to fetch; its result exists until the fetching ends. Empty: no
+  // monitor.
+  std::function<symbolize::FetchMonitor()> watch;
+  // Called with a line for each image with a problem.
+  std::function<void(std::string_view)> warn;
+};
+
+struct NamingOptions : symbolize::PresentOptions {
+  bool lines = true;  // with inlines; see symbolize::SymbolizerOptions
+  FilePlaces places;
+  FetchOptions fetch;
+  // Called with a line for each image whose file could not be read.
+  std::function<void(std::string_view)> warn;
+  // Fetched files, for all later look-ups.
+  std::shared_ptr<symbolize::FetchedFiles> fetched = std::make_shared<symbolize::FetchedFiles>();
+  // The addresses that files name in a recording with names. If unset, it is kFirst with debuginfod
+  // servers, because their files may have better names. Else it is kUnnamed with the user's own
+  // directories, which then name addresses without a recorded name. Else it is kOthers.
+  std::optional<symbolize::FilesName> files_name;
+  // True if this machine has just made the recording, or if a running process is named.
+  bool is_this_machine = false;
+  // Files that the recorder still has open; null if the recording was not made by this process.
+  std::shared_ptr<const symbolize::KeptFiles> kept;
+};
+
+// Returns the options for a recording with these features, which decide which kernel's names may be
+// used.
+symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options,
+                                                 const perf_data::Features& features);
+
+// Returns facts only from files. A confined process reads them, unless `options` say otherwise.
+std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options,
+                                                    const perf_data::Features& features);
+
+// Returns names from a recording with these features, then from the user's cache, then from files.
+// When the caller has all names, it calls SaveToCache to store the names from files.
+std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& features,
+                                                    const NamingOptions& options);
+
+// Adds the code that the recording carries (archive --embed code). Call it after naming all
+// addresses, and only if code is needed, because reading it takes a while.
+void AddRecordedCode(const perf_data::Features& features, symbolize::NameStore& names);
+
+// Returns lines about files that were not used because their build differs from the recorded one.
+// All files share one line; with `lists_each`, each has its own.
+std::vector<std::string> RefusedFiles(const profile::Profile& profile, bool lists_each = false);
+
+}  // namespace profiler::naming

@@ -1,0 +1,91 @@
+// Annotates a function's instructions with samples and source lines.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/analysis/weight.h"
+#include "src/base/address.h"
+#include "src/base/status.h"
+#include "src/profile/profile.h"
+#include "src/views/annotate/choice.h"
+#include "src/views/annotate/disassembler.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::annotate {
+
+// A source line of an instruction; of the innermost function, if calls were inlined there.
+struct SourceLine {
+  std::string file;     // empty: unknown
+  uint32_t line = 0;    // 0: unknown
+  std::string inlined;  // name of the inlined function; empty if not inlined
+
+  bool operator==(const SourceLine&) const = default;
+};
+
+struct AnnotatedInstruction {
+  // Address in the image. For the kernel and for code of a JIT's dump, the address at which it ran.
+  // Code that was moved has its lowest address; code of a dump without samples starts at 0.
+  ElfAddress address;
+  // The instruction, with the name of its call or jump target in <>. In a JIT's dump, only targets
+  // in the dump that were on a stack have names.
+  std::string text;
+  uint64_t period = 0, samples = 0;
+  std::vector<analysis::Weight> members;  // of AnnotatedFunction::members
+  SourceLine source;
+};
+
+// A further event of the group that the shown event leads.
+struct AnnotatedMember {
+  std::string event;
+  analysis::Weight weight;     // what 100 % is
+  analysis::Weight elsewhere;  // of samples at none of the instructions
+};
+
+struct AnnotatedFunction {
+  symbolize::ImageId in_symbolizer{};  // the image's id in the symbolizer
+  ElfAddress start;                    // the start in the symbolizer's addresses
+  ElfAddress shown_from;               // the first instruction's `address`
+  std::string name;
+  std::string image;  // path
+  std::string event;
+  uint64_t samples = 0;
+  uint64_t period = 0;  // 100 % of the listing
+  std::vector<AnnotatedInstruction> instructions;
+  uint64_t period_elsewhere = 0;  // of samples at none of the instructions
+  bool cut = false;               // longer than what is disassembled
+  std::string group;              // its name: "anon group"; empty: there are no members
+  std::vector<AnnotatedMember> members;
+};
+
+// The events that the shown event leads.
+struct GroupMembers {
+  std::string name;
+  std::vector<profile::EventId> events;
+};
+
+// Longest part of a function that is disassembled, in bytes.
+inline constexpr uint64_t kLongestFunction = 1 << 20;
+
+// Disassembles a function and counts its samples. `symbolizer` must be the one that named the
+// profile, or one that finds the same files. An image that differs from the recorded one is
+// refused. Its build-id is compared; a dump has no build-id, so it must still contain that
+// function.
+//
+// Errors: kFailedPrecondition, with the reason in one line, if there is no code to show: modules
+// and BPF programs, generated code without a dump, a file that is gone or was replaced.
+// kUnimplemented for a machine without disassembler.
+absl::StatusOr<AnnotatedFunction> Annotate(const profile::Profile& profile, profile::EventId event,
+                                           const ChosenFunction& function,
+                                           symbolize::Symbolizer& symbolizer, Syntax syntax,
+                                           const GroupMembers& group = {});
+
+// Makes all requests to `symbolizer` that Annotate makes for a function, with any event and syntax,
+// so that a caching symbolizer stores the answers. Errors: as Annotate. Cost: a line look-up per
+// instruction.
+absl::Status LookUpCode(const profile::Profile& profile, profile::SymbolId function,
+                        symbolize::Symbolizer& symbolizer);
+
+}  // namespace profiler::annotate

@@ -1,0 +1,188 @@
+#include "src/views/annotate/choice.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "src/analysis/name_rules.h"
+#include "src/base/edit_distance.h"
+#include "src/base/text.h"
+
+namespace profiler::annotate {
+namespace {
+
+using profile::EventId;
+using profile::Frame;
+using profile::kNoSymbol;
+using profile::Line;
+using profile::Profile;
+using profile::Row;
+using profile::SymbolId;
+
+constexpr size_t kNearShown = 4;
+constexpr size_t kLongestCompared = 200;  // bytes of a name
+
+std::string WithoutParameters(std::string_view name) {
+  return analysis::SimplifiedName(name, {.strip_args = true});
+}
+
+// Returns the function whose code the row's samples interrupted; kNoSymbol if unknown.
+SymbolId Interrupted(const Profile& profile, const Row& row) {
+  const auto lines = profile.LinesOf(profile[row.self]);
+  return lines.empty() ? kNoSymbol : lines.back().symbol;
+}
+
+class Chooser {
+ public:
+  Chooser(const Profile& profile, EventId event)
+      : profile_(profile), weights_(profile.symbols.size()) {
+    for (uint32_t i = 0; i < weights_.size(); ++i) weights_[i].symbol = SymbolId{i};
+    for (const Row& row : profile.rows) {
+      if (row.event != event) continue;
+      any_ = true;
+      const SymbolId symbol = Interrupted(profile, row);
+      if (symbol == kNoSymbol) continue;
+      ChosenFunction& function = weights_[static_cast<uint32_t>(symbol)];
+      function.period += row.period;
+      function.samples += row.count;
+    }
+  }
+
+  absl::StatusOr<std::vector<ChosenFunction>> Choose(std::string_view name) const {
+    if (!any_) return absl::NotFoundError("the recording has no samples of this event");
+    std::vector<ChosenFunction> found;
+    if (name.empty()) {
+      const auto heaviest = std::max_element(
+          weights_.begin(), weights_.end(),
+          [](const ChosenFunction& a, const ChosenFunction& b) { return a.period < b.period; });
+      if (heaviest == weights_.end() || heaviest->samples == 0) {
+        return absl::NotFoundError("no sample is in a function whose name is known");
+      }
+      return std::vector{*heaviest};
+    }
+    found = Matching([&](std::string_view known) { return known == name; });
+    if (found.empty()) {
+      found = Matching([&](std::string_view known) { return WithoutParameters(known) == name; });
+    }
+    if (found.empty()) return WhyNone(name);
+    return found;
+  }
+
+  std::vector<ChosenFunction> Heaviest(size_t count) const {
+    std::vector<ChosenFunction> found = Matching([](std::string_view) { return true; });
+    if (found.size() > count) found.resize(count);
+    return found;
+  }
+
+ private:
+  std::string_view NameOf(SymbolId symbol) const { return profile_.text(profile_[symbol].name); }
+
+  std::vector<ChosenFunction> Matching(auto&& matches) const {
+    std::vector<ChosenFunction> found;
+    for (const ChosenFunction& function : weights_) {
+      if (function.samples != 0 && matches(NameOf(function.symbol))) found.push_back(function);
+    }
+    std::stable_sort(
+        found.begin(), found.end(),
+        [](const ChosenFunction& a, const ChosenFunction& b) { return a.period > b.period; });
+    return found;
+  }
+
+  absl::Status WhyNone(std::string_view name) const {
+    const auto is_meant = [&](SymbolId symbol) {
+      const std::string_view known = NameOf(symbol);
+      return known == name || WithoutParameters(known) == name;
+    };
+    for (const Frame& frame : profile_.frames) {
+      const auto lines = profile_.LinesOf(frame);
+      for (size_t i = 0; i + 1 < lines.size(); ++i) {
+        if (lines[i].symbol == kNoSymbol || !is_meant(lines[i].symbol)) continue;
+        if (lines.back().symbol == kNoSymbol) continue;
+        return absl::NotFoundError(absl::StrCat("'", View(name), "' was inlined: annotate '",
+                                                View(NameOf(lines.back().symbol)),
+                                                "', which has its code"));
+      }
+    }
+    for (const ChosenFunction& function : weights_) {
+      if (!is_meant(function.symbol)) continue;
+      return absl::NotFoundError(absl::StrCat(
+          "'", View(name), "' has no samples of its own: only what it called was interrupted"));
+    }
+    const std::vector<std::string> near = NearNames(name);
+    return absl::NotFoundError(
+        absl::StrCat("no function '", View(name), "' has samples",
+                     near.empty() ? "" : absl::StrCat("; near: ", absl::StrJoin(near, ", "))));
+  }
+
+  // Returns up to kNearShown names: first those that contain `name`, then those spelt alike; within
+  // each kind, closer and heavier ones first.
+  std::vector<std::string> NearNames(std::string_view name) const {
+    struct Near {
+      bool contains;
+      size_t distance;
+      uint64_t period;
+      std::string name;
+    };
+    std::vector<Near> all;
+    for (const ChosenFunction& function : weights_) {
+      if (function.samples == 0) continue;
+      std::string known = WithoutParameters(NameOf(function.symbol));
+      const bool contains = known.find(name) != std::string::npos;
+      const size_t distance =
+          contains ? 0
+                   : EditDistance(std::string_view(known).substr(0, kLongestCompared),
+                                  name.substr(0, kLongestCompared));
+      if (!contains && distance > std::max<size_t>(2, name.size() / 3)) continue;
+      all.push_back({contains, distance, function.period, std::move(known)});
+    }
+    std::sort(all.begin(), all.end(), [](const Near& a, const Near& b) {
+      if (a.contains != b.contains) return a.contains;
+      if (a.distance != b.distance) return a.distance < b.distance;
+      return a.period != b.period ? a.period > b.period : a.name < b.name;
+    });
+    std::vector<std::string> names;
+    for (Near& near : all) {
+      if (names.size() == kNearShown) break;
+      if (std::find(names.begin(), names.end(), near.name) == names.end()) {
+        names.push_back(std::move(near.name));
+      }
+    }
+    return names;
+  }
+
+  const Profile& profile_;
+  std::vector<ChosenFunction> weights_;  // by symbol
+  bool any_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<ChosenFunction>> ChooseFunctions(const Profile& profile, EventId event,
+                                                            std::string_view name) {
+  return Chooser(profile, event).Choose(name);
+}
+
+std::vector<ChosenFunction> HeaviestFunctions(const Profile& profile, EventId event, size_t count) {
+  return Chooser(profile, event).Heaviest(count);
+}
+
+std::vector<SymbolId> InterruptedFunctions(const Profile& profile) {
+  std::vector<uint64_t> samples(profile.symbols.size());
+  std::vector<SymbolId> functions;
+  for (const Row& row : profile.rows) {
+    const SymbolId symbol = Interrupted(profile, row);
+    if (symbol == kNoSymbol || row.count == 0) continue;
+    uint64_t& count = samples[static_cast<uint32_t>(symbol)];
+    if (count == 0) functions.push_back(symbol);
+    count += row.count;
+  }
+  std::ranges::stable_sort(functions, std::ranges::greater{},
+                           [&](SymbolId symbol) { return samples[static_cast<uint32_t>(symbol)]; });
+  return functions;
+}
+
+}  // namespace profiler::annotate

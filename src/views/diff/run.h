@@ -1,0 +1,48 @@
+// A recording to compare with others, and the matching of its keys with theirs.
+//
+// Pure functions; thread-safe.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/analysis/estimate/run_variance.h"
+#include "src/analysis/keyed_rows.h"
+#include "src/analysis/measure.h"
+
+namespace profiler::diff {
+
+// The measurements of one event in one recording.
+struct Run {
+  std::string name;  // name of the file
+  std::string event;
+  std::vector<std::string> names;  // by key: a function, a line or a path
+  analysis::Measurement measured;
+};
+
+// The samples that count for a key: its own, or also those of its callees.
+enum class Weight : uint8_t { kSelf, kTotal };
+
+// Smallest number of samples in all runs together. Rows with fewer show nothing, and testing them
+// would make other rows harder to judge.
+inline constexpr uint64_t kFewestSamples = 10;
+
+// A key's name, and its id in each run.
+struct MatchedKey {
+  std::string_view name;                // points into a run
+  std::vector<analysis::KeyId> of_run;  // analysis::kNoKey in runs without it
+};
+
+// Matches keys by name. Linear in the keys.
+std::vector<MatchedKey> MatchKeys(std::span<const Run* const> runs);
+
+// Return a key's share of its run, and its amount in the event's unit. Both are 0 for
+// analysis::kNoKey.
+estimate::RunShare ShareOf(const Run& run, analysis::KeyId key, Weight weight);
+double AmountOf(const Run& run, analysis::KeyId key, Weight weight);
+
+}  // namespace profiler::diff

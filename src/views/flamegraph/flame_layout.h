@@ -1,0 +1,48 @@
+// Layout of a flame graph: the boxes' positions as parts of the whole width, and their levels.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/profile/profile.h"
+#include "src/views/flamegraph/call_tree.h"
+#include "src/views/flamegraph/flame_graph.h"
+#include "src/views/flamegraph/labels.h"
+
+namespace profiler::exports {
+
+// Unit of positions: the whole width is kWhole.
+inline constexpr uint64_t kWhole = 100'000'000;
+
+struct FlameBox {
+  LabelId label = kNoLabel;  // kNoLabel: the root
+  uint32_t level = 0;        // 0 is the root
+  uint64_t start = 0;        // children lie within their parent, in order, disjoint
+  uint64_t width = 0;
+  uint64_t self = 0;  // part of `width` that ends here; undrawn callees excluded
+  uint64_t samples = 0;
+  // With a baseline: the box's width and self there.
+  uint64_t width_before = 0, self_before = 0;
+};
+
+struct FlameLayout {
+  std::string event;            // its name
+  std::vector<FlameBox> boxes;  // parents come before children; the first box is the root
+  LabelTable labels;
+  uint32_t levels = 1;
+  bool pruned = false;       // True if some boxes were too narrow to draw.
+  double min_width = 0;      // boxes narrower than this part of the whole were left out
+  bool some_narrow = false;  // True if some boxes that narrow are drawn.
+  Weight total;              // of the event
+  uint64_t unnamed = 0;      // sum of periods of samples whose innermost frame has no symbol
+  // With a baseline, in parts of kWhole: the largest change of any box's `self`, and the part of
+  // the baseline that ended in stacks without a box.
+  uint64_t most_change = 0, gone = 0;
+};
+
+FlameLayout LayOutFlames(const profile::Profile& profile, const FlameGraphOptions& options,
+                         uint32_t pixels);
+
+}  // namespace profiler::exports

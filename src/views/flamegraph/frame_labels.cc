@@ -1,0 +1,77 @@
+#include "src/views/flamegraph/frame_labels.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/views/flamegraph/xml_text.h"
+
+namespace profiler::exports {
+namespace {
+
+using profile::Dso;
+using profile::Frame;
+using profile::Line;
+using profile::Profile;
+
+// Computes the labels of frames; that of each (symbol, kind) and of each unnamed image only once.
+class Namer {
+ public:
+  Namer(const Profile& profile, LabelTable& table)
+      : profile_(profile),
+        table_(table),
+        of_symbol_(profile.symbols.size() * kCodeKinds, kNoLabel),
+        of_dso_(profile.dsos.size(), kNoLabel) {}
+
+  FrameLabels LabelFrames() {
+    FrameLabels labels;
+    for (const Frame& frame : profile_.frames) {
+      const auto lines = profile_.LinesOf(frame);
+      for (size_t i = lines.size(); i-- > 0;) labels.Append(OfLine(frame, lines[i]));
+      if (lines.empty()) labels.Append(OfUnnamed(frame));
+      labels.EndFrame();
+    }
+    return labels;
+  }
+
+ private:
+  LabelId OfLine(const Frame& frame, const Line& line) {
+    if (line.symbol == profile::kNoSymbol) return OfUnnamed(frame);
+    const profile::Symbol& symbol = profile_[line.symbol];
+    const Dso& dso = profile_[symbol.dso];
+    const CodeKind kind = frame.unnamed != profile::Unnamed::kNamed ? CodeKind::kUnnamed
+                          : line.inlined                            ? CodeKind::kInlined
+                                                                    : KindOf(dso, frame.mode);
+    LabelId& label =
+        of_symbol_[static_cast<uint32_t>(line.symbol) * kCodeKinds + static_cast<uint32_t>(kind)];
+    if (label == kNoLabel) {
+      label = table_.Intern(
+          {CleanUtf8(profile_.text(symbol.name)), CleanUtf8(profile_.text(dso.name)), kind});
+    }
+    return label;
+  }
+
+  LabelId OfUnnamed(const Frame& frame) {
+    LabelId& label = of_dso_[static_cast<uint32_t>(frame.dso)];
+    if (label == kNoLabel) {
+      const std::string name = CleanUtf8(profile_.text(profile_[frame.dso].name));
+      const bool bracketed = name.starts_with('[');
+      label = table_.Intern(
+          {bracketed ? name : absl::StrCat("[", name, "]"), name, CodeKind::kUnnamed});
+    }
+    return label;
+  }
+
+  const Profile& profile_;
+  LabelTable& table_;
+  std::vector<LabelId> of_symbol_;
+  std::vector<LabelId> of_dso_;
+};
+
+}  // namespace
+
+FrameLabels LabelFrames(const Profile& profile, LabelTable& table) {
+  return Namer(profile, table).LabelFrames();
+}
+
+}  // namespace profiler::exports

@@ -1,0 +1,70 @@
+#include "src/views/flamegraph/labels.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+
+namespace profiler::exports {
+
+using profile::DsoKind;
+using profile::Mode;
+
+LabelId LabelTable::Intern(Label label) {
+  // The length keeps ("ab", "c") and ("a", "bc") apart.
+  std::string key =
+      absl::StrCat(label.name.size(), ":", label.name, label.dso, static_cast<int>(label.kind));
+  auto [it, added] = ids_.try_emplace(std::move(key), static_cast<LabelId>(labels_.size()));
+  if (added) labels_.push_back(std::move(label));
+  return it->second;
+}
+
+std::vector<LabelId> LabelTable::SortByName() {
+  std::vector<LabelId> order(labels_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [this](LabelId a, LabelId b) {
+    const Label& x = labels_[a];
+    const Label& y = labels_[b];
+    return std::tie(x.name, x.dso, x.kind) < std::tie(y.name, y.dso, y.kind);
+  });
+  std::vector<LabelId> new_ids(labels_.size());
+  std::vector<Label> sorted;
+  sorted.reserve(labels_.size());
+  for (LabelId old : order) {
+    new_ids[old] = static_cast<LabelId>(sorted.size());
+    sorted.push_back(std::move(labels_[old]));
+  }
+  labels_ = std::move(sorted);
+  for (auto& [key, id] : ids_) id = new_ids[id];
+  return new_ids;
+}
+
+CodeKind KindOf(const profile::Dso& dso, Mode mode) {
+  if (mode == Mode::kKernel || mode == Mode::kGuestKernel || mode == Mode::kHypervisor) {
+    return CodeKind::kKernel;
+  }
+  switch (dso.kind) {
+    case DsoKind::kKernel:
+    case DsoKind::kModule:
+    case DsoKind::kBpf:
+      return CodeKind::kKernel;
+    case DsoKind::kJit:
+    case DsoKind::kJitDump:
+      return CodeKind::kJit;
+    case DsoKind::kNoCode:
+      return CodeKind::kOffCpu;
+    default:
+      return CodeKind::kUser;
+  }
+}
+
+std::string_view ImageName(const profile::Profile& profile, const profile::Dso& dso) {
+  using profile::DsoKind;
+  const bool in_kernel =
+      dso.kind == DsoKind::kKernel || dso.kind == DsoKind::kModule || dso.kind == DsoKind::kBpf;
+  const std::string_view path = profile.text(dso.long_name);
+  return in_kernel || path.empty() ? profile.text(dso.name) : path;
+}
+
+}  // namespace profiler::exports

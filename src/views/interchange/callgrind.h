@@ -1,0 +1,30 @@
+// A profile in callgrind's format (valgrind.org/docs/manual/cl-format.html), for KCachegrind,
+// QCachegrind and callgrind_annotate.
+//
+//   events: cpu_clock cpu_clock_samples       two per event: sum of periods, and samples
+//
+//   ob=(1) /usr/bin/app                       image, file and function;
+//   fl=(1) main.c
+//   fn=(1) main
+//   12 1000000 1                              the function's own cost, by line
+//   cfn=(2) work                              the cost of a function that it calls,
+//   calls=3 0                                 by the call's line; 3 samples contain the call
+//   14 3000000 3
+//
+// A function's own cost and that of its calls add up to its total, even if it is recursive: if a
+// function occurs several times on a sample's stack, only the call that its innermost occurrence
+// makes counts.
+
+#pragma once
+
+#include <string>
+
+#include "src/profile/profile.h"
+#include "src/views/interchange/origin.h"
+
+namespace profiler::exports {
+
+// Returns the file. Takes time linear in rows and in the frames of distinct stacks. Thread-safe.
+std::string Callgrind(const profile::Profile& profile, const Origin& origin);
+
+}  // namespace profiler::exports

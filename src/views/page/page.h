@@ -1,0 +1,53 @@
+// A profile as one self-contained HTML file, which needs no network, no server and no other file.
+//
+// The reader chooses the view: flame graph, callers and callees of a function, table or heat map,
+// for any threads and any part of the time (docs/page.md). So the file contains call paths by
+// thread and time slice (call_paths.h), not a picture.
+//
+//   page.html, page.css, *.js    the files in this folder, joined when this program is built
+//   data                         page_data.h as base64, so that no name can act as markup
+//
+// A page has at most PageOptions::most_bytes, however large the recordings are. To fit, light parts
+// are merged (bounds.h). The page reports this, and also the losses of the recordings.
+//
+// Functions without side effects; thread-safe.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "src/profile/profile.h"
+#include "src/views/page/call_paths.h"
+
+namespace profiler::page {
+
+// The view that is open at first.
+enum class OpenedView : uint8_t { kFlameGraph, kTable, kCode };
+
+struct PageOptions {
+  std::string title;    // empty: the names of the recordings
+  std::string program;  // this program, with its version
+  OpenedView view = OpenedView::kFlameGraph;
+  // event that is shown first; default: the first with samples
+  std::optional<profile::EventId> event;
+  bool reverse = false;            // True to start with the graph merged from the leaf.
+  bool inverted = false;           // True to start with the root on top.
+  std::vector<std::string> notes;  // additional lines for the page's notes
+  std::string code = "[]";         // Code::json (code.h)
+  std::string function;            // function that is shown first, for kCode
+  // Limit of the page's size, without `code`, which has its own limit.
+  size_t most_bytes = 5'000'000;
+};
+
+// Returns the page of one recording, or of two that are compared: before and after. Each profile
+// keeps threads apart and Dimension::kSlice; without slices the page has no time.
+//
+// Takes time linear in rows and stacks. Compresses the data up to six times until it fits.
+std::string Page(std::span<const Side> sides, const PageOptions& options = {});
+
+}  // namespace profiler::page

@@ -1,0 +1,215 @@
+#include "src/views/report/branches.h"
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/percent.h"
+#include "src/base/text.h"
+#include "src/views/report/text.h"
+
+namespace profiler::report {
+
+using profile::BranchOutcome;
+using profile::BranchRow;
+using profile::DsoKind;
+using profile::FrameId;
+using profile::Profile;
+using profile::Thread;
+
+namespace {
+
+constexpr size_t kCountWidth = 12;   // "Samples"
+constexpr size_t kPercentWidth = 8;  // "Overhead"
+constexpr size_t kPidWidth = 7;      // in "Pid:Command"
+
+// perf's level for code outside the process's mappings, because perf tries all other levels before.
+constexpr profile::Mode kNowhere = profile::Mode::kHypervisor;
+
+class BranchTable {
+ public:
+  BranchTable(const Profile& profile, const FunctionTable& functions, const ReportOptions& options)
+      : profile_(profile), functions_(functions), options_(options) {}
+
+  void Count(profile::EventId event) {
+    std::map<std::vector<Value>, size_t> known;
+    for (const BranchRow& branch : profile_.branches) {
+      if (branch.event != event) continue;
+      const bool passes = options_.filter.Passes(profile_, profile_[branch.thread]) &&
+                          options_.filter.Passes(profile_, profile_[branch.to]);
+      if (passes || !options_.relative_percentages) total_ += branch.count;
+      if (!passes) continue;
+      const auto [row, is_new] = known.try_emplace(ValuesOf(branch), rows_.size());
+      if (is_new) {
+        rows_.push_back(branch);
+      } else {
+        rows_[row->second].count += branch.count;
+      }
+    }
+    std::stable_sort(rows_.begin(), rows_.end(),
+                     [&](const BranchRow& a, const BranchRow& b) { return Before(a, b); });
+  }
+
+  void Append(std::string& out) const {
+    std::vector<std::vector<std::string>> cells;  // by row
+    std::vector<size_t> widths;
+    for (const SortKey key : options_.branch_sort) widths.push_back(Heading(key).size());
+    for (const BranchRow& row : rows_) {
+      std::vector<std::string>& texts = cells.emplace_back();
+      for (size_t i = 0; i < widths.size(); ++i) {
+        const SortKey key = options_.branch_sort[i];
+        texts.push_back(Cell(row, key));
+        // "[.] 0x" and 16 digits. perf reserves this width even if it prints no "0x".
+        const bool unnamed =
+            IsSymbol(key) && !functions_[functions_.Interrupted(EndOf(row, key))].named();
+        widths[i] = std::max({widths[i], texts.back().size(), unnamed ? kAddressWidth + 6 : 0});
+      }
+    }
+    absl::StrAppend(&out, "# Event count (approx.): ", total_, "\n#\n# Overhead",
+                    options_.show_samples ? "       Samples" : "");
+    for (size_t i = 0; i < widths.size(); ++i) {
+      out += "  ";
+      AppendLeftAligned(Heading(options_.branch_sort[i]), widths[i], out);
+    }
+    absl::StrAppend(&out, "\n# ........", options_.show_samples ? "  ............" : "");
+    for (const size_t width : widths) out.append("  ").append(width, '.');
+    out += "\n#\n";
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const auto percent = static_cast<float>(Percent(rows_[i].count, total_));
+      if (percent < static_cast<float>(options_.percent_limit)) break;
+      out += "  ";
+      AppendPercent(rows_[i].count, total_, kPercentWidth, out);
+      if (options_.show_samples) AppendNumber(rows_[i].count, kCountWidth + 2, out);
+      for (size_t column = 0; column < widths.size(); ++column) {
+        out += "  ";
+        // perf pads every last column except those of symbols.
+        const bool fill = column + 1 < widths.size() || !IsSymbol(options_.branch_sort[column]);
+        AppendLeftAligned(cells[i][column], fill ? widths[column] : 0, out);
+      }
+      out += '\n';
+    }
+  }
+
+ private:
+  static bool IsSymbol(SortKey key) {
+    return key == SortKey::kSymbolFrom || key == SortKey::kSymbolTo || key == SortKey::kSymbol;
+  }
+
+  // Returns the end of the branch that a key describes. Keys of ordinary samples describe the
+  // target.
+  static FrameId EndOf(const BranchRow& row, SortKey key) {
+    return key == SortKey::kSymbolFrom || key == SortKey::kDsoFrom ? row.from : row.to;
+  }
+
+  // A branch's value for a key. Rows are equal if their values are; rows of equal weight are in the
+  // order of these.
+  struct Value {
+    bool last = false;
+    int64_t number = 0;
+    std::string_view text;
+    uint32_t id = 0;
+
+    auto operator<=>(const Value&) const = default;
+  };
+
+  Value ValueOf(const BranchRow& row, SortKey key) const {
+    const Thread& thread = profile_[row.thread];
+    switch (key) {
+      case SortKey::kPid:
+      case SortKey::kTid:
+        return {.number = thread.tid};
+      case SortKey::kTgid:
+        return {.number = thread.pid};
+      case SortKey::kComm:
+        return {.text = profile_.text(thread.comm)};
+      case SortKey::kMispredict:
+        return {.number = static_cast<int64_t>(row.outcome)};
+      case SortKey::kCycles:
+        return {.number = -int64_t{row.cycles}};
+      default:
+        break;
+    }
+    if (!IsSymbol(key)) {
+      const profile::Dso& dso = profile_[profile_[EndOf(row, key)].dso];
+      const bool unknown = dso.kind == DsoKind::kUnknown;
+      return {.last = unknown != FromLastToFirst(key), .text = profile_.text(dso.name)};
+    }
+    // Named code first, by the start of its function; then addresses where they ran. Signed, so
+    // that the kernel's addresses come first.
+    const FrameId end = EndOf(row, key);
+    const FunctionId id = functions_.Interrupted(end);
+    const Function& function = functions_[id];
+    const uint64_t address = function.named() ? function.address : profile_[end].ip.value;
+    return {.last = !function.named(), .number = static_cast<int64_t>(address), .id = id};
+  }
+
+  // perf sorts the DSOs of branches, unlike others, from Z to A.
+  static bool FromLastToFirst(SortKey key) {
+    return key == SortKey::kDsoFrom || key == SortKey::kDsoTo;
+  }
+
+  std::vector<Value> ValuesOf(const BranchRow& row) const {
+    std::vector<Value> values;
+    for (const SortKey key : options_.branch_sort) values.push_back(ValueOf(row, key));
+    return values;
+  }
+
+  bool Before(const BranchRow& a, const BranchRow& b) const {
+    if (a.count != b.count) return a.count > b.count;
+    for (const SortKey key : options_.branch_sort) {
+      const Value of_a = ValueOf(a, key), of_b = ValueOf(b, key);
+      if (of_a != of_b) return FromLastToFirst(key) ? of_b < of_a : of_a < of_b;
+    }
+    return false;
+  }
+
+  std::string Cell(const BranchRow& row, SortKey key) const {
+    const Thread& thread = profile_[row.thread];
+    std::string text;
+    switch (key) {
+      case SortKey::kPid:
+      case SortKey::kTid:
+        AppendNumber(thread.tid, kPidWidth, text);
+        return absl::StrCat(text, ":", View(profile_.text(thread.last_comm)));
+      case SortKey::kTgid:
+        AppendNumber(thread.pid, kPidWidth, text);
+        return absl::StrCat(text, ":", View(profile_.text(thread.process_comm)));
+      case SortKey::kComm:
+        return std::string(profile_.text(thread.comm));
+      case SortKey::kMispredict:
+        if (row.outcome == BranchOutcome::kUnknown) return "N/A";
+        return row.outcome == BranchOutcome::kPredicted ? "N" : "Y";
+      case SortKey::kCycles:
+        return row.cycles == 0 ? "-" : std::to_string(row.cycles);
+      default:
+        break;
+    }
+    const profile::Dso& dso = profile_[profile_[EndOf(row, key)].dso];
+    if (!IsSymbol(key)) return std::string(profile_.text(dso.name));
+    Function function = functions_[functions_.Interrupted(EndOf(row, key))];
+    if (dso.kind == DsoKind::kUnknown) function.mode = kNowhere;
+    AppendSymbol(profile_, function, text);
+    return text;
+  }
+
+  const Profile& profile_;
+  const FunctionTable& functions_;
+  const ReportOptions& options_;
+  std::vector<BranchRow> rows_;
+  uint64_t total_ = 0;
+};
+
+}  // namespace
+
+void AppendBranches(const Profile& profile, const FunctionTable& functions, profile::EventId event,
+                    const ReportOptions& options, std::string& out) {
+  BranchTable table(profile, functions, options);
+  table.Count(event);
+  table.Append(out);
+}
+
+}  // namespace profiler::report

@@ -1,0 +1,147 @@
+// Builds the call graph under a row: the chains of its samples, merged by function.
+//
+//   which chains (tools/perf/util/hist.c, Linux 7.2)
+//     samples that interrupted the row's function   their whole chain
+//     samples below it (accumulated rows only)      the part from the function to the chain's end:
+//                                                   its callees (caller order, from its outermost
+//                                                   point), or its callers (callee order, from its
+//                                                   innermost point)
+//   how they branch (tools/perf/util/callchain.c)
+//     a node is a run of functions without a branch; it ends where chains part or where one of them
+//     ends, even if that chain is not shown
+//
+// Only branches that reach the threshold are followed: the tree is cut out of the trie on demand.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "src/views/report/hist.h"
+#include "src/views/report/options.h"
+
+namespace profiler::report {
+
+// A node of a call graph: a run of functions without a branch.
+struct ChainNode {
+  std::vector<FunctionId> path;  // from the top of the graph down; empty in the root
+  Weight total;
+  Weight below;  // part of `total` that continues, shown or not
+  size_t parent = 0;
+  std::vector<size_t> children;  // in the order shown, without those below the threshold
+
+  Weight own() const { return total - below; }  // chains that end here
+};
+
+// A tree of nodes that refer to each other by index. So a tree as deep as a chain is long needs no
+// recursion. Node 0 is the root: it has no path, and its total is that of the chains.
+using ChainTree = std::vector<ChainNode>;
+
+// Builds trees from a histogram that was built with chains; the histogram must outlive it. Keeps
+// scratch memory of 12 bytes per trie node. Not thread-safe.
+class CallGraph {
+ public:
+  // `options.type` must not be kNone. `options.threshold` must be set; as a share of the total it
+  // must not be below the histogram's chains_from.
+  CallGraph(const Histogram& hist, const CallGraphOptions& options);
+
+  // Builds the graph of a row. Cost: the row's samples and the trie nodes that are merged into the
+  // branches followed.
+  ChainTree Build(size_t row);
+
+ private:
+  // A point in the trie that chains pass, and the weight of these chains. There are many, so a
+  // point has copies of its node's data: a step need not wait for the node in memory.
+  struct ChainPoint {
+    NodeId node = kNoNode;
+    NodeId first_child = kNoNode;
+    uint32_t key = 0;          // chain_key of its function
+    uint32_t whole : 1 = 0;    // 1: chains start at the group's root; 0: at the row's function
+    uint32_t frames : 31 = 0;  // number of frames passed, in callee order
+    Weight weight;
+  };
+  static_assert(sizeof(ChainPoint) == 32);
+  // The points of one merged node, while their weight is summed up.
+  struct Branch {
+    FunctionId function = kNoFunction;
+    Weight weight;
+    size_t first = 0;  // unused
+    size_t next = 0;   // index of its child, or the largest uint32_t if it is not shown
+  };
+  // Weights of a few of the trie's nodes.
+  class SparseWeights {
+   public:
+    explicit SparseWeights(size_t nodes) : slots_(HugeVector<uint32_t>::Zeros(nodes)) {}
+    Weight operator[](NodeId node) const {
+      return slots_[node] == 0 ? Weight{} : weights_[slots_[node] - 1];
+    }
+    void Add(NodeId node, const Weight& weight);
+    void Clear();
+    std::span<const NodeId> nodes() const { return nodes_; }
+
+   private:
+    HugeVector<uint32_t> slots_;  // by node: index into weights_ plus 1, or 0
+    std::vector<Weight> weights_;
+    std::vector<NodeId> nodes_;
+  };
+
+  // The branches that are heavy enough to be shown, with their points.
+  struct Parts {
+    std::vector<ChainNode> children;
+    std::vector<HugeVector<ChainPoint>> points;  // by child
+  };
+  // A node whose continuation has not been built yet, and its points.
+  struct Unfinished {
+    size_t node;
+    HugeVector<ChainPoint> points;
+  };
+
+  uint64_t MinPeriod(const ChainNode& node) const;
+  ChainPoint PointAt(NodeId node, const Weight& weight, bool whole = false,
+                     uint32_t frames = 0) const;
+  HugeVector<ChainPoint> StartCallers(size_t row);
+  HugeVector<ChainPoint> StartCallees(size_t row);
+  void SplitOwnChains(size_t row);
+  void SumWholeChains();
+  NodeId InnermostOf(uint32_t bucket, NodeId node) const;
+  NodeId SameAbove(NodeId node) const;
+  void ForEachNext(const ChainPoint& point, auto&& visit) const;
+  HugeVector<ChainPoint> NextPoints(std::span<const ChainPoint> points) const;
+  void Grow(ChainTree& tree, HugeVector<ChainPoint> start);
+  Parts LengthenPath(ChainNode& node, HugeVector<ChainPoint> next);
+  Parts Part(std::span<const ChainPoint> points, ChainNode& node);
+  void MergeSamePoints(HugeVector<ChainPoint>& points);
+  std::vector<size_t> OrderOf(std::span<const ChainNode> children) const;
+  bool StoredBefore(FunctionId a, FunctionId b) const;
+
+  const Histogram& hist_;
+  const StackTrie& trie_;
+  const CallGraphOptions options_;
+  uint64_t min_period_ = 0;
+  SparseWeights whole_;     // weights of the row's whole chains
+  SparseWeights excluded_;  // weights of chains that are not counted from the row's function
+  std::vector<uint32_t> key_of_function_;
+  HugeVector<uint32_t> branch_of_key_;
+  std::vector<uint32_t> branch_of_point_;
+  std::vector<uint32_t> point_of_node_;  // in callee order only
+};
+
+// Inputs of a drawing besides its options.
+struct ChainDrawing {
+  uint64_t total_period = 0;      // 100 %
+  uint64_t row_period = 0;        // period of the row above
+  bool skip_first_entry = false;  // true if the first entry repeats the row's symbol
+};
+
+// Appends the tree in the layout of `perf report --stdio` (tools/perf/ui/stdio/hist.c, Linux 7.2).
+// Appends nothing for a tree without children. Calls `flush` after each line, which may empty
+// `out`, because the text of one row grows with the square of its tree's depth.
+void DrawCallGraph(const Histogram& hist, const CallGraphOptions& options,
+                   const ChainDrawing& drawing, const ChainTree& tree, std::string& out,
+                   absl::FunctionRef<void()> flush);
+
+}  // namespace profiler::report

@@ -1,0 +1,264 @@
+#include "src/views/report/fields.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "src/base/text.h"
+
+namespace profiler::report {
+namespace {
+
+using profile::Dimension;
+
+struct SortKeyText {
+  SortKey key;
+  std::string_view name;
+  std::string_view heading;
+  std::optional<Dimension> dimension = std::nullopt;
+};
+constexpr SortKeyText kSortKeys[] = {
+    {SortKey::kPid, "pid", "    Pid:Command"},
+    {SortKey::kTid, "tid", "    Tid:Command"},
+    {SortKey::kTgid, "tgid", "   Tgid:Command"},
+    {SortKey::kComm, "comm", "Command"},
+    {SortKey::kDso, "dso", "Shared Object"},
+    {SortKey::kSymbol, "symbol", "Symbol"},
+    {SortKey::kSymbol, "sym", "Symbol"},
+    {SortKey::kCpu, "cpu", "CPU", Dimension::kCpu},
+    {SortKey::kParallelism, "parallelism", "Parallelism", Dimension::kParallelism},
+    {SortKey::kSocket, "socket", "Socket", Dimension::kSocket},
+    {SortKey::kTime, "time", "Time", Dimension::kTime},
+    {SortKey::kCgroup, "cgroup", "Cgroup", Dimension::kCgroup},
+    {SortKey::kTrace, "trace", "Trace output", Dimension::kTrace},
+    {SortKey::kCommNoDigit, "comm_nodigit", "CommandNoDigit", Dimension::kCommNoDigit},
+    {SortKey::kParent, "parent", "Parent symbol", Dimension::kParent},
+    {SortKey::kMemoryLevel, "mem", "Memory access", Dimension::kMemoryLevel},
+    {SortKey::kSnoop, "snoop", "Snoop", Dimension::kSnoop},
+    {SortKey::kTlb, "tlb", "TLB access", Dimension::kTlb},
+    {SortKey::kLocked, "locked", "Locked", Dimension::kLocked},
+    {SortKey::kBlocked, "blocked", "Blocked", Dimension::kBlocked},
+    {SortKey::kDataSymbol, "symbol_daddr", "Data Symbol", Dimension::kDataSymbol},
+    {SortKey::kDataDso, "dso_daddr", "Data Object", Dimension::kDataDso},
+    {SortKey::kCacheLine, "dcacheline", "Data Cacheline", Dimension::kCacheLine},
+    {SortKey::kPhysicalAddress, "phys_daddr", "Data Physical Address", Dimension::kPhysicalAddress},
+    {SortKey::kPageSize, "data_page_size", "Data Page Size", Dimension::kPageSize},
+    {SortKey::kLocalWeight, "local_weight", "Local Weight", Dimension::kWeight},
+    {SortKey::kLocalInstructionLatency, "local_ins_lat", "Local INSTR Latency",
+     Dimension::kInstructionLatency},
+    {SortKey::kLocalRetireLatency, "local_retire_lat", "Local Retire Latency",
+     Dimension::kRetireLatency},
+    {SortKey::kLocalRetireLatency, "local_p_stage_cyc", "Local Retire Latency",
+     Dimension::kRetireLatency},
+    {SortKey::kWeight, "weight", "Weight", Dimension::kWeight},
+    {SortKey::kInstructionLatency, "ins_lat", "INSTR Latency", Dimension::kInstructionLatency},
+    {SortKey::kRetireLatency, "retire_lat", "Retire Latency", Dimension::kRetireLatency},
+    {SortKey::kRetireLatency, "p_stage_cyc", "Retire Latency", Dimension::kRetireLatency},
+    {SortKey::kSrcline, "srcline", "Source:Line"},
+    {SortKey::kSrcfile, "srcfile", "Source File"},
+    {SortKey::kSymoff, "symoff", "Symbol Offset"},
+    {SortKey::kSymbolFrom, "symbol_from", "Source Symbol"},
+    {SortKey::kSymbolTo, "symbol_to", "Target Symbol"},
+    {SortKey::kDsoFrom, "dso_from", "Source Shared Object"},
+    {SortKey::kDsoTo, "dso_to", "Target Shared Object"},
+    {SortKey::kMispredict, "mispredict", "Branch Mispredicted"},
+    {SortKey::kCycles, "cycles", "Basic Block Cycles"},
+};
+
+const SortKeyText* TextOf(SortKey key) {
+  const auto* const text =
+      std::find_if(std::begin(kSortKeys), std::end(kSortKeys),
+                   [key](const SortKeyText& known) { return known.key == key; });
+  return text == std::end(kSortKeys) ? nullptr : text;
+}
+
+struct WeightFieldText {
+  WeightField field;
+  std::string_view name;
+};
+constexpr WeightFieldText kWeightFields[] = {
+    {WeightField::kChildren, "overhead_children"},
+    {WeightField::kOverhead, "overhead"},
+    {WeightField::kSys, "overhead_sys"},
+    {WeightField::kUser, "overhead_us"},
+    {WeightField::kGuestSys, "overhead_guest_sys"},
+    {WeightField::kGuestUser, "overhead_guest_us"},
+    {WeightField::kSamples, "sample"},
+    {WeightField::kPeriod, "period"},
+    {WeightField::kChildrenInterval, "overhead_children_ci"},
+    {WeightField::kOverheadInterval, "overhead_ci"},
+    {WeightField::kRank, "rank"},
+};
+
+std::optional<Field> FieldNamed(std::string_view name) {
+  for (const SortKeyText& text : kSortKeys) {
+    if (text.name == name) return text.key;
+  }
+  for (const WeightFieldText& text : kWeightFields) {
+    if (text.name == name) return text.field;
+  }
+  return std::nullopt;
+}
+
+bool Has(const std::vector<Field>& fields, const Field& field) {
+  return std::find(fields.begin(), fields.end(), field) != fields.end();
+}
+
+void AddOnce(const Field& field, std::vector<Field>& fields) {
+  if (!Has(fields, field)) fields.push_back(field);
+}
+
+void AddOnce(const std::vector<Field>& added, std::vector<Field>& fields) {
+  for (const Field& field : added) AddOnce(field, fields);
+}
+
+// Returns the default shares (children and overhead).
+std::vector<Field> DefaultShares(const std::vector<Field>& sort, bool children) {
+  constexpr WeightField kShares[] = {WeightField::kChildren, WeightField::kOverhead,
+                                     WeightField::kSys,      WeightField::kUser,
+                                     WeightField::kGuestSys, WeightField::kGuestUser};
+  const bool any_named = std::any_of(std::begin(kShares), std::end(kShares),
+                                     [&](WeightField share) { return Has(sort, share); });
+  std::vector<Field> shares;
+  if (children) shares.emplace_back(WeightField::kChildren);
+  shares.emplace_back(WeightField::kOverhead);
+  if (any_named) std::erase_if(shares, [&](const Field& share) { return !Has(sort, share); });
+  return shares;
+}
+
+// Adds the interval after each share.
+std::vector<Field> WithIntervals(const std::vector<Field>& fields) {
+  std::vector<Field> all;
+  for (const Field& field : fields) {
+    AddOnce(field, all);
+    if (field == Field(WeightField::kChildren)) AddOnce(WeightField::kChildrenInterval, all);
+    if (field != Field(WeightField::kOverhead)) continue;
+    AddOnce(WeightField::kOverheadInterval, all);
+    AddOnce(WeightField::kRank, all);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string_view Heading(SortKey key) {
+  const SortKeyText* const text = TextOf(key);
+  return text == nullptr ? "" : text->heading;
+}
+
+std::string_view NameOf(SortKey key) {
+  const SortKeyText* const text = TextOf(key);
+  return text == nullptr ? "" : text->name;
+}
+
+constexpr std::string_view kAllFields =
+    "pid, tid, tgid, comm, comm_nodigit, dso, symbol, parent, srcline, srcfile, symoff, cpu, "
+    "socket, time, cgroup, trace or parallelism, of accesses to memory mem, symbol_daddr, "
+    "dso_daddr, dcacheline, phys_daddr, data_page_size, snoop, tlb, locked, blocked, local_weight, "
+    "weight, local_ins_lat, ins_lat, local_retire_lat or retire_lat, of branches symbol_from, "
+    "symbol_to, dso_from, dso_to, mispredict or cycles, of tracepoints a FIELD, EVENT.FIELD or "
+    "trace_fields, and of weights overhead, overhead_children, overhead_sys, "
+    "overhead_us, overhead_guest_sys, overhead_guest_us, sample, period, overhead_ci, "
+    "overhead_children_ci or rank";
+
+namespace {
+
+// Returns the number of a field in the list, which it is appended to if it is new.
+size_t NumberOf(const std::string& field, std::vector<std::string>& fields) {
+  const auto known = std::find(fields.begin(), fields.end(), field);
+  const auto number = static_cast<size_t>(known - fields.begin());
+  if (known == fields.end()) fields.push_back(field);
+  return number;
+}
+
+}  // namespace
+
+absl::StatusOr<FieldList> ParseFields(std::string_view text, const TraceFieldsOf& trace_fields_of,
+                                      std::vector<std::string>* trace_fields) {
+  FieldList list;
+  if (text.starts_with('+')) {
+    list.is_added = true;
+    text.remove_prefix(1);
+  }
+  for (const absl::string_view word : absl::StrSplit(View(text), ',', absl::SkipEmpty())) {
+    const std::string_view name(word.data(), word.size());
+    if (const auto field = FieldNamed(name)) {
+      AddOnce(*field, list.fields);
+      continue;
+    }
+    const auto of_tracepoints =
+        trace_fields_of ? trace_fields_of(name) : std::vector<std::string>();
+    if (of_tracepoints.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown sort key '", word, "': use ", View(kAllFields)));
+    }
+    for (const std::string& field : of_tracepoints) {
+      const size_t number = NumberOf(field, *trace_fields);
+      if (number == profile::kMostTraceFields) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("'", word, "' makes more than ", profile::kMostTraceFields,
+                         " columns of tracepoints: name fewer fields"));
+      }
+      AddOnce(TraceFieldKey(number), list.fields);
+    }
+  }
+  if (list.fields.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("no sort key: use ", View(kAllFields)));
+  }
+  return list;
+}
+
+std::vector<SortKey> KeysOf(const std::vector<Field>& fields) {
+  std::vector<SortKey> keys;
+  for (const Field& field : fields) {
+    if (const SortKey* key = std::get_if<SortKey>(&field)) keys.push_back(*key);
+  }
+  return keys;
+}
+
+absl::StatusOr<std::vector<SortKey>> ParseSortKeys(std::string_view text) {
+  auto list = ParseFields(text);
+  if (!list.ok()) return list.status();
+  std::vector<SortKey> keys = KeysOf(list->fields);
+  if (keys.empty()) return absl::InvalidArgumentError("no sort key");
+  return keys;
+}
+
+std::optional<profile::Dimension> DimensionOf(SortKey key) {
+  if (IsTraceField(key)) {
+    const auto number = static_cast<size_t>(key) - static_cast<size_t>(SortKey::kTraceField);
+    return Dimension{static_cast<uint8_t>(static_cast<size_t>(Dimension::kTraceField) + number)};
+  }
+  const SortKeyText* const text = TextOf(key);
+  return text == nullptr ? std::nullopt : text->dimension;
+}
+
+FieldLayout LayOutFields(const FieldChoice& choice, bool children) {
+  FieldLayout layout;
+  const bool replaced = !choice.shown.fields.empty() && !choice.shown.is_added;
+  if (!replaced) {
+    layout.shown = DefaultShares(choice.sort, children);
+    layout.order = layout.shown;
+    // --sort decides the position of fields that it names.
+    std::erase_if(layout.order, [&](const Field& field) { return Has(choice.sort, field); });
+    layout.overhead_is_self = children;
+    if (choice.cpu_utilization) {
+      AddOnce(std::vector<Field>{WeightField::kSys, WeightField::kUser}, layout.shown);
+    }
+    if (choice.samples) AddOnce(WeightField::kSamples, layout.shown);
+    if (choice.period) AddOnce(WeightField::kPeriod, layout.shown);
+  }
+  AddOnce(choice.shown.fields, layout.shown);
+  for (const Field& field : choice.sort) {
+    // kChildren is not shown if rows have no weight of callees.
+    if (field != Field(WeightField::kChildren) || children) AddOnce(field, layout.shown);
+  }
+  AddOnce(choice.sort, layout.order);
+  AddOnce(layout.shown, layout.order);
+  if (choice.intervals) layout.shown = WithIntervals(layout.shown);
+  return layout;
+}
+
+}  // namespace profiler::report

@@ -1,0 +1,98 @@
+// The functions that a report groups by. A frame is an address; a report shows functions.
+//
+//   frame → functions at its address: the real one, then functions inlined into it, outermost first
+//   frame → the function that a sample there is counted for (never an inlined one)
+//
+// Two functions are equal if
+//   real      they have the same name and mode, in images that are shown by the same name
+//   inlined   as for real ones
+//   unnamed   they have the same address in the same DSO
+// and, if the report sorts by keys finer than a function, if they are at the same position
+// (positions.h): a real function at the instruction's line, an inlined one at its own line.
+//
+// perf tells functions of one name apart by their addresses, and so shows rows that look the same:
+// static functions of several files, code that a JIT compiles again, a function that was inlined
+// into several others.
+//
+// As in perf (tools/perf/util/machine.c, hist.c; Linux 7.2), an unnamed *interrupted* address is
+// counted at its offset in the image's file, and an unnamed address in a call chain at its runtime
+// address.
+
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "src/profile/profile.h"
+#include "src/views/report/positions.h"
+
+namespace profiler::report {
+
+using FunctionId = uint32_t;
+inline constexpr FunctionId kNoFunction = std::numeric_limits<FunctionId>::max();
+
+struct Function {
+  StringId name{};  // empty: unnamed
+  profile::DsoId dso{};
+  profile::Mode mode = profile::Mode::kUnknown;
+  bool inlined = false;
+  uint32_t chain_key = 0;  // call graphs merge functions with equal keys
+  uint64_t address = 0;    // unnamed: the address shown; else the start of the (real) function
+
+  bool named() const { return name != StringId::kEmpty; }
+};
+
+// The name by which an image is shown.
+enum class ImageNames : bool { kShort, kPaths };
+
+// The functions of a profile. Built in time linear in the profile's frames. Refers to the profile
+// only if `positions` asks for any.
+class FunctionTable {
+ public:
+  FunctionTable(const profile::Profile& profile, bool inlines, const PositionKeys& positions = {},
+                ImageNames image_names = ImageNames::kShort);
+
+  const Function& operator[](FunctionId id) const { return functions_[id]; }
+  uint32_t size() const { return static_cast<uint32_t>(functions_.size()); }
+  uint32_t chain_keys() const { return chain_keys_; }
+
+  // Returns the functions at a frame, outermost first; never empty.
+  std::span<const FunctionId> At(profile::FrameId frame) const {
+    const FunctionId& at = at_[static_cast<uint32_t>(frame)];
+    if (at < kLists) return {&at, 1};
+    const FunctionId* const list = &lists_[at - kLists];
+    return {list + 1, *list};
+  }
+  // Loads memory that At() needs; call it some time before.
+  void Prefetch(profile::FrameId frame) const {
+    __builtin_prefetch(&at_[static_cast<uint32_t>(frame)]);
+  }
+  // Returns the function that a sample at the frame is counted for. Valid only for frames that are
+  // a row's `self` or an end of a branch.
+  FunctionId Interrupted(profile::FrameId frame) const {
+    return interrupted_[static_cast<uint32_t>(frame)];
+  }
+
+  // Returns the positions; null unless requested.
+  const PositionTable* positions() const { return positions_.get(); }
+  PositionId PositionOf(FunctionId id) const { return position_of_[id]; }
+
+ private:
+  class Builder;
+
+  std::unique_ptr<PositionTable> positions_;
+  std::vector<PositionId> position_of_;  // by function; empty without positions_
+  HugeVector<Function> functions_;
+  // By frame. Most frames have one function: its id. Other frames have kLists plus an index into
+  // lists_, which contains the number of functions and then their ids.
+  static constexpr uint32_t kLists = uint32_t{1} << 31;
+  HugeVector<uint32_t> at_;
+  std::vector<uint32_t> lists_;
+  HugeVector<FunctionId> interrupted_;  // by frame; kNoFunction without samples
+  uint32_t chain_keys_ = 0;
+};
+
+}  // namespace profiler::report

@@ -1,0 +1,114 @@
+// The options of a report, like those of `perf report`.
+//
+// Facts about perf's behaviour come from tools/perf/Documentation/perf-report.txt and
+// tools/perf/util/callchain.c (Linux 7.2).
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "src/analysis/filter.h"
+#include "src/profile/ids.h"
+#include "src/views/report/fields.h"
+
+namespace profiler::report {
+
+enum class CallGraphType : uint8_t {
+  kGraph,    // a tree; percentages of the whole
+  kFlat,     // one list per chain
+  kFractal,  // a tree; percentages of the branch above
+  kFolded,   // one line per chain
+  kNone,
+};
+
+// The function at the top of a call graph: the interrupted one or the outermost caller.
+enum class ChainOrder : uint8_t { kCallee, kCaller };
+
+enum class ChainValue : uint8_t { kPercent, kPeriod, kCount };
+
+struct CallGraphOptions {
+  CallGraphType type = CallGraphType::kGraph;
+  // Smallest percentage of branches that are shown. Unset: the percent limit, or 0.5 without one.
+  std::optional<double> threshold;
+  // Unset: kCaller if rows are accumulated, else kCallee.
+  std::optional<ChainOrder> order;
+  ChainValue value = ChainValue::kPercent;
+  size_t print_limit = 0;  // entries per branching point; 0: all
+};
+
+using analysis::ColumnFilter;
+using analysis::Filter;
+
+// A group of events that were counted together (`perf record -e '{cycles,instructions}'`).
+struct EventGroup {
+  std::string name;                      // "anon group"; empty if only the report groups them
+  std::vector<profile::EventId> events;  // the leader first
+
+  bool Has(profile::EventId event) const {
+    return std::find(events.begin(), events.end(), event) != events.end();
+  }
+};
+
+// Position of a latency's share beside the share of its event. Rows are sorted by the first one.
+enum class Latency : uint8_t { kNone, kFirst, kSecond };
+
+struct ReportOptions {
+  // Keys that distinguish rows.
+  std::vector<SortKey> sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};
+  // Parsed --sort and --fields, which determine columns and order; their keys are those of `sort`.
+  // Empty: `sort` does.
+  std::vector<Field> sort_fields;
+  FieldList fields;
+  // Keys for events with branches, whose rows are branches without call graphs.
+  std::vector<SortKey> branch_sort = {SortKey::kComm, SortKey::kDsoFrom, SortKey::kSymbolFrom,
+                                      SortKey::kSymbolTo, SortKey::kCycles};
+  // Groups of events; no event is in two of them. If joined, a group's events share one table with
+  // a column each; else each has its own table.
+  std::vector<EventGroup> groups;
+  bool join_groups = true;
+  // True for accumulated rows: a function has the weight of its own samples and of its callees'.
+  // Only events with call chains can have them; unset: all of these do.
+  std::optional<bool> children;
+  CallGraphOptions call_graph;
+  double percent_limit = 0;   // in percent; lighter rows are left out
+  bool show_samples = false;  // the column of sample counts
+  bool show_period = false;
+  // Adds confidence intervals. The profile must have the order of its samples.
+  bool show_intervals = false;
+  bool show_cpu_utilization = false;  // shares in the kernel and outside
+  bool hierarchy = false;             // rows within rows, one level per sort key
+  std::string separator;              // between columns; empty: blanks
+  std::vector<size_t> widths;         // by column, in characters; 0: as wide as needed
+  Filter filter;
+  ColumnFilter column_filter;
+  std::string symbol_part;  // shows only rows whose symbol contains it
+  std::string time_slices;  // the user's choice of samples by time, for the heading
+  // True if percentages are of the samples that passed the filter; else of all samples.
+  bool relative_percentages = false;
+  // True if samples weigh the cost of their access to memory instead of their period.
+  bool by_access_cost = false;
+  // Position of the latency in each group of an event and its latency (analysis::AddLatency).
+  Latency latency = Latency::kNone;
+  bool inlines = true;
+  bool full_dso_paths = false;     // in the column of DSOs
+  bool full_source_paths = false;  // with kSrcline and kSrcfile
+  // Number of frames used of a chain, counted from the end at the top of the graph.
+  uint32_t max_stack = 127;
+
+  // True if any column shows confidence intervals or ranks.
+  bool ShowsFigures() const;
+};
+
+// Parses "graph,0.5,caller", "folded,count", "fractal,1,10" or "none". Words may be in any order;
+// the first number is the threshold, the second the print limit. Returns kInvalidArgument, which
+// names the unknown word.
+absl::StatusOr<CallGraphOptions> ParseCallGraph(std::string_view text);
+
+}  // namespace profiler::report

@@ -1,0 +1,282 @@
+#include "src/views/report/report.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/percent.h"
+#include "src/base/text.h"
+#include "src/profile/losses_text.h"
+#include "src/views/report/branches.h"
+#include "src/views/report/call_graph.h"
+#include "src/views/report/chains.h"
+#include "src/views/report/columns.h"
+#include "src/views/report/functions.h"
+#include "src/views/report/hierarchy.h"
+#include "src/views/report/hist.h"
+#include "src/views/report/hist_figures.h"
+#include "src/views/report/names.h"
+#include "src/views/report/row_graphs.h"
+#include "src/views/report/settled_options.h"
+#include "src/views/report/table.h"
+
+namespace profiler::report {
+
+using profile::EventId;
+using profile::Profile;
+
+namespace {
+
+constexpr size_t kPiece = 1 << 16;  // approximate number of bytes passed to the sink at once
+
+class Report {
+ public:
+  Report(const Profile& profile, const ReportOptions& options, TextSink sink)
+      : profile_(profile),
+        options_(options),
+        functions_(profile, options.inlines, PositionKeysOf(options),
+                   options.full_dso_paths ? ImageNames::kPaths : ImageNames::kShort),
+        sink_(sink) {}
+
+  void Write() {
+    AppendElidedColumns();
+    out_ += "#\n";
+    absl::StrAppend(&out_, "# Total Lost Samples: ", profile_.losses.lost_samples, "\n#\n");
+    AppendLosses();
+    for (uint32_t i = 0; i < profile_.events.size(); ++i) {
+      const std::vector<EventId> events = EventsInTableOf(EventId{i});
+      if (!events.empty() && events.front() == EventId{i}) AppendTable(events);
+    }
+    Flush();
+  }
+
+ private:
+  void AppendElidedColumns() {
+    // perf's order of the lists, whatever the order of columns.
+    constexpr std::array<std::pair<SortKey, std::string_view>, 3> kLists = {
+        {{SortKey::kDso, "dso"}, {SortKey::kComm, "comm"}, {SortKey::kSymbol, "symbol"}}};
+    for (const auto& [key, title] : kLists) {
+      const std::string* name = OnlyName(key, options_.filter);
+      if (name == nullptr) continue;
+      absl::StrAppend(&out_, "# ", View(title), ": ");
+      AppendPrintable(*name, out_);
+      out_ += '\n';
+    }
+  }
+
+  // Appends other losses, warnings, and the quality of call chains; nothing if there are none.
+  void AppendLosses() {
+    std::string line = profile::LossesText(profile_.losses);
+    if (!line.empty()) line.insert(0, "# Losses: ");
+    for (const std::string& warning : profile_.losses.warnings) {
+      if (!line.empty()) line += '\n';
+      line += "# Warning: ";
+      AppendPrintable(warning, line);
+    }
+    if (!line.empty()) absl::StrAppend(&out_, line, "\n#\n");
+    const std::string chains = ChainsLine(profile_);
+    if (!chains.empty()) absl::StrAppend(&out_, chains, "#\n");
+  }
+
+  const EventGroup* GroupOf(EventId event) const {
+    const auto group = std::find_if(options_.groups.begin(), options_.groups.end(),
+                                    [&](const EventGroup& group) { return group.Has(event); });
+    return group == options_.groups.end() ? nullptr : &*group;
+  }
+
+  // Returns the events with samples in the table that `event` belongs to. Branches have a table of
+  // their own.
+  std::vector<EventId> EventsInTableOf(EventId event) const {
+    const EventGroup* group = options_.join_groups ? GroupOf(event) : nullptr;
+    if (group == nullptr || profile_[event].branch_stacks) {
+      return profile_[event].samples == 0 ? std::vector<EventId>() : std::vector{event};
+    }
+    std::vector<EventId> events;
+    for (const EventId member : group->events) {
+      const profile::Event& counted = profile_[member];
+      if (counted.samples != 0 && !counted.branch_stacks) events.push_back(member);
+    }
+    return events;
+  }
+
+  void AppendTable(const std::vector<EventId>& events) {
+    const EventId leader = events.front();
+    if (profile_[leader].branch_stacks) {
+      AppendSampleCount(events, profile_[leader].samples);
+      AppendBranches(profile_, functions_, leader, options_, out_);
+      out_ += "\n\n";
+      return;
+    }
+    const HistOptions settled = SettledOptions(options_, profile_, events);
+    if (options_.hierarchy && !settled.sort.empty()) {
+      Hierarchy rows(profile_, functions_, events, settled, options_,
+                     LayOutOf(options_, settled.children));
+      AppendTotals(events, rows.leaves());
+      rows.AppendHeadings(out_);
+      RowGraphs graphs(rows.leaves(), SettledGraphOptions(options_), SkipsFirstEntry());
+      rows.AppendRows(graphs, out_, [&] { FlushPiece(); });
+    } else {
+      const Histogram hist(profile_, functions_, leader, settled, std::span(events).subspan(1));
+      const HistFigures figures = options_.ShowsFigures() ? FiguresOf(hist, leader) : HistFigures();
+      AppendTotals(events, hist);
+      if (options_.ShowsFigures()) AppendFigureLines(hist, figures);
+      AppendRows(hist, figures);
+    }
+    out_ += "\n\n";
+  }
+
+  void AppendTotals(const std::vector<EventId>& events, const Histogram& hist) {
+    // A latency is of the same samples.
+    Weight total = options_.latency == Latency::kFirst ? Weight() : hist.total();
+    if (options_.latency != Latency::kSecond) {
+      for (const Weight& member : hist.member_totals()) total += member;
+    }
+    std::vector<EventId> counted = events;
+    if (options_.latency == Latency::kFirst) counted = {events.back()};
+    if (options_.latency == Latency::kSecond) counted = {events.front()};
+    AppendSampleCount(counted, total.count);
+    absl::StrAppend(&out_,
+                    options_.by_access_cost ? "# Total weight : " : "# Event count (approx.): ",
+                    total.period, "\n");
+    if (options_.column_filter.socket) {
+      absl::StrAppend(&out_, "# Processor Socket: ", *options_.column_filter.socket, "\n");
+    }
+    absl::StrAppend(&out_, NamesLine(profile_, events.front()), "#\n");
+  }
+
+  // Explains the columns of figures, and the number of samples that would separate tied rows.
+  void AppendFigureLines(const Histogram& hist, const HistFigures& figures) {
+    if (hist.rows().empty()) return;
+    if (figures.rows.empty()) {
+      absl::StrAppend(&out_, "# 95%: there are no intervals, as ",
+                      figures.is_count ? "each occurrence was counted and none sampled"
+                                       : "the order of these samples is not known",
+                      "\n#\n");
+      return;
+    }
+    out_ +=
+        "# 95%: has the true share in 95 of 100 recordings; rows of one rank are not told apart\n";
+    if (figures.tie) {
+      absl::StrAppend(&out_, "# Some ", figures.tie->samples,
+                      " samples would tell which has more, ");
+      AppendNameOf(hist, figures.tie->row);
+      out_ += " or ";
+      AppendNameOf(hist, figures.tie->next);
+      out_ += '\n';
+    }
+    constexpr double kWorthSaying = 0.0005;
+    if (figures.missing_part >= kWorthSaying) {
+      absl::StrAppendFormat(&out_,
+                            "# %.1f%% of the samples are missing: intervals make up for them by "
+                            "those around each gap\n",
+                            100 * figures.missing_part);
+    }
+    out_ += "#\n";
+  }
+
+  // Appends the row's cell of the last sort key.
+  void AppendNameOf(const Histogram& hist, size_t row) {
+    std::string cell;
+    const FieldLayout key{.shown = {options_.sort.back()}};
+    for (const auto& column : MakeColumns(hist, HistFigures(), options_, key)) {
+      column->AppendCell(row, cell);
+    }
+    const size_t first = std::min(cell.find_first_not_of(' '), cell.size());
+    out_ += cell.substr(first, cell.find_last_not_of(' ') + 1 - first);
+  }
+
+  // perf prints "events" for the leader of a group, even in a separate table.
+  void AppendSampleCount(const std::vector<EventId>& events, uint64_t samples) {
+    const EventGroup* group = GroupOf(events.front());
+    const bool leads = group != nullptr && group->events.size() > 1 &&
+                       options_.latency == Latency::kNone &&
+                       (events.size() > 1 || group->events.front() == events.front());
+    const bool named = leads && options_.join_groups && !group->name.empty();
+    absl::StrAppend(&out_, "# Samples: ", AbbreviatedCount(samples), " of event",
+                    leads ? "s '" : " '");
+    if (named) AppendPrintable(group->name + " { ", out_);
+    std::string_view before;
+    for (const EventId event : events) {
+      AppendPrintable(profile_.text(profile_[event].name), out_.append(before));
+      before = ", ";
+    }
+    absl::StrAppend(&out_, named ? " }" : "", "'");
+    if (!options_.time_slices.empty()) {
+      AppendPrintable(" (time slices: " + options_.time_slices + ")", out_);
+    }
+    out_ += '\n';
+  }
+
+  // True if a row's first column is the symbol that its graph would begin with.
+  bool SkipsFirstEntry() const {
+    if (!options_.fields.fields.empty()) return false;
+    if (!options_.sort_fields.empty())
+      return options_.sort_fields.front() == Field(SortKey::kSymbol);
+    return options_.sort.front() == SortKey::kSymbol;
+  }
+
+  void AppendRows(const Histogram& hist, const HistFigures& figures) {
+    const FieldLayout layout = LayOutOf(options_, hist.options().children);
+    Table table(hist, figures, options_, layout);
+    table.AppendHeadings(out_);
+
+    RowGraphs graphs(hist, SettledGraphOptions(options_), SkipsFirstEntry());
+    const uint64_t total = hist.total().period;
+    for (size_t i = 0; i < hist.rows().size(); ++i) {
+      const double percent = Percent(hist.rows()[i].children.period, total);
+      // Compares as floats, because perf does.
+      if (static_cast<float>(percent) < static_cast<float>(options_.percent_limit)) continue;
+      if (!hist.IsShown(i)) continue;
+      table.AppendRow(i, out_);
+      graphs.Append(i, out_, [&] { FlushPiece(); });
+      FlushPiece();
+    }
+  }
+
+  void FlushPiece() {
+    if (out_.size() >= kPiece) Flush();
+  }
+
+  void Flush() {
+    if (!out_.empty()) sink_(out_);
+    out_.clear();
+  }
+
+  const Profile& profile_;
+  const ReportOptions& options_;
+  const FunctionTable functions_;
+  TextSink sink_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string AbbreviatedCount(uint64_t count) {
+  // tools/perf/util/units.c, convert_unit()
+  constexpr std::string_view kUnits = " KMG";
+  size_t unit = 0;
+  while (count >= 1000 && unit + 1 < kUnits.size()) {
+    count /= 1000;
+    ++unit;
+  }
+  std::string text = std::to_string(count);
+  text += kUnits[unit];
+  return text;
+}
+
+void WriteReport(const Profile& profile, const ReportOptions& options, TextSink sink) {
+  Report(profile, options, sink).Write();
+}
+
+std::string FormatReport(const Profile& profile, const ReportOptions& options) {
+  std::string text;
+  WriteReport(profile, options, [&](std::string_view piece) { text.append(piece); });
+  return text;
+}
+
+}  // namespace profiler::report

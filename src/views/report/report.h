@@ -1,0 +1,67 @@
+// Formats the report in the layout of `perf report --stdio` (Linux 7.2): a table of rows for each
+// event or group of events with samples, and a call graph under each row:
+//
+//   #
+//   # Total Lost Samples: 0
+//   #
+//   # Samples: 3K of event 'cpu-clock'
+//   # Event count (approx.): 3995995992
+//   #
+//   # Children      Self  Command  Shared Object      Symbol
+//   # ........  ........  .......  .................  ...........
+//   #
+//      100.00%     0.00%  worker   libc.so.6          [.] __libc_start_call_main
+//               |
+//               ---__libc_start_call_main
+//                  main
+//
+// Differs from perf on purpose:
+//   * Rows that look the same are one row. perf tells functions of one name apart by address.
+//   * A comm is never cut to the width of the thread's last name.
+//   * A kernel function is "[k]" in accumulated rows, too.
+//   * With srcline, a caller without a known line has its offset from the function's start, like an
+//     interrupted instruction. perf subtracts the file's address from the runtime address.
+//   * A group whose leader has no samples is shown, led by the first event with samples. perf omits
+//     it. Branches of a group's events stay in separate tables.
+//   * Rows by time, cgroup or socket have their own weight as children. perf counts a sample once
+//     for each function on its stack, so that shares exceed 100 %.
+//   * If the processor recorded the callers (perf record --call-graph lbr), a kernel sample has the
+//     user instruction that entered the kernel below the kernel's frames. perf repeats the kernel's
+//     address there. A sample without callers has its user instruction in all reports; perf has it
+//     in script, and if chains start at the callee.
+//   * --hierarchy has the weight of callees on each level. perf has none above the last level.
+//   * --ignore-callees removes callees also if chains start at the caller, and with -g none. perf
+//     removes the callers in the first case and nothing in the second.
+//   * A time is never cut to twelve characters.
+//   * -v shows the paths of images, without the address of one sample next to each symbol.
+//   * If a filter leaves no sample, the table is printed without rows.
+//   * Losses that perf has no line for are listed in a comment line.
+//   * There is no tip at the end.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "src/profile/profile.h"
+#include "src/views/report/options.h"
+
+namespace profiler::report {
+
+// Receives text in pieces, in order. A piece is valid only during the call.
+using TextSink = absl::FunctionRef<void(std::string_view)>;
+
+// Writes the report, without the text of header.h above it. A pure function of its arguments;
+// thread-safe. Memory: about 80 bytes per stack node that is reached (per group), and 12 per row of
+// the profile. The profile's rows must have the columns of the sort keys (cpu).
+void WriteReport(const profile::Profile& profile, const ReportOptions& options, TextSink sink);
+
+// Returns the report as one string.
+std::string FormatReport(const profile::Profile& profile, const ReportOptions& options);
+
+// Abbreviates a count as perf does: "3K", its leading digits and unit; a space instead of a unit
+// below 1000.
+std::string AbbreviatedCount(uint64_t count);
+
+}  // namespace profiler::report

@@ -1,0 +1,247 @@
+#include "src/views/report/report_json.h"
+
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "src/analysis/amount.h"
+#include "src/base/percent.h"
+#include "src/views/report/functions.h"
+#include "src/views/report/hist.h"
+#include "src/views/report/hist_figures.h"
+#include "src/views/report/settled_options.h"
+
+namespace profiler::report {
+
+using json::Value;
+using profile::EventId;
+using profile::Profile;
+
+namespace {
+
+constexpr double kNanosecondsInSecond = 1e9;
+
+const char* NameOf(profile::Mode mode) {
+  switch (mode) {
+    case profile::Mode::kUser:
+      return "user";
+    case profile::Mode::kKernel:
+      return "kernel";
+    case profile::Mode::kHypervisor:
+      return "hypervisor";
+    case profile::Mode::kGuestUser:
+      return "guest user";
+    case profile::Mode::kGuestKernel:
+      return "guest kernel";
+    case profile::Mode::kCut:
+      return "cut";
+    case profile::Mode::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+// Formats the rows of one event.
+class JsonRows {
+ public:
+  JsonRows(const Histogram& hist, EventId event)
+      : hist_(hist), profile_(hist.profile()), figures_(FiguresOf(hist, event)) {}
+
+  bool has_intervals() const { return !figures_.rows.empty(); }
+  double missing_part() const { return figures_.missing_part; }
+
+  Value Row(size_t index) const {
+    const HistRow& row = hist_.rows()[index];
+    Value value = Value::object();
+    for (const SortKey key : hist_.options().sort) AddKey(key, row, value);
+    value["self"] = Weighed(row.self, index, &RowFigures::self);
+    if (hist_.options().children) {
+      value["total"] = Weighed(row.children, index, &RowFigures::children);
+    }
+    if (has_intervals() && figures_.rows[index].rank != 0) {
+      value["rank"] = figures_.rows[index].rank;
+    }
+    return value;
+  }
+
+ private:
+  Value Weighed(const Weight& weight, size_t index, ShareFigures RowFigures::*share) const {
+    const auto amount = static_cast<double>(weight.period);
+    Value value = json::Share(Percent(weight.period, hist_.total().period) / 100, amount);
+    if (has_intervals()) {
+      const ShareFigures& figures = figures_.rows[index].*share;
+      value = json::Share(figures.share, figures.interval, amount);
+    }
+    value["samples"] = weight.count;
+    return value;
+  }
+
+  // Adds a row's value of a sort key; null if the recording does not contain it.
+  void AddKey(SortKey key, const HistRow& row, Value& value) const {
+    const profile::Thread& thread = profile_[row.thread];
+    const Function& function = hist_.functions()[row.function];
+    switch (key) {
+      case SortKey::kPid:
+      case SortKey::kTid:
+        value["tid"] = thread.tid;
+        value["thread"] = profile_.text(thread.last_comm);
+        return;
+      case SortKey::kTgid:
+        value["pid"] = thread.pid;
+        value["process"] = profile_.text(thread.process_comm);
+        return;
+      case SortKey::kComm:
+        value["comm"] = profile_.text(thread.comm);
+        return;
+      case SortKey::kDso:
+        value["dso"] = profile_.text(profile_[function.dso].name);
+        value["path"] = profile_.text(profile_[function.dso].long_name);
+        return;
+      case SortKey::kSymbol:
+        AddSymbol(function, value);
+        return;
+      case SortKey::kSrcline:
+        value["srcline"] = PositionOf(row, key);
+        return;
+      case SortKey::kSrcfile:
+        value["srcfile"] = PositionOf(row, key);
+        return;
+      case SortKey::kSymoff:
+        value["symoff"] = PositionOf(row, key);
+        return;
+      default:
+        if (IsOfMemory(key) || IsOfCost(key) || IsTraceField(key)) return AddText(key, row, value);
+        if (const auto dimension = DimensionOf(key)) AddDimension(*dimension, row, value);
+        return;
+    }
+  }
+
+  // Costs are numbers.
+  void AddText(SortKey key, const HistRow& row, Value& value) const {
+    const HugeVector<uint32_t>& column = profile_.column(*DimensionOf(key));
+    const bool is_known = !column.empty() && column[row.sample] != 0;
+    const std::string_view text =
+        is_known ? profile_.text(StringId{column[row.sample]}) : std::string_view();
+    const Value known = is_known ? Value(text) : Value(nullptr);
+    if (IsTraceField(key)) {
+      const size_t number = static_cast<size_t>(key) - static_cast<size_t>(SortKey::kTraceField);
+      value["fields"][std::string(profile_.text(profile_.trace_fields[number]))] = known;
+      return;
+    }
+    Value& member = value[std::string(NameOf(key))] = known;
+    uint64_t cost = 0;
+    if (IsOfCost(key) && absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &cost)) {
+      member = IsOfAllSamples(key) ? cost * row.self.count : cost;
+    }
+  }
+
+  void AddSymbol(const Function& function, Value& value) const {
+    if (function.named()) {
+      value["symbol"] = profile_.text(function.name);
+    } else {
+      value["symbol"] = nullptr;
+      value["address"] = absl::StrCat("0x", absl::Hex(function.address));
+    }
+    value["mode"] = NameOf(function.mode);
+    if (function.inlined) value["inlined"] = true;
+  }
+
+  std::string_view PositionOf(const HistRow& row, SortKey key) const {
+    const FunctionTable& functions = hist_.functions();
+    return functions.positions()->Text(functions.PositionOf(row.function), key);
+  }
+
+  void AddDimension(profile::Dimension dimension, const HistRow& row, Value& value) const {
+    using profile::Dimension;
+    const HugeVector<uint32_t>& column = profile_.column(dimension);
+    const auto number = [&]() -> Value {
+      if (column.empty() || column[row.sample] == profile::kNoCpu) return nullptr;
+      return column[row.sample];
+    };
+    const auto text = [&]() -> Value {
+      if (column.empty() || column[row.sample] == 0) return nullptr;
+      return profile_.text(StringId{column[row.sample]});
+    };
+    switch (dimension) {
+      case Dimension::kCpu:
+        value["cpu"] = number();
+        return;
+      case Dimension::kSocket:
+        value["socket"] = number();
+        return;
+      // Null if the sample was taken while others ran.
+      case Dimension::kParallelism:
+        value["parallelism"] = number();
+        return;
+      case Dimension::kTime: {
+        const std::vector<uint64_t>& begins = profile_.quanta.begins;
+        value["time"] = nullptr;
+        if (!column.empty() && column[row.sample] < begins.size()) {
+          value["time"] = static_cast<double>(begins[column[row.sample]]) / kNanosecondsInSecond;
+        }
+        return;
+      }
+      case Dimension::kCgroup:
+        value["cgroup"] = text();
+        return;
+      case Dimension::kTrace:
+        value["trace"] = text();
+        return;
+      case Dimension::kCommNoDigit:
+        value["comm_nodigit"] = text();
+        return;
+      case Dimension::kParent:
+        value["parent"] = text();
+        return;
+      default:
+        return;
+    }
+  }
+
+  const Histogram& hist_;
+  const Profile& profile_;
+  const HistFigures figures_;
+};
+
+Value RowsOf(const Profile& profile, const FunctionTable& functions, EventId event,
+             const ReportOptions& options) {
+  HistOptions settled = SettledOptions(options, profile, std::span(&event, 1));
+  settled.chains = false;
+  const Histogram hist(profile, functions, event, settled);
+  const JsonRows rows(hist, event);
+  const std::string_view name = profile.text(profile[event].name);
+  Value value = {{"event", name},
+                 {"unit", options.by_access_cost ? "weight" : analysis::UnitOf(name)},
+                 {"samples", hist.total().count},
+                 {"amount", hist.total().period},
+                 {"missing", rows.missing_part()},
+                 {"intervals", rows.has_intervals()}};
+  Value list = Value::array();
+  for (size_t i = 0; i < hist.rows().size(); ++i) {
+    const double percent = Percent(hist.rows()[i].children.period, hist.total().period);
+    if (percent < options.percent_limit || !hist.IsShown(i)) continue;
+    list.push_back(rows.Row(i));
+  }
+  value["rows"] = std::move(list);
+  return value;
+}
+
+}  // namespace
+
+std::string ReportAsJson(const Profile& profile, const ReportOptions& options,
+                         const json::RecordingFacts& recording) {
+  const FunctionTable functions(profile, options.inlines, PositionKeysOf(options),
+                                ImageNames::kPaths);
+  Value document = json::Document("report");
+  document["recording"] = json::Recording(recording);
+  document["losses"] = json::Losses(profile.losses);
+  document["chains"] = json::Chains(profile);
+  document["events"] = Value::array();
+  for (uint32_t i = 0; i < profile.events.size(); ++i) {
+    if (profile.events[i].samples == 0) continue;
+    document["events"].push_back(RowsOf(profile, functions, EventId{i}, options));
+  }
+  return json::Text(document);
+}
+
+}  // namespace profiler::report

@@ -1,0 +1,30 @@
+// Sorts rows by weight, then by their sort keys, then by address.
+//
+// A recording may have very many rows, and most of them are as light as many others, so names
+// decide. Therefore names are ranked once, and rows are sorted by integers only: one stable radix
+// sort for each 32 bits of the key, from the least significant to the most.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "src/base/huge_vector.h"
+#include "src/profile/profile.h"
+#include "src/views/report/functions.h"
+#include "src/views/report/hist_row.h"
+
+namespace profiler::report {
+
+struct RowsToOrder {
+  std::span<const HistRow> rows;
+  std::span<const ModePeriods> modes;     // of the rows; empty without HistOptions::modes
+  std::span<const EventWeights> members;  // by row: one per further event of the group
+};
+
+// Returns indices into the rows, in the order shown. Rows without any difference keep their order.
+// Linear in the rows, except for sorting their distinct names.
+HugeVector<uint32_t> OrderOfRows(const RowsToOrder& rows, const profile::Profile& profile,
+                                 const FunctionTable& functions, const HistOptions& options);
+
+}  // namespace profiler::report

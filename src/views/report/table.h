@@ -1,0 +1,41 @@
+// Formats the rows of one event, or of a group of events, as lines of text.
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/views/report/columns.h"
+#include "src/views/report/hist.h"
+#include "src/views/report/options.h"
+
+namespace profiler::report {
+
+// A table of rows as text. All constructor arguments must outlive it. Not thread-safe.
+class Table {
+ public:
+  Table(const Histogram& hist, const HistFigures& figures, const ReportOptions& options,
+        const FieldLayout& layout);
+
+  void AppendHeadings(std::string& out) const;
+  // Appends a row. Cheap if rows are requested in order, because all cells before the last are
+  // often those of the previous row and are reused.
+  void AppendRow(size_t index, std::string& out);
+
+ private:
+  void Prefetch(size_t row) const;
+  void AppendCell(size_t column, size_t row, std::string& out);
+  bool HasSameStart(const HistRow& row) const;
+
+  const Histogram& hist_;
+  const std::string separator_;  // empty: columns are aligned
+  std::vector<std::unique_ptr<Column>> columns_;
+  const HistRow* started_ = nullptr;  // the row of start_
+  std::string start_;                 // all cells except the last
+};
+
+}  // namespace profiler::report

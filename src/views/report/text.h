@@ -1,0 +1,35 @@
+// Formats numbers, headings and symbols as perf does.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "src/views/report/functions.h"
+
+namespace profiler::report {
+
+// Appends "%*.2f%%": two decimals, rounded as printf does, right-aligned to `width` including the
+// sign.
+void AppendPercent(uint64_t part, uint64_t whole, size_t width, std::string& out);
+// Appends "%*u".
+void AppendNumber(uint64_t value, size_t width, std::string& out);
+// Appends "%*lx".
+void AppendHex(uint64_t value, size_t width, std::string& out);
+void AppendRightAligned(std::string_view text, size_t width, std::string& out);
+void AppendLeftAligned(std::string_view text, size_t width, std::string& out);
+
+inline constexpr size_t kAddressWidth = 16;  // hexadecimal digits of an address in a table
+
+// Returns perf's letter: '.' user, 'k' kernel, 'H' hypervisor, 'u' and 'g' guest.
+char LevelOf(profile::Mode mode);
+// Appends a function in a table: "[k] schedule", "[.] 0x0000000000001234".
+void AppendSymbol(const profile::Profile& profile, const Function& function, std::string& out);
+
+// Appends a function in a call graph: its name, or "0x1234" ("0" for zero). Line breaks in names
+// become '?', so that a name cannot look like a line of the report.
+void AppendFunctionName(const profile::Profile& profile, const Function& function,
+                        std::string& out);
+
+}  // namespace profiler::report

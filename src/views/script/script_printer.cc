@@ -1,0 +1,413 @@
+#include "src/views/script/script_printer.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "src/analysis/function_name.h"
+#include "src/analysis/unmatched_filter.h"
+#include "src/base/byte_reader.h"
+#include "src/base/text.h"
+#include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/event_name.h"
+#include "src/format/perf_event/record_line.h"
+#include "src/profile/inlined_calls.h"
+#include "src/profile/naming/load_profile.h"
+
+namespace profiler::script {
+namespace {
+
+using perf_data::EventDescription;
+using perf_data::TimedRecord;
+using perf_event::Attr;
+using profile::EventId;
+using profile::SampleRow;
+using report::ScriptField;
+
+constexpr size_t kPiece = 1 << 18;
+
+// The sample_type bits that a field needs. Fields that every sample has are missing.
+struct FieldSource {
+  ScriptField field;
+  uint64_t sample_type;  // any of these bits
+};
+constexpr FieldSource kSources[] = {
+    {ScriptField::kPid, perf_event::kSampleTid},
+    {ScriptField::kTid, perf_event::kSampleTid},
+    {ScriptField::kTime, perf_event::kSampleTime},
+    {ScriptField::kCpu, perf_event::kSampleCpu},
+    {ScriptField::kIp, perf_event::kSampleIp},
+    {ScriptField::kAddr, perf_event::kSampleAddr},
+    {ScriptField::kDataSrc, perf_event::kSampleDataSrc},
+    {ScriptField::kWeight, perf_event::kSampleWeight | perf_event::kSampleWeightStruct},
+    {ScriptField::kInsLat, perf_event::kSampleWeightStruct},
+    {ScriptField::kRetireLat, perf_event::kSampleWeightStruct},
+    {ScriptField::kCgroup, perf_event::kSampleCgroup},
+    {ScriptField::kIregs, perf_event::kSampleRegsIntr},
+    {ScriptField::kUregs, perf_event::kSampleRegsUser},
+    {ScriptField::kPhysAddr, perf_event::kSamplePhysAddr},
+    {ScriptField::kDataPageSize, perf_event::kSampleDataPageSize},
+    {ScriptField::kCodePageSize, perf_event::kSampleCodePageSize},
+};
+
+// True if the address is looked up: that of a page fault may be the code that touched the page, or
+// its data.
+bool AddrIsLookedUp(const Attr& attr) {
+  constexpr uint64_t kPageFaults = 2, kMinorFaults = 5, kMajorFaults = 6;
+  return attr.type == perf_event::kTypeSoftware &&
+         (attr.config == kPageFaults || attr.config == kMinorFaults || attr.config == kMajorFaults);
+}
+
+perf_event::Architecture ArchitectureOf(const perf_data::Recording& recording) {
+  const std::string& machine = recording.features().arch;
+  return machine.empty() ? perf_event::NativeArchitecture() : perf_event::ArchitectureOf(machine);
+}
+
+// True if a field shows more of a sample than its row contains.
+bool ShowsWholeSamples(const report::ScriptFields& fields) {
+  using enum ScriptField;
+  constexpr ScriptField kOfWholeSamples[] = {
+      kAddr,  kMisc,    kDataSrc,    kWeight,     kInsLat,   kRetireLat,    kCgroup,      kIregs,
+      kUregs, kBrstack, kBrstackSym, kBrstackOff, kPhysAddr, kDataPageSize, kCodePageSize};
+  return std::any_of(std::begin(kOfWholeSamples), std::end(kOfWholeSamples),
+                     [&](ScriptField field) { return fields.has(field); });
+}
+
+bool IsTracepoint(const EventDescription& event) {
+  return event.attr.type == perf_event::kTypeTracepoint;
+}
+
+// True for an event given by its number, as perf's memory events are.
+bool IsRaw(const EventDescription& event) { return event.attr.type == perf_event::kTypeRaw; }
+
+// True if the event's samples have the source.
+bool Records(const EventDescription& event, const FieldSource& source) {
+  return (event.attr.sample_type & source.sample_type) != 0;
+}
+
+// True if a tracepoint exists, or may still come: a stream announces events later.
+bool MayHaveTracepoints(const std::vector<EventDescription>& events) {
+  return events.empty() || std::any_of(events.begin(), events.end(), IsTracepoint);
+}
+
+// True if a raw event's default fields show more of its samples than rows contain.
+bool ShowsMoreOfRawEvents(const report::ScriptFieldChoice& choice,
+                          const std::vector<EventDescription>& events) {
+  return std::any_of(events.begin(), events.end(), [&](const EventDescription& event) {
+    if (!IsRaw(event)) return false;
+    report::ScriptFields fields = choice.raw_fields;
+    for (const FieldSource& source : kSources) {
+      if (!Records(event, source)) fields.Remove(source.field);
+    }
+    return ShowsWholeSamples(fields);
+  });
+}
+
+// True if the field is shown by default and no event recorded it.
+bool IsSkipped(const FieldSource& source, const report::ScriptFieldChoice& fields,
+               const std::vector<EventDescription>& events) {
+  if (fields.asked_for.has(source.field)) return false;
+  return std::none_of(events.begin(), events.end(),
+                      [&](const EventDescription& event) { return Records(event, source); });
+}
+
+// Returns perf's mark for the bits of misc other than the CPU mode.
+std::string_view MarksOf(uint32_t type, uint16_t misc) {
+  switch (type) {
+    case perf_event::kRecordMmap:
+    case perf_event::kRecordMmap2:
+      return (misc & perf_event::kMiscMmapData) != 0 ? "M" : "";
+    case perf_event::kRecordComm:
+      return (misc & perf_event::kMiscCommExec) != 0 ? "E" : "";
+    case perf_event::kRecordSwitch:
+    case perf_event::kRecordSwitchCpuWide:
+      if ((misc & perf_event::kMiscSwitchOut) == 0) return "";
+      return (misc & perf_event::kMiscSwitchOutPreempt) != 0 ? "Sp" : "S";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+bool ShownRecords::Includes(uint32_t type) const {
+  switch (type) {
+    case perf_event::kRecordComm:
+    case perf_event::kRecordFork:
+    case perf_event::kRecordExit:
+      return tasks;
+    case perf_event::kRecordMmap:
+    case perf_event::kRecordMmap2:
+      return mappings;
+    case perf_event::kRecordSwitch:
+    case perf_event::kRecordSwitchCpuWide:
+      return switches;
+    case perf_event::kRecordLost:
+      return lost;
+    case perf_event::kRecordNamespaces:
+      return namespaces;
+    case perf_event::kRecordCgroup:
+      return cgroups;
+    case perf_event::kRecordKsymbol:
+    case perf_event::kRecordBpfEvent:
+      return bpf;
+    default:
+      return false;
+  }
+}
+
+ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& plan,
+                             std::function<void(std::string_view)> write)
+    : recording_(recording),
+      plan_(plan),
+      write_(std::move(write)),
+      names_(naming::MakeNameStore(recording.features(), plan.naming)),
+      builder_(*names_,
+               [&] {
+                 profile::BuilderOptions options = naming::BuilderOptionsFor(
+                     recording.events(), recording.features(), plan.naming);
+                 options.keep_addresses = true;
+                 // Rows are needed to explain why the filter leaves nothing.
+                 options.keep_rows = !plan.options.filter.empty();
+                 options.whole_samples = ShowsWholeSamples(plan.fields.fields) ||
+                                         ShowsMoreOfRawEvents(plan.fields, recording.events()) ||
+                                         (plan.fields.tracepoint_fields.has(ScriptField::kTrace) &&
+                                          MayHaveTracepoints(recording.events()));
+                 options.on_samples =
+                     [this](const profile::Profile&, std::span<const SampleRow> rows,
+                            const perf_event::Sample* sample) { TakeSamples(rows, sample); };
+                 return options;
+               }()),
+      reader_(ArchitectureOf(recording), TraceKeeper()) {
+  for (const auto& entry : recording.features().build_ids) {
+    builder_.AddBuildId(entry.filename, entry.build_id);
+  }
+}
+
+// Returns the options, without default fields that are not recorded.
+report::ScriptOptions ScriptPrinter::Options() const {
+  report::ScriptOptions options = plan_.options;
+  options.fields = plan_.fields.fields;
+  options.fields.Remove(ScriptField::kTrace);
+  for (const FieldSource& source : kSources) {
+    if (IsSkipped(source, plan_.fields, recording_.events())) options.fields.Remove(source.field);
+  }
+  return options;
+}
+
+std::vector<std::string> ScriptPrinter::SkippedFields() const {
+  std::vector<std::string> lines;
+  for (const FieldSource& source : kSources) {
+    if (!plan_.fields.fields.has(source.field)) continue;
+    if (!IsSkipped(source, plan_.fields, recording_.events())) continue;
+    lines.push_back(absl::StrCat("no sample has \"", View(report::NameOf(source.field)),
+                                 "\", so it is not shown"));
+  }
+  return lines;
+}
+
+// Returns the fields to show. A tracepoint's address is shown if it has a call chain, or if the
+// user named the field.
+report::ScriptFields ScriptPrinter::FieldsOf(const EventDescription& event) const {
+  report::ScriptFields fields =
+      IsTracepoint(event) ? plan_.fields.tracepoint_fields : plan_.fields.raw_fields;
+  for (const FieldSource& source : kSources) {
+    if (!Records(event, source)) fields.Remove(source.field);
+  }
+  if (!IsTracepoint(event)) {
+    fields.Remove(ScriptField::kTrace);
+    return fields;
+  }
+  const bool has_chains =
+      plan_.options.callchains && (event.attr.sample_type & perf_event::kSampleCallchain) != 0;
+  if (!has_chains && !plan_.fields.asked_for.has(ScriptField::kIp)) {
+    fields.Remove(ScriptField::kIp);
+  }
+  return fields;
+}
+
+// Returns an error if the user named a field that an event's samples do not have.
+absl::Status ScriptPrinter::CheckRecorded() const {
+  for (const EventDescription& event : recording_.events()) {
+    if (perf_event::IsDummy(event.attr)) continue;
+    for (const FieldSource& source : kSources) {
+      if (Records(event, source) || !plan_.fields.asked_for.has(source.field)) continue;
+      return absl::InvalidArgumentError(absl::StrCat("-F: the samples of ", event.name,
+                                                     " do not have \"",
+                                                     View(report::NameOf(source.field)), "\""));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ScriptPrinter::Print() {
+  PROFILER_RETURN_IF_ERROR(CheckRecorded());
+  const report::ScriptOptions options = Options();
+  fields_ = options.fields;
+  formatter_ = std::make_unique<report::ScriptFormatter>(builder_.profile(), options);
+  if (fields_.has(ScriptField::kInsn) || fields_.has(ScriptField::kInsnLen)) {
+    naming::AddRecordedCode(recording_.features(), *names_);
+    instructions_.emplace(builder_.profile(), *names_);
+  }
+  const auto order = perf_data::Recording::Order::kTime;
+  const absl::Status status =
+      recording_.ForEach(order, [this](const TimedRecord& timed) { Take(timed); });
+  (void)builder_.profile();  // passes on the samples that it kept
+  Flush(0);
+  can_name_ = false;
+  // Passes on samples that waited for the rest of their call chain.
+  const profile::Profile profile = std::move(builder_).Finish();
+  names_->SaveToCache();
+  Flush(0);
+  warnings_ = naming::RefusedFiles(profile);
+  if (auto reason = analysis::WhyNothingPasses(profile, plan_.options.filter)) {
+    warnings_.push_back(*std::move(reason));
+  }
+  if (formatter_->leaves_out_inlined_calls()) {
+    warnings_.push_back(profile::InlinedCallsAreLeftOut("call chains that have"));
+  }
+  return status;
+}
+
+void ScriptPrinter::Take(const TimedRecord& timed) {
+  naming::AddNewEvents(recording_.events(), events_, builder_);
+  const uint32_t type = timed.record.type();
+  builder_.Add(timed.record, timed.event, timed.time);
+  if (type == perf_event::kRecordCgroup && timed.event < events_) {
+    perf_event::Cgroup cgroup;
+    if (Decode(timed.record, recording_.events()[timed.event].layout, &cgroup)) {
+      reader_.AddCgroup(cgroup);
+    }
+  }
+  if (plan_.records.Includes(type)) PrintRecord(timed);
+  Flush(kPiece);
+}
+
+void ScriptPrinter::TakeSamples(std::span<const SampleRow> rows, const perf_event::Sample* sample) {
+  formatter_->Prefetch(rows);
+  for (const SampleRow& row : rows) {
+    if (!plan_.samples.HasTime(row.time) || !plan_.samples.HasCpu(row.cpu)) continue;
+    any_selected_ = true;
+    const EventDescription& event = recording_.events()[static_cast<uint32_t>(row.event)];
+    std::string& text = plan_.write_sample ? sample_text_ : text_;
+    const report::ScriptFields fields =
+        IsTracepoint(event) || IsRaw(event) ? FieldsOf(event) : fields_;
+    const size_t printed = text.size(), traces = traces_.size();
+    if (instructions_) {
+      formatter_->FormatSample(row, WithInstruction(row, DetailsOf(row, sample)), fields, &text);
+    } else {
+      formatter_->FormatSample(row, DetailsOf(row, sample), fields, &text);
+    }
+    if (text.size() == printed) traces_.resize(traces);  // the filter removed the sample
+    if (sample_text_.empty()) continue;
+    FillInTraces(&sample_text_);
+    plan_.write_sample(row.event, sample_text_);
+    sample_text_.clear();
+  }
+}
+
+profile::SampleDetails ScriptPrinter::WithInstruction(const SampleRow& row,
+                                                      profile::SampleDetails details) {
+  details.instruction = instructions_->At(row.self);
+  return details;
+}
+
+const profile::SampleDetails& ScriptPrinter::DetailsOf(const SampleRow& row,
+                                                       const perf_event::Sample* sample) {
+  static const profile::SampleDetails kNone;
+  if (sample == nullptr) return kNone;
+  const auto& fields = plan_.fields.fields;
+  const EventDescription& event = recording_.events()[static_cast<uint32_t>(row.event)];
+  profile::SampleReader::LookUps look_ups;
+  const bool names = fields.has(ScriptField::kSym) || fields.has(ScriptField::kDso);
+  look_ups.addr = fields.has(ScriptField::kAddr) && names && AddrIsLookedUp(event.attr);
+  look_ups.trace = IsTracepoint(event) && plan_.fields.tracepoint_fields.has(ScriptField::kTrace);
+  look_ups.branches = fields.has(ScriptField::kBrstackSym) ||
+                      fields.has(ScriptField::kBrstackOff) ||
+                      (fields.has(ScriptField::kBrstack) && fields.has(ScriptField::kDso));
+  return reader_.Read(*sample, event.layout, look_ups, builder_);
+}
+
+void ScriptPrinter::PrintRecord(const TimedRecord& timed) {
+  static const perf_event::RecordLayout kNoLayout;
+  const perf_event::RawRecord record = timed.record;
+  const bool has_event = timed.event < events_;
+  const perf_event::RecordLayout& layout =
+      has_event ? recording_.events()[timed.event].layout : kNoLayout;
+  perf_event::RecordSubject subject;
+  if (has_event && SubjectOf(record, layout, &subject)) {
+    // Mappings of the kernel have process -1.
+    const bool idle = subject.tid == 0;
+    const profile::ThreadId thread = builder_.ThreadOf(idle ? 0 : subject.pid, subject.tid);
+    const profile::Profile& profile = builder_.profile();
+    const bool has_cpu = (layout.sample_type & perf_event::kSampleCpu) != 0;
+    formatter_->FormatHead({.comm = profile.text(profile[thread].comm),
+                            .pid = subject.written.pid,
+                            .tid = subject.written.tid,
+                            .cpu = has_cpu ? subject.written.cpu : profile::kNoCpu,
+                            .time = subject.written.time,
+                            .misc = record.misc(),
+                            .marks = MarksOf(record.type(), record.misc())},
+                           EventId(timed.event), &text_);
+  }
+  text_ += RecordLine(record, layout);
+}
+
+void ScriptPrinter::Flush(size_t least) {
+  if ((text_.size() < least && trace_bytes_ < kPiece) || text_.empty()) return;
+  std::string text;
+  text.swap(text_);
+  FillInTraces(&text);
+  write_(text);
+}
+
+// Returns a function that prints a mark and keeps the record. Texts are requested for many records
+// at once, because single requests would take most of the time.
+profile::SampleReader::DescribeTracepoint ScriptPrinter::TraceKeeper() {
+  if (!plan_.describe_tracepoints) return {};
+  return [this](std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
+    traces_.emplace_back(cpu, TextOf(raw));
+    trace_bytes_ += raw.size();
+    *out += report::kTraceMark;
+  };
+}
+
+// Replaces the marks in `text`. Looking up functions may make the builder pass on samples that it
+// kept; these are printed after `text`.
+void ScriptPrinter::FillInTraces(std::string* text) {
+  if (traces_.empty()) return;
+  std::vector<TracepointRecord> records;
+  records.swap(traces_);
+  trace_bytes_ = 0;
+  std::vector<std::string> texts;
+  absl::flat_hash_map<std::pair<uint64_t, bool>, std::string> names;
+  plan_.describe_tracepoints(
+      records,
+      [&](uint64_t address, bool with_offset) {
+        const auto [known, is_new] = names.try_emplace(std::pair(address, with_offset));
+        if (is_new) known->second = KernelFunctionAt(address, with_offset);
+        return known->second;
+      },
+      &texts);
+  std::string filled;
+  size_t at = 0;
+  for (const std::string& trace : texts) {
+    const size_t mark = text->find(report::kTraceMark, at);
+    if (mark == std::string::npos) break;
+    filled.append(*text, at, mark - at);
+    AppendPrintable(trace, filled, '\t');
+    at = mark + 1;
+  }
+  filled.append(*text, at, std::string::npos);
+  *text = std::move(filled);
+}
+
+std::string ScriptPrinter::KernelFunctionAt(uint64_t address, bool with_offset) {
+  if (!can_name_) return "";
+  const profile::FrameId frame = builder_.FrameAt(/*pid=*/0, address);
+  return analysis::FunctionName(builder_.profile(), frame, with_offset);
+}
+
+}  // namespace profiler::script

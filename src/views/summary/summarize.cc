@@ -1,0 +1,246 @@
+#include <algorithm>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "src/analysis/keyed_rows.h"
+#include "src/analysis/measure.h"
+#include "src/analysis/missing_periods.h"
+#include "src/base/text.h"
+#include "src/profile/chain_shares.h"
+#include "src/views/summary/heaviest_path.h"
+#include "src/views/summary/summary.h"
+
+namespace profiler::summary {
+namespace {
+
+using analysis::KeyBy;
+using analysis::KeyedRows;
+using analysis::KeyId;
+using analysis::Measurement;
+using profile::DsoId;
+using profile::EventId;
+using profile::Frame;
+using profile::FrameId;
+using profile::Line;
+using profile::Mode;
+using profile::Profile;
+using profile::Row;
+using profile::Thread;
+
+constexpr size_t kFunctions = 5, kThreads = 4, kPathSteps = 6;
+
+std::string SourceOf(const Profile& profile, StringId file, uint32_t line) {
+  if (file == StringId::kEmpty) return {};
+  return absl::StrCat(View(BaseName(profile.text(file))), ":", line);
+}
+
+// Returns the source line of `function` at a frame, into which it may be inlined.
+std::string SourceOf(const Profile& profile, FrameId id, std::string_view function) {
+  for (const Line& line : profile.LinesOf(profile[id])) {
+    if (line.symbol == profile::kNoSymbol) continue;
+    if (profile.text(profile[line.symbol].name) == function) {
+      return SourceOf(profile, line.file, line.line);
+    }
+  }
+  return {};
+}
+
+class Summarizer {
+ public:
+  Summarizer(const Profile& profile, EventId event)
+      : profile_(profile),
+        event_(event),
+        missing_(profile, event),
+        functions_(profile, event, KeyBy::kFunction),
+        measured_(analysis::Measure(profile, event, functions_)) {}
+
+  Summary Finish() && {
+    summary_.event = profile_.text(profile_[event_].name);
+    summary_.samples = measured_.samples;
+    summary_.amount = static_cast<double>(measured_.period);
+    summary_.is_count = measured_.is_count;
+    if (measured_.estimated > 0) {
+      summary_.switches = profile_[event_].estimate.switches;
+      summary_.sampled_switches = profile_[event_].estimate.sampled;
+    }
+    summary_.missing_part = measured_.missing_part;
+    AddFunctions();
+    AddPath();
+    AddRows();
+    summary_.losses = profile_.losses;
+    summary_.chains = profile_.chains;
+    for (const profile::ChainShares& shares : profile::SharesOfChains(profile_)) {
+      if (shares.event == event_) summary_.whole_chains = shares.whole_part();
+    }
+    summary_.has_chains = profile_[event_].callchains;
+    summary_.python = analysis::FindUnnamedPython(profile_, event_);
+    return std::move(summary_);
+  }
+
+ private:
+  // Returns a row's weight, including its share of the missing samples.
+  double WeightOf(size_t row) const {
+    return static_cast<double>(profile_.rows[row].period) + missing_.PeriodOf(row);
+  }
+  double WeightOf(const analysis::Measured& of) const {
+    return static_cast<double>(of.period) + of.missing;
+  }
+  double WholeWeight() const { return static_cast<double>(measured_.period) + measured_.missing; }
+  double PartOf(double weight) const {
+    return measured_.period == 0 ? 0 : std::min(1.0, weight / WholeWeight());
+  }
+
+  void AddFunctions() {
+    std::vector<KeyId> order;
+    for (KeyId key = 0; key < functions_.size(); ++key) {
+      if (measured_.self[key].period != 0) order.push_back(key);
+    }
+    std::stable_sort(order.begin(), order.end(), [this](KeyId a, KeyId b) {
+      return WeightOf(measured_.self[a]) > WeightOf(measured_.self[b]);
+    });
+    const size_t shown = std::min(order.size(), kFunctions);
+    for (size_t i = 0; i < shown; ++i) {
+      const analysis::Measured& of = measured_.self[order[i]];
+      const profile::Dso& dso = profile_[profile_[functions_.FrameOf(order[i])].dso];
+      FunctionShare function{.name = functions_.name(order[i]),
+                             .image = std::string(profile_.text(dso.name)),
+                             .source = HeaviestLineOf(order[i]),
+                             .compiled_into = CompiledInto(functions_.FrameOf(order[i])),
+                             .share = {.part = measured_.ShareOf(of),
+                                       .interval = measured_.IntervalOf(of),
+                                       .amount = static_cast<double>(of.period)}};
+      if (i + 1 < order.size()) {
+        function.samples_to_tell = measured_.SamplesToTell(of, measured_.self[order[i + 1]]);
+      }
+      summary_.functions.push_back(std::move(function));
+    }
+    for (size_t i = shown; i < order.size(); ++i) {
+      ++summary_.others;
+      const analysis::Measured& of = measured_.self[order[i]];
+      summary_.others_part += measured_.ShareOf(of);
+      summary_.others_amount += static_cast<double>(of.period);
+    }
+  }
+
+  // Returns the function whose compiled code contains the frame: the last line, after inlined
+  // calls.
+  std::string CompiledInto(FrameId frame) const {
+    const std::span<const Line> lines = profile_.LinesOf(profile_[frame]);
+    if (lines.empty() || lines.back().symbol == profile::kNoSymbol) return {};
+    return std::string(profile_.text(profile_[lines.back().symbol].name));
+  }
+
+  // Returns the source line with most of the function's own samples.
+  std::string HeaviestLineOf(KeyId key) const {
+    std::map<std::pair<StringId, uint32_t>, uint64_t> periods;
+    for (const Row& row : profile_.rows) {
+      if (row.event != event_ || functions_.SelfOf(row) != key) continue;
+      const auto lines = profile_.LinesOf(profile_[row.self]);
+      if (!lines.empty()) periods[{lines[0].file, lines[0].line}] += row.period;
+    }
+    const auto best =
+        std::max_element(periods.begin(), periods.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return best == periods.end() ? std::string()
+                                 : SourceOf(profile_, best->first.first, best->first.second);
+  }
+
+  void AddPath() {
+    auto weights = HugeVector<double>::Zeros(profile_.stacks.size());
+    for (size_t i = 0; i < profile_.rows.size(); ++i) {
+      const Row& row = profile_.rows[i];
+      if (row.event == event_) weights[static_cast<uint32_t>(row.stack)] += WeightOf(i);
+    }
+    for (PathPart& part : HeaviestPath(profile_, std::move(weights), WholeWeight(), kMostSteps)) {
+      std::string source = SourceOf(profile_, part.frame, part.function);
+      summary_.path.push_back({.function = std::move(part.function),
+                               .source = std::move(source),
+                               .part = PartOf(part.weight)});
+    }
+    ShortenPath();
+  }
+
+  // Removes the outermost steps, because all stacks begin with them and they say little.
+  void ShortenPath() {
+    std::vector<PathStep>& path = summary_.path;
+    if (path.size() > kPathSteps) path.erase(path.begin(), path.end() - kPathSteps);
+  }
+
+  void AddRows() {
+    double user = 0, kernel = 0, idle = 0, named = 0;
+    absl::flat_hash_map<StringId, double> weights_by_name;
+    absl::flat_hash_map<StringId, absl::flat_hash_set<uint32_t>> threads_by_name;
+    absl::flat_hash_map<DsoId, double> unnamed;
+    for (size_t i = 0; i < profile_.rows.size(); ++i) {
+      const Row& row = profile_.rows[i];
+      if (row.event != event_) continue;
+      const double weight = WeightOf(i);
+      const Frame& frame = profile_[row.self];
+      const Thread& thread = profile_[row.thread];
+      const bool is_kernel = frame.mode == Mode::kKernel;
+      if (thread.pid == 0 && thread.tid == 0 && is_kernel) {
+        idle += weight;
+      } else if (is_kernel) {
+        kernel += weight;
+      } else if (frame.mode == Mode::kUser) {
+        user += weight;
+      }
+      weights_by_name[thread.comm] += weight;
+      threads_by_name[thread.comm].insert(thread.tid);
+      if (frame.unnamed == profile::Unnamed::kNamed) {
+        named += weight;
+      } else {
+        unnamed[frame.dso] += weight;
+      }
+    }
+    summary_.user = PartOf(user);
+    summary_.kernel = PartOf(kernel);
+    summary_.idle = PartOf(idle);
+    summary_.elsewhere = std::max(0.0, 1 - summary_.user - summary_.kernel - summary_.idle);
+    summary_.named = PartOf(named);
+    std::vector<std::pair<double, StringId>> by_weight;
+    for (const auto& [name, weight] : weights_by_name) by_weight.emplace_back(weight, name);
+    std::sort(by_weight.begin(), by_weight.end(), [this](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first
+                                : profile_.text(a.second) < profile_.text(b.second);
+    });
+    for (const auto& [weight, name] : by_weight) {
+      if (summary_.threads.size() == kThreads) {
+        ++summary_.other_threads;
+        continue;
+      }
+      summary_.threads.push_back({.name = std::string(profile_.text(name)),
+                                  .threads = static_cast<uint32_t>(threads_by_name[name].size()),
+                                  .part = PartOf(weight)});
+    }
+    double most = 0;
+    for (const auto& [dso, weight] : unnamed) {
+      if (weight <= most) continue;
+      most = weight;
+      summary_.most_unnamed =
+          ImageShare{std::string(profile_.text(profile_[dso].name)), PartOf(most)};
+    }
+  }
+
+  static constexpr size_t kMostSteps = 512;
+
+  const Profile& profile_;
+  const EventId event_;
+  const analysis::MissingPeriods missing_;
+  const KeyedRows functions_;
+  const Measurement measured_;
+  Summary summary_;
+};
+
+}  // namespace
+
+Summary Summarize(const Profile& profile, EventId event) {
+  return Summarizer(profile, event).Finish();
+}
+
+}  // namespace profiler::summary

@@ -1,0 +1,276 @@
+#include "src/views/summary/summary.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "src/views/report/testing/profile_builder.h"
+
+namespace profiler::summary {
+namespace {
+
+using profile::EventId;
+using profile::Profile;
+using report::ProfileBuilder;
+using testing::HasSubstr;
+using testing::Not;
+
+// Returns a program that alternates between two functions, enters the kernel, and leaves the CPU
+// idle.
+ProfileBuilder Program() {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock");
+  for (int i = 0; i < 100; ++i) {
+    builder.Thread(7, 7).Sample("app", {"main@app", "parse@app"}, 6);
+    builder.Thread(7, 8).Sample("pool", {"main@app", "print@app", "write@libc.so.6"}, 2);
+    builder.Sample("pool", {"main@app", "print@app", "copy@[kernel.kallsyms]"}, 1);
+    builder.Thread(0, 0).Sample("swapper", {"halt@[kernel.kallsyms]"}, 1);
+  }
+  return builder;
+}
+
+std::string TextOf(const Profile& profile, EventId event = EventId{0}) {
+  return FormatSummary(Summarize(profile, event),
+                       {.path = "perf.data", .command = "app --fast", .seconds = 1.5});
+}
+
+TEST(Summary, SaysWhatWasRecorded) {
+  ProfileBuilder builder = Program();
+  EXPECT_THAT(TextOf(builder.profile()),
+              testing::StartsWith("perf.data: app --fast\n"
+                                  "1.000 s of cpu-clock in 1000 samples, taken in 1.5 s\n"));
+}
+
+TEST(Summary, RanksFunctionsByWhatTheyHaveThemselvesWithTheirIntervals) {
+  ProfileBuilder builder = Program();
+  const Summary summary = Summarize(builder.profile(), EventId{0});
+  ASSERT_EQ(summary.functions.size(), 4u);
+  EXPECT_EQ(summary.functions[0].name, "parse");
+  EXPECT_EQ(summary.functions[0].image, "app");
+  EXPECT_NEAR(summary.functions[0].share.part, 0.6, 1e-9);
+  EXPECT_EQ(summary.functions[0].share.amount, 600e6);
+  EXPECT_LT(summary.functions[0].share.interval.low, 0.6);
+  EXPECT_GT(summary.functions[0].share.interval.high, 0.6);
+  EXPECT_EQ(summary.functions[1].name, "write");
+  EXPECT_THAT(TextOf(builder.profile()),
+              testing::ContainsRegex("   60.0 ± [0-9.]+ +%  0.600 s  parse  app\n"));
+}
+
+TEST(Summary, SaysWhichFunctionsChanceMayHaveRankedAndWhatWouldTell) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock");
+  for (int i = 0; i < 10; ++i) {
+    builder.Sample("app", {"one@app"}).Sample("app", {"two@app"}).Sample("app", {"three@app"}, 8);
+  }
+  builder.Sample("app", {"two@app"});
+  EXPECT_THAT(TextOf(builder.profile()),
+              HasSubstr("do not tell which has more, two or\n  one; some "));
+}
+
+TEST(Summary, SaysThatPythonsFunctionsHaveNoNames) {
+  ProfileBuilder builder = Program();
+  EXPECT_THAT(TextOf(builder.profile()), Not(HasSubstr("Python")));
+  for (int i = 0; i < 100; ++i) {
+    builder.Thread(9, 9).Sample("app", {"main@python3.11", "eval@python3.11"}, 10);
+  }
+  for (profile::Dso& dso : builder.profile().dsos) {
+    if (builder.profile().text(dso.name) == "python3.11") dso.kind = profile::DsoKind::kUser;
+  }
+  EXPECT_THAT(TextOf(builder.profile()),
+              HasSubstr(".\nPython 3.11 took 50.0 %, and its functions have no names:\n"
+                        "  Python 3.12 or later, started as python3 -X perf, or with "
+                        "PYTHONPERFSUPPORT=1, would name them.\n"));
+}
+
+TEST(Summary, FollowsTheHeaviestCalleeAsLongAsItHasMost) {
+  ProfileBuilder builder = Program();
+  std::string path;
+  for (const PathStep& step : Summarize(builder.profile(), EventId{0}).path) {
+    path += step.function + ' ';
+  }
+  EXPECT_EQ(path, "main parse ");
+}
+
+TEST(Summary, ThePathHasInlinedFunctionsAndTheImagesOfCodeWithoutNames) {
+  const auto path_of = [](ProfileBuilder& builder) {
+    std::string path;
+    for (const PathStep& step : Summarize(builder.profile(), EventId{0}).path) {
+      path += step.function + ' ';
+    }
+    return path;
+  };
+  // Equal functions: once inlined, once called, and called from two addresses.
+  ProfileBuilder names;
+  names.InOrder().Event("cpu-clock");
+  names.Sample("app", {"main@app", "add<step<run@app", "0x1234@lib.so"}, 3);
+  names.Sample("app", {"main+0x8@app", "run@app", "step@app", "add@app", "0x5678@lib.so"}, 3);
+  names.Sample("app", {"main@app", "run@app", "print@app"}, 1);
+  EXPECT_EQ(path_of(names), "main run step add [lib.so] ");
+
+  ProfileBuilder tie;
+  tie.InOrder().Event("cpu-clock");
+  tie.Sample("app", {"main@app", "second@app"}, 2).Sample("app", {"main@app", "first@app"}, 2);
+  EXPECT_EQ(path_of(tie), "main second ");
+}
+
+TEST(Summary, ALongPathIsItsInnerEnd) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock");
+  std::vector<std::string> chain;
+  for (int i = 0; i < 40; ++i) chain.push_back("f" + std::to_string(i) + "@app");
+  builder.Sample("app", chain, 10);
+  const Summary summary = Summarize(builder.profile(), EventId{0});
+  ASSERT_EQ(summary.path.size(), 6u);
+  EXPECT_EQ(summary.path.back().function, "f39");
+}
+
+TEST(Summary, TellsProgramsTheKernelAndIdleTimeApart) {
+  ProfileBuilder builder = Program();
+  EXPECT_THAT(TextOf(builder.profile()),
+              HasSubstr("Programs' own code 80.0 %, the kernel 10.0 % (for them), idle 10.0 %\n"
+                        "Threads: app 60.0 %, pool 30.0 %, swapper 10.0 %\n"));
+}
+
+TEST(Summary, SaysWhatIsMissing) {
+  ProfileBuilder builder = Program();
+  EXPECT_THAT(TextOf(builder.profile()), HasSubstr("Nothing was lost.\n"));
+  builder.profile().losses.lost_samples = 5;
+  builder.profile().chains.complete = 90;
+  builder.profile().chains.cuts = {{.chains = 10, .reason = "stack too short", .image = "app"}};
+  const std::string text = TextOf(builder.profile());
+  EXPECT_THAT(text, HasSubstr("Lost: 5 samples lost.\n"));
+  EXPECT_THAT(text, HasSubstr("Stacks: 90.0 % are whole"));
+  EXPECT_THAT(text, HasSubstr("profiler report --chains"));
+}
+
+TEST(Summary, SharesMakeUpForMissingSamplesAndAmountsDoNot) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock").Sample("app", {"main@app", "parse@app"}, 300);
+  builder.StandingFor(3, 10).Sample("app", {"main@app", "print@app"}, 100);
+  builder.profile().losses.lost_records = 200;
+  builder.profile().losses.lost_events = 20;
+  const std::string text = TextOf(builder.profile());
+  EXPECT_THAT(text, HasSubstr("0.400 s of cpu-clock in 400 samples"));
+  EXPECT_THAT(text, testing::ContainsRegex("   50.0 ± [0-9.]+ +%  0.300 s  parse  app\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("   50.0 ± [0-9.]+ +%  0.100 s  print  app\n"));
+  EXPECT_THAT(text,
+              HasSubstr("Lost: 200 records lost in 20 gaps.\n"
+                        "So 33.3 % of the samples are missing. Shares make up for them by those "
+                        "around each gap; times and counts have none of them.\n"));
+}
+
+TEST(Summary, ThreadsAndPathsMakeUpForMissingSamples) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock").Sample("quick", {"main@app", "parse@app"}, 300);
+  builder.StandingFor(5, 10).Sample("slow", {"main@app", "copy@[kernel.kallsyms]"}, 100);
+  const Summary summary = Summarize(builder.profile(), EventId{0});
+  EXPECT_EQ(summary.threads[0].name, "slow");
+  EXPECT_NEAR(summary.threads[0].part, 0.625, 1e-9);
+  EXPECT_NEAR(summary.kernel, 0.625, 1e-9);
+  EXPECT_EQ(summary.path.back().function, "copy");
+}
+
+TEST(Summary, NamesTheImageThatHasMostWithoutAName) {
+  ProfileBuilder builder = Program();
+  builder.Sample("app", {"main@app", "0x1234@libbig.so"}, 1000);
+  const std::string text = TextOf(builder.profile());
+  EXPECT_THAT(text, HasSubstr("Names: 50.0 % of it is in functions with a name; most of the rest "
+                              "is in libbig.so (50.0 %).\n"));
+  EXPECT_THAT(text, HasSubstr("profiler report --unresolved"));
+}
+
+TEST(Summary, WithoutCallersSaysHowToHaveThem) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock").Sample("app", {"main@app"}, 10);
+  const std::string text = TextOf(builder.profile());
+  EXPECT_THAT(text, HasSubstr("Stacks: none were recorded"));
+  EXPECT_THAT(text, HasSubstr("profiler record -g"));
+  EXPECT_THAT(text, Not(HasSubstr("busiest path")));
+}
+
+TEST(Summary, OfNoSampleSaysWhatThatMeans) {
+  const std::string text = FormatSummary({}, {.path = "perf.data"});
+  EXPECT_THAT(text, HasSubstr("No sample was taken"));
+  EXPECT_THAT(text, Not(HasSubstr("0 of ")));
+}
+
+TEST(Summary, OfWhatIsCountedHasNoInterval) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("page-faults").Sample("app", {"main@app"}, 10, 1);
+  const std::string text = TextOf(builder.profile(), EventId{1});
+  EXPECT_THAT(text, HasSubstr("counts are exact; there is no confidence interval"));
+  EXPECT_THAT(text, HasSubstr("  100.0 %  10  main"));
+}
+
+TEST(Summary, OfTimesThatAreEstimatedHasIntervals) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("offcpu-time").Sample("app", {"wait@app"}, 1, 3'000'000);
+  builder.Sample("app", {"lock@app"}, 1, 1'000'000);
+  EXPECT_THAT(TextOf(builder.profile(), EventId{1}), HasSubstr("counts are exact"));
+  builder.profile().events[1].estimate = {
+      .switches = 1000, .sampled = 100, .period = 400'000, .samples = 100};
+  const std::string text = TextOf(builder.profile(), EventId{1});
+  EXPECT_THAT(text, HasSubstr("(± is the 95 % interval)"));
+  EXPECT_THAT(text, HasSubstr("estimated: 100\n  of 1000 context switches have a stack.\n"));
+  EXPECT_THAT(text, HasSubstr("   75.0 ± 1.0  %"));
+}
+
+TEST(Summary, HasSomeThirtyLines) {
+  ProfileBuilder builder = Program();
+  for (int i = 0; i < 30; ++i) {
+    std::vector<std::string> chain;
+    for (int k = 0; k < 20; ++k)
+      chain.push_back("f" + std::to_string(k + (k > 15 ? i : 0)) + "@app");
+    builder.Thread(7, 10 + static_cast<uint32_t>(i));
+    builder.Sample("thread" + std::to_string(i), chain, 50);
+  }
+  builder.Sample("app", {"0x1234@libbig.so"}, 1000);
+  builder.profile().chains.cuts = {{.chains = 10, .reason = "stack too short", .image = "app"}};
+  const std::string text = TextOf(builder.profile());
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 35);
+}
+
+TEST(Summary, NamesOfOthersCannotSteerATerminal) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock").Sample("a\x1b[2Jpp", {"ma\x1b[2Jin@a\npp"}, 10);
+  const std::string text = TextOf(builder.profile());
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, HasSubstr("a?pp"));
+}
+
+TEST(Summary, AdviceCanBeTypedAsItStands) {
+  ProfileBuilder builder;
+  builder.InOrder();
+  builder.Sample("app", {"copy@[kernel.kallsyms]"}, 30);
+  builder.Sample("app", {"next(int)<read(char const*)@app"}, 20);
+  const std::string text =
+      FormatSummary(Summarize(builder.profile(), EventId{0}), {.path = "it's/perf.data"});
+  EXPECT_EQ(
+      text.substr(text.find("To see more")),
+      "To see more\n"
+      "  profiler annotate -i 'it'\\''s/perf.data' 'read(char const*)'  its lines and "
+      "instructions\n"
+      "  profiler report -i 'it'\\''s/perf.data' --no-children          all functions\n"
+      "  profiler record -g -- COMMAND                                 records who called, too\n");
+}
+
+TEST(Summary, WhatCameThroughAPipeCannotBeReadAgain) {
+  ProfileBuilder builder;
+  builder.InOrder().Sample("app", {"main@app"}, 30);
+  EXPECT_EQ(FormatSummary(Summarize(builder.profile(), EventId{0}), {.path = "-"}).find("To see"),
+            std::string::npos);
+}
+
+TEST(Summary, NamesOfThreadsThatNeedMoreThanALineHaveMore) {
+  ProfileBuilder builder;
+  builder.InOrder();
+  for (uint32_t i = 0; i < 40; ++i) {
+    constexpr const char* kNames[] = {"first-name-of-15", "other-name-of-15", "third-name-of-15"};
+    builder.Thread(7, 10 + i).Sample(kNames[i % 3], {"main@app"}, 10 - i % 3);
+  }
+  EXPECT_THAT(FormatSummary(Summarize(builder.profile(), EventId{0}), {.path = "perf.data"}),
+              testing::HasSubstr("Threads: first-name-of-15 38.8 % (14 threads),\n"
+                                 "         other-name-of-15 32.4 % (13 threads),\n"
+                                 "         third-name-of-15 28.8 % (13 threads)\n"));
+}
+
+}  // namespace
+}  // namespace profiler::summary
