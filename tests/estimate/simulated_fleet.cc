@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "src/views/diff/compare_hosts.h"
+#include "src/fleet/comparison/compare_hosts.h"
 
 namespace profiler::diff {
 namespace {
@@ -121,7 +121,7 @@ FleetTrial TryFleet(const FleetKind& kind, size_t hosts, Machines machines,
       after = fleet.Hosts("b", hosts, change);
     }
     bool found = false, quiet = true;
-    for (const Row& row : CompareHosts(before, after, {}).diff.rows) {
+    for (const Row& row : fleet::CompareHosts(before, after, {}).diff.rows) {
       if (!row.significant) continue;
       const bool is_change = change.points != 0 && row.name == NameOf(kChanged);
       found = found || is_change;

@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-namespace profiler::estimate {
+namespace profiler::fleet {
 
 // One number for each host of two groups.
 struct OfHosts {
@@ -37,4 +37,4 @@ struct HostScales {
 HostScales ScalesOf(const OfHosts& samples, std::span<const OfHosts> shares,
                     const std::vector<bool>& left_out = {});
 
-}  // namespace profiler::estimate
+}  // namespace profiler::fleet

@@ -1,4 +1,4 @@
-// Makes a host one run among others, to compare hosts (src/views/diff/compare_hosts.h).
+// Makes a host one run among others, to compare hosts (src/fleet/comparison/compare_hosts.h).
 
 #pragma once
 

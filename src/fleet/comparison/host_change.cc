@@ -1,4 +1,4 @@
-#include "src/analysis/estimate/host_change.h"
+#include "src/fleet/comparison/host_change.h"
 
 #include <algorithm>
 #include <boost/math/distributions/fisher_f.hpp>
@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "src/analysis/estimate/host_values.h"
 #include "src/analysis/estimate/run_variance.h"
 #include "src/analysis/estimate/students_t.h"
+#include "src/fleet/comparison/host_values.h"
 
-namespace profiler::estimate {
+namespace profiler::fleet {
 namespace {
 
 namespace math = boost::math;
@@ -49,7 +49,7 @@ Answer AnswerOf(double difference, double weight_before, double weight_after,
   double variance = 1 / weight_after;
   if (weight_before > 0) variance += 1 / weight_before;
   const double error = std::sqrt(spread.variance * variance);
-  return {ChanceBeyond(difference / error, spread.freedom), error, spread.freedom};
+  return {estimate::ChanceBeyond(difference / error, spread.freedom), error, spread.freedom};
 }
 
 // Returns the answer with the larger p-value.
@@ -142,12 +142,12 @@ class Comparison {
     constexpr double kLeast = 1e-3;
     // A limit, because a few hosts cannot show which functions vary more than others.
     const double most = std::max(3 * freedom, freedom * freedom);
-    std::vector<VarianceSeen> seen;
+    std::vector<estimate::VarianceSeen> seen;
     for (const double of : squares) {
       seen.push_back({.between_runs = std::max(of / freedom, kLeast), .by_samples = 1});
     }
     std::vector<Drawn> drawn;
-    for (size_t i = 0; const RunVariance& of : DrawnTogether(seen, freedom)) {
+    for (size_t i = 0; const estimate::RunVariance& of : estimate::DrawnTogether(seen, freedom)) {
       drawn.push_back({.together = {of.variance, std::min(of.freedom, most)},
                        .alone = {seen[i].between_runs, freedom},
                        .is_restless = of.is_restless});
@@ -237,7 +237,7 @@ struct Sums {
 
   double usual() const { return (before + after) / (all_before + all_after); }
   double chance() const {
-    return ChanceOfParting(before, after, all_after / (all_before + all_after));
+    return estimate::ChanceOfParting(before, after, all_after / (all_before + all_after));
   }
 };
 
@@ -278,7 +278,8 @@ FunctionValues DifferencesOf(const FunctionValues& of) {
 
 }  // namespace
 
-std::vector<Change> HostChangesOf(const ComparedHosts& hosts, std::span<const OfHosts> shares) {
+std::vector<estimate::Change> HostChangesOf(const ComparedHosts& hosts,
+                                            std::span<const OfHosts> shares) {
   if (shares.empty()) return {};
   const size_t before = hosts.samples.before.size(), after = hosts.samples.after.size();
   // With one pair, both of its hosts show the error of its difference.
@@ -298,12 +299,12 @@ std::vector<Change> HostChangesOf(const ComparedHosts& hosts, std::span<const Of
     answers.push_back(comparison.ByGroup(&FunctionValues::before));
   }
   if (!are_pairs && after > 1) answers.push_back(comparison.ByGroup(&FunctionValues::after));
-  std::vector<Change> changes;
+  std::vector<estimate::Change> changes;
   for (size_t i = 0; i < shares.size(); ++i) {
-    Change change{.before = MeanOf(values[i].before, comparison.unlike()).mean,
-                  .after = MeanOf(values[i].after, comparison.unlike()).mean,
-                  .error = answers[0][i].error,
-                  .freedom = answers[0][i].freedom};
+    estimate::Change change{.before = MeanOf(values[i].before, comparison.unlike()).mean,
+                            .after = MeanOf(values[i].after, comparison.unlike()).mean,
+                            .error = answers[0][i].error,
+                            .freedom = answers[0][i].freedom};
     double least = 1;
     for (const Answers& of : answers) least = std::min(least, of[i].chance);
     change.chance =
@@ -317,9 +318,9 @@ namespace {
 
 // Marks functions that have probably changed, at most a quarter of all. If one function has changed
 // so much that none has its usual share any more, that function is still the most significant.
-std::vector<bool> LikelyChanged(std::span<const Change> changes) {
+std::vector<bool> LikelyChanged(std::span<const estimate::Change> changes) {
   constexpr double kRate = 0.1;  // part of them that may be false
-  const double likely = LargestSignificantChance(changes, kRate);
+  const double likely = estimate::LargestSignificantChance(changes, kRate);
   std::vector<size_t> changed;
   for (size_t i = 0; i < changes.size(); ++i) {
     if (changes[i].chance <= likely) changed.push_back(i);
@@ -351,4 +352,4 @@ HostScales SettledScalesOf(const OfHosts& samples, std::span<const OfHosts> shar
   return scales;
 }
 
-}  // namespace profiler::estimate
+}  // namespace profiler::fleet

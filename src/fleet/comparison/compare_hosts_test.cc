@@ -1,4 +1,4 @@
-#include "src/views/diff/compare_hosts.h"
+#include "src/fleet/comparison/compare_hosts.h"
 
 #include <string>
 #include <vector>
@@ -7,21 +7,21 @@
 #include "gtest/gtest.h"
 #include "src/views/diff/diff_text.h"
 
-namespace profiler::diff {
+namespace profiler::fleet {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-using Measured = Run;  // Run is a member of tests
+using Measured = diff::Run;  // Run is a member of tests
 
 constexpr uint64_t kMillisecond = 1'000'000;
 
 // Returns a host with some hundred samples in each of eight functions, and `parse` samples in
 // parse. Counts vary a little from host to host.
-Run Host(std::string name, uint64_t parse, uint64_t number) {
-  Run run{.name = std::move(name), .event = "cpu-clock"};
+Measured Host(std::string name, uint64_t parse, uint64_t number) {
+  Measured run{.name = std::move(name), .event = "cpu-clock"};
   const auto add = [&run](std::string function, uint64_t count) {
     run.names.push_back(std::move(function));
     run.measured.self.push_back({.samples = {.count = count}, .period = count * kMillisecond});
@@ -54,7 +54,7 @@ std::vector<Measured> Hosts(const std::string& prefix, uint64_t count, uint64_t 
 
 std::vector<std::string> Significant(const HostDiff& compared) {
   std::vector<std::string> names;
-  for (const Row& row : compared.diff.rows) {
+  for (const diff::Row& row : compared.diff.rows) {
     if (row.significant) names.push_back(row.name);
   }
   return names;
@@ -66,10 +66,10 @@ TEST(CompareHosts, ShowsWhatGrewAndNotWhatHasLessOfTheWholeForThat) {
   EXPECT_EQ(compared.pairs, 0u);
   // 3000 of 10770 samples, but the change is relative to the whole before it (8770), so the other
   // functions keep their shares.
-  const Row& parse = compared.diff.rows[0];
+  const diff::Row& parse = compared.diff.rows[0];
   EXPECT_NEAR(parse.share.before, 1000. / 8770, 0.003);
   EXPECT_NEAR(parse.share.after, 3000. / 8770, 0.006);
-  for (const Row& row : compared.diff.rows) {
+  for (const diff::Row& row : compared.diff.rows) {
     if (row.name != "parse") {
       EXPECT_NEAR(row.share.difference(), 0, 0.003) << row.name;
     }
@@ -83,7 +83,7 @@ TEST(CompareHosts, ShowsNothingBetweenEqualGroups) {
 
 TEST(CompareHosts, WithCalleesItsCallersGrewToo) {
   const HostDiff compared =
-      CompareHosts(Hosts("a", 6, 1000), Hosts("b", 6, 3000, 6), {.weight = Weight::kTotal});
+      CompareHosts(Hosts("a", 6, 1000), Hosts("b", 6, 3000, 6), {.weight = diff::Weight::kTotal});
   EXPECT_THAT(Significant(compared), testing::UnorderedElementsAre("parse", "main"));
 }
 
@@ -131,7 +131,7 @@ TEST(CompareHosts, RareFunctionsAndHostsWithoutSamplesAreLeftOut) {
   after[0].measured.total.push_back({.samples = {.count = 9}, .period = 9 * kMillisecond});
   after.push_back({.name = "idle", .event = "cpu-clock"});
   const HostDiff compared = CompareHosts(Hosts("a", 4, 1000), after, {});
-  for (const Row& row : compared.diff.rows) EXPECT_NE(row.name, "rare");
+  for (const diff::Row& row : compared.diff.rows) EXPECT_NE(row.name, "rare");
   EXPECT_THAT(Significant(compared), ElementsAre());
 }
 
@@ -145,15 +145,15 @@ TEST(FormatDiff, OfHostsSaysHowManyThereAreInsteadOfNamingThem) {
   const HostDiff compared = CompareHosts(before, after, {});
   const std::string text =
       FormatDiff(compared.diff, before, after,
-                 {.hosts = HostGroups{.before = "release=1.2", .after = "release=1.3"}});
+                 {.hosts = diff::HostGroups{.before = "release=1.2", .after = "release=1.3"}});
   EXPECT_THAT(text, HasSubstr("# before: release=1.2: 6 hosts, "));
   EXPECT_THAT(text, HasSubstr("# after:  release=1.3: 6 hosts, "));
   EXPECT_THAT(text, HasSubstr("Before, each"));
   EXPECT_THAT(text, Not(HasSubstr("a0")));
-  EXPECT_THAT(
-      FormatDiff(compared.diff, before, after, {.hosts = HostGroups{.pairs = 6, .left_out = 2}}),
-      HasSubstr("# 6 hosts are in both, each compared with itself; 2 others are left out"));
+  EXPECT_THAT(FormatDiff(compared.diff, before, after,
+                         {.hosts = diff::HostGroups{.pairs = 6, .left_out = 2}}),
+              HasSubstr("# 6 hosts are in both, each compared with itself; 2 others are left out"));
 }
 
 }  // namespace
-}  // namespace profiler::diff
+}  // namespace profiler::fleet

@@ -1,4 +1,4 @@
-#include "src/cli/fleet/fleet_diff.h"
+#include "src/fleet/comparison/fleet_diff.h"
 
 #include <algorithm>
 #include <span>
@@ -6,34 +6,34 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/fleet/comparison/compare_hosts.h"
+#include "src/fleet/comparison/host_run.h"
 #include "src/fleet/query/address.h"
 #include "src/fleet/query/event_rule.h"
-#include "src/fleet/query/host_run.h"
-#include "src/views/diff/compare_hosts.h"
 #include "src/views/diff/diff_json.h"
 #include "src/views/diff/diff_text.h"
 
-namespace profiler::cli {
+namespace profiler::fleet {
 namespace {
 
-using Windows = std::vector<fleet::Window>;
+using Windows = std::vector<Window>;
 
 // Returns a run per host with samples of the event.
 std::vector<diff::Run> RunsOf(const Windows& windows, const std::string& event) {
   std::vector<diff::Run> runs;
-  for (const fleet::Window& window : windows) {
-    diff::Run run = fleet::RunOfHost(window, event);
+  for (const Window& window : windows) {
+    diff::Run run = RunOfHost(window, event);
     if (run.measured.samples > 0) runs.push_back(std::move(run));
   }
   return runs;
 }
 
-absl::StatusOr<Windows> HostsOf(fleet::Source& source, const FleetDiffRequest& request,
+absl::StatusOr<Windows> HostsOf(Source& source, const FleetDiffRequest& request,
                                 const std::vector<std::string>& terms, std::string_view option,
                                 std::vector<std::string>* notes) {
-  fleet::StacksQuestion question = {.selection = request.selection, .tells_hosts_apart = true};
+  StacksQuestion question = {.selection = request.selection, .tells_hosts_apart = true};
   for (const std::string& term : terms) {
-    const absl::Status added = fleet::AddTerm(term, request.now, &question.selection);
+    const absl::Status added = AddTerm(term, request.now, &question.selection);
     if (!added.ok()) return Prefixed(absl::StrCat(std::string(option), ": "), added);
   }
   auto windows = source.Stacks(question, notes);
@@ -47,10 +47,10 @@ absl::StatusOr<Windows> HostsOf(fleet::Source& source, const FleetDiffRequest& r
 // Returns the event to compare, which both groups have.
 absl::StatusOr<std::string> EventOf(const Windows& before, const Windows& after,
                                     std::vector<std::string>* notes) {
-  std::vector<fleet::Sum> common;
-  const std::vector<fleet::Sum> others = fleet::SumsByEvent(after);
-  for (fleet::Sum& sum : fleet::SumsByEvent(before)) {
-    const auto same = std::ranges::find(others, sum.keys, &fleet::Sum::keys);
+  std::vector<Sum> common;
+  const std::vector<Sum> others = SumsByEvent(after);
+  for (Sum& sum : SumsByEvent(before)) {
+    const auto same = std::ranges::find(others, sum.keys, &Sum::keys);
     if (same == others.end()) continue;
     sum.samples += same->samples;
     sum.value += same->value;
@@ -60,14 +60,14 @@ absl::StatusOr<std::string> EventOf(const Windows& before, const Windows& after,
     return absl::FailedPreconditionError(
         "before and after have no event in common: see what each has with --by event");
   }
-  const fleet::Sum& chosen = fleet::ChooseEvent(common);
-  if (common.size() > 1) notes->push_back(fleet::NoteOfChoice(common, chosen));
+  const Sum& chosen = ChooseEvent(common);
+  if (common.size() > 1) notes->push_back(NoteOfChoice(common, chosen));
   return chosen.keys[0];
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> FleetDiffText(fleet::Source& source, const FleetDiffRequest& request,
+absl::StatusOr<std::string> FleetDiffText(Source& source, const FleetDiffRequest& request,
                                           std::vector<std::string>* notes) {
   PROFILER_ASSIGN_OR_RETURN(const Windows old_windows,
                             HostsOf(source, request, request.before, "--before", notes));
@@ -77,7 +77,7 @@ absl::StatusOr<std::string> FleetDiffText(fleet::Source& source, const FleetDiff
   const std::vector<diff::Run> before = RunsOf(old_windows, event);
   const std::vector<diff::Run> after = RunsOf(new_windows, event);
   const auto weight = request.total ? diff::Weight::kTotal : diff::Weight::kSelf;
-  const diff::HostDiff compared = diff::CompareHosts(before, after, {.weight = weight});
+  const HostDiff compared = CompareHosts(before, after, {.weight = weight});
   if (request.json) {
     return diff::DiffAsJson(compared.diff, before, after, analysis::KeyBy::kFunction, weight);
   }
@@ -91,4 +91,4 @@ absl::StatusOr<std::string> FleetDiffText(fleet::Source& source, const FleetDiff
                                                      .left_out = compared.left_out}});
 }
 
-}  // namespace profiler::cli
+}  // namespace profiler::fleet

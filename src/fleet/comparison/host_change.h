@@ -36,9 +36,9 @@
 #include <vector>
 
 #include "src/analysis/estimate/change.h"
-#include "src/analysis/estimate/host_scale.h"
+#include "src/fleet/comparison/host_scale.h"
 
-namespace profiler::estimate {
+namespace profiler::fleet {
 
 struct ComparedHosts {
   OfHosts samples;
@@ -51,11 +51,12 @@ struct ComparedHosts {
 // is the difference of means over hosts, as a fraction of the whole before; its `chance` is for
 // LargestSignificantChance. With a single host in each group, the variation between hosts is a
 // rough estimate from their functions. Linear in functions times hosts.
-std::vector<Change> HostChangesOf(const ComparedHosts& hosts, std::span<const OfHosts> shares);
+std::vector<estimate::Change> HostChangesOf(const ComparedHosts& hosts,
+                                            std::span<const OfHosts> shares);
 
 // Returns the scales, computed from functions that have probably not changed: among few functions,
 // a changed one would move the median. `shares` are self shares. Costs up to three times as much as
 // HostChangesOf.
 HostScales SettledScalesOf(const OfHosts& samples, std::span<const OfHosts> shares, bool are_pairs);
 
-}  // namespace profiler::estimate
+}  // namespace profiler::fleet

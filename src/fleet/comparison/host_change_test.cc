@@ -1,8 +1,8 @@
-#include "src/analysis/estimate/host_change.h"
+#include "src/fleet/comparison/host_change.h"
 
 #include "gtest/gtest.h"
 
-namespace profiler::estimate {
+namespace profiler::fleet {
 namespace {
 
 // Makes hosts with these numbers of samples and scales of 1.
@@ -122,4 +122,4 @@ TEST(SettledScalesOf, OneOfFewFunctionsDoesNotMoveThem) {
 }
 
 }  // namespace
-}  // namespace profiler::estimate
+}  // namespace profiler::fleet

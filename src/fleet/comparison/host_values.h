@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace profiler::estimate {
+namespace profiler::fleet {
 
 struct HostValue {
   double value = 0;
@@ -49,4 +49,4 @@ struct FunctionValues {
 // differ as expected. `freedom`: degrees of freedom of each function's values.
 double UnlikenessOf(std::span<const FunctionValues> functions, double freedom);
 
-}  // namespace profiler::estimate
+}  // namespace profiler::fleet

@@ -1,4 +1,4 @@
-#include "src/analysis/estimate/host_values.h"
+#include "src/fleet/comparison/host_values.h"
 
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace profiler::estimate {
+namespace profiler::fleet {
 namespace {
 
 double Freedom(std::span<const HostValue> values) {
@@ -119,4 +119,4 @@ double UnlikenessOf(std::span<const FunctionValues> functions, double freedom) {
   return most;
 }
 
-}  // namespace profiler::estimate
+}  // namespace profiler::fleet

@@ -8,20 +8,20 @@
 #include "src/base/status.h"
 #include "src/fleet/query/source.h"
 
-namespace profiler::cli {
+namespace profiler::fleet {
 
 struct FleetDiffRequest {
-  fleet::Selection selection;  // for both parts
+  Selection selection;  // for both parts
   // additional conditions of each: "release=1.2", "since=2d"
   std::vector<std::string> before, after;
-  fleet::UnixTime now = 0;
+  UnixTime now = 0;
   bool total = false, all = false, json = false, markdown = false;
 };
 
 // Returns the comparison as text. Adds lines for the user to `*notes`. Errors: kInvalidArgument for
 // malformed conditions; those of Source::Stacks; kFailedPrecondition if the parts have no event in
 // common.
-absl::StatusOr<std::string> FleetDiffText(fleet::Source& source, const FleetDiffRequest& request,
+absl::StatusOr<std::string> FleetDiffText(Source& source, const FleetDiffRequest& request,
                                           std::vector<std::string>* notes);
 
-}  // namespace profiler::cli
+}  // namespace profiler::fleet

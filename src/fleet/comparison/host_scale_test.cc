@@ -1,8 +1,8 @@
-#include "src/analysis/estimate/host_scale.h"
+#include "src/fleet/comparison/host_scale.h"
 
 #include "gtest/gtest.h"
 
-namespace profiler::estimate {
+namespace profiler::fleet {
 namespace {
 
 // Makes ten functions with a tenth each on every host; the first one takes `more` times as much
@@ -59,4 +59,4 @@ TEST(ScalesOf, FunctionsThatAreLeftOutDoNotCount) {
 }
 
 }  // namespace
-}  // namespace profiler::estimate
+}  // namespace profiler::fleet

@@ -1,4 +1,4 @@
-#include "src/views/diff/compare_hosts.h"
+#include "src/fleet/comparison/compare_hosts.h"
 
 #include <algorithm>
 #include <map>
@@ -6,12 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include "src/analysis/estimate/host_change.h"
+#include "src/fleet/comparison/host_change.h"
 
-namespace profiler::diff {
+namespace profiler::fleet {
 namespace {
 
-using estimate::OfHosts;
+using diff::CompareOptions;
+using diff::MatchedKey;
+using diff::Run;
+using diff::Weight;
 using Runs = std::vector<const Run*>;
 
 struct Groups {
@@ -75,12 +78,12 @@ class Comparison {
     self_.push_back(std::move(self));
   }
 
-  Diff Finish() && {
-    const std::vector<estimate::Change> changes = estimate::HostChangesOf(
-        {.samples = samples_,
-         .scales = estimate::SettledScalesOf(samples_, self_, groups_.are_pairs),
-         .are_pairs = groups_.are_pairs},
-        shares_);
+  diff::Diff Finish() && {
+    const std::vector<estimate::Change> changes =
+        HostChangesOf({.samples = samples_,
+                       .scales = SettledScalesOf(samples_, self_, groups_.are_pairs),
+                       .are_pairs = groups_.are_pairs},
+                      shares_);
     for (size_t i = 0; i < changes.size(); ++i) rows_[i].share = changes[i];
     return Judged(std::move(rows_), options_);
   }
@@ -106,7 +109,7 @@ class Comparison {
 
   void AddRow(const MatchedKey& key, OfHosts shares) {
     constexpr double kFewestOfHost = 2;
-    Row row{.name = std::string(key.name)};
+    diff::Row row{.name = std::string(key.name)};
     double samples = 0;
     const auto add = [&](const Runs& runs, size_t first, double& mean) {
       for (size_t i = 0; i < runs.size(); ++i) {
@@ -118,7 +121,7 @@ class Comparison {
     add(groups_.before, 0, row.before);
     add(groups_.after, groups_.before.size(), row.after);
     const auto hosts = static_cast<double>(key.of_run.size());
-    if (samples < std::max<double>(kFewestSamples, kFewestOfHost * hosts)) return;
+    if (samples < std::max<double>(diff::kFewestSamples, kFewestOfHost * hosts)) return;
     rows_.push_back(std::move(row));
     shares_.push_back(std::move(shares));
   }
@@ -128,7 +131,7 @@ class Comparison {
   OfHosts samples_;
   std::vector<OfHosts> self_;    // of all functions
   std::vector<OfHosts> shares_;  // by row
-  std::vector<Row> rows_;
+  std::vector<diff::Row> rows_;
 };
 
 }  // namespace
@@ -150,4 +153,4 @@ HostDiff CompareHosts(std::span<const Run> before, std::span<const Run> after,
   return result;
 }
 
-}  // namespace profiler::diff
+}  // namespace profiler::fleet

@@ -1,9 +1,9 @@
-#include "src/analysis/estimate/host_scale.h"
+#include "src/fleet/comparison/host_scale.h"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace profiler::estimate {
+namespace profiler::fleet {
 namespace {
 
 struct Weighted {
@@ -98,4 +98,4 @@ HostScales ScalesOf(const OfHosts& samples, std::span<const OfHosts> shares,
   return result;
 }
 
-}  // namespace profiler::estimate
+}  // namespace profiler::fleet

@@ -1,4 +1,4 @@
-#include "src/fleet/query/host_run.h"
+#include "src/fleet/comparison/host_run.h"
 
 #include <string>
 
