@@ -1,7 +1,7 @@
 // Facts about the code at one address, independent of how names are shown. A source of names
 // (files, a recording, the cache) returns them; a presenter (present.h) turns them into names.
 //
-//   files ─────▶ AddressFacts ──▶ Presenter ─────────▶ Naming      as a view asks for it
+//   files ─────▶ AddressFacts ──▶ NameFormatter ─────────▶ Naming      as a view asks for it
 //   NameFacts ─▶              ──▶ NameFactsBuilder ──▶ NameFacts   for a recording or the cache
 
 #pragma once

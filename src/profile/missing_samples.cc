@@ -24,12 +24,12 @@ perf_event::SampleId SampleIdOf(RawRecord record, const RecordLayout& layout) {
 
 void PutWeights(std::span<const uint32_t> samples, std::span<const Gap> gaps, Profile& profile) {
   if (gaps.empty()) return;
-  const std::vector<StandIn> stand_ins = StandInsFor(samples.size(), gaps);
+  const std::vector<Placeholder> placeholders = PlaceholdersFor(samples.size(), gaps);
   for (size_t i = 0; i < samples.size(); ++i) {
     OrderedSample& sample = profile.order[samples[i]];
-    const float before = sample.weight - 1, more = stand_ins[i].weight - 1;
+    const float before = sample.weight - 1, more = placeholders[i].weight - 1;
     if (more <= 0) continue;
-    sample.gap = (sample.gap * before + stand_ins[i].gap * more) / (before + more);
+    sample.gap = (sample.gap * before + placeholders[i].gap * more) / (before + more);
     sample.weight += more;
   }
 }

@@ -7,7 +7,7 @@
 //     … UNTHROTTLE  until now
 //
 // Each of these is a gap in the stream of one event on one CPU (or in one thread, if samples do not
-// have their CPU). The samples around the gap stand for the missing ones (stand_ins.h). A record
+// have their CPU). The samples around the gap stand for the missing ones (placeholders.h). A record
 // without a CPU is a gap in the samples of all CPUs, and a record without an event is a gap in all
 // events.
 //
@@ -26,9 +26,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "src/format/perf_event/attr.h"
 #include "src/format/perf_event/codec.h"
+#include "src/profile/placeholders.h"
 #include "src/profile/profile.h"
 #include "src/profile/sample_selection.h"
-#include "src/profile/stand_ins.h"
 
 namespace profiler::profile {
 

@@ -24,7 +24,7 @@
 namespace profiler::record {
 namespace {
 
-using symbolize::MadeCode;
+using symbolize::VmCode;
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kSecond = 1'000'000'000;
@@ -71,7 +71,7 @@ class Dump {
   const std::string& path() const { return path_; }
 
   // Returns the number of bytes that the dump has grown by.
-  size_t Add(const MadeCode& code, uint32_t pid, uint64_t time) {
+  size_t Add(const VmCode& code, uint32_t pid, uint64_t time) {
     const size_t before = kept_.size();
     const Piece piece{.index = next_index_,
                       .size = code.bytes.size(),
@@ -116,7 +116,7 @@ class CodeDumps::Process final : public symbolize::CodeSink {
   Process(CodeDumps& all, uint32_t pid, uint64_t since)
       : all_(all), pid_(pid), since_(since != 0 ? since : MonotonicNow()) {}
 
-  void Add(const MadeCode& code) override {
+  void Add(const VmCode& code) override {
     if (leaves_compiled_ && !code.is_bytecode) return;
     std::optional<Dump>& dump = code.is_bytecode ? bytecodes_ : compiled_;
     if (!dump && !Begin(code.is_bytecode, dump)) return;
@@ -160,7 +160,7 @@ class CodeDumps::Process final : public symbolize::CodeSink {
 
   // Adds mappings for the pages of bytecodes. They are not executable, so the kernel has no records
   // for them.
-  void MapPagesOf(const MadeCode& code) {
+  void MapPagesOf(const VmCode& code) {
     const uint64_t end = code.start.value + code.bytes.size();
     for (uint64_t page = code.start.value & ~(kPage - 1); page < end; page += kPage) {
       if (mapped_.insert(page).second) all_.AddMapping(pid_, page, kPage, "//anon");

@@ -23,7 +23,7 @@
 #include "src/base/unique_fd.h"
 #include "src/base/unlink_on_signal.h"
 #include "src/format/perf_event/codec.h"
-#include "symbolize/symbols/made_code.h"
+#include "symbolize/symbols/vm_code.h"
 
 namespace profiler::record {
 

@@ -55,7 +55,7 @@ void SetEstimates(const OffCpu& off_cpu, perf_data::Features* features) {
          .switches = estimate.switches,
          .sampled = estimate.sampled,
          .time = estimate.time,
-         .stand_ins = time * time / estimate.squares});
+         .placeholders = time * time / estimate.squares});
   }
   if (!recorder.estimates.empty()) perf_data::SetRecorder(recorder, features);
 }

@@ -11,7 +11,7 @@
 #include "symbolize/hotspot/layout.h"
 #include "symbolize/hotspot/leaf_frame.h"
 #include "symbolize/hotspot/methods.h"
-#include "symbolize/hotspot/told_code.h"
+#include "symbolize/hotspot/reported_code.h"
 #include "symbolize/hotspot/vm_structs.h"
 #include "symbolize/unwind/call_instruction.h"
 
@@ -348,7 +348,7 @@ class HotSpotFrames::Machine {
   Methods methods_;
   ClassUnloads unloads_;
   std::optional<uint64_t> call_stub_return_;
-  ToldCode told_;
+  ReportedCode told_;
   uint64_t time_ = 0;  // of the sample
 };
 

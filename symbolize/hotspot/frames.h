@@ -27,7 +27,7 @@
 #include <string_view>
 
 #include "symbolize/process_memory.h"
-#include "symbolize/symbols/made_code.h"
+#include "symbolize/symbols/vm_code.h"
 #include "symbolize/unwind/managed_code.h"
 
 namespace profiler::symbolize::hotspot {

@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 // Records the code it receives as text: name, size, and places as "distance:line<line …".
 class Told final : public CodeSink {
  public:
-  void Add(const MadeCode& code) override {
+  void Add(const VmCode& code) override {
     std::string text =
         absl::StrCat(code.is_bytecode ? "bytecode " : "code ",
                      absl::string_view(code.name.data(), code.name.size()), " ", code.bytes.size());

@@ -1,7 +1,7 @@
 // The source of all names of a run: combines facts from a recording, the cache and files.
 //
 //   recording (NAMES, CODE) ─┐
-//   cache, image by image   ─┼─▶ facts of an address ──▶ Presenter ──▶ Naming
+//   cache, image by image   ─┼─▶ facts of an address ──▶ NameFormatter ──▶ Naming
 //   files                   ─┘          │
 //                                       └──▶ kept, for a recording or the cache
 
@@ -123,7 +123,7 @@ class NameStore final : public Symbolizer {
   std::unique_ptr<StoredFacts> code_;            // null: none
   const FilesName files_name_;
   const bool has_lines_;
-  Presenter presenter_;
+  NameFormatter presenter_;
   std::deque<Image> images_;
   std::map<const StoredImage*, ImageId> ids_of_recorded_;
   std::map<ImageId, ImageId> ids_of_files_;  // of images that are not recorded

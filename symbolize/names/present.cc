@@ -4,7 +4,7 @@
 
 namespace profiler::symbolize {
 
-Naming Presenter::Present(const AddressFacts& facts, ImageKind kind) {
+Naming NameFormatter::Present(const AddressFacts& facts, ImageKind kind) {
   Naming naming;
   naming.reason = facts.reason;
   naming.address = facts.address;
@@ -35,8 +35,8 @@ Naming Presenter::Present(const AddressFacts& facts, ImageKind kind) {
   return naming;
 }
 
-void Presenter::AddFunctions(const AddressFacts& facts, const AddressFacts::Function& function,
-                             ImageKind kind) {
+void NameFormatter::AddFunctions(const AddressFacts& facts, const AddressFacts::Function& function,
+                                 ImageKind kind) {
   // Lines of JIT code come from the JIT's dump, so options of debug information do not apply.
   const bool has_lines = options_.inlines || kind == ImageKind::kJitDump;
   functions_.clear();
@@ -59,7 +59,7 @@ void Presenter::AddFunctions(const AddressFacts& facts, const AddressFacts::Func
   add(may_be_mangled ? Demangled(function.name) : function.name, facts.at, false);
 }
 
-std::string_view Presenter::Demangled(std::string_view name) {
+std::string_view NameFormatter::Demangled(std::string_view name) {
   constexpr std::string_view kStub = "@plt";
   if (!options_.demangle || !name.starts_with('_')) return name;
   std::string_view& known = demangled_[name.data()];

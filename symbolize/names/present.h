@@ -15,9 +15,9 @@ namespace profiler::symbolize {
 
 // Turns facts into names. Names that it makes live as long as this object, others as long as the
 // source of the facts. Demangles each distinct name once. Not thread-safe.
-class Presenter {
+class NameFormatter {
  public:
-  explicit Presenter(const PresentOptions& options) : options_(options) {}
+  explicit NameFormatter(const PresentOptions& options) : options_(options) {}
 
   // Returns the naming of an address in an image of kind `kind`. `functions` is valid until the
   // next call.

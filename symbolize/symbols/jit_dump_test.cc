@@ -212,12 +212,12 @@ class WrittenDump : public testing::Test {
   std::vector<JitDump::Call> calls_ = {{JitDump::kNone, 12, "middle", "b.java"},
                                        {0, 23, "inner", "c.java"}};
   std::vector<JitDump::Place> places_ = {{2, JitDump::kNone, 11}, {4, 1, 34}, {6, 0, 24}};
-  const MadeCode code_ = {.start = {0x1000},
-                          .bytes = BytesOfText(code_bytes_),
-                          .name = "outer",
-                          .file = "a.java",
-                          .calls = calls_,
-                          .places = places_};
+  const VmCode code_ = {.start = {0x1000},
+                        .bytes = BytesOfText(code_bytes_),
+                        .name = "outer",
+                        .file = "a.java",
+                        .calls = calls_,
+                        .places = places_};
 };
 
 TEST_F(WrittenDump, HasTheCodeAndWhatWasInlined) {

@@ -28,7 +28,7 @@ void PutRecord(uint32_t id, uint64_t time, std::string* dump, PutFields put) {
   dump->replace(start + sizeof(id), sizeof(size), TextOf(BytesOf(size)));
 }
 
-void PutPlaces(const MadeCode& code, uint64_t time, std::string* dump) {
+void PutPlaces(const VmCode& code, uint64_t time, std::string* dump) {
   PutRecord(kJitDumpPlaces, time, dump, [&] {
     Put(dump, static_cast<uint32_t>(code.calls.size()), static_cast<uint32_t>(code.places.size()));
     PutName(code.file, dump);
@@ -53,7 +53,7 @@ std::string JitDumpHeader(uint16_t machine, uint32_t pid, uint64_t time) {
   return header;
 }
 
-void AppendLoad(const MadeCode& code, uint32_t pid, uint64_t time, uint64_t index,
+void AppendLoad(const VmCode& code, uint32_t pid, uint64_t time, uint64_t index,
                 std::string* dump) {
   if (!code.places.empty()) PutPlaces(code, time, dump);
   PutRecord(kCodeLoad, time, dump, [&] {
@@ -63,7 +63,7 @@ void AppendLoad(const MadeCode& code, uint32_t pid, uint64_t time, uint64_t inde
   });
 }
 
-void AppendReturn(const MadeCode& code, uint32_t pid, uint64_t time, uint64_t index,
+void AppendReturn(const VmCode& code, uint32_t pid, uint64_t time, uint64_t index,
                   std::string* dump) {
   PutRecord(kCodeMove, time, dump, [&] {
     Put(dump, pid, pid, code.start.value, code.start.value, code.start.value,

@@ -1,4 +1,4 @@
-// Writes dumps as JITs do (jit_dump.h), for code found in a running process (made_code.h).
+// Writes dumps as JITs do (jit_dump.h), for code found in a running process (vm_code.h).
 
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "symbolize/symbols/made_code.h"
+#include "symbolize/symbols/vm_code.h"
 
 namespace profiler::symbolize {
 
@@ -17,11 +17,10 @@ inline constexpr uint16_t kBytecodeMachine = 0;  // EM_NONE
 std::string JitDumpHeader(uint16_t machine, uint32_t pid, uint64_t time);
 
 // Appends that `code` is in memory from `time` on. `index` is its number in the dump.
-void AppendLoad(const MadeCode& code, uint32_t pid, uint64_t time, uint64_t index,
-                std::string* dump);
+void AppendLoad(const VmCode& code, uint32_t pid, uint64_t time, uint64_t index, std::string* dump);
 
 // Appends that code `index`, which was loaded before at `code.start`, is there again.
-void AppendReturn(const MadeCode& code, uint32_t pid, uint64_t time, uint64_t index,
+void AppendReturn(const VmCode& code, uint32_t pid, uint64_t time, uint64_t index,
                   std::string* dump);
 
 }  // namespace profiler::symbolize

@@ -47,11 +47,11 @@ bool UsesLink(uint32_t code) {
 }
 
 // Recognizes the first instructions of a function.
-std::optional<WayBack> FromStart(uint32_t code) {
-  if (IsArmEntry(code)) return WayBack{.in_link_register = true, .caller_stack = 0};
+std::optional<ReturnPath> FromStart(uint32_t code) {
+  if (IsArmEntry(code)) return ReturnPath{.in_link_register = true, .caller_stack = 0};
   const auto access = AsStackAccess(code);
   if (access && !access->is_load && (access->first == kArmLink || access->second == kArmLink)) {
-    WayBack back{.in_link_register = true};
+    ReturnPath back{.in_link_register = true};
     // An instruction that moves the stack pointer now means that nothing is on the stack yet.
     if (AccessMovesStack(code) < 0) back.caller_stack = 0;
     return back;
@@ -60,14 +60,14 @@ std::optional<WayBack> FromStart(uint32_t code) {
   const auto record = AddedTo(kArmSp, code);
   if (record && ArmRt(code) == kArmFp && *record >= 0 && *record % kWord == 0) {
     const auto slot = static_cast<uint64_t>(*record / kWord);
-    return WayBack{.return_address = slot + 1, .frame_pointer = slot};
+    return ReturnPath{.return_address = slot + 1, .frame_pointer = slot};
   }
   return std::nullopt;
 }
 
 // Follows the instructions that remove a frame, up to the return.
-std::optional<WayBack> ToReturn(std::span<const uint8_t> code, bool link_is_known) {
-  WayBack back{.in_link_register = true};
+std::optional<ReturnPath> ToReturn(std::span<const uint8_t> code, bool link_is_known) {
+  ReturnPath back{.in_link_register = true};
   int64_t words = 0;  // by which the stack pointer has moved
   for (size_t at = 0; at < code.size(); at += kAArch64Instruction) {
     const uint32_t instruction = InstructionAt(code, at);
@@ -173,8 +173,8 @@ bool ReturnsByLink(uint32_t code) { return IsOneOf(kReturns, code); }
 
 bool IsArmEntry(uint32_t code) { return IsOneOf(kEntries, code); }
 
-std::optional<WayBack> WayBackOnAArch64(std::span<const uint8_t, kBareFrameCode> code,
-                                        bool is_interrupted) {
+std::optional<ReturnPath> ReturnPathOnAArch64(std::span<const uint8_t, kBareFrameCode> code,
+                                              bool is_interrupted) {
   if (is_interrupted) {
     if (const auto back = FromStart(InstructionAt(code, 0))) return back;
   }

@@ -71,9 +71,9 @@ constexpr bool IsArmCall(uint32_t code) {
   return code >> 26 == 0x25 || (code & 0xfefff000) == 0xd63f0000;  // bl; blr, blraa …
 }
 
-// Implements WayBackOf for AArch64.
-std::optional<WayBack> WayBackOnAArch64(std::span<const uint8_t, kBareFrameCode> code,
-                                        bool is_interrupted);
+// Implements ReturnPathOf for AArch64.
+std::optional<ReturnPath> ReturnPathOnAArch64(std::span<const uint8_t, kBareFrameCode> code,
+                                              bool is_interrupted);
 
 // Returns the target of the direct call `call`, an instruction at `address`. Empty for a call
 // through a register and for other instructions.

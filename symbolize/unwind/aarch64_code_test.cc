@@ -42,7 +42,7 @@ std::vector<uint8_t> Bytes(std::initializer_list<uint32_t> instructions, size_t 
   return bytes;
 }
 
-std::string Text(const std::optional<WayBack>& back) {
+std::string Text(const std::optional<ReturnPath>& back) {
   if (!back) return "unknown";
   std::string text =
       back->in_link_register ? "link" : absl::StrCat("return ", back->return_address);
@@ -53,7 +53,7 @@ std::string Text(const std::optional<WayBack>& back) {
 
 std::string WayOf(std::initializer_list<uint32_t> instructions, bool is_interrupted) {
   const std::vector<uint8_t> bytes = Bytes(instructions, kBareFrameCode);
-  return Text(WayBackOnAArch64(std::span<const uint8_t, kBareFrameCode>(bytes), is_interrupted));
+  return Text(ReturnPathOnAArch64(std::span<const uint8_t, kBareFrameCode>(bytes), is_interrupted));
 }
 
 TEST(AArch64CodeTest, UntilAFrameIsSetUpTheLinkRegisterLeadsBack) {

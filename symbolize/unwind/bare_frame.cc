@@ -48,21 +48,21 @@ size_t LengthOfCall(Architecture architecture, Code code) {
 }
 
 // Recognizes the first instructions of a function.
-std::optional<WayBack> WayBackFromStart(Architecture architecture, Code code) {
+std::optional<ReturnPath> ReturnPathFromStart(Architecture architecture, Code code) {
   const uint8_t end_branch = architecture == Architecture::kI386 ? kEndBranch32 : kEndBranch64;
   const bool is_end_branch = BeginsWith(code, kEndBranch) && code[kEndBranch.size()] == end_branch;
   const Code wide = OfFullWidth(architecture, code);
   if (is_end_branch || code[0] == kPushFp || BeginsWith(wide, kSubtractByte)) {
-    return WayBack{0, std::nullopt};
+    return ReturnPath{0, std::nullopt};
   }
-  if (BeginsWith(wide, kMoveStore) || BeginsWith(wide, kMoveLoad)) return WayBack{1, 0};
+  if (BeginsWith(wide, kMoveStore) || BeginsWith(wide, kMoveLoad)) return ReturnPath{1, 0};
   return std::nullopt;
 }
 
 // Follows the instructions that remove a frame, up to the return.
-std::optional<WayBack> WayBackToReturn(Architecture architecture, Code code) {
+std::optional<ReturnPath> ReturnPathToReturn(Architecture architecture, Code code) {
   const uint64_t word = WordSize(architecture);
-  WayBack back;
+  ReturnPath back;
   while (code.size() >= sizeof(uint64_t)) {
     const Code wide = OfFullWidth(architecture, code);
     const auto add = [&](int64_t bytes, Code behind) {
@@ -95,13 +95,13 @@ std::optional<WayBack> WayBackToReturn(Architecture architecture, Code code) {
 
 }  // namespace
 
-std::optional<WayBack> WayBackOf(Architecture architecture,
-                                 std::span<const uint8_t, kBareFrameCode> code,
-                                 bool is_interrupted) {
-  if (architecture == Architecture::kAArch64) return WayBackOnAArch64(code, is_interrupted);
-  if (!is_interrupted) return WayBackToReturn(architecture, code);
-  if (const auto back = WayBackFromStart(architecture, code)) return back;
-  return WayBackToReturn(architecture, Code(code).subspan(LengthOfCall(architecture, code)));
+std::optional<ReturnPath> ReturnPathOf(Architecture architecture,
+                                       std::span<const uint8_t, kBareFrameCode> code,
+                                       bool is_interrupted) {
+  if (architecture == Architecture::kAArch64) return ReturnPathOnAArch64(code, is_interrupted);
+  if (!is_interrupted) return ReturnPathToReturn(architecture, code);
+  if (const auto back = ReturnPathFromStart(architecture, code)) return back;
+  return ReturnPathToReturn(architecture, Code(code).subspan(LengthOfCall(architecture, code)));
 }
 
 }  // namespace profiler::symbolize

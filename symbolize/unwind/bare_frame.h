@@ -47,20 +47,20 @@ namespace profiler::symbolize {
 inline constexpr size_t kBareFrameCode = 32;
 
 // Position of a frame's caller, in words above the stack pointer.
-struct WayBack {
+struct ReturnPath {
   uint64_t return_address = 0;
   // Slot of the caller's frame pointer, if it is saved; empty: it is in the register.
   std::optional<uint64_t> frame_pointer;
   bool in_link_register = false;  // the return address is there, not on the stack
   // AArch64: the caller's stack pointer, if known. On x86 it is the word after the return address.
   std::optional<uint64_t> caller_stack = std::nullopt;
-  bool operator==(const WayBack&) const = default;
+  bool operator==(const ReturnPath&) const = default;
 };
 
 // Returns the way back; empty if `code` does not show it. `code` begins at the interrupted
 // instruction, or at a return address; unknown bytes are 0.
-std::optional<WayBack> WayBackOf(Architecture architecture,
-                                 std::span<const uint8_t, kBareFrameCode> code,
-                                 bool is_interrupted);
+std::optional<ReturnPath> ReturnPathOf(Architecture architecture,
+                                       std::span<const uint8_t, kBareFrameCode> code,
+                                       bool is_interrupted);
 
 }  // namespace profiler::symbolize

@@ -1,4 +1,4 @@
-// Unwinds one chain from the leaf outwards: unwind_walk.cc by rules, lost_walk.cc without rules,
+// Unwinds one chain from the leaf outwards: unwind_walk.cc by rules, unwind_fallback.cc without rules,
 // stack_switch.cc at the end of a stack.
 //
 // Normally only pc, sp and fp are followed, and all other registers are lost with the first step.
@@ -124,11 +124,11 @@ class UnwindWalk final : public MemoryReader {
   bool IsInEntryPoint(ElfAddress address);
   bool IsInFirstFunction();
   bool IsStartOfStack(ElfAddress address);
-  std::optional<WayBack> FindWayBack(bool is_interrupted);
+  std::optional<ReturnPath> FindReturnPath(bool is_interrupted);
   bool IsReturnAddress(uint64_t address);
   bool MayFollowCall(uint64_t address);
-  std::optional<WayBack> WayBackOfLeaf();
-  Next ReturnBy(const WayBack& back);
+  std::optional<ReturnPath> ReturnPathOfLeaf();
+  Next ReturnBy(const ReturnPath& back);
   Next GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t fp);
   Next FollowFramePointer();
   bool LeaveByInstructions(const RegisterSet& registers, bool pc_is_return_address);

@@ -45,7 +45,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "symbolize/process_memory.h"
-#include "symbolize/symbols/made_code.h"
+#include "symbolize/symbols/vm_code.h"
 #include "symbolize/unwind/managed_code.h"
 #include "symbolize/v8/functions.h"
 #include "symbolize/v8/heap.h"

@@ -33,7 +33,7 @@ class FakeStack : public MemoryReader {
 
 class Names : public CodeSink {
  public:
-  void Add(const MadeCode& code) override {
+  void Add(const VmCode& code) override {
     EXPECT_TRUE(code.is_bytecode);
     EXPECT_FALSE(code.bytes.empty());
     EXPECT_EQ(code.name.find('\0'), code.name.npos);

@@ -91,8 +91,8 @@ void PrintMeans(size_t groups) {
           std::printf(
               "%-40s %-36s %7.0f %4zu | %7.1f%% %5.2f%% | %9.1f%% | %8.1f%% %5.2f%% | %.1f%%\n",
               load.name.c_str(), differences.name.c_str(), samples, runs, 100 * trial.ours.covered,
-              100 * trial.ours.width, 100 * trial.restless.covered, 100 * trial.students.covered,
-              100 * trial.students.width, 100 * trial.of_one.covered);
+              100 * trial.ours.width, 100 * trial.high_variance.covered,
+              100 * trial.students.covered, 100 * trial.students.width, 100 * trial.of_one.covered);
           std::fflush(stdout);
         }
       }

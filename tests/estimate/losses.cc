@@ -7,7 +7,7 @@
 #include "src/analysis/estimate/missing.h"
 #include "src/analysis/estimate/slices.h"
 #include "src/analysis/estimate/visits.h"
-#include "src/profile/stand_ins.h"
+#include "src/profile/placeholders.h"
 
 namespace profiler::estimate {
 namespace {
@@ -97,13 +97,13 @@ void TryOne(const LossyRun& run, double truth, LossTrial& trial) {
   const double raw = static_cast<double>(measured.count) / n;
   Judge(raw, ShareInterval(measured, raw), truth, trial.raw);
 
-  const std::vector<profile::StandIn> stand_ins =
-      profile::StandInsFor(run.samples.size(), run.gaps);
+  const std::vector<profile::Placeholder> placeholders =
+      profile::PlaceholdersFor(run.samples.size(), run.gaps);
   Missing missing;
   double weight = 0, squares = 0;
-  for (size_t i = 0; i < stand_ins.size(); ++i) {
-    const double of = stand_ins[i].weight;
-    missing.Add(of, stand_ins[i].gap);
+  for (size_t i = 0; i < placeholders.size(); ++i) {
+    const double of = placeholders[i].weight;
+    missing.Add(of, placeholders[i].gap);
     if (run.samples[i] != 0) continue;
     weight += of;
     squares += of * of;

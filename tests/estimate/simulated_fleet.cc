@@ -45,7 +45,7 @@ std::vector<FleetKind> KindsOfFleet() {
   return {{.name = "alike", .unlike = 0},
           {.name = "usual"},
           {.name = "unlike", .unlike = 0.3},
-          {.name = "some functions restless", .restless = 0.1},
+          {.name = "some functions vary much", .high_variance = 0.1},
           {.name = "odd hosts", .odd = 0.002},
           {.name = "two tasks", .has_two_tasks = true},
           {.name = "few samples", .least_samples = 200, .most_samples = 20'000},
@@ -55,9 +55,9 @@ std::vector<FleetKind> KindsOfFleet() {
 SimulatedFleet::Work SimulatedFleet::WorkOfHost(bool other_task) {
   Work work = UsualWork(kind_.functions);
   for (size_t i = 0; i < work.size(); ++i) {
-    const bool restless =
-        static_cast<double>(i % 100) >= 100 * (1 - kind_.restless) && kind_.restless > 0;
-    work[i] *= std::exp((restless ? 5 : 1) * kind_.unlike * Normal());
+    const bool high_variance =
+        static_cast<double>(i % 100) >= 100 * (1 - kind_.high_variance) && kind_.high_variance > 0;
+    work[i] *= std::exp((high_variance ? 5 : 1) * kind_.unlike * Normal());
     if (other_task && i % kEvery == 0) work[i] *= 2;
     if (std::bernoulli_distribution(kind_.odd)(random_)) work[i] *= 4;
   }

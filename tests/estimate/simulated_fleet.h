@@ -22,7 +22,7 @@ struct FleetKind {
   // Standard deviation between hosts of the logarithm of a function's time.
   double unlike = 0.1;
   // Share of the functions that differ five times as much.
-  double restless = 0;
+  double high_variance = 0;
   // Probability that a function takes four times as much on a host.
   double odd = 0;
   // True if half of the hosts have another task, in which a fifth of the functions takes twice as

@@ -207,7 +207,7 @@ MeanTrial TryMeans(const PairLoad& load, const RunDifferences& differences, size
     const std::vector<MeanShare> means = MeanSharesOf(functions);
     for (size_t i = 0; i < means.size(); ++i) {
       Judge(means[i].share, means[i].half_width, truth[i], trial.ours);
-      if (i == 0) Judge(means[i].share, means[i].half_width, truth[i], trial.restless);
+      if (i == 0) Judge(means[i].share, means[i].half_width, truth[i], trial.high_variance);
       Judge(means[i].share, StudentsHalfWidth(functions[i]), truth[i], trial.students);
       const RunShare& first = functions[i][0];
       Judge(first.share, ShareInterval(first.samples, first.share).half_width(), truth[i],
@@ -215,7 +215,7 @@ MeanTrial TryMeans(const PairLoad& load, const RunDifferences& differences, size
     }
   }
   const auto all = static_cast<double>(groups);
-  DivideBy(all, trial.restless);
+  DivideBy(all, trial.high_variance);
   for (Coverage* coverage : {&trial.ours, &trial.students, &trial.of_one}) {
     DivideBy(all * static_cast<double>(weights.size()), *coverage);
   }

@@ -61,10 +61,10 @@ struct RunDifferences {
 std::vector<RunDifferences> KindsOfRunDifferences();
 
 struct MeanTrial {
-  Coverage ours;      // all functions of all groups
-  Coverage restless;  // of function 0
-  Coverage students;  // Student's interval from the runs of one function
-  Coverage of_one;    // ShareInterval of each group's first run
+  Coverage ours;           // all functions of all groups
+  Coverage high_variance;  // of function 0
+  Coverage students;       // Student's interval from the runs of one function
+  Coverage of_one;         // ShareInterval of each group's first run
 };
 
 // Runs MeanSharesOf on `groups` groups of `runs` runs, with `samples` samples per run, of a program

@@ -38,7 +38,7 @@ class Stack : public symbolize::MemoryReader {
 
 class Sink : public symbolize::CodeSink {
  public:
-  void Add(const symbolize::MadeCode& code) override {
+  void Add(const symbolize::VmCode& code) override {
     Require(!code.bytes.empty(), "code has bytes");
     Require(code.name.find('\0') == code.name.npos, "a name has no NUL");
     Require(code.name.size() < 16384, "a name is bounded");

@@ -119,7 +119,7 @@ std::vector<Change> ChangesOf(std::span<const Groups> functions) {
     seen.push_back({.between_runs = squares / freedom, .by_samples = MeanVarianceOfShares(of)});
     changes.push_back(change);
   }
-  const std::vector<RunVariance> drawn = DrawnTogether(seen, freedom);
+  const std::vector<RunVariance> drawn = ShrunkVariances(seen, freedom);
   const double runs = 1 / static_cast<double>(before) + 1 / static_cast<double>(after);
   for (size_t i = 0; i < functions.size(); ++i) {
     Change& change = changes[i];

@@ -36,14 +36,14 @@ std::vector<MeanShare> MeanSharesOf(std::span<const SharesOfRuns> functions) {
     seen.push_back({.between_runs = SquaresAround(means.back().share, of) / freedom,
                     .by_samples = MeanVarianceBySamples(of)});
   }
-  const std::vector<RunVariance> drawn = DrawnTogether(seen, freedom);
+  const std::vector<RunVariance> drawn = ShrunkVariances(seen, freedom);
   for (size_t i = 0; i < means.size(); ++i) {
     const auto half_width = [runs](double variance, double degrees) {
       return HalfWidth95(std::sqrt(variance / static_cast<double>(runs)), degrees);
     };
     means[i].half_width =
         half_width(std::max(drawn[i].variance, seen[i].by_samples), drawn[i].freedom);
-    if (!drawn[i].is_restless) continue;
+    if (!drawn[i].has_high_variance) continue;
     means[i].half_width = std::max(means[i].half_width, half_width(seen[i].between_runs, freedom));
   }
   return means;

@@ -40,8 +40,8 @@ TEST(MeanSharesOf, IsTheMeanOfTheRuns) {
 
 TEST(MeanSharesOf, RunsThatDifferMoreSayLess) {
   const double calm = MeanSharesOf(ThreeRuns(60, 60))[1].half_width;
-  const double restless = MeanSharesOf(ThreeRuns(600, 600))[1].half_width;
-  EXPECT_GT(restless, 3 * calm);
+  const double high_variance = MeanSharesOf(ThreeRuns(600, 600))[1].half_width;
+  EXPECT_GT(high_variance, 3 * calm);
 }
 
 TEST(MeanSharesOf, RunsThatAreEqualSayNoMoreThanTheirSamples) {

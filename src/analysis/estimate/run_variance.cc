@@ -86,7 +86,7 @@ double SquaresAround(double mean, std::span<const RunShare> runs) {
   return sum;
 }
 
-std::vector<RunVariance> DrawnTogether(std::span<const VarianceSeen> functions, double freedom) {
+std::vector<RunVariance> ShrunkVariances(std::span<const VarianceSeen> functions, double freedom) {
   std::vector<double> ratios;
   for (const VarianceSeen& seen : functions) {
     ratios.push_back(seen.between_runs / seen.by_samples);
@@ -99,7 +99,7 @@ std::vector<RunVariance> DrawnTogether(std::span<const VarianceSeen> functions, 
         (prior.freedom * prior.ratio + freedom * ratios[i]) / (prior.freedom + freedom);
     drawn.push_back({.variance = ratio * functions[i].by_samples,
                      .freedom = std::min(prior.freedom + freedom, kMostFreedom),
-                     .is_restless = ratios[i] > usual});
+                     .has_high_variance = ratios[i] > usual});
   }
   return drawn;
 }

@@ -40,12 +40,12 @@ struct RunVariance {
   double freedom = 0;  // degrees of freedom of `variance`
   // True if the function varies more from run to run than other functions do; by chance one in
   // twenty functions does.
-  bool is_restless = false;
+  bool has_high_variance = false;
 };
 
 // Returns the variances by function, each drawn towards the common value. Each variance between
 // runs has `freedom` degrees of freedom, more than 0. Fewer than three functions have no common
 // value; each keeps its own variance.
-std::vector<RunVariance> DrawnTogether(std::span<const VarianceSeen> functions, double freedom);
+std::vector<RunVariance> ShrunkVariances(std::span<const VarianceSeen> functions, double freedom);
 
 }  // namespace profiler::estimate

@@ -16,7 +16,7 @@ namespace profiler::cli {
 namespace {
 
 void PrintNeedless(const RecordArguments& arguments) {
-  for (const NeedlessOption& needless : arguments.needless) {
+  for (const IgnoredOption& needless : arguments.needless) {
     if (needless.option.Count() == 0) continue;
     PrintNote(absl::StrCat(needless.option.Name(), " changes nothing: ", needless.why));
   }

@@ -264,7 +264,7 @@ void AddContentOptions(usage::Command& command, RecordArguments& a) {
 }
 
 // Adds options that users of perf are used to and that have no effect here.
-void AddNeedlessOptions(usage::Command& command, RecordArguments& a) {
+void AddIgnoredOptions(usage::Command& command, RecordArguments& a) {
   const auto add = [&](const char* names, const char* type, const char* why) {
     const std::string description = absl::StrCat("accepted for perf's sake: ", why);
     const usage::Option option = type == nullptr
@@ -350,7 +350,7 @@ void AddRecordOptions(usage::Command& command, RecordArguments& a) {
   AddFileOptions(command, a);
   AddEndingOptions(command, a);
   AddContentOptions(command, a);
-  AddNeedlessOptions(command, a);
+  AddIgnoredOptions(command, a);
   command.AddFlag("-q,--quiet", a.quiet, "print errors only");
   command.AddFlag("-v,--verbose", a.verbosity,
                   "print more about the recording itself; -vv: and each event that is opened");

@@ -18,7 +18,7 @@
 namespace profiler::cli {
 
 // An option that perf has, and that has no effect here.
-struct NeedlessOption {
+struct IgnoredOption {
   usage::Option option;
   const char* why = nullptr;
 };
@@ -59,7 +59,7 @@ struct RecordArguments {
   std::string switch_output;
   size_t most_files = 0;
   bool timestamp_filename = false;
-  std::vector<NeedlessOption> needless;
+  std::vector<IgnoredOption> needless;
   std::optional<uint32_t> repeat;
   bool summary = false, no_summary = false;  // neither: if standard error is a terminal
   bool quiet = false;

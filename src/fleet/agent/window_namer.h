@@ -1,6 +1,6 @@
 // Turns a recording of some seconds into a window: reads it, names it, and drops the addresses.
 //
-//   recording (memfd) ──▶ ProfileBuilder ──▶ Named by LastingNames ──▶ fleet::Window
+//   recording (memfd) ──▶ ProfileBuilder ──▶ Named by CachedSymbolizer ──▶ fleet::Window
 //                  └────▶ ProgramBuilds, ProcessTable ──▶ workloads ────▲
 
 #pragma once
@@ -12,8 +12,8 @@
 
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
+#include "src/fleet/agent/cached_symbolizer.h"
 #include "src/fleet/agent/host_labels.h"
-#include "src/fleet/agent/lasting_names.h"
 #include "src/fleet/agent/process_table.h"
 #include "src/fleet/segments/window.h"
 #include "src/profile/naming/naming.h"
@@ -62,7 +62,7 @@ class WindowNamer {
 
   const naming::NamingOptions naming_;
   const std::shared_ptr<ProcessTable> processes_;
-  LastingNames names_;
+  CachedSymbolizer names_;
   std::string modules_;
 };
 

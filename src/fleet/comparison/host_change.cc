@@ -61,7 +61,7 @@ class Comparison {
     before_ = functions_[0].before.size();
     after_ = functions_[0].after.size();
     const double freedom = FreedomOf(before_) + FreedomOf(after_);
-    unlike_ = UnlikenessOf(functions_, std::max(freedom, 1.0));
+    unlike_ = HeterogeneityOf(functions_, std::max(freedom, 1.0));
   }
 
   double unlike() const { return unlike_; }
@@ -84,7 +84,7 @@ class Comparison {
       // A function that varies far more than the others is also judged by its own variance.
       const Answer alone =
           AnswerOf(difference, before.weight, after.weight, AtLeast(functions_[i], drawn[i].alone));
-      answers.push_back(drawn[i].is_restless ? LikelierOf(answer, alone) : answer);
+      answers.push_back(drawn[i].has_high_variance ? LikelierOf(answer, alone) : answer);
     }
     return answers;
   }
@@ -116,7 +116,7 @@ class Comparison {
  private:
   struct Drawn {
     Spread together, alone;
-    bool is_restless = false;
+    bool has_high_variance = false;
   };
 
   static double FreedomOf(size_t hosts) { return hosts == 0 ? 0 : static_cast<double>(hosts) - 1; }
@@ -147,10 +147,10 @@ class Comparison {
       seen.push_back({.between_runs = std::max(of / freedom, kLeast), .by_samples = 1});
     }
     std::vector<Drawn> drawn;
-    for (size_t i = 0; const estimate::RunVariance& of : estimate::DrawnTogether(seen, freedom)) {
+    for (size_t i = 0; const estimate::RunVariance& of : estimate::ShrunkVariances(seen, freedom)) {
       drawn.push_back({.together = {of.variance, std::min(of.freedom, most)},
                        .alone = {seen[i].between_runs, freedom},
-                       .is_restless = of.is_restless});
+                       .has_high_variance = of.has_high_variance});
       ++i;
     }
     return drawn;
@@ -200,7 +200,7 @@ class Comparison {
       const Rest rest = RestOf(of);
       const Answer together = EachOf(rest, AtLeast(of, drawn[i].together), by_after);
       const Answer alone = EachOf(rest, AtLeast(of, drawn[i].alone), by_after);
-      answers.push_back(drawn[i].is_restless ? LikelierOf(together, alone) : together);
+      answers.push_back(drawn[i].has_high_variance ? LikelierOf(together, alone) : together);
     }
     return answers;
   }

@@ -104,7 +104,7 @@ double LeastVariance(std::span<const HostValue> values, double unlike) {
   return expected / sampled;
 }
 
-double UnlikenessOf(std::span<const FunctionValues> functions, double freedom) {
+double HeterogeneityOf(std::span<const FunctionValues> functions, double freedom) {
   if (functions.empty()) return 0;
   const boost::math::chi_squared squares(freedom);
   const double usual = boost::math::median(squares) / freedom;

@@ -47,6 +47,6 @@ struct FunctionValues {
 
 // Returns how unlike hosts are, relative to a function's share, so that half of all functions
 // differ as expected. `freedom`: degrees of freedom of each function's values.
-double UnlikenessOf(std::span<const FunctionValues> functions, double freedom);
+double HeterogeneityOf(std::span<const FunctionValues> functions, double freedom);
 
 }  // namespace profiler::fleet

@@ -242,7 +242,7 @@ void SetRecorderFacts(const perf_data::Features& features, profile::Profile& pro
       event.estimate = {.switches = estimate.switches,
                         .sampled = std::min(estimate.sampled, estimate.switches),
                         .period = std::min(estimate.time, event.period),
-                        .samples = estimate.stand_ins};
+                        .samples = estimate.placeholders};
     }
   }
 }

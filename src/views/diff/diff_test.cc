@@ -203,9 +203,9 @@ TEST(FormatMean, OfManyRunsNamesTheFirstAndTheLast) {
 
 TEST(MeanOf, RunsThatDifferAreKnownWorse) {
   const std::vector<Recorded> calm = Runs({kBefore, kBefore, kBefore});
-  const std::vector<Recorded> restless = Runs({kBefore, kAfter, kBefore});
+  const std::vector<Recorded> high_variance = Runs({kBefore, kAfter, kBefore});
   EXPECT_LT(MeanOf(calm).rows[0].share.half_width, 0.03);
-  EXPECT_GT(MeanOf(restless).rows[0].share.half_width, 0.06);
+  EXPECT_GT(MeanOf(high_variance).rows[0].share.half_width, 0.06);
 }
 
 Row Changed(double before, double after, bool significant = true) {

@@ -21,8 +21,8 @@
 #include "src/views/report/hist.h"
 #include "src/views/report/hist_figures.h"
 #include "src/views/report/names.h"
+#include "src/views/report/resolved_options.h"
 #include "src/views/report/row_graphs.h"
-#include "src/views/report/settled_options.h"
 #include "src/views/report/table.h"
 
 namespace profiler::report {
@@ -112,7 +112,7 @@ class Report {
       out_ += "\n\n";
       return;
     }
-    const HistOptions settled = SettledOptions(options_, profile_, events);
+    const HistOptions settled = ResolvedOptions(options_, profile_, events);
     if (options_.hierarchy && !settled.sort.empty()) {
       Hierarchy rows(profile_, functions_, events, settled, options_,
                      LayOutOf(options_, settled.children));

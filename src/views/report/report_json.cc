@@ -9,7 +9,7 @@
 #include "src/views/report/functions.h"
 #include "src/views/report/hist.h"
 #include "src/views/report/hist_figures.h"
-#include "src/views/report/settled_options.h"
+#include "src/views/report/resolved_options.h"
 
 namespace profiler::report {
 
@@ -205,7 +205,7 @@ class JsonRows {
 
 Value RowsOf(const Profile& profile, const FunctionTable& functions, EventId event,
              const ReportOptions& options) {
-  HistOptions settled = SettledOptions(options, profile, std::span(&event, 1));
+  HistOptions settled = ResolvedOptions(options, profile, std::span(&event, 1));
   settled.chains = false;
   const Histogram hist(profile, functions, event, settled);
   const JsonRows rows(hist, event);

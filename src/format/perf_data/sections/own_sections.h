@@ -48,7 +48,7 @@ struct RecorderFacts {
     // Nanoseconds of switches without a stack of their own, which samples with a stack include.
     uint64_t time = 0;
     // Number of equal samples with the same statistical uncertainty: (Σw)²/Σw² of these times.
-    double stand_ins = 0;
+    double placeholders = 0;
     bool operator==(const Estimate&) const = default;
   };
   std::vector<Estimate> estimates;

@@ -25,8 +25,8 @@ std::optional<RecorderFacts::Estimate> ReadEstimate(std::string_view line) {
   const bool is_sound = absl::SimpleAtoi(View(TakeUntil('\t', &line)), &estimate.switches) &&
                         absl::SimpleAtoi(View(TakeUntil('\t', &line)), &estimate.sampled) &&
                         absl::SimpleAtoi(View(TakeUntil('\t', &line)), &estimate.time) &&
-                        absl::SimpleAtod(View(TakeUntil('\t', &line)), &estimate.stand_ins) &&
-                        std::isfinite(estimate.stand_ins) && estimate.stand_ins >= 0;
+                        absl::SimpleAtod(View(TakeUntil('\t', &line)), &estimate.placeholders) &&
+                        std::isfinite(estimate.placeholders) && estimate.placeholders >= 0;
   return is_sound ? std::optional(std::move(estimate)) : std::nullopt;
 }
 
@@ -58,7 +58,7 @@ void SetRecorder(const RecorderFacts& recorder, Features* features) {
   }
   for (const RecorderFacts::Estimate& estimate : recorder.estimates) {
     absl::StrAppend(&text, View(kEstimate), "\t", estimate.event, "\t", estimate.switches, "\t",
-                    estimate.sampled, "\t", estimate.time, "\t", estimate.stand_ins, "\n");
+                    estimate.sampled, "\t", estimate.time, "\t", estimate.placeholders, "\n");
   }
   features->other[kFeatureRecorder] = std::move(text);
 }

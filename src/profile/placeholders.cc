@@ -1,4 +1,4 @@
-#include "src/profile/stand_ins.h"
+#include "src/profile/placeholders.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -40,8 +40,8 @@ class Stream {
     Spread(half, size, before, end);
   }
 
-  std::vector<StandIn> StandIns() const {
-    std::vector<StandIn> result(places_.size());
+  std::vector<Placeholder> Placeholders() const {
+    std::vector<Placeholder> result(places_.size());
     double weight = 0, weighted_gaps = 0;
     for (size_t i = 0; i < result.size(); ++i) {
       weight += weights_[i];
@@ -79,14 +79,14 @@ class Stream {
 
 }  // namespace
 
-std::vector<StandIn> StandInsFor(size_t samples, std::span<const Gap> gaps) {
+std::vector<Placeholder> PlaceholdersFor(size_t samples, std::span<const Gap> gaps) {
   Stream stream(samples, gaps);
   double missing = 0;
   for (const Gap& gap : gaps) {
     stream.Add(gap, missing);
     missing += Stream::SizeOf(gap);
   }
-  return stream.StandIns();
+  return stream.Placeholders();
 }
 
 }  // namespace profiler::profile

@@ -1,4 +1,4 @@
-#include "src/fleet/agent/lasting_names.h"
+#include "src/fleet/agent/cached_symbolizer.h"
 
 #include <iterator>
 #include <utility>
@@ -31,25 +31,25 @@ bool Stays(const ImageSpec& spec) {
 
 }  // namespace
 
-LastingNames::LastingNames(MakeFacts make_facts, const symbolize::PresentOptions& options)
+CachedSymbolizer::CachedSymbolizer(MakeFacts make_facts, const symbolize::PresentOptions& options)
     : make_facts_(std::move(make_facts)),
       options_(options),
       lasting_(MakeStore()),
       passing_(MakeStore()) {}
 
-std::unique_ptr<symbolize::NameStore> LastingNames::MakeStore() const {
+std::unique_ptr<symbolize::NameStore> CachedSymbolizer::MakeStore() const {
   return std::make_unique<symbolize::NameStore>(symbolize::NameSources{.files = make_facts_()},
                                                 options_);
 }
 
-void LastingNames::BeginWindow() {
+void CachedSymbolizer::BeginWindow() {
   passing_ = MakeStore();
   places_.clear();
   of_lasting_.assign(of_lasting_.size(), kNone);
   of_passing_.clear();
 }
 
-void LastingNames::Renew() {
+void CachedSymbolizer::Renew() {
   lasting_ = MakeStore();
   of_lasting_.clear();
   kernel_functions_.clear();
@@ -58,7 +58,7 @@ void LastingNames::Renew() {
 }
 
 // Ids are dense within a window, because profiles have a row for each id.
-ImageId LastingNames::AddImage(const ImageSpec& spec) {
+ImageId CachedSymbolizer::AddImage(const ImageSpec& spec) {
   const bool stays = Stays(spec);
   symbolize::NameStore* const store = stays ? lasting_.get() : passing_.get();
   std::vector<ImageId>& known = stays ? of_lasting_ : of_passing_;
@@ -72,47 +72,49 @@ ImageId LastingNames::AddImage(const ImageSpec& spec) {
   return known[index];
 }
 
-const ImageSpec& LastingNames::image(ImageId id) const { return At(id).store->image(At(id).id); }
+const ImageSpec& CachedSymbolizer::image(ImageId id) const {
+  return At(id).store->image(At(id).id);
+}
 
-void LastingNames::WillName(ImageId id, std::span<const CodePlace> places) {
+void CachedSymbolizer::WillName(ImageId id, std::span<const CodePlace> places) {
   At(id).store->WillName(At(id).id, places);
 }
 
-symbolize::Naming LastingNames::Name(ImageId id, CodePlace place) {
+symbolize::Naming CachedSymbolizer::Name(ImageId id, CodePlace place) {
   return At(id).store->Name(At(id).id, place);
 }
 
-symbolize::Naming LastingNames::NameAt(ImageId id, ElfAddress address) {
+symbolize::Naming CachedSymbolizer::NameAt(ImageId id, ElfAddress address) {
   return At(id).store->NameAt(At(id).id, address);
 }
 
-absl::StatusOr<std::span<const symbolize::JitCode>> LastingNames::JitCodes(ImageId dump) {
+absl::StatusOr<std::span<const symbolize::JitCode>> CachedSymbolizer::JitCodes(ImageId dump) {
   return At(dump).store->JitCodes(At(dump).id);
 }
 
-std::vector<std::string> LastingNames::TakeWarnings() {
+std::vector<std::string> CachedSymbolizer::TakeWarnings() {
   std::vector<std::string> warnings = lasting_->TakeWarnings();
   for (std::string& warning : passing_->TakeWarnings()) warnings.push_back(std::move(warning));
   return warnings;
 }
 
-symbolize::CodeBytes LastingNames::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
+symbolize::CodeBytes CachedSymbolizer::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
   return At(id).store->CodeAt(At(id).id, address, size);
 }
 
-void LastingNames::SetLife(uint32_t process, const symbolize::ProcessLife& life) {
+void CachedSymbolizer::SetLife(uint32_t process, const symbolize::ProcessLife& life) {
   lasting_->SetLife(process, life);
   passing_->SetLife(process, life);
 }
 
-void LastingNames::SetKernelReference(std::string_view symbol, RuntimeAddress address) {
+void CachedSymbolizer::SetKernelReference(std::string_view symbol, RuntimeAddress address) {
   if (symbol == kernel_reference_ && address == kernel_reference_address_) return;
   kernel_reference_ = symbol;
   kernel_reference_address_ = address;
   lasting_->SetKernelReference(symbol, address);
 }
 
-bool LastingNames::Learn(uint64_t start, uint64_t size, std::string_view name) {
+bool CachedSymbolizer::Learn(uint64_t start, uint64_t size, std::string_view name) {
   const auto same = kernel_functions_.find(start);
   if (same != kernel_functions_.end() && same->second.size == size && same->second.name == name) {
     return false;
@@ -129,7 +131,7 @@ bool LastingNames::Learn(uint64_t start, uint64_t size, std::string_view name) {
   return true;
 }
 
-void LastingNames::AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) {
+void CachedSymbolizer::AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) {
   if (Learn(start.value, size, name)) lasting_->AddKernelSymbol(start, size, name);
 }
 

@@ -1,4 +1,4 @@
-#include "src/views/report/settled_options.h"
+#include "src/views/report/resolved_options.h"
 
 #include <algorithm>
 #include <variant>
@@ -24,8 +24,8 @@ CallGraphOptions SettledGraphOptions(const ReportOptions& options) {
   return graph;
 }
 
-HistOptions SettledOptions(const ReportOptions& options, const profile::Profile& profile,
-                           std::span<const profile::EventId> events) {
+HistOptions ResolvedOptions(const ReportOptions& options, const profile::Profile& profile,
+                            std::span<const profile::EventId> events) {
   const CallGraphOptions graph = SettledGraphOptions(options);
   const bool children = options.children.value_or(true) &&
                         std::any_of(events.begin(), events.end(), [&](profile::EventId event) {

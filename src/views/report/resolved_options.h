@@ -17,8 +17,8 @@ namespace profiler::report {
 CallGraphOptions SettledGraphOptions(const ReportOptions& options);
 
 // Returns the options of the rows. `events`: the leader of a group and its members; at least one.
-HistOptions SettledOptions(const ReportOptions& options, const profile::Profile& profile,
-                           std::span<const profile::EventId> events);
+HistOptions ResolvedOptions(const ReportOptions& options, const profile::Profile& profile,
+                            std::span<const profile::EventId> events);
 
 // Returns the columns. `children`: true if rows have the weight of callees.
 FieldLayout LayOutOf(const ReportOptions& options, bool children);

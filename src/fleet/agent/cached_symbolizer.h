@@ -26,12 +26,12 @@
 namespace profiler::agent {
 
 // A symbolizer for one window after the other. Not thread-safe.
-class LastingNames final : public symbolize::Symbolizer {
+class CachedSymbolizer final : public symbolize::Symbolizer {
  public:
   // Makes a source of facts from files: naming::FactsOfFiles.
   using MakeFacts = std::function<std::unique_ptr<symbolize::FactSource>()>;
 
-  LastingNames(MakeFacts make_facts, const symbolize::PresentOptions& options);
+  CachedSymbolizer(MakeFacts make_facts, const symbolize::PresentOptions& options);
 
   // Ends the current window: its image ids and all views that it handed out become invalid.
   void BeginWindow();

@@ -61,7 +61,7 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
     return End(ChainEnd::kThreadStart);
   }
   if (in_code_ && (is_interrupted || is_return_address_)) {
-    if (const auto back = FindWayBack(is_interrupted)) return ReturnBy(*back);
+    if (const auto back = FindReturnPath(is_interrupted)) return ReturnBy(*back);
   }
   if (is_frameless) return End(ChainEnd::kNoCfi);
   const Next next = FollowFramePointer();
@@ -307,7 +307,7 @@ UnwindRule UnwindWalk::MendInterruptedRule(ElfAddress address, UnwindRule told) 
 }
 
 // Returns the way back if the last frame's next instructions show that its frame pointer is wrong.
-std::optional<WayBack> UnwindWalk::FindWayBack(bool is_interrupted) {
+std::optional<ReturnPath> UnwindWalk::FindReturnPath(bool is_interrupted) {
   std::array<uint8_t, kBareFrameCode> code{};
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(code));
   const RuntimeAddress pc = chain_.frames.back().address;
@@ -315,8 +315,8 @@ std::optional<WayBack> UnwindWalk::FindWayBack(bool is_interrupted) {
   if (!space_.ReadCode(pc, bytes) && !space_.ReadCode(pc, bytes.first(kLeastCode))) {
     return std::nullopt;
   }
-  auto back = WayBackOf(registers_.architecture(), code, is_interrupted);
-  if (!back && is_interrupted) back = WayBackOfLeaf();
+  auto back = ReturnPathOf(registers_.architecture(), code, is_interrupted);
+  if (!back && is_interrupted) back = ReturnPathOfLeaf();
   if (!back || (back->in_link_register && !knows_link_)) return std::nullopt;
   uint64_t address = registers_.Get(numbers_.return_address);
   const bool is_known = back->in_link_register ||
@@ -327,7 +327,7 @@ std::optional<WayBack> UnwindWalk::FindWayBack(bool is_interrupted) {
 // Returns the way back on AArch64 if the link register still belongs to the frame: the call before
 // it leads to an address before the interrupted instruction, and no code in between calls or saves
 // the register.
-std::optional<WayBack> UnwindWalk::WayBackOfLeaf() {
+std::optional<ReturnPath> UnwindWalk::ReturnPathOfLeaf() {
   constexpr uint64_t kMostBytes = 4096;  // longest function that calls nothing
   if (registers_.architecture() != Architecture::kAArch64 || !knows_link_) return std::nullopt;
   const uint64_t pc = registers_.pc();
@@ -344,7 +344,7 @@ std::optional<WayBack> UnwindWalk::WayBackOfLeaf() {
   if (!space_.ReadCode(RuntimeAddress{*start}, std::as_writable_bytes(passed))) return std::nullopt;
   const LinkUse use = UseOfLink(passed);
   if (!use.keeps_link) return std::nullopt;
-  WayBack back{.in_link_register = true};
+  ReturnPath back{.in_link_register = true};
   if (use.keeps_stack) back.caller_stack = 0;
   return back;
 }
@@ -430,7 +430,7 @@ bool UnwindWalk::MayFollowCall(uint64_t address) {
   return !is_known || EndsInCall(registers_.architecture(), code);
 }
 
-UnwindWalk::Next UnwindWalk::ReturnBy(const WayBack& back) {
+UnwindWalk::Next UnwindWalk::ReturnBy(const ReturnPath& back) {
   const uint64_t sp = registers_.sp();
   const uint64_t slot = sp + back.return_address * word_;
   uint64_t address = registers_.Get(numbers_.return_address);

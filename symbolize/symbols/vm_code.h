@@ -17,7 +17,7 @@
 namespace profiler::symbolize {
 
 // A piece of code. Views are valid during the call that gets it.
-struct MadeCode {
+struct VmCode {
   RuntimeAddress start;
   // Its machine code or bytecodes; not empty. Its size decides which addresses have this name.
   std::span<const std::byte> bytes;
@@ -36,7 +36,7 @@ class CodeSink {
 
   // Adds code that is in memory from the current sample on. It replaces code that it overlaps. The
   // same code may be added again, if other code may have replaced it meanwhile.
-  virtual void Add(const MadeCode& code) = 0;
+  virtual void Add(const VmCode& code) = 0;
   // Returns a number that changes when code given before may have been overwritten; then such code
   // must be added again when it is met again.
   virtual uint64_t Generation() const = 0;

@@ -14,12 +14,12 @@
 #include "symbolize/hotspot/layout.h"
 #include "symbolize/hotspot/methods.h"
 #include "symbolize/process_memory.h"
-#include "symbolize/symbols/made_code.h"
+#include "symbolize/symbols/vm_code.h"
 
 namespace profiler::symbolize::hotspot {
 
 // Remembers which code was passed to the sink. Not thread-safe.
-class ToldCode {
+class ReportedCode {
  public:
   // Limit on all bytes read and passed: several times what a VM may have
   // (-XX:ReservedCodeCacheSize). Code met later has no name.
@@ -27,8 +27,8 @@ class ToldCode {
   static constexpr std::string_view kUnknownCode = "[unknown code]";
 
   // All arguments must outlive this object.
-  ToldCode(ProcessMemory& memory, const Layout& layout, CodeCache& cache, Methods& methods,
-           CodeSink& sink)
+  ReportedCode(ProcessMemory& memory, const Layout& layout, CodeCache& cache, Methods& methods,
+               CodeSink& sink)
       : memory_(memory), layout_(layout), cache_(cache), methods_(methods), sink_(sink) {}
 
   // Passes a piece of code, with its inlined calls. It has no name if it is freed while it is read.
@@ -46,7 +46,7 @@ class ToldCode {
   };
   using ByAddress = absl::flat_hash_map<uint64_t, Told>;
 
-  void Add(const Blob& blob, const MadeCode& code);
+  void Add(const Blob& blob, const VmCode& code);
   // Returns true if it was passed already or if the limit is reached. Counts it as passed from now
   // on.
   bool WasTold(ByAddress& all, uint64_t address, uint64_t number, uint64_t bytes);

@@ -1,4 +1,4 @@
-#include "symbolize/hotspot/told_code.h"
+#include "symbolize/hotspot/reported_code.h"
 
 #include <cstddef>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace profiler::symbolize::hotspot {
 
-bool ToldCode::WasTold(ByAddress& all, uint64_t address, uint64_t number, uint64_t bytes) {
+bool ReportedCode::WasTold(ByAddress& all, uint64_t address, uint64_t number, uint64_t bytes) {
   constexpr size_t kMost = size_t{1} << 17;
   if (all.size() >= kMost) all.clear();
   const Told now{number, sink_.Generation()};
@@ -18,13 +18,13 @@ bool ToldCode::WasTold(ByAddress& all, uint64_t address, uint64_t number, uint64
   return bytes_ > kMostBytes;
 }
 
-void ToldCode::Tell(const CodeCache::Known& known) {
+void ReportedCode::Tell(const CodeCache::Known& known) {
   const Blob& blob = known.blob;
   const uint64_t size = blob.code_end - blob.code_begin;
   if (WasTold(blobs_, blob.address, known.number, size)) return;
   std::vector<std::byte> bytes(size);
   if (!memory_.Read(blob.code_begin, bytes)) return;
-  MadeCode code{.start = {blob.code_begin}, .bytes = bytes, .name = blob.name};
+  VmCode code{.start = {blob.code_begin}, .bytes = bytes, .name = blob.name};
   if (blob.kind != Blob::Kind::kCompiled) return Add(blob, code);
   const Methods::Known* const method = methods_.Find(blob.method);
   if (method == nullptr) return;
@@ -35,7 +35,7 @@ void ToldCode::Tell(const CodeCache::Known& known) {
   Add(blob, code);
 }
 
-void ToldCode::Add(const Blob& blob, const MadeCode& code) {
+void ReportedCode::Add(const Blob& blob, const VmCode& code) {
   if (!cache_.IsStill(blob)) return Hide(code.start.value);
   const uint64_t begin = code.start.value, end = begin + code.bytes.size();
   auto it = pieces_.upper_bound(begin);
@@ -44,7 +44,7 @@ void ToldCode::Add(const Blob& blob, const MadeCode& code) {
   sink_.Add(code);
 }
 
-void ToldCode::Hide(uint64_t pc) {
+void ReportedCode::Hide(uint64_t pc) {
   const auto found = pieces_.upper_bound(pc);
   if (found == pieces_.end() || found->second.begin > pc) return;
   const auto [end, piece] = *found;
@@ -54,7 +54,7 @@ void ToldCode::Hide(uint64_t pc) {
   sink_.Add({.start = {piece.begin}, .bytes = bytes, .name = kUnknownCode});
 }
 
-void ToldCode::Tell(const Methods::Known& known) {
+void ReportedCode::Tell(const Methods::Known& known) {
   const Method& method = known.method;
   const size_t before = method.bytecodes - method.const_method;
   const size_t size = before + method.code.size();

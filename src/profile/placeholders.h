@@ -28,7 +28,7 @@ struct Gap {
   double samples = 0;  // number of missing ones, at least 0
 };
 
-struct StandIn {
+struct Placeholder {
   float weight = 1;  // number of samples that it stands for, including itself
   float gap = 0;     // mean length of the gaps that it stands for; 0: none
 };
@@ -38,6 +38,6 @@ inline constexpr double kMostInGap = 1e9;
 
 // Returns the weights of a stream of `samples` samples with these gaps, which are in order. The
 // weights add up to all samples, taken and missing, unless there is no sample. Costs n log n.
-std::vector<StandIn> StandInsFor(size_t samples, std::span<const Gap> gaps);
+std::vector<Placeholder> PlaceholdersFor(size_t samples, std::span<const Gap> gaps);
 
 }  // namespace profiler::profile

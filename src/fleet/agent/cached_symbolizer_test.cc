@@ -1,4 +1,4 @@
-#include "src/fleet/agent/lasting_names.h"
+#include "src/fleet/agent/cached_symbolizer.h"
 
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ class FakeFacts final : public symbolize::FactSource {
   std::deque<std::string> names_;
 };
 
-class LastingNamesTest : public testing::Test {
+class CachedSymbolizerTest : public testing::Test {
  protected:
   static ImageSpec File(const std::string& path, bool has_build_id) {
     ImageSpec spec{.kind = ImageKind::kUser, .path = path};
@@ -77,11 +77,11 @@ class LastingNamesTest : public testing::Test {
   }
 
   Asked asked_;
-  LastingNames names_{[this] { return std::make_unique<FakeFacts>(asked_); }, {}};
+  CachedSymbolizer names_{[this] { return std::make_unique<FakeFacts>(asked_); }, {}};
 };
 
 // The lasting store is source 0. Windows have sources 1, 2, ….
-TEST_F(LastingNamesTest, FilesWithABuildIdAreAskedByOneSourceInAllWindows) {
+TEST_F(CachedSymbolizerTest, FilesWithABuildIdAreAskedByOneSourceInAllWindows) {
   EXPECT_EQ(NameIn(File("/bin/x", true)), "/bin/x@0");
   names_.BeginWindow();
   EXPECT_EQ(NameIn(File("/bin/x", true)), "/bin/x@0");
@@ -89,7 +89,7 @@ TEST_F(LastingNamesTest, FilesWithABuildIdAreAskedByOneSourceInAllWindows) {
   EXPECT_EQ(NameIn(File("/bin/x", true)), "/bin/x@3");
 }
 
-TEST_F(LastingNamesTest, WhatMayHaveChangedIsAskedAnewInEachWindow) {
+TEST_F(CachedSymbolizerTest, WhatMayHaveChangedIsAskedAnewInEachWindow) {
   EXPECT_EQ(NameIn(File("/bin/x", false)), "/bin/x@1");
   EXPECT_EQ(NameIn(Jit()), "/tmp/perf-7.map@1");
   names_.BeginWindow();
@@ -97,7 +97,7 @@ TEST_F(LastingNamesTest, WhatMayHaveChangedIsAskedAnewInEachWindow) {
   EXPECT_EQ(NameIn(Jit()), "/tmp/perf-7.map@2");
 }
 
-TEST_F(LastingNamesTest, ImagesOfAWindowHaveDenseNumbers) {
+TEST_F(CachedSymbolizerTest, ImagesOfAWindowHaveDenseNumbers) {
   names_.AddImage(File("/bin/before", true));
   names_.BeginWindow();
   EXPECT_EQ(names_.AddImage(Jit()), ImageId{0});
@@ -108,7 +108,7 @@ TEST_F(LastingNamesTest, ImagesOfAWindowHaveDenseNumbers) {
   EXPECT_EQ(names_.image(ImageId{0}).path, "/tmp/perf-7.map");
 }
 
-TEST_F(LastingNamesTest, WhatTheKernelSaidBeforeIsNotSaidAgain) {
+TEST_F(CachedSymbolizerTest, WhatTheKernelSaidBeforeIsNotSaidAgain) {
   const auto tell = [&](uint64_t start, uint64_t size, const char* name) {
     names_.AddKernelSymbol(RuntimeAddress{start}, size, name);
   };
