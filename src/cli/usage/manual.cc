@@ -116,13 +116,19 @@ std::string Troff(std::string_view text) {
   const std::string plain = absl::StrReplaceAll(View(text), {{"…", "..."}});
   std::string escaped;
   bool starts_line = true;
-  for (const char c : plain) {
+  for (size_t i = 0; i < plain.size(); ++i) {
+    const char c = plain[i];
     // At the start of a line these two characters introduce a request.
     if (starts_line && (c == '.' || c == '\'')) escaped += "\\&";
     starts_line = c == '\n';
     switch (c) {
       case '\\':
         escaped += "\\e";
+        break;
+      case ',':
+        escaped += c;
+        // A long list without blanks may be broken after each comma.
+        if (i + 1 < plain.size() && absl::ascii_islower(plain[i + 1])) escaped += "\\:";
         break;
       case '-':
         escaped += "\\-";

@@ -97,6 +97,10 @@ TEST(TroffTest, NothingInATextIsARequest) {
   EXPECT_EQ(Troff(".so /etc/passwd\n'x\\fB"), "\\&.so /etc/passwd\n\\&\\(aqx\\efB");
 }
 
+TEST(TroffTest, ALongListMayBeBrokenAfterItsCommas) {
+  EXPECT_EQ(Troff("comm,dso, sym"), "comm,\\:dso, sym");
+}
+
 TEST(TroffTest, AnEllipsisIsSeenOnEveryTerminal) {
   EXPECT_EQ(Troff("NAME,…"), "NAME,...");
   EXPECT_EQ(Troff("…"), "\\&...");

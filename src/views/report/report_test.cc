@@ -871,8 +871,9 @@ TEST(ReportTest, OneLossIsSingular) {
   losses.lost_records = 1;
   losses.lost_events = 1;
   losses.throttled = 1;
-  EXPECT_EQ(FormatReport(builder.profile(), {}),
-            "#\n# Losses: 1 record lost in 1 gap, 1 time throttled\n#\n");
+  EXPECT_EQ(
+      FormatReport(builder.profile(), {}),
+      "#\n# Total Lost Samples: 0\n#\n# Losses: 1 record lost in 1 gap, 1 time throttled\n#\n");
 }
 
 TEST(ReportTest, CountsAreAbbreviatedByTheThousand) {
