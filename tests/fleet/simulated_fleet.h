@@ -53,7 +53,7 @@ class SimulatedFleet {
   // Returns the host's window `number`. Takes some milliseconds.
   Window WindowOf(uint32_t host, uint64_t number) const;
 
-  // Returns the heaviest functions of each service, heaviest first.
+  // Returns the `of_service` heaviest functions of each service, heaviest first.
   std::vector<FunctionShare> HeaviestFunctions(size_t of_service) const;
 
  private:
