@@ -50,7 +50,8 @@ void ForEachRecord(std::span<std::byte> records, Visit visit) {
   }
 }
 
-// Returns the records as a file stores them. One layout fits all, because events share it.
+// Returns the records as a file stores them. One layout fits all records, because the events share
+// it.
 Bytes StoredRecords(const RecordProgram& program, bool swapped) {
   Bytes records = program.records;
   if (!swapped) return records;
