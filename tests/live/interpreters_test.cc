@@ -94,8 +94,7 @@ class NodeTest : public InterpretersTest {
     return samples;
   }
 
-  // Returns the functions of program.js, e.g. "count:2:15". Expects that no others claim to be
-  // there.
+  // Returns the shown functions that claim to be in program.js, e.g. "count:2:15".
   std::set<std::string> FunctionsOfProgram() const {
     const Finished report = Profiler({"report", "--children", "-g", "none", "-s", "symbol"});
     std::set<std::string> functions;
