@@ -311,7 +311,7 @@ std::vector<CallersCase> All() {
   size_t turn = 0;
   const auto add = [&](const Program& program, int frame, int depth, long changes) {
     for (const Mode mode : kModes) {
-      // gcc's program runs in all modes. The others take the modes in turn, so that every pair of
+      // kGcc runs in all modes. The other programs take the modes in turn, so that every pair of
       // values occurs together once.
       const bool is_its_turn = kModes[turn % kModes.size()] == mode;
       CallersCase one{&program, frame, depth, changes, mode};

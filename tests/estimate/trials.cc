@@ -130,7 +130,8 @@ IntervalTrial TryIntervals(const LoadKind& kind, double share, double samples, s
       if (interval.low <= truth && truth <= interval.high) coverage.covered += 1;
       coverage.width += interval.high - interval.low;
     };
-    // With independent samples, 2 p (1 - p) n of the neighbouring samples differ.
+    // If samples are independent, a sample differs from its neighbour 2 p (1 - p) n times on
+    // average.
     const double of_dice = 2 * estimate * (1 - estimate) * static_cast<double>(run.samples.size());
     ShareSamples dice = measured;
     dice.changes = dice.changes_at_two = static_cast<uint64_t>(std::lround(of_dice));

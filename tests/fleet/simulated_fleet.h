@@ -39,7 +39,7 @@ struct FunctionShare {
   double share = 0;
 };
 
-// Reading is thread-safe.
+// A simulated fleet. Its const functions are thread-safe.
 class SimulatedFleet {
  public:
   explicit SimulatedFleet(const FleetOptions& options);

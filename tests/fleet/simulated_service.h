@@ -20,7 +20,7 @@ struct SimulatedFunction {
   std::string name, image;
 };
 
-// Reading is thread-safe.
+// A simulated program. Its const functions are thread-safe.
 class SimulatedService {
  public:
   SimulatedService(std::string name, uint32_t stacks, uint64_t seed);

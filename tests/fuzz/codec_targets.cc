@@ -63,8 +63,8 @@ perf_event::Attr AttrOf(const RecordPrefix& prefix) {
   return attr;
 }
 
-// False if the record can be read in two ways. If branches have a hardware index but there are
-// none, only the record's length tells if the index is present, and written records are padded.
+// False if the record can be read in two ways. A sample without branches may or may not contain the
+// branches' hardware index: only the record's length tells, and written records are padded.
 template <class Record>
 bool HasOneReading(const Record& record, const RecordLayout& layout) {
   if constexpr (std::is_same_v<Record, perf_event::Sample>) {

@@ -272,7 +272,7 @@ void ReadEdited(std::span<const std::byte> input) {
   UnwindThrough(*image, registers, std::as_bytes(std::span(stack)), reader >= 128);
 }
 
-// Returns each program with each reader and different edits, and unchanged programs.
+// Returns each program with each reader. Every second program has edits; the others have none.
 std::vector<Bytes> EditSeeds() {
   const size_t programs = CompiledPrograms().size();
   std::vector<Bytes> seeds = ProgramsByChance(programs * 4, 120);

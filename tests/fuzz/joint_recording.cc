@@ -120,7 +120,8 @@ Bytes StreamOf(const RecordProgram& program, const Sections& sections, bool swap
 
 namespace {
 
-// Adds records that perf's tools write among the kernel's, with any content.
+// Adds records of the types that perf's tools write between the kernel's records. Their content is
+// arbitrary.
 void AddOwnRecords(Choices& choices, Bytes* records) {
   for (size_t count = choices.Below(6); count != 0; --count) {
     const auto type = static_cast<uint32_t>(perf_event::kRecordUserFirst + choices.Below(24));

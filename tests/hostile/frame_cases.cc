@@ -160,7 +160,7 @@ void ManyImagesOfLongPrograms(Scene& scene) {
   SpinInLinks(scene, elf, 40, kStairs);
 }
 
-// Maps files whose index claims eight million functions.
+// Maps files with an index of eight million functions.
 void ManyImagesOfManyFunctions(Scene& scene) {
   HostileElf elf;
   elf.AddFrames();
@@ -228,7 +228,7 @@ uint64_t Map(uint64_t size, int protection) {
   return reinterpret_cast<uint64_t>(start);
 }
 
-// Fills stacks with one return address, which leads to the spinning code.
+// Fills stacks with copies of one return address, which leads to the spinning code.
 void StacksOfOneReturnAddress(Scene& scene) {
   const std::string path = scene.File("evil.so");
   ElfWith({}).Write(path);

@@ -39,7 +39,7 @@ void WriteClock(const std::string& path) {
   WriteEvent(path, "cpu-clock", attr, records);
 }
 
-// Records an event. Each of its occurrences is a sample.
+// Writes a recording of an event, each occurrence of which is a sample.
 void WriteCounted(const std::string& path) {
   Attr attr = perf_data::UsualAttr();
   attr.sample_period = 1;

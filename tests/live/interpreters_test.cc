@@ -139,7 +139,7 @@ TEST_F(NodeTest, TheInterpretersOwnFunctionsAreFoldedIntoThoseOfTheLanguage) {
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   const Finished folded = Profiler({"folded", "--full-names", "--fold-native"});
   ASSERT_EQ(folded.exit_code, 0) << folded.err;
-  // Node's own functions may only be above the outermost JavaScript function.
+  // --fold-native shows Node's own functions only as callers of the outermost JavaScript function.
   EXPECT_THAT(folded.out, Not(::testing::ContainsRegex("JS:[^;\n]*;[^\n]*Builtins_")));
   EXPECT_THAT(folded.out, HasSubstr("JS:")) << recorded.err;
 }

@@ -1,4 +1,5 @@
-// Lets a process reuse the pid of a recorded process and write false names for the recorded code.
+// Lets a process reuse the pid of a recorded process, and write names for the recorded code. The
+// profiler must not use these names.
 
 #include <fcntl.h>
 #include <signal.h>
