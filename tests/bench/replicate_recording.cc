@@ -1,16 +1,16 @@
 // replicate_recording IN OUT SAMPLES
 //
-// Writes a recording of exactly SAMPLES samples by repeating those of IN, one copy after the other
-// in time. Records before IN's first sample (processes that already ran) are written once, in
-// front. Later records (forks, execs, mappings, exits) are repeated in each copy, so processes that
-// end in one copy exist again in the next.
+// Writes a recording of exactly SAMPLES samples. It repeats the samples of IN in copies, each later
+// than the copy before. Records before IN's first sample (processes that already ran) are written
+// once, in front. Later records (forks, execs, mappings, exits) are repeated in each copy, so
+// processes that end in one copy exist again in the next copy.
 //
 //   IN    ┌ sideband ┐┌ samples and sideband ┐
 //   OUT   ┌ sideband ┐┌ copy 0 ┐┌ copy 1 ┐┌ copy 2 …
 //                     └ period ┘
 //
-// The number of distinct stacks stays that of IN. So a report's cost per sample can be told from
-// its cost per stack.
+// The copies add samples, but no distinct stacks. So tools/bench can separate a report's cost per
+// sample from its cost per stack.
 
 #include <cstdint>
 #include <cstdio>

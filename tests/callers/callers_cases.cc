@@ -190,9 +190,9 @@ const Program kCgo{
     .has_frame = false,
     .has_depth = false};
 
-// The depth is compared at `leaf`. In code compiled by C2 that is impossible: its debug information
-// is exact only at safepoints, so the innermost inlined calls of a sample may be those of the next
-// safepoint.
+// Depths are compared in chains that reach `leaf`. `leaf` is empty for code that C2 compiles: its
+// debug information is exact only at safepoints, so the innermost inlined calls of a sample may be
+// those of the next safepoint.
 Program Java(const std::string& name, const std::string& leaf, const std::string& command) {
   return {.name = name,
           .language = Language::kJava,
@@ -311,7 +311,8 @@ std::vector<CallersCase> All() {
   size_t turn = 0;
   const auto add = [&](const Program& program, int frame, int depth, long changes) {
     for (const Mode mode : kModes) {
-      // One program runs in all modes; for the others, every pair of values occurs together once.
+      // kGcc runs in all modes. The other programs take the modes in turn, so that every pair of
+      // values occurs together once.
       const bool is_its_turn = kModes[turn % kModes.size()] == mode;
       CallersCase one{&program, frame, depth, changes, mode};
       if (mode == Mode::kSystem) one.options = kSystemOptions;
@@ -377,7 +378,7 @@ int CallersCase::Frequency() const {
 }
 
 long CallersCase::KiB() const {
-  // In an interpreter each level takes some hundred bytes in addition to its frame.
+  // In an interpreter each level takes some hundred bytes more than its frame.
   constexpr long kBesides = 400;
   constexpr long kLeast = 16 * kKiB;
   return kLeast + depth * (frame + kBesides) / kKiB;

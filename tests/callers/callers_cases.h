@@ -10,19 +10,19 @@
 
 namespace profiler::tests {
 
-// A program of this folder. Its texts may contain placeholders: {frame} is a frame size in bytes,
+// A program of this folder. Its strings may contain placeholders: {frame} is a frame size in bytes,
 // {depth} the recursion depth, {changes} the time between two changes of the caller in ns,
-// {seconds} the run time, {stack} the KiB of stack that the program needs.
+// {seconds} the run time, and {stack} the KiB of stack that the program needs.
 struct Program {
   std::string name;
   Language language;
   std::string compiler, package;     // a command, and the Debian package that contains it
-  std::vector<std::string> sources;  // below tests/callers/programs; $1, $2, … in `build`
+  std::vector<std::string> sources;  // below tests/callers/programs; `build` gets $1, $2, …
   std::string build;                 // shell command; makes `program` in the working directory
   std::string command;               // runs in the working directory
   std::string calls, deep, leaf;     // see KnownCalls
   std::string comm = "program";      // prefix of the program's thread names
-  bool has_frame = true, has_depth = true;  // false if the program cannot choose it
+  bool has_frame = true, has_depth = true;  // false: cannot be chosen
 };
 
 enum class Mode { kLaunched, kAttached, kSystem };
@@ -33,7 +33,7 @@ struct CallersCase {
   int depth;     // calls
   long changes;  // ns between two changes of the caller
   Mode mode;
-  std::string options = "-F 1999 --call-graph dwarf";  // of record
+  std::string options = "-F 1999 --call-graph dwarf";  // options of `record`
 
   int Frequency() const;
   // Returns the size of the stack that the case needs.
@@ -43,9 +43,9 @@ struct CallersCase {
 
 inline void PrintTo(const CallersCase& one, std::ostream* out) { *out << one.Name(); }
 
-// Returns the cases of each test run. With PROFILER_CALLERS=all in the environment, returns each
-// combination of frame, depth, changes and mode for C. For other languages, it combines frame,
-// depth and changes, and the modes take turns.
+// Returns the cases that every test run tries. With PROFILER_CALLERS=all in the environment,
+// returns each combination of frame, depth, changes and mode for C. Other languages get each
+// combination of frame, depth and changes, and the modes take turns.
 std::vector<CallersCase> ChosenCallersCases();
 
 }  // namespace profiler::tests

@@ -1,8 +1,7 @@
-// Records programs whose call chains are known by construction, and compares the profiler's output
-// with them:
+// Records programs whose call chains are known by construction, and checks the profiler's output:
 //
-//   * every call between the program's own functions exists in the program;
-//   * of the chains that reach a caller, 75 % come by alpha and 25 % by beta;
+//   * every shown call between the program's own functions exists in the program;
+//   * of the chains that contain alpha or beta, 75 % contain alpha and 25 % contain beta;
 //   * chains end at the thread's start, or are marked as cut;
 //   * the stated share of whole chains is right.
 //
@@ -42,16 +41,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// CPU time that a program takes in seconds; longer than one cycle of the slowest changes.
+// CPU time of a program in seconds. It is less than the first cycle of the slowest changes, which
+// takes 1.5 s: such a program runs exactly one cycle.
 constexpr const char* kSeconds = "1.4";
 constexpr double kAlphaShare = 75;
 constexpr double kMostPoints = 3, kMostPointsOfWhole = 2;
-// With fewer chains to a caller, shares are too inaccurate to check.
+// With fewer samples in alpha and beta, their shares are too inaccurate to check.
 constexpr double kFewestSamples = 100;
 // Largest percentage of lost samples. With more, the case would test the losses, not the chains.
 constexpr double kMostLost = 2;
 constexpr int kTries = 3;
-// Percentage of chains with unnamed code. With more, a caller may be missing from the shares.
+// Largest percentage of chains with unnamed code. With more, shares are not checked, because the
+// unnamed code may be alpha or beta.
 constexpr double kMostUnnamed = 2;
 // Largest length of an example chain in a message.
 constexpr size_t kMostText = 600;
@@ -68,7 +69,7 @@ std::optional<double> StatedWhole(const std::string& text) {
   return std::stod(match[1]);
 }
 
-// Returns the share from the document of `report --json`.
+// Returns the stated share of whole chains, in percent, from the document of `report --json`.
 std::optional<double> StatedWholeInJson(const std::string& document) {
   static const std::regex kChains(R"re("chains": ?\{[^}]*\})re");
   std::smatch chains;
@@ -204,7 +205,8 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
     return tests::Run(std::move(argv), program_folder_);
   }
 
-  // Waits for the other end of the FIFO; returns -1 if it does not come.
+  // Opens a FIFO for writing as soon as a reader has opened it. Returns -1 if none does within a
+  // minute.
   static int OpenFifo(const std::string& path) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (std::chrono::steady_clock::now() < give_up) {
@@ -317,15 +319,15 @@ TEST_P(CallersTest, WhatIsShownIsWhatTheProgramDoes) {
   EXPECT_TRUE(shown.wrong_depths.empty())
       << "whole chains with frames that are not there, or without some that are:"
       << Text(shown.wrong_depths, shown);
-  // If the deep part is cut, only the way down and the way up reach a caller: one of each per call,
-  // whatever the call's length. Then shares say nothing about time.
+  // If most chains are cut, only samples on the way down or up contain alpha or beta. Each call
+  // goes down and up once, however long it takes, so the shares say nothing about time.
   const bool is_mostly_cut = shown.cut > shown.all() / 2;
   if (samples >= kFewestSamples && unnamed <= kMostUnnamed && !is_mostly_cut) {
     const double sigma = std::sqrt(kAlphaShare * (100 - kAlphaShare) / samples);
     EXPECT_NEAR(alpha, kAlphaShare, std::max(kMostPoints, 3 * sigma)) << samples << " samples";
   }
 
-  // With `-a`, the stated share includes other programs, whose chains may or may not be whole.
+  // With `-a`, the stated share includes other programs. Their chains may or may not be whole.
   const double total = shown.all() + shown.others;
   const double lowest = Percent(shown.whole, total) - kMostPointsOfWhole;
   const double highest = Percent(shown.whole + shown.others, total) + kMostPointsOfWhole;

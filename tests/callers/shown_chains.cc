@@ -13,17 +13,17 @@ using Frames = std::vector<std::string>;  // the caller first
 
 constexpr std::string_view kCutPrefix = "[cut: ";
 
-// Functions in which threads begin: of the C library, the dynamic linker and Go's runtime. Java's
+// Functions in which threads begin, in the C library, the dynamic linker and Go's runtime. Java's
 // launcher has no symbols.
 constexpr std::array<std::string_view, 6> kStarts = {"_start",   "_dl_start_user", "clone3",
                                                      "__clone3", "clone",          "__clone"};
 constexpr std::array<std::string_view, 6> kStartPrefixes = {
     "runtime.goexit", "runtime.mstart", "runtime.rt0_go", "_rt0_amd64", "_rt0_arm64", "java+0x"};
 
-// Functions of the kernel in which user code continues, or kernel threads begin.
+// Outermost kernel functions: entries from user code, and the beginnings of kernel threads.
 constexpr std::array<std::string_view, 6> kKernelEntries = {
     "entry_SYSCALL_64", "entry_INT80", "asm_", "error_entry", "ret_from_fork", "el0"};
-// Kernel functions in which a process no longer has, or does not yet have, a user stack.
+// Kernel functions that run when a process no longer has a user stack, or has none yet.
 constexpr std::array<std::string_view, 6> kEndings = {"__x64_sys_exec",   "__x64_sys_exit",
                                                       "__arm64_sys_exec", "__arm64_sys_exit",
                                                       "do_exit",          "bprm_execve"};
@@ -59,7 +59,7 @@ std::string_view Before(std::string_view text, char mark) {
   return text.substr(0, text.find(mark));
 }
 
-// "main;deep x10;leaf"
+// Returns text such as "main;deep x10;leaf".
 std::string Shortened(const Frames& frames) {
   std::string text;
   for (size_t i = 0; i < frames.size();) {
@@ -168,7 +168,7 @@ std::string KnownCalls::OwnName(std::string_view frame) const {
 }
 
 bool KnownCalls::MayBeOwn(std::string_view frame) const {
-  // A name such as "[perf-123.map]" may hide an own function.
+  // A frame such as "[perf-123.map]" may be an own function.
   const bool is_made_at_run_time =
       language_ == Language::kJava || language_ == Language::kJavaScript;
   return is_made_at_run_time && frame.starts_with('[') && !frame.starts_with(kCutPrefix);
@@ -191,7 +191,7 @@ ShownChains ReadChains(const std::string& folded, const KnownCalls& calls, int d
       shown.others += weight;
     } else if (kernel - frames.begin() <= 2 && !IsStart(frames.front()) &&
                std::any_of(kernel, frames.end(), IsEnding)) {
-      // Only the interrupted instruction, perhaps below a mark.
+      // The only user frame is the interrupted instruction, perhaps below a mark.
       shown.without_stack += weight;
     } else {
       ReadCalls(frames, weight, calls, depth, shown);

@@ -1,5 +1,5 @@
-// Compares the call chains that `profiler folded` shows with a program whose calls are all known:
-// which function calls which, how its time divides between alpha and beta, how deep it recurses.
+// Compares the call chains that `profiler folded` shows with the true calls of a program: which
+// function calls which, how the time divides between alpha and beta, and how deep the recursion is.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace profiler::tests {
 
-// Decides how names of functions are found in frames.
+// The language of a program. It decides how function names are extracted from frames.
 enum class Language { kC, kCpp, kGo, kJava, kJavaScript, kRust };
 
 // The calls that a program makes between its own functions. Frames of libraries between two own
@@ -25,7 +25,7 @@ class KnownCalls {
 
   // Returns the function's name as in `calls`, or nothing if the frame is not an own function.
   std::string OwnName(std::string_view frame) const;
-  // True if the frame may be an own function whose name was not found, in code made at run time.
+  // True if the frame is code made at run time whose name was not found. It may be an own function.
   bool MayBeOwn(std::string_view frame) const;
   bool IsMade(const std::string& caller, const std::string& callee) const {
     return calls_.contains({caller, callee});
@@ -40,7 +40,7 @@ class KnownCalls {
 };
 
 // Weights of call chains, in the unit of `profiler folded` (ns of CPU time). Each chain with a user
-// frame counts in exactly one of the first five.
+// frame counts in exactly one of the first five members.
 struct ShownChains {
   double whole = 0;          // chains that begin at the start of a thread
   double cut = 0;            // chains that begin with a frame such as "[cut: stack too short]"
@@ -48,11 +48,12 @@ struct ShownChains {
   double without_stack = 0;  // samples of a process in exec or exit
   double others = 0;         // chains of other programs
   double alpha = 0, beta = 0;
-  double unnamed = 0;  // contain a frame without a name that may be an own function; not checked
+  double unnamed = 0;  // chains with an unnamed frame that may be an own function
   // Calls that the program does not make, as "caller>callee". An unmarked chain adds
   // "cut>function", with its first function.
   std::map<std::string, double> invented;
-  // Weights of whole chains to a leaf whose depth is not `depth`, by "depth N".
+  // Weights of whole chains that reach a leaf function at another depth than `depth`. Keys are
+  // "depth N".
   std::map<std::string, double> wrong_depths;
   // An example chain for each key of `invented` and `wrong_depths`. Repeated frames are written
   // once.

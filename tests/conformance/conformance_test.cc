@@ -5,8 +5,9 @@
 //    pages differ, the offsets within the page are equal.
 //  - perf unwinds stack dumps while it prints, so its chain continues beyond the recorded one.
 //  - perf prints at most 127 frames.
-//  - perf splits a sample with a group READ into one per event of the group, whose period is the
-//    increment of that event's count. The first one is compared, without period and event.
+//  - perf splits a sample with a group READ into one sample per event of the group. The period of
+//    each is the increment of its event's count. Only the first one is compared, without period
+//    and event.
 //  - perf 6.1 names an event without a name in the file cycles:HG if it counts hosts and guests,
 //    and cycles if it counts hosts only. perf 7.2 and this profiler call the latter cycles:H.
 //  - perf synthesizes samples from AUX traces (intel_pt). Only counts are compared there.

@@ -39,8 +39,9 @@ std::string ReadBytes(const std::string& path) {
 }
 
 // Returns the kernel's records in time order, in native byte order, each after its event's name.
-// Names are compared without guests: perf and this profiler take an event's name in a stream from
-// its attr ("cycles:H") if EVENT_DESC ("cycles") precedes the attr, and in a file from EVENT_DESC.
+// Names are compared without guests, because perf and this profiler name events of a stream and of
+// a file differently. In a file the name comes from EVENT_DESC ("cycles"). In a stream it comes
+// from the attr ("cycles:H") if EVENT_DESC precedes the attr.
 std::vector<std::string> KernelRecords(const std::string& path) {
   std::vector<std::string> records;
   const auto recording = Recording::Open(path);

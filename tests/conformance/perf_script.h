@@ -31,8 +31,8 @@ std::vector<ScriptSample> ParseScript(const std::vector<std::string>& lines,
 bool SameFrame(uint64_t ours, uint64_t perfs);
 
 // Returns an event's name without ":H" and ":HG". perf 6.1 adds ":HG" if the event counts host and
-// guests, and nothing if it counts the host only. perf 7.2 and this profiler print ":H" for the
-// latter.
+// guests, and nothing if it counts the host only. perf 7.2 and this profiler add ":H" if it counts
+// the host only.
 std::string NameWithoutGuests(const std::string& name);
 
 }  // namespace profiler::conformance

@@ -8,10 +8,11 @@
 //  - perf 6.1 names an event without a name in the file cycles:HG if it counts hosts and guests,
 //    and cycles if it counts hosts only. perf 7.2 and this profiler call the latter cycles:H.
 //  - perf reads the first bytes of an MMAP2's name as its protection, in files of Linux 3.12 to
-//    3.15. Only the part before it is compared.
+//    3.15. Only the text before the protection is compared.
 //  - perf 6.1 does not swap prot and flags of an MMAP2 in the other byte order.
 //  - perf synthesizes samples from AUX traces (intel_pt). They are not compared.
-//  - Process ids are in columns of 7 as in perf 7.2, not of 5. Columns are not compared.
+//  - Process ids have 7 columns here and in perf 7.2, and 5 in perf 6.1. Widths of columns are not
+//    compared.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,7 +82,7 @@ bool LacksProtection(const CorpusFile& file) {
 }
 
 // Returns the lines of records other than samples, with runs of blanks replaced by one. Omits
-// protections unless `with_protection`, and the text after them unless `with_names`.
+// protections unless `with_protection`, and the text after the protection unless `with_names`.
 std::vector<std::string> RecordLines(const std::vector<std::string>& lines, bool with_protection,
                                      bool with_names) {
   std::vector<std::string> records;

@@ -1,5 +1,5 @@
-// Compares the profile of each recording's sums with the profile of its records, for every
-// recording of the corpus.
+// Compares two profiles of each recording of the corpus: one made from its records, and one read
+// back from the encoded sums of those records.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ ProfileBuilder ReadAll(Recording& recording, FakeSymbolizer& symbolizer,
       .ForEach(
           Recording::Order::kTime,
           [&](const TimedRecord& timed) { builder.Add(timed.record, timed.event, timed.time); })
-      .IgnoreError();  // compares the part that could be read
+      .IgnoreError();  // errors are expected: the readable part is compared
   return builder;
 }
 

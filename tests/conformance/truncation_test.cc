@@ -30,7 +30,8 @@ constexpr uint64_t kStep = 997;
 
 struct Outcome {
   bool opened = false;
-  // File offsets of the samples' ends; for compressed samples, of their record's beginning.
+  // File offset of each sample's end. For a compressed sample, it is the offset at which the
+  // compressed record begins.
   std::vector<uint64_t> ends;
   std::vector<std::string> lines;
 };

@@ -1,5 +1,5 @@
-// Tests the whole path of a fetched file: a recording of a program that is gone, the profiler run
-// as a user runs it, libdebuginfod, and a server.
+// Tests all steps by which a file is fetched: a recording of a program that is gone, the profiler
+// run as a user runs it, libdebuginfod, and a server.
 
 #include <pty.h>
 #include <sys/wait.h>
@@ -78,8 +78,8 @@ class DebuginfodTest : public testing::Test {
   std::vector<std::string> CommandLine(const std::string& urls,
                                        const std::vector<std::string>& arguments) const {
     std::vector<std::string> argv = {"env", "-u", "DEBUGINFOD_VERBOSE", "-u", "http_proxy",
-                                     // A thread that waits for a server still runs at exit, with
-                                     // memory that libcrypto allocated.
+                                     // At exit a thread may still wait for a server, and hold
+                                     // memory of libcrypto.
                                      "LSAN_OPTIONS=detect_leaks=0", "DEBUGINFOD_URLS=" + urls,
                                      "DEBUGINFOD_CACHE_PATH=" + folder_ + "/cache",
                                      Runfile("profiler")};
@@ -94,7 +94,7 @@ class DebuginfodTest : public testing::Test {
     return Profiler(urls, arguments);
   }
 
-  // Archives names into the recording, with `fixture` in place of its program.
+  // Archives names into the recording. Uses `fixture` in place of the recorded program.
   void Archive(const std::string& fixture) {
     fs::create_directories(folder_ + "/root/gone");
     fs::copy(Runfile("symbolize/testdata/" + fixture), folder_ + "/root/gone/inlined");

@@ -1,5 +1,5 @@
-// An HTTP server on the loopback interface for tests. It gives each path the answer that the test
-// sets, broken ones included.
+// An HTTP server on the loopback interface for tests. Tests set the answer for each path. An answer
+// may be broken.
 
 #pragma once
 

@@ -13,6 +13,7 @@ namespace profiler::estimate {
 namespace {
 
 // Loses and keeps pieces of random lengths in turn, between `begin` and `end` (shares of the run).
+// `lost` and `taken` are the mean numbers of samples in a piece.
 LossKind InTurn(std::string name, double lost, double taken, double begin, double end) {
   return {std::move(name), [=](const std::vector<uint32_t>& samples, Random& random) {
             std::vector<bool> is_lost(samples.size());

@@ -33,7 +33,7 @@ struct LossFigures {
 struct LossTrial {
   double lost = 0;  // mean share of the samples that are lost
   LossFigures raw;  // estimate from the remaining samples, ignoring the loss
-  // Estimate that weights the remaining samples for the lost ones.
+  // Estimate in which the remaining samples have larger weights, to make up for the loss.
   LossFigures ours;
 };
 

@@ -1,4 +1,4 @@
-// Simulates fleets of hosts whose true costs by function are known, as samples show them.
+// Simulates fleets of hosts: the true time of each function on each host, and samples of it.
 
 #pragma once
 
@@ -19,14 +19,14 @@ struct FleetKind {
   std::string name;
   size_t functions = 200;
   double least_samples = 20'000, most_samples = 100'000;  // per host
-  // Standard deviation between hosts of the logarithm of a function's time.
+  // Standard deviation, between hosts, of the logarithm of a function's time.
   double unlike = 0.1;
-  // Share of the functions that differ five times as much.
+  // Share of the functions whose standard deviation is five times `unlike`.
   double high_variance = 0;
-  // Probability that a function takes four times as much on a host.
+  // Probability that a function takes four times its usual time on a host.
   double odd = 0;
-  // True if half of the hosts have another task, in which a fifth of the functions takes twice as
-  // much.
+  // True if half of the hosts have another task. There, a fifth of the functions take twice their
+  // usual time.
   bool has_two_tasks = false;
 };
 std::vector<FleetKind> KindsOfFleet();
@@ -44,8 +44,8 @@ class SimulatedFleet {
 
   // Returns hosts of a group to which `change` happened. Each host has its own random work.
   std::vector<Run> Hosts(std::string_view group, size_t count, const FleetChange& change);
-  // Returns the same hosts before and after `change`. Each function also varies between the two by
-  // a tenth of FleetKind::unlike.
+  // Returns `count` hosts twice: before and after `change`. Between the two, each function also
+  // varies by a tenth of FleetKind::unlike.
   std::pair<std::vector<Run>, std::vector<Run>> TwiceTheSame(size_t count,
                                                              const FleetChange& change);
 
@@ -61,7 +61,7 @@ class SimulatedFleet {
 };
 
 struct FleetTrial {
-  double quiet = 0;  // share of tries that show no other function
+  double quiet = 0;  // share of tries that show no function but 3
   double found = 0;  // share of tries that show function 3
 };
 enum class Machines : uint8_t { kOthers, kTheSame };

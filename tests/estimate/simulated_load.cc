@@ -18,7 +18,8 @@ double Gamma(double mean, double varies, Random& random) {
   return std::gamma_distribution<>(shape, mean / shape)(random);
 }
 
-// Alternates visits and pauses of similar lengths; `cycle` is the mean length of one of each.
+// Alternates visits and pauses of similar lengths. `cycle` is the mean length of a visit and a
+// pause together.
 LoadKind Even(double cycle) {
   return {absl::StrCat("even, rounds of ", cycle), [cycle](double share, double, Random& random) {
             return [cycle, share, in = Uniform(random) < share](Random& r) mutable {
@@ -59,7 +60,7 @@ LoadKind Bursty(double burst) {
           }};
 }
 
-// Raises the share ninefold from the beginning to the end of the run.
+// Raises the share of function 0 ninefold from the beginning to the end of the run.
 LoadKind Drifting(double cycle) {
   return {absl::StrCat("drifting, rounds of ", cycle),
           [cycle](double share, double length, Random&) {
@@ -87,7 +88,8 @@ LoadKind InPhases() {
           }};
 }
 
-// Simulates a timer at `times` kHz, on a clock that is up to 50 ppm off, sampled at 999 Hz.
+// Simulates work that a timer starts at `times` kHz, sampled at 999 Hz. The timer's clock is off by
+// up to 50 ppm.
 LoadKind InStep(double times) {
   return {absl::StrCat("in step, ", times, " kHz"), [times](double share, double, Random& random) {
             const double period = 0.999 / times * (1 + 1e-4 * (Uniform(random) - 0.5));

@@ -1,5 +1,5 @@
 // Simulates programs whose true shares are known, and the samples that a sampler takes of them.
-// Tests judge every confidence interval by them. The unit of time is the sampling interval.
+// Tests use them to judge every confidence interval. The unit of time is the sampling interval.
 
 #pragma once
 
@@ -29,8 +29,8 @@ struct LoadKind {
   std::function<Load(double share, double length, Random& random)> make;
 };
 
-// Returns even, bursty, drifting and phased loads, and loads in step with the sampler. Their scales
-// range from far below the sampling interval to far above it.
+// Returns even, bursty, drifting and phased loads, and loads in step with the sampler. Their cycles
+// last from 1/20 to 100 sampling intervals.
 std::vector<LoadKind> KindsOfLoad();
 
 // Returns a load of visits to random functions, chosen by `weights`. Visits last `mean` on average;

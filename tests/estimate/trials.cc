@@ -13,7 +13,7 @@
 namespace profiler::estimate {
 namespace {
 
-// Returns by how much the function's count in each slice exceeds its share.
+// Returns for each slice by how many samples the function exceeds its average share.
 std::vector<float> Excess(const std::vector<uint32_t>& samples, uint32_t function) {
   std::vector<float> counts(SlicesOf(samples.size()));
   if (counts.empty()) return counts;
@@ -130,7 +130,8 @@ IntervalTrial TryIntervals(const LoadKind& kind, double share, double samples, s
       if (interval.low <= truth && truth <= interval.high) coverage.covered += 1;
       coverage.width += interval.high - interval.low;
     };
-    // Assumes independent samples: 2 p (1 - p) n changes between neighbours.
+    // If samples are independent, a sample differs from its neighbour 2 p (1 - p) n times on
+    // average.
     const double of_dice = 2 * estimate * (1 - estimate) * static_cast<double>(run.samples.size());
     ShareSamples dice = measured;
     dice.changes = dice.changes_at_two = static_cast<uint64_t>(std::lround(of_dice));

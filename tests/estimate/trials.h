@@ -16,7 +16,7 @@ namespace profiler::estimate {
 // Results of one kind of confidence interval over many runs.
 struct Coverage {
   double covered = 0;  // share of the runs whose interval contains the truth
-  double width = 0;    // mean
+  double width = 0;    // mean width
 };
 
 struct IntervalTrial {
@@ -42,7 +42,7 @@ std::vector<PairLoad> LoadsOfPairs();
 
 struct PairTrial {
   double any = 0;    // share of the pairs in which any function changed significantly
-  double found = 0;  // … in which function `changed` did
+  double found = 0;  // share of the pairs in which function `changed` did so
 };
 
 // Compares pairs of groups of `runs` runs, with `samples` samples per run. In the second group
@@ -53,8 +53,8 @@ PairTrial TryPairs(const PairLoad& load, size_t runs, double samples, uint32_t c
 // Differences between runs of one program, beyond those that sampling causes.
 struct RunDifferences {
   std::string name;
-  // Standard deviation of a function's time divided by its mean: for function 0, and for all
-  // others.
+  // Standard deviation of a function's time, divided by its mean. `most` applies to function 0,
+  // `least` to all others.
   double most = 0;
   double least = 0;
 };

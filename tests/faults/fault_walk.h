@@ -1,6 +1,6 @@
-// Runs a command of the profiler once for each system call that touches its files, and injects a
-// fault into another call in each run. The walk is complete, not a sample: it ends with the run in
-// which no call is left to fail.
+// Runs a command of the profiler many times, and each time injects a fault into another system call
+// that touches the command's files. The walk ends after a run in which no call was left to fail, so
+// it covers every call.
 
 #pragma once
 
@@ -33,32 +33,33 @@ void ExpectWhole(const std::string& path, const std::vector<std::string>& permit
 std::vector<std::string> ErrorLines(const Traced& traced);
 std::vector<std::string> NamesIn(const std::string& directory);
 
-// A test of commands under faults; one program runs at a time. Skipped if nothing can be traced.
+// A fixture that tests commands under faults. It runs one program at a time. Its tests are skipped
+// if programs cannot be traced.
 class FaultWalk : public ::testing::TestWithParam<FaultToTry> {
  protected:
   FaultWalk();
   ~FaultWalk() override;
   void SetUp() override;
 
-  // Returns a path in the directory of files. Calls on that directory are counted, and also calls
-  // on the home directory beside it, which has the cache.
+  // Returns a path in the directory of files. System calls on this directory count, and so do
+  // calls on the home directory beside it, which contains the cache.
   std::string File(const std::string& name) const { return files_ + "/" + name; }
 
   // Makes a recording with samples of a C library function, and returns its bytes. Each call makes
-  // a different one.
+  // a different recording.
   std::string MakeRecording(const std::string& name);
 
   Traced Profiler(std::vector<std::string> arguments, const Fault& fault = {}) const;
 
-  // Repeats with the fault at call 1, 2, …: `prepare` makes the files, the command runs, and
-  // `check` looks at the result. The last run has no fault.
+  // Runs the command with the fault at call 1, at call 2, and so on. Before each run `prepare`
+  // makes the files; after the run `check` looks at the result. The last run has no fault.
   void Walk(const std::vector<std::string>& arguments, const std::function<void()>& prepare,
             const std::function<void(const Traced&)>& check);
 
   // ---- for `check`
 
   bool IsKilled(const Traced& traced) const;
-  // True if a call failed with an error that is not to be retried (not EINTR).
+  // True if a call failed with an error other than EINTR. (The command retries after EINTR.)
   bool IsRefused(const Traced& traced) const;
   // True if the spoilt call concerns the cache, which the command can do without.
   bool IsOfCache(const Traced& traced) const;

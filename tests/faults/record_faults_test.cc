@@ -126,8 +126,8 @@ class RecordFaults : public FaultWalk {
                        [](const CountedCall& call) { return call.name == "pwrite64"; });
   }
 
-  // True if names are missing. They are added to a recording that is already safe, so a warning is
-  // enough.
+  // True if the new recording lacks names. Names are added after the recording is safe, so a
+  // warning is enough.
   bool LacksNames(const Traced& traced) const {
     const std::vector<std::string> lines = ErrorLines(traced);
     if (lines.empty() || traced.exit_code != 0) return false;
@@ -167,8 +167,8 @@ class RecordFaults : public FaultWalk {
     return counted;
   }
 
-  // Returns the samples of a new recording that can be read. A cut recording may say so, and
-  // nothing else.
+  // Returns the number of samples in a new recording, which must be readable. If the recording may
+  // be cut, the only permitted message is that it was not ended.
   int Samples(const std::string& name, ReadBack how) const {
     const Traced report = Profiler({"report", "--stats", "-i", File(name)});
     if (how == ReadBack::kMayBeCut && report.err.find("was not ended") != std::string::npos) {

@@ -26,8 +26,8 @@ class Registers {
     ptrace(PTRACE_GETREGSET, thread_, NT_PRSTATUS, &place);
   }
 
-  // The second and third argument. There is no first(): on AArch64 its register also holds the
-  // result.
+  // The second and third argument of the system call. There is no first(): on AArch64 its register
+  // also holds the result.
 #if defined(__x86_64__)
   unsigned long long& second() { return values_.rsi; }
   unsigned long long& third() { return values_.rdx; }
@@ -42,7 +42,8 @@ class Registers {
   void SetResult(int64_t) {}
 #endif
 
-  // Replaces the call by another one. With -1 no call is made, and its result is that of SetResult.
+  // Replaces the system call by another one. With -1 the kernel makes no call, and the thread gets
+  // the result of SetResult().
   void SetCall(int number) {
 #if defined(__x86_64__)
     values_.orig_rax = static_cast<unsigned long long>(number);

@@ -1,5 +1,5 @@
-// Runs archive and convert with a fault at each call that writes. Their output replaces an older
-// file, whose own predecessor is also kept.
+// Runs archive and convert with a fault at each call that writes. The output replaces an older
+// file. That file's own predecessor is also kept.
 
 #include <algorithm>
 #include <filesystem>
@@ -60,8 +60,8 @@ class RewriteFaults : public FaultWalk {
     if (has_hard_links_ || fs::exists(File(kKept))) ExpectWhole(File(kKept), {older_});
   }
 
-  // True if the failed call is optional. If the file system cannot link, the old file is renamed
-  // before the new one.
+  // True if the command succeeds without the failed call: a call on the cache, or link(2). If the
+  // file system cannot link, the old file is renamed before the new one.
   bool IsNeedless(const Traced& traced) const {
     return !GoesOn(traced) &&
            (IsOfCache(traced) || traced.calls[*traced.spoilt].name.starts_with("link"));

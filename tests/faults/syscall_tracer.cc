@@ -87,7 +87,8 @@ std::string ReadAll(const std::string& path) {
 
 // ---- the child before exec
 
-// Calls of the table stop for the tracer; all others run freely.
+// Installs a seccomp filter that stops the thread at each call of kWatched. All other calls run
+// freely.
 bool StopAtWatchedCalls() {
   std::vector<sock_filter> filter = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
@@ -225,14 +226,13 @@ class Tracer {
     constexpr long kOptions = PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK |
                               PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
     live_.insert(main_);
-    // A program that gets no byte to go on exits.
+    // The child waits for a byte before it executes the program, and exits if it gets none.
     if (ptrace(PTRACE_SEIZE, main_, nullptr, kOptions) == 0) (void)!write(go[1], "", 1);
     close(go[1]);
     return main_ > 0;
   }
 
-  // Waits for a child's signal. Returns false at `give_up`; true does not mean that a child
-  // changed.
+  // Waits until a child may have changed state. Returns false if `give_up` has passed.
   bool WaitUntil(steady_clock::time_point give_up) const {
     const auto left =
         std::chrono::duration_cast<std::chrono::nanoseconds>(give_up - steady_clock::now());

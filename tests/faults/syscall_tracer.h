@@ -21,13 +21,13 @@ struct Fault {
   enum class Kind {
     kNone,
     kError,              // returns `error` once, without making the call
-    kErrorsFromThereOn,  // the same for every later call, too
+    kErrorsFromThereOn,  // like kError, also for every later call
     kShortWrite,         // writes about half of the bytes; counts writes of 2 bytes or more only
     kKill,               // SIGKILL after the call
   };
   Kind kind = Kind::kNone;
   int error = 0;
-  size_t at = 0;  // number of the call, from 1, among those that this kind can spoil
+  size_t at = 0;  // number of the call, from 1; only calls that this kind can spoil count
 };
 
 // A counted call. It creates, writes, syncs, truncates, links, renames or maps a file of the
@@ -62,7 +62,7 @@ struct Program {
 std::string WhyNothingIsTraced();
 
 // Runs `program` with `fault`. Runs one program at a time, and the caller must have no other
-// children. Also traces processes that the program starts; they end with it.
+// children. Processes that the program starts are also traced, and end with the program.
 Traced Trace(const Program& program, const Fault& fault);
 
 }  // namespace profiler::tests

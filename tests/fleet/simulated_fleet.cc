@@ -26,7 +26,8 @@ std::string ServiceName(uint32_t number) {
   return number < kServices.size() ? name : absl::StrCat(name, number / kServices.size());
 }
 
-// Returns hexadecimal digits derived from a text and a number, like ids of containers and builds.
+// Returns `size` hexadecimal digits that look like the id of a container or a build. They depend
+// only on the arguments.
 std::string Digits(std::string_view text, uint64_t number, size_t size) {
   uint64_t seed = number;
   for (const char c : text) seed = SeededRandom(seed ^ static_cast<unsigned char>(c)).Next();
@@ -37,7 +38,7 @@ std::string Digits(std::string_view text, uint64_t number, size_t size) {
   return digits;
 }
 
-// Adds a service's stacks to a window. Looks each of its frames up once.
+// Adds a service's stacks to a window. Looks up each frame of the service only once.
 class ServiceRows {
  public:
   ServiceRows(const SimulatedService& service, const Row& row, WindowBuilder& builder)

@@ -39,7 +39,7 @@ struct FunctionShare {
   double share = 0;
 };
 
-// Reading is thread-safe.
+// A simulated fleet. Its const functions are thread-safe.
 class SimulatedFleet {
  public:
   explicit SimulatedFleet(const FleetOptions& options);
@@ -53,7 +53,7 @@ class SimulatedFleet {
   // Returns the host's window `number`. Takes some milliseconds.
   Window WindowOf(uint32_t host, uint64_t number) const;
 
-  // Returns the heaviest functions of each service, heaviest first.
+  // Returns the `of_service` heaviest functions of each service, heaviest first.
   std::vector<FunctionShare> HeaviestFunctions(size_t of_service) const;
 
  private:

@@ -1,6 +1,6 @@
 // Simulates one program of a fleet: its functions, their call stacks, and the weight of each stack.
 //
-//   functions   a few thousand, in images; some of the kernel
+//   functions   a few thousand, some of them in the kernel
 //   stacks      some ten thousand, 20 to 40 frames deep; each branches off an earlier stack at some
 //               depth, so they form a tree, like those of real programs
 //   weights     Zipf's law: the weight of stack i is proportional to 1 / (i + 1)
@@ -20,7 +20,7 @@ struct SimulatedFunction {
   std::string name, image;
 };
 
-// Reading is thread-safe.
+// A simulated program. Its const functions are thread-safe.
 class SimulatedService {
  public:
   SimulatedService(std::string name, uint32_t stacks, uint64_t seed);
@@ -45,7 +45,7 @@ class SimulatedService {
   uint32_t AnyFunction(SeededRandom& random) const;
 
   std::string name_;
-  std::vector<SimulatedFunction> functions_;  // those of the kernel come last
+  std::vector<SimulatedFunction> functions_;  // kernel functions come last
   std::vector<std::vector<uint32_t>> stacks_;
   std::vector<double> weights_;  // by stack; their sum is 1
   // A. Walker's alias method: lot i means stack i with probability chances_[i], else stack

@@ -1,5 +1,6 @@
-// Reads an input as a sequence of choices, for targets whose inputs are programs. Any bytes give a
-// valid program; it differs from good data only in the fields that it chooses to spoil.
+// Reads an input as a sequence of choices, for targets whose inputs are programs that build data.
+// Every input is a valid program. The data that it builds are good, except for fields that it
+// chooses to spoil.
 
 #pragma once
 

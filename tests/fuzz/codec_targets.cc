@@ -40,7 +40,7 @@ void Append(std::span<const std::byte> bytes, Bytes* out) {
 
 // --- records -----------------------------------------------------------------------------------
 
-// Bytes in front of the record that stand for its attr, which determines the record's layout.
+// Bytes in front of the record. They stand for the record's attr, which determines its layout.
 struct RecordPrefix {
   uint64_t sample_type = 0;
   uint64_t user_regs = 0, intr_regs = 0;
@@ -63,8 +63,8 @@ perf_event::Attr AttrOf(const RecordPrefix& prefix) {
   return attr;
 }
 
-// True if the record can be read in one way only. Without branches, only the record's length tells
-// if the branches' hardware index is there, and written records are padded.
+// False if the record can be read in two ways. A sample without branches may or may not contain the
+// branches' hardware index: only the record's length tells, and written records are padded.
 template <class Record>
 bool HasOneReading(const Record& record, const RecordLayout& layout) {
   if constexpr (std::is_same_v<Record, perf_event::Sample>) {
@@ -183,8 +183,8 @@ void ReadAttr(std::span<const std::byte> input) {
   Require(perf_event::SwapAttrToNative(perf_event::SwapAttrToForeign(attr)) == attr,
           "turning an attr twice changes nothing");
   Require(decoded->bytes <= bytes.size(), "an attr is no longer than what it is read from");
-  // The kernel's sizes are whole words. If a field is cut in the middle, the other byte order keeps
-  // other bytes of it.
+  // The kernel's attrs are whole words. If the size cuts a field in the middle, the two byte orders
+  // keep different bytes of the field.
   if (decoded->bytes % 8 != 0) return;
   Bytes written;
   perf_event::WriteAttr(attr, &written);
@@ -226,8 +226,8 @@ std::vector<Bytes> AttrSeeds() {
 
 constexpr uint64_t kProfileDataSize = 7;
 
-// Requires that a section is stable after one turn of reading and writing; the first turn merges
-// equal rows.
+// Requires that a section that was read and written twice stays the same when it is read and
+// written again. (Before, equal rows may be merged.)
 void UseStoredProfile(std::string_view section) {
   const profile::Wanted all{.threads = true, .dimensions = {true, true}, .samples = {}};
   const auto rewritten = [&](std::string_view stored) -> std::optional<std::string> {
@@ -244,7 +244,8 @@ void UseStoredProfile(std::string_view section) {
           "a profile with details has a summary");
 }
 
-// Requires that sections of the recorder's text survive a turn; they may contain any names.
+// Requires that sections with the recorder's text can be written and read again. They may contain
+// any names.
 void UseTextSections(const perf_data::Features& features) {
   perf_data::Features again;
   if (const auto chains = ReadChainQuality(features)) {

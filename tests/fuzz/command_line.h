@@ -16,9 +16,10 @@ struct Answer {
   std::string out, err;  // standard output and error
 };
 
-// Runs `profiler ARGUMENTS`; the first word is the name of the command that `add` adds. Requires of
-// every run: an exit code of ours, a message if something went wrong, and no control sequences for
-// terminals. The command must not start other processes (--no-sandbox).
+// Runs `profiler ARGUMENTS`; the first word is the name of the command that `add` adds. Requires
+// that the exit code is one that the profiler defines, that an error has a message, and that the
+// output contains no control sequences for terminals. The command must not start other processes
+// (--no-sandbox).
 Answer RunCommand(AddCommand add, std::vector<std::string> arguments);
 
 }  // namespace profiler::fuzz

@@ -90,7 +90,7 @@ void Convert(std::span<const std::byte> input) {
           "a copy of what was written has the same bytes");
 }
 
-// Appends the form to the recording; streams have room for one more byte.
+// Returns each seed of a file with each form appended. A stream may have one more byte, too.
 std::vector<Bytes> SeedsOfEachForm() {
   std::vector<Bytes> seeds;
   for (const Bytes& file : FileSeeds()) {

@@ -8,8 +8,8 @@
 
 namespace profiler::fuzz {
 
-// Returns shared objects of 2 to 4 KB each. Objects of split units also contain the sections of
-// their split file, and name it program.dwo.
+// Returns shared objects of 2 to 4 KB each. An object whose debug information is split also
+// contains the sections of its split file, and refers to it as program.dwo.
 std::vector<Bytes> CompiledPrograms();
 
 }  // namespace profiler::fuzz

@@ -51,7 +51,8 @@ void ReadOthers(std::span<const std::byte> content) {
   symbolize::PutStatus(status, to);
 }
 
-// Reads { u8 number of facts; content }; 0 means the other kinds of answers.
+// Reads { u8 number of facts; content }. If the number is 0, the content is an answer of another
+// kind.
 void ReadAnswer(std::span<const std::byte> input) {
   if (input.empty()) return;
   const auto count = std::to_integer<size_t>(input[0]);

@@ -91,7 +91,7 @@ Bytes SmallPackage() {
   addresses.U32(0).U16(5).U8(8).U8(0).U64(0x1010).U64(0x1040);
   strings.String("first").String("second");
   offsets.U32(0).U16(5).U16(0).U32(0).U32(6);
-  // One list: 16 bytes at the second address, then 16 bytes at an offset from there.
+  // One range list: 16 bytes at the second address, then 16 bytes at an offset from that address.
   ranges.U32(0).U16(5).U8(8).U8(0).U32(1).U32(4);
   ranges.U8(3).U8(1).U8(0x10).U8(1).U8(1).U8(4).U8(0x20).U8(0x30).U8(0);
   const std::vector<std::byte> unit_bytes = unit.WithLength();

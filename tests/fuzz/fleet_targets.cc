@@ -25,8 +25,8 @@ namespace {
 
 using fleet::Window;
 
-// Corrects the checksums, so that mutations reach the data behind them. The head and the body are
-// each followed by one; the head's size follows the 8 bytes of the magic.
+// Corrects the checksums, so that mutations reach the data behind them. One checksum follows the
+// head, and one follows the body. The head's size follows the 8 bytes of the magic.
 void PutRightSums(Bytes& segment) {
   constexpr size_t kMagic = 8, kSum = sizeof(uint64_t);
   uint32_t head = 0;

@@ -1,5 +1,5 @@
-// Runs every target with its seeds, with mutations of them, and with the corpus's recordings if it
-// lies beside the source tree. tools/fuzz continues the search for longer.
+// Runs every target with its seeds, with mutations of them, and with the corpus's recordings if the
+// corpus lies beside the source tree. tools/fuzz continues the search for longer.
 
 #include <gtest/gtest.h>
 
@@ -25,14 +25,14 @@ namespace {
 
 constexpr int kMutations = 2000;
 constexpr int kMutationsOfSlow = 500;
-// Cuts of all seeds together; each seed gets at least one.
+// Number of cuts, shared by all seeds of a target. Each seed gets at least one.
 constexpr size_t kCuts = 2000, kCutsOfSlow = 200;
 constexpr int kMutationsOfOthers = 20;
-// Larger files only cost time when mutated.
+// Larger files are skipped, because they would only cost time.
 constexpr size_t kLargestFile = 64 << 10;
 
-// Far below the 512 MB that a reader may use, because these inputs are small. zstd may allocate its
-// window in addition.
+// Largest memory for one input. It is far below the 512 MB that a reader may use, because these
+// inputs are small. zstd may allocate its window in addition.
 constexpr size_t kMostMemory = 160 << 20;
 
 // Runs one input, and checks the memory that it takes.

@@ -123,8 +123,8 @@ class Editor {
     return OneIn(widths, section->at, section->size / size);
   }
 
-  // Returns a field anywhere in a section; half the time near its front, whose numbers control how
-  // the rest is read.
+  // Returns a field anywhere in a section. Half of the time it is near the front, whose numbers
+  // control how the rest is read.
   template <class Suits>
   Field AnywhereIn(Suits suits) {
     const Section* const section = OneOfThese(suits);
@@ -188,7 +188,7 @@ void CheckViews(const ElfImage& image, std::span<const std::byte> file) {
   }
 }
 
-// Looks up names that do not come from an ELF file, beside the image.
+// Looks up names in sources other than ELF files. WriteOthers() puts these beside the image.
 void NameOthers(symbolize::Symbolizer& symbolizer) {
   using symbolize::ImageKind;
   symbolizer.SetKernelReference("_text", RuntimeAddress{0xffffffff81000000});
@@ -272,7 +272,7 @@ void ReadEdited(std::span<const std::byte> input) {
   UnwindThrough(*image, registers, std::as_bytes(std::span(stack)), reader >= 128);
 }
 
-// Returns each program with each reader and different edits, and unchanged programs.
+// Returns each program with each reader. Every second program has edits; the others have none.
 std::vector<Bytes> EditSeeds() {
   const size_t programs = CompiledPrograms().size();
   std::vector<Bytes> seeds = ProgramsByChance(programs * 4, 120);

@@ -50,7 +50,8 @@ void ForEachRecord(std::span<std::byte> records, Visit visit) {
   }
 }
 
-// Returns the records as a file stores them. One layout fits all, because events share it.
+// Returns the records as a file stores them. One layout fits all records, because the events share
+// it.
 Bytes StoredRecords(const RecordProgram& program, bool swapped) {
   Bytes records = program.records;
   if (!swapped) return records;
@@ -119,7 +120,8 @@ Bytes StreamOf(const RecordProgram& program, const Sections& sections, bool swap
 
 namespace {
 
-// Adds records that perf's tools write among the kernel's, with any content.
+// Adds records of the types that perf's tools write between the kernel's records. Their content is
+// arbitrary.
 void AddOwnRecords(Choices& choices, Bytes* records) {
   for (size_t count = choices.Below(6); count != 0; --count) {
     const auto type = static_cast<uint32_t>(perf_event::kRecordUserFirst + choices.Below(24));

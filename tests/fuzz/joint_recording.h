@@ -13,7 +13,8 @@
 
 namespace profiler::fuzz {
 
-using Sections = std::map<int, std::string>;  // by bit; EVENT_DESC is made of the events
+// Feature sections by bit, without EVENT_DESC, which is made from the events.
+using Sections = std::map<int, std::string>;
 
 // Return a recording as a file and as a stream; in the other byte order if `swapped`.
 Bytes FileOf(const RecordProgram& program, const Sections& sections, bool swapped);

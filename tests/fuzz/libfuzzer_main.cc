@@ -1,5 +1,5 @@
-// A libFuzzer program for all targets: `fuzzer --target=NAME [libFuzzer's flags] CORPUS…`. Makes a
-// first corpus with `fuzzer --target=NAME --write_seeds=DIRECTORY`.
+// A libFuzzer program for all targets: `fuzzer --target=NAME [libFuzzer's flags] CORPUS…`. Run
+// `fuzzer --target=NAME --write_seeds=DIRECTORY` to make a first corpus.
 
 #include <cstddef>
 #include <cstdint>

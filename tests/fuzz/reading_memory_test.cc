@@ -1,6 +1,6 @@
-// Measures the memory of reading a recording. Records that are not in a mapped file need the memory
-// of two rounds; mapped records need 16 bytes each for sorting them. A number that only claims a
-// size must not cost memory.
+// Measures the memory of reading a recording. Reading needs the memory of two rounds for records
+// that are not in a mapped file, and 16 bytes per mapped record for sorting. A number in the file
+// that claims a large size must not cost memory.
 
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST(ReadingMemoryTest, OfAMappedRecordingIsTheOrderOfTwoRounds) {
   constexpr size_t kToSort = 2 * kSamplesInRound * 16;
   for (int rounds : {4, 40}) {
     WriteRounds(path, rounds, /*compression_level=*/0);
-    // A growing vector has room for twice its entries, with its older half beside it.
+    // While a vector grows, its new storage for twice the entries and its old storage both exist.
     EXPECT_LE(PeakOfReading(path, rounds), 4 * kToSort) << rounds << " rounds";
   }
 }

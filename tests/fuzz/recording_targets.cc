@@ -181,7 +181,7 @@ void ReadCompressed(std::span<const std::byte> input) {
 
 // --- seeds -------------------------------------------------------------------------------------
 
-// Returns a few records of every kind that changes the meaning of later ones.
+// Returns a few records of every kind that changes the meaning of later records.
 perf_event::RecordBuilder SomeRecords() {
   perf_event::RecordBuilder records(perf_data::UsualAttr());
   records.By(7, 7).At(100).Id(1).Comm("cat", true).Mmap2(0x1000, 0x200000, 0, "/bin/cat");
@@ -204,7 +204,7 @@ Bytes SomeStream() {
   return perf_data::StreamOf({{perf_data::UsualAttr(), "cpu-clock", {1, 2}}}, bytes);
 }
 
-// Returns a stream that begins as those of ChromeOS's perf do.
+// Returns a stream with the first records of a stream by ChromeOS's perf.
 Bytes OldStream() {
   Bytes front, stream = SomeStream();
   for (const uint32_t type : {69, 72, 77}) {
@@ -216,7 +216,7 @@ Bytes OldStream() {
 }
 
 // Returns one record of each type that perf's tools write, except types that contain other records
-// or are followed by bytes. All numbers in them are `number`.
+// or are followed by bytes. All numbers in the records are `number`.
 Bytes StreamOfOwnRecords(uint64_t number) {
   constexpr uint32_t kLast = perf_event::kRecordSchedstatDomain;
   std::string body;
@@ -245,8 +245,8 @@ Bytes FileWith(perf_event::Attr attr, std::span<const std::byte> records) {
   return bytes;
 }
 
-// Returns files whose headers announce no attr entries in inconsistent ways. Random changes of the
-// other seeds would hardly make such a header.
+// Returns files without attr entries. Their headers claim different sizes and offsets of entries,
+// some of them impossible. Random changes of the other seeds would hardly make such a header.
 std::vector<Bytes> FilesWithoutEvents() {
   return {perf_data::FileWithoutEvents(80, 104), perf_data::FileWithoutEvents(0, 104),
           perf_data::FileWithoutEvents(uint64_t{1} << 40, 104),

@@ -35,8 +35,8 @@ using symbolize::Mapping;
 
 // --- the mapping of an address -------------------------------------------------------------------
 
-// A simple account of each process's mappings, in order of arrival. The last one that contains an
-// address is valid there.
+// A simple account of each process's mappings, in order of arrival. If several contain an address,
+// the last one is valid there.
 class Account {
  public:
   struct Place {
@@ -107,7 +107,7 @@ class Tracked final : private sideband::SidebandUser {
     return symbolize::ImageId(image->second);
   }
 
-  // Updates the account for records that do not arrive as a mapping.
+  // Updates the account for records that the tracker does not report as a mapping.
   void KeepAccount(perf_event::RawRecord record, const perf_event::RecordLayout& layout) {
     if (record.type() == perf_event::kRecordComm) {
       perf_event::Comm comm;
@@ -249,7 +249,8 @@ void CheckTables(const profile::Profile& profile) {
   }
 }
 
-// A sample without counters of other events counts once, for its event and for the profile.
+// Requires that the profile has every sample. Without counters of other events, each sample counts
+// once for its event and once for the profile.
 void CheckTotals(const RecordProgram& program, const Built& built,
                  const profile::Profile& profile) {
   Require(built.samples == program.samples, "every sample is read");

@@ -21,14 +21,14 @@
 namespace profiler::fuzz {
 namespace {
 
-// Returns the text with a NUL at its end, as parsers of whole texts need it.
+// Returns the text with a NUL at its end, because parsers of whole texts need one.
 Bytes NulTerminated(std::span<const std::byte> text) {
   Bytes bytes(text.begin(), text.end());
   bytes.push_back(std::byte{0});
   return bytes;
 }
 
-// Looks symbols up at their first and last addresses, and names them.
+// Looks symbols up at their first and last addresses, and uses their names.
 void UseSymbols(const symbolize::SymbolTable& table) {
   for (const symbolize::Symbol& symbol : table.symbols()) {
     Require(table.Find(symbol.start) != nullptr, "a symbol is found where it starts");
@@ -58,7 +58,7 @@ void Put(const T& value, size_t at, Bytes* out) {
   std::memcpy(out->data() + at, &value, sizeof(value));
 }
 
-// A shared object with a segment, a note, a .plt and two symbols.
+// Returns a shared object with a segment, a note, a .plt and two symbols.
 Bytes SmallElf() {
   constexpr size_t kSegments = 0x40, kNotes = 0xc0, kCode = 0x100, kSymbols = 0x140,
                    kStrings = 0x1a0, kSectionNames = 0x1c0, kSections = 0x200;

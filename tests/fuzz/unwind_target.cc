@@ -54,7 +54,7 @@ Parts Split(std::span<const std::byte> input) {
   return parts;
 }
 
-// An address space in which all addresses, or those of every other page, are code of one image.
+// An address space that is all code of one image; with holes, only every other page is.
 class OneImage : public symbolize::UnwindSpace {
  public:
   OneImage(const symbolize::ElfImage& image, symbolize::CfiTable* cfi, bool has_holes)

@@ -11,8 +11,8 @@
 
 namespace profiler::fuzz {
 
-// Unwinds a thread whose only code is this image, mapped with a hole in every other page if
-// `has_holes`. Requires of its chain what is true for every chain.
+// Unwinds a thread whose address space is code of this image only: all of it, or every other page
+// if `has_holes`. Requires the laws that hold for every call chain.
 void UnwindThrough(const symbolize::ElfImage& image,
                    std::span<const uint64_t, symbolize::kRegisters> values,
                    std::span<const std::byte> stack, bool has_holes);

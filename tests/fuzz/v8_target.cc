@@ -21,7 +21,8 @@ using symbolize::v8::Word;
 constexpr uint64_t kStack = 0x7000000, kWord = 8;
 constexpr size_t kWords = 40, kSp = 2, kFp = 12;
 constexpr uint64_t kInterpreter = 0x400000, kCompiled = 0x900000;
-// A name takes some hundred reads. A step must not take more than a few names do.
+// Largest number of memory reads in one step. A name takes some hundred reads, and a step needs
+// only a few names.
 constexpr size_t kMostReads = 5000;
 
 class Stack : public symbolize::MemoryReader {

@@ -26,7 +26,7 @@ namespace {
 
 // Attackers must not keep this test from running.
 constexpr int kNice = 5;
-// Limits that end attackers by themselves if this test is killed.
+// Limits that end the attackers even if this test is killed.
 constexpr rlim_t kMostCpuSeconds = 60;
 constexpr unsigned kMostSeconds = 300;
 constexpr rlim_t kMostProcesses = 400;

@@ -51,8 +51,8 @@ void GiveUpRights();
 // Runs the code of a HostileElf at `address` repeatedly. If the file shrinks, a signal ends the
 // process.
 [[noreturn]] void SpinAt(void* address);
-// Runs each of `codes` for half a millisecond in turn, for ever. They begin at `entry` of
-// HostileElf, which is kDescend or kStairs.
+// Runs each of `codes` for half a millisecond in turn, for ever. Each is the code of a HostileElf,
+// entered at `entry`: kDescend or kStairs.
 [[noreturn]] void SpinInTurns(const std::vector<void*>& codes, uint64_t entry);
 // Maps `path` as code and returns the address of kCode (HostileElf); null if it cannot be mapped.
 void* MapCode(const std::string& path);

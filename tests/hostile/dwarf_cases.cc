@@ -62,7 +62,7 @@ auto With(Debug (*make)()) {
   return [make](Scene& scene) { SpinIn(scene, make()); };
 }
 
-// Returns a unit with a function over all the code, whose children `put` adds.
+// Returns a unit with one function that covers all the code. `put` adds the function's children.
 template <class Put>
 std::vector<std::byte> UnitWith(Put put) {
   DwarfBytes out = SmallUnit();
@@ -92,7 +92,7 @@ Debug IndirectForms() {
 
 Debug OriginsInACircle() {
   return {.entries = UnitWith([](DwarfBytes& out) {
-            // Two inlined calls, each of which is the origin of the other, and one that is its own
+            // Two inlined calls, each the origin of the other, and one inlined call that is its own
             // origin.
             using symbolize::dwarf::kInlinedEntry;
             const uint32_t first = out.size(), length = 20;
@@ -246,8 +246,8 @@ Debug SourceFilesWithEscapes() {
 
 // ---- other files
 
-// Spins in a program whose unit has its entries in the file `dwo` and its names in `alternate`, and
-// whose debug link names `link`.
+// Spins in a program that refers to three other files: `dwo` has the unit's entries, `alternate`
+// has its names, and `link` is named by the debug link.
 void SpinBesides(Scene& scene, const std::string& dwo, const std::string& alternate,
                  const std::string& link) {
   const std::vector<Attribute> attributes = {{kName, kStrpAlt},   {kCompDir, kString},

@@ -32,7 +32,7 @@ void SpinIn(Scene& scene, const HostileElf& elf) {
   scene.attackers().SpinIn(path);
 }
 
-// Returns an attack with a file of these sections, after valid call frame information.
+// Returns an attack: an ELF file with valid call frame information, followed by these sections.
 auto With(std::vector<HostileSection> sections) {
   return [sections = std::move(sections)](Scene& scene) {
     HostileElf elf;
@@ -123,7 +123,7 @@ void RewriteInPlace(Scene& scene) {
   });
 }
 
-// Spins in a file with the victim's build-id and other names.
+// Spins in a file that has the victim's build-id and other symbol names.
 void TakeBuildIdOfVictim(Scene& scene) {
   scene.ForgetNames();
   const std::string exe = "/proc/" + std::to_string(scene.victim()) + "/exe";
@@ -161,7 +161,7 @@ void SymbolsThatShareALongName(Scene& scene) {
   SpinIn(scene, elf);
 }
 
-// Returns a name whose demangled form doubles with each of its letters.
+// Returns a name whose demangled form doubles in length `times` times.
 std::string DoublingName(int times) {
   std::string name = "_Z1f";
   std::string type = "1aIiiE";

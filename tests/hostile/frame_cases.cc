@@ -1,4 +1,4 @@
-// Programs whose stacks, or whose call frame information, lead nowhere or take for ever.
+// Programs with stacks, or call frame information, that lead nowhere or take for ever.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -123,8 +123,8 @@ void AnIndexOfGigabytes(Scene& scene) {
   SpinIn(scene, elf.Lying([](auto&, auto& sections) { sections[2].sh_name = 0; }).Depth(100));
 }
 
-// Starts a process that maps a file under many names, each of which is a separate image, and runs
-// each from `entry` on.
+// Starts a process that maps a file under many names, and runs each mapping from `entry` on. Each
+// name is a separate image.
 void SpinInLinks(Scene& scene, const HostileElf& elf, int links, uint64_t entry = kDescend) {
   const std::string path = scene.File("evil.so");
   elf.Write(path);
@@ -141,8 +141,8 @@ void SpinInLinks(Scene& scene, const HostileElf& elf, int links, uint64_t entry 
   });
 }
 
-// Sixty functions, each with the longest possible program. The first sample in a file has to run
-// all of them.
+// Maps files with sixty functions, each with the longest possible program of call frame
+// information. The first sample in a file has to run all of these programs.
 void ManyImagesOfLongPrograms(Scene& scene) {
   constexpr uint64_t kFunctions = 60, kStep = 0x40;
   constexpr size_t kInstructions = 260'000;
@@ -160,7 +160,7 @@ void ManyImagesOfLongPrograms(Scene& scene) {
   SpinInLinks(scene, elf, 40, kStairs);
 }
 
-// An index of eight million functions.
+// Maps files with an index of eight million functions.
 void ManyImagesOfManyFunctions(Scene& scene) {
   HostileElf elf;
   elf.AddFrames();
@@ -174,7 +174,7 @@ void ManyImagesOfManyFunctions(Scene& scene) {
   SpinInLinks(scene, elf.AddSymbols(), 40);
 }
 
-// A million functions without an index, so that each image's section is read completely.
+// Maps files with a million functions and no index, so that each file's section is read completely.
 void ManyImagesWithoutIndex(Scene& scene) {
   HostileElf elf;
   EhFrameBuilder frames(elf.next_offset(), {});
@@ -183,7 +183,7 @@ void ManyImagesWithoutIndex(Scene& scene) {
   SpinInLinks(scene, elf.AddSymbols(), 40);
 }
 
-// A section that is small in the file and large in memory.
+// Maps files with a compressed section that is small in the file and large in memory.
 void ManyImagesOfBombs(Scene& scene) {
   HostileElf elf;
   elf.Add({.name = ".debug_frame",
@@ -192,7 +192,8 @@ void ManyImagesOfBombs(Scene& scene) {
   SpinInLinks(scene, elf.AddSymbols(), 40);
 }
 
-// A whole file that is small when compressed: debug data that is an ELF file of zeros.
+// Maps files with compressed debug data (.gnu_debugdata): an ELF file of zeros, small in the file
+// and large in memory.
 void ManyImagesOfDebugData(Scene& scene) {
   std::string inner =
       HostileElf().Add({.name = ".debug_frame", .bytes = std::vector<std::byte>(100)}).Bytes();
@@ -227,7 +228,7 @@ uint64_t Map(uint64_t size, int protection) {
   return reinterpret_cast<uint64_t>(start);
 }
 
-// A stack full of return addresses, all of which lead to the spinning code.
+// Fills stacks with copies of one return address, which leads to the spinning code.
 void StacksOfOneReturnAddress(Scene& scene) {
   const std::string path = scene.File("evil.so");
   ElfWith({}).Write(path);
@@ -243,7 +244,7 @@ void StacksOfOneReturnAddress(Scene& scene) {
   });
 }
 
-// Frame pointers that point to themselves.
+// Sets frame pointers that point to themselves.
 void FramePointersInACircle(Scene& scene) {
   scene.attackers().Start([&](const auto& ready) {
     void* const code = CodeInMemory();
@@ -303,13 +304,14 @@ std::vector<LiveCase> FrameCases() {
          SpinIn(scene, ElfWith(program).Depth(kDeep).Stairs());
        }},
       {"FramesThatAreTheirOwnCallers", kWithAll,
-       // The return address is at the frame, and the frame's stack is one byte above.
+       // The return address is the frame's own address. The caller's stack pointer is one byte
+       // higher.
        With(CfaExpression({0x77, 1}).Bytes(ByteBuilder{0x16, 16}.Block({0x80, 0})))},
       {"FramesWhoseStackGoesRound", kWithAll,
-       // The stack pointer with one bit flipped.
+       // The caller's stack pointer is the frame's stack pointer with one bit flipped.
        With(CfaExpression({0x77, 0, 0x38, 0x27}).Bytes(ByteBuilder{0x16, 16}.Block({0x80, 0})))},
       {"FramesInMemoryThatIsFarAway", kWithAll,
-       // Each frame is a page above the one before, far beyond the copied stack.
+       // Each frame is a page above its callee's frame, far beyond the copied stack.
        With(CfaExpression(ByteBuilder{0x77}.Sleb(4096))
                 .Bytes(ByteBuilder{0x16, 16}.Block({0x80, 0})))},
       {"AugmentationsOfNonsense", kWithAll,

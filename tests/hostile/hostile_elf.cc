@@ -71,7 +71,8 @@ HostileElf& HostileElf::Stairs() {
     std::memcpy(code_.data() + at, &distance, sizeof(distance));
   };
   put(kCallAt, kStairs, kAfterCall);
-  // Each step calls the next one, and returns: e8 01 00 00 00 c3. The last step is a jump.
+  // Each step calls the next step, and then returns: e8 01 00 00 00 c3. The last step jumps to
+  // Descend.
   constexpr size_t kStep = 6;
   size_t at = kStairs - kCode;
   for (; at + 2 * kStep < code_.size(); at += kStep) {

@@ -2,7 +2,8 @@
 //
 //   0       ELF header, program headers
 //   0x1000  code: Enter calls Descend, which calls itself `depth` times and then spins for half a
-//           millisecond; with stairs, six hundred calls precede it, each from another address
+//           millisecond; with Stairs(), Enter reaches Descend through six hundred calls, each from
+//           another address
 //   0x2000  sections, in the order in which they were added; a section that claims more bytes than
 //           it has leaves a hole in the file
 //   …       section names, section headers

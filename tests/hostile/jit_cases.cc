@@ -96,7 +96,8 @@ void LinkedMap(Scene& scene, const std::string& target) {
 
 // ---- dumps
 
-// Starts a process that maps this dump as code, which announces a dump, and runs code in memory.
+// Starts a process that runs code in memory, and maps `dump` as code. (Such a mapping announces a
+// dump to the profiler.)
 void SpinWithDump(Scene& scene, const std::string& dump, bool grows = false) {
   scene.attackers().Start([&](const auto& ready) {
     const std::string path = scene.File("jit-" + std::to_string(getpid()) + ".dump");

@@ -16,7 +16,8 @@
 namespace profiler::tests {
 namespace {
 
-// A row as the report shows samples of the victim, in a library that the victim does not have.
+// A false row of the report: it shows samples of the victim in a library that the victim does not
+// have.
 constexpr char kRow[] = "\n    99.99%  workload  libevil.so  [.] evil_function\n";
 
 // An attacker runs a file of that name.
@@ -64,8 +65,8 @@ auto MemoryFileNamed(std::string name) {
   };
 }
 
-// Runs files in another root directory whose names are the kernel's names for mappings without a
-// file.
+// Runs files in another root directory. They have the names that the kernel gives to mappings
+// without a file.
 void NamesOfTheKernelInAnotherRoot(Scene& scene) {
   for (const char* const name : {"[vdso]", "[kernel.kallsyms]", "[vsyscall]", "anon", "[heap]"}) {
     const std::string path = scene.File(name);

@@ -54,13 +54,13 @@ void ShortLives(Scene& scene) {
   }
 }
 
-// As many processes at once as the user may have.
+// Starts 300 processes that run at once, or as many as the user may have.
 void ProcessesByTheHundred(Scene& scene) {
   scene.attackers().Start([](const auto& ready) {
     for (int i = 0; i < 300; ++i) {
       const pid_t pid = fork();
       if (pid == 0) {
-        ready();  // closes the child's end; ready when all ends are closed
+        ready();  // closes the child's end
         setsid();
         for (;;) usleep(20'000);
       }
@@ -89,7 +89,7 @@ void Executions(Scene& scene) {
   }
 }
 
-// Every other page of one file, so that no mappings can be merged.
+// Maps every other page of one file, so that the kernel cannot merge the mappings.
 void AllMappingsOfOneFile(Scene& scene) {
   const std::string path = scene.File("evil.so");
   HostileElf()
@@ -178,7 +178,7 @@ void NoObserver(Scene& scene) {
   });
 }
 
-// A user who is root in their own namespaces, with their file mounted over /bin/true.
+// Runs a process that is root in its own namespaces, and mounts its file over /bin/true.
 void OwnNamespaces(Scene& scene) {
   const std::string path = Spinner(scene, "evil.so");
   scene.attackers().Start([&](const auto& ready) {
@@ -200,7 +200,7 @@ void OwnNamespaces(Scene& scene) {
   });
 }
 
-// A root directory in which every file that the profiler looks for is a trap.
+// Runs a process in a root directory where every file that the profiler looks for is a trap.
 void ARootOfTraps(Scene& scene) {
   const std::string path = Spinner(scene, "evil.so");
   for (const char* const folder : {"tmp", "proc", "usr", "usr/lib", "usr/lib/debug"}) {
@@ -250,8 +250,9 @@ void AProgramThatIsReplaced(Scene& scene) {
 
 // ---- memory that never comes
 
-// Opens userfaultfd(2) for faults of the kernel. Ordinary users may do so if
-// vm.unprivileged_userfaultfd is 1; FUSE gives them the same everywhere.
+// Opens userfaultfd(2) for page faults in the kernel. Ordinary users may do so if
+// vm.unprivileged_userfaultfd is 1. With FUSE, they can delay the kernel in the same way on every
+// machine.
 UniqueFd OpenFaults() {
   UniqueFd faults(static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC)));
   uffdio_api api = {.api = UFFD_API, .features = 0, .ioctls = 0};
@@ -302,7 +303,7 @@ void AStackThatNeverComes(Scene& scene) {
 
 // ---- files that never come
 
-// A program on a file system that answers only until the profiler starts.
+// Runs a program on a file system that answers only until the profiler starts.
 void AFileSystemThatNeverAnswers(Scene& scene) {
   const std::string directory = scene.File("mount");
   ASSERT_EQ(mkdir(directory.c_str(), 0755), 0);
@@ -321,7 +322,8 @@ void AFileSystemThatNeverAnswers(Scene& scene) {
     ready();
     ServeFuse(device, content, is_silent);
   });
-  // Only the attacker keeps the device open. The file system ends with it, and with it every wait.
+  // Now only the attacker keeps the device open. When the attacker ends, so does the file system,
+  // and nothing waits for it any more.
   device.Reset();
   const pid_t pid = scene.attackers().SpinIn(directory + "/file");
   *is_silent = true;

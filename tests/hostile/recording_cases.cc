@@ -1,5 +1,5 @@
-// Recordings made by attackers. The cost of a recording may grow in proportion to its size, and no
-// faster; these have up to 64 MB.
+// Recordings of up to 64 MB, made by attackers. The cost of reading may grow in proportion to a
+// recording's size, and no faster.
 
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ using perf_event::RecordBuilder;
 constexpr uint32_t kPid = 7;
 constexpr char kImage[] = "/evil/image";
 
-// Writes a recording with one event of id 1, whose records `put` adds.
+// Writes a recording with one event of id 1. `put` adds its records.
 template <class Put>
 void WriteRecording(const std::string& path, Put put, const Features& features = {}) {
   const perf_event::Attr attr = perf_data::UsualAttr();
@@ -47,7 +47,7 @@ auto Records(Put put) {
   return [put](Scene&, const std::string& path) { WriteRecording(path, put); };
 }
 
-// Returns a case with a valid recording, in whose bytes `lie` changes some numbers.
+// Returns a case with a recording that is valid, except for numbers that `lie` changes.
 template <class Lie>
 auto Lying(Lie lie) {
   return [lie](Scene& scene, const std::string& path) {

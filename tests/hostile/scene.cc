@@ -27,8 +27,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Limits of a command beyond the time that it records. CPU time shows if it hangs; elapsed time
-// depends on other programs of the machine.
+// Limits of a command, in seconds beyond the time that it records. The limit of CPU time is small
+// and detects commands that compute for ever. Elapsed time also depends on other programs of the
+// machine.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr double kMostCpu = 40, kMostSeconds = 300;
 constexpr bool kLimitsMemory = false;  // sanitizers use most of it

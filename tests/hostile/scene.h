@@ -17,7 +17,8 @@
 
 namespace profiler::tests {
 
-// Test runs that try a case: all of them, or those with PROFILER_HOSTILE=all in the environment.
+// The test runs that try a case: every run, or only runs with PROFILER_HOSTILE=all in the
+// environment.
 enum class Runs { kAlways, kWithAll };
 
 class Scene {
@@ -35,7 +36,7 @@ class Scene {
   std::string OwnFile(const std::string& name) const { return ours_ + "/" + name; }
 
   void Write(const std::string& path, std::string_view bytes);
-  // Changes the owner of a file that this test made to the attackers.
+  // Makes the attackers own a file of this test.
   void GiveAway(const std::string& path) const;
   // Makes `count` hard links to `path`. A process maps each of them as a separate file.
   static std::vector<std::string> Links(const std::string& path, int count);
@@ -43,7 +44,7 @@ class Scene {
   // Makes a device that never blocks a read (/dev/zero under another name), and forbids to open it.
   std::string MakeDevice(const std::string& name);
 
-  // From now on Opened() counts each time that somebody opens `path`.
+  // Makes Opened() count each time that somebody opens `path` from now on.
   void ForbidToOpen(const std::string& path);
   // Returns how often forbidden files were opened since the last call.
   int Opened() const;

@@ -20,8 +20,8 @@ struct Watched {
 
 // Runs a command in `folder`, where its output is kept. Sends SIGINT each second after
 // `seconds_to_interrupt`, and SIGKILL after `most_seconds`. Reads memory every 40 ms from
-// /proc/PID/smaps_rollup (Pss counts shared memory once). No other child of this process may be
-// waited for meanwhile.
+// /proc/PID/smaps_rollup (Pss counts shared memory once). While this runs, nothing else may wait
+// for a child of this process.
 Watched RunWatched(const std::vector<std::string>& argv, const std::string& folder,
                    double most_seconds, double seconds_to_interrupt);
 

@@ -50,7 +50,8 @@ Stacks Imported(const std::string& text) {
   return StacksOf(CollapsedOf(Load(FileWith(text), WithNamesAsTheyAre()).profile));
 }
 
-// Removes a last sample that no empty line ends, because stackcollapse-perf.pl ignores it.
+// Removes the last sample if no empty line ends it, because stackcollapse-perf.pl ignores such a
+// sample.
 std::string WithoutUnfinishedSample(const std::string& text) {
   if (text.ends_with("\n\n")) return text;
   return text.substr(0, text.rfind("\n\n") + 2);
@@ -67,8 +68,9 @@ class CorpusTest : public testing::Test {
   std::string directory_;
 };
 
-// Forms that differ in marks after names, or in numbers after the process, are compared without
-// them. The form with addresses in names (--addrs) has no counterpart here.
+// Some forms of the golden text add marks to names, or numbers to the process. The test removes
+// both before it compares. It skips the form with addresses in names (--addrs), which this profiler
+// cannot write.
 TEST_F(CorpusTest, TextOfPerfScriptFoldsAsStackcollapseFoldsIt) {
   const std::filesystem::path folder = directory_ + "/text/flamegraph";
   const std::regex marks("_\\[[kj]\\]"), ids("^([^;]*)-(\\?|[0-9]+)(/[0-9]+)?(;| )");
@@ -79,8 +81,8 @@ TEST_F(CorpusTest, TextOfPerfScriptFoldsAsStackcollapseFoldsIt) {
     const Stacks imported = Imported(WithoutUnfinishedSample(ReadText(entry.path())));
     for (const char* const form : {"jit", "kernel", "all", "pid", "tid"}) {
       const bool has_ids = std::string_view(form) == "pid" || std::string_view(form) == "tid";
-      // This form does not recognise a process called java-PID as java, so it does not tidy its
-      // names.
+      // With --pid and --tid the process is called java-PID. stackcollapse-perf.pl does not
+      // recognise it as java, and so does not tidy its names.
       if (has_ids && name.starts_with("perf-java")) continue;
       const std::string golden =
           ReadText(folder / "results" / (name + "-collapsed-" + form + ".txt"));
@@ -130,8 +132,8 @@ TEST_F(CorpusTest, FoldedStacksFoldToWhatTheyAre) {
   }
 }
 
-// Returns the samples as pprof's own reader prints them: the values, and, leaf first, the addresses
-// or names of the frames.
+// Returns the samples that pprof's own reader printed: the values, then the addresses or names of
+// the frames, leaf first.
 std::multiset<std::string> SamplesOfGolden(const std::string& text) {
   std::map<std::string, std::string> locations;
   const std::regex location("^ *([0-9]+): (0x[0-9a-f]+)( M=[0-9]+)? *([^ ]*).*$");
@@ -163,7 +165,8 @@ std::multiset<std::string> SamplesOfGolden(const std::string& text) {
   return all;
 }
 
-// Returns the samples of a profile in the same form; `weight` names the second value.
+// Returns the samples of a profile in the form of SamplesOfGolden(). `count` and `weight` name the
+// two values.
 std::multiset<std::string> SamplesOf(const profile::Profile& profile, const std::string& count,
                                      const std::string& weight) {
   std::map<std::string, std::vector<uint64_t>> by_stack[2];
@@ -195,7 +198,7 @@ std::multiset<std::string> SamplesOf(const profile::Profile& profile, const std:
   return all;
 }
 
-// Merges samples of one stack, because they are one row here.
+// Merges samples of equal stacks, because a profile has one row for each stack.
 std::multiset<std::string> Merged(const std::multiset<std::string>& samples) {
   std::map<std::string, std::pair<uint64_t, uint64_t>> sums;
   for (const std::string& sample : samples) {

@@ -1,6 +1,7 @@
 """schema_test.py PROFILER WRITE_RECORDINGS SIMULATE SCHEMA: validates the JSON of all views against SCHEMA.
 
-Reads the recordings of WRITE_RECORDINGS, those in the folder PROFILER_CORPUS, and the fleet of SIMULATE.
+Reads the recordings that WRITE_RECORDINGS writes, the recordings in the folder PROFILER_CORPUS, and the fleet that
+SIMULATE writes.
 """
 
 import copy

@@ -1,5 +1,5 @@
-// write_recordings FOLDER: writes recordings with everything that a view can meet, to make JSON
-// from.
+// write_recordings FOLDER: writes recordings with everything that views can show. schema_test.py
+// lets views print them as JSON.
 
 #include <string>
 
@@ -39,7 +39,7 @@ void WriteClock(const std::string& path) {
   WriteEvent(path, "cpu-clock", attr, records);
 }
 
-// Records an event whose every occurrence is a sample.
+// Writes a recording of an event, each occurrence of which is a sample.
 void WriteCounted(const std::string& path) {
   Attr attr = perf_data::UsualAttr();
   attr.sample_period = 1;

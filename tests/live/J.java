@@ -3,8 +3,8 @@ import java.util.zip.Deflater;
 
 /**
  * Java code of the kinds that a profiler meets: compiled loops with inlined calls, recursion, deep
- * stacks, strings, collections, exceptions, garbage, and a native method. Arguments: for how many
- * milliseconds, and in how many threads.
+ * stacks, strings, collections, exceptions, garbage, and a native method. Arguments: run time
+ * in milliseconds, and number of threads.
  */
 public class J {
   static volatile long sink;

@@ -94,8 +94,7 @@ class NodeTest : public InterpretersTest {
     return samples;
   }
 
-  // Returns the functions of program.js, e.g. "count:2:15". Expects that no others claim to be
-  // there.
+  // Returns the shown functions that claim to be in program.js, e.g. "count:2:15".
   std::set<std::string> FunctionsOfProgram() const {
     const Finished report = Profiler({"report", "--children", "-g", "none", "-s", "symbol"});
     std::set<std::string> functions;
@@ -140,7 +139,7 @@ TEST_F(NodeTest, TheInterpretersOwnFunctionsAreFoldedIntoThoseOfTheLanguage) {
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   const Finished folded = Profiler({"folded", "--full-names", "--fold-native"});
   ASSERT_EQ(folded.exit_code, 0) << folded.err;
-  // Node's own functions may only be above the outermost JavaScript function.
+  // --fold-native shows Node's own functions only as callers of the outermost JavaScript function.
   EXPECT_THAT(folded.out, Not(::testing::ContainsRegex("JS:[^;\n]*;[^\n]*Builtins_")));
   EXPECT_THAT(folded.out, HasSubstr("JS:")) << recorded.err;
 }

@@ -1,6 +1,6 @@
 // Records Java without any flag. Nearly all chains must be whole, nearly all Java frames must have
-// names, and shares must agree with those by HotSpot's own map. Prints which tests it skips if
-// Java, or a feature of it, is missing.
+// names, and shares must agree with a recording that uses HotSpot's own map. Prints which tests it
+// skips if Java, or a feature of it, is missing.
 
 #include <signal.h>
 #include <unistd.h>
@@ -108,8 +108,8 @@ class JavaTest : public ::testing::Test {
       EXPECT_TRUE(folded.find(stack) != std::string::npos) << stack;
     }
   }
-  // Returns each function's share of the samples that ended in it, with inlined calls counted for
-  // their callers.
+  // Returns each function's share of the samples that ended in it. Inlined calls count for the
+  // function that contains them.
   std::map<std::string, double> SharesOf(const std::string& recording) {
     std::istringstream lines(Profiler({"report", "-i", recording, "--stdio", "--no-children", "-g",
                                        "none", "--no-inline", "--sort", "sym"})
@@ -169,7 +169,8 @@ TEST_F(JavaTest, AProcessThatRunsAlreadyAndIsKilled) {
   ExpectNames();
 }
 
-// The map has no names of interpreted code, so only shares of compiled functions are compared.
+// HotSpot's map has no names of interpreted code, so only shares of compiled functions are
+// compared.
 TEST_F(JavaTest, SharesAreThoseByHotSpotsOwnMapAndFramePointers) {
   const std::vector<std::string> flags = {"-XX:+UnlockDiagnosticVMOptions",
                                           "-XX:+DumpPerfMapAtExit", "-XX:+PreserveFramePointer"};

@@ -77,7 +77,8 @@ constexpr std::array kGoBuilds = {GoBuild{"", "", false},
                                   GoBuild{"with C, stripped", "-ldflags='-s -w'", true},
                                   GoBuild{"with C, pie", "-buildmode=pie", true}};
 
-// In symbols, names of functions in assembly language end with their calling convention.
+// Symbols of functions in assembly language end with the calling convention, so their patterns end
+// with *.
 const std::array<Path, 4> kPathsOfGo = {
     Path{"runtime.goexit*", "main.main.func1", "main.runOnce", "main.outerLevel",
          "main.innerLevel"},
@@ -94,10 +95,10 @@ const std::array<Path, 1> kPathsOfC = {Path{"runtime.goexit*", "main.main.func1"
 class GoTest : public MadeProgramTest {
  protected:
   // C code that a goroutine calls runs on the thread's stack. The goroutine's own stack is not
-  // copied, so only the kernel's frame pointers lead there. C code often uses that register for
-  // something else, which cuts a quarter of these chains.
+  // copied; only the frame pointers, which the kernel follows, lead there. C code often uses the
+  // frame pointer's register for something else, which cuts a quarter of these chains.
   static constexpr double kGoPercent = 96, kCPercent = 60;
-  // C calls a function that Go calls, too.
+  // This percentage is low because C also calls a function that Go calls.
   static constexpr double kPathPercentBesideC = 60;
 
   void Check(const GoBuild& build) {
@@ -128,7 +129,7 @@ TEST_F(GoTest, ChainsAreWholeAndNamesRightOnTheStacksOfThreadsAndOfGoroutines) {
 struct Language {
   std::string_view name, command, package;
   std::string_view source;
-  std::string_view line;  // after the command; $1 is the source
+  std::string_view line;  // arguments of the command; $1 is the source
   std::vector<Path> paths;
   double least_percent = 99.5;  // whole chains, in percent
 };
@@ -146,7 +147,7 @@ const std::array kLanguages = {
              "-O3 -o linked -I . linked.ml",
              // OCaml 5 writes a dot, OCaml 4 two underscores.
              {{"main", "camlLinked*run_once*", "camlLinked*descend*"}},
-             // C runs on another stack, and OCaml's own stack has changed when it is read.
+             // C runs on another stack. OCaml's own stack has changed before the profiler reads it.
              90},
     Language{"d",
              "gdc",

@@ -48,7 +48,8 @@ class LayoutsTest : public ::testing::Test {
     arguments.insert(arguments.begin(), Runfile("profiler"));
     return tests::Run(std::move(arguments), folder_);
   }
-  // The kernel hides mapped files without a name from other users.
+  // True if this user may open mapped files that have no name. The kernel permits that only to
+  // root.
   static bool MaySeeMappedFiles() { return geteuid() == 0; }
   Finished Shell(const std::string& line) { return tests::Run({"sh", "-c", line}, folder_); }
 
@@ -198,8 +199,8 @@ TEST_F(ArchiveTest, AnElfFileInTheMiddleOfAnotherFileIsNamed) {
   }
 }
 
-// Runs programs in another root directory, under a path where this machine has another program or
-// none. They are gone when the recording ends.
+// Runs programs in another root directory, at a path where this machine has another program or
+// none. The programs' files are removed before the recording ends.
 class ContainersTest : public LayoutsTest {
  protected:
   static constexpr int kChildren = 40;

@@ -1,6 +1,6 @@
 // The program that linkers_test.cc links in many ways and records. It spends half a second of CPU
-// time in code without frame pointers: its own, the C library's and the C++ library's, which call
-// one another, in two threads, with signals and exceptions. Each function keeps its name.
+// time in two threads, in code without frame pointers. Functions of the program, the C library and
+// the C++ library call one another, also by signals and exceptions. Each function keeps its name.
 
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +17,8 @@
 #else
 #define KEPT extern "C" [[gnu::noipa]]
 #endif
-// Follows a call, so that it is not a tail call: that would leave no frame.
+// Follows a call, so that the compiler does not make it a tail call. A tail call would leave no
+// frame of the caller.
 #define STAYS asm volatile("" ::: "memory")
 // Stands in a loop, so that the compiler cannot compute the loop's result.
 #define CHANGES(value) asm volatile("" : "+r"(value))

@@ -1,4 +1,4 @@
-// As linked.cc, in D: delegates, exceptions, and a thread.
+// Like linked.cc, in D: delegates, exceptions, and a thread.
 import core.thread;
 import core.time;
 import std.algorithm;

@@ -1,4 +1,4 @@
-// Calls C, which runs on the thread's stack, and Go from C.
+// Calls C code, which runs on the thread's stack. The C code calls Go functions.
 package main
 
 /*

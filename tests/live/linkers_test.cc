@@ -7,7 +7,7 @@
 //              -Os -O0 stripped no-header (no .eh_frame_hdr) debug-frame (only .debug_frame)
 //
 // A second program is made without call frame information, or with a C library that has none
-// (musl). Both are also made with 32 bits (i386), with lower limits.
+// (musl). Both programs are also made with 32 bits (i386).
 //
 // For the C++ programs, a test run takes each linker with each kind, and the compilers in turn, so
 // that every two values meet. With PROFILER_LINKERS=all in the environment it takes all
@@ -32,7 +32,7 @@ struct Compiler {
 };
 constexpr std::array kCompilers = {Compiler{"gcc", "g++", "g++"},
                                    Compiler{"clang", "clang++", "clang"}};
-// These can be installed beside a compiler for AArch64; Debian's multilib packages cannot.
+// These packages can be installed beside a compiler for AArch64. Debian's multilib packages cannot.
 constexpr std::array kI386Compilers = {
     Compiler{"i386 gcc", "i686-linux-gnu-g++", "g++-i686-linux-gnu"},
     Compiler{"i386 clang", "clang++", "clang", "--target=i686-linux-gnu "}};

@@ -111,8 +111,9 @@ TEST_F(LiveTest, SamplesABusyProgramAtTheRateAskedFor) {
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   const double cpu_seconds = std::atof(recorded.out.c_str());
   EXPECT_GE(Samples(), 0.97 * 999 * cpu_seconds);
-  // Does not compare with CPU time, because the sampling clock runs on while a hypervisor has the
-  // CPU. Adds a tenth of a second for the start and end of a program with a sanitizer.
+  // The upper limit uses elapsed time instead of CPU time, because the sampling clock runs on while
+  // a hypervisor has the CPU. A tenth of a second is for the start and end of a program with a
+  // sanitizer.
   EXPECT_LE(Samples(), 1.03 * 999 * (kSeconds + 0.1));
   EXPECT_THAT(Report(),
               AllOf(HasSubstr("Outer"), HasSubstr("Inner"), HasSubstr("# Total Lost Samples: 0")));
@@ -328,7 +329,7 @@ TEST_F(LiveTest, FollowsTwoHundredForksASecond) {
 TEST_F(LiveTest, NamesALibraryThatComesAndGoes) {
   Finished recorded = RecordWorkload({"dlopen", Runfile("tests/live/libplugin.so"), "0.5"}, {"-g"});
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
-  // More than half without a sanitizer; with one, the loader takes most of the time.
+  // Without a sanitizer the share is more than half. With one, the loader takes most of the time.
   EXPECT_GT(Share("PluginWork"), 20);
 }
 
@@ -519,7 +520,7 @@ TEST_F(LiveTest, OnlyWhoUnwindsIsMoreImportantThanOthersAndItsCommandNever) {
   EXPECT_THAT(header(), Not(HasSubstr("priority of the recorder")));
   EXPECT_EQ(niceness({"--call-graph", "dwarf"}), "0 -20\n");
   EXPECT_THAT(header(), HasSubstr("# priority of the recorder : nice -20\n"));
-  // Priorities are those of perf.
+  // -r takes the priorities that perf record -r takes.
   EXPECT_EQ(niceness({"-r", "10"}), "0 -\n");
   EXPECT_THAT(header(), HasSubstr("# priority of the recorder : SCHED_FIFO 10\n"));
 }

@@ -13,10 +13,9 @@
 namespace profiler::tests {
 namespace {
 
-// With fewer chains, a single one would decide.
+// With fewer chains, a single cut chain could fail the test.
 constexpr long kFewestChains = 400;
-// Smallest percentage of samples with a path: a few samples suffice, because signal handlers have
-// few.
+// Smallest percentage of samples on a path. It is low because signal handlers have few samples.
 constexpr double kLeastShare = 0.3;
 
 bool IsMeant(const std::string& frame, std::string_view function) {
@@ -115,7 +114,7 @@ std::optional<Stacks> MadeProgramTest::ExpectWholeChains(const std::string& what
   double percent = 0;
   long count = 0;
   std::string chains;
-  // On a busy machine the program gets too little CPU for so many samples.
+  // On a busy machine the program may get too little CPU time for kFewestChains samples.
   for (int tries = 0; tries < 3 && count < kFewestChains; ++tries) {
     const Finished recorded =
         Profiler({"record", "--call-graph", "dwarf", "-F", "1999", "--", program});
@@ -142,8 +141,8 @@ void MadeProgramTest::ExpectPaths(std::span<const Path> paths, const Stacks& sta
   for (const Path& path : paths) {
     const double share = stacks.ShareOf(path);
     EXPECT_GE(share, kLeastShare) << "percent came to " << path.back();
-    // Counts percent of all samples. Relative to a function with few samples, one would be too
-    // many.
+    // Both shares are percentages of all samples. If they were relative to a function with few
+    // samples, a single stray sample would fail the test.
     EXPECT_GE(share, stacks.ShareOf({path.back()}) - (100 - least_percent))
         << "percent came this way, but more were in " << path.back();
   }

@@ -51,7 +51,8 @@ class MadeProgramTest : public ::testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  // Returns the user's home directory, which has tools installed by hand; Bazel does not pass it.
+  // Returns the user's home directory, where tools installed by hand are. (Bazel does not pass
+  // HOME.)
   static std::string Home();
   // True if all combinations are tested, not only a selection (PROFILER_LINKERS=all).
   static bool TakesAll();
@@ -59,7 +60,7 @@ class MadeProgramTest : public ::testing::Test {
   Finished Profiler(std::vector<std::string> arguments);
   Finished Shell(const std::string& line) { return tests::Run({"sh", "-c", line}, folder_); }
 
-  // False if the command is missing. Then the name of its Debian package is printed, once.
+  // True if the command is installed. Otherwise prints the name of its Debian package, once.
   bool IsInstalled(std::string_view command, std::string_view package);
   // Runs the shell command `line`. Prints the reason if it fails.
   bool Make(const std::string& what, const std::string& line);
@@ -68,7 +69,8 @@ class MadeProgramTest : public ::testing::Test {
   std::optional<Stacks> ExpectWholeChains(const std::string& what,
                                           double least_percent = kWholePercent);
 
-  // Expects that each path has many samples, and that the samples of its last function came by it.
+  // Expects that each path has many samples, and that nearly all samples of its last function are
+  // on the path.
   static void ExpectPaths(std::span<const Path> paths, const Stacks& stacks,
                           double least_percent = kPathPercent);
 

@@ -1,7 +1,7 @@
-// Checks which files a copy of the program with capabilities opens while they are in force. Root
-// traces the copy, which an unprivileged user runs, and logs each open with the thread's effective
-// set at that moment. Only names that the program made itself, and images of recorded processes,
-// are permitted.
+// Checks which files the program opens while its capabilities are in force. Root makes a copy of
+// the program with capabilities, and traces it while an unprivileged user runs it. Each open is
+// logged with the thread's effective set at that moment. With capabilities in force, the program
+// may open only names that it made itself, and images of recorded processes.
 
 #include <fcntl.h>
 #include <grp.h>
@@ -43,7 +43,7 @@ constexpr int kCapPerfmon = 38;  // CAP_PERFMON, for older <linux/capability.h>
 
 struct Open {
   std::string path;
-  bool is_below = false;  // openat2(2), which follows no link out of the directory
+  bool is_below = false;  // opened by openat2(2), which follows no link out of the directory
   uint64_t effective = 0;
 };
 
@@ -76,8 +76,8 @@ class OpenLog {
     const UniqueFd go_on(ends[0]), let_go(ends[1]);
     const pid_t pid = fork();
     if (pid == 0) Become(argv, folder, go_on.get());
-    // A program that asks to be traced gets no capabilities from its file; a program that root
-    // attaches to does.
+    // A program that asks to be traced gets no capabilities from its file. If root attaches to the
+    // program, it does get them.
     int status = 0;
     if (ptrace(PTRACE_ATTACH, pid, 0, 0) != 0 || waitpid(pid, &status, 0) != pid) return -1;
     constexpr long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
@@ -86,7 +86,7 @@ class OpenLog {
     if (write(let_go.get(), "", 1) != 1) return -1;
     ptrace(PTRACE_SYSCALL, pid, 0, 0);
     int exit_code = -1;
-    // Waits only for traced threads, because the test may have other children.
+    // Ends when all traced threads have ended, because the test may have other children.
     std::set<pid_t> traced = {pid};
     while (!traced.empty()) {
       const pid_t thread = waitpid(-1, &status, __WALL);
@@ -145,7 +145,8 @@ class OpenLog {
       case SYS_openat:
       case SYS_openat2:
         break;
-      // The program's first call. Before it, the dynamic linker has opened libraries.
+      // The program's first call. Earlier calls are those of the dynamic linker, which opens
+      // libraries.
       case SYS_capset:
         has_begun_ = true;
         return;
@@ -176,8 +177,8 @@ class OpensOfACopy : public ::testing::Test {
     fs::copy_file(Runfile("profiler"), copy_);
     ASSERT_EQ(chown(copy_.c_str(), 0, kGroup), 0);
     ASSERT_EQ(chmod(copy_.c_str(), 0750), 0);
-    // Sets the effective bit, as older instructions did; the program lowers the capabilities
-    // itself.
+    // Sets the effective bit, as older instructions for installation did. The program lowers its
+    // capabilities itself.
     vfs_cap_data data = {};
     data.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE;
     for (const int capability : {kCapPerfmon, CAP_SYS_PTRACE, CAP_SYSLOG, CAP_IPC_LOCK}) {
@@ -199,8 +200,8 @@ class OpensOfACopy : public ::testing::Test {
     return log_.Run(arguments, folder_);
   }
 
-  // Returns files that were opened with capabilities in force under a name that the program did not
-  // make.
+  // Returns files that the program opened with capabilities in force, under a name that it did not
+  // make itself.
   std::vector<std::string> WronglyOpened() const {
     static const std::regex kOwn(
         "/proc/(self|thread-self|[0-9]+)(/task/[0-9]+)?/"
@@ -258,12 +259,12 @@ TEST_F(OpensOfACopy, WithCapabilitiesAreThoseOfItsOwnNames) {
   }
 }
 
-// Views raise no capabilities to open files that their arguments or a recording name.
+// Views must not use capabilities to open files that their arguments or a recording name.
 TEST_F(OpensOfACopy, NamedFilesAreOpenedWithTheUsersRights) {
   const std::string secret = "/root/.profiler-opens-test";
-  fs::remove_all(secret);  // of an earlier run that was killed
+  fs::remove_all(secret);  // left by an earlier run that was killed
   fs::create_directory(secret);
-  fs::remove_all(secret);  // of an earlier run that was killed
+  fs::remove_all(secret);  // left by an earlier run that was killed
   fs::create_directory(secret);
   ASSERT_EQ(chmod(secret.c_str(), 0700), 0);
   ASSERT_TRUE(fs::create_directory(secret + "/inner"));

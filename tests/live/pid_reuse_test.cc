@@ -1,4 +1,5 @@
-// A process gets the pid of a recorded one, and writes names for that pid's code.
+// Lets a process reuse the pid of a recorded process, and write names for the recorded code. The
+// profiler must not use these names.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -114,7 +115,7 @@ TEST_F(PidReuseTest, NamesNothingOfTheProcessThatWasRecorded) {
   ASSERT_EQ(record.exit_code, 0) << record.err;
   EXPECT_THAT(Report(), HasSubstr("recorded_code"));
   End();
-  // Repeats, because other processes take numbers meanwhile.
+  // Repeats, because another process may take the pid first.
   bool has_number = false;
   for (int i = 0; i < 50 && !has_number; ++i) {
     End();

@@ -101,7 +101,8 @@ class PortableTest : public ::testing::Test {
     return text;
   }
 
-  // Without source, which is shown only if a local program names its file.
+  // Expects equal listings without the recorded files. Listings omit source, because views show
+  // source only if a local program names its file.
   void ExpectTheSameListingsWithoutFiles() {
     const std::vector<std::vector<std::string>> styles = {{"--no-source"},
                                                           {"-M", "intel", "--no-source"}};
@@ -175,7 +176,7 @@ TEST_F(PortableTest, ArchivePutsNamesInLater) {
   ASSERT_EQ(Profiler({"archive"}).exit_code, 0);
   EXPECT_EQ(View({"report"}), before);
   ExpectTheSameWithoutFiles();
-  // Archives again, after the files are gone: names that were stored remain.
+  // Archiving again without the files must keep the stored names.
   ASSERT_EQ(Profiler({"archive", "--symfs", folder_ + "/empty"}).exit_code, 0);
   EXPECT_EQ(View({"report"}), before);
 }
@@ -196,7 +197,7 @@ TEST_F(PortableTest, ArchivePutsCodeInLater) {
   ASSERT_EQ(Profiler({"archive", "--embed", "code"}).exit_code, 0);
   EXPECT_EQ(View({"annotate", "--no-source"}), before);
   ExpectTheSameListingsWithoutFiles();
-  // Archives again, after the files are gone: names that were stored remain.
+  // Archiving again without the files must keep the stored code and names.
   ASSERT_EQ(Profiler({"archive", "--embed", "code", "--symfs", folder_ + "/empty"}).exit_code, 0);
   EXPECT_EQ(View({"annotate", "--no-source", "--symfs", folder_ + "/empty"}), before);
   ASSERT_EQ(Profiler({"archive", "--symfs", folder_ + "/empty"}).exit_code, 0);
@@ -277,7 +278,8 @@ TEST_F(PortableTest, ARecordingOfManySamplesCarriesTheirSumsAndEveryViewIsTheSam
     };
     EXPECT_EQ(of("summed.data"), of("many.data"));
   }
-  // In a part of the samples, the stored sums are no longer valid.
+  // A file with a part of the samples must not contain the stored sums, which are sums of all
+  // samples.
   ASSERT_EQ(Profiler({"convert", "summed.data", "-o", "part.data", "--time", "0%-10%"}).exit_code,
             0);
   EXPECT_THAT(View({"report", "--header-only", "-i", "part.data"}), Not(HasSubstr("sums")));
@@ -291,7 +293,7 @@ TEST_F(PortableTest, AProgramThatOnlyItsOwnMountNamespaceHasIsNamed) {
                        folder_);
   const std::string process = "/proc/" + std::to_string(target.pid());
   while (ReadFile(process + "/comm") != "inside\n") {
-    // After a process has ended, its program is unknown.
+    // /proc/PID/exe cannot be read after the process has ended.
     std::error_code ended;
     if (std::filesystem::read_symlink(process + "/exe", ended).empty()) {
       GTEST_SKIP() << "no file system can be mounted here";

@@ -1,5 +1,5 @@
-// Checks what an unprivileged user may record with a copy of the program that has capabilities,
-// made as the README's section on safety says.
+// Checks what an unprivileged user may record with a copy of the program that has capabilities. The
+// copy is made as the README's section on safety says.
 
 #include <linux/capability.h>
 #include <sys/stat.h>

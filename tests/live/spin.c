@@ -15,7 +15,7 @@ APART static unsigned long inner_level(unsigned long rounds) { return hot_loop(r
 
 APART static unsigned long outer_level(unsigned long rounds) { return inner_level(rounds) + 1; }
 
-// Takes some milliseconds per hundred.
+// Computes for some milliseconds, `hundreds` times.
 unsigned long spin(unsigned long hundreds) {
   for (unsigned long i = 0; i < hundreds; ++i) sink += outer_level(5000000 + (sink & 1));
   return sink;

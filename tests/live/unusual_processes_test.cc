@@ -1,6 +1,7 @@
 // Records processes about which the kernel's records and /proc say little: processes whose first
-// thread has ended, that share their memory with others, or that have thousands of libraries; and
-// functions with return probes. Each is made with the C compiler of this machine.
+// thread has ended, that share their memory with other processes, or that have thousands of
+// libraries. Also records functions with return probes. The test compiles each program with the C
+// compiler of this machine.
 
 #include <fstream>
 #include <string>
@@ -41,8 +42,8 @@ __attribute__((noinline)) static void lib_leaf(void) { for (int i = 0; i < 10000
 void lib_spin(double s) { double e = now() + s; while (now() < e) lib_leaf(); }
 )";
 
-// The child maps a library in the memory of both, and then both run its code. With an argument, the
-// parent maps it.
+// Parent and child share their memory. The child maps a library there, and then both run the
+// library's code. With an argument, the parent maps the library.
 constexpr char kCloneVm[] = R"(
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -175,7 +176,8 @@ TEST_F(UnusualProcessesTest, ProcessesInOneMemoryHaveWhatTheOtherHasMapped) {
   }
 }
 
-// If nothing is unwound, records are not in order, and the mappings are found in another way.
+// Without call chains nothing is unwound. Then records are not in time order, and mappings are
+// found in another way.
 TEST_F(UnusualProcessesTest, ProcessesInOneMemoryAreNamedWithoutCallChains) {
   Compile(kLibrary, "-fPIC -shared -o liba.so");
   Compile(kCloneVm, "-o clone_vm -ldl");

@@ -52,8 +52,8 @@ int main() {
 }
 )";
 
-// A function of assembly code with one rule for its whole frame, and three helpers inside it: one
-// that only counts, one that saves registers, and one that calls the first.
+// A function of assembly code with one rule for its whole frame. It contains three helpers: the
+// first only counts, the second saves registers, and the third calls the first.
 constexpr char kHelpers[] = R"(
 #include <time.h>
 void vm_entry(unsigned long n);
@@ -115,7 +115,7 @@ class WholeChainsTest : public ::testing::Test {
     ASSERT_EQ(
         std::sscanf(chains.c_str(), "# Call chains: %lf%% of %ld are whole", &percent, &count), 2)
         << chains;
-    // With fewer chains, a single one would decide.
+    // With fewer chains, a single cut chain could fail the test.
     EXPECT_GE(count, 400) << chains;
     EXPECT_GE(percent, kWholePercent) << chains;
     RecordProperty("chains", chains);

@@ -6,10 +6,10 @@
 //   dlopen LIBRARY SECONDS  loads LIBRARY, calls its PluginWork, unloads it, over and over
 //   exec SECONDS            computes in BeforeExec, then executes itself as `busy`
 //   idle SECONDS            sleeps
-//   exit CODE, kill SIGNAL  ends in this way
+//   exit CODE, kill SIGNAL  ends with this code or signal
 //
-// Prints the CPU seconds that it and its children used. Work in pieces shorter than the sampling
-// period would hardly be sampled.
+// Prints the CPU seconds that the program and its children used. Each piece of work is longer than
+// the sampling period; shorter pieces would get few samples.
 
 #include <dlfcn.h>
 #include <sys/resource.h>

@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 const std::vector<std::byte> kBuildId(20, std::byte{7});
 
-// Files that return the same name for every address, and count the requests.
+// A source of names in place of files. It returns the same name for every address, and counts the
+// requests.
 class Files final : public FactSource {
  public:
   Files(int* asked, std::optional<TrustedFile> file) : asked_(asked), file_(file) {}
@@ -96,7 +97,8 @@ class NameCacheTest : public testing::Test {
 
   int asked_ = 0;
   const std::string directory_ = TestDirectory() + "/names";
-  std::optional<TrustedFile> file_ = TrustedFile{.owner = 0, .size = 1234};  // all images'
+  // The file of every image.
+  std::optional<TrustedFile> file_ = TrustedFile{.owner = 0, .size = 1234};
   static constexpr std::string_view k512 =
       "512: Inner() /src/inner.h:12 outer /src/outer.c:34 +256\n";
 };

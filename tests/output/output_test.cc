@@ -63,7 +63,8 @@ MappedCode CodeOf(const std::string& program) {
 
 class OutputTest : public testing::Test {
  protected:
-  // Commands run beside `files_`, because their output lies in the working directory.
+  // Commands run in the folder above `files_`, because their captured output is written to the
+  // working directory.
   OutputTest()
       : folder_(testing::TempDir() + "/" +
                 testing::UnitTest::GetInstance()->current_test_info()->name()),
@@ -323,7 +324,8 @@ TEST_F(OutputTest, ADamagedRecordingIsNotReplacedByWhatCanBeReadOfIt) {
   const std::string sound = Recording("perf.data");
   std::string damaged = sound;
   damaged.resize(sound.size() / 2);
-  // The middle of the file is not records; the rest is there.
+  // Overwrites bytes in the middle of the file, which then contain no records. The rest is
+  // unchanged.
   damaged += std::string(64, '\xff') + sound.substr(damaged.size() + 64);
   perf_data::WriteFile(File("perf.data"), BytesOfText(damaged));
   const Finished archived = Profiler({"archive", "-i", File("perf.data")});
@@ -405,7 +407,8 @@ TEST_F(OutputTest, AFunctionIsShownWithWhatTheRecordingHasLost) {
   auto writer =
       perf_data::Writer::Create(File("perf.data"), {{perf_data::UsualAttr(), "cpu-clock", {1}}}, 0);
   ASSERT_TRUE(perf_data::AppendAll(**writer, records).ok());
-  // With a named other machine, no file here would count as the recorded one.
+  // The recording must not name another machine: then no local file would count as the recorded
+  // file.
   perf_data::Features features = perf_data::UsualFeatures();
   features.hostname.clear();
   ASSERT_TRUE((*writer)->Finish(features).ok());

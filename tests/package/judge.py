@@ -1,5 +1,5 @@
-"""judge.py PROFILER SYSTEM OUT BUILT: compares the packaged program's files OUT from SYSTEM with the program that is
-installed here, whose recordings are in BUILT. Exit status 1: a check failed."""
+"""judge.py PROFILER SYSTEM OUT BUILT: checks the files OUT, which the packaged program wrote on SYSTEM. The
+program that is installed here must agree with them; its recordings are in BUILT. Exit status 1: a check failed."""
 
 import json
 import os
@@ -74,7 +74,7 @@ def first_difference(there, here):
 
 
 def judge_views(judge, profiler, name, out):
-    """Checks that every view is equal here, byte for byte."""
+    """Checks that the program that is installed here prints every view with the same bytes."""
     there = {view: read(os.path.join(out, f"{name}.{view}")) for view in VIEWS}
     subprocess.run(["sh", os.path.join(HERE, "views.sh"), profiler, name], cwd=out, check=True)
     for view in VIEWS:

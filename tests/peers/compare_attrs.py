@@ -5,7 +5,7 @@
 
 Runs command lines with -vv through both programs, and compares each printed perf_event_attr. The lines are: each `perf
 record` line of FILE (PID stands for a busy process), the event strings below, and N random strings of the event grammar.
-Differences with a known reason (REASONS) are counted by reason. The others are printed, and make the exit code 1.
+Differences with a known reason (REASONS) are counted by reason. Others are printed, and make the exit code 1.
 Events that this machine lacks are compared as first tried. Strings that one program refuses are counted and, with
 --show, printed, but are no differences. Needs root and a mounted tracefs.
 """
@@ -103,8 +103,8 @@ LEADS = {"disabled", "enable_on_exec", "pinned", "exclusive", "read_format"}
 
 
 def kinds(found):
-    """Counts the attrs that differ in fields other than known differences and group leadership. An event requested
-    twice is one of ours, but two of perf's if the sideband is on the first."""
+    """Counts distinct attrs. Fields with known differences, and fields of group leadership, are ignored. If an event is
+    requested twice and perf puts the sideband on the first, perf has two attrs where this profiler has one."""
     return len({frozenset((field, value) for field, value in attr.items() if field not in REASONS and field not in LEADS)
                 for attr in found})
 

@@ -4,9 +4,9 @@
 Compares the functions' own values exactly, for each type of sample of each file. --make writes files to DIR, one for
 each feature of profile.proto, and compares these, too.
 
-Names are those of the file (-symbolize=none, --no-demangle). Code without a name has a row for each image. Values are
-sums of the file's numbers; times are in nanoseconds. Negative values are not imported: files that have some are
-compared without them, with a message.
+Names are compared as the file has them (-symbolize=none, --no-demangle). Code without a name has a row for each image.
+Values are sums of the file's numbers; times are in nanoseconds. Negative values are not imported: if a file has some,
+the script prints a message and compares the rest.
 """
 import argparse
 import collections

@@ -3,8 +3,8 @@
 
     compare_node_prof.py PROFILER [NODE-OPTION]     (--perf-prof or --perf-basic-prof; the first is the default)
 
-node's profiler counts ticks of a CPU-time clock, ours samples another one; both are compared in CPU seconds. Prints
-one line per function, and fails if ours has less than 95 % of node's.
+node's profiler counts ticks of a CPU-time clock; ours samples by another clock. So both are compared in CPU seconds.
+Prints one line per function, and fails if ours has less than 95 % of node's seconds.
 """
 import collections
 import glob

@@ -4,9 +4,9 @@
     compare_report.py PROFILER PERF FILE [--rows 50] [--points 0.01]
 
 Compares the largest rows of perf's report, with and without --children. Percentages may differ by the given points
-(rounding), no row may be missing, and sample counts must be equal. Lines of the call graph must be equal if both name
-the same symbol. Ours runs with --no-fde, because perf does not know functions without a symbol, and extends a symbol
-without a size to the next one. Prints every difference, and exits with 1 if there is one.
+(rounding), no row may be missing, and sample counts must be equal. Lines of the call graph must be equal if both
+programs name the same symbol. Ours runs with --no-fde, because perf does not know functions without a symbol, and
+extends a symbol without a size to the next one. Prints every difference, and exits with 1 if there is one.
 """
 
 import argparse

@@ -4,11 +4,11 @@
     compare_script.py PROFILER PERF FILE... [--show N]
 
 Both unwind the copied stacks while they print. If the chains have the same addresses, all lines must be equal;
-otherwise the result says which one stops early. Runs of blanks count as one, because columns differ between versions
-of perf. perf 6.1 prints user addresses relative to their image, so only the offset within the page is compared; it
-also prints no parameters, so perf 7.2 is better for names. Names are those of this machine's files, so the recordings
-should come from it, too. Prints a line for each file and the first N differences. Exits with 1 if samples or lines
-differ that should not.
+otherwise the result says which chain stops early. Runs of blanks count as one, because columns differ between versions
+of perf. perf 6.1 prints user addresses relative to their image, so only the offset within the page is compared; it also
+prints no parameters, so perf 7.2 is better for names. Both programs take names from this machine's files, so the
+recordings should come from it. Prints a line for each file and the first N differences. Exits with 1 if samples or
+lines differ that should not.
 """
 
 import argparse

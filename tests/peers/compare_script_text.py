@@ -3,10 +3,10 @@
 
     compare_script_text.py PROFILER PERF FILE... [--options LINE]... [--show N]
 
-Runs both over each recording with each line of options, by default those of OPTIONS. COMM, SYM and DSO in it stand for
-the recording's most common command, function and image. If perf refuses a line, ours must refuse it, too. `perf` must
-be of Linux 7.2. Names of functions are not compared: compare_script.py does that. Prints a line for each line of
-options that differs, with the first N differing lines, and exits with 1 if one does.
+Runs both over each recording with each line of options, by default the lines of OPTIONS. COMM, SYM and DSO in a line
+stand for the recording's most common command, function and image. If perf refuses a line, ours must refuse it, too.
+`perf` must be of Linux 7.2. Names of functions are not compared: compare_script.py does that. If the outputs for a line
+of options differ, prints that line and the first N different lines of output, and exits with 1.
 """
 
 import argparse

@@ -5,7 +5,7 @@
 
 Compares the first event of each recording: samples and their sum, functions, threads and modes with perf's report;
 names, chains and losses with the lines above our own report. If samples are missing, shares are not compared, because
-only `summary` corrects for them. Prints each different line, and exits with 1 if there is one.
+only `summary` corrects shares for missing samples. Prints each different line, and exits with 1 if there is one.
 """
 
 import json

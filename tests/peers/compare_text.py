@@ -8,8 +8,8 @@ only rows of equal weight may be in any order. Runs of blanks count as one, and 
 compare_report.py. Call graphs are left out unless the line requests one. Known differences are counted with their
 reason, and are no failures. Exits with 1 if there is any other difference.
 
---foreign is for recordings of other machines: then neither program reads files of this one. Otherwise perf would name
-any kernel code by this machine's kernel.
+--foreign is for recordings of other machines: then neither program reads files of this machine. Without it, perf would
+name any kernel code by this machine's kernel.
 """
 
 import argparse
@@ -54,14 +54,14 @@ KNOWN = [
      "perf counts a sample once for each function on its stack, so that shares are above 100 %"),
 ]
 
-# A call that never returns is its function's last instruction, so perf names it after the next
-# function.
+# If a function ends with a call that never returns, the return address belongs to the next
+# function. perf names the call after that next function.
 NEVER_RETURN = re.compile(r"\b(_dl_start_user|_start|__pfx_clear_bss|x86_64_start_reservations)\b")
 
 # Differences within a row for a known reason, and the text that replaces both:
 ALIKE = [
-    # perf looks up an address by the mode of its sample; this profiler recognises kernel addresses
-    # by their value.
+    # perf looks up an address by the mode of the address's sample. This profiler recognises kernel
+    # addresses by their value.
     (re.compile(r"(\[unknown\]|\[kernel\.kallsyms\])(?=\W+0x(ff|80))"), "[kernel.kallsyms]"),
     # Code of a module without a symbol: perf counts from the module's start.
     (re.compile(r"(\[\w+\]\W+)0x[0-9a-f]+"), r"\1ADDRESS"),
@@ -71,7 +71,7 @@ ALIKE = [
     (re.compile(r"\b(perf-ex|simplep)\w*"), r"\1"),
 ]
 
-# Tables of branches have only the columns of --sort, and show unnamed code by its offset in the
+# Tables of branches have only the columns of --sort. They show unnamed code by its offset in the
 # image.
 BRANCHES = re.compile(r"Source Symbol")
 OF_BRANCHES = "tables of branches have no other columns, and unnamed code at its offset in the image"

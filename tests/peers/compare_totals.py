@@ -4,7 +4,7 @@
     compare_totals.py PROFILER FILE…
 
 Samples and summed periods of `report`, `summary`, `folded` and `script` must be equal. Prints each event for which
-they are not, and exits with 1 if there is one.
+they differ, and exits with 1 if there is one.
 """
 
 import collections

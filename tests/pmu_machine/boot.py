@@ -1,4 +1,4 @@
-"""Runs commands in the emulated machine, all of a boot at once, and judges their output files when the machine is
+"""Runs commands in the emulated machine: all commands of a boot at once. Judges their output files when the machine is
 off."""
 
 import os
@@ -6,7 +6,8 @@ import re
 import subprocess
 from collections import Counter
 
-# With the environment that perf gives its commands, because a program reads all of it at its start.
+# Runs with the environment that perf gives its commands, because the count of instructions includes
+# reading the environment when a program starts.
 PROFILER = "env -i $(cat /tmp/environment) /t/profiler"
 WORKLOAD = "/t/workload"
 
@@ -28,7 +29,8 @@ class Table:
         print(f"{'':4} {'what':60} {'profiler':>15} {'expected':>15}  within")
 
     def add(self, what, ours, theirs, within=0.0):
-        """Adds a comparison: equal, or different by a share of the expected number, which is perf's or known."""
+        """Compares a value with the expected value, `theirs`: perf's, or one that is known beforehand. `within` is the
+        permitted difference, as a share of the expected value."""
         try:
             passed = abs(float(ours) - float(theirs)) <= within * abs(float(theirs))
         except (TypeError, ValueError):

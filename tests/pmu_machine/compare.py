@@ -3,11 +3,11 @@
 
     compare.py MACHINE FOLDER HOST [KEEP]
 
-FOLDER contains the AArch64 programs: profiler, workload, counter_test and those of compare_chains.py. HOST is the
-profiler of this machine. The machine is booted twice. In the first boot time follows the instructions, and counts
-repeat to the last digit. The second boot has real time and two CPUs with all features of the architecture: pointer
-authentication, and SVE vectors. All commands of a boot run at once, each with its own files, and are compared when the
-machine is off. With KEEP these files are kept there. Prints a line per comparison; exit status 1 if one failed.
+FOLDER contains the AArch64 programs: profiler, workload, counter_test and the programs of compare_chains.py. HOST is
+the profiler of this machine. The machine is booted twice. In the first boot time follows the instructions, so counts
+are exactly repeatable. The second boot has real time and two CPUs with all features of the architecture: pointer
+authentication, and SVE vectors. All commands of a boot run at once, each with its own files. The files are compared
+when the machine is off, and kept in KEEP if that is given. Prints a line per comparison; exit status 1 if one failed.
 """
 
 import os

@@ -14,7 +14,8 @@ WHOLE = 98
 # too little of its frame.
 WHOLE_OF_FEW, WHOLE_BARE, FEW = 90, 82, 1000
 ASTRAY = 100 - WHOLE
-# The emulator's rate on two busy CPUs. With fewer samples, a single one would decide.
+# The emulator takes few samples on two busy CPUs. With fewer than these, a single cut chain could
+# fail the test.
 FEWEST_SAMPLES = 100
 
 # Copies as much of the stack as these programs use. Rings hold some thousand samples, because an
@@ -53,8 +54,8 @@ def weight(folded):
 
 
 def whole_chains(text):
-    """Returns the percentage of whole chains by number, and the number of chains. By weight, a dozen samples of each
-    event would decide."""
+    """Returns the percentage of whole chains by number, and the number of chains. A percentage by weight would
+    depend on a dozen samples of each event."""
     line = re.match(r"# Call chains: .* are whole.*", text)
     count = line and re.search(r"% of (\d+) are whole|; (\d+) chains", line[0])
     if not count:

@@ -96,7 +96,7 @@ def exact_boot(boot):
         boot.stat(events, "loop 5000000")
     boot.stat("-e cycles -e instructions", "loop 60000000", within=0.01)
     boot.stat("-e page-faults:u", "pages 200")
-    # Includes a supported event, because perf 7 prints nothing about the others without one.
+    # Includes a supported event: without one, perf 7 prints nothing about the unsupported events.
     boot.stat("-e instructions:u -e branches -e branch-misses -e cache-misses -e L1-dcache-loads", "loop 1")
 
     def lengths(shorter, longer):
@@ -115,7 +115,7 @@ def exact_boot(boot):
         for i, (event, value, percent) in enumerate(mine[:10]):
             table.add(f"stat, ten events on seven counters: {event} no. {i + 1}", value, 400000000, 0.01)
         average = [round(sum(float(row[2]) for row in rows) / max(len(rows), 1), 2) for rows in (mine, yours)]
-        # The last events scheduled are random; a turn is one of some hundred.
+        # It is random which events are scheduled last. That turn is one of some hundred.
         table.add("stat, ten events on seven counters: % of the time", *average, 0.02)
 
     ten = " ".join(["-e r8:u"] * 10)

@@ -19,7 +19,8 @@ extern "C" {
 // Watched by a breakpoint.
 volatile int watched;
 
-// Naked: two instructions per round and the return, without a compiler's frame.
+// Executes exactly two instructions per round, and the return. The loop is assembly code, so the
+// compiler adds no instruction to it.
 __attribute__((noinline, noclone)) void Loop(uint64_t rounds) {
 #if defined(__aarch64__)
   asm volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(rounds) : : "cc");

@@ -157,8 +157,7 @@ TEST_F(PushTest, SaysInOneLineWhatIsWrong) {
   EXPECT_THAT(missing.err, HasSubstr("/none: No such file"));
 }
 
-// A server that notes each batch by its bytes, and delays the answers to the first ones until the
-// test continues.
+// A server that keeps the bytes of each batch, and can leave the first batches without an answer.
 class Notebook {
  public:
   ServerAnswer operator()(const ReceivedRequest& request) {
@@ -172,7 +171,7 @@ class Notebook {
     std::unique_lock lock(mutex_);
     arrived_.wait(lock, [&] { return bodies_.size() >= number; });
   }
-  // Sets the number of first requests that get no answer.
+  // Leaves the first `requests` requests without an answer.
   void IsDeadly(size_t requests) { deadly_ = requests; }
   std::vector<std::string> bodies() {
     const std::lock_guard lock(mutex_);

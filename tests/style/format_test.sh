@@ -1,6 +1,6 @@
 #!/bin/sh
 # format_test.sh CLANG_FORMAT_CONFIGURATION: checks that clang-format 14 would not change any C++
-# file of the tree. Versions differ, so no other one is used.
+# file of the tree. Other versions of clang-format would format differently, so they are not used.
 set -eu
 cd "$(dirname "$(readlink -f "$1")")"
 for clang_format in clang-format-14 clang-format none; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# words_test.sh FILE: comments begin with a subject, and subjects of commits have at most 72 characters, in the source tree
-# of FILE, once links are followed. Commits before the rule are left alone.
+# words_test.sh FILE: checks that comments begin with a subject, and that subjects of commits have at most 72
+# characters. The source tree is FILE's directory, after following links. Commits before the rule are not checked.
 set -eu
 root=$(dirname "$(readlink -f "$1")")
 here=$(dirname "$(readlink -f "$0")")

@@ -1,8 +1,8 @@
 # Downloads Debian's packages for AArch64 and unpacks them into directories. Sourced by the scripts here and by
 # tests/pmu_machine.
 #
-# apt gets separate lists, cache and status, which contain only that architecture. `dpkg --add-architecture` could let a
-# package of the other architecture replace one of this machine. Needs no rights.
+# apt gets separate lists, cache and status, which contain only AArch64. (`dpkg --add-architecture` could let a package
+# for AArch64 replace a package of this machine.) Needs no rights.
 # shellcheck shell=bash
 
 arm64_cache=${XDG_CACHE_HOME:-$HOME/.cache}/profiler-arm64

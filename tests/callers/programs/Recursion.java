@@ -1,5 +1,5 @@
-// Recursion DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, at the same
-// stack position.
+// Recursion DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call the same recursive function at the
+// same stack position, alpha three times as often.
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;

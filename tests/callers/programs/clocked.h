@@ -1,5 +1,5 @@
-// Spends a given CPU time, for the C and C++ programs of this folder. The programs define FRAME,
-// the frame size in bytes of the function that all callers share.
+// Functions that spend a given CPU time, for the C and C++ programs of this folder. The programs
+// define FRAME, the frame size in bytes of the function that alpha and beta both call.
 
 #pragma once
 
@@ -33,7 +33,7 @@ ALONE static void spin(long turns) {
   }
 }
 
-// CPU time of the thread in ns.
+// Returns the thread's CPU time in ns.
 ALONE static long cpu_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -48,7 +48,8 @@ ALONE static void calibrate(void) {
   STAY;
 }
 
-// Counts turns of a loop for short times, because reading a clock takes about as long.
+// Spins for `ns` of CPU time. Short times are counted in turns of the loop, because reading the
+// clock could take longer than the shortest of them.
 ALONE static void leaf(long ns) {
   const long kShort = 1000000, kBetweenLooks = 20000;
   if (ns < kShort) {
@@ -62,7 +63,8 @@ ALONE static void leaf(long ns) {
   STAY;
 }
 
-// Waits until the recorder is ready: until nobody writes to the FIFO that CALLERS_WAIT names.
+// Waits until the recorder is ready. It is ready when the last writer of the FIFO named by
+// CALLERS_WAIT closes it.
 static void wait_for_recorder(void) {
   const char* const path = getenv("CALLERS_WAIT");
   if (path == NULL) return;
@@ -73,10 +75,10 @@ static void wait_for_recorder(void) {
   fclose(fifo);
 }
 
-// Returns the length of the next cycle's calls in ns. A cycle is four calls of that length: three
-// of alpha, one of beta. So the caller changes every two lengths on average. Lengths are random
-// from cycle to cycle, so that no sampling rate fits them; the first one makes a cycle of 1.5
-// changes.
+// Returns the length in ns of each call of the next cycle. A cycle has four calls: three by alpha
+// and one by beta. So the caller changes every two calls on average. The length is random for each
+// cycle, so no sampling rate is in step with the calls. The first cycle lasts 1.5 *
+// `changes_every_ns`.
 ALONE static long next_length(long changes_every_ns) {
   static __thread unsigned state = 1u << 30;
   const double part = 0.5 + (double)state / 4294967296.0;

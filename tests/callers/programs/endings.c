@@ -1,6 +1,6 @@
-// endings CHANGES_EVERY_NS SECONDS: alpha and beta end processes, 3 : 1, all in one function at one
-// stack position, by exit and by exec in turn. exec starts this program again, which then works in
-// after_exec.
+// endings CHANGES_EVERY_NS SECONDS: alpha and beta end processes in one function at one stack
+// position, alpha three times as often. Processes end by exit and by exec in turn. exec starts this
+// program again, which then works in after_exec.
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
-// objects HOW DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, at the same
-// stack position. HOW: `virtual` calls through two classes in turn, `function` calls through
-// std::function, `exception` throws through all frames, `threads` runs two threads.
+// objects HOW DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call the same recursive function at
+// the same stack position, alpha three times as often. HOW: `virtual` calls through two classes in
+// turn, `function` calls through std::function, `exception` throws through all frames, `threads`
+// runs two threads.
 
 #include <array>
 #include <cstring>

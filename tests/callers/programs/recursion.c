@@ -1,5 +1,5 @@
-// recursion DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, at the same
-// stack position.
+// recursion DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call the same recursive function at the
+// same stack position, alpha three times as often.
 
 #include "clocked.h"
 

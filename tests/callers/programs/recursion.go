@@ -1,7 +1,7 @@
-// recursion DEPTH CHANGES_EVERY_NS SECONDS HOW, with frames of frameBytes bytes (a constant in a
-// file that the test writes): alpha and beta call one recursion, 3 : 1, at the same stack position
-// of a goroutine. HOW: `once` keeps the stack, `grow` begins each cycle on a new goroutine, whose
-// stack grows.
+// recursion DEPTH CHANGES_EVERY_NS SECONDS HOW: alpha and beta call the same recursive function at
+// the same stack position, alpha three times as often. They run on a goroutine's stack. Frames have
+// frameBytes bytes, a constant in a file that the test writes. HOW: `once` keeps the stack, `grow`
+// begins each cycle on a new goroutine, whose stack grows.
 
 package main
 

@@ -1,6 +1,6 @@
-// recursion DEPTH CHANGES_EVERY_NS SECONDS HOW: alpha and beta call one recursion, 3 : 1, at the
-// same stack position. HOW: `plain` calls, `closure` calls a function that is created at each
-// level, `async` recurses after an await.
+// recursion DEPTH CHANGES_EVERY_NS SECONDS HOW: alpha and beta call the same recursive function at
+// the same stack position, alpha three times as often. HOW: `plain` calls, `closure` calls a
+// function that is created at each level, `async` recurses after an await.
 
 'use strict';
 

@@ -1,6 +1,7 @@
-// recursion DEPTH CHANGES_EVERY_NS SECONDS HOW: alpha and beta call one recursion, 3 : 1, at the
-// same stack position. The environment variable FRAME sets the size of frames in bytes at compile
-// time. HOW: `plain` calls, `closure` calls a closure per level, `dyn` calls trait objects.
+// recursion DEPTH CHANGES_EVERY_NS SECONDS HOW: alpha and beta call the same recursive function at
+// the same stack position, alpha three times as often. The environment variable FRAME sets the size
+// of frames in bytes at compile time. HOW: `plain` calls, `closure` calls a closure per level,
+// `dyn` calls trait objects.
 
 use std::hint::black_box;
 

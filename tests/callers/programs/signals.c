@@ -1,5 +1,6 @@
-// signals DEPTH CHANGES_EVERY_NS SECONDS OWN|MAIN: alpha and beta raise a signal, 3 : 1. Its
-// handler recurses on an alternate stack, which lies in memory of its own or in the frame of main.
+// signals DEPTH CHANGES_EVERY_NS SECONDS OWN|MAIN: alpha and beta raise a signal, alpha three times
+// as often. The signal's handler recurses on an alternate stack. The stack lies in memory of its
+// own (OWN) or in the frame of main (MAIN).
 
 #include <signal.h>
 #include <string.h>

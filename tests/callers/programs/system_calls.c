@@ -1,5 +1,5 @@
-// system_calls CHANGES_EVERY_NS SECONDS: alpha and beta make the same system calls, 3 : 1, at the
-// same stack position. Most samples are in the kernel.
+// system_calls CHANGES_EVERY_NS SECONDS: alpha and beta make the same system calls at the same
+// stack position, alpha three times as often. Most samples are in the kernel.
 
 #include <fcntl.h>
 #include <unistd.h>

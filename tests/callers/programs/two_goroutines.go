@@ -1,5 +1,5 @@
-// two_goroutines CHANGES_EVERY_NS SECONDS: two goroutines call one C function in turn; one has
-// three times the work of the other.
+// two_goroutines CHANGES_EVERY_NS SECONDS: two goroutines call one C function in turn. One of them
+// does three times the work of the other.
 
 package main
 
@@ -58,7 +58,8 @@ func runAlpha(mine, other chan float64) {
 	close(other)
 }
 
-// Gives both goroutines the same turns of the loop in a cycle, and a new number in the next.
+// Chooses the number of loop turns per unit of work. Both goroutines use one number in a cycle; each
+// cycle has a new number.
 //
 //go:noinline
 func runBeta(perChange float64, mine, other chan float64, end int64) {

@@ -39,8 +39,8 @@ class ExpectedSums {
     chains_ += window.losses.chains;
   }
 
-  // Returns one line per sum whose first key is `first`; if that is empty, sums whose first key is
-  // a host.
+  // Returns one line per sum whose first key is `first`. If `first` is empty, returns the sums
+  // whose first key is a host.
   std::string Lines(const std::string& first) const {
     std::string text;
     for (const auto& [keys, sum] : sums_) {

@@ -17,8 +17,8 @@ namespace {
 
 constexpr ServerVersion kNewest = {26, 7};
 
-// Collects the statements and the files that they read. A RowBinary file's types are those of the
-// table without its storage options.
+// Collects the statements, and writes the files that they read. In a RowBinary file the columns
+// have the table's types, without storage options.
 class Statements {
  public:
   Statements(std::string folder) : folder_(std::move(folder)) {}

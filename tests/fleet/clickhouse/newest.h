@@ -1,4 +1,4 @@
-// Writes statements for the newest ClickHouse, which newest.mjs runs.
+// Writes SQL statements for the newest ClickHouse. The script newest.mjs runs them.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Writes FOLDER/statements.sql, FOLDER/expected and the rows. `words`: a directory of segments, and
-// FOLDER.
+// Writes FOLDER/statements.sql, FOLDER/expected and files of rows. `words` are two arguments: a
+// directory of segments, and FOLDER.
 absl::Status WriteForNewest(const std::vector<std::string>& words);
 
 }  // namespace profiler::fleet::clickhouse

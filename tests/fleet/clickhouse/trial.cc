@@ -1,7 +1,7 @@
 // Checks a server against the segments that it must have, for tests/fleet/clickhouse/run:
 //
 //   trial compare SEGMENTS URL DATABASE   fails if a sum of the server is wrong
-//   trial time URL DATABASE SECONDS       measures questions about the last SECONDS
+//   trial time URL DATABASE SECONDS       measures queries over the last SECONDS
 //   trial newest SEGMENTS FOLDER          writes statements for newest.mjs, the rows that they
 //                                         read, and the expected answers
 
@@ -87,8 +87,8 @@ absl::Status Compare(const Words& words) {
   PROFILER_ASSIGN_OR_RETURN(const std::string total,
                             LinesOf(*source, {.functions = true, .total = true}, {"total"}));
   PROFILER_RETURN_IF_ERROR(Same("functions with their callees", expected.Lines("total"), total));
-  // Compares the stacks in steps of four minutes. For an hour of 500 hosts at once, they would need
-  // more memory than a server grants one query.
+  // Compares the stacks in steps of four minutes. For 500 hosts, an hour at once would need more
+  // memory than a server grants one query.
   constexpr UnixTime kAtOnce = 240'000'000'000;
   std::vector<std::string> notes;
   ExpectedSums of_stacks;

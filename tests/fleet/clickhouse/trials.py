@@ -61,7 +61,7 @@ class Trial:
         return run([self.program("profiler"), "fleet", "init", "--to", f"clickhouse+{url(port)}/{database}", *options])
 
     def pusher(self, number, port, database):
-        # Small batches make many of them, except when speed is measured.
+        # Uses small batches, so that there are many, except when speed is measured.
         small = [] if self.options.calm else ["--batch-size", "60K"]
         return Process([self.program("profiler"), "push", self.folder / f"part-{number}",
                         "--to", f"clickhouse+{url(port)}/{database}", "--tries", "100", *small],
@@ -150,7 +150,7 @@ class Disturbance:
 def wait_for_replicas(cluster):
     """Waits until each server has all parts of its shard, and can write again."""
     def is_quiet():
-        # Merges may continue; parts to be fetched may not be left.
+        # Merges may continue, but no part may be left to fetch.
         fetches = "SELECT count() FROM system.replication_queue WHERE type = 'GET_PART'"
         readonly = "SELECT count() FROM system.replicas WHERE is_readonly OR log_pointer <= log_max_index"
         return all(server.ask(fetches) == "0\n" and server.ask(readonly) == "0\n" for server in cluster.servers)

@@ -14,7 +14,7 @@ cd "$work"
 mkdir files
 cp "$source" program.cc
 
-# Keeps files small: one segment, and nothing that only running them would need.
+# Keeps files small: one segment, and nothing that is needed only to run the program.
 linking='-shared -nostdlib -Wl,-N,-z,noseparate-code,-z,norelro,--build-id=sha1'
 for compiler in "$@"; do
   name=$(basename "$compiler")

@@ -1,4 +1,5 @@
-// Compiled in many ways into small files with debug information to mutate; never run.
+// A program that is compiled in many ways into small files with debug information. Fuzz targets
+// mutate the files; the program is never run.
 
 struct Number {
   int value;
