@@ -189,7 +189,8 @@ absl::Status CheckChosen(uint64_t magic, const std::string& type, const std::str
   return absl::PermissionDeniedError(message);
 }
 
-// Makes "0X0BD00BD0" and "0xbd00bd0" one name.
+// Returns one spelling for all spellings of a number, such as "0X0BD00BD0" and "0xbd00bd0". Returns
+// other names unchanged.
 std::string SpelledAlike(std::string_view name) {
   uint64_t magic = 0;
   const bool is_number = (name.starts_with("0x") || name.starts_with("0X")) &&

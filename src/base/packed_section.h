@@ -89,8 +89,8 @@ class NumberReader {
   uint32_t IndexAfter(uint64_t before, uint64_t limit) {
     return static_cast<uint32_t>(Checked(Difference(before), limit));
   }
-  // Returns a number of elements; fails if that many elements of at least `least` bytes each cannot
-  // follow.
+  // Returns a number of elements. Fails if so many elements do not fit the remaining bytes, at
+  // `least` bytes each.
   size_t Count(size_t least) {
     const uint64_t count = Number();
     if (count <= remaining() / least) return count;

@@ -60,7 +60,8 @@ class RegularFileTest : public testing::Test {
     return size < 0 ? "unreadable" : std::string(text.data(), static_cast<size_t>(size));
   }
 
-  // Creates a container at "root", with links to its own "secret" and to ours outside.
+  // Creates a container at "root" with a file "secret". Its links lead to this file and to another
+  // "secret" outside the container.
   void MakeContainer() const {
     Write("root/secret", "theirs");
     Write("secret", "ours");
