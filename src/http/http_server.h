@@ -29,7 +29,7 @@ struct HttpRequest {
 
 struct HttpAnswer {
   unsigned status = 200;
-  // names and values are constants
+  // Names and values; they must be string constants.
   std::vector<std::pair<std::string_view, std::string_view>> headers;
   std::shared_ptr<const std::string> body;  // never null; HEAD sends only its size
 };

@@ -181,7 +181,7 @@ class FieldSizer {
   uint16_t misc_;
 };
 
-// Writes into `body`, which is as large as FieldSizer computed and filled with zeroes.
+// Writes into `body`, which must have the size that FieldSizer computed and be filled with zeroes.
 class FieldWriter {
  public:
   static constexpr bool kReads = false;
@@ -232,7 +232,7 @@ class FieldWriter {
 // Renumbers the bits of a branch entry's flags between the two byte orders. kWidths are the widths
 // of the fields from mispredicted to reserved. The kernel declares this bit-field once, so a
 // big-endian compiler lays it out from the most significant bit on. In the byte-swapped u64 the
-// fields are therefore in reverse order, while the bits of each field keep theirs.
+// fields are therefore in reverse order, but the bits within each field keep their order.
 inline uint64_t MirrorBranchFlags(uint64_t flags, bool from_native) {
   constexpr int kWidths[] = {1, 1, 1, 1, 16, 4, 2, 4, 3, 31};
   uint64_t mirrored = 0;

@@ -67,8 +67,8 @@ class NamedFunctions {
   std::map<uint64_t, uint64_t> ends_;  // by start
 };
 
-// Uses only debug files in root's directories: a symbol made by the user could move a probe into
-// the middle of an instruction.
+// Returns options that use only debug files in root's directories. A debug file made by a user
+// could name a symbol in the middle of an instruction.
 symbolize::SymbolizerOptions FilesOfRoot() {
   symbolize::SymbolizerOptions options;
   options.build_id_caches.clear();

@@ -41,7 +41,8 @@ absl::StatusOr<std::vector<pid_t>> NumberedEntries(const std::string& path) {
 
 absl::StatusOr<pid_t> NumberInStatus(const Roots& roots, pid_t id, std::string_view key) {
   std::string text;
-  // The requested numbers come before the groups, of which there may be many.
+  // The start of the file is enough: the requested numbers precede the list of groups, which may be
+  // long.
   PROFILER_RETURN_IF_ERROR(ReadOfProcess(roots, static_cast<uint32_t>(id), "status", &text));
   const auto value = ValueOf(text, key);
   const auto number = value.has_value() ? ParseNumber<pid_t>(*value) : std::nullopt;

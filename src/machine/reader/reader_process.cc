@@ -37,7 +37,7 @@ void KeepFewCapabilities(uint64_t few) {
   syscall(SYS_capset, &header, sets.data());
 }
 
-// Drops everything that a reader must not hold, in the forker.
+// Drops everything that a reader must not hold. Runs in the forker, before it forks readers.
 void LetGo(int socket, const Service& service) {
   // The program may have raised capabilities when it forked.
   LowerCapabilities();
@@ -50,8 +50,8 @@ void LetGo(int socket, const Service& service) {
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
   prctl(PR_SET_NAME, "profiler-reader");
-  // A reader with raisable capabilities raises them for each file for which the program has raised
-  // them.
+  // A reader with raisable capabilities keeps them: it raises them for a file if the program has
+  // raised them for this file.
   const bool raises = service.sends_files && RaisableCapabilities() != 0;
   if (!raises) KeepFewCapabilities(service.capabilities);
 }

@@ -1,4 +1,4 @@
-// Tests streams of perfs that gave types from 69 on another meaning.
+// Tests streams of versions of perf in which record types from 69 on had another meaning.
 
 #include <gtest/gtest.h>
 
