@@ -50,11 +50,11 @@ struct EventSetOptions {
   std::vector<int> cpus;     // online CPUs to record on
   bool system_wide = false;  // true: pid −1 on each CPU; false: AddThread adds the threads
   size_t ring_pages = 128;   // data pages per ring, a power of two
-  // Least number of data pages. If the kernel's limits refuse ring_pages, the set halves that
-  // number, but not below this one. 0: never halves it.
+  // If the kernel's limits refuse a ring of ring_pages, the set tries half as many pages, and so
+  // on, but never fewer than min_ring_pages. 0: never tries fewer.
   size_t min_ring_pages = 0;
-  // Number of threads that will be added, 0 if not known. From this number follows how far the
-  // limit on descriptors is raised; the error message about that limit also shows it.
+  // Number of threads that will be added, 0 if not known. It decides how far the limit on
+  // descriptors is raised, and is shown in the message if that fails.
   size_t expected_threads = 0;
 };
 

@@ -102,8 +102,8 @@ struct Arriving {
   bool is_too_long = false;
 };
 
-// To abort the transfer, OnHeader and OnBody return a smaller number than that of the bytes they
-// got.
+// OnHeader and OnBody return the number of accepted bytes. If they return less than they got,
+// libcurl aborts the transfer.
 size_t OnHeader(const char* text, size_t size, size_t count, void* user) {
   auto& arriving = *static_cast<Arriving*>(user);
   arriving.is_too_long = !arriving.headers.Add({text, size * count});

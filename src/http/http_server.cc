@@ -107,7 +107,7 @@ class HttpServer::Impl {
   }
 
   // Makes room for one more connection, if necessary by closing the oldest connection without a
-  // request. Returns false if there is none.
+  // request. Returns false if all connections have sent their requests.
   bool MakeRoom() {
     if (open_->count < options_.most_connections) return true;
     if (open_->waiting.empty()) return false;

@@ -8,8 +8,8 @@
 //
 // Pyroscope (pkg/ingester/otlp/convert.go, 2026) converts samples whose period is cpu/nanoseconds
 // to nanoseconds. It recognises off_cpu/nanoseconds by the missing period, and names all other
-// profiles by the type of their period. If a profile has no period, it refuses the whole request.
-// It puts ':' between the parts of a name, so '_' replaces ':' in event names.
+// profiles by the type of their period. If a profile has no period, Pyroscope refuses the whole
+// request. Pyroscope puts ':' between the parts of a name, so '_' replaces ':' in event names.
 
 #pragma once
 

@@ -19,8 +19,8 @@
 //   access      = letters of r w x
 //   modifiers   = letters of u k h H G p P S D I W e b
 //
-// A path begins with "/", "./" or "../". The text alone decides the kind of an event; find_events.h
-// checks later whether the machine has the event. Spaces around events are ignored.
+// A path begins with "/", "./" or "../". The kind of an event depends only on the text;
+// find_events.h checks later whether the machine has the event. Spaces around events are ignored.
 //
 // Source: tools/perf/util/parse-events.y, and the answers of perf 7.2.
 

@@ -42,8 +42,8 @@ struct FoundEvent {
   // config1 of a probe points into `probed`.
   perf_event::Attr attr;
   std::string name;
-  // Index in the list of the leader of the event's group; the event's own index if it leads or is
-  // alone.
+  // Index of the event that leads the group, in the list of events; the event's own index if it
+  // leads or is alone.
   size_t leader = 0;
   std::string group_name;
   bool sample_read = false;  // ":S"

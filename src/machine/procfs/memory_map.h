@@ -30,8 +30,8 @@ struct MemoryMap {
 std::optional<MemoryMap> ParseMapsLine(std::string_view line);
 
 // True if the open file is the file of a mapping with this device and inode. On overlayfs a mapping
-// has the device of the lower file, and a path has that of the overlay; the inode is the same if
-// all layers are in one file system. On btrfs a path has the device of its subvolume.
+// shows the device of the lower file, and stat(2) shows the device of the overlay; the inode is the
+// same if all layers are in one file system. On btrfs stat(2) shows the device of the subvolume.
 bool IsMappedFile(int file, uint32_t maj, uint32_t min, uint64_t ino);
 
 // Returns the name as in the kernel's MMAP2 record: newlines unescaped, "//anon" for anonymous

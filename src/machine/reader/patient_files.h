@@ -6,10 +6,10 @@
 // the open file. If it has not answered after 200 ms, it is abandoned.
 //
 // After a path kept a reader waiting, all paths on the same mount are refused; if the mount is "/",
-// only paths below the same directory. If the path belongs to a process (/proc/PID), the paths of
-// this process are refused, and of all processes of its user unless that is root or the user of
-// this program. After kMostFilesAbandoned abandoned readers, only files in the system's own
-// directories are opened.
+// only paths below the same directory. If the path was below /proc/PID, all paths of that process
+// are refused. The paths of all processes of the same user are then refused, too, except for root
+// and the user of this program. After kMostFilesAbandoned abandoned readers, only files in the
+// system's own directories are opened.
 //
 // Usage: AccessFilesThrough(&files) (src/base/file_access.h).
 

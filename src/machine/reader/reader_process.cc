@@ -50,8 +50,8 @@ void LetGo(int socket, const Service& service) {
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
   prctl(PR_SET_NAME, "profiler-reader");
-  // A reader with raisable capabilities keeps them: it raises them for a file if the program has
-  // raised them for this file.
+  // A reader that opens files keeps the capabilities that can be raised. For each file it raises
+  // the capabilities that the program has raised.
   const bool raises = service.sends_files && RaisableCapabilities() != 0;
   if (!raises) KeepFewCapabilities(service.capabilities);
 }

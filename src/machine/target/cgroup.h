@@ -15,8 +15,8 @@
 
 namespace profiler::target {
 
-// Finds the mount point of that hierarchy in the text of /proc/self/mountinfo; empty if it is not
-// mounted.
+// Returns the mount point of the hierarchy that perf events use, from the text of
+// /proc/self/mountinfo; empty if it is not mounted.
 std::string CgroupMountPoint(std::string_view mountinfo);
 
 // Opens the cgroup `name`, a path below the mount point; "/" stands for all cgroups. Errors:
@@ -24,8 +24,8 @@ std::string CgroupMountPoint(std::string_view mountinfo);
 absl::StatusOr<UniqueFd> OpenCgroup(const procfs::Roots& roots, const std::string& name);
 
 // Opens the cgroup of each name; the descriptor of an empty name is invalid. Errors:
-// kInvalidArgument if a cgroup is named but `system_wide` is false, because cgroup events count
-// CPUs, not single threads; those of OpenCgroup.
+// kInvalidArgument if a cgroup is named but `system_wide` is false, because the kernel counts a
+// cgroup per CPU, not per thread; those of OpenCgroup.
 absl::StatusOr<std::vector<UniqueFd>> OpenCgroups(const procfs::Roots& roots,
                                                   const std::vector<std::string>& names,
                                                   bool system_wide);

@@ -54,8 +54,8 @@ void WriteSizedAttr(const perf_event::Attr& attr, size_t size, std::string* out)
 uint32_t CommonAttrSize(std::span<const perf_event::Attr> attrs);
 
 // Returns the size of attrs in a file if the largest attr has `largest` bytes. That number may come
-// from an untrusted stream, so the result is at most a page; no kernel's attr is larger. It is a
-// multiple of 8.
+// from an untrusted stream, so the result is at most a page; no kernel's attr is larger. The result
+// is a multiple of 8.
 size_t FileAttrSize(size_t largest);
 
 // An entry of the attrs section.

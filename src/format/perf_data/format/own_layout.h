@@ -52,8 +52,9 @@ struct OwnParts {
 OwnParts OwnPartsOf(uint32_t type, std::span<const std::byte> body, bool swapped);
 
 // Walks over `body` and calls visit(field, bytes) for each field that is complete. `visit` returns
-// the value of a number in native order; its result is ignored for other fields. Returns the number
-// of bytes of these fields. The size of the body limits the cost, even if a count in it is absurd.
+// the value of a number in native order; its result is ignored for other fields. Returns the total
+// size of these fields in bytes. The cost is limited by the size of the body, even if a count in
+// the body is absurd.
 template <class Byte, class Visit>
 size_t WalkOwnFields(const OwnParts& parts, std::span<Byte> body, Visit visit) {
   size_t at = 0;

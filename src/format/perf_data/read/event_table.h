@@ -38,9 +38,9 @@ class EventTable {
   void Rename(uint64_t id, std::string name);
   void RenameEvent(size_t event, std::string name) { events_[event].name = std::move(name); }
   // Names events by an event type, which old recordings have. All events with this config get the
-  // name, if the name fits their type: "system:name" for a tracepoint, any other name for an event
-  // of a PMU. Generic events keep the name made from their attr, because that includes their
-  // modifiers.
+  // name, if the name fits their type: a tracepoint needs a name like "system:name", an event of a
+  // PMU takes any name. Generic events keep the name made from their attr, because that includes
+  // their modifiers.
   void NameByType(uint64_t config, const std::string& name);
 
   // Names events from a table of event types, in the file's byte order.

@@ -119,8 +119,8 @@ uint64_t RecordPass::FileOffsetOf(const std::byte* data) const {
   return context_.chunks->FileOffsetOf(data);
 }
 
-// Limits resident memory. Some of these pages are still needed, for the reader's window and for
-// records of the last two rounds; they come back when touched.
+// Limits resident memory by releasing all pages of the mapped files. Pages that are still needed,
+// for the reader's window and for records of the last two rounds, come back when touched.
 void RecordPass::Touch(size_t size) {
   touched_ += size;
   if (touched_ < kResidentBytes) return;

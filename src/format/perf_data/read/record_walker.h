@@ -41,8 +41,8 @@ class RecordWalker {
   };
   void Handle(Compressed how) { compressed_ = how; }
 
-  // Sets `*record` to the next record. Returns false at the end; status() and cut_bytes() tell why
-  // it ended. The record lives as long as the source's bytes.
+  // Sets `*record` to the next record. Returns false at the end; then status() and cut_bytes() tell
+  // why the walk ended. The record lives as long as the source's bytes.
   bool Next(StoredRecord* record) {
     return (in_compressed_ && NextInside(record)) || NextOutside(record);
   }

@@ -97,9 +97,9 @@ class Recording {
   enum class Order { kFile, kTime, kStored, kTimeAndRounds };
   // Calls `visit` for every record. perf's own records have time 0 and are visited at their
   // position in the file; kTime omits round markers. If an error stops the reading, visits
-  // everything before it, then returns it: kDataLoss with file offset, record type and field.
-  // Memory: two rounds. `visit` may return a bool; false ends the pass, and the rest of a pipe is
-  // then lost.
+  // everything before the error, then returns the error: kDataLoss with file offset, record type
+  // and field. Memory: two rounds. `visit` may return a bool; false ends the pass, and the rest of
+  // a pipe is then lost.
   template <class Visit>
   absl::Status ForEach(Order order, Visit&& visit) {
     if constexpr (std::is_same_v<std::invoke_result_t<Visit&, const TimedRecord&>, bool>) {

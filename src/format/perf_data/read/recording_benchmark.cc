@@ -1,7 +1,8 @@
 // Measures reading recordings, with the page faults of a file in the page cache.
 //
-// - A million call-chain samples are visited without decoding, in the order of the file and in time
-//   order (two rings, rounds of 100 ms at 25 kHz, 200 bytes per record).
+// - A million call-chain samples are visited without decoding, in the order of the file, in time
+//   order, and in time order without round markers (two rings, rounds of 100 ms at 25 kHz, 200
+//   bytes per record).
 // - Every record is visited and decoded, in this machine's byte order and in the other one. Targets
 //   on one CPU: 2 GB/s of stack dumps, and 15 million call chains per second. The other byte order
 //   may take three times as long.

@@ -1,9 +1,10 @@
 // Sorts records by time with the memory of two rounds.
 //
-// A recorder empties its rings one after the other and then marks the end of the round. A record of
-// round k may be older than records of round k − 1: it may have been written just after round k − 1
-// had emptied its ring. It is never older than the newest record of round k − 2. So the marker that
-// ends round k releases records up to the newest time in rounds 1 to k − 1, in time order:
+// A recorder empties its rings one after the other and then marks the end of the round. A record
+// that comes just after its ring was emptied is read only in the next round, k, although it is
+// older than records of rings that round k − 1 empties later. It is never older than the newest
+// record of round k − 2. So the marker that ends round k releases records up to the newest time in
+// rounds 1 to k − 1, in time order:
 //
 //   round      1            2             3
 //   ring A   10 20        50 60          90

@@ -30,9 +30,10 @@ class RewriteTarget {
   // Returns the output to write to. Call it once.
   OpenedOutput TakeOutput() { return std::move(output_); }
 
-  // Renames the complete file. If `reading` is an error, the reading ended early. Then the file
-  // does not replace the input, of which it has only a part, and the error is returned. If the old
-  // file gets a name other than the usual `to`.old, adds that name to `*warnings`.
+  // Renames the complete file. If `reading` is an error, the reading ended early, and the output
+  // has only a part of the input. Then the output does not replace the input: if both have the same
+  // name, Commit only returns the error. If the old file gets a name other than the usual `to`.old,
+  // adds that name to `*warnings`.
   absl::Status Commit(const absl::Status& reading, std::vector<std::string>* warnings);
 
  private:

@@ -90,7 +90,7 @@ bool TakeLine(std::string_view line, ChainQuality* chains) {
 // reader could make some. So if there are user entries, our recorder made them. perf 7.2 never
 // writes user entries for such an event: --kernel-callchains sets exclude_callchain_user, and
 // recordings of stacks set it together with STACK_USER. `perf inject --convert-callchain`, which
-// converts stacks to chains of return addresses, clears it.
+// converts stacks to chains of return addresses, clears the flag.
 bool HasExactUserCallers(const perf_event::Attr& attr) {
   return attr.has(perf_event::kAttrExcludeCallchainUser) &&
          (attr.sample_type & perf_event::kSampleCallchain) != 0 &&
