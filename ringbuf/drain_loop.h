@@ -29,7 +29,8 @@ class io_context;
 
 namespace profiler::ringbuf {
 
-// The unread bytes of one ring in one pass, taken from one read of its data_head.
+// The unread bytes of one ring in one pass. One read of the ring's data_head decides where they
+// end.
 struct RingPass {
   int cpu = 0;
   RingBytes bytes;

@@ -91,7 +91,8 @@ class PerfEventSet final : public EventSet {
   absl::Status Disable(size_t attr) override { return OnEventsOf(attr, &Kernel::Disable); }
 
  private:
-  // The position of NextWatch. It skips a thread's other events, because they hang up together.
+  // The position of NextWatch. NextWatch skips a thread's other events, because all events of a
+  // thread hang up together.
   struct WatchPosition {
     size_t next;
     pid_t tid;

@@ -35,8 +35,8 @@ namespace profiler::ringbuf {
 
 struct EventSetOptions {
   std::vector<perf_event_attr> attrs;  // in the order of the recording's events
-  // By attr: the index of the attr that leads its group, an earlier one or itself. Empty if there
-  // are no groups.
+  // By attr: the index of the attr that leads its group, which is an earlier attr or the attr
+  // itself. Empty if there are no groups.
   std::vector<size_t> leaders;
   // By attr: the CPUs to count on; an empty list means all. Empty if every attr counts on all CPUs.
   std::vector<std::vector<int>> attr_cpus;

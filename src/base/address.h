@@ -39,7 +39,7 @@ struct ElfAddress {
 // BPF programs, memory filled by a JIT) and for code in no known image. All places in one image are
 // of the same kind.
 struct CodePlace {
-  // File offset or address. Orders the places of one image.
+  // A file offset or a runtime address. The places of one image are ordered by this value.
   uint64_t value = 0;
   bool in_file = false;
 

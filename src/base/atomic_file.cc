@@ -100,7 +100,7 @@ AtomicFile::~AtomicFile() {
 }
 
 // Copies as much of owner, group and mode as this user may. If the group cannot be set, the file's
-// group gets no more rights than all others have. The set-id bits are not kept, because they were
+// group gets no more rights than all other users. The set-id bits are not kept, because they were
 // given to the old content.
 void AtomicFile::TakeOwnerAndMode() const {
   struct stat old;

@@ -25,7 +25,7 @@ struct ChainQuality {
   // includes them.
   uint64_t no_stack = 0;
 
-  // Chains that end too early.
+  // Chains that end too early for the same reason and in the same image.
   struct Cut {
     uint64_t chains = 0;
     std::string reason;  // such as "stack too short"

@@ -128,7 +128,7 @@ struct Choices {
   std::function<void(std::string_view)> warn;
 };
 
-// Never destroyed: files are opened in threads that may outlive main().
+// The object is never destroyed, because threads that open files may outlive main().
 Choices& TheChoices() {
   static auto* const choices = new Choices;
   return *choices;

@@ -3,8 +3,8 @@
 //
 // Files of a pseudo file system are commands to the kernel, and opening one is enough: opening
 // tracefs' free_buffer frees the ring of ftrace, and reading /proc/kmsg consumes messages. Programs
-// are mapped from file systems on block devices and from some others, which the source lists. All
-// functions accept descriptors opened with O_PATH.
+// are mapped from file systems on block devices and from some others, which file_systems.cc lists.
+// All functions accept descriptors opened with O_PATH.
 //
 // Thread-safe.
 

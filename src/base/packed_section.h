@@ -129,7 +129,7 @@ class NumberReader {
   bool ok_ = true;
 };
 
-// The index of no element.
+// An index that means no element.
 inline constexpr uint32_t kNoIndex = UINT32_MAX;
 
 // Optional indices are stored plus 1, so that 0 means kNoIndex.

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Counts how often a file is opened, by any process.
+// A counter of how often a file is opened, by any process.
 class OpenCount {
  public:
   explicit OpenCount(const std::string& path) : fd_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {

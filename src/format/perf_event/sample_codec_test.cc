@@ -362,7 +362,7 @@ TEST(SampleCodecTest, BranchStackWithoutBranchesMayLackItsHardwareIndex) {
 }
 
 TEST(SampleCodecTest, SwappingKnowsABranchStackThatLacksItsHardwareIndex) {
-  // As the kernel writes it: nr = 0, directly followed by the stack, whose bytes are not swapped.
+  // The kernel writes nr = 0, and the stack follows at once. Bytes of the stack are not swapped.
   Attr attr{.sample_type = kSampleBranchStack | kSampleStackUser,
             .branch_sample_type = kBranchHwIndex};
   const RecordLayout with(attr);

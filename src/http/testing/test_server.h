@@ -46,7 +46,7 @@ struct ServerTls {
 // A server that answers each connection on a separate thread.
 class TestServer {
  public:
-  // Called on the connections' threads, one call at a time.
+  // The server calls the handler on the connections' threads, one call at a time.
   using Handler = std::function<ServerAnswer(const ReceivedRequest&)>;
 
   explicit TestServer(Handler handler);

@@ -324,7 +324,7 @@ class Finder {
     return absl::OkStatus();
   }
 
-  // Read on first use, because this may be some hundred files.
+  // Reads the PMUs on first use only, because this may be some hundred files.
   const std::vector<Pmu>& pmus() {
     if (!pmus_) pmus_ = ReadPmus(roots_);
     return *pmus_;

@@ -30,8 +30,8 @@ std::string_view WithoutParameters(std::string_view name) {
   return name.substr(0, std::min(name.find('(', 1), name.size()));
 }
 
-// Collects the addresses of all functions called `name`, by the first of three spellings that
-// matches: the linker's, demangled, demangled without parameters.
+// The addresses of all functions called `name`. There are three spellings: the linker's, demangled,
+// and demangled without parameters. The first spelling with a match counts.
 class NamedFunctions {
  public:
   explicit NamedFunctions(std::string_view name) : name_(name) {}

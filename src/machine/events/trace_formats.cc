@@ -18,7 +18,7 @@ using namespace std::string_view_literals;
 // Limits for counts in damaged sections. No kernel has so many systems or events.
 constexpr uint32_t kMostSystems = 1 << 12, kMostEvents = 1 << 16;
 
-// Reads the parts of the section in order. Numbers are in the recording's byte order.
+// A reader of the section's parts, in order. Numbers are in the recording's byte order.
 class SectionReader {
  public:
   explicit SectionReader(std::string_view section) : in_(BytesOfText(section)) {}
@@ -189,7 +189,7 @@ absl::StatusOr<TraceFormats> TraceFormats::Parse(std::string_view section) {
 
 namespace {
 
-// Returns what `print` writes.
+// Returns the text that `print` writes.
 template <class Print>
 std::string Printed(Print print) {
   trace_seq text;

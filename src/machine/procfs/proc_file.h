@@ -38,7 +38,7 @@ std::optional<std::string> ReadLine(const std::string& path);
 // Returns the file's content as a number; nullopt if it is not a number.
 std::optional<int64_t> ReadNumber(const std::string& path);
 
-// Consumes pieces at the front of a text. Returned views point into the text.
+// A scanner that consumes pieces at the front of a text. Returned views point into the text.
 class TextScanner {
  public:
   explicit TextScanner(std::string_view text) : rest_(text) {}

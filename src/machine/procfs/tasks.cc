@@ -25,7 +25,8 @@ absl::StatusOr<std::vector<pid_t>> NumberedEntries(const std::string& path) {
   struct CloseDir {
     void operator()(DIR* dir) const { closedir(dir); }
   };
-  // With hidepid=, a process is visible only to users who may inspect it.
+  // If /proc is mounted with hidepid=, it lists a process only for users who may inspect the
+  // process.
   const RaisedCapabilities raised(kToReadProcesses);
   const std::unique_ptr<DIR, CloseDir> dir(opendir(path.c_str()));
   if (dir == nullptr) return ErrnoStatus(errno, path);

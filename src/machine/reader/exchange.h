@@ -42,7 +42,7 @@ struct Exchange {
   uint32_t pid;
   uint32_t pieces_count;
   std::array<RemotePiece, kMostPieces> pieces;
-  int64_t result;  // answer: number of bytes in `data`, or a negative errno
+  int64_t result;  // the answer: number of bytes in `data`, or a negative errno
   // Size of a file request in `data`; the answer's bytes replace the request.
   uint64_t request_bytes;
   alignas(4096) std::array<std::byte, kDataBytes> data;

@@ -64,7 +64,7 @@ void TakeOver(const Priority& priority) {
 
 [[noreturn]] void RunReader(pid_t forker, const Priority& priority, Exchange& exchange,
                             const Service& service) {
-  // Before getppid(), because the parent may have ended already.
+  // Call prctl(2) before getppid(), so that a parent that ends in between is noticed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != forker) _exit(0);
   if (!service.sends_files) close(kKeptDescriptor);
@@ -99,7 +99,7 @@ void RunForker(int socket, Priority& priority, std::span<Exchange> exchanges,
     if (order == kEnd) break;
     Exchange& exchange = exchanges[order & kIndex];
     if ((order & kKill) != 0) {
-      // It is not reaped, so its number stays reserved.
+      // The reader is not reaped, so no other process gets its number.
       if (exchange.process > 0) kill(exchange.process, SIGKILL);
       exchange.process = -1;
       continue;

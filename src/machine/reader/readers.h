@@ -104,8 +104,8 @@ class Readers {
   ReaderPool pool_;
   absl::flat_hash_set<uint32_t> waits_;  // processes that are refused
   std::vector<Wait> noted_;
-  absl::flat_hash_map<uint32_t, size_t> of_user_;  // by user: abandoned readers
-  // Abandoned readers of all users other than the one who runs this program.
+  absl::flat_hash_map<uint32_t, size_t> of_user_;  // number of abandoned readers, by user
+  // Number of abandoned readers of all users other than the user of this program.
   size_t of_others_ = 0;
   bool has_refused_ = false;  // true if a user, or all together, cost too many readers
 };

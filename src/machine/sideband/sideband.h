@@ -4,7 +4,7 @@
 //   MMAP, MMAP2   ──▶ adds a mapping to a process or to the kernel
 //   COMM (exec)   ──▶ drops the process's mappings
 //   FORK          ──▶ copies the parent's mappings to the child
-//   EXIT
+//   EXIT          ──▶ keeps the mappings, because samples may come later
 //   KSYMBOL       ──▶ code of BPF programs and the like
 //
 // A program may copy its own text to memory without a file and map that in place of the text, to

@@ -17,7 +17,8 @@
 
 namespace profiler::target {
 
-// Blocks signals in the thread that creates it. Other threads must have these signals blocked.
+// An object that blocks signals in the thread that creates it. Other threads must have these
+// signals blocked.
 class BlockedSignals {
  public:
   struct Signal {

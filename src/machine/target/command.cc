@@ -175,7 +175,7 @@ absl::Status Command::Start() {
   started_ = true;
   const char byte = 0;
   while (write(go_.get(), &byte, 1) < 0) {
-    // There is no EPIPE: until exec the child holds the read end, unless it was killed.
+    // EPIPE can only mean that the child was killed: until exec it holds the read end.
     if (errno != EINTR) return ErrnoStatus(errno, name_);
   }
   go_.Reset();

@@ -178,7 +178,7 @@ absl::StatusOr<FileHeader> DecodeFileHeader(std::span<const std::byte> bytes) {
   header.data = reader.Section();
   header.event_types = reader.Section();
   if (!reader.ok()) return NoPerfData(bytes.size(), "the rest of the header, the file ends");
-  // Checked even if there are no entries, because callers divide by it.
+  // Check the size even if there are no entries, because callers divide by it.
   if (!PlausibleAttrEntrySize(header.attr_entry_size)) {
     return NoPerfData(16, "an attr size from 80 to 4112");
   }

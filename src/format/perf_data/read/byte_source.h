@@ -79,7 +79,8 @@ class MappedSource final : public ByteSource {
   const std::byte* const limit_;
 };
 
-// Reads a file descriptor that cannot be mapped. Bytes from Peek live as long as their chunk.
+// The bytes of a file descriptor that cannot be mapped. Bytes from Peek live as long as their
+// chunk.
 class StreamSource final : public ByteSource {
  public:
   // Owns neither `fd` nor `chunks`. `offset`: number of bytes of the stream that were read before.

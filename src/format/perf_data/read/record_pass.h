@@ -43,7 +43,7 @@ class RecordPass {
       : context_(context), order_(order), visit_(visit) {}
 
   // Visits all records left in `walker`. Afterwards the walker's status() and cut_bytes() tell how
-  // it ended, unless the visitor stopped the pass.
+  // the walk ended, unless the visitor stopped the pass.
   void Run(RecordWalker& walker);
 
   // Takes one record that a walker returned earlier.

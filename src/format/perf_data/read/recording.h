@@ -23,7 +23,7 @@ struct EventDescription {
   perf_event::Attr attr;
   perf_event::RecordLayout layout;
   std::vector<uint64_t> ids;
-  // From EVENT_DESC or EVENT_UPDATE, otherwise made from attr ("cpu-clock", "cycles:u", …).
+  // The name in EVENT_DESC or EVENT_UPDATE; otherwise made from attr ("cpu-clock", "cycles:u", …).
   std::string name;
 };
 

@@ -1,5 +1,5 @@
-// Compresses records into COMPRESSED records, which form one zstd stream. It is flushed at the end
-// of each record, so that no data is held back.
+// Compresses records into COMPRESSED records, which form one zstd stream. The stream is flushed at
+// the end of each COMPRESSED record, so that no data is held back.
 //
 //   { header (81) │ up to 32 KiB of records, compressed }   size is not a multiple of 8
 //

@@ -116,7 +116,7 @@ absl::Status FileWriter::AddIds(size_t event, std::span<const uint64_t> ids) {
   const size_t before = known.size();
   known.insert(known.end(), ids.begin(), ids.end());
   if (before >= room.capacity) return absl::OkStatus();
-  // First the ids, then the size that makes them valid.
+  // Write the ids first, then the size that makes them valid.
   const size_t fitting = std::min(ids.size(), room.capacity - before);
   PROFILER_RETURN_IF_ERROR(WriteAt(fd_.get(), room.offset + before * sizeof(uint64_t),
                                    std::as_bytes(ids.first(fitting)), path_));
