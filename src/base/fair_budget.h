@@ -38,7 +38,7 @@ class FairBudget {
     return true;
   }
 
-  // Returns `amount`, which `who` has taken, to the budget.
+  // Gives `amount`, which `who` has taken, back to the budget.
   void Return(uint32_t who, uint64_t amount) {
     const auto found = taken_.find(who);
     if (found == taken_.end()) return;

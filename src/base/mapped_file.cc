@@ -38,7 +38,8 @@ bool SameTime(const timespec& a, const timespec& b) {
 class SpinLock {
  public:
   explicit SpinLock(std::atomic_flag& flag) : flag_(flag) {
-    // Acquire pairs with the release below: the list is seen as the last holder left it.
+    // Acquire pairs with the release below, so this thread sees the list as the last holder left
+    // it.
     while (flag_.test_and_set(std::memory_order_acquire)) {
     }
   }

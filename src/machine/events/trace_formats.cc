@@ -78,7 +78,7 @@ bool IsWhole(const tep_event& event, std::span<const std::byte> raw) {
 }
 
 // Rewrites a format for libtraceevent before 1.8, which rejects literals with tabs and does not
-// support %pB: %pS for the address of a call.
+// support %pB (like %pS, but for the address of a call).
 std::string Readable(std::string_view format) {
   const size_t print = format.find("print fmt:");
   std::string text(format.substr(0, print));

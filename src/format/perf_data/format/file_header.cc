@@ -58,8 +58,8 @@ bool EmptyOnPurpose(std::span<const std::byte> file, const FileHeader& header) {
   const uint64_t table_size = header.features.count() * sizeof(FileSection);
   FieldReader table(BytesInside(file, {header.data.offset, table_size}), header.swapped);
   const FileSection first = table.Section();
-  // These bytes cannot be a record: read as a record's header, the section's offset gives the size
-  // 0.
+  // These bytes cannot be a record: if the section's offset is read as a record's header, the
+  // record's size is 0.
   const uint64_t gap = first.offset - (header.data.offset + table_size);
   return table_size != 0 && table.ok() && gap <= kRoomForOwnFeatures * sizeof(FileSection);
 }

@@ -1,8 +1,8 @@
 // Sorts records by time with the memory of two rounds.
 //
 // A recorder empties its rings one after the other and then marks the end of the round. A record
-// that comes just after its ring was emptied is read only in the next round, k, although it is
-// older than records of rings that round k − 1 empties later. It is never older than the newest
+// that comes just after round k − 1 emptied its ring is read in round k. It may be older than
+// records that round k − 1 read afterwards from other rings. It is never older than the newest
 // record of round k − 2. So the marker that ends round k releases records up to the newest time in
 // rounds 1 to k − 1, in time order:
 //

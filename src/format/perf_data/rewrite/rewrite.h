@@ -2,7 +2,7 @@
 //
 // Everything that need not change is copied byte for byte: the recording's byte order, attrs and
 // their unknown tails, records of unknown types, traces, feature sections. Only data that contains
-// positions is decoded. This is rebuilt:
+// positions is decoded. The following is rebuilt:
 //
 //   input               output    rebuilt
 //   file                file      data.size; offsets of the sections

@@ -175,8 +175,8 @@ std::string RewriteOutput::StreamStart(const Sections& sections, const Sections&
 
 // ---- files
 
-// True if everything before the data can be copied: all that it points at is before the data, and
-// it has room for the features. (Ids may be behind the data; their offsets are corrected.)
+// True if everything before the data can be copied, because it points only to bytes before the data
+// and has room for the features. (Ids may be behind the data; their offsets are corrected.)
 bool RewriteOutput::StartStaysAsItIs(const Sections& sections) const {
   const FileHeader& header = recording_.header();
   if (header.pipe) return false;

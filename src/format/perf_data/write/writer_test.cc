@@ -228,8 +228,7 @@ TEST(Writer, ThatCannotBeginLeavesTheOldFileHoweverOftenItIsTried) {
   EXPECT_EQ(ReadFile(path + ".old").size(), 3u);
 }
 
-// --- a section that is appended after Finish
-// ------------------------------------------------------
+// --- a section that is appended after Finish -----------------------------------------------------
 
 Features FeaturesOf(const std::string& path) {
   const auto recording = Recording::Open(path);
