@@ -6,17 +6,17 @@
 //   …
 //   const auto after = (*counter)->Read();             after->value − before->value: cycles of …
 //
-// The kernel maps one page per counter. The page names the hardware register that counts and the
-// number to add to it (counter_page.h). Reading that register takes some tens of cycles. Programs
-// may read it under these conditions:
+// The kernel maps one page per counter. The page names the hardware register that counts, and a
+// number to add to the register's value (counter_page.h). Reading the register takes some tens of
+// cycles. Programs may read it under these conditions:
 //
 //   x86        /sys/bus/event_source/devices/cpu/rdpmc is 1 (the default) or 2
-//   AArch64    the sysctl kernel.perf_user_access is 1 (the default is 0), and config1 asks for it:
-//              bit 1; Open sets it for PERF_TYPE_HARDWARE, _HW_CACHE and _RAW. Other types name a
+//   AArch64    the sysctl kernel.perf_user_access is 1 (the default is 0), and bit 1 of config1
+//              is set. Open sets it for PERF_TYPE_HARDWARE, _HW_CACHE and _RAW. Other types name a
 //              PMU, and only the caller knows whether its config1 has that bit.
 //
-// Everywhere else Read makes one system call, about 0.3 µs. It also does so while the counter is
-// not on the hardware, because it is disabled or because other counters occupy the registers.
+// Everywhere else Read makes one system call, about 0.3 µs. Read also makes one while the counter
+// has no register, because the counter is disabled or other counters occupy all registers.
 //
 // Source: perf_event_open(2); include/uapi/linux/perf_event.h, drivers/perf/arm_pmuv3.c,
 // Linux 6.18.
@@ -38,10 +38,10 @@ namespace profiler::ringbuf {
 // both.
 class Counter {
  public:
-  // Counts the calling thread from now on, or from Enable on if attr.disabled is set. Sets
-  // attr.size and attr.read_format itself. With attr.inherit, threads that the calling thread
-  // starts are counted too, and every Read is a system call. Errors: those of perf_event_open(2),
-  // with their errno (ErrnoOf).
+  // Opens a counter of the calling thread. It counts at once, or after Enable if attr.disabled is
+  // set. attr.size and attr.read_format are ignored, because Open sets them. With attr.inherit,
+  // threads that the calling thread starts are counted too, and every Read is a system call.
+  // Errors: those of perf_event_open(2), with their errno (ErrnoOf).
   static absl::StatusOr<std::unique_ptr<Counter>> Open(perf_event_attr attr);
   Counter(const Counter&) = delete;
   Counter& operator=(const Counter&) = delete;

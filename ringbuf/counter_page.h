@@ -2,7 +2,7 @@
 // register that the page names.
 //
 //   field                      meaning
-//   lock                       odd or changed: the kernel was writing; everything is read again
+//   lock                       odd or changed if the kernel was writing; then read everything again
 //   index        0             the counter is not on the hardware; only read(2) has its value
 //                n             register n − 1 of the processor
 //   offset                     value = offset + register; the register is a signed number of
@@ -28,8 +28,8 @@ struct CounterReading {
   uint64_t value = 0;
   // Nanoseconds since the counter was opened during which it was enabled.
   uint64_t enabled = 0;
-  // Nanoseconds during which it also was on the hardware: less than `enabled` if counters shared
-  // registers.
+  // Nanoseconds during which the counter was also on the hardware. Less than `enabled` if counters
+  // shared registers.
   uint64_t running = 0;
 };
 

@@ -33,7 +33,7 @@ class AsioDrainLoop final : public DrainLoop {
         epoll_(io),
         timer_(io),
         alive_(std::make_shared<char>()) {}
-  // Queued handlers find alive_ expired.
+  // Handlers that are still queued do nothing, because alive_ has expired.
   ~AsioDrainLoop() override = default;
 
   absl::Status Open() {
@@ -102,9 +102,9 @@ class AsioDrainLoop final : public DrainLoop {
         });
   }
 
-  // Replaces each descriptor that has hung up by the ring's next event: traps (b) and (c). The next
-  // event may have hung up, too; epoll reports that at once, hence the loop. It ends with the
-  // ring's last event.
+  // Replaces each descriptor that has hung up by the ring's next event: traps (b) and (c). If the
+  // next event has hung up, too, epoll reports it at once, and the loop replaces it again, until no
+  // event of the ring is left.
   void StopWatchingHungUp() {
     std::array<epoll_event, 16> reported;
     while (true) {

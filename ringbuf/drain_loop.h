@@ -29,7 +29,8 @@ class io_context;
 
 namespace profiler::ringbuf {
 
-// The unread bytes of one ring in one pass, taken from one read of its data_head.
+// The unread bytes of one ring in one pass. One read of the ring's data_head decides where they
+// end.
 struct RingPass {
   int cpu = 0;
   RingBytes bytes;
@@ -47,13 +48,14 @@ struct DrainLoopOptions {
   std::chrono::milliseconds tick{100};
 };
 
-// A loop for one thread: the one that runs the io_context. on_pass must not destroy it. A pass
-// allocates nothing once the loop has seen all rings.
+// A loop that belongs to the thread that runs the io_context. on_pass must not destroy the loop. A
+// pass allocates nothing once the loop has seen all rings.
 class DrainLoop {
  public:
-  // Gets the rings that have bytes, at least one, in the order of EventSet::rings. If it returns
-  // OK, each ring's `consume` bytes are released. If it returns an error, nothing is released and
-  // the loop ends. Must not call PassNow. May add threads to the set.
+  // Receives every ring that has bytes, in the order of EventSet::rings; there is at least one. If
+  // the callback returns OK, each ring's `consume` bytes are released. If it returns an error,
+  // nothing is released and the loop ends. The callback may add threads to the set, but must not
+  // call PassNow.
   using OnPass = std::function<absl::Status(std::span<RingPass>)>;
 
   // `io` and `events` must outlive the loop. Threads may be added to `events` at any time; the next

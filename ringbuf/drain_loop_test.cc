@@ -230,7 +230,8 @@ TEST_F(DrainLoopTest, WakeUpDuringAPassIsNotSwallowedByReArming) {
   StartLoop({7});
   during_pass_ = [this] { Publish(0, 6); };  // after data_head was read
   Publish(0, 4);
-  // Re-arming after the pass would swallow this wake-up, and record 6 would lie until the tick.
+  // Re-arming after the pass would swallow this wake-up, and record 6 would stay unread until the
+  // tick.
   RunUntil([this] { return taken_ == "0:4 0:6 "; });
   Settle();
   EXPECT_EQ(loop_->passes(), 3u);

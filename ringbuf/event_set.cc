@@ -91,7 +91,8 @@ class PerfEventSet final : public EventSet {
   absl::Status Disable(size_t attr) override { return OnEventsOf(attr, &Kernel::Disable); }
 
  private:
-  // The position of NextWatch. It skips a thread's other events, because they hang up together.
+  // The position of NextWatch. NextWatch skips a thread's other events, because all events of a
+  // thread hang up together.
   struct WatchPosition {
     size_t next;
     pid_t tid;
@@ -214,7 +215,8 @@ class PerfEventSet final : public EventSet {
     const uint64_t limit = kernel_.RingMemoryLimitKib();
     std::string remedy = "take smaller rings with `-m SIZE`";
     if (ErrnoOf(status) == EPERM && limit != 0) {
-      // A ring below the limit was refused because this user's other recordings use the rest of it.
+      // If the ring is smaller than the limit, this user's other recordings use the rest of the
+      // limit.
       const uint64_t enough = kib > limit ? kib : limit + kib;
       absl::StrAppend(&remedy,
                       ", or raise the limit with `sysctl kernel.perf_event_mlock_kb=", enough,

@@ -35,8 +35,8 @@ namespace profiler::ringbuf {
 
 struct EventSetOptions {
   std::vector<perf_event_attr> attrs;  // in the order of the recording's events
-  // By attr: the index of the attr that leads its group, an earlier one or itself. Empty if there
-  // are no groups.
+  // By attr: the index of the attr that leads its group, which is an earlier attr or the attr
+  // itself. Empty if there are no groups.
   std::vector<size_t> leaders;
   // By attr: the CPUs to count on; an empty list means all. Empty if every attr counts on all CPUs.
   std::vector<std::vector<int>> attr_cpus;
@@ -50,10 +50,11 @@ struct EventSetOptions {
   std::vector<int> cpus;     // online CPUs to record on
   bool system_wide = false;  // true: pid −1 on each CPU; false: AddThread adds the threads
   size_t ring_pages = 128;   // data pages per ring, a power of two
-  // If the limits refuse ring_pages, halves it down to this. 0: never halves.
+  // If the kernel's limits refuse a ring of ring_pages, the set tries half as many pages, and so
+  // on, but never fewer than min_ring_pages. 0: never tries fewer.
   size_t min_ring_pages = 0;
-  // Number of threads that will be added, 0 if not known. Used to raise the limit on descriptors
-  // and in its error message.
+  // Number of threads that will be added, 0 if not known. It decides how far the limit on
+  // descriptors is raised, and is shown in the message if that fails.
   size_t expected_threads = 0;
 };
 
@@ -84,15 +85,15 @@ class EventSet {
   //
   // On an error the set is unchanged and nothing of this thread stays open. ErrnoOf is one of:
   //   ESRCH (kNotFound)            the thread is gone
-  //   EMFILE (kResourceExhausted)  too few descriptors, after raising the limit as far as it goes
+  //   EMFILE (kResourceExhausted)  too few descriptors, and their limit cannot be raised further
   //   EPERM, ENOMEM                the ring cannot be mapped, even at min_ring_pages; the message
   //                                names the sysctl and its present value
   //   ENODEV                       every CPU is offline
   //   others                       the errno of perf_event_open, without a remedy
   virtual absl::Status AddThread(pid_t tid) = 0;
 
-  // Returns one ring for each CPU that has events, in the order of their creation. Only AddThread
-  // adds to it: its first call adds all rings, later ones those of CPUs that have come online.
+  // Returns one ring for each CPU that has events, in the order of creation. The first AddThread
+  // creates all rings. A later AddThread creates rings only for CPUs that have come online since.
   virtual const std::vector<Ring>& rings() const = 0;
   virtual const std::vector<OpenedEvent>& events() const = 0;  // grows with AddThread
   // Returns the data pages of the smallest ring: ring_pages, or fewer if the limits required it.
@@ -100,16 +101,17 @@ class EventSet {
   // Returns the requested CPUs that were offline at least once, in the order of the options.
   virtual std::vector<int> offline_cpus() const = 0;
 
-  // Returns another descriptor to watch in place of rings()[ring].fd after that has hung up; the
-  // kernel wakes every event that feeds a ring. Returns one descriptor per thread, each once, in
-  // the order of AddThread, and -1 if there is none (yet). The set owns the descriptor.
+  // Returns another descriptor to watch after rings()[ring].fd has hung up. Any event that feeds
+  // the ring can be watched, because the kernel wakes all of them. Each call returns a descriptor
+  // of the next thread, in the order of AddThread, and -1 if there is none (yet). The set owns the
+  // descriptor.
   virtual int NextWatch(size_t ring) = 0;
 
   // Returns CLOCK_MONOTONIC in nanoseconds, read from the kernel that the events were opened on.
   virtual uint64_t MonotonicNow() = 0;
 
-  // Enables or disables all events of that attr. An error does not stop at the first event; the
-  // first error is returned.
+  // Enables or disables all events of that attr. If one event fails, the others are still tried;
+  // the first error is returned.
   virtual absl::Status Enable(size_t attr) = 0;
   virtual absl::Status Disable(size_t attr) = 0;
 };

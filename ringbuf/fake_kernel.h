@@ -40,8 +40,8 @@ class FakeKernel final : public Kernel {
 
   // ---- failures
 
-  // Makes the nth next call of that kind fail with `error` (1: the next call). Calls after it
-  // succeed.
+  // Makes a later call of that kind fail with `error`: the next call if `nth` is 1. The calls after
+  // the failed one succeed.
   void FailCall(Call call, uint64_t nth, int error);
   void SetThreadGone(pid_t tid) { gone_.insert(tid); }                    // ESRCH
   void SetOffline(int cpu, bool offline = true);                          // ENODEV
@@ -64,8 +64,8 @@ class FakeKernel final : public Kernel {
   void ConsumeReadiness();
   // Lets the thread exit: its events hang up for ever and are no longer woken.
   void HangUp(pid_t tid);
-  // The values that reading a counter of that config returns from now on. Reading a group returns
-  // its members' counts with the leader's times.
+  // Values of a counter. After SetCounter, reads of counters with that config return them. Reading
+  // a group returns its members' values with the leader's times.
   struct Counter {
     uint64_t value = 0, enabled = 0, running = 0;
   };
@@ -83,9 +83,8 @@ class FakeKernel final : public Kernel {
   //   "id 3: tid 7 config 9 enabled -> ring of cpu 0", or "owns the ring", "no ring on cpu 0"
   std::string Describe() const;
 
-  // ---- Kernel. OpenEvent, SetOutput and MapRing refuse what the kernel refuses: redirecting to an
-  // event of another CPU, without a ring or with another clock, and mapping an inherited event of
-  // all CPUs.
+  // ---- Kernel. SetOutput fails, as in the kernel, if the other event is on another CPU, has no
+  // ring or uses another clock. MapRing fails for an inherited event of all CPUs.
 
   using Kernel::OpenEvent;
   absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,

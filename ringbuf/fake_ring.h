@@ -47,7 +47,8 @@ class FakeRing {
 
  private:
   bool HasRoom(size_t size) const;
-  // Copies to position `at`, if needed around the end of the ring, and returns the position behind.
+  // Copies to position `at`, and wraps at the end of the ring. Returns the position behind the
+  // copy.
   uint64_t CopyIn(uint64_t at, std::span<const std::byte> bytes);
 
   std::unique_ptr<perf_event_mmap_page> page_;

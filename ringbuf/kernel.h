@@ -1,4 +1,4 @@
-// The system calls of the recorder for events and rings, as an interface. Tests replace it by a
+// Interface to the system calls that the recorder makes for events and rings. Tests use a
 // FakeKernel, while epoll, descriptors and io_context stay real.
 //
 // Source: perf_event_open(2); kernel/events/core.c, Linux 6.18.
@@ -57,8 +57,8 @@ class Kernel {
 
   // Returns the number of descriptors that this process may have open (the soft RLIMIT_NOFILE).
   virtual uint64_t FileLimit() = 0;
-  // Raises that limit to `wanted`. If capabilities do not allow more than the hard limit, raises it
-  // as far as the hard limit. Never lowers it. Returns the limit that is now in force.
+  // Raises that limit to `wanted`, or only to the hard limit if more needs a capability that is
+  // missing. Never lowers the limit. Returns the limit that is now in force.
   virtual uint64_t RaiseFileLimit(uint64_t wanted) = 0;
   // Returns the sysctl kernel.perf_event_mlock_kb: the KiB of ring per CPU that each user may map.
   // 0 if it cannot be read.

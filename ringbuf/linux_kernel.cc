@@ -43,9 +43,8 @@ absl::Status EventIoctl(int fd, unsigned long request, unsigned long argument, c
   return absl::OkStatus();
 }
 
-// Returns the capabilities to raise: CAP_PERFMON if the kernel has it, which is enough.
-// CAP_SYS_PTRACE is not raised with it, because the kernel resolves the path of a probe with the
-// caller's capabilities.
+// Returns the capabilities to raise. CAP_PERFMON is enough if it can be raised. CAP_SYS_PTRACE is
+// then left out, because the kernel resolves the path of a probe with the caller's capabilities.
 uint64_t ToOpenEvents() {
   const bool has_perfmon = (RaisableCapabilities() & kCapPerfmon) != 0;
   return has_perfmon ? kCapPerfmon : kCapSysAdmin | kCapSysPtrace;

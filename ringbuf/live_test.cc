@@ -110,7 +110,7 @@ class BusyThread {
   std::thread thread_;
 };
 
-// Counts the samples of each thread that a loop hands over.
+// A counter of the samples that a loop hands over, by thread.
 class SampleCounter {
  public:
   absl::Status Take(std::span<const RingPass> rings) {

@@ -25,10 +25,10 @@ static_assert(sizeof(RecordHeader) == 8);
 // A view of a record in native byte order. Its bytes belong to the ring, the file or a bounce
 // buffer; the function that returned the record says how long they live.
 //
-// The record is in one piece, or in two images of the same size with fields at the same offsets.
-// Two images are used for a large record in the other byte order: only its numbers are byte-swapped
-// into a second image. Fields without byte order (a copied stack, a tracepoint's data) stay in the
-// first.
+// The record is in one piece, or in two images of the same size, with each field at the same offset
+// in both. Two images are used for a large record in the other byte order: only its numbers are
+// byte-swapped into a second image. Fields without byte order (a copied stack, a tracepoint's data)
+// stay in the first.
 //
 //   numbers()   header │ id │ ip │ … │ (hole)        │ dyn_size
 //   opaque()           │    │    │   │ copied stack  │

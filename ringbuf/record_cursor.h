@@ -51,7 +51,7 @@ class RecordCursor {
   // kDataLoss, permanently, if a record's size is less than 8 bytes or reaches past the end of the
   // bytes; the message names the position. OK otherwise.
   const absl::Status& status() const { return status_; }
-  // Bytes of whole records walked so far: where the next record begins.
+  // Returns the offset of the next record: the number of bytes of all records returned so far.
   size_t offset() const { return size_ - rest_.size(); }
 
  private:

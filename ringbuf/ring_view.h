@@ -11,8 +11,8 @@
 //   B  writes records, then data_head         D  reads records, then writes data_tail
 //
 //   B → C: our load-acquire of data_head pairs with the write barrier before the kernel publishes
-//          it, so everything before head is written when we read it.
-//   D → A: our store-release of data_tail pairs with the kernel's load of it before it overwrites,
+//          it, so everything before head is written when we read head.
+//   D → A: our store-release of data_tail pairs with the kernel's load of data_tail before a write,
 //          so our reads are finished before the kernel reuses the bytes.
 //
 // Source: struct perf_event_mmap_page in include/uapi/linux/perf_event.h, Linux 6.18.
@@ -33,8 +33,8 @@ struct RingBytes {
   size_t size() const { return spans[0].size() + spans[1].size(); }
 };
 
-// A consumer's view of a ring. It does not own the mapping, which must outlive it. Use one copy in
-// one thread: a copy does not see the Peek of another.
+// A consumer's view of a ring. Does not own the mapping, which must outlive the view. Use only one
+// copy, in one thread, because a copy does not know which bytes another copy has consumed.
 class RingView {
  public:
   RingView() = default;

@@ -1,9 +1,10 @@
-// Types for the three kinds of address that a profiler can mix up; they do not convert into one
-// another. CodePlace, the address of code within its image, is one of two of them.
+// Types for three kinds of address. They do not convert into one another, so that the compiler
+// finds mix-ups. A CodePlace, the address of code within its image, holds an address of one of two
+// kinds.
 //
 //   RuntimeAddress   where an instruction was when it ran      (sample ip, call chain entry)
-//   FileOffset       where its bytes are in the image's file   (MMAP2 pgoff + into the mapping)
-//   ElfAddress       what its image calls it (p_vaddr space)   (symbol values, DWARF, CFI)
+//   FileOffset       where its bytes are in the image's file   (pgoff + offset in the mapping)
+//   ElfAddress       its address in the image (p_vaddr)        (symbol values, DWARF, CFI)
 //
 //   CodePlace        FileOffset, or RuntimeAddress if the image has no file
 //
@@ -38,7 +39,7 @@ struct ElfAddress {
 // BPF programs, memory filled by a JIT) and for code in no known image. All places in one image are
 // of the same kind.
 struct CodePlace {
-  // File offset or address. Orders the places of one image.
+  // A file offset or a runtime address. The places of one image are ordered by this value.
   uint64_t value = 0;
   bool in_file = false;
 
@@ -48,7 +49,8 @@ struct CodePlace {
   constexpr CodePlace(RuntimeAddress address) : value(address.value) {}
   auto operator<=>(const CodePlace&) const = default;
 
-  // Returns the value as its type. Call only the one that fits in_file.
+  // Return the value with its type. Call offset() only if in_file is true, and address() only if it
+  // is false.
   FileOffset offset() const {
     assert(in_file);
     return {value};

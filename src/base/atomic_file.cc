@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Blocks SIGINT, SIGTERM and SIGHUP while it lives.
+// A scope in which SIGINT, SIGTERM and SIGHUP are blocked.
 class SignalsWait {
  public:
   SignalsWait() {
@@ -99,8 +99,9 @@ AtomicFile::~AtomicFile() {
   if (fd_.valid()) unlink(temporary_.c_str());
 }
 
-// Sets as much as this user may. If the group cannot be set, the file's group gets no more rights
-// than all others have. The set-id bits are not kept, because they were given to the old content.
+// Copies as much of owner, group and mode as this user may. If the group cannot be set, the file's
+// group gets no more rights than all other users. The set-id bits are not kept, because they were
+// given to the old content.
 void AtomicFile::TakeOwnerAndMode() const {
   struct stat old;
   if (stat(target_.c_str(), &old) != 0) return;

@@ -13,11 +13,11 @@
 
 namespace profiler {
 
-// A file in three steps:
+// A file that is written in three steps:
 //
 //   Create   creates DIR/profiler-PID-N.tmp in the directory of the file to be replaced
 //   fd       … the caller writes to it …
-//   Commit   gives it owner and mode of the old file, and renames it by rename(2)
+//   Commit   copies owner and mode of the old file, then calls rename(2)
 //
 // If Commit is not called, or if SIGINT, SIGTERM or SIGHUP ends the process, the temporary file is
 // removed and the old file is unchanged. (kill -9 leaves the temporary file behind.)
@@ -44,11 +44,11 @@ class AtomicFile {
   const std::string& target() const { return target_; }
 
   struct CommitOptions {
-    // Waits for the disk, so that after a power cut the old or the new file is complete. A cache
-    // does not need that.
+    // True if Commit waits for the disk. Then even after a power cut one of the two files, old or
+    // new, is there and complete. A cache does not need that.
     bool sync = true;
-    // New name of the old file, if there is one, in the same directory; replaces a file of that
-    // name. Empty: the old file is removed.
+    // New name for the old file, in the same directory. A file that already has this name is
+    // replaced. Empty: the old file is removed.
     std::string keep_old_as;
   };
   // Replaces the target. Call it once, after the last write. The target is a complete file at every

@@ -9,7 +9,8 @@
 
 namespace profiler {
 
-// `flags` are those of perf_event::BranchEntry. Empty: the CPU did not record the kind.
+// Returns the kind of a branch; empty if the CPU did not record it. `flags` are those of
+// perf_event::BranchEntry.
 inline std::string_view BranchTypeName(uint64_t flags) {
   constexpr std::string_view kNames[] = {
       "",       "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",   "SYSCALL",

@@ -18,8 +18,8 @@
 
 namespace profiler {
 
-// The longest build-id that is accepted, in bytes: four times the default of linkers, 20. A longer
-// one could not be used as a file name.
+// The longest build-id that is accepted, in bytes: four times the default of linkers, 20. The limit
+// keeps its hexadecimal form short enough for a file name.
 inline constexpr size_t kMostBuildId = 80;
 
 // Returns the descriptor of the first NT_GNU_BUILD_ID note of a PT_NOTE segment or of

@@ -20,12 +20,12 @@ struct ChainQuality {
   // A frame was found by its frame pointer, or on top of the stack.
   uint64_t guessed = 0;
 
-  // Samples in the kernel of a thread whose user stack is gone, because of an exec or its exit.
-  // There is no user chain to find: these samples are neither whole nor cut, and no sum includes
-  // them.
+  // Samples that were taken in the kernel after the thread had lost its user stack, by an exec or
+  // by its exit. They have no user chain. These samples are neither whole nor cut, and no sum
+  // includes them.
   uint64_t no_stack = 0;
 
-  // Chains that end too early.
+  // Chains that end too early for the same reason and in the same image.
   struct Cut {
     uint64_t chains = 0;
     std::string reason;  // such as "stack too short"
@@ -58,8 +58,8 @@ inline constexpr uint64_t kCutMarks = 0xc00, kMostCutMarks = 64;
 constexpr bool IsCutMark(uint64_t entry) {
   return entry > kCutMarks && entry - kCutMarks < kMostCutMarks;
 }
-// The mark of a thread whose stack is gone because of an exec or its exit. Such a chain counts in
-// ChainQuality::no_stack.
+// The mark of a thread that has lost its user stack by an exec or by its exit. Such a chain counts
+// in ChainQuality::no_stack.
 inline constexpr uint64_t kNoStackMark = kCutMarks + 13;
 
 // The weight (sum of periods) of an event's samples whose chains were unwound while recording.

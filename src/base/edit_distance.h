@@ -11,8 +11,9 @@ namespace profiler {
 enum class Swapped { kTwoEdits, kOneEdit };
 
 // Returns the fewest edits that turn one word into the other. An edit inserts, removes or replaces
-// a letter. With kOneEdit, swapping two neighbours is an edit, too (optimal string alignment
-// distance); without, the result is the Levenshtein distance. Cost: the product of the lengths.
+// a letter. With kTwoEdits the result is the Levenshtein distance. With kOneEdit, swapping two
+// neighbouring letters is one edit, too (optimal string alignment distance). Cost: the product of
+// the lengths.
 size_t EditDistance(std::string_view a, std::string_view b, Swapped swapped = Swapped::kTwoEdits);
 
 }  // namespace profiler

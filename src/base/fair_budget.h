@@ -20,8 +20,8 @@ class FairBudget {
   explicit FairBudget(uint64_t whole, uint64_t common = 0)
       : whole_(whole - std::min(whole, common)), common_(common) {}
 
-  // Takes `amount` for `who` and returns true, or takes nothing and returns false if that is too
-  // much.
+  // Takes `amount` for `who` and returns true. If `amount` is too much, takes nothing and returns
+  // false.
   bool Take(uint32_t who, uint64_t amount) {
     constexpr uint64_t kShares = 16;
     Taken& its = taken_[who];
@@ -38,7 +38,7 @@ class FairBudget {
     return true;
   }
 
-  // Gives back what `who` took.
+  // Gives `amount`, which `who` has taken, back to the budget.
   void Return(uint32_t who, uint64_t amount) {
     const auto found = taken_.find(who);
     if (found == taken_.end()) return;
@@ -58,8 +58,8 @@ class FairBudget {
   };
 
   const uint64_t whole_;  // without the common part
-  uint64_t common_;       // left of the common part
-  uint64_t all_ = 0;      // taken of whole_
+  uint64_t common_;       // of the common part: not yet taken
+  uint64_t all_ = 0;      // of whole_: already taken
   absl::flat_hash_map<uint32_t, Taken> taken_;
 };
 

@@ -44,7 +44,7 @@ std::vector<std::string> FileAccess::NamesIn(const std::string& directory) {
 }
 
 absl::Status FileAccess::ReadStart(const std::string& path, size_t most, std::string* text) {
-  // seq_file returns at most a page per read, however much is asked for.
+  // seq_file returns at most a page per read, even if more is requested.
   constexpr size_t kReadSize = 4096;
   text->clear();
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -1,9 +1,9 @@
 // Opens and reads files by name, directly or through another process.
 //
 // A process that may not open files (symbolize/confined) asks the process that started it. A
-// process that must not wait for another user's file system asks one that may wait (src/machine/reader).
-// Code that looks for files is the same in all processes: it calls the free functions here and in
-// regular_file.h and file_id.h.
+// process that must not wait for another user's file system asks a process that may wait
+// (src/machine/reader). Code that looks for files is the same in all processes: it calls the free
+// functions here and in regular_file.h and file_id.h.
 
 #pragma once
 
@@ -35,20 +35,20 @@ class FileAccess {
   // Keeps the capacity of `*text`. Errors: those of open(2) and read(2).
   virtual absl::Status ReadStart(const std::string& path, size_t most, std::string* text);
 
-  // Starts the processes that answer, if there are any. Without this call, the first question
-  // starts them. Call it while this process is small.
+  // Starts the processes that open files for this one, if there are any. Without this call they
+  // start when the first file is needed. Call it while this process is small.
   virtual void Start() {}
   // Returns new sentences for the user about files that another process could not get. Each is
   // returned once.
   virtual std::vector<std::string> TakeNotes() { return {}; }
-  // Returns the CPU time of the processes that answer.
+  // Returns the CPU time of the processes that open files for this one.
   virtual std::chrono::nanoseconds CpuTime() { return {}; }
 };
 
-// From now on this process and its children ask `access` for files; it must outlive them. Null: the
-// file system. Call it before there are threads.
+// Makes this process and its children ask `access` for files from now on; `access` must stay alive.
+// If it is null, they ask the file system. Call it before there are threads.
 void AccessFilesThrough(FileAccess* access);
-// Returns the object that is asked.
+// Returns the object that this process asks for files.
 FileAccess& CurrentFileAccess();
 
 // Returns the target of the symbolic link at `path`; empty if there is none, if it cannot be read,

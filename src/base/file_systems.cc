@@ -128,7 +128,7 @@ struct Choices {
   std::function<void(std::string_view)> warn;
 };
 
-// Never destroyed: files are opened in threads that may outlive main().
+// The object is never destroyed, because threads that open files may outlive main().
 Choices& TheChoices() {
   static auto* const choices = new Choices;
   return *choices;
@@ -189,7 +189,8 @@ absl::Status CheckChosen(uint64_t magic, const std::string& type, const std::str
   return absl::PermissionDeniedError(message);
 }
 
-// Makes "0X0BD00BD0" and "0xbd00bd0" one name.
+// Returns one spelling for all spellings of a number, such as "0X0BD00BD0" and "0xbd00bd0". Returns
+// other names unchanged.
 std::string SpelledAlike(std::string_view name) {
   uint64_t magic = 0;
   const bool is_number = (name.starts_with("0x") || name.starts_with("0X")) &&

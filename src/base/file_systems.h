@@ -1,9 +1,10 @@
-// Decides by its file system whether a file may be opened as a program.
+// Decides whether a file may be opened as a program. The decision depends on the file system that
+// holds the file.
 //
 // Files of a pseudo file system are commands to the kernel, and opening one is enough: opening
 // tracefs' free_buffer frees the ring of ftrace, and reading /proc/kmsg consumes messages. Programs
-// are mapped from file systems on block devices and from some others, which the source lists. All
-// functions accept descriptors opened with O_PATH.
+// are mapped from file systems on block devices and from some others, which file_systems.cc lists.
+// All functions accept descriptors opened with O_PATH.
 //
 // Thread-safe.
 
@@ -40,14 +41,14 @@ absl::Status CheckHoldsPrograms(int fd, const std::string& path);
 // The relevant fields of a line of /proc/PID/mountinfo.
 struct MountFacts {
   std::string type;
-  // The user who mounted it: `user_id=` of FUSE.
+  // The user who mounted a FUSE file system, from the mount option `user_id=`.
   std::optional<uid_t> fuse_user;
 };
 // Finds mount `number` in the text of a mountinfo file.
 std::optional<MountFacts> FindMount(std::string_view mountinfo, std::string_view number);
 
 // Returns OK if the user trusts a file system of unknown kind, otherwise kPermissionDenied. `type`
-// is empty if it is not mounted in this mount namespace.
+// is empty if the file system is not mounted in this mount namespace.
 absl::Status CheckTrusted(uint64_t magic, const std::string& type, const std::string& path);
 
 // Trusts a refused file system from now on. `name` is a type as in /proc/self/mountinfo
@@ -57,7 +58,7 @@ void TrustFileSystem(std::string_view name);
 // Calls `warn` once for each file system that could be trusted, when a file on it is first refused,
 // in the thread that refuses it. Null: no call.
 void WarnOfUnknownFileSystems(std::function<void(std::string_view line)> warn);
-// Calls that function with a line that another process made.
+// Calls the function set by WarnOfUnknownFileSystems, with a line that another process made.
 void WarnOfUnknownFileSystem(std::string_view line);
 
 }  // namespace profiler

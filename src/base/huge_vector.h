@@ -1,8 +1,8 @@
 // A vector for tables of tens of megabytes, whose elements can be copied as bytes.
 //
-// A full std::vector allocates memory of twice the size, copies its bytes and frees the old memory.
-// The kernel must clear the new memory page by page. A HugeVector grows by realloc instead, which
-// moves the pages of a large block (mremap) and not its bytes.
+// To grow, a std::vector allocates memory of twice the size, copies its elements and frees the old
+// memory. The kernel must clear the new memory page by page. A HugeVector grows by realloc instead,
+// which moves the pages of a large block (mremap) and not its bytes.
 //
 // Measured: user and system time of `profiler report -i FILE` and `profiler archive -i FILE -o
 // OTHER`, FILE with 1.48 million samples of `perf record -a -F 25000 -g`, without sums; minimum
@@ -26,8 +26,8 @@
 
 namespace profiler {
 
-// A vector with the part of std::vector's interface that is used. Reading is thread-safe. Throws
-// std::bad_alloc.
+// A vector with the part of std::vector's interface that this program uses. Reading is thread-safe.
+// Throws std::bad_alloc.
 template <class T>
 class HugeVector {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);

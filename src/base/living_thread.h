@@ -3,8 +3,8 @@
 //
 // The kernel answers for a process through its first thread. After that has ended, /proc/PID/maps,
 // root, exe and map_files are empty, and process_vm_readv(2) and perf_event_open(2) fail with
-// ESRCH, although other threads run on. Through the number of such a thread everything is still
-// readable: /proc/TID/maps.
+// ESRCH, although other threads run on. But /proc/TID, with the number of a thread that runs, still
+// has everything.
 
 #pragma once
 

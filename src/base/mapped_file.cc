@@ -33,12 +33,13 @@ bool SameTime(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-// Held only while no mapped file is touched, so the handler never waits for a lock of the thread it
-// interrupts.
+// A lock that the SIGBUS handler can take. It is held only while no mapped file is touched, so the
+// handler never waits for the thread that it has interrupted.
 class SpinLock {
  public:
   explicit SpinLock(std::atomic_flag& flag) : flag_(flag) {
-    // Acquire pairs with the release below: the list is seen as the last holder left it.
+    // Acquire pairs with the release below, so this thread sees the list as the last holder left
+    // it.
     while (flag_.test_and_set(std::memory_order_acquire)) {
     }
   }
@@ -107,8 +108,8 @@ bool MappedFile::Guarded::Install() {
   return sigaction(SIGBUS, &action, &g_former_action) == 0;
 }
 
-// Maps zeros from the page of `address` to the end of its mapping, because the file also lacks the
-// pages behind it. Returns false if the address is in no mapping of ours.
+// Maps zeros from the page of `address` to the end of its mapping, because the file also lacks all
+// later pages. Returns false if the address is in no mapping of ours.
 bool MappedFile::Guarded::MapZeros(uintptr_t address) {
   const SpinLock lock(g_mappings_lock);
   Guarded* mapping = first;

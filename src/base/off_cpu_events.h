@@ -6,11 +6,11 @@
 
 namespace profiler {
 
-// Off-CPU time: of blocked threads (perf uses this name, too), and of threads whose CPU was given
-// to another thread.
+// Off-CPU time of blocked threads (perf uses this name, too), and off-CPU time of threads whose CPU
+// was given to another thread.
 inline constexpr std::string_view kBlockedEvent = "offcpu-time";
 inline constexpr std::string_view kPreemptedEvent = "preempted-time";
-// On-CPU time, if the recording includes all times.
+// On-CPU time. Used if the recording includes both on-CPU and off-CPU times.
 inline constexpr std::string_view kRunningEvent = "oncpu-time";
 // All of these times, shown as one event.
 inline constexpr std::string_view kWallClockEvent = "wall-clock";

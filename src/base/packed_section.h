@@ -89,8 +89,8 @@ class NumberReader {
   uint32_t IndexAfter(uint64_t before, uint64_t limit) {
     return static_cast<uint32_t>(Checked(Difference(before), limit));
   }
-  // Returns a number of elements; fails if that many elements of at least `least` bytes each cannot
-  // follow.
+  // Returns a number of elements. Fails if so many elements do not fit the remaining bytes, at
+  // `least` bytes each.
   size_t Count(size_t least) {
     const uint64_t count = Number();
     if (count <= remaining() / least) return count;
@@ -129,7 +129,7 @@ class NumberReader {
   bool ok_ = true;
 };
 
-// The index of no element.
+// An index that means no element.
 inline constexpr uint32_t kNoIndex = UINT32_MAX;
 
 // Optional indices are stored plus 1, so that 0 means kNoIndex.

@@ -1,9 +1,9 @@
 // Sorts indices by keys of 32 or 64 bits, in linear time.
 //
-// Measured against one std::stable_sort by all keys: `profiler archive -i FILE -o OTHER` sorts all
-// rows by seven keys. User and system time, minimum (median) of 6 alternating runs: 1.91 s
-// (2.08 s), with std::stable_sort 2.33 s (2.59 s). FILE is that of huge_vector.h. A report gains
-// 2 % (8 %).
+// Measured with `profiler archive -i FILE -o OTHER`, which sorts all rows by seven keys. FILE is
+// the same as in huge_vector.h. User and system time, minimum (median) of 6 alternating runs:
+// 1.91 s (2.08 s) with this class, 2.33 s (2.59 s) with one std::stable_sort by all keys.
+// `profiler report` becomes 2 % (8 %) faster.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 // Makes file capabilities (setcap(8)) effective only around the calls that need them.
 //
-// A copy of the program with capabilities is run by users who have fewer rights. Files that they
+// Users who have fewer rights run a copy of the program that has file capabilities. Files that they
 // name on the command line, in a configuration, in the environment or in a recording must be opened
 // with their own rights. So the capabilities are always permitted, but effective only while a
 // RaisedCapabilities lives:
@@ -9,7 +9,7 @@
 //   …
 //   {
 //     const RaisedCapabilities raised(kToReadProcesses);   around one system call, or a few
-//     fd = open("/proc/12/maps", …);                       by a name that nobody else has made
+//     fd = open("/proc/12/maps", …);                       by a path that no other user chose
 //   }
 //
 // Capabilities belong to a thread. A thread that starts while they are raised keeps them, so do not
@@ -33,17 +33,18 @@ inline constexpr uint64_t kCapSyslog = uint64_t{1} << 34;
 inline constexpr uint64_t kCapPerfmon = uint64_t{1} << 38;
 inline constexpr uint64_t kCapCheckpointRestore = uint64_t{1} << 40;
 
-// For the kernel's files about processes, and for its symbols.
+// Capabilities to read files below /proc/PID, and the kernel's symbols.
 inline constexpr uint64_t kToReadProcesses = kCapSysPtrace | kCapSyslog;
-// For images: also links in /proc/PID/map_files, which older kernels show only with CAP_SYS_ADMIN.
+// Capabilities to open images, also by links in /proc/PID/map_files. Older kernels show these links
+// only with CAP_SYS_ADMIN.
 inline constexpr uint64_t kToOpenImages = kCapSysPtrace | kCapCheckpointRestore | kCapSysAdmin;
 
 // Makes all capabilities ineffective. Does nothing if the effective user is root, or if all
-// capabilities are ambient (a systemd service): then the parent process has them as well. Call it
-// once, before there are threads.
+// capabilities are ambient (a systemd service), because the parent process then also has them. Call
+// it once, before there are threads.
 void LowerCapabilities();
-// Raises nothing in this process from now on. For a process that has given up its capabilities and
-// must not even make the system call.
+// Makes RaisedCapabilities do nothing in this process from now on. Use it in a process that has
+// given up its capabilities and must not even make the system call.
 void ForgetCapabilities();
 // Returns the capabilities that can be raised; 0 for root.
 uint64_t RaisableCapabilities();

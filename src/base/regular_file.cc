@@ -45,7 +45,8 @@ UniqueFd Find(const std::string& path, const std::string& root) {
       !root.empty() && path.starts_with(root) && path.substr(root.size()).starts_with('/');
   if (is_below) {
     UniqueFd fd = FindBelow(root, path.substr(root.size()));
-    // Without openat2(2) links may lead anywhere, so do not retry while capabilities are raised.
+    // Without openat2(2), links may lead out of `root`, so do not retry without it while
+    // capabilities are raised.
     if (RaisedCapabilities::Any()) return fd;
     const bool is_unknown_call = !fd.valid() && (errno == ENOSYS || errno == EPERM);
     if (!is_unknown_call) return fd;

@@ -25,9 +25,9 @@ namespace profiler {
 //
 // If `path` begins with `root`, the rest is looked up as in a process with that root directory:
 // absolute links and ".." do not lead out of it. Use it for files of a process in another mount
-// namespace, below /proc/PID/root. Otherwise a link in a container would lead to a file of ours.
-// (Kernels before 5.6, and system call filters that do not know openat2(2), do not support that;
-// then links are followed in our own namespace.)
+// namespace, below /proc/PID/root. Without `root`, a link in a container would lead to a file
+// outside the container. (Kernels before 5.6, and system call filters that do not know openat2(2),
+// do not support that; then links are followed in our own namespace.)
 //
 // Errors: those of open(2) and fstat(2); kInvalidArgument if it is not a regular file; those of
 // CheckHoldsPrograms (file_systems.h); kFailedPrecondition if /proc is not mounted. A process that

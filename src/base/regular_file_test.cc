@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Counts how often a file is opened, by any process.
+// A counter of how often a file is opened, by any process.
 class OpenCount {
  public:
   explicit OpenCount(const std::string& path) : fd_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
@@ -60,7 +60,8 @@ class RegularFileTest : public testing::Test {
     return size < 0 ? "unreadable" : std::string(text.data(), static_cast<size_t>(size));
   }
 
-  // Creates a container at "root", with links to its own "secret" and to ours outside.
+  // Creates a container at "root" with a file "secret". Its links lead to this file and to another
+  // "secret" outside the container.
   void MakeContainer() const {
     Write("root/secret", "theirs");
     Write("secret", "ours");

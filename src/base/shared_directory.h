@@ -4,8 +4,8 @@
 //   /home/bob/x/passwd, x ─▶ /etc          such a link in a directory of another user
 //   /tmp/report.txt                        a file whose owner would own what root writes into it
 //
-// The kernel refuses some of them if fs.protected_symlinks and fs.protected_regular are set. It
-// does not protect a program that asks where a link leads and writes there.
+// The kernel refuses some of these names if fs.protected_symlinks and fs.protected_regular are set.
+// It does not protect a program that reads where a link leads and then writes there.
 
 #pragma once
 

@@ -11,8 +11,9 @@ bool IsPort(std::string_view text) {
   return text.size() <= 5 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Returns where the host begins. A password may contain characters that normally end it. In that
-// case no port follows the first colon, and the last '@' ends the password.
+// Returns where the host begins. A password may contain '/', '?' or '#', which normally end the
+// server part. Then the text after the first colon is not a port, and the last '@' ends the
+// password.
 size_t HostIn(std::string_view rest) {
   const std::string_view server = rest.substr(0, rest.find_first_of("/?#"));
   size_t at = server.rfind('@');

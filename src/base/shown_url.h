@@ -7,11 +7,11 @@
 
 namespace profiler {
 
-// Returns the URL without user, password, query and fragment. A text without a scheme
-// ("user:word@host/x") is treated as a URL, too.
+// Returns the URL without user, password, query and fragment. A URL may lack its scheme
+// ("user:word@host/x").
 std::string ShownUrl(std::string_view url);
 
-// Replaces each URL in a text by its ShownUrl. A URL is a word that contains "://".
+// Replaces each URL in `text` by its ShownUrl. A URL is a word that contains "://".
 std::string WithShownUrls(std::string_view text);
 
 }  // namespace profiler

@@ -14,7 +14,7 @@
 
 namespace profiler {
 
-// 0 is always the empty string.
+// The number of a string in its table. The empty string always has the number 0.
 enum class StringId : uint32_t { kEmpty = 0 };
 
 // A set of strings. Not thread-safe. Views stay valid as long as the table, also after it is moved.

@@ -13,15 +13,16 @@
 
 namespace profiler {
 
-// Converts for abseil's functions. If abseil was built for C++14, as on Debian 12,
-// absl::string_view is a class of its own, without a conversion from std::string_view.
+// Converts to the type that abseil's functions take. If abseil was built for C++14, as on Debian
+// 12, absl::string_view is a class of its own, without a conversion from std::string_view.
 inline absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 // Returns the part of a path after the last slash.
 inline std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Appends text of a recording or a file, with '?' for each control character except `kept`. Foreign
-// text must neither look like a line of ours nor control the terminal.
+// Appends foreign text, from a recording or a file, with '?' in place of each control character
+// except `kept`. Such text must neither look like a line of this program's output nor control the
+// terminal.
 inline void AppendPrintable(std::string_view text, std::string& out, char kept = '?') {
   const size_t start = out.size();
   out.append(text);

@@ -27,7 +27,8 @@ static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler need
 
 std::array<Slot, kSlots> g_slots;
 
-// SA_RESETHAND has restored the signal's default effect, which comes when the handler returns.
+// Raises the signal again; it ends the process after the handler returns, because SA_RESETHAND has
+// restored its default effect.
 void UnlinkAll(int signal) {
   UnlinkAllNow();
   raise(signal);

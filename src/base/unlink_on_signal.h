@@ -7,9 +7,9 @@
 
 namespace profiler {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP unlink a file before they end the process. A signal
-// that is ignored, blocked or handled keeps its effect. The first object installs the handler,
-// which stays; without any object the handler only ends the process.
+// A guard of one file: while it lives, SIGINT, SIGTERM and SIGHUP unlink the file before they end
+// the process. A signal that the process ignores, blocks or handles keeps its effect. The first
+// object installs the handler, which stays; without any object the handler only ends the process.
 //
 // Thread-safe. Protects at most 16 files at a time, with paths shorter than PATH_MAX; further files
 // are not removed.

@@ -9,9 +9,8 @@ namespace profiler {
 // Ignores these signals in this process. Call it once, at the start.
 void IgnoreWriteSignals();
 
-// Restores the former effect of these signals, for the program that a child is about to execute;
-// otherwise it would inherit that they are ignored. Async-signal-safe: call it between fork(2) and
-// exec(2).
+// Restores the former effect of these signals. A program that is executed while they are ignored
+// would ignore them, too. Async-signal-safe: call it between fork(2) and exec(2).
 void RestoreWriteSignals();
 
 }  // namespace profiler

@@ -14,7 +14,7 @@ namespace profiler::http {
 // sent. Errors: see CreateClient. Thread-safe.
 absl::StatusOr<std::string> AuthorizationHeader(const Options& options);
 
-// Checks that the options make sense together and that their files can be read. Errors: see
+// Checks that no options contradict each other, and that their files can be read. Errors: see
 // CreateClient.
 absl::Status CheckOptions(const Options& options);
 

@@ -30,7 +30,8 @@ struct Library {
   decltype(&curl_easy_cleanup) easy_cleanup;
   decltype(&curl_easy_reset) easy_reset;
   decltype(&curl_easy_perform) easy_perform;
-  // A macro of the header checks types wherever this name is called, so decltype cannot be used.
+  // The type is written out, because decltype cannot be used: curl's header defines a macro of this
+  // name, which checks types.
   CURLcode (*easy_setopt)(CURL*, CURLoption, ...);
   decltype(&curl_easy_strerror) easy_strerror;
   decltype(&curl_slist_append) slist_append;
@@ -101,7 +102,8 @@ struct Arriving {
   bool is_too_long = false;
 };
 
-// OnHeader and OnBody return less than they were given to abort the transfer.
+// OnHeader and OnBody return the number of accepted bytes. If they return less than they got,
+// libcurl aborts the transfer.
 size_t OnHeader(const char* text, size_t size, size_t count, void* user) {
   auto& arriving = *static_cast<Arriving*>(user);
   arriving.is_too_long = !arriving.headers.Add({text, size * count});
@@ -185,7 +187,7 @@ class LibraryClient : public Client {
       Set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     }
     Set(CURLOPT_HTTPHEADER, headers.get());
-    Set(CURLOPT_HEADEROPT, static_cast<Number>(CURLHEADER_SEPARATE));  // none of them to proxies
+    Set(CURLOPT_HEADEROPT, static_cast<Number>(CURLHEADER_SEPARATE));  // not to proxies
     Set(CURLOPT_HEADERFUNCTION, OnHeader);
     Set(CURLOPT_HEADERDATA, static_cast<void*>(&arriving));
     Set(CURLOPT_WRITEFUNCTION, OnBody);

@@ -39,7 +39,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kBody = 3, kHeaders = 4;  // descriptors of the child
-// Time beyond the request's timeout; curl ends itself by then, or it is killed.
+// curl gets this time beyond the request's timeout to end itself; then it is killed.
 constexpr std::chrono::seconds kPatience{5};
 constexpr size_t kLongestSaid = 4096;
 
@@ -185,7 +185,8 @@ class Run {
   }
 
  private:
-  // Starts the program with the descriptors `given` as its 0, 1, … Returns 0, or an error number.
+  // Starts the program. It gets the descriptors `given` as its descriptors 0, 1, … Returns 0, or an
+  // error number.
   int Spawn(const std::string& program, std::span<const int> given) {
     // First copies each descriptor above all target numbers, then to its target number. Otherwise
     // one copy could overwrite a descriptor that is still needed.

@@ -3,8 +3,8 @@
 // A program links one of two implementations (see CreateClient). The usual one loads libcurl when
 // it is first needed, because libcurl and its dependencies would slow every start. The program that
 // is linked statically cannot load libraries, so it runs curl(1) once per request. Both read
-// secrets from files and pass them on where no other process can read them, never on a command
-// line.
+// secrets from files. They never pass secrets on a command line, where other processes could read
+// them.
 
 #pragma once
 
@@ -38,7 +38,7 @@ struct Response {
   std::string_view Header(std::string_view name) const;
 };
 
-// How to reach a server. The fields are file names, except the proxy; an empty one means the
+// How to reach a server. The fields are file names, except `proxy`. An empty field means the
 // default.
 struct Options {
   std::string user_file;                   // one line, "USER:PASSWORD": basic authentication

@@ -31,8 +31,8 @@ std::string FileWith(const std::string& name, const std::string& text) {
   return path;
 }
 
-// Certificates: an authority's, one for "localhost" and one for a client that it signed, and an
-// unrelated one that signs itself. works() is false if openssl(1) is not installed.
+// Four certificates: an authority's, two signed by this authority for "localhost" and for a client,
+// and an unrelated one that signs itself. works() is false if openssl(1) is not installed.
 class Certificates {
  public:
   Certificates() {

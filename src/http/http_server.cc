@@ -106,7 +106,8 @@ class HttpServer::Impl {
     });
   }
 
-  // Returns true if there may be one more connection; the oldest idle one ends for it.
+  // Makes room for one more connection, if necessary by closing the oldest connection without a
+  // request. Returns false if all connections have sent their requests.
   bool MakeRoom() {
     if (open_->count < options_.most_connections) return true;
     if (open_->waiting.empty()) return false;

@@ -29,7 +29,7 @@ struct HttpRequest {
 
 struct HttpAnswer {
   unsigned status = 200;
-  // names and values are constants
+  // Names and values; they must be string constants.
   std::vector<std::pair<std::string_view, std::string_view>> headers;
   std::shared_ptr<const std::string> body;  // never null; HEAD sends only its size
 };
@@ -39,8 +39,9 @@ struct HttpServerOptions {
   uint16_t port = 0;                  // 0: any free port
   bool may_reuse_address = false;     // SO_REUSEADDR: succeeds right after another server ended
   std::chrono::seconds patience{30};  // for the request of a connection
-  // Limit of open connections. One more closes the oldest that still waits for its request; if all
-  // have sent theirs, the new one is closed.
+  // Limit of open connections. When one more comes, the server closes the oldest connection that
+  // has not sent its request yet. If all have sent their requests, the server closes the new
+  // connection.
   size_t most_connections = 64;
 };
 

@@ -1,4 +1,4 @@
-// Requests and answers as lines of text, which both clients use.
+// Converts requests to lines of text, and lines of text to answers, for both clients.
 
 #pragma once
 

@@ -24,7 +24,7 @@ absl::StatusOr<std::string> RandomToken() {
   return absl::BytesToHexString(absl::string_view(bytes.data(), bytes.size()));
 }
 
-// Compares in constant time, so that nobody can guess the token byte by byte.
+// Compares in constant time, so that response times do not help to guess the token byte by byte.
 bool AreSame(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned char difference = 0;

@@ -8,8 +8,8 @@
 //
 // Pyroscope (pkg/ingester/otlp/convert.go, 2026) converts samples whose period is cpu/nanoseconds
 // to nanoseconds. It recognises off_cpu/nanoseconds by the missing period, and names all other
-// profiles by the type of their period. It refuses a profile without a period, together with its
-// whole request. It separates names by ':', so '_' replaces ':' in event names.
+// profiles by the type of their period. If a profile has no period, Pyroscope refuses the whole
+// request. Pyroscope puts ':' between the parts of a name, so '_' replaces ':' in event names.
 
 #pragma once
 
@@ -20,15 +20,15 @@
 namespace profiler::otlp {
 
 struct EventTypes {
-  std::string type;                      // of the values
+  std::string type;                      // type of the values
   std::string unit;                      // "nanoseconds" or "count"
-  std::string period_type, period_unit;  // of the samples
+  std::string period_type, period_unit;  // type and unit of the period
   bool values_have_period = true;        // False: the values are not periodic.
 };
-// Returns the types for an event. `is_time`: its periods are nanoseconds.
+// Returns the types for an event. `is_time`: the event's periods are nanoseconds.
 EventTypes TypesOf(std::string_view event, bool is_time);
 
-// Returns the mean period, at least 1: an event with a frequency has varying periods.
+// Returns the mean period, at least 1. Periods vary if the event is sampled at a frequency.
 int64_t MeanPeriod(uint64_t value, uint64_t samples);
 
 }  // namespace profiler::otlp

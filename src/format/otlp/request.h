@@ -37,7 +37,7 @@
 
 namespace profiler::otlp {
 
-// Path of the requests on HTTP servers, below their URL.
+// Path of the requests, to be appended to the URL of an HTTP server.
 inline constexpr std::string_view kPath = "/v1development/profiles";
 
 // The index of an element in its table; 0: the empty element.

@@ -74,7 +74,7 @@ Features UsualFeatures() {
 
 absl::Status AppendAll(Writer& writer, perf_event::RecordBuilder& records) {
   const std::span<const std::byte> bytes = records.bytes();
-  // In two pieces, like records that wrap around the end of a ring.
+  // Write two pieces, because records that wrap around the end of a ring come in two pieces.
   const std::span<const std::byte> pieces[] = {bytes.first(bytes.size() / 2),
                                                bytes.subspan(bytes.size() / 2)};
   const absl::Status status = writer.Append(pieces);

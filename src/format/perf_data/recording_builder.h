@@ -39,8 +39,8 @@ inline constexpr int kUsualSamples = 9;
 // Appends the builder's records and clears the builder.
 absl::Status AppendAll(Writer& writer, perf_event::RecordBuilder& records);
 
-// Returns the records that ForEach visits: "110 SAMPLE, 120 SAMPLE/1, COMM". Omits time 0 and event
-// 0. An error follows as " !" and its message.
+// Returns the time, type and event of each record that ForEach visits: "110 SAMPLE, 120 SAMPLE/1,
+// COMM". Time 0 and event 0 are not shown. An error follows as " !" and its message.
 std::string Told(Recording& recording, Recording::Order order);
 
 // Like Told, for a file. Returns the error if Open fails. Warnings follow, each after " # ".

@@ -1,5 +1,6 @@
 // Compares our numbers with the installed kernel header, which may be older or newer than ours.
-// Names that the header lacks are skipped; a name of the header that we lack is a compile error.
+// Names that the header lacks are skipped. If the header has a name that abi.h lacks, the test does
+// not compile.
 
 #include "src/format/perf_event/abi.h"
 

@@ -50,8 +50,9 @@ enum AttrFlag : uint64_t {
   kAttrDeferOutput = 1ull << 39,
 };
 
-// Has the same bytes as the kernel's struct perf_event_attr (Linux 7.2), so it can be passed to
-// perf_event_open(2) with `size` set. If a file has a shorter struct, the missing fields are zero.
+// An attr with the same bytes as the kernel's struct perf_event_attr (Linux 7.2). If `size` is set,
+// it can be passed to perf_event_open(2). If a file has a shorter struct, the missing fields are
+// zero.
 struct Attr {
   uint32_t type = 0;
   uint32_t size = 0;

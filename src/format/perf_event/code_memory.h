@@ -1,4 +1,4 @@
-// Recognises and names executable memory that belongs to no file: memory that JIT compilers fill.
+// Recognises and names executable memory that belongs to no file. JIT compilers fill such memory.
 
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace profiler::perf_event {
 
-// True if the file name of an MMAP or MMAP2 record means such memory.
+// True if an MMAP or MMAP2 record with this file name maps memory that belongs to no file.
 bool IsCodeMemory(std::string_view filename);
 
 // Returns the name that all views show for such memory: the path of the process's perf map, whether
-// that file exists or not. perf looks for function names there, and so do we. perf script prints
-// this name, and its readers expect it.
+// that file exists or not. Like perf, this program looks for function names in that file. perf
+// script prints this name, so programs that read its output expect it.
 std::string CodeMemoryName(uint32_t pid);
 
 }  // namespace profiler::perf_event

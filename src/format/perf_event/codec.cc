@@ -118,8 +118,8 @@ bool SwapBody(std::span<std::byte> body, RecordHeader header, const RecordLayout
 
 constexpr uint64_t kOpaqueFields = kSampleRaw | kSampleStackUser | kSampleAux;
 
-// Swaps a sample's numbers into `scratch`. Returns false if Decode might read other fields than
-// were swapped: the record is too short, or may lack hw_idx.
+// Swaps a sample's numbers into `scratch`. Returns false if the record is too short or may lack
+// hw_idx, because Decode might then read fields that were not swapped.
 bool TurnNumbers(std::span<const std::byte> stored, RecordHeader header, const RecordLayout& layout,
                  std::byte* scratch) {
   if (MayLackHwIndex(layout)) return false;

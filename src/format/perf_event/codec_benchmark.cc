@@ -1,4 +1,5 @@
-// Measures the codec's cost per record. Target: at most 30 ns for a sample with a call chain of 20.
+// Measures the codec's cost per record. Target: at most 30 ns for a sample with a call chain of 20
+// frames.
 
 #include <vector>
 

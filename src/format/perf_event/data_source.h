@@ -1,6 +1,6 @@
-// Describes the source (PERF_SAMPLE_DATA_SRC) and the cost (PERF_SAMPLE_WEIGHT) of an access to
-// memory in perf's words.
-// Source: include/uapi/linux/perf_event.h and tools/perf/util/mem-events.c, Linux 7.2.
+// Describes, in perf's words, the source (PERF_SAMPLE_DATA_SRC) and the cost (PERF_SAMPLE_WEIGHT)
+// of an access to memory. Source: include/uapi/linux/perf_event.h and tools/perf/util/mem-events.c,
+// Linux 7.2.
 
 #pragma once
 

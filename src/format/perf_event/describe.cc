@@ -119,7 +119,7 @@ struct FlagName {
   std::string_view name;
 };
 
-// In the order of the bits, which is also perf's order.
+// Names of the flags, in the order of the bits, which is also perf's order.
 constexpr FlagName kFlags[] = {
     {kAttrDisabled, "disabled"},
     {kAttrInherit, "inherit"},

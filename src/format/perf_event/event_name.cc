@@ -21,7 +21,7 @@ struct NamedEvent {
   std::string_view name;
 };
 
-// An event is shown under the first of its names.
+// An event with several entries is shown under its first name.
 constexpr NamedEvent kEvents[] = {
     {kTypeHardware, 0, "cycles"},
     {kTypeHardware, 0, "cpu-cycles"},

@@ -25,7 +25,7 @@ namespace profiler::perf_event {
 // not generic is named by numbers ("pmu12:0x3c").
 std::string EventName(const Attr& attr);
 
-// True if an event counts nothing: it is opened only for its records other than samples.
+// True if an event counts nothing and is opened only for records other than samples.
 bool IsDummy(const Attr& attr);
 
 // Returns type and config of a generic event of the kernel: hardware, software or cache event.

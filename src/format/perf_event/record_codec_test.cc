@@ -38,8 +38,9 @@ constexpr std::array<uint64_t, 4> kWords = {0x81, 0x82, 0x83, 0x84};
 
 U64Array Words(size_t count) { return U64Array(std::as_bytes(std::span(kWords)).first(count * 8)); }
 
-// A record; its body in the other byte order, without the sample_id, to check the position and
-// width of every field; and a function that decodes and encodes it.
+// A test case: a record, and a function that decodes and encodes it. `foreign_body` is the record's
+// body in the other byte order, without the sample_id; it shows the position and width of every
+// field.
 struct Case {
   const char* name;
   std::vector<std::byte> bytes;

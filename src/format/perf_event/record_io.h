@@ -50,8 +50,8 @@ inline uint64_t SaturatingProduct(uint64_t a, uint64_t b) {
 
 inline constexpr size_t kBranchEntrySize = 24;
 
-// Reads a record; views point into it. Bytes without byte order come from the record's opaque
-// image, at the same offset. Failure is sticky, as in ByteReader.
+// A reader of a record's fields; views point into the record. Bytes without byte order come from
+// the record's opaque image, at the same offset. Failure is sticky, as in ByteReader.
 class FieldReader {
  public:
   static constexpr bool kReads = true;
@@ -119,7 +119,7 @@ class FieldReader {
   uint16_t misc_;
 };
 
-// Reads numbers without checking; the caller has checked that the bytes exist.
+// A reader of numbers that does not check whether the bytes exist; the caller has checked that.
 class PlainReader {
  public:
   explicit PlainReader(const std::byte* at) : at_(at) {}
@@ -134,8 +134,8 @@ class PlainReader {
   const std::byte* at_;
 };
 
-// Computes how many bytes FieldWriter will write. Counts may come from a record that could not be
-// decoded, so the sum stops at kMost, far above the largest record.
+// A counter of the bytes that FieldWriter will write. Counts may come from a record that could not
+// be decoded, so the sum stops at kMost, far above the largest record.
 class FieldSizer {
  public:
   static constexpr bool kReads = false;
@@ -181,7 +181,8 @@ class FieldSizer {
   uint16_t misc_;
 };
 
-// Writes into `body`, which is as large as FieldSizer computed and filled with zeroes.
+// A writer into `body`, which must have the size that FieldSizer computed and be filled with
+// zeroes.
 class FieldWriter {
  public:
   static constexpr bool kReads = false;
@@ -232,7 +233,7 @@ class FieldWriter {
 // Renumbers the bits of a branch entry's flags between the two byte orders. kWidths are the widths
 // of the fields from mispredicted to reserved. The kernel declares this bit-field once, so a
 // big-endian compiler lays it out from the most significant bit on. In the byte-swapped u64 the
-// fields are therefore in reverse order, while the bits of each field keep theirs.
+// fields are therefore in reverse order, but the bits within each field keep their order.
 inline uint64_t MirrorBranchFlags(uint64_t flags, bool from_native) {
   constexpr int kWidths[] = {1, 1, 1, 1, 16, 4, 2, 4, 3, 31};
   uint64_t mirrored = 0;
@@ -250,9 +251,9 @@ inline uint64_t MirrorBranchFlags(uint64_t flags, bool from_native) {
 
 enum class SwapDirection { kToNative, kToForeign };
 
-// Swaps the byte order of every number and returns native values, so that a layout can use its
-// counts in both directions. A number is written at the same offset of `to`, which may be the
-// record itself. Bytes without byte order are neither read nor written.
+// A converter of a record's byte order. Its functions return native values, so that a layout can
+// use counts in both directions. The swapped number is written at the same offset of `to`, which
+// may be the record itself. Bytes without byte order are neither read nor written.
 template <SwapDirection kDirection>
 class FieldSwapper {
  public:
@@ -368,8 +369,8 @@ class FieldSwapper {
   uint16_t misc_;
 };
 
-// Finds the offset of a field in a layout, by the address of the field in the record value that is
-// passed through the layout. Works for fields before the first one of variable size.
+// A finder of a field's offset in a layout. The field is given by its address in the struct that is
+// passed through the layout. Works only for fields before the first field of variable size.
 class FieldLocator : public FieldSizer {
  public:
   explicit FieldLocator(const void* wanted) : FieldSizer(0), wanted_(wanted) {}

@@ -13,10 +13,11 @@ namespace profiler::perf_event {
 // its layout, and for a type without fields, returns only the name. Thread-safe.
 std::string RecordLine(RawRecord record, const RecordLayout& layout);
 
-// The thread that a record is about, and when and where the record was written.
+// The thread that a record is about.
 struct RecordSubject {
   uint32_t pid = 0, tid = 0;
-  // If the layout has no sample_id, taken from the record's own fields.
+  // When and where the record was written. If the layout has no sample_id, these values come from
+  // the record's own fields.
   SampleId written;
 };
 

@@ -70,8 +70,8 @@ std::string NumberText(Shown shown, uint64_t value) {
   }
 }
 
-// Prints the fields that it reads through a layout, with the interface of record_io.h. Fails for
-// good at the first missing field, like the FieldReader inside.
+// A printer of the fields that a layout reads, with the interface of record_io.h. Like the
+// FieldReader inside, it fails for good at the first missing field.
 class FieldPrinter {
  public:
   static constexpr bool kReads = true;
@@ -124,7 +124,7 @@ class FieldPrinter {
     reader_.Padded(name, size, bytes, trailer);
     if (Read(name)) AppendBytes(name, bytes, indent_, out_);
   }
-  // Called before the sample_id, the only field that is located from the end.
+  // Layouts call this before the sample_id, the only field that is located from the record's end.
   void SkipTo(size_t trailer) {
     if (!Before("sample_id")) return;
     const size_t skipped = reader_.remaining() - std::min(reader_.remaining(), trailer);

@@ -63,8 +63,8 @@ struct Mmap {
 struct Mmap2 {
   uint32_t pid = 0, tid = 0;
   uint64_t addr = 0, len = 0, pgoff = 0;
-  // If misc has kMiscMmapBuildId, the build-id is set, otherwise these four. The others are zero or
-  // empty.
+  // If misc has kMiscMmapBuildId, `build_id` is set, and the four numbers are zero. Otherwise the
+  // four numbers are set, and `build_id` is empty.
   uint32_t maj = 0, min = 0;
   uint64_t ino = 0, ino_generation = 0;
   std::span<const std::byte> build_id;  // at most 20 bytes; empty when there is none
@@ -131,12 +131,12 @@ struct ItraceStart {
   SampleId sample_id;
 };
 
-// SWITCH: the thread of sample_id was switched in, or out (misc has kMiscSwitchOut).
+// SWITCH: the thread of sample_id was switched in, or switched out if misc has kMiscSwitchOut.
 struct Switch {
   SampleId sample_id;
 };
 
-// SWITCH_CPU_WIDE: like SWITCH, with the thread on the other side of the switch.
+// SWITCH_CPU_WIDE: like SWITCH, but it also names the thread that ran before or runs next.
 struct SwitchCpuWide {
   uint32_t next_prev_pid = 0, next_prev_tid = 0;
   SampleId sample_id;

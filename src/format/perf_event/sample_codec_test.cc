@@ -266,7 +266,8 @@ TEST(SampleCodecTest, AllOnesAreRefusedForEveryVariableField) {
 }
 
 TEST(SampleCodecTest, CountsThatWrapRoundAreRefused) {
-  // nr × 8, nr × 24 and 2 × nr + 1 words all come out small in 64 bits.
+  // With these counts, the 64-bit products nr × 8, nr × 24 and 8 × (2 × nr + 1) overflow; some
+  // results are small.
   for (uint64_t nr : {1ull << 61, 1ull << 63, (1ull << 63) - 1, 0xaaaaaaaaaaaaaaabull, ~0ull}) {
     for (uint64_t type : {kSampleCallchain, kSampleBranchStack, kSampleRead}) {
       Attr attr = AllFields();
@@ -361,7 +362,7 @@ TEST(SampleCodecTest, BranchStackWithoutBranchesMayLackItsHardwareIndex) {
 }
 
 TEST(SampleCodecTest, SwappingKnowsABranchStackThatLacksItsHardwareIndex) {
-  // As the kernel writes it: nr = 0, directly followed by the stack, whose bytes are not swapped.
+  // The kernel writes nr = 0, and the stack follows at once. Bytes of the stack are not swapped.
   Attr attr{.sample_type = kSampleBranchStack | kSampleStackUser,
             .branch_sample_type = kBranchHwIndex};
   const RecordLayout with(attr);

@@ -63,7 +63,7 @@ void ReadFormatFields(Io& io, uint64_t format, Array& values) {
     return io.Words({"read", Shown::kReadFormat}, times + entry, values);
   const uint64_t entries = SaturatingProduct(io.PeekWord(values), entry);
   io.Words({"read", Shown::kReadFormat}, std::max(entries, 1 + times + entries),
-           values);  // entries is larger if the sum overflowed
+           values);  // if the sum overflows, `entries` is larger
 }
 
 struct RegisterNames {
@@ -144,8 +144,8 @@ void AuxFields(Io& io, R& sample) {
 //                                       u64 code_page_size          CODE_PAGE_SIZE
 //                                       u64 size, char data[size]   AUX
 //
-// data_src and the three weights are declared for each byte order, so that as one u64 each they
-// have the same value on every machine.
+// The kernel declares data_src and the three weights for each byte order. Therefore, read as one
+// u64 each, they have the same value on every machine.
 //
 // The fields above READ have a fixed size, RecordLayout::sample_fixed_size.
 template <class Io, class R>

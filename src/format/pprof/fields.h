@@ -50,8 +50,8 @@ struct Fields {
   enum Function : uint32_t { kFunctionIdOf = 1, kName = 2, kSystemName = 3, kFile = 4 };
 };
 
-// If a file has several events, the value in front of an event's periods is its number of samples.
-// The type of that value is the event's name with this suffix.
+// If a file has several events, each event has two values: its number of samples, then its periods.
+// The type of the first value is the event's name with this suffix.
 inline constexpr const char* kSamplesEnding = "_samples";
 
 }  // namespace profiler::pprof

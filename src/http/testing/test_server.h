@@ -43,10 +43,10 @@ struct ServerTls {
   std::string certificate_file, key_file, authority_file;
 };
 
-// Answers each connection on a thread of its own.
+// A server that answers each connection on a separate thread.
 class TestServer {
  public:
-  // Called on the connections' threads, one call at a time.
+  // The server calls the handler on the connections' threads, one call at a time.
   using Handler = std::function<ServerAnswer(const ReceivedRequest&)>;
 
   explicit TestServer(Handler handler);

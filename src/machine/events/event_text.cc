@@ -112,8 +112,8 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // True if the colon is between a tracepoint's system and name. It introduces modifiers if it
-  // follows a generic event's name, or if only modifier letters follow.
+  // True if the colon is between a tracepoint's system and name. After the name of a generic event,
+  // and before modifier letters only, a colon introduces modifiers.
   bool IsTracepoint(std::string_view word) const {
     if (Peek() != ':') return false;
     size_t end = at_ + 1;
@@ -175,7 +175,7 @@ class Parser {
     return value;
   }
 
-  // Without a length and access, perf watches reads and writes of 4 bytes.
+  // Parses a breakpoint. Like perf, defaults to reads and writes of 4 bytes.
   absl::Status BreakpointEvent(EventText* event) {
     Breakpoint breakpoint{.length = 4, .accesses = 3};
     at_ += std::string_view("mem:").size();
@@ -185,7 +185,7 @@ class Parser {
       PROFILER_RETURN_IF_ERROR(TakeNumber("the breakpoint's length", &breakpoint.length));
     }
     if (Peek() == ':') TakeAccesses(&breakpoint);
-    // For execution the kernel accepts only this length.
+    // For an execution breakpoint, the kernel accepts only the length sizeof(long).
     if (breakpoint.accesses == perf_event::kBreakpointExecute && !has_length) {
       breakpoint.length = sizeof(long);
     }
@@ -193,7 +193,8 @@ class Parser {
     return Take(':') ? ModifiersOf(event) : absl::OkStatus();
   }
 
-  // Leaves other letters alone, because they are modifiers.
+  // Takes the letters r, w and x after the colon. Takes nothing if other letters follow directly,
+  // because then all of them are modifiers.
   void TakeAccesses(Breakpoint* breakpoint) {
     const size_t end = std::min(text_.find_first_not_of("rwx", at_ + 1), text_.size());
     const std::string_view letters = text_.substr(at_ + 1, end - at_ - 1);

@@ -19,10 +19,10 @@
 //   access      = letters of r w x
 //   modifiers   = letters of u k h H G p P S D I W e b
 //
-// A path begins with "/", "./" or "../". Only the text decides the kind of an event; find_events.h
-// checks later whether the machine has it. Spaces around events are ignored.
+// A path begins with "/", "./" or "../". The kind of an event depends only on the text;
+// find_events.h checks later whether the machine has the event. Spaces around events are ignored.
 //
-// Source: tools/perf/util/parse-events.y as perf 7.2 answers to it.
+// Source: tools/perf/util/parse-events.y, and the answers of perf 7.2.
 
 #pragma once
 
@@ -55,11 +55,11 @@ struct Term {
   size_t value_position = 0;
 };
 
-// "cycles", "L1-dcache-loads", or a PMU's name for one of its events.
+// A named event: "cycles", "L1-dcache-loads", or the name of an event of a PMU.
 struct Word {
   std::string name;
 };
-// "r1a8" is {PERF_TYPE_RAW, 0x1a8}, "1:0" is {1, 0}.
+// An event given by numbers: "r1a8" is {PERF_TYPE_RAW, 0x1a8}, "1:0" is {1, 0}.
 struct NumberedEvent {
   uint32_t type = 0;
   uint64_t config = 0;
@@ -68,7 +68,7 @@ struct NumberedEvent {
 struct PmuEvent {
   std::string pmu;
 };
-// Both may be patterns with *, ? and […].
+// A tracepoint, or all tracepoints that match: both strings may be patterns with *, ? and […].
 struct TracepointEvent {
   std::string system;
   std::string name;
@@ -89,7 +89,7 @@ struct EventText {
   std::variant<Word, NumberedEvent, PmuEvent, TracepointEvent, Breakpoint, Probe> what;
   std::vector<Term> terms;
   Modifiers modifiers;
-  std::string text;     // all of it, as typed; the event's name if no term sets one
+  std::string text;     // as typed; the event's name if no term sets one
   size_t position = 0;  // of `text` in the whole text
 };
 
@@ -116,7 +116,7 @@ absl::Status ErrorAt(std::string_view text, size_t position, std::string_view me
 // True if the name is a pattern, because it contains one of * ? [.
 bool IsPattern(std::string_view name);
 
-// Returns "1a8" of "r1a8" as a number; nullopt for other words.
+// Returns 0x1a8 for "r1a8"; nullopt for other words.
 std::optional<uint64_t> RawConfig(std::string_view word);
 
 // Parses a decimal number, or a hexadecimal one after 0x; nullopt for other text.

@@ -25,7 +25,7 @@ namespace {
 
 using perf_event::Attr;
 
-// If the CPUs are of several kinds, generic events have their PMU in the upper half of config.
+// If the CPUs are of several kinds, the upper half of a generic event's config selects the PMU.
 constexpr int kPmuTypeShift = 32;
 
 bool IsGeneric(const Attr& attr) {
@@ -109,7 +109,7 @@ class Finder {
       one.attr = *attr;
       one.is_sampled_each_time = one.has_raw_data = IsBpfOutput(one.attr);
       PROFILER_RETURN_IF_ERROR(ApplyTerms(event, nullptr, &one));
-      // The name decides, whatever config= says; perf does the same.
+      // The event's name overrides config=, as in perf.
       one.attr.config = attr->config;
       return OnEachCore(std::move(one));
     }
@@ -284,8 +284,8 @@ class Finder {
     return absl::OkStatus();
   }
 
-  // Adds a group. The matches of a pattern become members of it. If the CPUs are of several kinds,
-  // each kind gets its own group, because a group cannot count on two PMUs.
+  // Adds a group. All matches of a pattern become members of the group. If the CPUs are of several
+  // kinds, each kind gets its own group, because a group cannot count on two PMUs.
   absl::Status AddGroup(const EventGroup& group, const std::vector<Candidates>& members) {
     size_t kinds = 1;
     for (const Candidates& member : members) {
@@ -324,7 +324,7 @@ class Finder {
     return absl::OkStatus();
   }
 
-  // Read on first use, because this may be some hundred files.
+  // Reads the PMUs on first use only, because this may be some hundred files.
   const std::vector<Pmu>& pmus() {
     if (!pmus_) pmus_ = ReadPmus(roots_);
     return *pmus_;

@@ -6,8 +6,8 @@
 //   sched:sched_*     tracepoints, from tracefs
 //   /bin/x:main       uprobes, by the symbols of the file and its debug files
 //
-// Opens no events: the kernel decides at perf_event_open(2) whether it counts an event, and for
-// whom.
+// Opens no events. Only perf_event_open(2) shows whether the kernel counts an event, and for which
+// users.
 
 #pragma once
 
@@ -26,7 +26,8 @@
 
 namespace profiler::events {
 
-// The terms of one event about its samples; an absent one is set as for all events.
+// Terms of one event that concern its samples. If a term is absent, the setting for all events
+// applies.
 struct SampleTerms {
   std::optional<uint64_t> period;
   std::optional<uint64_t> frequency;
@@ -37,11 +38,12 @@ struct SampleTerms {
 };
 
 struct FoundEvent {
-  // Has type, config*, bp_*, exclude_*, precise_ip, pinned and exclusive. config1 of a probe points
-  // into `probed`.
+  // Only these fields are set: type, config*, bp_*, exclude_*, precise_ip, pinned and exclusive.
+  // config1 of a probe points into `probed`.
   perf_event::Attr attr;
   std::string name;
-  // Index of its group's leader in the list; its own index if it leads or is alone.
+  // Index of the event that leads the group, in the list of events; the event's own index if it
+  // leads or is alone.
   size_t leader = 0;
   std::string group_name;
   bool sample_read = false;  // ":S"
@@ -50,9 +52,9 @@ struct FoundEvent {
   // True for tracepoints, breakpoints, probes and BPF output: each occurrence is sampled by
   // default.
   bool is_sampled_each_time = false;
-  // True if a sample's RAW field has its content, as for tracepoints.
+  // True if the RAW field of samples has data of the event, as for tracepoints.
   bool has_raw_data = false;
-  std::vector<int> cpus;  // CPUs that can count it; empty: all
+  std::vector<int> cpus;  // CPUs that can count the event; empty: all
   std::string unit;       // unit of a count times `scale`; empty: none
   double scale = 1;
   std::optional<Tracepoint> tracepoint;
@@ -60,8 +62,8 @@ struct FoundEvent {
   // Only threads of this cgroup count; empty: all. Set by the caller.
   std::string cgroup;
   bool is_user_return = false;  // true for a return probe in a program
-  // Why this return probe may crash the programs that contain it; empty if it is safe. Callers
-  // refuse it unless the user insists.
+  // The reason why this return probe may crash programs; empty if the probe is safe. Callers refuse
+  // a dangerous probe unless the user insists.
   std::string danger;
   std::shared_ptr<const std::string> probed;  // a probe's path or kernel function
 };

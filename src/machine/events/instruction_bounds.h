@@ -15,9 +15,10 @@
 
 namespace profiler::events {
 
-// Decodes the function that starts at `function` up to `offset`, in bytes. Returns OK if an
-// instruction begins there, and for machines other than x86. Error: kInvalidArgument, with the
-// offsets where the instruction begins and ends, or because the code before it cannot be decoded.
+// Decodes the function that starts at `function`, up to `offset` in bytes. Returns OK if an
+// instruction begins at `offset`; always OK for machines other than x86. Returns kInvalidArgument
+// if `offset` is inside an instruction (the message has the offsets where it begins and ends), or
+// if the code before `offset` cannot be decoded.
 absl::Status CheckBeginsInstruction(const symbolize::ElfImage& elf, ElfAddress function,
                                     uint64_t offset);
 

@@ -93,7 +93,7 @@ class Lister {
     if (fits) events_.push_back({std::move(name), kind, std::move(description)});
   }
 
-  // A pattern may also match a part of the name, as in perf.
+  // As in perf, a pattern may also match only a part of the name.
   bool Fits(const std::string& name) const {
     return fnmatch(pattern_.c_str(), name.c_str(), 0) == 0 ||
            fnmatch(("*" + pattern_ + "*").c_str(), name.c_str(), 0) == 0;

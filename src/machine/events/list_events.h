@@ -15,9 +15,9 @@ struct ListedEvent {
   std::string description;
 };
 
-// Returns the events whose names match the pattern (*, ?, […]); all if it is empty. "hw", "sw",
-// "cache", "pmu" and "tracepoint" select a kind. Sorted by kind. If tracepoints cannot be read,
-// `*note` says why.
+// Returns the events whose names match the pattern (*, ?, […]); returns all events if the pattern
+// is empty. "hw", "sw", "cache", "pmu" and "tracepoint" select a kind. Sorted by kind. If
+// tracepoints cannot be read, `*note` says why.
 std::vector<ListedEvent> ListEvents(const procfs::Roots& roots, const std::string& pattern,
                                     std::string* note);
 

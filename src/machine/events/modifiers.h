@@ -4,14 +4,17 @@
 //   H G     count on the host, in guests; only the named ones are counted
 //   I       not while the CPU is idle
 //   p       an address with less skid, once, twice or three times; P: with the least possible skid
-//   D e     the group must always be counted; no other group may be counted at the same time
-//   S W b   of a group: a sample of its leader has all counts; the group is split if it cannot be
-//           counted as one; perf counts it by BPF, this program by ordinary events
+//   D       the group must always be counted
+//   e       no other group may be counted at the same time
+//   S       of a group: a sample of the leader has the counts of all members
+//   W       of a group: split the group if its events cannot be counted together
+//   b       of a group: perf counts by BPF; this program counts by ordinary events
 //
-// A group's letters apply after those of its events. They add modes to an event that names modes
-// itself.
+// The letters of a group apply after the letters of its events. If an event names modes itself, the
+// group's modes are added to them.
 //
-// Source: parse_events__modifier_list in tools/perf/util/parse-events.c, as perf 7.2 answers to it.
+// Source: parse_events__modifier_list in tools/perf/util/parse-events.c, and the answers of perf
+// 7.2.
 
 #pragma once
 

@@ -5,8 +5,8 @@
 //     format/event      config:0-7,32-35       attr bits of a term, lowest first
 //     events/mem-loads  event=0xcd,umask=0x1   terms of a named event
 //     events/power.unit, events/power.scale    the unit of a count times the scale
-//     cpumask           0,18                   CPUs to open it on, of a PMU that is shared by CPUs
-//     cpus              0-15                   of a core PMU: its CPUs
+//     cpumask           0,18                   for a PMU shared by CPUs: CPUs to open it on
+//     cpus              0-15                   for a core PMU: its CPUs
 //
 // Source: Documentation/ABI/testing/sysfs-bus-event_source-devices-*, Linux 6.18.
 
@@ -29,7 +29,7 @@ namespace profiler::events {
 // The bits of a term in one field of perf_event_attr.
 struct PmuFormat {
   uint64_t perf_event::Attr::*field = nullptr;
-  // First and last of each range, lowest value bits first.
+  // First and last bit of each range. The first range holds the lowest bits of the value.
   std::vector<std::pair<unsigned, unsigned>> bits;
 
   // Distributes `value` over the bits. Returns false if it does not fit.
@@ -51,7 +51,7 @@ struct Pmu {
   std::string name;
   uint32_t type = 0;
   std::vector<int> cpus;  // CPUs to count on; empty: all
-  // True if it counts events of a CPU's core, and therefore the generic hardware events.
+  // True if the PMU counts events of a CPU's core, and therefore the generic hardware events.
   bool is_core = false;
   std::string directory;
 

@@ -30,8 +30,8 @@ std::string_view WithoutParameters(std::string_view name) {
   return name.substr(0, std::min(name.find('(', 1), name.size()));
 }
 
-// Collects the addresses of all functions called `name`, by the first of three spellings that
-// matches: the linker's, demangled, demangled without parameters.
+// The addresses of all functions called `name`. There are three spellings: the linker's, demangled,
+// and demangled without parameters. The first spelling with a match counts.
 class NamedFunctions {
  public:
   explicit NamedFunctions(std::string_view name) : name_(name) {}
@@ -67,8 +67,8 @@ class NamedFunctions {
   std::map<uint64_t, uint64_t> ends_;  // by start
 };
 
-// Uses only debug files in root's directories: a symbol made by the user could move a probe into
-// the middle of an instruction.
+// Returns options that use only debug files in root's directories. A debug file made by a user
+// could name a symbol in the middle of an instruction.
 symbolize::SymbolizerOptions FilesOfRoot() {
   symbolize::SymbolizerOptions options;
   options.build_id_caches.clear();

@@ -32,7 +32,7 @@ struct ProbePlace {
 // Finds a symbol in the symbol tables of a file, of its debug file and of .gnu_debugdata. The name
 // is the linker's or the demangled one, with or without parameters. Errors: kNotFound if the kernel
 // lacks the PMU or the file lacks the symbol; kInvalidArgument if several functions have the name,
-// if its code is not in the file, or if the position is inside an instruction
+// if the symbol's code is not in the file, or if the position is inside an instruction
 // (instruction_bounds.h); those of opening the file.
 absl::StatusOr<ProbePlace> FindProbePlace(const procfs::Roots& roots, const Probe& probe);
 

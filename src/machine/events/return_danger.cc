@@ -14,8 +14,8 @@ namespace {
 using symbolize::ElfImage;
 using symbolize::ElfSection;
 
-// Calls `see` with each name in .dynstr: libraries, imports and exports. A name that is the end of
-// another may be stored only as part of it.
+// Calls `see` with each name in .dynstr: libraries, imports and exports. The linker may store a
+// name only as the end of a longer name, so `see` may get only the longer name.
 template <class See>
 void ForEachDynamicName(const ElfImage& elf, See see) {
   const ElfSection* const names = elf.FindSection(".dynstr");

@@ -76,7 +76,8 @@ absl::Status CallGraph(const Target& target) {
   return absl::OkStatus();
 }
 
-// Has no effect: samples always have a time, because rings are merged by it.
+// Checks the value of `time`. The term has no effect: samples always have a time, because rings are
+// merged by time.
 absl::Status Time(const Target& target) {
   if (target.term.value == "0" || target.term.value == "1") return absl::OkStatus();
   return target.Bad("0 or 1 is expected");

@@ -1,7 +1,7 @@
 // Parses the terms that events of every PMU may have: name, sampling rate, sample contents, and
 // config fields by number.
 //
-// Source: the config terms of tools/perf/util/parse-events.l, as perf 7.2 knows them.
+// Source: the config terms of tools/perf/util/parse-events.l, perf 7.2.
 
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace profiler::events {
 
-// Applies `term` to `event` and returns true, or returns false if it is no sample term. Error:
-// kInvalidArgument for an invalid value, and for terms of perf's that are not supported here;
-// `text` is the typed text.
+// Applies `term` to `event` and returns true. Returns false if it is not a sample term. Error:
+// kInvalidArgument for an invalid value, and for a term that perf has and this program lacks.
+// `text` is the typed text, for the error.
 absl::StatusOr<bool> ApplySampleTerm(const Term& term, std::string_view text, FoundEvent* event);
 
 std::vector<std::string_view> SampleTermNames();

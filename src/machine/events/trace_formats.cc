@@ -15,10 +15,10 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// More than any kernel has; limits damaged counts.
+// Limits for counts in damaged sections. No kernel has so many systems or events.
 constexpr uint32_t kMostSystems = 1 << 12, kMostEvents = 1 << 16;
 
-// Reads the parts of the section in order. Numbers are in the recording's byte order.
+// A reader of the section's parts, in order. Numbers are in the recording's byte order.
 class SectionReader {
  public:
   explicit SectionReader(std::string_view section) : in_(BytesOfText(section)) {}
@@ -78,7 +78,7 @@ bool IsWhole(const tep_event& event, std::span<const std::byte> raw) {
 }
 
 // Rewrites a format for libtraceevent before 1.8, which rejects literals with tabs and does not
-// support %pB: %pS for the address of a call.
+// support %pB (like %pS, but for the address of a call).
 std::string Readable(std::string_view format) {
   const size_t print = format.find("print fmt:");
   std::string text(format.substr(0, print));
@@ -102,8 +102,8 @@ constexpr char kFunctionMark = '\x01', kFunctionEnd = '\x02';
 constexpr size_t kDigits = 16;
 constexpr std::string_view kNoDistance = "+0x0";
 
-// Marks instead of naming, because kernel symbols come from the recording and change while it is
-// read.
+// Returns a mark instead of a name, because kernel symbols come from the recording and change while
+// it is read.
 char* MarkFunction(void* room, unsigned long long* address, char**) {
   std::string& mark = *static_cast<std::string*>(room);
   mark = absl::StrFormat("%c%016x%c", kFunctionMark, *address, kFunctionEnd);
@@ -189,7 +189,7 @@ absl::StatusOr<TraceFormats> TraceFormats::Parse(std::string_view section) {
 
 namespace {
 
-// Returns what `print` writes.
+// Returns the text that `print` writes.
 template <class Print>
 std::string Printed(Print print) {
   trace_seq text;
@@ -226,8 +226,9 @@ const tep_format_field* FieldNamed(const tep_event& event, const std::string& na
   return nullptr;
 }
 
-// Numbers are as the text of the record has them, "prev_state=R", if it does: perf shows them so.
-// Strings may have blanks, which end a value in that text.
+// Returns a field's value as text. Like perf, takes a number from the text of the record
+// ("prev_state=R") if it is there. Does not take strings from that text, because a blank in a
+// string would end the value.
 std::string TextOfField(const tep_format_field& field, const std::string& record_text,
                         std::span<const std::byte> raw) {
   if ((field.flags & TEP_FIELD_IS_STRING) == 0) {
@@ -247,7 +248,7 @@ std::string TextOfField(const tep_format_field& field, const std::string& record
   });
 }
 
-// The record's event; null if its format is not known or it is no whole record.
+// Returns the record's event; null if its format is unknown or the record is too short.
 const tep_event* EventOf(tep_handle* handle, tep_record& record, std::span<const std::byte> raw) {
   constexpr size_t kCommonFields = 8;
   if (raw.size() < kCommonFields) return nullptr;

@@ -24,8 +24,8 @@ struct tep_handle;
 
 namespace profiler::events {
 
-// Returns the name of the kernel function at an address; with_offset: "perf_event_mmap+0x258", with
-// the distance from its start. Empty: unknown.
+// Returns the name of the kernel function at an address; empty if it is unknown. If `with_offset`
+// is true, adds the distance from the function's start: "perf_event_mmap+0x258".
 using FunctionName = std::function<std::string(uint64_t address, bool with_offset)>;
 
 // Appends text from TraceFormats, with the names of functions that formats print by address (%pS,
@@ -61,11 +61,11 @@ class TraceFormats {
   // invalid or truncated section.
   static absl::StatusOr<TraceFormats> Parse(std::string_view section);
 
-  // Appends the fields of a record that was taken on `cpu`; nothing if its format is unknown.
-  // Functions are marked; AppendWithNames replaces the marks.
+  // Appends the fields of a record that was taken on `cpu`; nothing if the record's format is
+  // unknown. Functions are marked; AppendWithNames replaces the marks.
   void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) const;
-  // Appends the parts of a record. A field is empty if the record does not have it, or if its format
-  // is unknown.
+  // Appends the parts of a record. A field is empty if the record does not have it, or if the
+  // record's format is unknown.
   void AppendParts(std::span<const std::byte> raw, uint32_t cpu, const TraceParts& parts,
                    std::string* out) const;
 

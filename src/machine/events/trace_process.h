@@ -52,7 +52,7 @@ class TraceProcess {
   absl::Status Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out);
   // Sets the text of each record, like Append; the texts are empty after an error.
   absl::Status Texts(std::span<const TraceRecord> records, std::vector<std::string>* texts);
-  // Returns what TraceFormats::Fields returns.
+  // Returns the fields of all events, like TraceFormats::Fields.
   absl::StatusOr<std::vector<EventFields>> Fields();
 
  private:
@@ -60,7 +60,7 @@ class TraceProcess {
   absl::Status Receive(std::string* out);
   void End();
 
-  pid_t child_;  // 0: it has ended
+  pid_t child_;  // 0: the child has ended
   UniqueFd socket_;
 };
 

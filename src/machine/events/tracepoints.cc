@@ -73,7 +73,7 @@ std::vector<std::string> FieldsOf(const std::string& format, const std::string& 
   return names;
 }
 
-// Returns the words that a comparison follows, which a filter treats as fields.
+// Returns the words before each comparison operator. A filter treats these words as fields.
 std::vector<std::string_view> ComparedWords(std::string_view filter) {
   std::vector<std::string_view> words;
   for (size_t at = 0; at < filter.size();) {

@@ -40,10 +40,9 @@ absl::StatusOr<std::vector<Tracepoint>> FindTracepoints(const procfs::Roots& roo
 absl::StatusOr<std::string> TracepointFormat(const procfs::Roots& roots,
                                              const Tracepoint& tracepoint);
 
-// Returns OK if this filter of the tracepoint's records ("prev_pid == 0 && …") compares only its
-// fields. Error: kInvalidArgument names the first unknown field, and lists the fields. Only the
-// kernel checks the syntax, because libtraceevent's parser of filters crashes on invalid ones
-// (1.7.1).
+// Returns OK if this filter ("prev_pid == 0 && …") compares only fields of the tracepoint. Error:
+// kInvalidArgument names the first unknown field, and lists the fields. Only the kernel checks the
+// syntax, because libtraceevent's parser of filters crashes on invalid ones (1.7.1).
 absl::Status CheckFilter(const procfs::Roots& roots, const Tracepoint& tracepoint,
                          const std::string& filter);
 

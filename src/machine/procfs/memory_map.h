@@ -21,17 +21,17 @@ struct MemoryMap {
   uint32_t flags = 0;           // MAP_SHARED or MAP_PRIVATE
   uint32_t maj = 0, min = 0;
   uint64_t ino = 0;
-  // As in the line: a path, perhaps followed by " (deleted)", or a name like [vdso]; empty for
-  // anonymous memory. Newlines are escaped as \012. Points into the line.
+  // The name in the line: a path, perhaps followed by " (deleted)", or a name like [vdso]; empty
+  // for anonymous memory. Newlines are escaped as \012. Points into the line.
   std::string_view name;
 };
 
 // Returns nullopt if the line does not have this form.
 std::optional<MemoryMap> ParseMapsLine(std::string_view line);
 
-// True if the open file is the one that is mapped from that inode of that device. On overlayfs a
-// mapping has the device of the lower file, and a path has that of the overlay; the inode is the
-// same if all layers are in one file system. On btrfs a path has the device of its subvolume.
+// True if the open file is the file of a mapping with this device and inode. On overlayfs a mapping
+// shows the device of the lower file, and stat(2) shows the device of the overlay; the inode is the
+// same if all layers are in one file system. On btrfs stat(2) shows the device of the subvolume.
 bool IsMappedFile(int file, uint32_t maj, uint32_t min, uint64_t ino);
 
 // Returns the name as in the kernel's MMAP2 record: newlines unescaped, "//anon" for anonymous

@@ -14,11 +14,13 @@
 namespace profiler::procfs {
 namespace {
 
-// More than the size of 100,000 mounts, the most that a namespace may have.
+// Limit of a file's size. The largest file lists the mounts; a namespace may have 100,000 mounts,
+// which take less.
 constexpr size_t kMostOfFile = size_t{64} << 20;
 
-// Returns the capabilities for a file whose path the kernel determines. Below a directory of the
-// user (--symfs) or a process's root, anybody may have chosen the names.
+// Returns the capabilities for reading `path`. Only files whose names the kernel chooses, in /proc
+// and /sys, are read with capabilities. Below a directory of the user (--symfs) or a process's
+// root, anybody may have chosen the names.
 uint64_t CapabilitiesFor(std::string_view path) {
   const bool is_of_kernel = path.starts_with("/proc/") || path.starts_with("/sys/");
   const bool leads_on = path.find("/root/") != path.npos || path.find("/cwd/") != path.npos;

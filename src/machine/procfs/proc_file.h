@@ -20,8 +20,8 @@ struct Roots {
 };
 
 // Replaces `*text` by the whole file; keeps its capacity, so that one string serves many files.
-// Raises the program's capabilities, so nobody else may have chosen the path. Errors: those of
-// open(2) and read(2).
+// Raises the program's capabilities, so do not call it with a path that another user chose. Errors:
+// those of open(2) and read(2).
 absl::Status ReadFile(const std::string& path, std::string* text);
 // Like ReadFile, for a file that the user named: with only the user's own rights.
 absl::Status ReadNamedFile(const std::string& path, std::string* text);
@@ -35,10 +35,10 @@ absl::Status ReadLines(const std::string& path,
 // Returns the first line without its newline; nullopt if the file cannot be read.
 std::optional<std::string> ReadLine(const std::string& path);
 
-// Returns the number that the file consists of; nullopt if it is none.
+// Returns the file's content as a number; nullopt if it is not a number.
 std::optional<int64_t> ReadNumber(const std::string& path);
 
-// Consumes pieces at the front of a text. Returned views point into the text.
+// A scanner that consumes pieces at the front of a text. Returned views point into the text.
 class TextScanner {
  public:
   explicit TextScanner(std::string_view text) : rest_(text) {}

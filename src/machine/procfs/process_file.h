@@ -13,9 +13,9 @@
 
 namespace profiler::procfs {
 
-// Replaces `*text` by the first `most` bytes of a file whose content the kernel has at hand, so
-// that nobody can make the reader wait. Keeps the capacity of `*text`. Errors: those of open(2) and
-// read(2).
+// Replaces `*text` by the first `most` bytes of a file. The kernel must have the file's content at
+// hand; otherwise a process could make the reader wait. Keeps the capacity of `*text`. Errors:
+// those of open(2) and read(2).
 absl::Status ReadStart(const std::string& path, size_t most, std::string* text);
 
 // A page: enough for names, numbers and the interesting part of a command line.

@@ -89,7 +89,7 @@ absl::Status Synthesizer::AddProcess(pid_t pid) {
   PROFILER_ASSIGN_OR_RETURN(const std::vector<pid_t> tids, ThreadIds(options_.roots, pid));
   PROFILER_ASSIGN_OR_RETURN(const pid_t parent, ParentOf(options_.roots, pid));
   processes_.insert(pid);
-  // The leader first, because the other FORK records name it as their parent.
+  // Add the leader first, because the other FORK records name it as their parent.
   AddThread(pid, pid, parent);
   for (const pid_t tid : tids) {
     if (tid != pid) AddThread(pid, tid, pid);
@@ -117,8 +117,9 @@ void Synthesizer::AddThread(pid_t pid, pid_t tid, pid_t parent) {
 }
 
 void Synthesizer::AddMaps(pid_t pid) {
-  // Kernel threads have an empty file, and other users' processes an unreadable one. Stop reading
-  // when the budget is used up, because the kernel takes a second for the longest files.
+  // The maps file of a kernel thread is empty, and that of another user's process is unreadable.
+  // Stop reading when the budget is used up, because the kernel takes a second for the longest
+  // files.
   bool has_room = true;
   const uint32_t thread = LivingThreadOf(options_.roots.proc, static_cast<uint32_t>(pid));
   const std::string path = absl::StrCat(options_.roots.proc, "/", thread, "/maps");

@@ -32,8 +32,8 @@ struct SynthesizerOptions {
   Roots roots;
   // Layout of the recording's records: decides the sample_id at the end of each (sample_id_all).
   perf_event::RecordLayout layout;
-  // True if MMAP2 contains the image's build-id, if it has one, as the kernel writes it with
-  // attr.build_id.
+  // True if MMAP2 records contain the build-ids of images that have one, as the kernel writes them
+  // with attr.build_id.
   bool build_ids = false;
   // Directory of the .ko files: /lib/modules/RELEASE.
   std::string modules_directory;
@@ -55,9 +55,10 @@ class Synthesizer {
   // Adds every process; skips those that end meanwhile. Errors: those of reading /proc itself.
   absl::Status AddAllProcesses();
 
-  // Returns the processes whose mappings did not all fit; some mappings of each were omitted. A
-  // process may use a sixteenth of the part of kMostMapBytes that the others leave. That suffices
-  // for real programs, but not for one that maps a file under many names of 4 KB.
+  // Returns the processes whose mappings did not all fit; some mappings of each were omitted.
+  // kMostMapBytes limits the mapping records of all processes together. One process may use a
+  // sixteenth of the bytes that the other processes leave. That is enough for real programs, but
+  // not for a program that maps a file under many names of 4 KB.
   static constexpr uint64_t kMostMapBytes = uint64_t{128} << 20;
   const std::vector<pid_t>& cut() const { return cut_; }
 
@@ -84,7 +85,7 @@ class Synthesizer {
   std::vector<std::byte> records_;
   absl::flat_hash_set<pid_t> processes_;
   absl::flat_hash_map<ImageKey, BuildId> build_ids_;
-  FairBudget budget_{kMostMapBytes};  // of each process's mapping records
+  FairBudget budget_{kMostMapBytes};  // for mapping records, by process
   std::vector<pid_t> cut_;
 };
 

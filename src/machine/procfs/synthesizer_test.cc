@@ -144,7 +144,8 @@ TEST(Synthesizer, LeavesOutProcessesThatEndMeanwhile) {
             "FORK 7/7 of 1/1\nCOMM 7/7 a\nFORK 9/9 of 7/7\nCOMM 9/9 c\n");
 }
 
-// Like everything in /proc under the number of the first thread, its maps are empty then.
+// After the first thread has ended, the files of /proc under its number are empty, including its
+// maps.
 TEST(Synthesizer, TakesTheMappingsOfAnotherThreadOnceTheFirstHasEnded) {
   FakeTree tree;
   tree.Process(7, 1, "a", "").Thread(7, 8, "b").Thread(7, 9, "c");

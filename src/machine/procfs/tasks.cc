@@ -25,7 +25,8 @@ absl::StatusOr<std::vector<pid_t>> NumberedEntries(const std::string& path) {
   struct CloseDir {
     void operator()(DIR* dir) const { closedir(dir); }
   };
-  // With hidepid=, a process is visible only to users who may inspect it.
+  // If /proc is mounted with hidepid=, it lists a process only for users who may inspect the
+  // process.
   const RaisedCapabilities raised(kToReadProcesses);
   const std::unique_ptr<DIR, CloseDir> dir(opendir(path.c_str()));
   if (dir == nullptr) return ErrnoStatus(errno, path);
@@ -41,7 +42,8 @@ absl::StatusOr<std::vector<pid_t>> NumberedEntries(const std::string& path) {
 
 absl::StatusOr<pid_t> NumberInStatus(const Roots& roots, pid_t id, std::string_view key) {
   std::string text;
-  // The requested numbers come before the groups, of which there may be many.
+  // The start of the file is enough: the requested numbers precede the list of groups, which may be
+  // long.
   PROFILER_RETURN_IF_ERROR(ReadOfProcess(roots, static_cast<uint32_t>(id), "status", &text));
   const auto value = ValueOf(text, key);
   const auto number = value.has_value() ? ParseNumber<pid_t>(*value) : std::nullopt;

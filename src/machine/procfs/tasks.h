@@ -20,9 +20,9 @@ absl::StatusOr<std::vector<pid_t>> ProcessIds(const Roots& roots);
 // process does not run. Costs one readdir(3).
 absl::StatusOr<std::vector<pid_t>> ThreadIds(const Roots& roots, pid_t pid);
 
-// Returns the first thread of `pid` that has not ended. That is not `pid` itself if the first
-// thread has called pthread_exit(3) and others run on. nullopt if none is left. Costs one file per
-// thread that is checked.
+// Returns the first thread of `pid` that has not ended. The result differs from `pid` if the first
+// thread has called pthread_exit(3) and others run on. Returns nullopt if all threads have ended.
+// Costs one file per thread that is checked.
 std::optional<pid_t> LivingThread(const Roots& roots, pid_t pid);
 // Returns false once thread `tid` has ended, even if its parent has not waited for it yet.
 bool ThreadLives(const Roots& roots, pid_t tid);
@@ -34,7 +34,8 @@ absl::StatusOr<pid_t> ProcessOf(const Roots& roots, pid_t tid);
 // if it is gone.
 absl::StatusOr<std::string> CommOf(const Roots& roots, pid_t pid, pid_t tid);
 
-// Returns the parent process of `pid`, 0 if it has none here. Error: kNotFound if it is gone.
+// Returns the parent process of `pid`, 0 if it has none in this PID namespace. Error: kNotFound if
+// `pid` is gone.
 absl::StatusOr<pid_t> ParentOf(const Roots& roots, pid_t pid);
 
 // A running process and its parent. ProcessParents lists all, ascending, without zombies. Costs two

@@ -21,8 +21,7 @@ namespace profiler::reader {
 
 // The most pieces of a request for memory, below IOV_MAX of process_vm_readv(2).
 inline constexpr size_t kMostPieces = 512;
-// The most bytes of an answer with memory. The copied stack of a waiting thread has at most that
-// many.
+// The most bytes of memory in an answer. The copied stack of a waiting thread is not larger.
 inline constexpr size_t kMostBytes = size_t{1} << 20;
 // The most bytes of any request or answer. The names of all mappings of a process take 2 MB at
 // most.
@@ -42,7 +41,7 @@ struct Exchange {
   uint32_t pid;
   uint32_t pieces_count;
   std::array<RemotePiece, kMostPieces> pieces;
-  int64_t result;  // answer: number of bytes in `data`, or a negative errno
+  int64_t result;  // the answer: number of bytes in `data`, or a negative errno
   // Size of a file request in `data`; the answer's bytes replace the request.
   uint64_t request_bytes;
   alignas(4096) std::array<std::byte, kDataBytes> data;

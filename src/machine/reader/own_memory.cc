@@ -15,7 +15,7 @@
 namespace profiler::reader {
 namespace {
 
-// Removes CAP_SYS_PTRACE from this thread's effective set while it lives.
+// A scope in which this thread's effective set lacks CAP_SYS_PTRACE.
 class WithoutPtrace {
  public:
   WithoutPtrace() {

@@ -1,10 +1,11 @@
 // Reads the memory of our own user's processes directly, without a reader process.
 //
-// A read in a reader process costs 10 to 20 µs of CPU more (readers.h), and reading a virtual
-// machine's tables takes a thousand reads per second. A process is read directly if this program
-// could read it without CAP_SYS_PTRACE and both are in the same PID namespace. Such a process could
-// also send us SIGSTOP, so it gains nothing by a page that never comes. The kernel itself checks
-// the users at each read, because the capability is not effective meanwhile.
+// A read in a reader process (readers.h) costs 10 to 20 µs more CPU time than a direct read, and
+// reading a virtual machine's tables takes a thousand reads per second. A process is read directly
+// if this program could read it without CAP_SYS_PTRACE and both are in the same PID namespace. Such
+// a process could make this program wait for a page that never comes. It gains nothing by that,
+// because it could also stop this program by SIGSTOP. During each read the capability is not
+// effective, so the kernel checks the users.
 
 #pragma once
 
@@ -16,13 +17,13 @@
 
 namespace profiler::reader {
 
-// Reads the memory of one process.
+// A reader of one process's memory.
 class OwnMemory {
  public:
   OwnMemory(std::string proc, uint32_t pid) : proc_(std::move(proc)), pid_(pid) {}
 
-  // Reads like Readers::Read, at most kMostPieces. Always returns -EPERM if the process is not one
-  // of ours. Takes 3 µs more than process_vm_readv(2) if CAP_SYS_PTRACE is effective.
+  // Reads like Readers::Read, at most kMostPieces. Always returns -EPERM if the process must not be
+  // read directly. Takes 3 µs more than process_vm_readv(2) if CAP_SYS_PTRACE is effective.
   int64_t Read(std::span<const Piece> pieces);
 
  private:

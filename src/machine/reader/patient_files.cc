@@ -28,7 +28,7 @@ enum class Question : uint8_t { kOpen, kFileId, kLink, kNames, kStart };
 
 namespace {
 
-// For opening files as root, and for adopting the program's priority.
+// Capabilities to open files as root, and to adopt the program's priority.
 constexpr uint64_t kCapabilities = Capability(CAP_DAC_OVERRIDE) | Capability(CAP_DAC_READ_SEARCH) |
                                    Capability(CAP_SYS_NICE) | kToReadProcesses | kToOpenImages;
 
@@ -84,7 +84,7 @@ absl::Status ReadStatus(ByteReader& from) {
 
 // ---- in the reader process
 
-// Lines about refused files, for WarnOfUnknownFileSystem in the program.
+// Returns the lines about refused files; the program passes them to WarnOfUnknownFileSystem.
 std::vector<std::string>& Warnings() {
   static auto* const warnings = new std::vector<std::string>;
   return *warnings;
@@ -160,7 +160,7 @@ std::optional<uint32_t> ProcessOf(std::string_view path, std::string_view proc) 
   return is_number ? std::optional(pid) : std::nullopt;
 }
 
-// Returns the mount point of the path, textually: links are not followed.
+// Returns the mount point of the path. Compares only text, and does not follow links.
 std::string MountOf(const std::string& path, const std::string& proc) {
   std::ifstream mounts(proc + "/self/mountinfo");
   std::string mount = "/";

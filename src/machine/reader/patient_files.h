@@ -5,9 +5,11 @@
 // ends that wait, not even SIGKILL. So a reader process (reader_pool.h) makes the calls and sends
 // the open file. If it has not answered after 200 ms, it is abandoned.
 //
-// Paths on a mount, or of a process, that kept a reader waiting are refused from then on; if the
-// mount is "/", only paths in the same directory. After kMostFilesAbandoned of them, only files in
-// the system's own directories are opened.
+// After a path kept a reader waiting, all paths on the same mount are refused; if the mount is "/",
+// only paths below the same directory. If the path was below /proc/PID, all paths of that process
+// are refused. The paths of all processes of the same user are then refused, too, except for root
+// and the user of this program. After kMostFilesAbandoned abandoned readers, only files in the
+// system's own directories are opened.
 //
 // Usage: AccessFilesThrough(&files) (src/base/file_access.h).
 
@@ -34,20 +36,21 @@ inline constexpr size_t kMostFilesAbandoned = 4;
 struct PatientFilesOptions {
   std::string proc = "/proc";
   std::chrono::nanoseconds deadline = std::chrono::milliseconds(200);
-  // Answers in the reader process; null: the file system. Tests replace it.
+  // Answers the questions in the reader process, for tests. Null: the reader asks the file system.
   FileAccess* files = nullptr;
 };
 
 // A FileAccess through reader processes. Thread-safe. A round trip costs 10 to 20 µs of CPU besides
-// the calls. The reader raises the capabilities that the calling thread has raised.
+// the calls. For each call, the reader raises the same capabilities as the calling thread has
+// raised.
 class PatientFiles final : public FileAccess {
  public:
   explicit PatientFiles(PatientFilesOptions options = {}) : options_(std::move(options)) {}
-  // After that, files are opened in this process.
+  // After the destructor, files are opened in this process.
   ~PatientFiles() override;
 
-  // Forks the processes. Without this call, the first question forks them; in a child process, its
-  // first question always does. If that fails, all questions fail.
+  // Forks the processes. Without this call, the first question forks them. After a fork, the first
+  // question in the child process forks new ones. If forking fails, all questions fail.
   void Start() override;
 
   // Errors besides those of the free functions: kDeadlineExceeded if the file system did not answer

@@ -47,7 +47,7 @@ std::chrono::nanoseconds CpuTimeOf(pid_t pid) {
 constexpr size_t kExchangesBegin = alignof(Exchange);
 static_assert(sizeof(Priority) <= kExchangesBegin);
 
-// Identifies the answer that a file belongs to. Each exchange has only one reader.
+// A label of the answer to which a file belongs. Each exchange has only one reader.
 struct FileLabel {
   uint64_t exchange = 0;
   uint32_t number = 0;

@@ -28,7 +28,7 @@ namespace profiler::reader {
 struct PoolOptions {
   std::string proc = "/proc";
   std::chrono::nanoseconds deadline = std::chrono::milliseconds(50);
-  // A reader that is runnable but gets no CPU has this many deadlines.
+  // A reader that is runnable but gets no CPU is abandoned only after this many deadlines.
   int most_rounds = 10;
   size_t most_abandoned = 8;  // at most kIndex - 1
 };
@@ -58,9 +58,10 @@ class ReaderPool {
 
   // True if there is a reader to ask.
   bool HasReader() const { return current_ < forked_; }
-  // Returns the exchange of the reader in use. It takes the request, and later has the answer.
+  // Returns the exchange of the reader in use. The caller writes the request into the exchange;
+  // after Ask, the exchange has the answer.
   Exchange& current() const { return exchanges_[current_]; }
-  // Asks that reader. Abandons it unless it returns kGiven.
+  // Asks the reader in use. Abandons the reader unless the result is kGiven.
   Answer Ask();
   // Returns the file that came with the last answer; an invalid descriptor if there was none.
   UniqueFd ReceiveFile() const;

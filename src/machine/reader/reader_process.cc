@@ -37,7 +37,7 @@ void KeepFewCapabilities(uint64_t few) {
   syscall(SYS_capset, &header, sets.data());
 }
 
-// Drops everything that a reader must not hold, in the forker.
+// Drops everything that a reader must not hold. Runs in the forker, before it forks readers.
 void LetGo(int socket, const Service& service) {
   // The program may have raised capabilities when it forked.
   LowerCapabilities();
@@ -50,8 +50,8 @@ void LetGo(int socket, const Service& service) {
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
   prctl(PR_SET_NAME, "profiler-reader");
-  // A reader with raisable capabilities raises them for each file for which the program has raised
-  // them.
+  // A reader that opens files keeps the capabilities that can be raised. For each file it raises
+  // the capabilities that the program has raised.
   const bool raises = service.sends_files && RaisableCapabilities() != 0;
   if (!raises) KeepFewCapabilities(service.capabilities);
 }
@@ -64,7 +64,7 @@ void TakeOver(const Priority& priority) {
 
 [[noreturn]] void RunReader(pid_t forker, const Priority& priority, Exchange& exchange,
                             const Service& service) {
-  // Before getppid(), because the parent may have ended already.
+  // Call prctl(2) before getppid(), so that a parent that ends in between is noticed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != forker) _exit(0);
   if (!service.sends_files) close(kKeptDescriptor);
@@ -99,7 +99,7 @@ void RunForker(int socket, Priority& priority, std::span<Exchange> exchanges,
     if (order == kEnd) break;
     Exchange& exchange = exchanges[order & kIndex];
     if ((order & kKill) != 0) {
-      // It is not reaped, so its number stays reserved.
+      // The reader is not reaped, so no other process gets its number.
       if (exchange.process > 0) kill(exchange.process, SIGKILL);
       exchange.process = -1;
       continue;

@@ -21,23 +21,23 @@
 
 namespace profiler::reader {
 
-// Returns the set with this one of CAP_* (<linux/capability.h>).
+// Returns the set with one capability, a CAP_* of <linux/capability.h>.
 constexpr uint64_t Capability(int number) { return uint64_t{1} << number; }
 
 // The work of a reader.
 struct Service {
   // Answers the request of an exchange. `channel` is the socket to the program, or -1.
   std::function<void(Exchange&, int channel)> answer;
-  // Capabilities that a reader of root keeps, one bit each.
+  // Capabilities that readers keep if they run as root, one bit each.
   uint64_t capabilities = 0;
   bool sends_files = false;
 };
 
-// Orders of the program to the forker, messages of one byte. If the program ends, so do the forker
-// and the readers.
+// Orders that the program sends to the forker, as messages of one byte. When the program ends, the
+// forker and the readers end, too.
 inline constexpr uint8_t kFork = 0;      // kFork | index: fork the reader of that exchange
 inline constexpr uint8_t kKill = 0x40;   // kKill | index: abandon the reader of that exchange
-inline constexpr uint8_t kEnd = 0x80;    // end all other readers, which are idle, and yourself
+inline constexpr uint8_t kEnd = 0x80;    // end the idle readers and the forker
 inline constexpr uint8_t kIndex = 0x3f;  // mask of the index
 
 // Runs the forker, in a forked child.

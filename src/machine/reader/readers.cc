@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kPage = 4096;
 static_assert(kMostPieces <= IOV_MAX);
 
-// For reading processes, and for adopting the program's priority.
+// Capabilities to read processes, and to adopt the program's priority.
 constexpr uint64_t kCapabilities =
     Capability(CAP_SYS_PTRACE) | Capability(CAP_DAC_READ_SEARCH) | Capability(CAP_SYS_NICE);
 

@@ -41,15 +41,15 @@ struct Piece {
 };
 
 inline constexpr size_t kMostAbandoned = 4;
-// The most readers that users other than the one who runs this program may cost together, so that
-// one is left for that user's own processes.
+// Limit of abandoned readers for all users other than the user of this program, together. So one
+// reader is left for the processes of this program's user.
 inline constexpr size_t kMostOfOthers = 3;
 inline constexpr size_t kMostOfUser = 2;
 
 struct ReadersOptions {
   std::string proc = "/proc";
   std::chrono::nanoseconds deadline = std::chrono::milliseconds(50);
-  // A reader that is runnable but gets no CPU has this many deadlines.
+  // A reader that is runnable but gets no CPU is abandoned only after this many deadlines.
   int most_rounds = 10;
   ReadFunction read = ReadMemory;
 };
@@ -62,14 +62,14 @@ class Readers {
   Readers(const Readers&) = delete;
   Readers& operator=(const Readers&) = delete;
 
-  // Forks the processes. Without this call, the first read does. Call it while this process is
-  // small. Errors: those of fork(2), mmap(2) and socketpair(2); after an error all reads fail.
+  // Forks the processes. Without this call, the first read forks them. Call it while this process
+  // is small. Errors: those of fork(2), mmap(2) and socketpair(2); after an error all reads fail.
   absl::Status Start() { return pool_.Start(); }
   // Gives the readers the current priority of this thread.
   void TakeOverPriority() { pool_.TakeOverPriority(); }
 
   // Reads the pieces in order, until one cannot be read. Returns the number of bytes, or a negative
-  // errno if there are none: those of process_vm_readv(2), ETIMEDOUT if the process's memory did
+  // errno if none was read: an errno of process_vm_readv(2), ETIMEDOUT if the process's memory did
   // not come in time, now or earlier, EACCES if its user has cost too many readers, EAGAIN if there
   // are no readers.
   int64_t Read(uint32_t pid, std::span<const Piece> pieces) { return Read(pid, pid, pieces); }
@@ -104,8 +104,8 @@ class Readers {
   ReaderPool pool_;
   absl::flat_hash_set<uint32_t> waits_;  // processes that are refused
   std::vector<Wait> noted_;
-  absl::flat_hash_map<uint32_t, size_t> of_user_;  // by user: abandoned readers
-  // Abandoned readers of all users other than the one who runs this program.
+  absl::flat_hash_map<uint32_t, size_t> of_user_;  // number of abandoned readers, by user
+  // Number of abandoned readers of all users other than the user of this program.
   size_t of_others_ = 0;
   bool has_refused_ = false;  // true if a user, or all together, cost too many readers
 };

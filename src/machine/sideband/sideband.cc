@@ -100,7 +100,7 @@ void Sideband::Map(uint16_t misc, const perf_event::Mmap2& recorded) {
     return user_.FoundJitDump(mmap);
   }
   if (is_data) {
-    process.Unmap(RuntimeAddress{mmap.addr}, mmap.len);  // whatever code was there is gone
+    process.Unmap(RuntimeAddress{mmap.addr}, mmap.len);  // code that was mapped there is gone
     user_.MappedData(mmap, kind);
     return;
   }

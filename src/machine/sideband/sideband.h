@@ -4,7 +4,7 @@
 //   MMAP, MMAP2   ──▶ adds a mapping to a process or to the kernel
 //   COMM (exec)   ──▶ drops the process's mappings
 //   FORK          ──▶ copies the parent's mappings to the child
-//   EXIT
+//   EXIT          ──▶ keeps the mappings, because samples may come later
 //   KSYMBOL       ──▶ code of BPF programs and the like
 //
 // A program may copy its own text to memory without a file and map that in place of the text, to
@@ -34,17 +34,17 @@ namespace profiler::sideband {
 // UserMapping, which determines the change.
 class SidebandUser {
  public:
-  // Returns the mapping to add for a process's user code of this kind, which is never kJitDump.
+  // Returns the mapping to add to a process for this user code. `kind` is never kJitDump.
   virtual symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap,
                                          symbolize::ImageKind kind) = 0;
   // Returns true if this file is the dump of a JIT compiler, although its name is not jit-PID.dump.
   virtual bool IsJitDump(const perf_event::Mmap2& /*mmap*/) { return false; }
-  // Called for a mapping that tells where the dump of a process's JIT compiler is.
+  // Called for a mapping whose file is the dump of the process's JIT compiler.
   virtual void FoundJitDump(const perf_event::Mmap2& /*mmap*/) {}
   // Called if memory without a file became executable, by mmap(2) or mprotect(2).
   virtual void MappedMemory(const perf_event::Mmap2& /*mmap*/) {}
-  // Called for a mapping of data, which is in no address space here (recordings with data
-  // addresses).
+  // Called for a mapping of data, in recordings with data addresses. spaces() does not contain such
+  // mappings.
   virtual void MappedData(const perf_event::Mmap2& /*mmap*/, symbolize::ImageKind /*kind*/) {}
   // Called for code of the kernel itself or of a module. The callee adds the mapping.
   virtual void FoundKernelCode(const perf_event::Mmap2& /*mmap*/) {}
@@ -80,8 +80,8 @@ class Sideband {
 
   SidebandUser& user_;
   symbolize::AddressSpaces spaces_;
-  // By process: the file that was mapped first. The kernel maps the program before its interpreter,
-  // and programs have lower addresses than libraries.
+  // The program of each process: the file that was mapped first. The kernel maps the program before
+  // its interpreter, and programs have lower addresses than libraries.
   absl::flat_hash_map<uint32_t, symbolize::ImageId> programs_;
 };
 

@@ -15,7 +15,7 @@ using symbolize::ImageId;
 
 constexpr uint32_t kPid = 7, kChild = 8;
 
-// Identifies images by the names of their mappings.
+// A fixture that identifies images by the names of their mappings.
 class SidebandTest : public testing::Test, private SidebandUser {
  protected:
   void Take(const RecordBuilder& records) {

@@ -20,9 +20,9 @@
 
 namespace profiler::sideband {
 
-// Returns the name of a mapping's image: that of its record, or kVdsoOf32Bit for the vdso of a
-// 32-bit program, which the kernel calls [vdso], too. The latter has a low address, which such a
-// program can reach.
+// Returns the name of a mapping's image. It is the name in the record, except for the vdso of a
+// 32-bit program: the kernel calls that [vdso], too, but its image is kVdsoOf32Bit. This vdso is
+// recognised by its address, which is low enough for a 32-bit program.
 std::string_view NameOfUserImage(std::string_view filename, uint64_t address);
 
 // Returns the kind of the image. Thread-safe.

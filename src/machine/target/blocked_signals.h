@@ -1,8 +1,8 @@
 // Makes signals readable from a descriptor, while an object lives.
 //
 // The signals are blocked and come through a signalfd(2), so no handler runs. The destructor
-// restores their former effect; a signal that came twice takes effect then. There may be several
-// objects, for different signals.
+// restores their former effect. A signal that came again and was not read has its effect then.
+// There may be several objects, for different signals.
 
 #pragma once
 
@@ -17,13 +17,14 @@
 
 namespace profiler::target {
 
-// Blocks signals in the thread that creates it. Other threads must have these signals blocked.
+// An object that blocks signals in the thread that creates it. Other threads must have these
+// signals blocked.
 class BlockedSignals {
  public:
   struct Signal {
     int number = 0;
-    // True if it came from kill(2) and the like, false if the terminal sent it to its foreground
-    // group.
+    // True if a process sent the signal (kill(2) and similar calls), false if the terminal sent it
+    // to its foreground process group.
     bool sent_to_us = false;
   };
 
@@ -36,10 +37,9 @@ class BlockedSignals {
   int fd() const { return fd_.get(); }  // readable when a signal is pending; non-blocking
   std::optional<Signal> Take();
 
-  // Lets the next of these signals end the process at once, whatever its threads are doing. A
-  // signal within a tenth of a second counts as the one that was taken, because timeout(1) sends
-  // each twice. A thread waits for the signal until this object is destroyed. Do not call Take
-  // afterwards.
+  // Lets the next of these signals end the process at once, whatever its threads are doing. Ignores
+  // signals in the first tenth of a second, because timeout(1) sends each signal twice. Starts a
+  // thread that waits for the signal until this object is destroyed. Do not call Take afterwards.
   void EndAtNext();
 
  private:

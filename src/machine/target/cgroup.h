@@ -1,7 +1,7 @@
-// Opens cgroups for perf_event_open(2), which takes a folder of the hierarchy that perf events use.
+// Opens cgroups for perf_event_open(2). A cgroup is a folder in the hierarchy that perf events use.
 //
-// That is cgroup2, wherever it is mounted, unless version 1 has a hierarchy with the controller
-// perf_event.
+// Perf events use a version 1 hierarchy with the controller perf_event if there is one, otherwise
+// cgroup2, wherever it is mounted.
 
 #pragma once
 
@@ -15,16 +15,17 @@
 
 namespace profiler::target {
 
-// Returns the mount point from the text of /proc/self/mountinfo; empty if there is none.
+// Returns the mount point of the hierarchy that perf events use, from the text of
+// /proc/self/mountinfo; empty if it is not mounted.
 std::string CgroupMountPoint(std::string_view mountinfo);
 
-// Opens the cgroup `name`, a path below the mount point; "/" is all cgroups. Errors: kNotFound if
-// there is no hierarchy or no such cgroup; those of open(2).
+// Opens the cgroup `name`, a path below the mount point; "/" stands for all cgroups. Errors:
+// kNotFound if there is no hierarchy or no such cgroup; those of open(2).
 absl::StatusOr<UniqueFd> OpenCgroup(const procfs::Roots& roots, const std::string& name);
 
 // Opens the cgroup of each name; the descriptor of an empty name is invalid. Errors:
-// kInvalidArgument if a cgroup is named without `system_wide`, because the kernel selects cgroups
-// by the thread that runs on a CPU; those of OpenCgroup.
+// kInvalidArgument if a cgroup is named but `system_wide` is false, because the kernel counts a
+// cgroup per CPU, not per thread; those of OpenCgroup.
 absl::StatusOr<std::vector<UniqueFd>> OpenCgroups(const procfs::Roots& roots,
                                                   const std::vector<std::string>& names,
                                                   bool system_wide);

@@ -150,7 +150,7 @@ absl::StatusOr<std::unique_ptr<Command>> Command::Fork(const std::vector<std::st
   const pid_t pid = fork();
   if (pid < 0) return ErrnoStatus(errno, "fork");
   if (pid == 0) {
-    // With its own copy of the write end, the child would not see that the parent ends.
+    // If the child kept its copy of the write end, it would not see that the parent ends.
     close(go.write_end.get());
     WaitAndExec(go.read_end.get(), failed.write_end.get(), output_to_error, arguments.data());
   }
@@ -175,7 +175,7 @@ absl::Status Command::Start() {
   started_ = true;
   const char byte = 0;
   while (write(go_.get(), &byte, 1) < 0) {
-    // There is no EPIPE: until exec the child holds the read end, unless it was killed.
+    // EPIPE can only mean that the child was killed: until exec it holds the read end.
     if (errno != EINTR) return ErrnoStatus(errno, name_);
   }
   go_.Reset();

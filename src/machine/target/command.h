@@ -1,4 +1,5 @@
-// Runs the command that is recorded or counted, or whose run time limits a recording or count.
+// Runs a command: the command to record or count, or a command that limits the time of a recording
+// or count.
 //
 //   parent                          child
 //   Fork ─────────────────────────► waits in read(go)
@@ -37,7 +38,7 @@ class Command {
  public:
   struct End {
     int exit_code = 0;
-    int signal = 0;  // signal that killed it; 0 if it exited
+    int signal = 0;  // signal that killed the child; 0 if it exited
     // True if this program sent SIGTERM because the recording or count was over first.
     bool ended_by_us = false;
   };

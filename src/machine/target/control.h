@@ -2,10 +2,10 @@
 // descriptor or FIFO.
 //
 //   enable, disable, stop, ping   one per line
-//   snapshot                      of AUX areas, which are not recorded; only acknowledged
-//   ack                           the answer to each, if there is a descriptor or FIFO for answers
+//   snapshot                      only acknowledged, because AUX areas are not recorded
+//   ack                           the answer to each line, if there is a place for answers
 //
-// Source: evlist__ctlfd_process in tools/perf/util/evlist.c, as perf 7.2 answers.
+// Source: evlist__ctlfd_process in tools/perf/util/evlist.c, and the answers of perf 7.2.
 
 #pragma once
 
@@ -37,7 +37,8 @@ class Control {
   static absl::StatusOr<std::unique_ptr<Control>> Open(const ControlPlaces& places);
 
   int fd() const { return fd_.get(); }  // readable when a command is available; non-blocking
-  // Returns all commands so far. Afterwards is_over() is true if no more can come.
+  // Returns all commands that came since the last call. Afterwards is_over() is true if no more
+  // commands can come.
   std::vector<Command> Take();
   bool is_over() const { return is_over_; }
   // Tells the other program that one command is done. Ignores errors, because nobody may be

@@ -16,7 +16,7 @@ namespace profiler::target {
 inline constexpr std::string_view kUnknownCommand =
     "--control: a line that is no command: enable, disable, stop and ping are";
 
-// A watch for one thread: that of the io_context.
+// A watch of the commands. Use it only in the thread that runs the io_context.
 class ControlWatch {
  public:
   // `io` and `control` must outlive this object. Calls `obey` with each command until it returns

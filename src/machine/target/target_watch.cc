@@ -16,7 +16,8 @@ namespace {
 constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD, Linux 6.9
 constexpr std::chrono::milliseconds kPollInterval{200};
 
-// Returns the error of pidfd_open(2) in errno; OK if the target is gone already.
+// Converts the errno of pidfd_open(2) to a status: OK if the target is gone already, otherwise the
+// error.
 absl::Status GoneOrFailed() {
   return errno == ESRCH ? absl::OkStatus() : ErrnoStatus(errno, "pidfd_open");
 }

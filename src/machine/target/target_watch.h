@@ -16,13 +16,14 @@
 
 namespace profiler::target {
 
-// Calls `handler` once, when `fd` is readable. Assigns `fd` to `descriptor`; its owner must release
-// it there before closing it. Errors: those of epoll_ctl(2).
+// Calls `handler` once, when `fd` is readable. Assigns `fd` to `descriptor`; call
+// descriptor.release() before you close `fd`. Errors: those of epoll_ctl(2).
 absl::Status OnReadable(boost::asio::posix::stream_descriptor& descriptor, int fd,
                         std::function<void()> handler);
 
-// A watch for one thread: that of the io_context. Watches processes by pidfd since Linux 5.3, and
-// threads since 6.9. Older kernels: checks their states in /proc five times per second.
+// A watch of the targets. Use it only in the thread that runs the io_context. Watches processes by
+// pidfd since Linux 5.3, and threads since 6.9. On older kernels, checks their states in /proc five
+// times per second.
 class TargetWatch {
  public:
   // `io` must outlive this object. Calls `on_end` once, when all targets are gone, and

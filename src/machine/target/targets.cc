@@ -27,7 +27,8 @@ absl::Status Missing(const char* what, pid_t id, const absl::Status& status) {
 }
 
 #ifdef PROFILER_PORTABLE
-// Finds only users of this machine: getpwnam(3) loads libraries, which a static program cannot.
+// Finds only users in /etc/passwd. getpwnam(3) finds more, but it loads libraries, which a static
+// program cannot do.
 std::optional<uid_t> FindUser(const std::string& name) {
   const std::unique_ptr<FILE, int (*)(FILE*)> users(fopen("/etc/passwd", "re"), fclose);
   while (users != nullptr) {

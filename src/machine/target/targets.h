@@ -12,16 +12,17 @@
 
 namespace profiler::target {
 
-// The targets as the user named them. A command together with other targets only limits the time; a
-// command without others is itself observed.
+// The targets as the user named them. If a command is the only target, it is observed. If there are
+// other targets, the command's run time only limits the recording or count.
 struct Targets {
   std::vector<pid_t> pids;  // with all their threads
   std::vector<pid_t> tids;  // only these threads
-  // True if `pids` were looked up just before, for example by their user. Those that are gone are
-  // skipped.
+  // True if `pids` were looked up just before, for example by their user. Processes that have ended
+  // since are then skipped.
   bool pids_may_be_gone = false;
-  // Some of `pids`, whose descendants are observed, too. Running descendants are in `pids` already.
-  // If they start more processes before they are observed, these are searched for again.
+  // Processes whose descendants are observed, too; a subset of `pids`. `pids` already contains the
+  // descendants that run. If these start more processes before they are observed, the recorder
+  // searches for descendants again.
   std::vector<pid_t> trees;
   // Lines for the user: which processes a name matched, and which processes with similar names are
   // not observed.
@@ -48,7 +49,7 @@ struct Thread {
 };
 
 // Returns the processes of a user, given by name or number, without this process. Error: kNotFound
-// if the user does not exist or has none.
+// if the user does not exist or has no processes.
 absl::StatusOr<std::vector<pid_t>> ProcessesOfUser(const procfs::Roots& roots,
                                                    const std::string& user);
 

@@ -1,6 +1,6 @@
-// Reads a request as a receiver does, for tests: by the field numbers published with the protocol
-// (opentelemetry-proto 1.11.0) instead of ours. Throws for invalid indices, and for everything that
-// the protocol or the conventions forbid.
+// Reads a request as a receiver does, for tests. The field numbers here are copied from the
+// published protocol (opentelemetry-proto 1.11.0), not from request.cc. Throws for invalid indices,
+// and for everything that the protocol or the conventions forbid.
 
 #pragma once
 

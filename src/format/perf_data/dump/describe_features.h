@@ -11,8 +11,9 @@
 
 namespace profiler::perf_data {
 
-// Returns lines without "# " by the feature's number. The line of an unreadable section says so;
-// that of an unknown section has its number and size.
+// Returns the lines of each feature, without "# ", by the feature's number. If a section is
+// unreadable, its line says so. If a section is unknown, its line has the section's number and
+// size.
 std::map<int, std::vector<std::string>> DescribeFeatures(const Recording& recording);
 
 // Returns the names of the features that perf defines and the recording lacks, in order.

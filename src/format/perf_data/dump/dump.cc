@@ -132,7 +132,8 @@ class Dumper {
     out_.clear();
   }
 
-  // Appends events that became known since the last call; those of a stream come with its records.
+  // Appends events that became known since the last call. In a stream, events become known while
+  // records are read.
   void AppendNewEvents() {
     const std::vector<EventDescription>& events = recording_.events();
     for (; events_ < events.size(); ++events_) AppendEvent(events_, events[events_], &out_);

@@ -38,7 +38,7 @@ std::string RecordLines(const std::string& dump) {
   return lines;
 }
 
-// Builds a stream in the other byte order from numbers and texts.
+// A builder of a stream in the other byte order, from numbers and texts.
 class ForeignStream {
  public:
   ForeignStream() { Number(kMagic2, 8).Number(kPipeHeaderSize, 8); }

@@ -34,7 +34,7 @@ constexpr size_t kPiece = 1 << 16;
 // The kernel's names have at most 15 characters; perf's own have more.
 constexpr size_t kMaxComm = 64;
 
-// C's %#lx, which writes 0 without its prefix.
+// Formats like C's %#lx, which writes 0 without a prefix.
 std::string Hexadecimal(uint64_t value) { return absl::StrFormat("%#x", value); }
 
 std::string Printable(std::string_view text) {
@@ -138,7 +138,7 @@ void AppendRead(perf_event::U64Array words, uint64_t read_format, std::string* o
   }
 }
 
-// "0-3,5"
+// Returns the ranges of consecutive CPUs, such as "0-3,5".
 std::string CpuRanges(const std::vector<int>& cpus) {
   std::string text;
   for (size_t i = 0; i < cpus.size();) {
@@ -151,7 +151,7 @@ std::string CpuRanges(const std::vector<int>& cpus) {
   return text;
 }
 
-// The CPUs of a CPU_MAP record, which are a list, a mask or a range.
+// Returns the CPUs of a CPU_MAP record. The record has a list, a mask or a range.
 std::string CpuMapText(std::span<const std::byte> body) {
   constexpr int kMaxCpus = 1 << 16;
   ByteReader reader(body);
@@ -291,8 +291,8 @@ std::string_view FeatureTitle(uint64_t bit) {
   }
 }
 
-// Lines of a header about one feature, of which `body` is the record. Costs a pass over all
-// features.
+// Returns the header lines about one feature. `body` is that of the feature's record. Costs a pass
+// over all features.
 std::vector<std::string> FeatureLines(const Recording& recording, std::span<const std::byte> body) {
   const Features& features = recording.features();
   ByteReader reader(body);
@@ -321,7 +321,7 @@ std::vector<std::string> FeatureLines(const Recording& recording, std::span<cons
   return {};
 }
 
-// Text behind the name of a record that the kernel does not write.
+// Returns the text that follows the name of a record of perf's own.
 std::string OwnText(uint32_t type, std::span<const std::byte> body) {
   switch (type) {
     case perf_event::kRecordHeaderAttr:
@@ -385,7 +385,8 @@ class PerfDumper {
   }
 
  private:
-  // Events that perf knows in front of this record: of a stream, those whose HEADER_ATTR was shown.
+  // Counts the events that perf knows before the next record. In a stream, perf knows only events
+  // whose HEADER_ATTR was shown.
   void AddNewEvents() {
     const std::vector<EventDescription>& events = recording_.events();
     const size_t shown = recording_.layout().pipe ? std::min(attrs_, events.size()) : events.size();
@@ -425,7 +426,8 @@ class PerfDumper {
     }
   }
 
-  // A feature's lines, once: a stream of bad intent repeats it.
+  // Returns a feature's lines at its first record, and no lines at later ones, because a malicious
+  // stream could repeat the record.
   std::string FeatureText(std::span<const std::byte> body) {
     std::string text;
     const auto bit = ByteReader(body).Read<uint64_t>();
@@ -438,7 +440,7 @@ class PerfDumper {
     return text + "\n";
   }
 
-  // The CPU and the time, as far as any event records them.
+  // Appends the CPU and the time, if any event records them.
   void AppendTimestamp(RawRecord record, const EventDescription* event, const Sample* sample) {
     const uint32_t type = record.type();
     if (type != perf_event::kRecordSample && !sample_id_all_) {
@@ -482,7 +484,7 @@ class PerfDumper {
       AppendRegisters("intr", sample.intr_regs, architecture_, &out_);
     }
     if (has(perf_event::kSampleStackUser) && sample.user_stack.data() != nullptr) {
-      // The offset is that of the size in front of the copied stack.
+      // perf shows the offset of the size field, which precedes the copied stack.
       absl::StrAppendFormat(&out_, "... ustack: size %u, offset %#x\n", sample.user_stack.size(),
                             OffsetIn(record, sample.user_stack) - sizeof(uint64_t));
     }
@@ -505,7 +507,7 @@ class PerfDumper {
     if (threads) absl::StrAppend(&out_, " ... thread: ", CommOf(sample.tid), ":", sample.tid, "\n");
   }
 
-  // The line of a record, other than a sample, that the kernel writes.
+  // Returns the line of a kernel record that is not a sample.
   std::string KernelLine(RawRecord record, const EventDescription& event) {
     const perf_event::RecordLayout& layout = event.layout;
     const std::string name =
@@ -596,7 +598,7 @@ class PerfDumper {
     return text;
   }
 
-  // ":4711" where no record has named the thread.
+  // Returns the thread's name, or ":4711" if no record has named the thread.
   std::string CommOf(uint32_t tid) const {
     if (tid == 0) return "swapper";
     const auto it = comms_.find(tid);
@@ -610,10 +612,10 @@ class PerfDumper {
   perf_event::Architecture architecture_ = perf_event::Architecture::kUnknown;
   std::string out_;
   size_t events_ = 0, attrs_ = 0;
-  std::bitset<kFeatureBits> features_;                // shown
-  uint64_t sample_types_ = 0;                         // of all events
-  bool sample_id_all_ = false;                        // of the first event
-  absl::flat_hash_map<uint32_t, std::string> comms_;  // by thread
+  std::bitset<kFeatureBits> features_;                // features whose lines were shown
+  uint64_t sample_types_ = 0;                         // sample_type bits of all events
+  bool sample_id_all_ = false;                        // flag of the first event
+  absl::flat_hash_map<uint32_t, std::string> comms_;  // names by thread
 };
 
 }  // namespace

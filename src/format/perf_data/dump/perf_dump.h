@@ -1,5 +1,5 @@
-// A recording's records in the layout of `perf report -D`, which scripts search for PERF_RECORD_
-// and the figures behind it:
+// Writes a recording's records in the layout of `perf report -D`. Scripts search such output for
+// PERF_RECORD_ and read the numbers that follow it:
 //
 //   0x3c0@perf.data [0x40]: event: 9
 //   .
@@ -13,9 +13,9 @@
 //   .....  1: 00007f14be27b3e0
 //    ... thread: ls:8410
 //
-// Left out are the image of each sample (`dso:`), decoded AUX data, and of streams the lines about
-// events and sample times in HEADER_FEATURE records.
-// Source: tools/perf/util/session.c, dump_event() and dump_sample(), Linux 7.2.
+// Omits the image of each sample (`dso:`) and decoded AUX data. For a stream, also omits the lines
+// about events and sample times in HEADER_FEATURE records. Source: tools/perf/util/session.c,
+// dump_event() and dump_sample(), Linux 7.2.
 
 #pragma once
 
@@ -28,9 +28,9 @@
 
 namespace profiler::perf_data {
 
-// Writes the records of `recording` in perf's order to `sink`, in pieces. `name` is the file's.
-// Returns what ForEach returns: all that could be read has been written then. Memory grows with the
-// number of threads, not with the number of records.
+// Writes the records of `recording` in perf's order to `sink`, in pieces. `name` is the name of the
+// file. Returns the status of ForEach; everything that could be read has been written by then.
+// Memory grows with the number of threads, not with the number of records.
 absl::Status DumpAsPerf(Recording& recording, std::string_view name,
                         absl::FunctionRef<void(std::string_view)> sink);
 

@@ -32,7 +32,7 @@ std::string DumpOfStream(const RecordBuilder& records) {
   return DumpOf(path);
 }
 
-// Lines with a record's name, from the name on.
+// Returns the part from the name on of each line that has a record's name.
 std::string NamesOf(const std::string& dump) {
   std::string names;
   for (size_t at = dump.find("PERF_RECORD_"); at != std::string::npos;

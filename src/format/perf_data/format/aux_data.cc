@@ -15,8 +15,7 @@ struct TraceKind {
   std::string_view instead;  // the command that decodes it
 };
 
-// By PERF_AUXTRACE_*.
-// Source: tools/perf/util/auxtrace.h, Linux 7.2.
+// The kinds of traces, indexed by PERF_AUXTRACE_*. Source: tools/perf/util/auxtrace.h, Linux 7.2.
 constexpr std::array<TraceKind, 8> kKinds = {{
     {"AUX", "perf report -D -i FILE"},
     {"Intel PT", "perf report --itrace=i100us -i FILE"},
@@ -28,7 +27,7 @@ constexpr std::array<TraceKind, 8> kKinds = {{
     {"PowerPC VPA DTL", "perf report -D -i FILE"},
 }};
 
-// "12,240"
+// Returns "12,240" for 12240.
 std::string Grouped(uint64_t number) {
   std::string text = std::to_string(number);
   for (size_t at = text.size(); at > 3;) {

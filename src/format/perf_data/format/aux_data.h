@@ -1,4 +1,4 @@
-// A message about AUX data that a recording carries and no view decodes.
+// A message to the user about AUX data in a recording, because no view decodes them.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace profiler::perf_data {
 
-// "12,240 bytes of Intel PT trace data are not decoded; … Run perf report --itrace=i100us -i FILE";
-// nullopt if there are none. `in_samples`: true if samples carry AUX data.
+// Returns "12,240 bytes of Intel PT trace data are not decoded; … Run perf report --itrace=i100us
+// -i FILE", or nullopt if there are no AUX data. `in_samples`: true if samples carry AUX data.
 std::optional<std::string> UndecodedAuxData(const AuxData& aux, bool in_samples);
 
 }  // namespace profiler::perf_data

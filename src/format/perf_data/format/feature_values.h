@@ -1,5 +1,5 @@
-// Decodes the feature sections that Features keeps verbatim (Features::other): perf's facts about
-// the machine and the recording that a report does not need.
+// Decodes the feature sections that Features keeps verbatim (Features::other). They describe the
+// machine and the recording; reports do not need them.
 //
 // Each Read function decodes the section of its feature from `features`. It returns nullopt if the
 // section is missing, truncated or invalid. Thread-safe. Source: tools/perf/util/header.c,

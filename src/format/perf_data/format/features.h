@@ -66,7 +66,8 @@ struct Features {
   std::optional<SampleTime> sample_time;
   std::optional<uint64_t> clockid_resolution_ns;
   std::optional<ClockData> clock_data;
-  AuxData aux_data;  // no section: complete when the records have been read
+  // AUX data are described by records, not by a section. Complete when all records have been read.
+  AuxData aux_data;
   // Sections that are not decoded here, verbatim, by feature bit. feature_values.h decodes those of
   // perf. EVENT_DESC is not included; Recording::events() has its content.
   std::map<int, std::string> other;

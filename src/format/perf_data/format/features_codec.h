@@ -71,7 +71,8 @@ std::map<int, std::string> EncodeFeatures(const Features& features);
 std::vector<EventDesc> DecodeEventDesc(std::span<const std::byte> section, bool swapped);
 std::string EncodeEventDesc(std::span<const EventDesc> events);
 
-// Like the other EncodeEventDesc, for attrs that are encoded already and have the same size.
+// An event whose attr is encoded already. EncodeEventDesc accepts such events if all attrs have
+// `attr_size` bytes.
 struct StoredEventDesc {
   std::string attr;
   std::string_view name;

@@ -69,7 +69,7 @@ TEST(Features, CutAnywhereAreReadAsFarAsTheyGo) {
     if (AllFeatures().other.count(bit) != 0) continue;
     for (size_t size = 0; size < section.size(); ++size) {
       Features features;
-      // May be cut between two records.
+      // A BUILD_ID section that is cut between two of its records is still valid.
       const bool whole_records = bit == kFeatureBuildId && size % 4 == 0;
       const bool ok = DecodeFeature(bit, BytesOfText(section.substr(0, size)), false, &features);
       EXPECT_TRUE(!ok || whole_records) << "feature " << bit << " cut to " << size;

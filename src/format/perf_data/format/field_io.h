@@ -66,7 +66,7 @@ class FieldReader {
   bool swapped_;
 };
 
-// Appends fields, in the other byte order if `swapped` is true.
+// A writer that appends fields, in the other byte order if `swapped` is true.
 class FieldWriter {
  public:
   explicit FieldWriter(std::string* out, bool swapped = false) : out_(out), swapped_(swapped) {}

@@ -44,7 +44,7 @@ std::bitset<kFeatureBits> DecodeFeatureBits(std::array<uint64_t, 4> words, bool 
 }
 
 // Version 1 has the same magic in both byte orders. The header's size is a small number only in the
-// right one.
+// right byte order.
 bool LooksSwapped(uint64_t size) { return size > SwapBytes(size); }
 
 bool PlausibleAttrEntrySize(uint64_t size) {
@@ -52,12 +52,14 @@ bool PlausibleAttrEntrySize(uint64_t size) {
          size <= kAttrSizeMax + sizeof(FileSection) && size % kAttrWord == 0;
 }
 
-// True for a recording without any record: its table of features is at the offset of the records.
+// True for a finished recording without any record. Such a file has its table of features where the
+// records would begin.
 bool EmptyOnPurpose(std::span<const std::byte> file, const FileHeader& header) {
   const uint64_t table_size = header.features.count() * sizeof(FileSection);
   FieldReader table(BytesInside(file, {header.data.offset, table_size}), header.swapped);
   const FileSection first = table.Section();
-  // If this were a record's header, the section's offset would give a record size of 0.
+  // These bytes cannot be a record: if the section's offset is read as a record's header, the
+  // record's size is 0.
   const uint64_t gap = first.offset - (header.data.offset + table_size);
   return table_size != 0 && table.ok() && gap <= kRoomForOwnFeatures * sizeof(FileSection);
 }
@@ -176,7 +178,7 @@ absl::StatusOr<FileHeader> DecodeFileHeader(std::span<const std::byte> bytes) {
   header.data = reader.Section();
   header.event_types = reader.Section();
   if (!reader.ok()) return NoPerfData(bytes.size(), "the rest of the header, the file ends");
-  // Checked even if there are no entries, because callers divide by it.
+  // Check the size even if there are no entries, because callers divide by it.
   if (!PlausibleAttrEntrySize(header.attr_entry_size)) {
     return NoPerfData(16, "an attr size from 80 to 4112");
   }

@@ -20,8 +20,8 @@ namespace profiler::perf_data {
 
 struct FileHeader {
   bool swapped = false;  // true if the file is in the other byte order
-  // True for a stream: the fields below are meaningless, because events and features come as
-  // records.
+  // True for a stream. The fields below are then meaningless, because a stream has its events and
+  // features in records.
   bool pipe = false;
   int version = 2;
   // Size of one entry of `attrs`: an attr and the FileSection of its ids.
@@ -53,8 +53,9 @@ void WriteSizedAttr(const perf_event::Attr& attr, size_t size, std::string* out)
 // Returns the smallest attr size that holds each of `attrs`.
 uint32_t CommonAttrSize(std::span<const perf_event::Attr> attrs);
 
-// Returns the size of attrs in a file if the largest has `largest` bytes, a number that a stream
-// may choose freely. The result is a multiple of 8 and at most a page; no kernel's attr is larger.
+// Returns the size of attrs in a file if the largest attr has `largest` bytes. That number may come
+// from an untrusted stream, so the result is at most a page; no kernel's attr is larger. The result
+// is a multiple of 8.
 size_t FileAttrSize(size_t largest);
 
 // An entry of the attrs section.
@@ -74,17 +75,17 @@ absl::StatusOr<std::vector<AttrEntry>> DecodeAttrs(std::span<const std::byte> fi
 std::vector<uint64_t> DecodeIds(std::span<const std::byte> file, const FileHeader& header,
                                 const FileSection& section, size_t max_count);
 
-// Finds the records. The header's data size is valid only if the recording was finished and the
-// file is not truncated. Otherwise the records extend to the end of the file, there are no
-// features, and `warning` says so.
+// The position of the records in a file, which LocateData finds. The header's data size is valid
+// only if the recording was finished and the file is not truncated. Otherwise the records extend to
+// the end of the file, the features are missing, and `warning` says so.
 struct DataPlace {
   uint64_t begin = 0, end = 0;
   std::string warning;
 };
 DataPlace LocateData(std::span<const std::byte> file, const FileHeader& header);
 
-// Finds the sections of the features in the header, through the table at `table_offset`. Returns
-// the parts of them that are inside `file`.
+// The section of a feature. LocateFeatures finds the sections of all features in the header,
+// through the table at `table_offset`. `bytes` is the part of the section that is inside `file`.
 struct FeatureSection {
   int bit = 0;
   std::span<const std::byte> bytes;
@@ -94,8 +95,8 @@ struct FeatureSection {
 std::vector<FeatureSection> LocateFeatures(std::span<const std::byte> file,
                                            const FileHeader& header, uint64_t table_offset);
 
-// Encodes the table of sections and the sections, for the position `offset`, where the data ends.
-// The table has room for sections that are appended later (Writer::AppendSection).
+// Encodes the table of sections, and the sections behind it. The result belongs at `offset`, where
+// the data ends. The table has room for sections that are appended later (Writer::AppendSection).
 //
 //   { u64 offset, size; } of each section, by feature bit │ spare │ section │ section │ …
 std::string FeatureSections(const std::map<int, std::string>& sections, uint64_t offset,

@@ -35,15 +35,16 @@ struct OwnLayout {
 
   uint32_t type = 0;
   std::span<const OwnField> head = {};
-  // Repeated as often as a number of the head says, or up to the end of the record.
+  // Number of entries after the head: none, the number in the head's field `counted_by`, or as many
+  // as fit the record.
   Entries entries = kNone;
   std::span<const OwnField> entry = {};
-  std::string_view counted_by = "nr";  // name of that number
+  std::string_view counted_by = "nr";
 };
 
-// Returns the parts of a record's body, in order. `body` decides which form of the record it is;
-// `swapped` is true if it is in the other byte order. Empty for unknown types, for HEADER_ATTR (see
-// attr_codec.h), and for records without a body.
+// The parts of a record's body, in order. OwnPartsOf chooses them by the record's type and by
+// `body`, which is in the other byte order if `swapped` is true. There are none for unknown types,
+// for HEADER_ATTR (see attr_codec.h), and for records without a body.
 struct OwnParts {
   const OwnLayout* first = nullptr;
   const OwnLayout* second = nullptr;
@@ -51,8 +52,9 @@ struct OwnParts {
 OwnParts OwnPartsOf(uint32_t type, std::span<const std::byte> body, bool swapped);
 
 // Walks over `body` and calls visit(field, bytes) for each field that is complete. `visit` returns
-// the value of a number in native order; its result is ignored for other fields. Returns the number
-// of bytes passed. The cost is limited by the size of the body, whatever its counts claim.
+// the value of a number in native order; its result is ignored for other fields. Returns the total
+// size of these fields in bytes. The cost is limited by the size of the body, even if a count in
+// the body is absurd.
 template <class Byte, class Visit>
 size_t WalkOwnFields(const OwnParts& parts, std::span<Byte> body, Visit visit) {
   size_t at = 0;

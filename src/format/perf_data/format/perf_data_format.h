@@ -11,7 +11,8 @@
 namespace profiler::perf_data {
 
 // "PERFILE2" and "PERFFILE" as little-endian numbers. The magic of version 2 shows the byte order.
-// The magic of version 1 is the same text in both byte orders; there the header's size shows it.
+// The magic of version 1 is the same text in both byte orders, so in version 1 the header's size
+// field shows the byte order.
 inline constexpr uint64_t kMagic2 = 0x32454c4946524550;
 inline constexpr uint64_t kMagic1 = 0x454c494646524550;
 
@@ -41,8 +42,9 @@ inline constexpr int kFeatureBits = 256;
 // struct perf_pipe_file_header { u64 magic, size; };   a file that was a stream: size is 16
 inline constexpr size_t kPipeHeaderSize = 16;
 
-// The most events of one recording that are read. perf opens some thousand if all tracepoints of a
-// kernel are recorded. Views walk over all samples once for each event that has samples.
+// Largest number of events that are read from one recording; further events are ignored. perf opens
+// some thousand if all tracepoints of a kernel are recorded. Views walk over all samples once for
+// each event that has samples.
 inline constexpr size_t kMostEvents = 8192;
 
 // An entry of event_types: { u64 config; char name[64]; }
@@ -99,7 +101,7 @@ enum FeatureBit : int {
   kFeatureCode = 203,
 };
 
-// All features with a name.
+// A feature that has a name; kNamedFeatures has all of them.
 struct NamedFeature {
   FeatureBit bit;
   std::string_view name;        // perf's name (feat_ops[] of header.c), or a similar one
@@ -156,7 +158,8 @@ constexpr const NamedFeature* FindFeature(uint64_t bit) {
   return nullptr;
 }
 
-// Number of entries of our own, written or spare, in the table of feature sections of a file.
+// A file's table of feature sections has this many entries for our own features. Entries that are
+// not used yet are spare.
 inline constexpr size_t kRoomForOwnFeatures = 8;
 
 // struct build_id_event { struct perf_event_header header; pid_t pid; u8 build_id[24];
@@ -168,9 +171,10 @@ inline constexpr size_t kBuildIdMax = 20;
 inline constexpr size_t kBuildIdField = 24;
 inline constexpr size_t kBuildIdFixedSize = 8 + 4 + kBuildIdField;
 
-// A feature section that perf's streams cannot contain is carried by HEADER_EVENT_TYPE records,
-// whole and in order. Every perf since 3.12 skips these records. It applies to features above 31,
-// which perf 6.1 refuses, and to sections that are too large for one HEADER_FEATURE record:
+// In streams, HEADER_EVENT_TYPE records carry the feature sections that a HEADER_FEATURE record
+// cannot: sections above 31, which perf 6.1 refuses, and sections that are too large for one
+// record. Such a section is cut into pieces, one per record, in order. Every perf since 3.12 skips
+// HEADER_EVENT_TYPE records.
 //
 //   { header (65) │ u64 config, all ones │ char name[64] │ u64 feature, size of the section,
 //     size of this piece │ piece, padded to 8 }

@@ -10,8 +10,8 @@
 
 namespace profiler::perf_data {
 
-// A range of time, both ends included: in nanoseconds of the samples' clock, or in percent of the
-// time from the first to the last sample.
+// A range of time, both ends included. Its ends are nanoseconds of the samples' clock, or
+// percentages of the time from the first to the last sample.
 struct TimeRange {
   uint64_t begin = 0, end = UINT64_MAX;
   std::optional<double> begin_percent, end_percent;  // both or none; 0 to 100
@@ -19,7 +19,8 @@ struct TimeRange {
   // True if the range includes `time`. Requires a range in nanoseconds.
   bool Contains(uint64_t time) const { return begin <= time && time <= end; }
 
-  // Converts to nanoseconds, for a recording whose samples are between these times.
+  // Converts percentages to nanoseconds; `all` has the times of the recording's first and last
+  // sample.
   TimeRange Within(const SampleTime& all) const {
     if (!begin_percent.has_value()) return *this;
     const auto length = static_cast<double>(all.last - all.first);

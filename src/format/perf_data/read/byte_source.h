@@ -24,7 +24,7 @@ class ByteSource {
     if (static_cast<size_t>(end_ - at_) < need) Fill(need);
     return {at_, end_};
   }
-  // Returns what Peek can return without reading more.
+  // Returns the bytes that Peek can return without reading more.
   std::span<const std::byte> buffered() const { return {at_, end_}; }
   // Consumes `size` bytes, at most as many as the last call of Peek or buffered returned.
   void Advance(size_t size) {
@@ -34,8 +34,9 @@ class ByteSource {
   // Consumes any number of bytes. Returns false if fewer are left.
   virtual bool Skip(uint64_t size) = 0;
 
-  // Returns and consumes the next `size` bytes. Returns none and consumes none if fewer are left,
-  // or if holding them could take too much memory: more than 16 MiB whose existence is not certain.
+  // Returns and consumes the next `size` bytes. Returns and consumes nothing if fewer bytes are
+  // left. A source that is not a mapped file also returns nothing if `size` is above 16 MiB,
+  // because it would have to hold the bytes in memory.
   virtual std::span<const std::byte> TakePayload(uint64_t size) {
     constexpr uint64_t kMost = 16 << 20;
     if (size > kMost || Peek(size).size() < size) return {};
@@ -78,11 +79,12 @@ class MappedSource final : public ByteSource {
   const std::byte* const limit_;
 };
 
-// Reads a file descriptor that cannot be mapped. Bytes from Peek live as long as their chunk.
+// The bytes of a file descriptor that cannot be mapped. Bytes from Peek live as long as their
+// chunk.
 class StreamSource final : public ByteSource {
  public:
-  // Owns neither `fd` nor `chunks`. `offset`: bytes of the stream that were read before. `name` is
-  // for messages.
+  // Owns neither `fd` nor `chunks`. `offset`: number of bytes of the stream that were read before.
+  // `name` is for messages.
   StreamSource(int fd, uint64_t offset, ChunkStore* chunks, std::string name)
       : ByteSource(offset), fd_(fd), chunks_(chunks), name_(std::move(name)) {}
 

@@ -14,8 +14,8 @@ namespace profiler::perf_data {
 struct Chunk {
   std::unique_ptr<std::byte[]> data;
   size_t capacity = 0;
-  // The file offset of bytes in the chunk, ascending by `begin`. All bytes from a compressed record
-  // have the offset of that record.
+  // The file offset of the chunk's bytes from index `begin` on, up to the next Origin. All bytes
+  // from a compressed record have the offset of that record.
   struct Origin {
     size_t begin = 0;  // index into `data`
     uint64_t file_offset = 0;
@@ -37,16 +37,16 @@ class ChunkStore {
   // Ends the filling of a chunk.
   void Release(Chunk* chunk);
 
-  // Ends a round: all records of earlier rounds have been visited. Frees the chunks released in
-  // those rounds.
+  // Ends a round. Frees the chunks that were released in earlier rounds, because all records in
+  // these chunks have been visited.
   void EndRound();
 
-  // Frees all released chunks, because all their records have been visited.
+  // Frees all released chunks. Call it only when all records have been visited.
   void FreeReleased() {
     if (released_ != 0) FreeReleasedBefore(UINT64_MAX);
   }
 
-  // Returns the memory of all chunks, in bytes.
+  // Returns the size of all chunks in memory, in bytes.
   uint64_t held_bytes() const { return held_bytes_; }
 
   // Returns the file offset of the byte at `data`; 0 if it is in no chunk.

@@ -37,8 +37,9 @@ class EventTable {
   // Names the event that has `id`; event 0 if no event has it.
   void Rename(uint64_t id, std::string name);
   void RenameEvent(size_t event, std::string name) { events_[event].name = std::move(name); }
-  // Names the events that an event type of an old recording is about. It has their config and a
-  // name, which says of which type they are. Generic events keep the name of their attr, which has
+  // Names events by an event type, which old recordings have. All events with this config get the
+  // name, if the name fits their type: a tracepoint needs a name like "system:name", an event of a
+  // PMU takes any name. Generic events keep the name made from their attr, because that includes
   // their modifiers.
   void NameByType(uint64_t config, const std::string& name);
 
@@ -55,7 +56,7 @@ class EventTable {
   size_t FindId(uint64_t id) const;
 
   // Returns the index of the record's event. Returns 0 if the record has no id (perf's own and
-  // synthesized ones). Returns 0 and counts in unknown_ids() if no event has its id.
+  // synthesized records). If no event has the record's id, returns 0 and increments unknown_ids().
   uint32_t EventOf(const StoredRecord& record) {
     return events_.size() <= 1 ? 0 : EventAmongSeveral(record);
   }

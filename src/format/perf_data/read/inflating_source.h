@@ -1,7 +1,7 @@
 // Decompresses the records inside COMPRESSED and COMPRESSED2 records.
 //
-// Their payloads form one zstd stream. A frame may span several records, and a record inside may,
-// too.
+// The payloads of these records form one zstd stream. A zstd frame may span several payloads, and
+// so may a record inside the stream.
 //
 //   { header │ zstd bytes }           COMPRESSED    (81, size not a multiple of 8)
 //   { header │ u64 size │ zstd bytes │ padding }    COMPRESSED2   (83)
@@ -20,7 +20,7 @@ struct ZSTD_DCtx_s;
 
 namespace profiler::perf_data {
 
-// Bytes from Peek live as long as their chunk.
+// A source of the decompressed bytes. Bytes from Peek live as long as their chunk.
 class InflatingSource final : public ByteSource {
  public:
   explicit InflatingSource(ChunkStore* chunks);

@@ -1,4 +1,4 @@
-// Tests streams of perfs that gave types from 69 on another meaning.
+// Tests streams of versions of perf in which record types from 69 on had another meaning.
 
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TEST(OldStreamTest, OfAnyOtherStreamHasPerfsMeaningOfAType) {
   FieldWriter(&feature).String("sparc");
   std::vector<std::byte> front;
   AddRecord(perf_event::kRecordHeaderFeature, feature, &front);
-  // After the events, AUXTRACE has perf's meaning and a trace.
+  // After the events, this type is perf's AUXTRACE, which a trace follows.
   std::string auxtrace;
   FieldWriter(&auxtrace).U64(16);
   auxtrace.resize(40);

@@ -95,7 +95,7 @@ absl::Status OpenForeignPipe(std::span<const std::byte> header, UniqueFd fd, For
       const size_t more,
       ReadFully(fd.get(), std::span(start).subspan(header.size()), opened->name));
   start.resize(header.size() + more);
-  // Input that is neither may be endless, so do not spool it.
+  // Input that is neither a recording nor a readable profile may be endless, so do not spool it.
   if (!foreign.MayRead(start)) return Unreadable(start, opened->name, foreign);
   PROFILER_ASSIGN_OR_RETURN(const MappedFile file, Spool(start, fd.get(), opened->name));
   return OpenForeign(file.bytes(), foreign, opened);

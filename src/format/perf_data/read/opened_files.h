@@ -21,7 +21,7 @@ struct OpenedFiles {
   std::vector<std::string> warnings;  // warnings of the ForeignReader
 };
 
-// How a recording in stream layout from a pipe is read.
+// How to read a recording in stream layout that comes through a pipe.
 enum class PipeUse {
   kStream,  // once, as it arrives
   kSpool,   // copied into an unnamed temporary file first

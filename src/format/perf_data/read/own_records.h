@@ -22,8 +22,9 @@ namespace profiler::perf_data {
 bool CollectOwnRecord(const StoredRecord& record, std::span<const std::byte> payload, bool swapped,
                       bool events_known, EventTable* events, Features* features);
 
-// Returns true for the HEADER_FEATURE record that ends the features of a stream. Its number is that
-// of the first feature that its perf did not know, so later perfs have a feature of this number.
+// True for the HEADER_FEATURE record that ends the features of a stream. Its number is one more
+// than the last feature of the perf that wrote it. Later versions of perf use this number for a
+// feature.
 bool IsEndOfFeatures(uint64_t bit, size_t section_size);
 
 // Reads the body of a HEADER_EVENT_TYPE record. If it carries a piece of a feature section (see
@@ -32,13 +33,13 @@ bool IsEndOfFeatures(uint64_t bit, size_t section_size);
 std::optional<int> CollectCarriedSection(std::span<const std::byte> body, bool swapped,
                                          std::map<int, std::string>* sections);
 
-// Returns the number of the section that such a record carries a piece of; nullopt if it carries
-// none.
+// Returns the number of the section whose piece this HEADER_EVENT_TYPE record carries; nullopt if
+// it carries none.
 std::optional<int> CarriedSectionOf(std::span<const std::byte> body, bool swapped);
 
-// Converts the body of one of perf's own records to native order, in place, where its layout is
-// fixed. Bodies of unknown types and the feature data of HEADER_FEATURE do not change. `record` is
-// whole, and its header is native.
+// Converts the body of one of perf's own records to native order, in place. Bodies of unknown types
+// do not change, and neither does the feature data of HEADER_FEATURE, because their layout is not
+// known here. `record` is whole, and its header is native.
 void SwapOwnBodyToNative(std::span<std::byte> record);
 
 }  // namespace profiler::perf_data

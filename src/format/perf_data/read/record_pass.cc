@@ -14,8 +14,8 @@ using perf_event::RecordHeader;
 // Approximate size of the mapped files' resident part.
 constexpr uint64_t kResidentBytes = 64 << 20;
 
-// The most memory for held records in chunks and for sorting them. A small compressed recording can
-// claim any amount.
+// Limit for the memory of held records in chunks and for sorting them. Without it, a small
+// compressed recording could take any amount.
 constexpr uint64_t kMaxHeldBytes = 256 << 20;
 
 // perf's value for "no time", besides 0.
@@ -119,8 +119,8 @@ uint64_t RecordPass::FileOffsetOf(const std::byte* data) const {
   return context_.chunks->FileOffsetOf(data);
 }
 
-// Limits resident memory. Pages that are still needed come back when touched: the window of the
-// reader, and the records of the last two rounds.
+// Limits resident memory by releasing all pages of the mapped files. Pages that are still needed,
+// for the reader's window and for records of the last two rounds, come back when touched.
 void RecordPass::Touch(size_t size) {
   touched_ += size;
   if (touched_ < kResidentBytes) return;

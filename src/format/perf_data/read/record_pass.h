@@ -29,7 +29,7 @@ struct PassContext {
   bool swapped = false;
   bool events_known = false;  // true if the file's header has the events; HEADER_ATTR is ignored
   bool has_rounds = true;     // false: FINISHED_ROUND is ignored (directories)
-  // Number of perf's own records that earlier passes have collected from.
+  // Number of perf's own records whose content earlier passes have collected.
   uint64_t* collected = nullptr;
 };
 
@@ -43,7 +43,7 @@ class RecordPass {
       : context_(context), order_(order), visit_(visit) {}
 
   // Visits all records left in `walker`. Afterwards the walker's status() and cut_bytes() tell how
-  // it ended, unless the visitor stopped the pass.
+  // the walk ended, unless the visitor stopped the pass.
   void Run(RecordWalker& walker);
 
   // Takes one record that a walker returned earlier.
@@ -54,8 +54,8 @@ class RecordPass {
 
   bool stopped() const { return stopped_; }
 
-  // True if holding records until the end of their round took too much memory, so they may be out
-  // of time order.
+  // True if holding records until the end of their round took too much memory. Then some records
+  // may have been visited out of time order.
   bool gave_order_up() const { return gave_order_up_; }
 
  private:

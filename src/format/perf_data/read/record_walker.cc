@@ -12,8 +12,8 @@ namespace {
 
 using perf_event::RecordHeader;
 
-// The first type is HOSTNAME. The others follow in the order of perf's feature bits, up to
-// PMU_MAPPINGS.
+// Record types of ChromeOS's perf. The first is HOSTNAME. The others follow in the order of perf's
+// feature bits, up to PMU_MAPPINGS.
 constexpr uint32_t kFirstChromeOsFeature = 69, kLastChromeOsFeature = 81;
 
 template <class T>
@@ -25,9 +25,9 @@ T ReadAt(const StoredRecord& record, size_t offset, bool swapped) {
   return swapped ? SwapBytes(value) : value;
 }
 
-// Prefetches the start of the next record while a large one is processed, because in the other byte
-// order its numbers are read there line after line. Always inline: GCC 12 would treat a function
-// that only prefetches as one without effect.
+// Prefetches the start of the next record while a large record is processed. In the other byte
+// order, the numbers at a record's start are read one cache line after the other. Always inline:
+// GCC 12 would treat a function that only prefetches as one without effect.
 [[gnu::always_inline]] inline void FetchNextFront(std::span<const std::byte> bytes, size_t size) {
   constexpr size_t kLine = 64, kFront = 8 * kLine;
   if (size < 2 * kFront || bytes.size() - size < kFront) return;
@@ -79,7 +79,7 @@ bool RecordWalker::NextOutside(StoredRecord* record) {
   payload_ = {};
   while (status_.ok()) {
     record_offset_ = source_->offset();
-    const size_t cut_inside = cut_bytes_;  // of a record that continues in the next compressed one
+    const size_t cut_inside = cut_bytes_;  // for a record that continues in the next one
     cut_bytes_ = 0;
     if (!Take(*source_, record)) {
       if (cut_bytes_ == 0) cut_bytes_ = cut_inside;
@@ -109,9 +109,9 @@ bool RecordWalker::NextOutside(StoredRecord* record) {
   return false;
 }
 
-// True for a feature record of ChromeOS's perf. The host name comes first; no perf writes ID_INDEX
-// before the events. The others follow in ascending order, each at most once. After HEADER_ATTR all
-// types have perf's meaning.
+// True for a feature record of ChromeOS's perf. Its first type, HOSTNAME, is ID_INDEX in perf, but
+// no perf writes ID_INDEX before the events. Its other types follow in ascending order, each at
+// most once. After HEADER_ATTR all types have perf's meaning.
 bool RecordWalker::IsChromeOsFeature(uint32_t type) {
   if (type == perf_event::kRecordHeaderAttr) in_front_of_events_ = false;
   const uint32_t last = last_chrome_os_feature_;

@@ -20,9 +20,9 @@ namespace profiler::perf_data {
 // An iterator over records. Not thread-safe.
 class RecordWalker {
  public:
-  // The position where a walk begins. At the start of a stream, types from 69 on may have the
-  // meaning of ChromeOS's perf of 2012 to 2015: each is a feature section before the events. They
-  // are converted to HEADER_FEATURE records, as perf writes them now.
+  // The position where a walk begins. At the start of a stream, records of types from 69 on may
+  // come from ChromeOS's perf of 2012 to 2015, which wrote each feature section as such a record,
+  // before the events. They are converted to HEADER_FEATURE records, which perf writes now.
   enum class Start : uint8_t { kOfRecords, kOfStream };
 
   // Does not own `chunks`. `swapped`: the bytes are in the other byte order.
@@ -33,16 +33,16 @@ class RecordWalker {
         swapped_(swapped),
         in_front_of_events_(start == Start::kOfStream) {}
 
-  // How compressed records are returned.
+  // How Next handles compressed records.
   enum class Compressed : uint8_t {
-    kInflate,         // the records inside replace them
-    kShowAndInflate,  // they are returned, then the records inside
-    kKeep,            // only they are returned
+    kInflate,         // returns the records inside instead
+    kShowAndInflate,  // returns them, each followed by the records inside
+    kKeep,            // returns them, but not the records inside
   };
   void Handle(Compressed how) { compressed_ = how; }
 
-  // Returns false at the end; status() and cut_bytes() tell why. By default, the records inside
-  // compressed records are returned instead of them. `record` lives as long as the source's bytes.
+  // Sets `*record` to the next record. Returns false at the end; then status() and cut_bytes() tell
+  // why the walk ended. The record lives as long as the source's bytes.
   bool Next(StoredRecord* record) {
     return (in_compressed_ && NextInside(record)) || NextOutside(record);
   }
@@ -75,14 +75,15 @@ class RecordWalker {
   uint32_t last_chrome_os_feature_ = 0;  // its type; 0: none yet
   Compressed compressed_ = Compressed::kInflate;
   bool in_compressed_ = false;
-  uint64_t record_offset_ = 0;  // file offset of the last record that was not inside another
+  uint64_t record_offset_ = 0;  // file offset of the last record that is not inside another
   std::span<const std::byte> payload_;
   absl::Status status_;
   size_t cut_bytes_ = 0;
 };
 
-// How to report an incomplete last record: as an error if the header says that it is complete, as a
-// warning if nothing says so (streams, directories), not at all if a warning was given before.
+// How to report an incomplete last record. It is an error if the header has the size of the data.
+// It is a warning if there is no such size (streams, directories). It is not reported if a warning
+// already says that the file is truncated.
 enum class CutRecord { kError, kWarning, kKnown };
 
 // Returns the result of a walk that has ended: kDataLoss, with `name`, offset, record type and

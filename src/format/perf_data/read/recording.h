@@ -23,7 +23,7 @@ struct EventDescription {
   perf_event::Attr attr;
   perf_event::RecordLayout layout;
   std::vector<uint64_t> ids;
-  // From EVENT_DESC or EVENT_UPDATE, otherwise made from attr ("cpu-clock", "cycles:u", …).
+  // The name in EVENT_DESC or EVENT_UPDATE; otherwise made from attr ("cpu-clock", "cycles:u", …).
   std::string name;
 };
 
@@ -75,8 +75,9 @@ class ForeignReader {
 class Recording {
  public:
   // Opens a file, or standard input for "-". A truncated file opens with a warning. A file that
-  // begins otherwise is passed to `foreign`, unless that is null, and its result is opened. Errors:
-  // those of open(2); kDataLoss, with offset and expected content, if it is no perf.data file.
+  // does not begin like a perf.data file is passed to `foreign`, unless that is null, and the
+  // converted recording is opened. Errors: those of open(2); kDataLoss, with offset and expected
+  // content, if it is no perf.data file.
   static absl::StatusOr<std::unique_ptr<Recording>> Open(const std::string& path,
                                                          ForeignReader* foreign = nullptr);
   // Opens a regular file through a descriptor that is open for reading; `fd` may be closed
@@ -91,13 +92,14 @@ class Recording {
 
   // kFile: in the order of the file. kTime: in time order. kStored: like kFile, but each record is
   // in one piece, and each COMPRESSED record is visited before the records inside it.
-  // kTimeAndRounds: like kTime, and each round marker is visited before the records that it releases.
+  // kTimeAndRounds: like kTime, but each round marker is also visited, before the records that it
+  // releases.
   enum class Order { kFile, kTime, kStored, kTimeAndRounds };
-  // Calls `visit` for every record, including perf's own, which have time 0 and are visited at
-  // their position in the file; kTime omits round markers. Returns the error that stopped the
-  // reading, if any, after visiting everything before it: kDataLoss with file offset, record type
-  // and field. Memory: two rounds. If `visit` returns bool, false ends the pass; the rest of a pipe
-  // is lost then.
+  // Calls `visit` for every record. perf's own records have time 0 and are visited at their
+  // position in the file; kTime omits round markers. If an error stops the reading, visits
+  // everything before the error, then returns the error: kDataLoss with file offset, record type
+  // and field. Memory: two rounds. `visit` may return a bool; false ends the pass, and the rest of
+  // a pipe is then lost.
   template <class Visit>
   absl::Status ForEach(Order order, Visit&& visit) {
     if constexpr (std::is_same_v<std::invoke_result_t<Visit&, const TimedRecord&>, bool>) {
@@ -119,7 +121,7 @@ class Recording {
   virtual absl::Status Pass(Order order, Visitor visit) = 0;
 };
 
-// True if `path` can be opened and read more than once, so it is no pipe.
+// True if `path` can be opened and read more than once. False for pipes.
 bool CanBeReadAgain(const std::string& path);
 
 }  // namespace profiler::perf_data

@@ -1,13 +1,13 @@
 // Measures reading recordings, with the page faults of a file in the page cache.
 //
-// - A million call-chain samples (two rings, rounds of 100 ms at 25 kHz, 200 bytes per record), in
-//   either order, without
-// decoding them.
-// - Every record walked and decoded, in this machine's byte order and in the other one. Targets on
-//   one CPU: 2 GB/s of stack
-// dumps, 15 million call chains per second; the other byte order at least a third of that. Stack
-// dumps also with each of their words read, as an unwinder may do; in this machine's byte order,
-// decoding alone reads none of them.
+// - A million call-chain samples are visited without decoding, in the order of the file, in time
+//   order, and in time order without round markers (two rings, rounds of 100 ms at 25 kHz, 200
+//   bytes per record).
+// - Every record is visited and decoded, in this machine's byte order and in the other one. Targets
+//   on one CPU: 2 GB/s of stack dumps, and 15 million call chains per second. The other byte order
+//   may take three times as long.
+// - Stack dumps are also measured with each of their words read, as an unwinder may do. In this
+//   machine's byte order, decoding reads none of these words.
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>

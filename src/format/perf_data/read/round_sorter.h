@@ -1,10 +1,10 @@
 // Sorts records by time with the memory of two rounds.
 //
-// A recorder empties its rings one after the other and then marks the end of the round. A record of
-// round k may be older than records of round k − 1, if its ring was emptied just before it was
-// written. It is never older than the newest record of round k − 2. So the marker that ends round k
-// releases, in time order, all records that are not newer than the newest time up to the end of
-// round k − 1:
+// A recorder empties its rings one after the other and then marks the end of the round. A record
+// that comes just after round k − 1 emptied its ring is read in round k. It may be older than
+// records that round k − 1 read afterwards from other rings. It is never older than the newest
+// record of round k − 2. So the marker that ends round k releases records up to the newest time in
+// rounds 1 to k − 1, in time order:
 //
 //   round      1            2             3
 //   ring A   10 20        50 60          90

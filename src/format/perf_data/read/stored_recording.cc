@@ -143,8 +143,9 @@ void StoredRecording::ReadStreamStart() {
 }
 
 // Reads a stream in a regular file ahead, because names and build-ids come after the samples and
-// views need them before. Takes events only from the start: later records may rename events, from
-// there on. Errors are ignored; the pass that visits the records reports them.
+// views need them before. Takes events only from the records before the first kernel record,
+// because a later record renames an event only for the samples after it. Ignores errors; the pass
+// that visits the records reports them.
 void StoredRecording::ReadStreamAhead() {
   EventTable later(swapped());
   bool is_front = true;
@@ -273,7 +274,7 @@ absl::Status StoredRecording::Pass(Order order, Visitor visit) {
   ChunkStore* const chunks = streaming() ? &stream_chunks_ : &own_chunks;
   PassContext context;
   context.events = &events_;
-  Features again;  // features of a stream in a file were read when it was opened
+  Features again;  // unused: the features were read when the file was opened
   context.features = header().pipe && !streaming() ? &again : &features_;
   context.chunks = chunks;
   context.files = &files_;

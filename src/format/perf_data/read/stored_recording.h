@@ -66,9 +66,9 @@ class StoredRecording final : public Recording {
   const std::string& event_types() const { return event_types_; }
 
   // Visits all records in the order of the file until `visit` fails, and returns its error. If
-  // `inflate` is true, visits the records inside compressed records instead of these. Afterwards
-  // reading() is the error that ended the reading early, and warnings() mentions incomplete
-  // records.
+  // `inflate` is true, visits the records inside compressed records instead of the compressed
+  // records. Afterwards reading() is the error that ended the reading early, and warnings()
+  // mentions an incomplete last record.
   using StoredVisitor =
       absl::FunctionRef<absl::Status(const StoredRecord&, std::span<const std::byte> payload)>;
   absl::Status ForEachStored(bool inflate, StoredVisitor visit);
@@ -110,7 +110,7 @@ class StoredRecording final : public Recording {
   Features features_;
   std::vector<std::string> warnings_;
   size_t warnings_of_open_ = 0;
-  uint64_t collected_ = 0;  // number of perf's own records that were collected from
+  uint64_t collected_ = 0;  // number of perf's own records whose content is collected
 
   // Only for a pipe:
   ChunkStore stream_chunks_;

@@ -1,5 +1,5 @@
-// Names of tracepoints by their numbers, as a TRACING_DATA section has them
-// (src/machine/events/tracing_data.h draws it).
+// Reads the names of tracepoints from a TRACING_DATA section, which
+// src/machine/events/tracing_data.h draws.
 
 #pragma once
 
@@ -11,8 +11,9 @@
 
 namespace profiler::perf_data {
 
-// "sched:sched_switch" by the id of its format file. Of a section that is cut short, the names in
-// front of the cut. Costs one pass over the section. Thread-safe.
+// Returns names such as "sched:sched_switch", by the id in each tracepoint's format file. If the
+// section is cut short, returns the names before the cut. Costs one pass over the section.
+// Thread-safe.
 absl::flat_hash_map<uint64_t, std::string> TracepointNames(std::string_view section);
 
 }  // namespace profiler::perf_data

@@ -26,7 +26,7 @@ bool IsHeaderRecord(uint32_t type) {
          type == perf_event::kRecordHeaderTracingData;
 }
 
-// True for records that measure. All others describe or are unknown.
+// True for measurements. All other records describe processes and the kernel, or are unknown.
 bool IsMeasurement(uint32_t type) {
   switch (type) {
     case perf_event::kRecordSample:

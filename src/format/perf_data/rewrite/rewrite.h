@@ -2,7 +2,7 @@
 //
 // Everything that need not change is copied byte for byte: the recording's byte order, attrs and
 // their unknown tails, records of unknown types, traces, feature sections. Only data that contains
-// positions is decoded. This is rebuilt:
+// positions is decoded. The following is rebuilt:
 //
 //   input               output    rebuilt
 //   file                file      data.size; offsets of the sections
@@ -36,9 +36,9 @@ struct RewriteOptions {
   int level = 1;  // level of kZstd, 1 to 22
 
   // Selects measurements (SAMPLE, THROTTLE, READ, SWITCH, LOST, AUX …) by time and by thread or
-  // process. All other records are kept, so that names stay right: records that describe (MMAP,
-  // COMM, FORK, KSYMBOL …) up to the end of the range and of all processes, perf's own records,
-  // records of unknown types and records without a time.
+  // process. All other records are kept, so that names stay right: perf's own records, records of
+  // unknown types, and records without a time. Records that describe a process or the kernel (MMAP,
+  // COMM, FORK, KSYMBOL …) are kept for all processes, up to the end of the range.
   std::optional<TimeRange> time;
   std::vector<uint32_t> pids, tids;  // a measurement must match one; both empty: all match
 
@@ -60,11 +60,11 @@ struct RewriteSummary {
 };
 
 // Reads `from` ("-": standard input) and writes `to` ("-": standard output). A regular file gets
-// its name only when it is complete, and an existing one is renamed to `to`.old, so `to` may be
-// `from`. After an error or a signal both are unchanged. A stream from a pipe is copied to an
-// unnamed temporary file first. Errors: those of opening and writing; kInvalidArgument if samples
-// lack the time or thread by which they are selected; the error that ended the reading early, if
-// `to` is `from`. Memory: that of the feature sections.
+// its name only when it is complete, and an existing file is renamed to `to`.old. So `to` may be
+// the same file as `from`. After an error or a signal both files are unchanged. A stream from a
+// pipe is copied to an unnamed temporary file first. Errors: those of opening and writing;
+// kInvalidArgument if samples lack the time or thread by which they are selected; the error that
+// ended the reading early, if `to` is `from`. Memory: that of the feature sections.
 absl::StatusOr<RewriteSummary> Rewrite(const std::string& from, const std::string& to,
                                        const RewriteOptions& options);
 

@@ -90,7 +90,8 @@ absl::Status RewriteOutput::Finish(Sections sections) {
     start_.replace(0, encoded.size(), TextOf(encoded));
   } else {
     PutU64(kDataSizeOffset, header.data.size);
-    // How these bits are stored depends on the recorder's word size, so keep unchanged ones.
+    // The layout of these bits depends on the recorder's word size, so if they are the same, keep
+    // them as stored.
     if (!same_bits) {
       start_.replace(kFeatureBitsOffset, kFileHeaderSize - kFeatureBitsOffset,
                      TextOf(encoded).substr(kFeatureBitsOffset));
@@ -174,8 +175,8 @@ std::string RewriteOutput::StreamStart(const Sections& sections, const Sections&
 
 // ---- files
 
-// True if everything before the data can be copied: all that it points at is before the data, and
-// it has room for the features. (Ids may be behind the data; their offsets are corrected.)
+// True if everything before the data can be copied, because it points only to bytes before the data
+// and has room for the features. (Ids may be behind the data; their offsets are corrected.)
 bool RewriteOutput::StartStaysAsItIs(const Sections& sections) const {
   const FileHeader& header = recording_.header();
   if (header.pipe) return false;
@@ -234,7 +235,7 @@ std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) 
   if (!start_is_verbatim_ || !recording_.data().warning.empty()) return std::nullopt;
   const FileHeader& header = recording_.header();
   const uint64_t data_end = recording_.data().end;
-  const uint64_t shift = offset_ - data_end;  // may wrap; it is only added
+  const uint64_t shift = offset_ - data_end;  // may wrap, because it is only added
   // A sparse file may be arbitrarily long behind its sections.
   constexpr uint64_t kMostGaps = uint64_t{16} << 20;
   uint64_t most = kMostGaps;
@@ -260,7 +261,7 @@ std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) 
     writer.Section({place.offset + shift, place.size});
   }
   payloads.replace(0, table_size, new_table);
-  // Ids may be there, too.
+  // Ids of events may also be behind the data.
   for (size_t i = 0; i < recording_.events().size(); ++i) {
     const size_t place = PlaceOfIds(i);
     FieldReader entry(BytesOfText(start_).subspan(place), swapped());

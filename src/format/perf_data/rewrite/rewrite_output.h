@@ -34,9 +34,9 @@ class RewriteOutput {
   // Compresses the kernel's records from now on.
   void CompressWith(RecordCompressor compressor) { compressor_.emplace(std::move(compressor)); }
 
-  // Writes everything before the records. A stream gets all `sections` now, but if the input is a
-  // stream, too, only those in `added`, because its records contain the others. A file gets its
-  // sections in Finish, when the records have been written.
+  // Writes everything before the records. A file gets its sections later, in Finish. A stream gets
+  // all `sections` now. If the input is also a stream, the output gets only the sections in
+  // `added`, because the copied records contain the others.
   absl::Status Start(const Sections& sections, const Sections& added);
 
   // Appends a record and its payload, as stored.

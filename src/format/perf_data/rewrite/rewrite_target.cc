@@ -53,7 +53,7 @@ absl::Status RewriteTarget::OpenBeside(const std::string& to) {
 }
 
 absl::Status RewriteTarget::OpenAsItIs(const std::string& to) {
-  // Checked before opening, because that truncates a regular file.
+  // Check before opening, because opening truncates a regular file.
   if (input_ && input_ == (to == "-" ? FileIdOf(STDOUT_FILENO) : FileAccess().FileIdOf(to))) {
     return absl::InvalidArgumentError(absl::StrCat(
         to == "-" ? "standard output" : to, " is the recording that is read; write elsewhere"));

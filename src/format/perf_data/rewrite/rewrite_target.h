@@ -13,10 +13,11 @@
 
 namespace profiler::perf_data {
 
-// Creates a regular file beside the old one, which keeps its name until the new one is complete:
+// An output file. A regular file is created beside the old file, which keeps its name until the new
+// file is complete:
 //
 //   perf.data       the new recording; may be the input
-//   perf.data.old   the old one, unless this is the input: then perf.data.old.old
+//   perf.data.old   the old file; if the input has this name, perf.data.old.old is used
 //
 // Devices, FIFOs, standard output and other open files are written in place.
 class RewriteTarget {
@@ -29,9 +30,10 @@ class RewriteTarget {
   // Returns the output to write to. Call it once.
   OpenedOutput TakeOutput() { return std::move(output_); }
 
-  // Renames the complete file. `reading` is the error that ended the reading early; then the input
-  // is not replaced by a part of itself, and this error is returned. Adds the new name of the old
-  // file to `*warnings` if it is unusual.
+  // Renames the complete file. If `reading` is an error, the reading ended early, and the output
+  // has only a part of the input. Then the output does not replace the input: if both have the same
+  // name, Commit only returns the error. If the old file gets a name other than the usual `to`.old,
+  // adds that name to `*warnings`.
   absl::Status Commit(const absl::Status& reading, std::vector<std::string>* warnings);
 
  private:

@@ -22,8 +22,8 @@ constexpr std::array<Counter, 4> kCounters = {{{"complete", &ChainQuality::compl
                                                {"waiting", &ChainQuality::late_read},
                                                {"guessed", &ChainQuality::guessed},
                                                {"no-stack", &ChainQuality::no_stack}}};
-// Lines of earlier versions for chains whose outer part was missing in the sample. These count as
-// cut.
+// A kind of line that earlier versions wrote, for chains whose outer part was missing in the
+// sample. Such chains count as cut.
 struct Unproven {
   std::string_view name, reason;
 };
@@ -86,11 +86,11 @@ bool TakeLine(std::string_view line, ChainQuality* chains) {
 
 }  // namespace
 
-// The kernel writes no user entries for such an event, and there is no stack from which a reader
-// could find some, so existing user entries are ours. perf keeps to this rule, too: its
-// --kernel-callchains sets exclude_callchain_user, its recordings of stacks set it together with
-// STACK_USER, and `perf inject --convert-callchain`, which converts stacks to chains of return
-// addresses, clears it (tested with perf 7.2).
+// The kernel writes no user entries for such an event, and samples have no stack from which a
+// reader could make some. So if there are user entries, our recorder made them. perf 7.2 never
+// writes user entries for such an event: --kernel-callchains sets exclude_callchain_user, and
+// recordings of stacks set it together with STACK_USER. `perf inject --convert-callchain`, which
+// converts stacks to chains of return addresses, clears the flag.
 bool HasExactUserCallers(const perf_event::Attr& attr) {
   return attr.has(perf_event::kAttrExcludeCallchainUser) &&
          (attr.sample_type & perf_event::kSampleCallchain) != 0 &&

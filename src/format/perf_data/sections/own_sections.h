@@ -36,18 +36,20 @@ struct ImportedFrom {
 std::optional<ImportedFrom> ReadImported(const Features& features);
 void SetImported(const ImportedFrom& from, Features* features);
 
-// RECORDER: how the recorder itself ran, unless it ran as an ordinary program, and its estimates.
+// RECORDER: the recorder's scheduling priority, its estimates, and how much of each stack it
+// copied.
 struct RecorderFacts {
   std::string priority;  // "nice -20", "SCHED_FIFO 10"; empty for an ordinary program
-  // Off-CPU times of an event that come from a sample of all context switches. All switches were
-  // counted; some were sampled and stand for the others.
+  // An estimate of an event's off-CPU times. The recorder counted all context switches but sampled
+  // only some, which stand for the others.
   struct Estimate {
-    // The event whose samples are these times.
+    // Name of the event; its samples are off-CPU times.
     std::string event;
     uint64_t switches = 0, sampled = 0;
-    // Nanoseconds of switches without a stack of their own, which samples with a stack include.
+    // Nanoseconds of the switches that were not sampled. The periods of samples include this time.
     uint64_t time = 0;
-    // Number of equal samples with the same statistical uncertainty: (Σw)²/Σw² of these times.
+    // Number of samples of equal period that would have the same statistical uncertainty: (Σw)²/Σw²
+    // over the times in `time`.
     double placeholders = 0;
     bool operator==(const Estimate&) const = default;
   };
@@ -61,8 +63,8 @@ std::optional<RecorderFacts> ReadRecorder(const Features& features);
 void SetRecorder(const RecorderFacts& recorder, Features* features);
 
 // Returns the bytes of a section: NAMES and CODE, which symbolize/names/names_codec.h decodes, or
-// SUMS, which src/profile/profile_codec.h decodes. Empty if the recording has none. They live as
-// long as `features`.
+// SUMS, which src/profile/profile_codec.h decodes. Empty if the recording has no such section. The
+// bytes live as long as `features`.
 std::string_view OwnSection(const Features& features, int bit);
 
 }  // namespace profiler::perf_data

@@ -1,5 +1,5 @@
-// Compresses records into COMPRESSED records, which form one zstd stream. It is flushed at the end
-// of each record, so that no data is held back.
+// Compresses records into COMPRESSED records, which form one zstd stream. The stream is flushed at
+// the end of each COMPRESSED record, so that no data is held back.
 //
 //   { header (81) │ up to 32 KiB of records, compressed }   size is not a multiple of 8
 //
@@ -21,15 +21,15 @@ struct ZSTD_CCtx_s;
 
 namespace profiler::perf_data {
 
-// Not thread-safe. Allocates only in Create.
+// A compressor of one stream of records. Not thread-safe. Allocates only in Create.
 class RecordCompressor {
  public:
   // `swapped`: the records, and therefore the COMPRESSED records, are in the other byte order.
   // Error: kInvalidArgument for a level that zstd lacks.
   static absl::StatusOr<RecordCompressor> Create(int level, bool swapped);
 
-  // Passes a COMPRESSED record for each 32 KiB of `plain` to `write`. Stops at its first error and
-  // returns it.
+  // Passes a COMPRESSED record for each 32 KiB of `plain` to `write`. Stops when `write` returns an
+  // error, and returns that error.
   absl::Status Compress(std::span<const std::byte> plain,
                         absl::FunctionRef<absl::Status(std::span<const std::byte>)> write);
 

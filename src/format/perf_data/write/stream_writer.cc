@@ -180,8 +180,8 @@ void AddCarrierRecords(int bit, std::string_view section, bool swapped, std::str
   } while (!section.empty());
 }
 
-// Appends a HEADER_BUILD_ID record for each entry of a BUILD_ID section. The entries are such
-// records, except for their type and padding.
+// Appends a HEADER_BUILD_ID record for each entry of a BUILD_ID section. An entry differs from such
+// a record only in its type and padding.
 void AddBuildIdRecords(std::string_view section, bool swapped, std::string* out) {
   while (section.size() >= kHeaderSize) {
     perf_event::RecordHeader header;

@@ -5,8 +5,8 @@
 // Differences from a file: If there are several events, late ids go into another HEADER_ATTR
 // record, which perf shows as a separate event. If there is one event, late ids are dropped.
 // EVENT_DESC is omitted, because the first records contain it. perf would refuse a stream with
-// features that it does not know, so they are carried by records that it skips (kCarrierConfig). A
-// failed write ends the stream.
+// features that it does not know, so records that perf skips carry them (kCarrierConfig). A failed
+// write ends the stream.
 
 #pragma once
 
@@ -36,8 +36,8 @@ bool AddRecord(uint32_t type, uint16_t misc, std::string_view body, bool swapped
 // for a record.
 bool AddFeatureRecord(int bit, std::string_view section, bool swapped, std::string* out);
 
-// Appends the records that have the content of this feature section in a stream. Appends none for
-// AUXTRACE, an index of file offsets.
+// Appends the records by which a stream carries this feature section. Appends none for AUXTRACE,
+// which is an index of file offsets.
 void AddSectionRecords(int bit, std::string_view section, bool swapped, std::string* out);
 
 // Appends an EVENT_UPDATE record that names the event which has `id`.

@@ -128,7 +128,7 @@ absl::StatusOr<UniqueFd> OpenOpenFile(const std::string& path) {
 }
 
 // Devices and open files are written in place. An empty file is replaced, because it may belong to
-// another user or be readable by others, and so is a file that appears meanwhile.
+// another user or be readable by others. A file that appears meanwhile is also replaced.
 absl::StatusOr<UniqueFd> CreateFile(const std::string& path, ReplacedFile* replaced) {
   PROFILER_RETURN_IF_ERROR(CheckSharedName(path, FileOfOthers::kPutAside));
   std::optional<std::string> target = AtomicFile::TargetOf(path);

@@ -21,7 +21,7 @@ absl::Status WritePieces(int fd, std::span<const std::span<const std::byte>> pie
 absl::Status WriteAt(int fd, uint64_t offset, std::span<const std::byte> bytes,
                      const std::string& path);
 
-// The changes that made room for an output.
+// The changes to a directory that OpenOutput made, so that TakeBack can undo them.
 struct ReplacedFile {
   std::string created;  // the new file; empty if an existing file is written in place
   std::string kept_as;  // new name of the old file; empty if none was kept
@@ -48,7 +48,8 @@ absl::Status CheckNotBeingWritten(const std::string& path);
 absl::StatusOr<OpenedOutput> OpenInMemory(const std::string& name);
 
 // Undoes OpenOutput if writing could not begin: removes the new file and gives the old one its name
-// again. Otherwise a retry on a full disk would replace the old file by half a file.
+// again. Otherwise a retry on a full disk would rename the unfinished file to `path.old`, over the
+// old file.
 void TakeBack(const ReplacedFile& replaced);
 
 }  // namespace profiler::perf_data

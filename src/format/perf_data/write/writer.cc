@@ -116,7 +116,7 @@ absl::Status FileWriter::AddIds(size_t event, std::span<const uint64_t> ids) {
   const size_t before = known.size();
   known.insert(known.end(), ids.begin(), ids.end());
   if (before >= room.capacity) return absl::OkStatus();
-  // First the ids, then the size that makes them valid.
+  // Write the ids first, then the size that makes them valid.
   const size_t fitting = std::min(ids.size(), room.capacity - before);
   PROFILER_RETURN_IF_ERROR(WriteAt(fd_.get(), room.offset + before * sizeof(uint64_t),
                                    std::as_bytes(ids.first(fitting)), path_));
@@ -171,8 +171,9 @@ std::string FileWriter::FeaturesTail(const Features& features) {
 }
 
 absl::Status FileWriter::Finish(const Features& features) {
-  // A data size of 0 tells readers, perf among them, that the recorder was killed. They would take
-  // the features for records until the header announces the features.
+  // If the data size is 0, readers, perf among them, assume that the recorder was killed, and read
+  // everything behind the header as records. A round marker avoids that: otherwise the features
+  // would be read as records until WriteHeader.
   const bool is_empty = end_ == header_.data.offset;
   PROFILER_RETURN_IF_ERROR(is_empty ? EndRound() : FinishRound());
   std::string tail = FeaturesTail(features);

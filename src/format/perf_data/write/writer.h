@@ -24,18 +24,20 @@
 namespace profiler::perf_data {
 
 struct EventToWrite {
-  perf_event::Attr attr;  // its size is set here: the smallest that fits all events
+  // The event's attr. Create sets its size field to the smallest size that fits the attrs of all
+  // events.
+  perf_event::Attr attr;
   std::string name;
   std::vector<uint64_t> ids;  // ids so far; AddIds adds later ones
 };
 
 // A function that gets every piece of a stream as it is written, the header first. Each call gets
-// whole records, which may span two pieces. It lets the writer of a stream see its records, because
-// a stream cannot be read again.
+// whole records, which may span two pieces. The owner of a stream's writer sees the records only by
+// this function, because a stream cannot be read again.
 using StreamListener = std::function<void(std::span<const std::span<const std::byte>> pieces)>;
 
 struct WriterOptions {
-  // Room for further ids of each event.
+  // Number of ids per event for which Create reserves room in the file.
   size_t id_capacity = 0;
   // 0: records are not compressed. 1 to 22: level of zstd; COMPRESSED records can be read by perf
   // 5.2 and later. Compressing costs CPU time and a buffer of 64 KiB.
@@ -67,10 +69,10 @@ class Writer {
   }
   virtual ~Writer() = default;
 
-  // Adds ids that became known after Create, of threads that were found later. If the spare room is
-  // full, they stay in memory, and Finish writes all ids of the event behind the data; only the
-  // recording of a killed recorder lacks them. Errors: those of pwrite(2); kInvalidArgument for an
-  // unknown event.
+  // Adds ids that became known after Create, of threads that were found later. If the event's room
+  // in the file is full, the ids stay in memory, and Finish writes all ids of the event behind the
+  // data. If the recorder is killed before Finish, its recording lacks the ids in memory. Errors:
+  // those of pwrite(2); kInvalidArgument for an unknown event.
   virtual absl::Status AddIds(size_t event, std::span<const uint64_t> ids) = 0;
 
   // Appends whole records (or consecutive pieces of whole records) unchanged, with one writev(2)
@@ -82,9 +84,9 @@ class Writer {
   // nothing was appended since the last round.
   virtual absl::Status FinishRound() = 0;
 
-  // Writes the features and the final header, after a round marker if nothing was appended. Creates
-  // EVENT_DESC from the events; the other sections come from `features`. Call it once, last. After
-  // an error the file has the records without features.
+  // Writes the features and the final header. If nothing was appended, first writes a round marker.
+  // Creates EVENT_DESC from the events; the other sections come from `features`. Call it once,
+  // last. After an error the file has the records without features.
   virtual absl::Status Finish(const Features& features) = 0;
 
   // Adds a feature section of ours (from kFirstOwnFeature on) after Finish. Call it in the order of
@@ -97,8 +99,8 @@ class Writer {
   // records.
   virtual absl::Status AppendSection(int bit, std::string_view section) = 0;
 
-  // Returns the file itself, for reading what was written; its name may lead to another file by
-  // now. Valid as long as the writer. -1 for a stream and a device, and if reading is not
+  // Returns the descriptor of the file, for reading the file again; its name may lead to another
+  // file by now. Valid as long as the writer. -1 for a stream and a device, and if reading is not
   // permitted.
   virtual int readable_file() const = 0;
 

@@ -228,8 +228,7 @@ TEST(Writer, ThatCannotBeginLeavesTheOldFileHoweverOftenItIsTried) {
   EXPECT_EQ(ReadFile(path + ".old").size(), 3u);
 }
 
-// --- a section that is appended after Finish
-// ------------------------------------------------------
+// --- a section that is appended after Finish -----------------------------------------------------
 
 Features FeaturesOf(const std::string& path) {
   const auto recording = Recording::Open(path);
@@ -525,7 +524,7 @@ TEST_F(WrittenForPerf, PipedItIsRead) {
   for (int level : {0, 3}) {
     const std::string path = TestPath("piped_for_perf.data");
     WriteFile(path, Piped([level](const std::string& fifo) { WriteTwoEvents(fifo, level); }));
-    // Not with `report --stats`, which ignores the feature that inflating needs.
+    // Use `perf script`, because `perf report --stats` ignores the feature that inflating needs.
     EXPECT_EQ(OutputOf("cat " + path + " | /usr/bin/perf script -F event,period -i -"),
               "         1 a: \n\n         1 b: \n\n         1 b: \n\n");
   }
