@@ -101,7 +101,7 @@ struct Naming {
   // Bytes from the last function's start to the address. Without a name, bytes from
   // `unnamed_start`; if that is unknown, from the start of the neighbour (AddressFacts).
   uint64_t distance = 0;
-  // kNoSymbol: the function without a name that contains the address, according to call frame
+  // kNoSymbol: start and size of the nameless function that contains the address, from call frame
   // information. Size 0: unknown.
   ElfAddress unnamed_start;
   uint64_t unnamed_size = 0;
@@ -170,21 +170,20 @@ class Images {
   virtual ImageId AddImage(const ImageSpec& spec) = 0;
   virtual const ImageSpec& image(ImageId id) const = 0;
 
-  // Sets what is known about a process (a ProcessKey) whose images were or will be added. May be
-  // called again when more is known; the last call before the first address of an image is named
-  // counts.
+  // Sets facts about a process (a ProcessKey) whose images were or will be added. May be called
+  // again when more is known. Has no effect on an image of which an address was named already.
   virtual void SetLife(uint32_t /*process*/, const ProcessLife& /*life*/) {}
 
   // Returns the code in a dump (kJitDump) in time order, valid as long as this object. Its file
   // offsets are the addresses to name. Errors: those of OpenJitFile (files/jit_file.h) and of
   // JitDump::Read.
   virtual absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) = 0;
-  // Returns warnings for the user about files opened since the last call that were read only in
-  // part because they are too large.
+  // Returns warnings for the user about files that were opened since the last call. Each of these
+  // files is too large, so only a part of it was read.
   virtual std::vector<std::string> TakeWarnings() { return {}; }
   // Returns at most `size` bytes of code at `address` (as in NameAt) of a kUser, kVdso, kKernel
   // (from its vmlinux) or kJitDump image; fewer if its file has fewer. The file must have the
-  // recorded build-id, except dumps, which have none.
+  // recorded build-id, unless it is a dump: dumps have no build-id.
   virtual CodeBytes CodeAt(ImageId /*image*/, ElfAddress /*address*/, uint64_t /*size*/) {
     return {};
   }

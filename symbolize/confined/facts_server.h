@@ -21,8 +21,8 @@ class FactsServer {
  public:
   explicit FactsServer(const SymbolizerOptions& options);
 
-  // Returns the content of the answer, after the warnings of its files; empty: the message has no
-  // answer.
+  // Returns the content of the answer, which begins with warnings about files. Empty if the message
+  // has no answer.
   std::optional<std::string> Answer(MessageKind kind, std::string_view question);
 
  private:

@@ -6,7 +6,7 @@
 //                               │                          ▼
 //                         FetchOutcome          FetchedFiles ─▶ image_file.h, DebugInfo
 //
-// A source that does not return costs only the rest of the time: its thread is abandoned.
+// If a source does not return, its thread is abandoned when the time is up.
 
 #pragma once
 

@@ -1,6 +1,7 @@
-// Tells if HotSpot has unloaded classes between two times. Methods are freed with their classes, so
-// without unloading, the methods read now are those of the sample. HotSpot counts classes before it
-// frees them, in memory for its own tools (jstat):
+// Tells if HotSpot has unloaded classes between two times. HotSpot frees methods together with
+// their classes. So if no class was unloaded since a sample, the methods read now are the ones that
+// the sample saw. HotSpot counts unloaded classes before it frees them, in memory for its own tools
+// (jstat):
 //
 //   PerfMemory::_start ──▶ prologue │ entry │ entry "java.cls.unloadedClasses" ──▶ value │ …
 //

@@ -50,7 +50,8 @@ class HotSpotFrames final : public ManagedCode {
   void SetTime(uint64_t time) override { time_ = time; }
   ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) override;
 
-  // The part of the layout that the VM lacks, so that its frames cannot be read; empty: nothing.
+  // Name of the first field that the VM's tables lack, so that its frames cannot be read. Empty: no
+  // field is missing.
   const std::string& missing() const { return missing_; }
 
  private:

@@ -41,9 +41,9 @@ struct NameSources {
   FilesName files_name = FilesName::kOthers;
 };
 
-// Answers by the facts of the recorded machine, on any machine. The recording also decides whether
-// images with the same path are one image, so that rows equal those of the recorded machine. Not
-// thread-safe.
+// A symbolizer that answers from the recorded facts, so that names are the same on any machine. The
+// recording also decides whether images with the same path are one image, so that rows equal those
+// of the recorded machine. Not thread-safe.
 class NameStore final : public Symbolizer {
  public:
   NameStore(NameSources sources, const PresentOptions& options);

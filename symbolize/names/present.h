@@ -30,7 +30,7 @@ class NameFormatter {
 
   const PresentOptions options_;
   std::vector<NamedFunction> functions_;
-  // Demangled names by address of the mangled name, of which a source has one copy.
+  // Demangled names. The key is the address of the mangled name, of which a source has one copy.
   absl::flat_hash_map<const char*, std::string_view> demangled_;
   std::deque<std::string> made_names_;  // never moves a string
 };

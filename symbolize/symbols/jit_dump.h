@@ -2,8 +2,7 @@
 //
 // The JIT maps a page of the file executable, so that recordings contain its name. Each record says
 // which code is at which address from a time on, so reused code memory is no problem. The record
-// also contains the code, and the code's offset in the file identifies it, whichever address it
-// has:
+// also contains the code. The code's offset in the file identifies it, even if its address changes:
 //
 //   header   magic "JiTD", version, header size, e_machine, -, pid, time, flags      u32 … u64 u64
 //   record   id, size, time                                                          u32 u32 u64
@@ -112,9 +111,9 @@ class JitDump {
   // Returns all code in time order.
   std::span<const JitCode> codes() const { return codes_; }
 
-  // Converts times to the recording's clock if the process has another one (time namespaces).
-  // `mapped_at` is the time at which the process mapped the dump, which is right after it began the
-  // dump; if the dump's own clock disagrees, all times are shifted. 0: unknown.
+  // Converts times to the recording's clock if the process has another clock (time namespaces).
+  // `mapped_at` is the time at which the process mapped the dump, which happens right after the JIT
+  // began to write it; 0: unknown. If the dump's own clock disagrees, all times are shifted.
   void AdjustTimes(uint64_t mapped_at);
 
   // Returns the function whose code is at this offset of the file; null: none. O(log n).

@@ -3,9 +3,9 @@
 //   ffffffff81000000 T _stext
 //   ffffffffc0a31000 t nf_conntrack_in\t[nf_conntrack]
 //
-// Keeps text symbols (t, T, w, W), and data symbols (d, D, b, B) as their bounds. The list has no
-// ends: a symbol ends at the start of the next one, and the last one of the kernel or of a module
-// ends one page after its own page.
+// Keeps text symbols (t, T, w, W). Keeps data symbols (d, D, b, B) too, because they show where
+// text symbols end. The list has no ends: a symbol ends at the start of the next one, and the last
+// one of the kernel or of a module ends one page after its own page.
 //
 // Source: Linux kernel/kallsyms.c (s_show); tools/perf/util/symbol.c (__dso__load_kallsyms) for the
 // choice of symbols.

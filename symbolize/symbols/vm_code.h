@@ -1,5 +1,5 @@
-// The interface for code of a running virtual machine: reports from readers of the machine's tables
-// about names, addresses and inlined calls.
+// The interface through which readers of a virtual machine's tables report the machine's code:
+// names, addresses and inlined calls.
 //
 //   ManagedCode (symbolize/unwind)  ──▶ CodeSink ──▶ a dump as JITs write them (jit_dump_writer.h)
 //   meets a frame in new code
@@ -37,8 +37,8 @@ class CodeSink {
   // Adds code that is in memory from the current sample on. It replaces code that it overlaps. The
   // same code may be added again, if other code may have replaced it meanwhile.
   virtual void Add(const VmCode& code) = 0;
-  // Returns a number that changes when code given before may have been overwritten; then such code
-  // must be added again when it is met again.
+  // Returns a number that changes when the sink may have overwritten code. After a change, code
+  // that is met again must be added again.
   virtual uint64_t Generation() const = 0;
   // Returns true if the process writes its own perf map or jitdump; then only bytecodes are
   // accepted.

@@ -110,8 +110,8 @@ class CfiTable {
   // files must outlive the table. An image without call frame information gets an empty table.
   //
   // `budget` limits this and other tables together and outlives this one. If it is used up,
-  // functions not met yet have the rule kTooLong, and new tables without room are empty. Null: only
-  // the limits per image apply.
+  // functions not met yet have the rule kTooLong, and a new table that does not fit is empty. Null:
+  // only the limits per image apply.
   //
   // `has_changed` returns true if the bytes may have changed since the image was opened. It is
   // called after the table was made and after each compilation. Null: the bytes never change.
@@ -141,9 +141,9 @@ class CfiTable {
   UnwindRule Find(ElfAddress address);
 
   // Returns a rule derived from the function's instructions (derived_rules.h), for an instruction
-  // without call frame information; kNone if they do not show it. It may be wrong. Cost: two binary
-  // searches. The first call scans all code of the image, 1 ms per MB; the first look-up in a
-  // function decodes its instructions.
+  // without call frame information; kNone if the instructions do not show it. The rule may be
+  // wrong. Cost: two binary searches. The first call scans all code of the image, 1 ms per MB; the
+  // first look-up in a function decodes its instructions.
   DerivedRule Derive(ElfAddress address);
 
   // Returns the stack switch at an instruction, if it belongs to a Go function that continues on

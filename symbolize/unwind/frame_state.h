@@ -8,8 +8,8 @@
 //                      │                    │ ◀ rsp = CFA − 40
 //
 // A function that aligns its stack more than its callers do, as main does on i386, keeps the CFA in
-// a register and saves that. The distance by which it moves the stack pointer is unknown, so depths
-// count from the aligned stack pointer:
+// a register and saves this register. The distance by which it moves the stack pointer is unknown,
+// so depths count from the aligned stack pointer:
 //
 //   lea ecx, [esp + 4]         │ return address         │  CFA − 4
 //   and esp, -16               │ …                      │

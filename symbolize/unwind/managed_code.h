@@ -8,8 +8,9 @@
 //   compiled  Java  main ──▶  the instruction in main
 //   libjvm.so            ──▶  by call frame information, as always
 //
-// The engine calls it only in memory without an image, and, if the machine has code in its image,
-// at addresses without call frame information. So native frames cost no more than before.
+// The engine calls this interface only in memory without an image, and, if the machine has code in
+// its image, at addresses without call frame information. So native frames cost no more than
+// before.
 
 #pragma once
 

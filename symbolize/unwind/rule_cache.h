@@ -33,7 +33,6 @@
 namespace profiler::symbolize {
 
 // The cache. Not thread-safe.
-// Not thread-safe.
 class RuleCache {
  public:
   RuleCache() : entries_(kSets * kWays, 0), rules_(size_t{1} << kNumberBits) {

@@ -15,8 +15,8 @@
 // If an image has no information about a function (hand-written assembly, musl's C library), a rule
 // is derived from its instructions (derived_rules.h). If that leads to no caller, and in memory
 // without an image (JIT code), the frame pointer is followed. Frames found in these ways are marked
-// as guesses, unless the caller's call is one of the function from whose instructions the rule was
-// derived. Further cases:
+// as guesses. The exception is a caller found by a derived rule whose call leads to the very
+// function from which the rule was derived. Further cases:
 // - Helpers that an assembly function calls inside itself count as functions (helper_rules.h).
 // - An interrupted function may not have set up its frame yet, or may have removed it; and a
 //   function that made a call may have no frame pointer. Its next instructions show this
@@ -95,17 +95,17 @@ enum class ChainEnd : uint8_t {
   kNoCfi = 2,
   // The next word is beyond the copied bytes and could not be read.
   kStackTooShort = 3,
-  // As kStackTooShort, and the copied stack is shorter than requested.
+  // Like kStackTooShort, and the copied stack is shorter than requested.
   kCopiedShort = 4,
   // A required register is unknown, or does not point near the stack.
   kBadRegister = 5,
   kNoProgress = 6,  // the caller's stack pointer is not above its callee's
   kTooDeep = 7,     // UnwindLimits::max_frames was reached
-  // The return address of the last frame is in no executable mapping, or follows no call. It is not
-  // in the chain.
+  // The return address of the last frame is in no executable mapping, or follows no call. The chain
+  // does not contain this address.
   kBadReturnAddress = 8,
-  // The last frame was called on another stack, which was not copied and could not be read, or on
-  // which its call was not found.
+  // The last frame was called on another stack. That stack was not copied and could not be read, or
+  // the call was not found on it.
   kStackSwitch = 9,
   kFileChanged = 10,  // the file of the last frame's image was overwritten
   kTooLongCfi = 11,   // the last frame's information takes too long to evaluate
