@@ -77,7 +77,8 @@ bool IsOlder(const timespec& written, const std::string& process, const ProcessL
   return begin && latest < *begin;
 }
 
-// Returns true if a later process of that pid wrote the file, or the program that it executes now.
+// Returns true if the file was written by a later process of that pid, or by the program that the
+// process executes now.
 bool IsNewer(const timespec& written, const ImageSpec& spec, const std::string& process,
              const SymbolizerOptions& options) {
   const int64_t earliest = Nanoseconds(written) - SlackOf(written);

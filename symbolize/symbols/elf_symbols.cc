@@ -81,8 +81,8 @@ class SymbolSection {
     }
     const auto visibility = GELF_ST_VISIBILITY(raw.st_other);
     if (label && (visibility == STV_HIDDEN || visibility == STV_INTERNAL)) return false;
-    // Compilers' names of addresses inside functions. On i386, GNU as keeps them if addresses are
-    // relative to the offset table.
+    // Drops compilers' labels inside functions. On i386, GNU as keeps them in the symbol table if
+    // addresses are relative to the offset table.
     const bool is_local = label && TextOf(names_.subspan(raw.st_name)).starts_with(".L");
     if (is_local) return false;
     return !has_mapping_symbols_ || !IsMappingSymbol(TextOf(names_.subspan(raw.st_name)));

@@ -287,7 +287,8 @@ CfiTable::Section* CfiTable::DebugFrame() {
   return debug_frame_.get();
 }
 
-// Checks the files after it used their bytes. A check before would miss writes in between.
+// Checks whether the files have changed after it used their bytes. An earlier check would miss
+// writes in between.
 UnwindRule CfiTable::Find(ElfAddress address) {
   if (is_outdated_) return {};
   bool compiled = false;
@@ -404,7 +405,8 @@ DerivedRule CfiTable::Derive(ElfAddress address) {
   return is_outdated_ ? DerivedRule{} : derived;
 }
 
-// With lazy binding, the entries of .plt push a word; other tables only jump.
+// Adds .plt, whose entries push a word because of lazy binding, and the other tables, whose entries
+// only jump.
 void CfiTable::AddLinkageTables(const ElfImage& image) {
   constexpr int32_t kPushesBefore = 11;
   for (const ElfSection& section : image.sections()) {

@@ -15,7 +15,7 @@ constexpr size_t kLongestName = 256, kLongestScript = 512;
 // Limits per script and per process, in bytes. A script beyond them gets no line numbers.
 constexpr uint64_t kLargestSource = uint64_t{8} << 20, kMostSource = uint64_t{128} << 20;
 constexpr size_t kMostLines = size_t{1} << 18;
-// No scope has more; V8 stores the number in 17 bits.
+// No scope has more locals, because V8 stores their number in 17 bits.
 constexpr int64_t kMostLocals = int64_t{1} << 17;
 // A scope with this many locals or more has their names in a separate table
 // (kScopeInfoMaxInlinedLocalNames).
@@ -31,7 +31,7 @@ const Function* Functions::Find(Word shared, bool* is_new) {
   std::optional<Function> function = ReadFunction(shared);
   const auto known = functions_.find(shared);
   if (function && known != functions_.end() && known->second == *function) return &known->second;
-  // Another object may have replaced it, or its texts, while it was read.
+  // Reads again, because another object may have replaced this one, or its texts, meanwhile.
   if (function) heap_.ReadAnew();
   if (!function || ReadFunction(shared) != function) {
     if (known != functions_.end()) functions_.erase(known);
@@ -118,7 +118,7 @@ bool Functions::ReadScope(Word scope, Function* function) {
       name = heap_.Text(behind[i], kLongestName).value_or("");
     }
   }
-  // Without positions, the end of the ScopeInfo is unknown, so the name may belong to another
+  // Without positions, the end of the ScopeInfo is unknown. The name may then belong to another
   // object.
   return false;
 }
@@ -147,7 +147,7 @@ const Functions::Lines* Functions::LinesOf(Word script) {
   }
   Lines lines{.source = *source, .length = characters->length, .starts = {0}};
   if (!ReadLines(*characters, &lines.starts)) return nullptr;
-  // The text may have been moved while it was read.
+  // Reads again, because the text may have been moved while it was read.
   heap_.ReadAnew();
   if (heap_.Field(script, data_.script_source) != source) return nullptr;
   if (known_lines_ + lines.starts.size() > kMostLines) {
