@@ -156,8 +156,8 @@ class OracleTest : public testing::Test {
     return made;
   }
 
-  // Compares the results. If `their_path` is given, the others read that file, which has the same
-  // code.
+  // Compares the results. If `their_path` is given, the other symbolizers read that file, which has
+  // the same code.
   void Compare(const std::string& path, bool with_addr2line = false,
                const std::string& their_path = "") {
     const std::vector<uint64_t> addresses = RandomCode(path, AddressCount());
