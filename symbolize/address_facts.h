@@ -28,7 +28,8 @@ struct AddressFacts {
     // Name in the symbol table; a PLT stub's name ends with "@plt". Empty: the function has no
     // name, but call frame information says where it starts.
     std::string_view name;
-    // In the image's own addresses; for kernel and JIT code the runtime address.
+    // Start of the function: an address of the image itself; for kernel and JIT code a runtime
+    // address.
     ElfAddress start;
     uint64_t size = 0;
     bool in_symbol_table = true;  // false: only debug information names it

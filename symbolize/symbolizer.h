@@ -59,13 +59,14 @@ struct ImageSpec {
   uint64_t mapped_at = 0;
 };
 
-// Tells whether the running kernel, which kallsyms and the vdso describe, is the recorded one. Used
-// only for kernel images without a build-id; a build-id decides by itself.
+// Relation of the running kernel, which kallsyms and the vdso describe, to the recorded kernel.
+// Used only for kernel images without a build-id; a build-id decides by itself.
 enum class RunningKernel : uint8_t {
   kIsRecorded,
-  // It is the recorded one if it lies at the same address (Images::SetKernelReference).
+  // The running kernel is the recorded one if it lies at the same address
+  // (Images::SetKernelReference).
   kMayBe,
-  // It is another one, or nothing proves that it is the recorded one.
+  // The running kernel is another one, or nothing proves that it is the recorded one.
   kIsAnother,
 };
 
@@ -81,9 +82,10 @@ enum class Reason : uint8_t {
   kRestricted,  // kptr_restrict hides kernel addresses
 };
 
-// One function at an address. An address has several if calls were inlined there: innermost first.
-// The last one contains the code and has the name of its ELF symbol. File and line of the first one
-// are those of the instruction; of each other one, those of its call to the previous one.
+// One function at an address. If calls were inlined there, the address has several functions,
+// innermost first. The last function contains the code and has the name of its ELF symbol. File and
+// line of the first function are those of the instruction. File and line of each other function are
+// those of its call to the previous function.
 struct NamedFunction {
   std::string_view name;  // lives as long as the Symbolizer
   // Start of the symbol; for an inlined function, that of the last function.
@@ -209,9 +211,9 @@ class Symbolizer : public Images {
   virtual void WillName(ImageId /*image*/, std::span<const CodePlace> /*places*/) {}
 
   // Names the code at a place of the image: a file offset or a runtime address, see IsInFile. For a
-  // return address the caller passes the place one byte before. Cost: a binary search. In addition,
-  // the first call for an image opens its file and sorts its symbols, the first for a function
-  // demangles its name, and the first for a compilation unit reads its debug information.
+  // return address the caller passes the place one byte before. Cost: a binary search. The first
+  // call for an image also opens its file and sorts its symbols; the first call for a function
+  // demangles its name; the first call for a compilation unit reads its debug information.
   virtual Naming Name(ImageId image, CodePlace place) = 0;
 
   // Names the code at an address of the image's own address space (kUser, kVdso), at a runtime

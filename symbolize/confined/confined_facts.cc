@@ -374,7 +374,7 @@ class ConfinedFacts final : public FactSource {
   std::deque<Image> images_;
   Reader own_;
   Reader others_;
-  // The answers to WillFind, and the index of the next one.
+  // The answers to WillFind, and the index of the answer to return next.
   ImageId announced_image_{};
   std::vector<std::pair<CodePlace, AddressFacts>> announced_;
   size_t next_ = 0;

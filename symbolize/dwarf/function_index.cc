@@ -68,7 +68,7 @@ int Collect(Dwarf_Attribute* value, void* into) {
 
 }  // namespace
 
-// Walks over the entries below a given one.
+// A walk over the entries below a given entry.
 class FunctionIndex::Walk {
  public:
   Walk(const OpenUnit& unit, FunctionIndex& index) : unit_(unit), index_(index) {}

@@ -15,7 +15,8 @@ namespace {
 
 constexpr uint32_t kNoCode = std::numeric_limits<uint32_t>::max();
 
-// Moves the sequences of a line program that start outside of code to an address without code.
+// A pass over a line program. It moves the sequences that start outside of code to an address
+// without code.
 //
 //   dropped   0 ├───────────┤ 0x1800
 //   code           0x1000 ├────┤ 0x1400     rows in between would be ambiguous

@@ -1,4 +1,4 @@
-// Opens an ELF file with libelf, only as long as it is read.
+// Opens an ELF file with libelf. A handle is kept only while the file is read.
 //
 // The bytes are untrusted, and may belong to a file that others write to. libelf 0.188 to 0.192
 // behaves like this:

@@ -32,7 +32,8 @@
 
 namespace profiler::symbolize::hotspot {
 
-// Returns the address in the process of a variable exported by libjvm.so; empty: none.
+// Returns the address, in the memory of the process, of a variable that libjvm.so exports; empty if
+// it exports no such variable.
 using FindVariable = std::function<std::optional<uint64_t>(std::string_view name)>;
 
 // The HotSpot of one process. Reads the layout of its data when the first frame is met. If the

@@ -20,7 +20,7 @@ constexpr uint64_t kMs = 1'000'000;  // ns
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Records the code it receives as text: name, size, and places as "distance:line<line …".
+// A sink that formats the code it receives: name, size, and places as "distance:line<line …".
 class Told final : public CodeSink {
  public:
   void Add(const VmCode& code) override {

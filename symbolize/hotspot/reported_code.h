@@ -18,7 +18,7 @@
 
 namespace profiler::symbolize::hotspot {
 
-// Remembers which code was passed to the sink. Not thread-safe.
+// A record of the code that was passed to the sink. Not thread-safe.
 class ReportedCode {
  public:
   // Limit on all bytes read and passed: several times the largest code cache

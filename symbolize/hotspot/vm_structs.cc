@@ -56,7 +56,8 @@ class VmStructs::Reader {
     return value;
   }
 
-  // Reads a text in pieces that do not cross a page boundary, because the next page may not exist.
+  // Reads a string in pieces that do not cross a page boundary, because the next page may not
+  // exist.
   std::optional<std::string> Text(uint64_t address) {
     if (address == 0) return std::nullopt;
     std::string text;

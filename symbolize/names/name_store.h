@@ -27,8 +27,8 @@ namespace profiler::symbolize {
 
 // Decides when files are used although the recording has facts. The cache counts as files.
 enum class FilesName : uint8_t {
-  // For addresses about which the recording has no facts. Images whose addresses all have facts are
-  // not opened.
+  // Use files for addresses about which the recording has no facts. Images whose addresses all have
+  // facts are not opened.
   kOthers,
   kUnnamed,  // also for addresses that have no name in the recording
   kFirst,    // files with the recorded build-id come first, then the recording

@@ -1,4 +1,5 @@
-// Reads jit-PID.dump, the file in which a JIT writes all its code and the time at which it made it.
+// Reads jit-PID.dump, the file in which a JIT writes all its code, with the time at which the code
+// was made.
 //
 // The JIT maps a page of the file executable, so that recordings contain its name. Each record says
 // which code is at which address from a time on, so reused code memory is no problem. The record
@@ -83,10 +84,10 @@ class JitDump {
     std::span<const Place> places;  // by distance
   };
 
-  // Reads an open dump; the caller may close `fd` afterwards. Of a dump that is still being
-  // written, reads all complete records. `path` is for messages. Errors: those of
-  // MappedFile::FromFd; kInvalidArgument if it is no dump, has the other byte order or has
-  // processor timestamps.
+  // Reads an open dump; the caller may close `fd` afterwards. If the dump is still being written,
+  // reads all complete records. `path` is for messages. Errors: those of MappedFile::FromFd;
+  // kInvalidArgument if the file is no dump, or if the dump has the other byte order or processor
+  // timestamps.
   static absl::StatusOr<JitDump> Read(int fd, const std::string& path);
   // Limits on what is read of a dump: pieces of code including moved ones, lines, calls. Far more
   // than JITs write; at most 1 GiB in memory.

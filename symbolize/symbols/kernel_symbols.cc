@@ -21,7 +21,7 @@ int HexDigit(char c) {
   return -1;
 }
 
-// Reads lines of text. The text ends with NUL, so that the end needs no other checks.
+// A parser of lines. The text ends with NUL, so that no other check for the end is needed.
 class LineParser {
  public:
   explicit LineParser(std::vector<std::byte>& text)

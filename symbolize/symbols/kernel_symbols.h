@@ -47,9 +47,9 @@ class KernelSymbols {
   // Returns the address of a module's first function; 0 if no such module is loaded.
   uint64_t FirstOfModule(std::string_view name) const;
 
-  // Address range of the scheduler's functions, in which every waiting thread is; /proc/PID/wchan
-  // skips them too (in_sched_functions, kernel/sched/core.c, Linux 6.18). `end` is exclusive; both
-  // are 0 if unknown.
+  // Address range of the scheduler's functions. Every waiting thread is in one of them, so
+  // /proc/PID/wchan skips them too (in_sched_functions, kernel/sched/core.c, Linux 6.18). `end` is
+  // exclusive; both are 0 if unknown.
   struct Range {
     uint64_t start = 0, end = 0;
     bool Has(uint64_t address) const { return address >= start && address < end; }

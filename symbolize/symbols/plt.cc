@@ -93,7 +93,7 @@ void FindArm64Stubs(const ElfSection& section, std::vector<Stub>& stubs) {
   end_last(section.address.value + code.size());
 }
 
-// Reads the relocations of slots that stubs jump through.
+// A reader of the relocations of slots that stubs jump through.
 class RelocationReader {
  public:
   RelocationReader(const ElfImage& image, const SymbolTableBuilder& builder,

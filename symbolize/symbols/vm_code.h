@@ -19,7 +19,7 @@ namespace profiler::symbolize {
 // A piece of code. Views are valid during the call that gets it.
 struct VmCode {
   RuntimeAddress start;
-  // Its machine code or bytecodes; not empty. Its size decides which addresses have this name.
+  // Machine code or bytecodes; not empty. All addresses in it get this name.
   std::span<const std::byte> bytes;
   bool is_bytecode = false;  // bytecode, not machine code
   std::string_view name;     // contains no NUL

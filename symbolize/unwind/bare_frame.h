@@ -1,5 +1,5 @@
-// Finds the caller of a frame without call frame information whose frame pointer does not help, by
-// its next instructions.
+// Finds the caller of a frame by the frame's next instructions. Used if there is no call frame
+// information and the frame pointer does not help.
 //
 // An interrupted function may not have set up its frame yet, or may have removed it:
 //

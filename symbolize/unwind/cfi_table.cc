@@ -427,8 +427,9 @@ void CfiTable::AddLinkageTables(const ElfImage& image) {
   }
 }
 
-// Adds a rule for the header of AArch64's .plt, to which all entries lead. It pushes the register
-// with the entry's address and the link register: [bti c]; stp x16, x30, [sp, #-16]!; …; br x17.
+// Adds a rule for the header of AArch64's .plt, to which all entries lead. The header pushes two
+// registers, one with the entry's address and the link register: [bti c]; stp x16, x30, [sp,
+// #-16]!; …; br x17.
 //
 // Source: ELF for the Arm 64-bit Architecture, 2023Q3, "Procedure Linkage Table"; output of GNU ld
 // and lld.

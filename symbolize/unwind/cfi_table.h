@@ -3,13 +3,14 @@
 //   address ──▶ function (FDE) ──▶ row ──▶ UnwindRule, 8 bytes: where CFA, return address and frame
 //                                          pointer are
 //
-// Functions are found through the image's .eh_frame_hdr; without it, through an index made from
-// .eh_frame; then in .debug_frame, which may be compressed or in a separate debug file. A function
-// is compiled to rows at the first look-up in it. So opening an image costs almost nothing, however
-// large it is, and only the file's pages with functions that are met are read.
+// Functions are looked up in .eh_frame, through .eh_frame_hdr or, without it, through an index made
+// from .eh_frame. Functions that .eh_frame lacks are looked up in .debug_frame, which may be
+// compressed or in a separate debug file. A function is compiled to rows at the first look-up in
+// it. So opening even a large image costs almost nothing. Only the pages of the file that describe
+// these functions are read.
 //
-// Code that a linker makes, linkage tables (.plt, .plt.sec …), may have no information; it is
-// recognized by its section.
+// Linkage tables (.plt, .plt.sec …), which linkers make, may have no information. They are
+// recognized by their sections.
 //
 //   row     u32 distance from the function's start, u16 number of a rule; functions share rules
 //

@@ -1,5 +1,5 @@
-// Recognizes calls that switch stacks, by their code: those of Go (stack_switch.cc), and
-// __morestack.
+// Recognizes calls that switch stacks, by their code: calls of Go's functions (stack_switch.cc) and
+// of __morestack.
 
 #pragma once
 

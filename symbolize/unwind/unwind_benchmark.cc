@@ -1,5 +1,5 @@
-// Measures the cost of a frame on real stacks: those of a perf.data file from `perf record
-// --call-graph dwarf`, for example of g++.
+// Measures the cost per frame on real stacks, from a perf.data file of `perf record --call-graph
+// dwarf`, for example of g++.
 //
 //   perf record -F 2000 --call-graph dwarf,16384 -o gpp.data g++ -O2 -c some.cc
 //   UNWIND_RECORDING=gpp.data bazel run -c opt //symbolize/unwind:unwind_benchmark

@@ -119,14 +119,15 @@ enum class ChainEnd : uint8_t {
 constexpr uint64_t CutMarkOf(ChainEnd end) { return kCutMarks + static_cast<uint64_t>(end); }
 static_assert(CutMarkOf(ChainEnd::kNoStack) == kNoStackMark);
 
-// Returns a text for reports, such as "stack too short"; "unknown" for invalid values.
+// Returns a description for reports, such as "stack too short"; "unknown" for invalid values.
 std::string_view ChainEndName(ChainEnd end);
 
 enum class FrameOrigin : uint8_t {
   kRegisters,  // the sample's pc
-  // By the image's call frame information, or the tables of a virtual machine.
+  // The frame was found by the image's call frame information, or by the tables of a virtual
+  // machine.
   kCfi,
-  // By instructions, the frame pointer, or the top of the stack.
+  // The frame was found by instructions, by the frame pointer, or on top of the stack.
   kGuess,
 };
 
@@ -151,8 +152,8 @@ struct UnwoundFrame {
 struct UnwoundChain {
   HugeVector<UnwoundFrame> frames;  // leaf first; never empty after Unwind
   ChainEnd end = ChainEnd::kNoImage;
-  uint32_t guessed = 0;    // frames of kGuess
-  uint32_t late_read = 0;  // frames with `late_read`
+  uint32_t guessed = 0;    // number of frames with kGuess
+  uint32_t late_read = 0;  // number of frames with `late_read`
   // Image of the last frame; undefined for kNoImage.
   uint32_t end_image = 0;
   // Registers of the last frame, with which unwinding can continue if more of the stack is
