@@ -133,7 +133,7 @@ class AddressSpaces {
  private:
   struct ExecInProgress {
     AddressSpace before;
-    // User address of the samples so far: the instruction that made the execve system call.
+    // User address of all samples since the Exec: the instruction that made the execve system call.
     std::optional<RuntimeAddress> user_ip;
     // True once a sample proved that `user_ip` belongs to `before`.
     bool is_old = false;

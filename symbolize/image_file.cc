@@ -41,7 +41,7 @@ struct Candidate {
   std::string root;
   bool needs_build_id = false;  // the file may be another one with the same name
   bool is_of_process = false;   // the file is below /proc/PID
-  bool is_mapped = false;       // the file that the process has mapped, at any path
+  bool is_mapped = false;       // the process has mapped this file, at any path
   std::string recorded_path{};  // path of the recording, if the file was kept open
 };
 

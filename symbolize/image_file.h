@@ -16,7 +16,7 @@
 
 namespace profiler::symbolize {
 
-// Properties of a file that show whether it is the file a process had mapped, and when it was
+// Properties of a file. They show whether a process had mapped this very file, and when it was
 // written.
 struct FileStamp {
   uint64_t device = 0, inode = 0;

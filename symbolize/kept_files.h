@@ -37,7 +37,7 @@ class KeptFiles {
  public:
   struct File {
     std::string path;  // opens the file again in this process
-    // Opens the directory that is "/" for the file's process; empty: our own root.
+    // Opens the root directory of the file's process; empty: our own root.
     std::string root;
   };
 

@@ -1,4 +1,4 @@
-// Reads memory of another process: the tables that a virtual machine keeps there.
+// Reads memory of another process, such as the tables of a virtual machine.
 
 #pragma once
 

@@ -201,9 +201,9 @@ class Images {
   virtual void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) = 0;
 };
 
-// Names addresses by the images' symbol tables. Between aliases it chooses as perf does
-// (symbol_table.h), so that the rows of a report equal perf's. Opens each image once, when its
-// first address is named. Not thread-safe.
+// Images and the names of addresses in them, by the images' symbol tables. Between aliases it
+// chooses as perf does (symbol_table.h), so that the rows of a report equal perf's. Opens each
+// image once, when its first address is named. Not thread-safe.
 class Symbolizer : public Images {
  public:
   // Announces the places of the next Name calls, in order. Optional. Saves much time if names come

@@ -17,7 +17,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Accesses files through the other end of the socket.
+// File access through the other end of the socket.
 class AccessThrough final : public FileAccess {
  public:
   explicit AccessThrough(int socket) : socket_(socket) {}

@@ -16,7 +16,7 @@
 
 namespace profiler::symbolize {
 
-// Answers questions about images. Not thread-safe.
+// The side of the confined process that answers questions about images. Not thread-safe.
 class FactsServer {
  public:
   explicit FactsServer(const SymbolizerOptions& options);

@@ -27,7 +27,7 @@ namespace profiler::symbolize {
 // The budget of one FetchFiles call.
 struct FetchLimits {
   std::chrono::milliseconds time{30'000};  // for all files together
-  uint64_t bytes = uint64_t{512} << 20;    // as received, for all files together
+  uint64_t bytes = uint64_t{512} << 20;    // received bytes, for all files together
   size_t at_once = 4;
 };
 

@@ -40,7 +40,8 @@ std::string StatusField(const std::string& process, std::string_view name) {
   return std::string(value.substr(0, value.find('\n')));
 }
 
-// Returns the process's real, effective, saved and file system user. Empty if it has ended.
+// Returns the process's real, effective, saved and file system user. Empty if the process has
+// ended.
 std::vector<uid_t> UsersOf(const std::string& process) {
   std::vector<uid_t> users;
   for (const absl::string_view id : absl::StrSplit(StatusField(process, "Uid"), '\t')) {

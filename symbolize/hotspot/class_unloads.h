@@ -21,7 +21,7 @@
 
 namespace profiler::symbolize::hotspot {
 
-// Watches the counters of one process. Not thread-safe.
+// The counters of unloaded classes in one process. Not thread-safe.
 class ClassUnloads {
  public:
   // Both arguments must outlive this object. `live` must not cache.
@@ -46,7 +46,7 @@ class ClassUnloads {
   uint32_t tries_ = 0;
   std::array<uint64_t, 2> addresses_{};
   Counts counts_{};
-  std::optional<uint64_t> since_;  // time by which the counts had these values
+  std::optional<uint64_t> since_;  // a time at which the counts already had these values
 };
 
 }  // namespace profiler::symbolize::hotspot

@@ -94,7 +94,7 @@ class CodeCache {
     uint64_t number = 0;
     uint64_t look = 0;
     uint64_t since = 0;  // a time at which it was there already (ProcessMemory::Now)
-    // True if its memory was unused one look earlier.
+    // True if the blob's memory was unused one look earlier.
     bool is_fresh = false;
 
     // Returns true if the blob was at its address at `time`.

@@ -65,8 +65,8 @@ std::optional<std::string_view> WithoutHeader(std::string_view file) {
   return file;
 }
 
-// Returns true if the directory, or its nearest existing parent, is ours; never adds files for
-// another user.
+// Returns true if the directory, or its nearest existing parent, is ours. Nothing is written into
+// directories of other users.
 bool IsOurs(fs::path directory) {
   struct stat status = {};
   while (stat(directory.c_str(), &status) != 0) {

@@ -25,7 +25,8 @@
 
 namespace profiler::symbolize {
 
-// Decides when files are used although the recording has facts. The cache counts as files.
+// The addresses for which files are used although the recording has facts. The cache counts as
+// files.
 enum class FilesName : uint8_t {
   // Use files for addresses about which the recording has no facts. Images whose addresses all have
   // facts are not opened.

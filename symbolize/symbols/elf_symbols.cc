@@ -21,7 +21,7 @@ constexpr size_t kMostSymbols = size_t{1} << 24;
 // Properties of a section that decide whether its symbols are used.
 struct SectionTraits {
   bool code = false;        // allocated and executable, or function descriptors
-  bool named_text = false;  // only here labels are used, as in perf
+  bool named_text = false;  // labels in it are used, as in perf
 };
 
 std::vector<SectionTraits> TraitsOf(const ElfImage& image) {

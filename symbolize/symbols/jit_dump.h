@@ -93,7 +93,7 @@ class JitDump {
   // than JITs write; at most 1 GiB in memory.
   struct Limits {
     size_t codes = size_t{1} << 22;
-    size_t lines = size_t{1} << 24;  // also of places
+    size_t lines = size_t{1} << 24;  // also the limit for places
     size_t calls = size_t{1} << 22;
   };
   static absl::StatusOr<JitDump> Parse(std::span<const std::byte> bytes, const Limits& limits);

@@ -58,8 +58,7 @@ class KernelSymbols {
 
  private:
   SymbolTable table_;
-  absl::flat_hash_map<std::string, uint64_t> modules_;  // address of the first function, by module
-                                                        // name
+  absl::flat_hash_map<std::string, uint64_t> modules_;  // by name: address of the first function
   uint64_t text_ = 0;
   uint64_t stext_ = 0;
   Range scheduler_;

@@ -188,7 +188,7 @@ void SymbolTableBuilder::FixUp(const EndOf& end_of) {
   sorted_ = symbols.size();
 }
 
-// Sets `enclosing` to the nearest previous symbol that is still open at this one's start:
+// Sets each symbol's `enclosing` to the nearest previous symbol that is still open at its start:
 //
 //   A |-------------------------|        A encloses B, C and D, so an address after the
 //   B    |------|                        end of C and before D belongs to A

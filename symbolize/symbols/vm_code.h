@@ -29,7 +29,7 @@ struct VmCode {
   std::span<const JitDump::Place> places;
 };
 
-// Receives the code of one process in time order. Not thread-safe.
+// A receiver of the code of one process, in time order. Not thread-safe.
 class CodeSink {
  public:
   virtual ~CodeSink() = default;

@@ -69,7 +69,7 @@ std::optional<ReturnPath> FromStart(uint32_t code) {
 // Follows the instructions that remove a frame, up to the return.
 std::optional<ReturnPath> ToReturn(std::span<const uint8_t> code, bool link_is_known) {
   ReturnPath back{.in_link_register = true};
-  int64_t words = 0;  // by which the stack pointer has moved
+  int64_t words = 0;  // distance that the stack pointer has moved
   for (size_t at = 0; at < code.size(); at += kAArch64Instruction) {
     const uint32_t instruction = InstructionAt(code, at);
     if (ReturnsByLink(instruction)) {

@@ -18,7 +18,7 @@
 
 namespace profiler::symbolize {
 
-// Appends fixed-size and variable-length numbers.
+// A writer of bytes: appends numbers of fixed and of variable length.
 class ByteBuilder {
  public:
   ByteBuilder() = default;

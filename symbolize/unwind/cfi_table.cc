@@ -166,7 +166,7 @@ class CfiTable::Section {
   FdeIndex index_;
   CfiProgram program_;
   RuleRows rows_;
-  uint64_t instructions_left_;  // that may still be compiled
+  uint64_t instructions_left_;  // FDE instructions that may still be compiled
 };
 
 // A cache of FullRules by address, one entry per slot, because chains look up the same frames again

@@ -100,7 +100,7 @@ struct HelperRule {
 // A position in a function that switches stacks.
 struct StackSwitch {
   ElfAddress function;      // start of the function
-  uint64_t frame_size = 0;  // at the instruction, without the switch
+  uint64_t frame_size = 0;  // in bytes at the position, if the stack is not switched
 };
 
 // The call frame information of one image, for all processes that map it. Not thread-safe, because

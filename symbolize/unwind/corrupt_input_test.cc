@@ -67,8 +67,8 @@ void UnwindEverywhere(const std::vector<std::byte>& file, Chance& chance) {
   if (!table.ok()) return;
   EverythingIsCode space(table->get(), chance);
   const ByteBuilder stack = RandomBytes(chance, chance.Below(512));
-  static Unwinder& unwinder = *new Unwinder();  // shared by all tests, as a recording shares it
-                                                // between images
+  // All tests share the unwinder, as all images of a recording do.
+  static Unwinder& unwinder = *new Unwinder();
   UnwoundChain chain;
   for (int i = 0; i < 10; ++i) {
     RegisterSet registers((*table)->architecture());

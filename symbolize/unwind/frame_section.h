@@ -60,8 +60,8 @@ class FrameSection {
   // Returns the FDE at `offset`; empty for a CIE and for invalid entries.
   std::optional<FunctionEntry> ReadFunction(uint64_t offset) const;
 
-  // Returns the offset after the entry at `offset`, which is always greater. Empty at the end, and
-  // if the length is invalid.
+  // Returns the offset of the entry after the one at `offset`; it is greater than `offset`. Empty
+  // at the end, and if the length is invalid.
   std::optional<uint64_t> Next(uint64_t offset) const;
 
  private:

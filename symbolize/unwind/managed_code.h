@@ -29,13 +29,13 @@ struct ManagedFrame {
   // first engine step.
   const RegisterSet& registers;
   bool is_return_address = false;  // pc is a return address; false: interrupted at pc
-  bool is_in_image = false;        // only if HasCodeInImages
+  bool is_in_image = false;        // pc is in an image; false unless HasCodeInImages
 };
 
 // The step from a frame to its caller.
 struct ManagedStep {
   enum class Kind : uint8_t {
-    // No code of the machine; the engine guesses as if there were no machine.
+    // The frame is in no code of the machine; the engine guesses as if there were no machine.
     kUnknown,
     // Like kUnknown, but the frame pointer belongs to a caller and must not be followed.
     kFrameless,

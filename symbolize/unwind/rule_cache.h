@@ -39,7 +39,7 @@ class RuleCache {
     rules_.Intern({});  // number 0, the number in empty entries
   }
 
-  // Returns the key; empty for address 0 and for values that exceed the key's fields, which are
+  // Returns the key. Empty for address 0, and if a value exceeds its field in the key, which is
   // rare.
   static std::optional<uint64_t> KeyOf(uint32_t table, ElfAddress address, bool is_return_address) {
     constexpr unsigned kIdBits = 18, kAddressBits = 43;

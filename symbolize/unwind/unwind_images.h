@@ -42,8 +42,8 @@ class UnwindImages {
   UnwindImages(const UnwindImages&) = delete;
   UnwindImages& operator=(const UnwindImages&) = delete;
 
-  // Returns the code at `address`, which is in `mapping`: the part of the mapping that belongs to
-  // the same segment of the image. Its `image` is the ImageId.
+  // Returns the code at `address`, an address in `mapping`. The result covers the part of the
+  // mapping that belongs to the same segment of the image. Its member `image` is the ImageId.
   MappedCode CodeAt(uint32_t pid, const Mapping& mapping, RuntimeAddress address);
 
   // Begins a pass. In a pass, each image is checked only once for overwritten files. Before the
@@ -83,7 +83,7 @@ class UnwindImages {
   std::vector<std::unique_ptr<Image>> images_;  // by ImageId; null: not met
 };
 
-// Presents one process at a time as an UnwindSpace. Derive from it to read live memory too.
+// A view of one process at a time as an UnwindSpace. Derive from it to read live memory too.
 class MappedSpace : public UnwindSpace {
  public:
   // `images` must outlive this object.

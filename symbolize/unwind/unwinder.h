@@ -179,9 +179,9 @@ struct UnwindLimits {
   bool leaves_out_c = false;
 };
 
-// Unwinds chains, with caches of recent rules (over all images and processes) and chains. A thread
-// that unwinds needs its own Unwinder and its own tables. Unwind allocates only room in the chain,
-// and memory for tables when it compiles a new function. Not thread-safe.
+// An engine that unwinds chains. It caches recent rules (over all images and processes) and chains.
+// A thread that unwinds needs its own Unwinder and its own tables. Unwind allocates only room in
+// the chain, and memory for tables when it compiles a new function. Not thread-safe.
 class Unwinder {
  public:
   Unwinder();

@@ -109,7 +109,7 @@ class UnwinderTest : public testing::Test {
   }
 
   std::vector<std::byte> file_;
-  bool has_changed_ = false;  // the file
+  bool has_changed_ = false;  // the file has changed
   bool stack_ends_ = false;   // the copied bytes reach the end of the stack
   std::unique_ptr<CfiTable> table_;
   std::unique_ptr<FakeSpace> space_;

@@ -277,8 +277,8 @@ void Frames::ReadBytecode(Word shared, Known* known) {
   known->has_baseline = known->bytecode != 0;
 }
 
-// Returns `data` if it is a BytecodeArray. Returns the BytecodeArray of an InterpreterData, in
-// which it is the word after the map. Returns 0 for other objects.
+// Returns `data` if it is a BytecodeArray. If it is an InterpreterData, returns the BytecodeArray
+// from the word after the map. Else returns 0.
 Word Frames::BytecodeIn(Word data) {
   const std::optional<int32_t> type = heap_.TypeOf(data);
   if (type == data_.bytecode_type) return data;
