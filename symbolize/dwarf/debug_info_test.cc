@@ -396,8 +396,8 @@ std::vector<std::byte> WithLongLength(const DwarfBytes& contents) {
   return out.bytes();
 }
 
-// Builds a DWARF 5 unit whose code is the first list of a table. `list` is the offset of that list
-// in the table, relative to the table's first entry.
+// Builds a DWARF 5 unit whose address ranges are the first list of a table. `list` is the offset of
+// that list, relative to the table's first entry.
 SectionBytes WithIndexedRanges(uint64_t list) {
   DwarfBytes abbreviations, unit, ranges;
   abbreviations.List({1, 0x11, 1, 0x03, 0x08, 0x11, 0x01, 0x55, 0x23, 0x74, 0x17, 0, 0});

@@ -25,7 +25,8 @@ OpenUnit::OpenUnit(const Unit& unit, const SectionViews& views, LibdwSections se
     : unit_(unit), views_(views), sections_(std::move(sections)), root_(root) {
   base_address_ =
       unit.skeleton ? unit.skeleton->base_address : RootAddress(DW_AT_low_pc).value_or(0);
-  // A split unit has no such attribute; its table follows the section's header.
+  // A split unit lacks this attribute. Its table of range lists begins after the header of the
+  // section.
   range_lists_base_ = RootNumber(DW_AT_rnglists_base).value_or(unit.offset_size == 8 ? 20 : 12);
 }
 

@@ -70,8 +70,8 @@ class HotSpotFrames::Machine {
   }
 
  private:
-  // Steps from code at an address that had no code at the last look. It is most likely the code
-  // that the sample was in. It gets no name, and its caller counts as guessed.
+  // Steps from code at an address that had no code at the last look. The sample was most likely in
+  // this code. The code gets no name, and its caller counts as guessed.
   ManagedStep StepFromFresh(const CodeCache::Known* found, const ManagedFrame& frame,
                             MemoryReader& stack) {
     if (found == nullptr || !found->is_fresh) return {.kind = Kind::kLost};

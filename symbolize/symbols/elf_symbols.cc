@@ -15,7 +15,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Ten times as many as the largest programs have. They take 1 GiB while they are sorted.
+// Ten times as many as the largest programs have. So many symbols take 1 GiB while they are sorted.
 constexpr size_t kMostSymbols = size_t{1} << 24;
 
 // Properties of a section that decide whether its symbols are used.

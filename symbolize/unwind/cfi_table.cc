@@ -49,7 +49,8 @@ constexpr int64_t kFullInstructionsOfChain = int64_t{1} << 14;
 // One of the two sections, and its compiled rules.
 class CfiTable::Section {
  public:
-  // `budget` may be null. It must already have given the memory of the arguments (MemoryOf).
+  // `budget` may be null. The caller has already taken the memory of the arguments (MemoryOf) from
+  // it.
   Section(Architecture architecture, FrameSection section, FdeIndex index,
           std::vector<std::byte> owned, FrameBudget* budget)
       : architecture_(architecture),
@@ -427,9 +428,9 @@ void CfiTable::AddLinkageTables(const ElfImage& image) {
   }
 }
 
-// Adds a rule for the header of AArch64's .plt, to which all entries lead. The header pushes two
-// registers, one with the entry's address and the link register: [bti c]; stp x16, x30, [sp,
-// #-16]!; …; br x17.
+// Adds a rule for the header of AArch64's .plt, to which all entries lead. The header pushes x16,
+// which has the entry's address, and the link register: [bti c]; stp x16, x30, [sp, #-16]!; …; br
+// x17.
 //
 // Source: ELF for the Arm 64-bit Architecture, 2023Q3, "Procedure Linkage Table"; output of GNU ld
 // and lld.

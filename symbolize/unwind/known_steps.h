@@ -23,7 +23,7 @@
 
 namespace profiler::symbolize {
 
-// A step from a frame whose pc is a return address to its caller.
+// A step from a frame to its caller. The frame's pc is a return address.
 struct KnownStep {
   uint64_t pc = 0, sp = 0, fp = 0;
   uint64_t return_slot = 0;  // stack address of the caller's pc

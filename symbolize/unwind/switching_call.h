@@ -14,10 +14,10 @@ namespace profiler::symbolize {
 // jumps to it.
 bool FollowsCallOf(UnwindSpace& space, RuntimeAddress function, RuntimeAddress return_address);
 
-// Returns true for the rule of __morestack, with which programs compiled with -fsplit-stack
-// continue a function on a new stack segment. Its frame is one word larger than other frames with a
-// frame pointer. Its call frame information leads to the caller of that function, and so skips the
-// first part of the function, which called __morestack. Source: GCC's
+// Returns true for the rule of __morestack. Programs compiled with -fsplit-stack call it at the
+// start of a function, to continue the function on a new stack segment. The frame of __morestack is
+// one word larger than other frames with a frame pointer. Its call frame information leads to the
+// caller of the function, and so skips the start of the function. Source: GCC's
 // libgcc/config/i386/morestack.S.
 constexpr bool StartsSegment(const UnwindRule& rule) {
   return rule.kind == UnwindRule::kFromFramePointer && rule.cfa_offset == 24 &&

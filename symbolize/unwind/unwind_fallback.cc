@@ -467,8 +467,8 @@ UnwindWalk::Next UnwindWalk::GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t 
 //        │ return address │
 //        ├─ caller's sp ──┤  on AArch64 there, or further out
 //
-// Checks that an instruction's address follows: if the register is not used as a frame pointer, it
-// rarely points to such a stack word.
+// The second word must be the address of an instruction. If the register is not used as a frame
+// pointer, this is rarely so.
 UnwindWalk::Next UnwindWalk::FollowFramePointer() {
   const ChainEnd unknown = in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage;
   const uint64_t fp = registers_.fp();

@@ -218,7 +218,7 @@ std::optional<Frames::Code::Identity> Frames::ReadCode(Word code) {
   if (!heap_.IsOfType(code, data_.code_type)) return std::nullopt;
   const auto stream = heap_.Field(code, kCodeStream);
   const auto start = heap_.Field(code, kCodeStart);
-  const auto size = heap_.Field(code, kCodeSize);  // in the lower half
+  const auto size = heap_.Field(code, kCodeSize);  // the lower half of the word
   const auto data = heap_.Field(code, data_.code_bytecode);
   if (!stream || !start || !size || !data || !heap_.IsOfType(*stream, data_.stream_type) ||
       heap_.Field(*stream, kStreamCode) != code ||

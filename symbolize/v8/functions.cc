@@ -74,9 +74,10 @@ std::optional<Function> Functions::ReadFunction(Word shared) {
 //   … │ locals: names, or a table of them │ their slots │ [slot] │ [name │ slot] │ [inferred name]
 //   │ [start │ end] │ [outer scope] │ …
 //
-// Flags say which parts in brackets exist, but their bits differ between releases. Start and end
-// are recognized as the last two of at least two consecutive small integers, of which the first is
-// smaller. Slots cannot be mistaken for them, because the slot of an unused name is not above 0.
+// Flags say which parts in brackets exist, but their bits differ between releases. So start and end
+// are recognized as small integers: the last two of at least two in a row, with the start smaller
+// than the end. Slots cannot be mistaken for them, because the slot of an unused name is not above
+// 0.
 bool Functions::ReadScope(Word scope, Function* function) {
   const std::optional<uint64_t> address = heap_.AddressOf(scope);
   const auto count = heap_.Field(scope, data_.object_map + kWord * (1 + data_.scope_local_count));
