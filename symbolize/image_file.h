@@ -46,8 +46,9 @@ absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& ro
                                   size_t most_headers_of_others = SIZE_MAX,
                                   std::optional<FileOffset> within = {});
 
-// Returns the root directory of the process in whose file system the image was opened; later
-// look-ups below it follow no link out of it. Empty if the image was opened in our own file system.
+// Returns the root directory of the process in whose file system the image was opened. Later
+// look-ups below this directory follow no link out of it. Empty if the image was opened in our own
+// file system.
 std::string ProcessRootOf(const ImageFile& image, const SymbolizerOptions& options);
 
 struct OpenedImage {

@@ -55,7 +55,7 @@ int CollectNames(Dwarf_Attribute* value, void* into) {
 }
 
 // Returns the linkage name of a function, else its source name. The name may be in the entry
-// itself, or in the entry of which it is an instance or that declared it.
+// itself, in the entry that declared it, or in the entry of which it is an instance.
 std::string_view NameOf(DwarfFile* file, uint64_t entry, AttributeBudget& budget) {
   std::string_view name;
   for (int i = 0; i < kMaxReferences && file != nullptr; ++i) {

@@ -38,8 +38,8 @@ struct DebugInfoFiles {
   std::string image_path;
   const ElfImage* debug = nullptr;  // the file with debug information; may be `image`
   std::string debug_path;
-  // Root directory of the process that has these files (src/base/regular_file.h); empty: ours.
-  // Files named by debug information below this root are looked for below it.
+  // Root directory of the process that has these files (src/base/regular_file.h); empty: ours. If
+  // the debug information lies below this root, the files that it names are looked for there too.
   std::string root;
   // True to open files named by the debug information, and files beside `image` and `debug`. Set it
   // only if root or the effective user owns both files, because debug information of other users

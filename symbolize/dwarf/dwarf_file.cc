@@ -178,8 +178,8 @@ SectionViews DwarfFile::ViewsOf(const Unit& unit) const {
   return views;
 }
 
-// Returns the end of the unit's abbreviation table. Tables do not overlap, so it is the start of
-// the next one.
+// Returns the end of the unit's abbreviation table. Tables do not overlap, so that is the start of
+// the next table.
 uint64_t DwarfFile::EndOfAbbreviations(const Unit& unit) const {
   const uint64_t size = section(SectionId::kAbbrev).size();
   const auto next = std::upper_bound(abbreviation_tables_.begin(), abbreviation_tables_.end(),

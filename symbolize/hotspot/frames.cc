@@ -279,7 +279,7 @@ class HotSpotFrames::Machine {
     return step;
   }
 
-  // Steps from the interpreter before it has a frame, or after it has removed it. On entry, rbx has
+  // Steps from the interpreter when it has no frame yet, or no frame any more. On entry, rbx has
   // the method and r13 the caller's sp. The return address is first on top of the stack, then in
   // rax while space for the method's variables is added below it, and finally below the caller's
   // rbp. Source: TemplateInterpreterGenerator::generate_normal_entry, JDK 17 and 25.
@@ -337,7 +337,7 @@ class HotSpotFrames::Machine {
   }
 
   // Returns true if `address` may be a return address of an interpreted method. The interpreter
-  // jumps to the methods that it calls, so no call instruction need precede the address.
+  // jumps to the methods that it calls, so such an address may follow no call instruction.
   bool MayCallInterpreter(uint64_t address) {
     const CodeCache::Known* const code = address == 0 ? nullptr : Find(address - 1);
     if (code == nullptr) return false;

@@ -83,10 +83,10 @@ std::optional<uint64_t> TargetOfCall(uint32_t call, uint64_t address);
 // of the same register, which is `before`. Empty for other instructions.
 std::optional<uint64_t> TakenAddress(uint32_t before, uint32_t code, uint64_t address);
 
-// Effects of code on the link register and the stack pointer, through which a function's caller is
-// found, on any path through the code. For all instructions from a function's start to the
-// interrupted one, they show whether the function has made a call, saved its return address, or
-// used the stack.
+// Effects of code on the link register and the stack pointer, on any path through the code. A
+// function's caller is found through these registers. The effects of all instructions from a
+// function's start to the interrupted one show whether the function has made a call, saved its
+// return address, or used the stack.
 struct LinkUse {
   bool keeps_link = true;   // the link register is neither written nor saved
   bool keeps_stack = true;  // the stack pointer is not written

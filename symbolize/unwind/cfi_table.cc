@@ -49,8 +49,7 @@ constexpr int64_t kFullInstructionsOfChain = int64_t{1} << 14;
 // One of the two sections, and its compiled rules.
 class CfiTable::Section {
  public:
-  // `budget` may be null. The caller has already taken the memory of the arguments (MemoryOf) from
-  // it.
+  // `budget` may be null. The memory of the arguments (MemoryOf) must already be taken from it.
   Section(Architecture architecture, FrameSection section, FdeIndex index,
           std::vector<std::byte> owned, FrameBudget* budget)
       : architecture_(architecture),
@@ -270,7 +269,7 @@ std::unique_ptr<CfiTable::Section> CfiTable::MakeSection(const FrameSection& sec
                                    budget_);
 }
 
-// Reading .debug_frame, which may need decompression, is delayed until a function is missing in
+// Returns .debug_frame. It may need decompression, so it is read only when a function is missing in
 // .eh_frame.
 CfiTable::Section* CfiTable::DebugFrame() {
   if (!debug_source_) return debug_frame_.get();

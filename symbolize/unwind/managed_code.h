@@ -70,8 +70,8 @@ class ManagedCode {
 
   // Called every few milliseconds: values read before may have changed.
   virtual void Refresh() {}
-  // Reads state that must be known before the first sample. Called if a process is already running
-  // before it is recorded.
+  // Reads state that must be known before the first sample. Called if the process was already
+  // running when the recording began.
   virtual void Prepare() {}
   // Sets the time (CLOCK_MONOTONIC, ns) of the stack words of the next frames. kNow: they are still
   // valid, because the thread has not run since.

@@ -104,10 +104,10 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepOverC(uint64_t frame_end) {
   return GoTo(address, sp, fp, FrameOrigin::kGuess, true);
 }
 
-// Returns true if the frame to which `fp` points belongs to the function that called before
-// `return_address`, with stack pointer `sp`. If that function calls before it has made its frame,
-// to enlarge its stack, `fp` is the frame pointer of its own caller. Therefore two functions are
-// tried.
+// Returns true if the frame to which `fp` points belongs to the function that contains the call in
+// front of `return_address`; `sp` is its stack pointer. The function may make that call to enlarge
+// its stack, when it has no frame yet. Then `fp` points to the frame of its caller. Therefore two
+// functions are tried.
 bool UnwindWalk::LeadsToFrame(uint64_t return_address, uint64_t sp, uint64_t fp) {
   for (int callers = 0; callers < 2; ++callers) {
     MappedCode code;

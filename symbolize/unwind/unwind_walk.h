@@ -72,9 +72,9 @@ class UnwindWalk final : public MemoryReader {
 
   void Start(const RegisterSet& registers, bool pc_is_return_address, bool all_registers);
 
-  // Finds code like the space. An image of another architecture counts as one without information:
-  // a 64-bit program may continue in 32 bits, as Windows programs in Wine do, and then has images
-  // of both kinds.
+  // Finds code like UnwindSpace::FindCode, with one difference: an image of another architecture
+  // counts as one without information. A 64-bit program may continue in 32 bits, as Windows
+  // programs in Wine do, and then has images of both kinds.
   bool FindCode(RuntimeAddress address, MappedCode* code) {
     if (!space_.FindCode(address, code)) return false;
     const bool is_other =
