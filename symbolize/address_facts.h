@@ -28,7 +28,8 @@ struct AddressFacts {
     // Name in the symbol table; a PLT stub's name ends with "@plt". Empty: the function has no
     // name, but call frame information says where it starts.
     std::string_view name;
-    // In the image's own addresses; for kernel and JIT code the runtime address.
+    // Start of the function: an address of the image itself; for kernel and JIT code a runtime
+    // address.
     ElfAddress start;
     uint64_t size = 0;
     bool in_symbol_table = true;  // false: only debug information names it
@@ -52,8 +53,9 @@ struct AddressFacts {
   std::optional<ElfAddress> address;
   // The function that contains the code.
   std::optional<Function> function;
-  // A function whose symbol has no size and therefore extends to this address, beyond its own code.
-  // It names the address only if such symbols are not bounded (PresentOptions::bounded_symbols).
+  // A function in front of the address whose symbol has no size. perf extends such a symbol to the
+  // next one, so it covers the address although the function's own code ends before. The function
+  // names the address only without PresentOptions::bounded_symbols.
   std::optional<Function> neighbour;
   std::span<const Inlined> inlined;  // innermost first
   Line at;                           // line in `function`, like Inlined::at
@@ -61,9 +63,10 @@ struct AddressFacts {
 
   // Returns the line of the instruction itself.
   const Line& innermost() const { return inlined.empty() ? at : inlined.front().at; }
-  // Returns the bytes from the start of the function, or else of the neighbour, to the address.
-  // Returns 0 if the address is before that start: compilers move parts of a function in front of
-  // it, and these parts may have no symbol of their own.
+  // Returns the distance in bytes from the start of the function to the address; without a
+  // function, from the start of the neighbour. Returns 0 if the address is before that start:
+  // compilers move parts of a function in front of it, and these parts may have no symbol of their
+  // own.
   uint64_t distance() const {
     if (!address) return 0;
     const Function* const from = function ? &*function : neighbour ? &*neighbour : nullptr;

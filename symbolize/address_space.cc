@@ -7,14 +7,15 @@
 namespace profiler::symbolize {
 namespace {
 
-// Returns the last address inside, because a mapping may end at the very end of the address space.
+// Returns the last address of a mapping. Its end may not fit into 64 bits.
 uint64_t LastOf(uint64_t start, uint64_t size) {
   return AddressSpace::ByEnd::Last(Mapping{.start = RuntimeAddress{start}, .size = size});
 }
 
 uint64_t LastOf(const Mapping& mapping) { return AddressSpace::ByEnd::Last(mapping); }
 
-// Returns the size of [start, last]; one less for the whole address space, whose size does not fit.
+// Returns the size of [start, last]. For the whole address space, returns one less, because that
+// size does not fit into 64 bits.
 uint64_t SizeOf(uint64_t start, uint64_t last) {
   const uint64_t size = last - start + 1;
   return size == 0 ? std::numeric_limits<uint64_t>::max() : size;
@@ -139,7 +140,7 @@ std::vector<bool> AddressSpaces::MappedImages(size_t images) const {
 const AddressSpace& AddressSpaces::DuringExec(uint32_t pid, bool in_user_code,
                                               std::optional<RuntimeAddress> user_ip) {
   const AddressSpace& now = Process(pid);
-  if (!in_user_code && !user_ip) return now;  // says nothing about user code
+  if (!in_user_code && !user_ip) return now;  // the sample says nothing about user code
   ExecInProgress& exec = execs_[pid];
   // User registers do not change until the new image runs.
   const bool moved = exec.user_ip && exec.user_ip != user_ip;

@@ -1,5 +1,5 @@
-// Address spaces: which image is mapped at which address, per process, while mappings come and go
-// in time order.
+// Knows which image is mapped at which address of each process, while mappings come and go in time
+// order.
 
 #pragma once
 
@@ -28,7 +28,8 @@ struct Mapping {
   bool operator==(const Mapping&) const = default;
 };
 
-// The mappings of one process, or the kernel's. A new mapping cuts or replaces what it overlaps:
+// The mappings of one process, or the kernel's. A new mapping cuts or replaces older mappings that
+// it overlaps:
 //
 //   before   |------- A --------|     |--- B ---|
 //   Map            |------- C --------|
@@ -90,8 +91,8 @@ class AddressSpace {
   uint64_t generation_ = 0;
 };
 
-// The address spaces of all processes and the kernel's. Fork copies, Exec clears. The mappings of a
-// process that exited stay for late samples, until its pid is used again.
+// The address spaces of all processes and of the kernel. Fork copies mappings, Exec removes them.
+// The mappings of a process that exited stay for late samples, until its pid is used again.
 //
 // While a process executes another program, the user registers in its samples are older than its
 // mappings:
@@ -107,15 +108,17 @@ class AddressSpaces {
   // long as this object.
   AddressSpace& Process(uint32_t pid);
   AddressSpace& Kernel() { return kernel_; }
-  // Copies the parent's mappings to the child. Does nothing if both are one process: a new thread.
+  // Copies the parent's mappings to the child. Does nothing if both are the same process, because
+  // then only a thread was created.
   void Fork(uint32_t parent, uint32_t child);
   void Exec(uint32_t pid);
   // Returns true if an Exec was recorded and no sample of the new image has come yet.
   bool IsExecuting(uint32_t pid) const { return !execs_.empty() && execs_.contains(pid); }
   // Returns the address space in which to look up the user part of a sample, for a process that
-  // IsExecuting. `user_ip` is the sample's innermost user address, if it has one. The result is the
-  // mappings before the Exec or those of now; if both have different code there and nothing decides
-  // between them, it has no mappings at all. Valid until the next Exec or DuringExec.
+  // IsExecuting. `user_ip` is the sample's innermost user address, if it has one. The result is
+  // either the old mappings, from before the Exec, or the current ones. If old and current mappings
+  // have different code at `user_ip` and no sample has shown which is right, the result has no
+  // mappings. Valid until the next Exec or DuringExec.
   const AddressSpace& DuringExec(uint32_t pid, bool in_user_code,
                                  std::optional<RuntimeAddress> user_ip);
   // Returns, for each ImageId below `images`, true if any process or the kernel has it mapped.
@@ -130,7 +133,7 @@ class AddressSpaces {
  private:
   struct ExecInProgress {
     AddressSpace before;
-    // User address of the samples so far: the instruction that made the execve system call.
+    // User address of all samples since the Exec: the instruction that made the execve system call.
     std::optional<RuntimeAddress> user_ip;
     // True once a sample proved that `user_ip` belongs to `before`.
     bool is_old = false;

@@ -110,7 +110,7 @@ TEST(AddressSpacesTest, ExecClearsOnlyTheProcessThatCallsIt) {
   EXPECT_EQ(Text(spaces.Process(1)), "1000+1000=1@0");
 }
 
-// Process 1 had image 1 (program) and image 2 (libc) mapped and executes another program.
+// Process 1 has mapped image 1 (program) and image 2 (libc), and then executes another program.
 class ExecTest : public testing::Test {
  protected:
   ExecTest() {
@@ -228,7 +228,8 @@ TEST(AddressSpaceTest, AgreesWithAModelOfSingleBytesOverRandomChanges) {
         space.Unmap({start}, size);
         model.Unmap(start, size);
       } else {
-        // Few images, and offsets that follow from the address, so that some maps change nothing.
+        // Uses few images, and offsets that follow from the address, so that some calls of Map
+        // change nothing.
         const auto image = static_cast<uint32_t>(below(2));
         space.Map(MakeMapping(start, size, 1000 + start, image));
         model.Map(start, size, 1000 + start, image);

@@ -1,5 +1,5 @@
-// Instruction set of code, in the 16 bits of CodeBytes::machine: EM_… of <elf.h>, and marks for
-// what that number leaves open.
+// Encodes the instruction set of code in the 16 bits of CodeBytes::machine: the EM_… number of
+// <elf.h>, and bits for properties that this number does not distinguish.
 
 #pragma once
 

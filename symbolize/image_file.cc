@@ -39,14 +39,14 @@ std::string FindMapFile(const std::string& process, std::string_view recorded) {
 struct Candidate {
   std::string path;
   std::string root;
-  bool needs_build_id = false;  // may be another file of the same name
-  bool is_of_process = false;   // below /proc/PID
-  bool is_mapped = false;       // the file that the process has mapped, at any path
+  bool needs_build_id = false;  // the file may be another one with the same name
+  bool is_of_process = false;   // the file is below /proc/PID
+  bool is_mapped = false;       // the process has mapped this file, at any path
   std::string recorded_path{};  // path of the recording, if the file was kept open
 };
 
-// Returns the directory that links must not lead out of. Files below --symfs belong to the user and
-// may well be links to other places, so these are not restricted.
+// Returns the directory out of which links must not lead. Empty for files below --symfs: these
+// belong to the user, so their links may lead anywhere.
 std::string ProcessRoot(const std::string& root, const SymbolizerOptions& options) {
   return root == options.symfs ? "" : root;
 }
@@ -164,7 +164,7 @@ bool HasOwnRoot(const ImageSpec& spec, const SymbolizerOptions& options) {
   const std::string root = process + "/root";
   if (process.empty() || !FileIdOf(root)) return false;
   if (!IsSameFile(root, "/")) return true;
-  // Both have the same root directory, but other file systems may be mounted below it.
+  // Both processes have the same root directory, but may have other file systems mounted below it.
   const std::string its_mounts = LinkAt(process + "/ns/mnt");
   const std::string our_mounts = LinkAt(options.proc_path + "/self/ns/mnt");
   return !its_mounts.empty() && !our_mounts.empty() && its_mounts != our_mounts;
@@ -174,8 +174,8 @@ bool IsDeleted(std::string_view path) { return path.ends_with(kDeleted); }
 
 namespace {
 
-// Replaces the path in the process's root by ours if both are the same file. A service with a
-// private /tmp lives in another mount namespace, but runs the program that we see.
+// Replaces the path in the process's root by our own path if both lead to the same file. An example
+// is a service with a private /tmp: it lives in another mount namespace, but its program is ours.
 void TakeAsOurs(const ImageSpec& spec, const SymbolizerOptions& options, ImageFile& image) {
   std::string path = options.symfs + spec.path;
   if (ProcessRootOf(image, options).empty() || !image.file.IsAt(path)) return;
@@ -241,8 +241,8 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
   return opened;
 }
 
-// Candidates below the root of a process count as existing: links there resolve differently from
-// here, so they are not checked.
+// Candidates below the root of a process count as existing. They are not checked, because links in
+// that root lead to other files there than they would here.
 bool MayFindImage(const ImageSpec& spec, const SymbolizerOptions& options) {
   return std::ranges::any_of(CandidatesFor(spec, options), [&](const Candidate& candidate) {
     return !ProcessRoot(candidate.root, options).empty() || FileIdOf(candidate.path).has_value();

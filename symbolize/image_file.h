@@ -1,4 +1,5 @@
-// Opens the ELF file of an image: where it was recorded, in containers, by build-id in caches.
+// Opens the ELF file of an image: looks at its recorded path, in containers, and by build-id in
+// caches.
 
 #pragma once
 
@@ -15,7 +16,7 @@
 
 namespace profiler::symbolize {
 
-// Properties of a file that show whether it is the file a process had mapped, and when it was
+// Properties of a file. They show whether a process had mapped this very file, and when it was
 // written.
 struct FileStamp {
   uint64_t device = 0, inode = 0;
@@ -45,8 +46,9 @@ absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& ro
                                   size_t most_headers_of_others = SIZE_MAX,
                                   std::optional<FileOffset> within = {});
 
-// Returns the root directory of the process in whose file system the image was opened; later
-// look-ups below it follow no link out of it. Empty if the image was opened in our own file system.
+// Returns the root directory of the process in whose file system the image was opened. Later
+// look-ups below this directory follow no link out of it. Empty if the image was opened in our own
+// file system.
 std::string ProcessRootOf(const ImageFile& image, const SymbolizerOptions& options);
 
 struct OpenedImage {
@@ -71,10 +73,10 @@ bool IsDeleted(std::string_view path);
 // 2. The recorded path, and the file that the recorder kept open.
 // 3. By build-id: the debug directories, perf's caches, fetched files.
 //
-// A file with another build-id than the recorded one is never used. A candidate that only has the
-// name of a deleted file, or of a file in another process's file system, needs the recorded
-// build-id. If no build-id was recorded, a file that only its path leads to must have the recorded
-// device and inode, and must not have been written since the process ended; below `symfs` this
+// A file with another build-id than the recorded one is never used. Some candidates have only the
+// name of a deleted file, or of a file in another process's file system; these need the recorded
+// build-id. If no build-id was recorded, a candidate found by its path must have the recorded
+// device and inode, and must not have been written since the process ended. Below `symfs` this
 // check is skipped, because files there have other inodes. `most_headers_of_others` and `within`
 // are those of OpenElf.
 OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,

@@ -55,7 +55,7 @@ bool KeptFiles::HasSeveral(std::string_view path) const {
 
 void KeptFiles::AddMap(uint32_t pid, SharedFd file) {
   const std::lock_guard lock(mutex_);
-  // Size and time are left out, because the process appends to its map.
+  // Leaves out size and time, because the process appends to its map.
   const Version version{.inode = VersionOf(file->get()).inode};
   const auto [known, is_new] = maps_.try_emplace(pid, Entry{version, std::move(file), nullptr});
   if (!is_new && known->second.version != version) known->second.is_one_of_several = true;

@@ -37,7 +37,7 @@ class KeptFiles {
  public:
   struct File {
     std::string path;  // opens the file again in this process
-    // Opens the directory that stands for "/" there; empty: it is our own root.
+    // Opens the root directory of the file's process; empty: our own root.
     std::string root;
   };
 
@@ -52,9 +52,9 @@ class KeptFiles {
   // Returns the version of an open file; all fields are 0 if fstat(2) fails.
   static Version VersionOf(int fd);
 
-  // Adds an image that was mapped under the name `path`. Images without a build-id are
-  // distinguished by path only, so the caller adds all of them; `file` is null for an image that
-  // need not be kept. `root` is null for our own root directory.
+  // Adds an image that was mapped under the name `path`. Only the path identifies an image without
+  // a build-id, so the caller adds every such image. `file` is null for an image that need not be
+  // kept. `root` is null for our own root directory.
   void Add(std::string_view path, std::span<const std::byte> build_id, const Version& version,
            SharedFd file, SharedFd root);
 

@@ -34,7 +34,7 @@ struct ProcessLife {
   // Latest end of a thread, or the time at which another program replaced this one.
   int64_t over = kUnknown;
   bool is_replaced = false;  // true if the process executed another program
-  // True if a thread has ended. The process may live on, unless `over` is unknown.
+  // True if a thread has ended. If `over` is known, other threads may live on.
   bool has_ended = false;
 
   bool operator==(const ProcessLife&) const = default;
@@ -48,8 +48,8 @@ std::optional<int64_t> BeginOfProcess(const std::string& directory);
 // file times that of the kernel's tick.
 constexpr int64_t kTimeSlack = 20'000'000;
 
-// Returns true if the process that has the directory now is the one that lived then. If nothing is
-// known about the life, assumes that it is. Cost: reads one file in /proc.
+// Returns true if the process that has the directory now is the recorded process. If nothing is
+// known about the life, returns true. Cost: reads one file in /proc.
 bool IsStillThere(const std::string& directory, const ProcessLife& life);
 
 }  // namespace profiler::symbolize

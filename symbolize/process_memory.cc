@@ -42,8 +42,8 @@ bool PagedMemory::Read(uint64_t address, std::span<std::byte> bytes) {
   return true;
 }
 
-// Hashes the page number. The areas of a virtual machine start at multiples of powers of two.
-// Without hashing, the first page of each would be in the same set.
+// Hashes the page number. The areas of a virtual machine start at multiples of powers of two, so
+// without hashing, the first pages of all areas would be in one set.
 std::span<PagedMemory::Page> PagedMemory::SetOf(uint64_t number) {
   constexpr uint64_t kFibonacci = 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio
   const size_t set = (number * kFibonacci) >> (64 - std::countr_zero(kSets));
@@ -57,7 +57,7 @@ PagedMemory::Page& PagedMemory::PlaceOf(uint64_t number) {
   return found != set.end() ? *found : *std::ranges::min_element(set, {}, &Page::last);
 }
 
-// Returns null if the page cannot be read.
+// Returns the page's bytes; null if it cannot be read.
 const std::byte* PagedMemory::Find(uint64_t number) {
   if (pages_ == nullptr) pages_ = std::make_unique<std::array<Page, kPages>>();
   if (std::exchange(is_to_read_used_, false)) ReadUsed();
@@ -74,7 +74,7 @@ const std::byte* PagedMemory::Find(uint64_t number) {
   return page.bytes.data();
 }
 
-// Reads the pages used in the last round. Stops at the first that no longer exists.
+// Reads the pages used in the last round. Stops at the first page that no longer exists.
 void PagedMemory::ReadUsed() {
   std::array<Piece, kPages> pieces;
   std::array<Page*, kPages> pages;

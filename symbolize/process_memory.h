@@ -1,4 +1,4 @@
-// Reads memory of another process: the tables that a virtual machine keeps there.
+// Reads memory of another process, such as the tables of a virtual machine.
 
 #pragma once
 
@@ -53,8 +53,8 @@ class PagedMemory final : public ProcessMemory {
 
   // Drops all pages. Later reads see the memory as it is then.
   void Forget() { ++look_; }
-  // Like Forget, but expects reads of mostly the same pages as since the last Refresh. These are
-  // read together: 1 µs per page instead of 5.
+  // Like Forget, but expects reads of mostly the same pages as since the last Refresh. The expected
+  // pages are read together: 1 µs per page instead of 5.
   void Refresh();
   // Reads through the cache. A range larger than a page, or in a page that cannot be read whole, is
   // not cached.

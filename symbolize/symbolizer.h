@@ -59,13 +59,14 @@ struct ImageSpec {
   uint64_t mapped_at = 0;
 };
 
-// Tells whether the running kernel, which kallsyms and the vdso describe, is the recorded one. Used
-// only for kernel images without a build-id; a build-id decides by itself.
+// Relation of the running kernel, which kallsyms and the vdso describe, to the recorded kernel.
+// Used only for kernel images without a build-id; a build-id decides by itself.
 enum class RunningKernel : uint8_t {
   kIsRecorded,
-  // It is the recorded one if it lies at the same address (Images::SetKernelReference).
+  // The running kernel is the recorded one if it lies at the same address
+  // (Images::SetKernelReference).
   kMayBe,
-  // It is another one, or nothing proves that it is the recorded one.
+  // The running kernel is another one, or nothing proves that it is the recorded one.
   kIsAnother,
 };
 
@@ -81,9 +82,10 @@ enum class Reason : uint8_t {
   kRestricted,  // kptr_restrict hides kernel addresses
 };
 
-// One function at an address. An address has several if calls were inlined there: innermost first.
-// The last one contains the code and has the name of its ELF symbol. File and line of the first one
-// are those of the instruction; of each other one, those of its call to the previous one.
+// One function at an address. If calls were inlined there, the address has several functions,
+// innermost first. The last function contains the code and has the name of its ELF symbol. File and
+// line of the first function are those of the instruction. File and line of each other function are
+// those of its call to the previous function.
 struct NamedFunction {
   std::string_view name;  // lives as long as the Symbolizer
   // Start of the symbol; for an inlined function, that of the last function.
@@ -101,7 +103,7 @@ struct Naming {
   // Bytes from the last function's start to the address. Without a name, bytes from
   // `unnamed_start`; if that is unknown, from the start of the neighbour (AddressFacts).
   uint64_t distance = 0;
-  // kNoSymbol: the function without a name that contains the address, according to call frame
+  // kNoSymbol: start and size of the nameless function that contains the address, from call frame
   // information. Size 0: unknown.
   ElfAddress unnamed_start;
   uint64_t unnamed_size = 0;
@@ -170,21 +172,20 @@ class Images {
   virtual ImageId AddImage(const ImageSpec& spec) = 0;
   virtual const ImageSpec& image(ImageId id) const = 0;
 
-  // Sets what is known about a process (a ProcessKey) whose images were or will be added. May be
-  // called again when more is known; the last call before the first address of an image is named
-  // counts.
+  // Sets facts about a process (a ProcessKey) whose images were or will be added. May be called
+  // again when more is known. Has no effect on an image of which an address was named already.
   virtual void SetLife(uint32_t /*process*/, const ProcessLife& /*life*/) {}
 
   // Returns the code in a dump (kJitDump) in time order, valid as long as this object. Its file
   // offsets are the addresses to name. Errors: those of OpenJitFile (files/jit_file.h) and of
   // JitDump::Read.
   virtual absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) = 0;
-  // Returns warnings for the user about files opened since the last call that were read only in
-  // part because they are too large.
+  // Returns warnings for the user about files that were opened since the last call. Each of these
+  // files is too large, so only a part of it was read.
   virtual std::vector<std::string> TakeWarnings() { return {}; }
   // Returns at most `size` bytes of code at `address` (as in NameAt) of a kUser, kVdso, kKernel
   // (from its vmlinux) or kJitDump image; fewer if its file has fewer. The file must have the
-  // recorded build-id, except dumps, which have none.
+  // recorded build-id, unless it is a dump: dumps have no build-id.
   virtual CodeBytes CodeAt(ImageId /*image*/, ElfAddress /*address*/, uint64_t /*size*/) {
     return {};
   }
@@ -200,9 +201,9 @@ class Images {
   virtual void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) = 0;
 };
 
-// Names addresses by the images' symbol tables. Between aliases it chooses as perf does
-// (symbol_table.h), so that the rows of a report equal perf's. Opens each image once, when its
-// first address is named. Not thread-safe.
+// Images and the names of addresses in them, by the images' symbol tables. Between aliases it
+// chooses as perf does (symbol_table.h), so that the rows of a report equal perf's. Opens each
+// image once, when its first address is named. Not thread-safe.
 class Symbolizer : public Images {
  public:
   // Announces the places of the next Name calls, in order. Optional. Saves much time if names come
@@ -210,9 +211,9 @@ class Symbolizer : public Images {
   virtual void WillName(ImageId /*image*/, std::span<const CodePlace> /*places*/) {}
 
   // Names the code at a place of the image: a file offset or a runtime address, see IsInFile. For a
-  // return address the caller passes the place one byte before. Cost: a binary search. In addition,
-  // the first call for an image opens its file and sorts its symbols, the first for a function
-  // demangles its name, and the first for a compilation unit reads its debug information.
+  // return address the caller passes the place one byte before. Cost: a binary search. The first
+  // call for an image also opens its file and sorts its symbols; the first call for a function
+  // demangles its name; the first call for a compilation unit reads its debug information.
   virtual Naming Name(ImageId image, CodePlace place) = 0;
 
   // Names the code at an address of the image's own address space (kUser, kVdso), at a runtime

@@ -26,7 +26,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Returns the size of the file: section headers come last in it.
+// Returns the size of the file, which ends with the section headers.
 size_t SizeOfFile(std::span<const std::byte> start) {
   const LibelfFile file(start);
   GElf_Ehdr header;
@@ -40,7 +40,7 @@ constexpr long kMapVdsoOf32Bit = 0x2002;  // ARCH_MAP_VDSO_32 of arch_prctl(2), 
 constexpr uintptr_t kAskedFor = 0x10000000;
 constexpr size_t kPage = 4096;
 constexpr size_t kMostPages = 64;       // data pages of the kernel before the image
-constexpr size_t kMostBytes = 1 << 16;  // a pipe takes so much without a reader
+constexpr size_t kMostBytes = 1 << 16;  // a pipe without a reader takes this many
 
 struct Range {
   void* start = nullptr;
@@ -64,8 +64,8 @@ std::vector<Range> MappingsOfVdso() {
   return mappings;
 }
 
-// Runs in the child. The child has its own memory, but other threads may have held locks when it
-// was made, so it may only use system calls.
+// Runs in the child. The child may only make system calls: other threads of the parent may have
+// held locks when the child was made, and these locks stay locked in the child.
 [[noreturn]] void MapAndWrite(std::span<const Range> own, int to) {
   for (const Range& range : own) munmap(range.start, range.size);
   const long size = syscall(SYS_arch_prctl, kMapVdsoOf32Bit, kAskedFor);
@@ -90,8 +90,8 @@ std::vector<std::byte> ReadVdsoOf32Bit() {
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};
   const UniqueFd from(ends[0]);
   UniqueFd to(ends[1]);
-  // No exit signal, so that other code of this process that waits for its children does not see
-  // this one.
+  // Sets no exit signal, so that other code of this process that waits for children does not see
+  // this child.
   const long child = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
   if (child == 0) MapAndWrite(own, to.get());
   to.Reset();

@@ -1,6 +1,6 @@
-// The vdso: a small library of system calls that the kernel maps into each process and that has no
-// file. A kernel of x86-64 has a second one for 32-bit programs, which make all their system calls
-// there and whose signal handlers return to it.
+// The vdso: a small library of system calls that the kernel maps into each process; it is not a
+// file. An x86-64 kernel has a second vdso for 32-bit programs. These programs make all their
+// system calls in it, and their signal handlers return to it.
 
 #pragma once
 
@@ -17,8 +17,8 @@ inline constexpr std::string_view kVdsoOf32Bit = "[vdso32]";
 std::span<const std::byte> OwnVdso();
 
 // Returns the vdso of 32-bit programs; empty if the kernel provides none. The first call maps it in
-// a child process, which takes a millisecond; if a seccomp filter forbids to fork then, it is
-// empty. Valid for the whole run. Thread-safe.
+// a child process, which takes a millisecond. The result is empty if a seccomp filter forbids to
+// fork at that time. Valid for the whole run. Thread-safe.
 std::span<const std::byte> VdsoOf32Bit();
 
 }  // namespace profiler::symbolize

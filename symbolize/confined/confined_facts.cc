@@ -26,14 +26,14 @@ namespace {
 // Give up after this many processes have ended, because each may have used its full budget.
 constexpr int kMostEnded = 3;
 
-// One of the two processes. Started by the first question, and again after it has ended.
+// One of the two processes. It is started by the first question, and again after it has ended.
 class Reader {
  public:
   Reader(const SymbolizerOptions& options, const ConfinementOptions& confinement,
          FileRules::Owners owners)
       : options_(options), confinement_(confinement), owners_(owners) {}
 
-  // Sends a message about the kernel (functions, address), also to processes started later.
+  // Sends a message about the kernel (functions, address) to the process and to its successors.
   void Tell(MessageKind kind, const std::string& content) {
     told_.emplace_back(kind, content);
     if (process_ != nullptr) (void)process_->Tell(kind, content);
@@ -43,7 +43,7 @@ class Reader {
   struct Answer {
     std::string content;
     std::vector<std::string> warnings;
-    bool refused_owner = false;  // it asked for a file of another user
+    bool refused_owner = false;  // the process asked for a file of another user
   };
 
   // Asks the process. If this returns an error, the process has ended.
@@ -94,7 +94,7 @@ class Reader {
       budget = {};
       budget.time *= 10;
     }
-    // Halves the budget each time, so that images that use it up cannot cost much in total.
+    // Halves the budget each time, so that images that use up the budget cannot cost much in total.
     for (int i = 0; i < ended_; ++i) budget.time /= 2;
     auto process = ConfinedProcess::Start([this](int socket) { ServeFacts(socket, options_); },
                                           *rules_, budget);
@@ -136,7 +136,7 @@ class Reader {
 
 struct Image {
   bool is_of_others = false;                                  // the second process reads it
-  bool failed = false;                                        // true: do not ask about it again
+  bool failed = false;                                        // true: ask no more about it
   std::optional<bool> may_have_file;                          // empty: not checked yet
   std::optional<absl::StatusOr<std::vector<JitCode>>> codes;  // of a dump
 };
@@ -190,7 +190,7 @@ class ConfinedFacts final : public FactSource {
     return own_.GivenAt(std::string(ReadText(from)));
   }
 
-  // The first process never gets files of other users, so no untrusted file can influence its
+  // The first process never gets files of other users, so no untrusted file can influence the
   // answer.
   bool AreFilesTrusted(ImageId id) override {
     const std::optional<std::string> answer = Ask(id, MessageKind::kAreTrusted, {});
@@ -249,7 +249,7 @@ class ConfinedFacts final : public FactSource {
   }
 
   AddressFacts FindAt(ImageId id, ElfAddress address) override {
-    announced_.clear();  // its strings stay valid, its inlined calls do not
+    announced_.clear();  // invalidates its inlined calls, but not its strings
     ContentWriter to;
     to.Put(uint32_t{1}).Put(address.value);
     const std::vector<AddressFacts> facts = AskForFacts(id, MessageKind::kFindAt, std::move(to), 1);
@@ -374,7 +374,7 @@ class ConfinedFacts final : public FactSource {
   std::deque<Image> images_;
   Reader own_;
   Reader others_;
-  // The answers to WillFind, and the index of the next one.
+  // The answers to WillFind, and the index of the answer to return next.
   ImageId announced_image_{};
   std::vector<std::pair<CodePlace, AddressFacts>> announced_;
   size_t next_ = 0;

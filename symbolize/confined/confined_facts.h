@@ -18,7 +18,7 @@ namespace profiler::symbolize {
 
 // Options of confinement.
 struct ConfinementOptions {
-  // True: read nothing if no process can be confined. False: then read in this process, and warn.
+  // If no process can be confined: true reads nothing; false reads in this process and warns.
   bool required = true;
   // Receives one line for each image that could not be read to the end.
   std::function<void(std::string_view line)> warn;
@@ -26,9 +26,10 @@ struct ConfinementOptions {
 
 // Creates a source of the same facts as CreateFileFacts (files/file_facts.h). The first process is
 // made by fork(2) when the first address is looked up. A lock that another thread holds at that
-// time stays locked in the child forever, so other threads must not hold locks that looking up
-// facts needs; those of memory allocation are safe. Cost of a call: that of file facts, and two
-// process switches; addresses announced by WillFind share these. Not thread-safe.
+// time stays locked in the child forever. So other threads must not hold locks that looking up
+// facts needs; locks of memory allocation are safe. Cost of a call: the look-up in the files, and
+// two process switches; all addresses announced by one WillFind share the two switches. Not
+// thread-safe.
 std::unique_ptr<FactSource> CreateConfinedFacts(const SymbolizerOptions& options,
                                                 const ConfinementOptions& confinement);
 

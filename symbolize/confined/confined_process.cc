@@ -148,8 +148,8 @@ absl::StatusOr<Message> ConfinedProcess::ReceiveNext() {
   return HowItEnded();
 }
 
-// Waits for data from the child. A child that computes uses up its CPU time; a child that stays
-// idle for 30 seconds hangs.
+// Waits for data from the child. The CPU time limit ends a child that computes for too long; a
+// child that neither computes nor answers for 30 seconds counts as hanging.
 absl::Status ConfinedProcess::WaitForMore() {
   constexpr int kMilliseconds = 100;
   constexpr int kMostIdleRounds = 300;

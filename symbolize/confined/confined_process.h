@@ -9,11 +9,11 @@
 //
 // The child is a fork of this process, not another program: it starts in a millisecond and has the
 // code already. All its descriptors except the socket are closed, and its capabilities are dropped.
-// It can pass the memory that it inherited only to this process.
+// The child inherits this process's memory, but can send it only to this process.
 //
-// Its budget grows with the size of the files that it was given, up to a limit. If a child exceeds
-// its budget or dies, a file may have taken it over: the current question fails, and the next one
-// goes to a new child.
+// The child's budget grows with the size of the files that it was given, up to a limit. If a child
+// exceeds its budget or dies, a file may have taken it over. Then the current question fails, and
+// the next question goes to a new child.
 //
 // Private to this package.
 
@@ -39,7 +39,7 @@ struct ConfinedBudget {
   std::chrono::milliseconds time{3'000};  // CPU time, independent of files
   std::chrono::milliseconds time_a_megabyte{150};
   std::chrono::milliseconds most_time = std::chrono::hours(24);
-  uint64_t memory = uint64_t{192} << 20;  // more than at the start
+  uint64_t memory = uint64_t{192} << 20;  // bytes, beyond the memory at the start
   uint64_t memory_a_byte = 4;
   uint64_t most_memory = uint64_t{1} << 40;
 };
@@ -54,9 +54,9 @@ inline constexpr ConfinedBudget kBudgetForOthers = {
 // A confined child process. Not thread-safe.
 class ConfinedProcess {
  public:
-  // Forks a process that confines itself and then calls `serve` with its end of the socket until
-  // `serve` returns. `rules` must outlive this object. Errors: those of fork(2) and socketpair(2);
-  // kUnimplemented if the process cannot be confined.
+  // Forks a process that confines itself and then calls `serve` with its end of the socket. The
+  // process ends when `serve` returns. `rules` must outlive this object. Errors: those of fork(2)
+  // and socketpair(2); kUnimplemented if the process cannot be confined.
   static absl::StatusOr<std::unique_ptr<ConfinedProcess>> Start(
       const std::function<void(int socket)>& serve, FileRules& rules, const ConfinedBudget& budget);
   ~ConfinedProcess();
@@ -80,7 +80,7 @@ class ConfinedProcess {
   void Grant();
   absl::Status HowItEnded();
 
-  pid_t pid_;  // 0: it has ended and was waited for
+  pid_t pid_;  // 0: the child has ended and was waited for
   const UniqueFd socket_;
   FileRules& rules_;
   const ConfinedBudget budget_;

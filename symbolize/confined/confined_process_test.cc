@@ -108,7 +108,8 @@ TEST_F(ConfinedProcessTest, EndsWhenItTakesTooMuchMemory) {
 
 TEST_F(ConfinedProcessTest, HasNoMoreThanTheMostHoweverMuchItIsGiven) {
   if (kSanitized) GTEST_SKIP() << "sanitizers have memory of their own";
-  // A process that allocates 64 MiB and first asks for this program, which raises its budget.
+  // The process first asks for this program's file, which raises its budget. Then it allocates 64
+  // MiB.
   const auto said = [&](const ConfinedBudget& budget) {
     return Ask(
         [](int socket) {
@@ -223,7 +224,7 @@ TEST_F(FileRulesTest, GiveWhatTheKernelSays) {
   EXPECT_EQ(GivenOfKernel(rules_, absl::StrCat("/proc/", getpid(), "/status")), "given");
 }
 
-// An image may have the path of such a file.
+// A recorded image may have the path of a file of the kernel.
 TEST_F(FileRulesTest, GiveNoFileOfTheKernelAsAnImage) {
   EXPECT_EQ(Given(rules_, "/proc/kallsyms"), "refused");
   EXPECT_EQ(Given(rules_, absl::StrCat("/proc/", getpid(), "/status")), "refused");

@@ -22,8 +22,8 @@
 namespace profiler::symbolize {
 namespace {
 
-// System calls that reading files in memory and using a socket needs. By name, because not every
-// architecture has all of them.
+// System calls needed to read files in memory and to use a socket. They are listed by name, because
+// not every architecture has all of them.
 constexpr auto kPermitted = std::to_array<const char*>({
     // memory
     "brk",
@@ -116,12 +116,12 @@ int AddRules(const Filter& filter) {
       return error;
     }
   }
-  // fstat(2) of glibc 2.33 to 2.38
+  // fstat(2) of glibc 2.33 to 2.38 calls newfstatat.
   if (const int error = AddRule(filter, SCMP_ACT_ALLOW, "newfstatat",
                                 SCMP_A3(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH))) {
     return error;
   }
-  // abort(3)
+  // abort(3) calls tgkill.
   return AddRule(filter, SCMP_ACT_ALLOW, "tgkill",
                  SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid())));
 }
@@ -129,7 +129,7 @@ int AddRules(const Filter& filter) {
 absl::Status InstallFilter() {
   const Filter filter(seccomp_init(SCMP_ACT_ERRNO(EPERM)), seccomp_release);
   if (filter == nullptr) return absl::ResourceExhaustedError("seccomp_init");
-  // A binary tree; the default would compare two dozen numbers per system call.
+  // Builds a binary tree, because the default filter compares two dozen numbers per system call.
   seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (const int error = AddRules(filter)) return ErrnoStatus(-error, "seccomp_rule_add");
   const int error = seccomp_load(filter.get());
@@ -145,11 +145,11 @@ absl::Status DropCapabilities() {
   return absl::OkStatus();
 }
 
-// Forbids to open files with a Landlock ruleset that handles all accesses and permits none. On
-// kernels without Landlock only the filter forbids it.
+// Forbids to open files, with a Landlock ruleset that handles all accesses and permits none. On
+// kernels without Landlock, only the seccomp filter forbids to open files.
 void ForbidFiles() {
   landlock_ruleset_attr attr = {};
-  // All accesses of its first version (Linux 5.13): read, write, execute, create, remove.
+  // All accesses of Landlock's first version (Linux 5.13): read, write, execute, create, remove.
   attr.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
   const UniqueFd ruleset(
       static_cast<int>(syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0)));

@@ -14,8 +14,8 @@ constexpr uint8_t kHasFunction = 2;
 constexpr uint8_t kHasNeighbour = 4;
 constexpr uint8_t kHasDebugInfo = 8;
 
-// Returns true if the facts keep FactSource's promises, on which code that shows them relies: each
-// name has a function and an address.
+// Returns true if the facts keep the promises of FactSource, on which views rely: each name has a
+// function and an address.
 bool IsSound(const AddressFacts& facts) {
   if (facts.reason == Reason::kNamed && !facts.function) return false;
   return facts.address.has_value() || !(facts.function || facts.neighbour);

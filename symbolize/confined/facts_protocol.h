@@ -64,7 +64,7 @@ CodePlace ReadPlace(ByteReader& from);
 void PutStatus(const absl::Status& status, ContentWriter& to);
 absl::Status ReadStatus(ByteReader& from);
 
-// Serializes facts. Sends each string once. Not thread-safe.
+// A serializer of facts. Sends each string once. Not thread-safe.
 class FactsWriter {
  public:
   void Add(const AddressFacts& facts);
@@ -83,8 +83,8 @@ class FactsWriter {
   ContentWriter facts_;
 };
 
-// Deserializes facts. Strings live as long as `storage`, inlined calls until the next Read. Not
-// thread-safe.
+// A deserializer of facts. Strings live as long as `storage`, inlined calls until the next Read.
+// Not thread-safe.
 class FactsReader {
  public:
   // `storage` must outlive this object, and never moves a string.

@@ -17,7 +17,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Accesses files through the other end of the socket.
+// File access through the other end of the socket.
 class AccessThrough final : public FileAccess {
  public:
   explicit AccessThrough(int socket) : socket_(socket) {}
@@ -51,7 +51,7 @@ class AccessThrough final : public FileAccess {
     return std::string(ReadText(from));
   }
 
-  // Refused: no fact comes from such files.
+  // Refuses, because facts need no file that is read this way.
   absl::Status ReadStart(const std::string& path, size_t, std::string* text) override {
     text->clear();
     return absl::PermissionDeniedError(path);
@@ -199,7 +199,7 @@ std::string FactsServer::MissingFilesOf(ByteReader& from) {
 
 namespace {
 
-// Frees memory if no question comes soon: a recording without end asks only every ten seconds.
+// Frees memory if no question comes soon. An endless recording asks only every ten seconds.
 void AwaitQuestion(int socket) {
   constexpr int kSoon = 100;  // milliseconds
   pollfd ready = {socket, POLLIN, 0};

@@ -16,13 +16,13 @@
 
 namespace profiler::symbolize {
 
-// Answers questions about images. Not thread-safe.
+// The side of the confined process that answers questions about images. Not thread-safe.
 class FactsServer {
  public:
   explicit FactsServer(const SymbolizerOptions& options);
 
-  // Returns the content of the answer, after the warnings of its files; empty: the message has no
-  // answer.
+  // Returns the content of the answer, which begins with warnings about files. Empty if the message
+  // has no answer.
   std::optional<std::string> Answer(MessageKind kind, std::string_view question);
 
  private:

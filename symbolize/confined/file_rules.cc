@@ -37,7 +37,7 @@ bool IsPerfMap(std::string_view path) {
   return IsNumbered(path.substr(path.rfind('/') + 1), "perf-", ".map");
 }
 
-// Returns true for an ELF file that is no core dump: a core dump contains a process's memory.
+// Returns true for an ELF file that is no core dump. Core dumps contain memory of a process.
 bool IsElfOfCode(std::span<const std::byte> start) {
   if (start.size() < EI_NIDENT + sizeof(uint16_t)) return false;
   if (std::memcmp(start.data(), ELFMAG, SELFMAG) != 0) return false;

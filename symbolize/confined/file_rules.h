@@ -13,8 +13,8 @@
 //                                                root or the user
 //
 // and, if `owners` says so, only files of root and of the user. The last two groups are opened by
-// OpenOwnFile, all others by OpenRegularFile (src/base/regular_file.h), and paths below
-// /proc/PID/root as that process sees them.
+// OpenOwnFile, all others by OpenRegularFile (src/base/regular_file.h). Paths below /proc/PID/root
+// are opened as process PID sees them.
 //
 // Private to this package.
 

@@ -52,7 +52,7 @@ struct Message {
   UniqueFd fd;
 };
 
-// Appends numbers and texts.
+// A writer of a message's content: appends numbers and texts.
 class ContentWriter {
  public:
   template <class T>

@@ -17,11 +17,12 @@ namespace profiler::symbolize::dwarf {
 // Number of attributes that may still be read. Not thread-safe.
 class AttributeBudget {
  public:
-  // Adds the budget of a unit of so many bytes. Each entry is read up to three times, and entries
+  // Adds the budget of a unit of `bytes` bytes. Each entry is read up to three times, and entries
   // of compilers have hardly more attributes than bytes.
   void AddUnit(uint64_t bytes) { left_ += 16 * bytes + 4096; }
 
-  // Subtracts the entry's cost. Returns false if the budget does not suffice, and ever after.
+  // Subtracts the cost of reading the entry. Returns false, now and in all later calls, if the
+  // budget does not suffice.
   bool Afford(Dwarf_Die& entry) {
     size_t attributes = 0;
     // dwarf_tag makes libdw look up the abbreviation.

@@ -20,11 +20,13 @@ namespace {
 // More than the longest chains of references and of inlined calls that compilers write.
 constexpr int kMaxReferences = 16;
 constexpr size_t kMaxFrames = 512;
-// Factor on the size of the sections with ranges. A valid file has each list of ranges in one unit;
-// it is read once to list the units, and once for the lines of a unit that was hit.
+// Limit on the number of ranges that are read, as a factor on the bytes of the sections with
+// ranges. In a valid file, each list belongs to one unit and is read twice at most: to list the
+// units, and for the lines of a unit that was hit.
 constexpr size_t kRangeBudget = 2;
 
-// A valid file has each byte of .debug_line in one table.
+// Limit on the bytes of line tables that are read, as a factor on the size of .debug_line. In a
+// valid file, each byte belongs to one table.
 constexpr uint64_t kLineBudget = 4;
 
 // The attributes of an entry that lead to its function's name.
@@ -53,7 +55,7 @@ int CollectNames(Dwarf_Attribute* value, void* into) {
 }
 
 // Returns the linkage name of a function, else its source name. The name may be in the entry
-// itself, or in the entry of which it is an instance or that declared it.
+// itself, in the entry that declared it, or in the entry of which it is an instance.
 std::string_view NameOf(DwarfFile* file, uint64_t entry, AttributeBudget& budget) {
   std::string_view name;
   for (int i = 0; i < kMaxReferences && file != nullptr; ++i) {
@@ -87,7 +89,7 @@ class FileDebugInfo : public DebugInfo {
       code_.push_back({segment.address.value, segment.address.value + segment.memory_size});
     }
     Merge(code_);
-    // 0, and 1 in lists in which 0 is the end mark, stand for code that the linker dropped.
+    // Linkers set dropped code to address 0, or to 1 in lists that end with 0.
     is_code_ = [this](uint64_t address) {
       const AddressRange* const range = address > 1 ? LastFrom(code_, address) : nullptr;
       return range != nullptr && address < range->end;
@@ -198,8 +200,8 @@ void FileDebugInfo::ReadFunctions(const OpenUnit& unit, Indexed& indexed) {
   attributes_.AddUnit(with_entries.sections()[SectionId::kInfo].size());
   indexed.functions = FunctionIndex(with_entries, is_code_, attributes_);
   if (!has_lines_) return;
-  // Prefers the list of files that the compiler wrote to the skeleton's, which may be the
-  // assembler's.
+  // Uses the file list of the split unit if there is one: the compiler wrote it. The skeleton's
+  // list may come from the assembler.
   if (split_unit != nullptr) {
     if (const auto own = split_unit->RootNumber(DW_AT_stmt_list)) {
       indexed.call_lines = LinesOf(*split_unit, *own, directory);

@@ -38,12 +38,12 @@ struct DebugInfoFiles {
   std::string image_path;
   const ElfImage* debug = nullptr;  // the file with debug information; may be `image`
   std::string debug_path;
-  // Root directory of the process that has these files (src/base/regular_file.h); empty: ours.
-  // Files named by debug information below this root are looked for below it.
+  // Root directory of the process that has these files (src/base/regular_file.h); empty: ours. If
+  // the debug information lies below this root, the files that it names are looked for there too.
   std::string root;
-  // True to open files that these two name, and files beside them. Set it only if root or the
-  // effective user owns both files; debug information of others could name any file. A file opened
-  // this way must also belong to root or the effective user.
+  // True to open files named by the debug information, and files beside `image` and `debug`. Set it
+  // only if root or the effective user owns both files, because debug information of other users
+  // could name any file. A file opened this way must also belong to root or the effective user.
   bool follow_names = false;
   std::vector<std::string> debug_directories;   // for alternate files, by build-id
   std::shared_ptr<const FetchedFiles> fetched;  // for alternate files; may be null
@@ -68,8 +68,8 @@ class DebugInfo {
   // function name belongs to code that has only lines (assembler).
   //
   // The span is valid until the next call, its views as long as this object. Cost: less than 1 µs.
-  // In addition, the first look-up reads the list of units, the first one in a unit its functions
-  // and lines, and the first one in a function its inlined calls.
+  // Some look-ups cost more: the first of all reads the list of units; the first in a unit reads
+  // the unit's functions and lines; the first in a function reads the function's inlined calls.
   virtual std::span<const SourceFrame> Find(ElfAddress address) = 0;
 
   // Returns true if functions and inlined calls were skipped because the debug information has far

@@ -49,7 +49,7 @@ class OpenedDwarf {
   std::unique_ptr<DebugInfo> info_;
 };
 
-// Looks up all addresses with different results.
+// Looks up addresses throughout the code, in front of it and after it.
 void LookEverywhere(OpenedDwarf& dwarf) {
   for (uint64_t address = 0xff0; address < 0x1820; address += 0x10) dwarf.At(address);
   dwarf.At(0);
@@ -103,7 +103,7 @@ TEST(DebugInfoTest, TellsFunctionsAloneWhereLinesAreNotWanted) {
   EXPECT_EQ(dwarf.At(0x1020), "inner inlined :0:0\nouter :5:9\n");
 }
 
-// GCC describes lambdas so; a lambda has no other entry.
+// GCC describes lambdas like this: the local class has the lambda's only entry.
 TEST(DebugInfoTest, FindsCallsInlinedIntoAFunctionOfALocalClass) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes unit = SmallUnit();
@@ -122,7 +122,7 @@ TEST(DebugInfoTest, FindsCallsInlinedIntoAFunctionOfALocalClass) {
   EXPECT_EQ(dwarf.At(0x1108), "inner inlined :0:0\nlambda :5:9\n");
 }
 
-// rustc describes the functions of an impl so.
+// rustc describes the functions of an impl like this.
 TEST(DebugInfoTest, FindsFunctionsThatAreDefinedInATypeOfANamespace) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes unit = SmallUnit();
@@ -239,8 +239,8 @@ TEST(DebugInfoTest, CodeThatTheLinkerDroppedIsNowhere) {
   EXPECT_EQ(dwarf.At(0x1200), "");
 }
 
-// If several units have the same function, the linker keeps one. The lines of the others remain, at
-// address 0. Those of long functions reach into the code of small programs.
+// If several units have the same function, the linker keeps one. The lines of the dropped functions
+// remain, at address 0. Lines of long functions reach into the code of small programs.
 TEST(DebugInfoTest, LinesOfCodeThatTheLinkerDroppedAreNowhere) {
   SectionBytes sections = SmallDwarf();
   const std::vector<std::byte> kept = sections[".debug_line"];
@@ -309,7 +309,8 @@ TEST(HostileDebugInfoTest, ListsThatManyShareAreReadUpToABound) {
   EXPECT_EQ(OpenedDwarf(sections).At(0x1015), "f /src/a.cc:4:0\n");
 }
 
-// Builds `count` functions with 20000 attributes without bytes each, before the one to find.
+// Builds `count` functions with 20000 attributes each, in front of the function to find. The
+// attributes take no bytes.
 OpenedDwarf WithEmptyAttributes(int count) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes abbreviations;
@@ -373,8 +374,8 @@ TEST(HostileDebugInfoTest, AnyBytesAnywhere) {
   }
 }
 
-// DW_LNE_define_file, which no compiler writes, with a name relative to the unit's directory. libdw
-// 0.192 reads that name out of bounds.
+// No compiler writes DW_LNE_define_file. The name that it defines is relative to the unit's
+// directory, and libdw 0.192 reads such a name out of bounds.
 TEST(HostileDebugInfoTest, ALineProgramThatDefinesFilesIsNotRead) {
   for (const uint8_t length : {8, 0, 1, 0x88}) {
     SectionBytes sections = SmallDwarf();
@@ -395,8 +396,8 @@ std::vector<std::byte> WithLongLength(const DwarfBytes& contents) {
   return out.bytes();
 }
 
-// Builds a DWARF 5 unit whose code is the first list of a table. `list` is the offset that the
-// table claims for it, from the table's first entry on.
+// Builds a DWARF 5 unit whose address ranges are the first list of a table. `list` is the offset of
+// that list, relative to the table's first entry.
 SectionBytes WithIndexedRanges(uint64_t list) {
   DwarfBytes abbreviations, unit, ranges;
   abbreviations.List({1, 0x11, 1, 0x03, 0x08, 0x11, 0x01, 0x55, 0x23, 0x74, 0x17, 0, 0});

@@ -25,7 +25,8 @@ OpenUnit::OpenUnit(const Unit& unit, const SectionViews& views, LibdwSections se
     : unit_(unit), views_(views), sections_(std::move(sections)), root_(root) {
   base_address_ =
       unit.skeleton ? unit.skeleton->base_address : RootAddress(DW_AT_low_pc).value_or(0);
-  // A split unit has no such attribute; its table follows the section's header.
+  // A split unit lacks this attribute. Its table of range lists begins after the header of the
+  // section.
   range_lists_base_ = RootNumber(DW_AT_rnglists_base).value_or(unit.offset_size == 8 ? 20 : 12);
 }
 
@@ -100,7 +101,7 @@ DwarfFile::DwarfFile(const ElfImage& image, bool split) : sections_(Sections::Lo
   if (!headers) return;
   for (uint64_t offset = 0; std::optional<Unit> unit = ReadHeader(headers->dwarf(), offset);) {
     offset = unit->end;
-    // Only the size of a unit of an unsupported version is known.
+    // If the version is unsupported, only the size of the unit is known.
     if (unit->version == 0) continue;
     abbreviation_tables_.push_back(unit->abbreviations);
     units_.push_back(std::make_unique<Unit>(*std::move(unit)));
@@ -177,8 +178,8 @@ SectionViews DwarfFile::ViewsOf(const Unit& unit) const {
   return views;
 }
 
-// Returns the end of the unit's table, which is the start of the next one, because tables do not
-// overlap.
+// Returns the end of the unit's abbreviation table. Tables do not overlap, so that is the start of
+// the next table.
 uint64_t DwarfFile::EndOfAbbreviations(const Unit& unit) const {
   const uint64_t size = section(SectionId::kAbbrev).size();
   const auto next = std::upper_bound(abbreviation_tables_.begin(), abbreviation_tables_.end(),
@@ -270,9 +271,10 @@ EntryReference DwarfFile::ReferenceOf(const OpenUnit& unit, const Dwarf_Attribut
 
 namespace {
 
-// Returns the offset of an entry's list in the section that libdw sees; -1: invalid. An index
-// selects one of the offsets after the section's header, which are relative to the first of them.
-// Checked here because libdw does not check offsets and would read outside the section.
+// Returns the offset of an entry's list in the section that libdw sees; -1: invalid. If the list is
+// given by an index, the section has a table of offsets after its header, relative to the table's
+// start. The result is checked here, because libdw does not check offsets and would read outside
+// the section.
 ptrdiff_t OffsetOfList(const OpenUnit& unit, Dwarf_Attribute list) {
   Dwarf_Word offset = 0;
   if (dwarf_formudata(&list, &offset) != 0) return -1;
@@ -309,8 +311,8 @@ void DwarfFile::AppendRanges(const OpenUnit& unit, const Dwarf_Die& entry,
   Dwarf_Die die = entry;
   base = unit.base_address();
   ptrdiff_t next = OffsetOfList(unit, *attributes.list);
-  // At offset 0, possible before DWARF 5, libdw starts a list itself and does not know the base
-  // address of a split unit.
+  // Before DWARF 5, a list may be at offset 0. libdw starts such a list itself, and does not know
+  // the base address of a split unit.
   const bool may_lack_base = next == 0;
   for (; limit != 0 && next >= 0; --limit) {
     next = dwarf_ranges(&die, next, &base, &start, &end);

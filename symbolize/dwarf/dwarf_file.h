@@ -2,10 +2,10 @@
 //
 //   .debug_info   unit, unit, …       a unit: header, then a tree of entries (DIEs), root first
 //
-// A unit may be a skeleton: it has addresses and lines, and the unit with the same id in a split
-// file (.dwo, or a package of them, .dwp) has its entries. An alternate file (dwz) may have entries
-// and strings that several files share. libdw sees only one unit, so this code follows references
-// between units and files.
+// A unit may be a skeleton, which has only addresses and lines. Its entries are in the unit with
+// the same id in a split file (.dwo, or .dwp: a package of several .dwo files). An alternate file
+// (dwz) may have entries and strings that several files share. libdw sees only one unit, so this
+// code follows references between units and files.
 //
 // Source: DWARF 5, 7.5; DWARF 2 to 4; https://gcc.gnu.org/wiki/DebugFission for split DWARF 4.
 
@@ -61,7 +61,7 @@ class OpenUnit {
   const Unit& unit() const { return unit_; }
   const Dwarf_Die& root() const { return root_; }
   const SectionViews& sections() const { return views_; }  // the sections that libdw sees
-  uint8_t type() const;  // DW_UT_…; for DWARF 4 too, where libdw derives it
+  uint8_t type() const;  // DW_UT_…; libdw derives it for DWARF 4
   uint64_t id() const;   // for skeletons and split units
 
   // Returns an attribute of the root entry; empty: it has none.
@@ -131,8 +131,8 @@ class DwarfFile {
   // abbreviations. Cost: about 10 µs, unless the unit is still open.
   std::shared_ptr<OpenUnit> Open(const Unit& unit);
 
-  // Return the meaning of a value. Empty if its form has another class or points outside of a
-  // section.
+  // Return the string, or the entry, to which an attribute's value refers. Empty if the value has
+  // another form or points outside of a section.
   std::string_view StringOf(const OpenUnit& unit, const std::optional<Dwarf_Attribute>& value);
   EntryReference ReferenceOf(const OpenUnit& unit, const Dwarf_Attribute& value);
   // Appends at most `limit` address ranges of the entry's code to `ranges`, without empty ones.

@@ -68,7 +68,7 @@ int Collect(Dwarf_Attribute* value, void* into) {
 
 }  // namespace
 
-// Walks over the entries below a given one.
+// A walk over the entries below a given entry.
 class FunctionIndex::Walk {
  public:
   Walk(const OpenUnit& unit, FunctionIndex& index) : unit_(unit), index_(index) {}
@@ -113,14 +113,14 @@ class FunctionIndex::Walk {
     }
     if (place_ == kInFunction) return !IsCallSite(tag);
     if (IsNamespace(tag)) return !PassOver();
-    // Skips types that have DW_AT_sibling (GCC): GCC describes the code of member functions outside
-    // the type. rustc describes it inside, and writes no DW_AT_sibling.
+    // Skips types that have DW_AT_sibling (GCC), because GCC describes the code of member functions
+    // outside of the type. rustc describes it inside, and writes no DW_AT_sibling.
     return !IsType(tag) || !HasAttribute(DW_AT_sibling);
   }
 
   bool HasAttribute(unsigned name) { return dwarf_hasattr(&at_, name) != 0; }
 
-  // Keeps a namespace for later if DW_AT_sibling makes skipping it cheap.
+  // Puts off a namespace if DW_AT_sibling makes it cheap to skip.
   bool PassOver() {
     if (place_ != kInUnit || !HasAttribute(DW_AT_sibling)) return false;
     index_.namespaces_.push_back(unit_.OffsetOf(at_));
@@ -171,8 +171,8 @@ class FunctionIndex::Walk {
     return true;
   }
 
-  // Goes to the next entry that is not below this one. After the last sibling libdw returns the
-  // address of the null entry that ends the list, so the next entry needs no search:
+  // Goes to the next entry that is not below the current one. After the last sibling, libdw returns
+  // the address of the null entry that ends the list, so finding the next entry needs no search:
   //
   //   parent, child, child, null, entry after the parent
   //
@@ -189,7 +189,7 @@ class FunctionIndex::Walk {
     }
   }
 
-  // Skips null entries from `at` on. Each ends the children of one more parent.
+  // Skips null entries from `at` on. Each null entry ends the children of one more parent.
   void GoBehind(const std::byte* at) {
     const Bytes entries = unit_.sections()[SectionId::kInfo];
     const std::byte* const end = entries.data() + entries.size();
@@ -209,7 +209,7 @@ class FunctionIndex::Walk {
   Place place_ = kInUnit;
   IntervalMap* inlined_ = nullptr;  // null: the walk is outside of functions
   Dwarf_Die at_ = {};
-  // One scope per open parent of the current entry, outermost first: the scope of its children.
+  // For each open parent of the current entry, outermost first: the scope of the parent's children.
   // Empty: the walk is done.
   std::vector<uint32_t> scopes_;
   std::vector<AddressRange> ranges_;
@@ -253,7 +253,7 @@ void FunctionIndex::ReadNamespaces(const Opener& open) {
 
 void FunctionIndex::ReadFunctions(const Opener& open) {
   has_read_functions_ = true;
-  // ReadInside may append functions.
+  // The size is read anew each time, because ReadInside may append functions.
   for (uint32_t function = 0; function < functions_.size(); ++function) {
     if (!functions_[function].inlined) ReadInside(function, open);
   }

@@ -34,12 +34,12 @@ struct Scope {
   std::string_view name;
 };
 
-// The functions of a unit, read only as far as look-ups need: few functions of a large program are
-// hit, and most entries lie inside functions.
+// The functions of a unit. Reads only the entries that look-ups need, because look-ups hit few
+// functions of a large program, and most entries lie inside functions.
 //
 //   unit ┬ f ─ inlined g ─ inlined h     f: at once; g and h: on the first look-up in f
 //        ├ namespace ─ f2                clang (no DW_AT_sibling): at once;
-//        │                               GCC, which has no code there: if no function outside of
+//        │                               GCC (no code in namespaces): if no function outside of
 //        │                               namespaces contains the address
 //        └ f3 ─ local class ─ f4         if no other function contains the address
 //

@@ -48,8 +48,8 @@ std::string MakeImage(unsigned char elf_class) {
   return image += names;
 }
 
-// Returns the ELF image to fill. It can be shared, because libelf only reads it, and Replace gives
-// every section contents of its own.
+// Returns the ELF image whose sections Replace fills. All handles share it: libelf only reads it,
+// and Replace gives each handle contents of its own.
 std::string& ImageFor(unsigned address_size) {
   static std::string image32 = MakeImage<Elf32_Ehdr, Elf32_Shdr>(ELFCLASS32);
   static std::string image64 = MakeImage<Elf64_Ehdr, Elf64_Shdr>(ELFCLASS64);

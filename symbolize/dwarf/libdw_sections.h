@@ -1,9 +1,9 @@
 // Gives libdw selected sections to read instead of a file.
 //
-// libdw reads whole files. It keeps all that it read of each unit until the file is closed, and for
-// each unit of a hostile file it may read a whole section again. It also opens split files by the
-// name in the debug information. Therefore it never sees a file: it gets one unit at a time (see
-// dwarf_file.h), as an ELF file in memory with sections of these names.
+// libdw reads whole files. It keeps everything that it read of each unit until the file is closed,
+// and for each unit of a hostile file it may read a whole section again. It also opens split files
+// by the name in the debug information. Therefore libdw never gets a file. It gets one unit at a
+// time (see dwarf_file.h), as an ELF file in memory:
 //
 //   ELF header │ section headers │ section names
 //                  .debug_info ──────▶ bytes of one unit, in place

@@ -15,7 +15,8 @@ namespace {
 
 constexpr uint32_t kNoCode = std::numeric_limits<uint32_t>::max();
 
-// Moves the sequences of a line program that start outside of code to an address without code.
+// A pass over a line program. It moves the sequences that start outside of code to an address
+// without code.
 //
 //   dropped   0 ├───────────┤ 0x1800
 //   code           0x1000 ├────┤ 0x1400     rows in between would be ambiguous
@@ -32,9 +33,9 @@ class DroppedSequences {
                    const std::vector<AddressRange>& code)
       : program_(program), address_size_(address_size), code_(code), reader_(program) {}
 
-  // Returns false if libdw must not read the program: it is unlike those of compilers, so that
-  // libdw could read it differently, or it defines files (DW_LNE_define_file), on which libdw 0.192
-  // fails.
+  // Returns false if libdw must not read the program. This is so if no compiler writes such
+  // programs, because libdw could read them differently from this code. It is also so if the
+  // program defines files (DW_LNE_define_file), because libdw 0.192 fails on that.
   bool Move() {
     const uint8_t opcode_base = ReadHeader();
     while (reader_.ok() && reader_.remaining() != 0) {
@@ -98,7 +99,7 @@ class DroppedSequences {
   void MoveOutOfCode() {
     const size_t at = reader_.offset();
     auto address = reader_.Read<Address>();
-    // The end of a range counts as code, because a sequence may end there.
+    // The end of a range counts as code too, because a sequence may end there.
     const AddressRange* const range = LastFrom(code_, address);
     const bool is_code = range != nullptr && address <= range->end;
     if (is_code || !reader_.ok()) return;
@@ -138,8 +139,8 @@ class LineTable::Reader {
     table_.size_ = program.size();
     SectionViews sections = source_.sections;
     sections[SectionId::kLine] = program;
-    // Without units libdw has no compilation directory to prepend, which would hide whether the
-    // table has it.
+    // Gives libdw no units. Otherwise it would prepend the compilation directory to paths, and this
+    // code could not see whether the table has the directory.
     sections[SectionId::kInfo] = {};
     const auto opened = LibdwSections::Open(sections, source_.address_size);
     if (!opened) return;
@@ -175,8 +176,8 @@ class LineTable::Reader {
     return copy;
   }
 
-  // libdw 0.192 assumes 8 bytes for the initial length of a 64-bit program, which has 12, and so
-  // ignores the last 4 bytes. This appends 4 opcodes without effect.
+  // Appends 4 opcodes without effect, because libdw 0.192 ignores the last 4 bytes of a 64-bit
+  // program: it assumes that the initial length has 8 bytes instead of 12.
   static void Lengthen(uint64_t length, std::vector<std::byte>& program) {
     program.insert(program.end(), 4, std::byte{DW_LNS_set_basic_block});
     length += 4;
@@ -224,7 +225,7 @@ class LineTable::Reader {
     return row;
   }
 
-  // Adds a row, unless it says the same as the previous one.
+  // Adds a row, unless it equals the previous one.
   void AddRow(const LineRow& row) {
     if (!rows_.empty() && rows_.back().address == row.address) rows_.pop_back();
     const bool is_new = rows_.empty()

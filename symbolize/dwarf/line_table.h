@@ -1,5 +1,5 @@
-// Finds the source line of an instruction: one line table as libdw reads it, in a quarter of the
-// space.
+// Finds the source line of an instruction. A LineTable has the rows that libdw reads, in a quarter
+// of the space.
 //
 // Source: DWARF 5, 6.2; DWARF 2 to 4, 6.2.
 

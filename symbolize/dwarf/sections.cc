@@ -12,7 +12,8 @@ constexpr std::array<std::string_view, kSectionCount> kSuffixes = {
     "info",     "abbrev", "str",      "str_offsets", "line",
     "line_str", "ranges", "rnglists", "addr",        "cu_index"};
 
-// libdw 0.188 searches for the end of a string without checking the end of the section.
+// Returns the string table up to its last NUL, because libdw 0.188 searches for the end of a string
+// without checking the end of the section.
 Bytes UpToLastNul(Bytes strings) {
   while (!strings.empty() && strings.back() != std::byte{0}) {
     strings = strings.first(strings.size() - 1);

@@ -15,7 +15,7 @@
 
 namespace profiler::symbolize::dwarf {
 
-// Appends the elements of DWARF sections.
+// A writer of DWARF sections: appends their elements.
 class DwarfBytes {
  public:
   template <class T>

@@ -53,7 +53,7 @@ std::string RootOfNames(const DebugInfoFiles& files) {
   return files.debug_path.starts_with(files.root) ? files.root : "";
 }
 
-// Returns the path of `name`, as named by a file in `directory`.
+// Returns the path to which `name` leads in a file of `directory`.
 std::string PathOf(const std::string& root, std::string_view directory, std::string_view name) {
   std::string path = Join(directory, name);
   return path.starts_with('/') && !path.starts_with(root) ? root + path : path;
@@ -234,9 +234,8 @@ void SplitFiles::OpenPackage() {
           contribution.string_offsets = offset;
           break;
         case DW_SECT_RNGLISTS:
-          if (version == 5)
-            contribution.range_lists = offset;  // in version 2 this number is
-                                                // another section
+          // In version 2 this number stands for another section.
+          if (version == 5) contribution.range_lists = offset;
           break;
         default:
           break;

@@ -29,12 +29,13 @@ std::unique_ptr<OpenedFile> OpenAlternate(const DebugInfoFiles& files);
 // Returns true if a split file has the entries of the unit.
 bool IsSkeleton(const OpenUnit& unit);
 
-// Finds the split units of skeletons:
+// The split units of skeletons, in files of two kinds:
 //
 //   .dwo   one file per unit, at the path in the skeleton or beside the image
 //   .dwp   one file for all units, `IMAGE.dwp`
 //
-// Finds none if names are not followed. Split units live as long as this object. Not thread-safe.
+// There are none if names are not followed. Split units live as long as this object. Not
+// thread-safe.
 class SplitFiles {
  public:
   explicit SplitFiles(const DebugInfoFiles& files);

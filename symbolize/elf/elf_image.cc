@@ -48,13 +48,13 @@ struct ElfImage::Reader {
   Elf* elf;
   std::span<const FileHole> holes;
   ElfImage image;
-  // Bytes of notes that may still be read. The notes of a valid file are no larger than the file,
-  // counted twice: once by sections, once by segments.
+  // Bytes of notes that may still be read. Notes of a valid file are no larger than the file, and
+  // are read twice: as sections and as segments.
   uint64_t notes_left;
   bool is_swapped;  // the file has the other byte order
 
-  // Returns true if the contents can be used. libelf converts symbols to native byte order; all
-  // other sections are read unconverted, so in a file of the other order they are dropped.
+  // Returns true if the contents can be used. libelf converts symbols to native byte order. All
+  // other sections are read unconverted, so they are dropped if the file has the other byte order.
   bool HasReadableContents(const ElfSection& section) const {
     if (!is_swapped) return true;
     return section.type == SHT_SYMTAB || section.type == SHT_DYNSYM || section.type == SHT_STRTAB ||
@@ -70,8 +70,8 @@ struct ElfImage::Reader {
       GElf_Shdr header;
       if (gelf_getshdr(elf_getscn(elf, i), &header) == nullptr) return;
       ElfSection& section = image.sections_.emplace_back();
-      // Bounded, because each of many sections of a corrupt file could scan the whole file for a
-      // NUL.
+      // The length is limited, because a corrupt file may have many sections, and finding the NUL
+      // of each name could take a scan of the whole file.
       section.name = StringAt(Clip(names, header.sh_name, kMaxSectionName), 0);
       section.type = header.sh_type;
       section.flags = header.sh_flags;

@@ -1,5 +1,5 @@
 // Reads one ELF file into checked tables: segments, sections, build-id. libelf reads the headers.
-// Only the two tables are copied, so that threads can share them; they could not share a libelf
+// The tables of segments and sections are copied, because threads can share these but not a libelf
 // handle. No byte outside the file is read, whatever its headers say.
 //
 // Source: System V ABI, chapters 4 and 5; <elf.h>. 32 and 64 bits, in the byte order of this
@@ -52,9 +52,9 @@ class ElfImage {
  public:
   // Reads the tables of an ELF file. `holes` are the file's holes: the contents of a section or a
   // note end at the first hole in it. Data of a program may contain holes, which BytesAt returns as
-  // zeros. An image of the other byte order has its symbols and its build-id, and no other contents
-  // of sections. Errors: kDataLoss if it is no ELF file, or if its header or tables lie outside the
-  // file.
+  // zeros. If the file has the other byte order, only its symbols and its build-id can be read, no
+  // contents of other sections. Errors: kDataLoss if `bytes` are no ELF file, or if a header or
+  // table lies outside of them.
   static absl::StatusOr<ElfImage> Parse(std::span<const std::byte> bytes,
                                         std::span<const FileHole> holes = {});
 

@@ -113,7 +113,7 @@ TEST(ElfImageTest, AnOffsetThatNoSegmentHoldsHasNoAddress) {
   EXPECT_EQ(image->AddressOf({~uint64_t{0}}), std::nullopt);
 }
 
-// lld, mold and rustc link so: neighbouring segments share a page of the file.
+// lld, mold and rustc link like this: neighbouring segments share a page of the file.
 TEST(ElfImageTest, AnOffsetInAPageOfTwoSegmentsIsOfTheOneThatHasTheByte) {
   const auto bytes = ElfBuilder()
                          .Segment(0, 0, 0x1a40, PF_R)

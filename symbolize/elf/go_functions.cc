@@ -20,7 +20,7 @@ namespace profiler::symbolize {
 // 1.20      0xfffffff1   as in 1.18                    as in 1.18, the function's line before id
 struct GoFunctions::Layout {
   uint32_t magic;
-  bool has_text_start;  // the header has it
+  bool has_text_start;  // true if the header has the start of all code
   size_t word;          // size of each number in an entry
   size_t name, frame_sizes, flags;
 };
@@ -33,9 +33,9 @@ struct GoFunctions::Header {
 namespace {
 
 constexpr std::array<std::string_view, 2> kSections = {".gopclntab", ".data.rel.ro.gopclntab"};
-// In position-independent programs that contain C, GNU ld merges the table into this section. It
-// starts somewhere inside, at a multiple of kAlignment. The other section proves that it is a Go
-// program.
+// In position-independent programs that contain C, GNU ld merges the table into kMergedSection. The
+// table then starts somewhere inside, at a multiple of kAlignment. The section kMarkOfGo proves
+// that it is a Go program.
 constexpr std::string_view kMergedSection = ".data.rel.ro", kMarkOfGo = ".go.buildinfo";
 constexpr size_t kAlignment = 32;
 // Ten times as many as the largest programs have.
@@ -47,13 +47,13 @@ constexpr uint8_t kTopFrame = 1, kWritesStackPointer = 2;
 constexpr std::array<std::string_view, 4> kOutermost = {"runtime.goexit", "runtime.mstart",
                                                         "runtime.rt0_go", "runtime.mcall"};
 constexpr uint64_t kTextStartOffset = 24;
-// Offset in runtime.moduledata: the table's address and 19 other words precede the start of the
-// first function, the end of the last one, and the start of all code.
+// Offset in runtime.moduledata of the start of all code. In front of it are the table's address, 19
+// other words, the start of the first function and the end of the last one.
 constexpr std::string_view kModuleSection = ".go.module";
 constexpr uint64_t kModuleText = 22 * sizeof(uint64_t);
 
 bool IsOutermost(std::string_view name) {
-  // The assembler appends this for the older calling convention.
+  // The assembler appends ".abi0" to functions with the older calling convention.
   if (name.ends_with(".abi0")) name.remove_suffix(5);
   return std::find(kOutermost.begin(), kOutermost.end(), name) != kOutermost.end();
 }
@@ -75,8 +75,8 @@ bool IsInCode(const ElfImage& image, uint64_t address) {
   });
 }
 
-// Returns the value that the dynamic linker would write there. In the file of a
-// position-independent program the word itself is zero.
+// Returns the value that the dynamic linker would write at `address`. In the file of a
+// position-independent program, the word itself is zero.
 std::optional<uint64_t> RelocatedWord(const ElfImage& image, uint64_t address) {
   const LibelfFile file(image.bytes());
   for (const ElfSection& section : image.sections()) {

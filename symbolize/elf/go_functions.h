@@ -1,5 +1,6 @@
-// Reads the function table of Go programs, .gopclntab, which Go's runtime uses itself. A program
-// has it even without symbols and DWARF (-ldflags "-s -w"), as most shipped programs are built.
+// Reads the function table of Go programs, .gopclntab, which Go's runtime uses itself. Programs
+// have the table even if they are built without symbols and DWARF (-ldflags "-s -w"), as most
+// shipped programs are.
 //
 //   header      magic, counts, offsets of the parts below
 //   names       NUL-terminated
@@ -51,9 +52,9 @@ class GoFunctions {
   // Returns the function that contains the instruction. O(log n).
   std::optional<GoFunction> At(ElfAddress instruction) const;
 
-  // Returns how many bytes the stack pointer has moved down since the function was called, before
-  // the instruction runs. Empty if the table does not say. Reads the function's pc table in order
-  // and adds the number of entries read to `*steps`.
+  // Returns by how many bytes the stack pointer is lower just before the instruction than it was
+  // when the function was called. Empty if the table does not say. Reads the function's pc table in
+  // order and adds the number of entries read to `*steps`.
   std::optional<uint64_t> FrameSize(const GoFunction& function, ElfAddress instruction,
                                     uint64_t* steps) const;
 

@@ -93,7 +93,7 @@ TEST(GoFunctionsTest, WhereTheHeaderDoesNotSayWhereCodeBeginsTheSectionDoes) {
   EXPECT_EQ(Text(*GoFunctions::Find(*ElfImage::Parse(without))), Text(*GoFunctions::Find(image)));
 }
 
-// In a program with both, C code comes before Go code.
+// In a program with C code and Go code, the C code comes first.
 TEST(GoFunctionsTest, WhereTheHeaderDoesNotSayWhereCodeBeginsTheRuntimesModuleDoes) {
   constexpr uint64_t kTable = 0x8000, kModule = 0x9000, kCodeOfC = 0x100;
   ByteBuilder table = GoTable(kFunctions, kEnd, kText);
@@ -116,7 +116,7 @@ TEST(GoFunctionsTest, WhereTheHeaderDoesNotSayWhereCodeBeginsTheRuntimesModuleDo
   }
 }
 
-// GNU ld links position-independent programs so.
+// GNU ld links position-independent programs like this.
 TEST(GoFunctionsTest, ATableThatWasMergedIntoAnotherSectionIsFoundInProgramsOfGo) {
   for (const bool is_of_go : {true, false}) {
     ByteBuilder merged;

@@ -17,8 +17,8 @@ LibelfFile::Handle LibelfFile::Open(std::span<const std::byte> bytes) {
   return elf;
 }
 
-// The header counts at most 65279 sections. Larger counts are in the first section, which may claim
-// any number, and a sparse file has room for them at no cost.
+// The header counts at most 65279 sections. A larger number is stored in the first section. It may
+// be false: a sparse file has room for any number of sections and takes no space on disk.
 uint64_t LibelfFile::RoomForUncounted(const GElf_Ehdr& header, uint64_t size) {
   const bool is_counted = header.e_shnum != 0 || header.e_shoff == 0 || header.e_shoff >= size;
   return is_counted ? 0 : (size - header.e_shoff) / sizeof(Elf32_Shdr);

@@ -1,4 +1,4 @@
-// Opens an ELF file with libelf, only as long as it is read.
+// Opens an ELF file with libelf. A handle is kept only while the file is read.
 //
 // The bytes are untrusted, and may belong to a file that others write to. libelf 0.188 to 0.192
 // behaves like this:
@@ -26,20 +26,21 @@ namespace profiler::symbolize {
 // objects for the same bytes.
 class LibelfFile {
  public:
-  // Opens the file. Refuses a file with room for more than a million sections whose header does not
-  // count them, because elf_memory allocates 200 bytes per section.
+  // Opens the file. elf_memory allocates 200 bytes per section. Therefore a file is refused if its
+  // header does not count the sections and more than a million of them would fit into it.
   explicit LibelfFile(std::span<const std::byte> bytes);
 
   // Returns the number of sections and segments in the header of an ELF file; 0 for another file.
-  // If the header leaves the number of sections to the first section, returns how many fit into the
-  // file.
+  // If the header does not count the sections, because the first section header does, returns how
+  // many fit into the file.
   static size_t CountHeaders(std::span<const std::byte> bytes);
 
-  // Handle for libelf's functions. Null, with which they fail, if it is no ELF file.
+  // Handle for libelf's functions. Null if the file is no ELF file; with null these functions fail.
   Elf* get() const { return elf_.get(); }
 
   // Returns the whole entries of `contents`, a part of the file's bytes, for gelf_getsym and
-  // similar functions. Null, with which they fail, if there are none. Valid as long as this object.
+  // similar functions. Null, with which these functions fail, if there are no whole entries. Valid
+  // as long as this object.
   Elf_Data* Table(std::span<const std::byte> contents, Elf_Type type) const;
 
  private:

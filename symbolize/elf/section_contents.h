@@ -21,8 +21,8 @@ namespace profiler::symbolize {
 // Limits of the decompressed size. A section that claims more is not read, and nothing is allocated
 // for it.
 struct SectionBounds {
-  uint64_t expansion = 256;     // factor over its size in the file
-  uint64_t bytes = UINT64_MAX;  // absolute
+  uint64_t expansion = 256;     // as a factor of the section's size in the file
+  uint64_t bytes = UINT64_MAX;  // in bytes
 };
 
 // Returns the limit for all decompressed sections of a file together: 16 MiB plus 32 times the

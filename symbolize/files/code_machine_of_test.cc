@@ -23,7 +23,7 @@ struct NamedAddress {
   unsigned char type;
 };
 
-// A 32-bit ELF file that has a symbol table and nothing else.
+// Builds a 32-bit ELF file that has a symbol table and nothing else.
 std::vector<std::byte> ElfOf(uint16_t machine, const std::vector<NamedAddress>& symbols) {
   constexpr int kSections = 3;
   std::string strings(1, '\0'), table(sizeof(Elf32_Sym), '\0');

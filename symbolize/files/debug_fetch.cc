@@ -219,7 +219,7 @@ class Supervisor {
         monitor_(monitor),
         began_(Clock::now()),
         over_(began_ + limits.time),
-        // Stop early, so that a source has time to clean up its cache.
+        // Stops early, so that a source has time to clean up its cache.
         stop_(over_ - std::min(kSourceTick, limits.time / 4)) {}
 
   // Waits until all jobs have ended or were abandoned. Returns true if all have ended.

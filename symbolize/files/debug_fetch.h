@@ -6,7 +6,7 @@
 //                               │                          ▼
 //                         FetchOutcome          FetchedFiles ─▶ image_file.h, DebugInfo
 //
-// A source that does not return costs only the rest of the time: its thread is abandoned.
+// If a source does not return, its thread is abandoned when the time is up.
 
 #pragma once
 
@@ -27,7 +27,7 @@ namespace profiler::symbolize {
 // The budget of one FetchFiles call.
 struct FetchLimits {
   std::chrono::milliseconds time{30'000};  // for all files together
-  uint64_t bytes = uint64_t{512} << 20;    // as received, for all files together
+  uint64_t bytes = uint64_t{512} << 20;    // received bytes, for all files together
   size_t at_once = 4;
 };
 

@@ -33,7 +33,7 @@ class DebugFileSource {
   virtual absl::StatusOr<SourcedFile> Fetch(FileKind kind, std::span<const std::byte> build_id,
                                             const KeepGoing& keep_going) = 0;
 
-  // Removes a fetched file that turned out to be wrong from the source's cache.
+  // Removes a fetched file from the source's cache, because it turned out to be wrong.
   virtual void Forget(FileKind kind, std::span<const std::byte> build_id) = 0;
 };
 

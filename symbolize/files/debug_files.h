@@ -24,7 +24,7 @@ namespace profiler::symbolize {
 // unwinding all use this search.
 std::optional<ImageFile> OpenDebugFile(const ImageFile& image, const SymbolizerOptions& options);
 
-// Returns the ELF file in .gnu_debugdata ("MiniDebugInfo"): .symtab of the functions that .dynsym
+// Returns the ELF file in .gnu_debugdata ("MiniDebugInfo"). Its .symtab has functions that .dynsym
 // lacks. Reads at most kMostMiniBytes.
 std::optional<ImageFile> UnpackMiniDebugInfo(const ImageFile& image);
 inline constexpr size_t kMostMiniBytes = size_t{64} << 20;

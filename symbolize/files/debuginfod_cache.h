@@ -3,8 +3,8 @@
 //   $DEBUGINFOD_CACHE_PATH | ~/.debuginfod_client_cache | $XDG_CACHE_HOME/debuginfod_client
 //     BUILD-ID/executable
 //              debuginfo              empty: no server had it (valid for ten minutes)
-//              debuginfo.unfinished   ours: a request is running; if it is found later, an empty
-//                                     debuginfo is not to be believed
+//              debuginfo.unfinished   ours: exists during a request; if a later request finds it,
+//                                     an empty debuginfo proves nothing
 //
 // Source: debuginfod_find_debuginfo(3), debuginfod-client.c of elfutils 0.188.
 
@@ -26,11 +26,11 @@ class DebuginfodCache {
   std::string PathOf(FileKind kind, std::span<const std::byte> build_id) const;
   // Removes a file, and its directory if that becomes empty.
   void Remove(FileKind kind, std::span<const std::byte> build_id) const;
-  // Removes the file only if it says that no server has it.
+  // Removes the file if it is empty, which means that no server has it.
   void RemoveMiss(FileKind kind, std::span<const std::byte> build_id) const;
 
   // A mark beside the file, an empty file that exists during a request. If a later request finds
-  // it, the earlier one was interrupted, and a cached miss is not to be believed.
+  // the mark, the earlier request was interrupted, and a cached miss proves nothing.
   class Unfinished {
    public:
     explicit Unfinished(const std::string& path);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array kId{std::byte{0xab}, std::byte{0x01}};
 
-// Puts a script into $PATH in place of debuginfod-find; each test writes it.
+// Tests with a script in $PATH in place of debuginfod-find; each test writes the script.
 class DebuginfodProgramTest : public testing::Test {
  protected:
   DebuginfodProgramTest() {

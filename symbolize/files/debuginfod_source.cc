@@ -1,9 +1,10 @@
 // Fetches files from debuginfod servers. Works around these properties of libdebuginfod 0.188:
 //
 // - An interrupted or cancelled download, and every HTTP error except "too large", returns -ENOENT,
-//   as if no server had the file. An empty file in the cache then says so for ten minutes. This
-//   code recognizes the real error in the library's debug output and removes the empty file. If the
-//   process ends before that, a mark (DebuginfodCache::Unfinished) makes the next one remove it.
+//   as if no server had the file. In addition, an empty file stays in the cache and means for ten
+//   minutes that no server has the file. This code recognizes the real error in the library's debug
+//   output and removes the empty file. If the process ends before that, a mark
+//   (DebuginfodCache::Unfinished) makes the next process remove it.
 // - Contents are not checked. The caller checks them (debug_fetch.h).
 //
 // Source: debuginfod-client.c, <elfutils/debuginfod.h>, debuginfod_find_debuginfo(3), elfutils
@@ -117,7 +118,7 @@ struct Request {
   bool cancelled = false;
 };
 
-// Reports the progress. Before a server sends, `a` is no number of bytes.
+// Reports the progress. Before a server sends data, `a` is not a number of bytes.
 int OnProgress(debuginfod_client* client, long a, long b) {  // NOLINT(google-runtime-int)
   const Library& library = *TheLibrary();
   auto& request = *static_cast<Request*>(library.get_user_data(client));

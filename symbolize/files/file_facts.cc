@@ -391,8 +391,8 @@ void FileFacts::ReadFile(const ImageSpec& spec, OpenedImage opened, OpenImageSta
   if (state.file->file.HasChanged()) state.reason = Reason::kBuildIdMismatch;
 }
 
-// Warns of sections cut by a hole of the file. Data sections may legitimately contain unwritten
-// zeros; sections that this code reads may not.
+// Warns of sections that end at a hole of the file. A hole may be legitimate in data of a program,
+// but not in the sections that this code reads.
 void FileFacts::WarnOfCutSections(const ImageFile& file) {
   constexpr uint64_t kData = SHF_WRITE | SHF_EXECINSTR;
   for (const ElfSection& section : file.elf.sections()) {
@@ -454,7 +454,7 @@ std::unique_ptr<PerfMap> FileFacts::ReadPerfMap(const ImageSpec& spec) {
   return ReadKeptMap(spec);
 }
 
-// Does not check the owner: the recorder did, while the process lived.
+// Does not check the owner, because the recorder checked it while the process lived.
 std::unique_ptr<PerfMap> FileFacts::ReadKeptMap(const ImageSpec& spec) const {
   if (options_.kept == nullptr) return nullptr;
   const std::string path = options_.kept->FindMap(PidOf(spec.pid));
@@ -641,7 +641,7 @@ AddressFacts FileFacts::FindInKernel(Image& image, RuntimeAddress ip) {
   return facts;
 }
 
-// Uses the announced functions. kallsyms has only those that exist now.
+// Uses the announced functions, because kallsyms has only the functions that exist now.
 AddressFacts FileFacts::FindInBpf(const ImageSpec& spec, RuntimeAddress address) const {
   const auto announced = announced_.find(spec.path);
   if (announced == announced_.end()) return Unnamed(Reason::kNoSymbol);

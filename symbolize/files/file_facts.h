@@ -10,8 +10,8 @@
 
 namespace profiler::symbolize {
 
-// Creates a source of facts. Of `options` it uses the search paths, `inlines` and `lines`; the
-// latter two cost time. Function starts and neighbours are always included. Not thread-safe.
+// Creates a source of facts. It uses the search paths, `inlines` and `lines` of `options`; inlined
+// calls and lines cost time. Function starts and neighbours are always included. Not thread-safe.
 std::unique_ptr<FactSource> CreateFileFacts(const SymbolizerOptions& options);
 
 }  // namespace profiler::symbolize

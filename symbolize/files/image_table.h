@@ -1,7 +1,7 @@
-// Numbers images, so that images with the same file are one and are opened once.
+// Numbers images. Images with the same file get one number, so the file is opened once.
 //
-// Opens no image, but looks at processes: two processes with file systems of their own have
-// different files of the same name.
+// Opens no image, but reads about processes in /proc: two processes with file systems of their own
+// may have different files under one name.
 
 #pragma once
 

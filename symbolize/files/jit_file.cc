@@ -40,7 +40,8 @@ std::string StatusField(const std::string& process, std::string_view name) {
   return std::string(value.substr(0, value.find('\n')));
 }
 
-// Returns the process's real, effective, saved and file system user. Empty if it has ended.
+// Returns the process's real, effective, saved and file system user. Empty if the process has
+// ended.
 std::vector<uid_t> UsersOf(const std::string& process) {
   std::vector<uid_t> users;
   for (const absl::string_view id : absl::StrSplit(StatusField(process, "Uid"), '\t')) {
@@ -77,7 +78,8 @@ bool IsOlder(const timespec& written, const std::string& process, const ProcessL
   return begin && latest < *begin;
 }
 
-// Returns true if a later process of that pid wrote the file, or the program that it executes now.
+// Returns true if the file was written by a later process of that pid, or by the program that the
+// process executes now.
 bool IsNewer(const timespec& written, const ImageSpec& spec, const std::string& process,
              const SymbolizerOptions& options) {
   const int64_t earliest = Nanoseconds(written) - SlackOf(written);

@@ -30,8 +30,8 @@ struct JitMapPlaces {
 JitMapPlaces PlacesOfJitMap(const ImageSpec& spec, const SymbolizerOptions& options);
 
 // Opens a file of the process of `spec`. `path` and `root` are those of OpenRegularFile. Errors:
-// those of OpenRegularFile; kPermissionDenied: another user owns the file; kFailedPrecondition: it
-// was written before or after the lifetime of the process.
+// those of OpenRegularFile; kPermissionDenied: another user owns the file; kFailedPrecondition: the
+// file was written before or after the lifetime of the process.
 absl::StatusOr<UniqueFd> OpenJitFile(const std::string& path, const std::string& root,
                                      const ImageSpec& spec, const SymbolizerOptions& options);
 

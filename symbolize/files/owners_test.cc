@@ -76,7 +76,7 @@ class OwnersTest : public testing::Test {
     return false;
   }
 
-  // Fakes process 42 with these users; it began when this process did.
+  // Fakes process 42. It runs as these users, and began when this process began.
   void RunProcess(const std::string& users) const {
     WriteFile(Path("proc/42/status"), "Name:\tnode\nUid:\t" + users + "\nGid:\t0\n");
     const std::string stat = ReadFile("/proc/self/stat");
@@ -141,7 +141,7 @@ TEST_F(OwnersTest, OfOthersAreNot) {
   EXPECT_EQ(Trusted({.path = path}), "none");
 }
 
-// The container's root is not ours, although owners have the same numbers.
+// A file in a container may belong to its root, who is not our root although the numbers are equal.
 TEST_F(OwnersTest, OfAContainerAreNot) {
   Copy("pie", "container/bin/pie");
   fs::create_directories(Path("proc/42"));
@@ -240,7 +240,7 @@ TEST_F(OwnersTest, OfAnotherProcessWithTheNumberNothingIsUsed) {
   EXPECT_EQ(CodesOfDump(ThisLife()), "1");
   EXPECT_EQ(CodesOfDump(EarlierLife()),
             Path("tmp/jit-42.dump") + " is of a later process of that number");
-  // An end without a time may have been before the file was written.
+  // If the time of the end is unknown, the process may have ended before the file was written.
   EXPECT_EQ(NameByMap({.has_ended = true}), "none");
 }
 
@@ -278,7 +278,7 @@ TEST_F(OwnersTest, AMapThatAnotherProgramOfTheProcessWroteIsNotTheRecordedOnes) 
   EXPECT_EQ(NameByMap(life), "f");
   WrittenAt(life.over + 500'000'001, map);
   EXPECT_EQ(NameByMap(life), "none");
-  // The later program began when the first one was replaced.
+  // The later program began when the earlier one was replaced.
   const ProcessLife later = {.began = life.over, .seen = life.over};
   EXPECT_EQ(NameByMap(later), "f");
   WrittenAt(life.over - 500'000'001, map);

@@ -1,6 +1,7 @@
-// Tells if HotSpot has unloaded classes between two times. Methods are freed with their classes, so
-// without unloading, the methods read now are those of the sample. HotSpot counts classes before it
-// frees them, in memory for its own tools (jstat):
+// Tells if HotSpot has unloaded classes between two times. HotSpot frees methods together with
+// their classes. So if no class was unloaded since a sample, the methods read now are the ones that
+// the sample saw. HotSpot counts unloaded classes before it frees them, in memory for its own tools
+// (jstat):
 //
 //   PerfMemory::_start ──▶ prologue │ entry │ entry "java.cls.unloadedClasses" ──▶ value │ …
 //
@@ -20,7 +21,7 @@
 
 namespace profiler::symbolize::hotspot {
 
-// Watches the counters of one process. Not thread-safe.
+// The counters of unloaded classes in one process. Not thread-safe.
 class ClassUnloads {
  public:
   // Both arguments must outlive this object. `live` must not cache.
@@ -45,7 +46,7 @@ class ClassUnloads {
   uint32_t tries_ = 0;
   std::array<uint64_t, 2> addresses_{};
   Counts counts_{};
-  std::optional<uint64_t> since_;  // time by which the counts had these values
+  std::optional<uint64_t> since_;  // a time at which the counts already had these values
 };
 
 }  // namespace profiler::symbolize::hotspot

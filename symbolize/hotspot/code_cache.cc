@@ -69,7 +69,7 @@ void CodeCache::FindChanged(const Heap& heap, std::vector<uint8_t> map, Begins* 
                                                 before.begin() + static_cast<ptrdiff_t>(i));
     for (size_t at = i; !is_same && at < i + size; ++at) {
       if (map[at] != 0) continue;
-      // HotSpot marks segments as free until their first use.
+      // HotSpot marks segments as free until they are used for the first time.
       bool is_fresh = !before.empty();
       for (size_t own = at; is_fresh && own < map.size() && (own == at || map[own] != 0); ++own) {
         if (map[own] == kFreeSegment) break;
@@ -128,7 +128,7 @@ CodeCache::Identity CodeCache::IdentityOf(uint64_t address,
     identity.begin = field(uint64_t{0}, layout_.blob_code_begin);
     identity.end = field(uint64_t{0}, layout_.blob_code_end);
   }
-  // After a smaller header comes code, which changes.
+  // If the header is smaller, the bytes after it are code, which changes.
   const NumberField& size = layout_.blob_header_bytes;
   const uint32_t header_size =
       size.size == 2 ? field(uint16_t{0}, size.offset) : field(uint32_t{0}, size.offset);
@@ -171,7 +171,7 @@ const CodeCache::Known* CodeCache::Find(uint64_t pc) {
     return &it->second;
   }
   if (known_.size() >= kMostBlobs) known_.clear();
-  // Code that it overlaps no longer exists.
+  // Other code that overlaps the new blob no longer exists.
   it = known_.upper_bound(blob->code_begin);
   while (it != known_.end() && it->second.blob.code_begin < blob->code_end) it = known_.erase(it);
   const uint64_t end = blob->code_end;
@@ -218,7 +218,7 @@ std::optional<uint64_t> CodeCache::FindBlob(uint64_t pc) {
   return block + layout_.block_size;
 }
 
-// Reads the map in pieces that are as long as the longest step back.
+// Reads the map in pieces. A piece is as long as the longest step back.
 std::optional<uint64_t> CodeCache::FirstSegment(const Heap& heap, uint64_t segment) {
   std::array<uint8_t, kFreeSegment> piece{};
   uint64_t begin = 0;

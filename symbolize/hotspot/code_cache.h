@@ -51,11 +51,11 @@ struct Blob {
   // Offset in the code from which the frame is complete; negative: never.
   int64_t frame_complete = -1;
   uint64_t method = 0;  // kCompiled: address of its Method
-  // kCompiled: offset from sp of the pc in a deoptimized frame.
+  // kCompiled: offset from sp to the slot in which a deoptimized frame keeps its original pc.
   int32_t orig_pc = 0;
   // kCompiled: return address of a deoptimized frame; 0: unknown.
   uint64_t deopt_handler = 0;
-  std::vector<std::byte> header;  // bytes of its own fields
+  std::vector<std::byte> header;  // bytes of the blob's own fields
 
   bool HasCode(uint64_t pc) const { return pc >= code_begin && pc < code_end; }
   // Returns true if the blob is made when the VM starts, and never freed.
@@ -68,7 +68,7 @@ struct Blob {
 };
 
 // The code of one process. Keeps at most kMostBlobs blobs and lists at most kMostListed. Cost of a
-// look: reading the map, which has a byte per 128 bytes of code, and 1 µs per new blob. Not
+// look: reading _segmap, which has a byte per 128 bytes of code, and 1 µs per new blob. Not
 // thread-safe.
 class CodeCache {
  public:
@@ -83,7 +83,7 @@ class CodeCache {
   CodeCache(ProcessMemory& live, ProcessMemory& memory, const Layout& layout)
       : live_(live), memory_(memory), layout_(layout) {}
 
-  // Makes later calls of Find check blobs again.
+  // Makes Find compare each blob with memory once more before it returns the blob.
   void Refresh() { ++look_; }
   // Lists all blobs, unless the last list is younger than kListInterval.
   void List();
@@ -93,11 +93,11 @@ class CodeCache {
     Blob blob;
     uint64_t number = 0;
     uint64_t look = 0;
-    uint64_t since = 0;  // time by which it was there, as ProcessMemory::Now
-    // True if its memory was unused one look earlier.
+    uint64_t since = 0;  // a time at which it was there already (ProcessMemory::Now)
+    // True if the blob's memory was unused one look earlier.
     bool is_fresh = false;
 
-    // Returns true if a thread in this code at `time` was in this blob.
+    // Returns true if the blob was at its address at `time`.
     bool WasThere(uint64_t time) const { return since <= time || blob.IsPermanent(); }
   };
   // Returns the code at `pc`; null: none known. Valid until the next call.

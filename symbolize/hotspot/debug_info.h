@@ -1,11 +1,12 @@
-// Reads which calls are inlined where in a compiled method.
+// Reads the inlined calls of a compiled method, and which code belongs to each.
 //
 //   nmethod: PcDesc │ pc −1 │ pc 0x24, scope 17 │ pc 0x58, scope 41 │ … │ pc 2^31 − 1 │    by pc
 //            scopes │ … 17: sender 9, method 3, bci 4 … 9: sender 0, method 1, bci 12 │    packed
 //            metadata │ Method * │ Method * │ …                                            1, 2, …
 //
 // The pc of a PcDesc is the return address of a call. So the code between the previous PcDesc and
-// this one belongs to its scope: the innermost method, and through the senders its callers.
+// this one belongs to the scope of this one. The scope names the innermost method, and the chain of
+// its senders names the callers.
 //
 // Source: src/hotspot/share/code/{pcDesc.hpp,scopeDesc.cpp,debugInfo.cpp,nmethod.hpp}, JDK 17 and
 // 25.
@@ -33,8 +34,8 @@ struct InlinedCalls {
   std::vector<std::unique_ptr<std::string>> texts;
 };
 
-// Reads the calls of a compiled method. Without places if there is no debug information or if it is
-// invalid. Reads at most kMostPlaces places, and at most as many calls.
+// Reads the calls of a compiled method: at most kMostPlaces places, and at most as many calls. The
+// result has no places if there is no debug information or if it is invalid.
 inline constexpr uint32_t kMostPlaces = 1 << 15;
 InlinedCalls ReadInlinedCalls(const Blob& blob, const Layout& layout, ProcessMemory& memory,
                               Methods& methods);

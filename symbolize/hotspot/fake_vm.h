@@ -80,8 +80,8 @@ class FakeVm final : public ProcessMemory {
   uint64_t ConstMethodOf(uint64_t method) { return *Value<uint64_t>(method + kMethodConst); }
   uint64_t BytecodesOf(uint64_t method) { return ConstMethodOf(method) + kConstSize; }
 
-  // A scope of debug information: method and bytecode, called by the scope number `sender`; 0:
-  // none.
+  // A scope of debug information: method and bytecode. `sender` is the number of the calling scope;
+  // 0: none.
   struct Scope {
     uint32_t sender;
     uint64_t method;

@@ -70,8 +70,8 @@ class HotSpotFrames::Machine {
   }
 
  private:
-  // Steps from code that was made where there was none before, which is most likely the code of the
-  // sample. It has no name, and its caller counts as guessed.
+  // Steps from code at an address that had no code at the last look. The sample was most likely in
+  // this code. The code gets no name, and its caller counts as guessed.
   ManagedStep StepFromFresh(const CodeCache::Known* found, const ManagedFrame& frame,
                             MemoryReader& stack) {
     if (found == nullptr || !found->is_fresh) return {.kind = Kind::kLost};
@@ -108,7 +108,7 @@ class HotSpotFrames::Machine {
     return {};
   }
 
-  // Reads the state by which later samples are verified.
+  // Reads the state that proves later which code was there at the time of a sample.
   void Look() {
     cache_.List();
     unloads_.Look();
@@ -136,7 +136,8 @@ class HotSpotFrames::Machine {
       return {.kind = Kind::kUnreadable};
     }
     ManagedStep step = Caller(top[1], end, top[0]);
-    // A deoptimized frame is returned to elsewhere, and stores its own pc.
+    // A deoptimized frame returns to the deoptimization handler. Its real pc is stored in the
+    // frame.
     const bool is_deoptimized = frame.is_return_address && blob.deopt_handler != 0 &&
                                 frame.registers.pc() == blob.deopt_handler;
     uint64_t pc = 0;
@@ -205,7 +206,8 @@ class HotSpotFrames::Machine {
       if (!stack.ReadWord(sp + i * kWord, &pc)) break;
       if (IsReturnAddress(pc)) return guess(Caller(pc, sp + (i + 1) * kWord, fp));
     }
-    // The frame from which the VM calls Java, before or after the call: its caller is no Java code.
+    // This may be the stub from which the VM calls Java, before or after the call. The caller of
+    // that stub is no Java code.
     return {};
   }
 
@@ -277,7 +279,7 @@ class HotSpotFrames::Machine {
     return step;
   }
 
-  // Steps from the interpreter before it has a frame, or after it has removed it. On entry, rbx has
+  // Steps from the interpreter when it has no frame yet, or no frame any more. On entry, rbx has
   // the method and r13 the caller's sp. The return address is first on top of the stack, then in
   // rax while space for the method's variables is added below it, and finally below the caller's
   // rbp. Source: TemplateInterpreterGenerator::generate_normal_entry, JDK 17 and 25.
@@ -334,7 +336,8 @@ class HotSpotFrames::Machine {
     return step;
   }
 
-  // The interpreter jumps to methods that it calls, so no call precedes its return addresses.
+  // Returns true if `address` may be a return address of an interpreted method. The interpreter
+  // jumps to the methods that it calls, so such an address may follow no call instruction.
   bool MayCallInterpreter(uint64_t address) {
     const CodeCache::Known* const code = address == 0 ? nullptr : Find(address - 1);
     if (code == nullptr) return false;

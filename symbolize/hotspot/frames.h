@@ -32,7 +32,8 @@
 
 namespace profiler::symbolize::hotspot {
 
-// Returns the address in the process of a variable exported by libjvm.so; empty: none.
+// Returns the address, in the memory of the process, of a variable that libjvm.so exports; empty if
+// it exports no such variable.
 using FindVariable = std::function<std::optional<uint64_t>(std::string_view name)>;
 
 // The HotSpot of one process. Reads the layout of its data when the first frame is met. If the
@@ -50,7 +51,8 @@ class HotSpotFrames final : public ManagedCode {
   void SetTime(uint64_t time) override { time_ = time; }
   ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) override;
 
-  // The part of the layout that the VM lacks, so that its frames cannot be read; empty: nothing.
+  // Name of the first field that the VM's tables lack, so that its frames cannot be read. Empty: no
+  // field is missing.
   const std::string& missing() const { return missing_; }
 
  private:

@@ -20,7 +20,7 @@ constexpr uint64_t kMs = 1'000'000;  // ns
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Records the code it receives as text: name, size, and places as "distance:line<line …".
+// A sink that formats the code it receives: name, size, and places as "distance:line<line …".
 class Told final : public CodeSink {
  public:
   void Add(const VmCode& code) override {
@@ -269,7 +269,7 @@ TEST_F(HotSpotFramesTest, CodeThatWasReplacedSinceTheSampleHasNoName) {
   EXPECT_EQ(told_.codes.back(), "code int pkg.Inner.get() 16");
 }
 
-// New code where there was none before: its frame is most likely that of the sample.
+// If there was no code at an address before, the sample was most likely in the new code there.
 TEST_F(HotSpotFramesTest, TheCallerOfFreshCodeIsGuessedAndTheCodeHasNoName) {
   const uint64_t caller = vm_.AddCode({.bytes = {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0, 0x90, 0xc3},
                                        .frame_words = 2,

@@ -8,7 +8,7 @@
 namespace profiler::symbolize::hotspot {
 namespace {
 
-// Looks up fields, and remembers the first missing one.
+// A reader of fields that remembers the first missing one.
 class Taker {
  public:
   Taker(const VmStructs& structs, std::string* missing) : structs_(structs), missing_(missing) {}

@@ -33,19 +33,20 @@ struct Layout {
   uint64_t blob_size = 0;  // size of a CodeBlob's own fields
   uint64_t blob_name = 0, blob_bytes = 0, blob_frame_size = 0;
   NumberField blob_header_bytes, blob_frame_complete;
-  // False: addresses (before JDK 22). True: ints, relative to the start of the blob.
+  // True if the fields below contain ints, relative to the start of the blob. False: they contain
+  // addresses (before JDK 22).
   bool code_is_relative = false;
   uint64_t blob_code_begin = 0, blob_code_end = 0;
 
   // nmethod
   uint64_t nmethod_size = 0;
   uint64_t nmethod_method = 0, nmethod_compile_id = 0, nmethod_orig_pc = 0;
-  // An address; if code_is_relative, an int relative to the start of the blob.
+  // The field contains an address; if code_is_relative, an int relative to the start of the blob.
   std::optional<uint64_t> nmethod_deopt_handler;
   // Location of debug information (debug_info.h); empty: unknown.
   struct DebugInfo {
     bool is_apart = false;  // in separate memory (_immutable_data), since JDK 23
-    // Ints, relative to the start of the blob or of the separate memory.
+    // These fields contain ints, relative to the start of the blob or of the separate memory.
     uint64_t pcs_begin = 0, pcs_end = 0;
     uint64_t scopes_begin = 0;  // an address; if is_apart, an int like pcs_begin
     uint64_t scopes_end = 0;    // is_apart: an int with the size

@@ -72,9 +72,10 @@ std::string TakeType(std::string_view& descriptor) {
   return type;
 }
 
-// Decodes the line table after the bytecodes. A byte has 5 bits that increase the bci and 3 that
-// increase the line. 0xff: two signed numbers follow instead; 0: end. Returns false if the table
-// continues beyond `table`. Source: CompressedLineNumberReadStream::read_pair, oops/method.cpp.
+// Decodes the line table after the bytecodes. Each byte has 5 bits that increase the bci and 3 bits
+// that increase the line. After the byte 0xff, two signed numbers follow instead; the byte 0 ends
+// the table. Returns false if the table continues beyond `table`. Source:
+// CompressedLineNumberReadStream::read_pair, oops/method.cpp.
 bool DecodeLines(std::span<const std::byte> table, int version, Method& method) {
   CompressedReader reader(table, version);
   uint32_t bci = 0, line = 0;
@@ -143,7 +144,7 @@ const Methods::Known* Methods::Find(uint64_t address) {
   }
   std::optional<Method> method = Read(*texts);
   if (!method) return nullptr;
-  // Another method may have replaced it while it was read.
+  // Reads the texts again, because another method may have replaced this one meanwhile.
   again_.Forget();
   const std::optional<Texts> now = ReadTexts(again_, address);
   if (!now || PrintOf(*now) != print) return nullptr;
@@ -230,7 +231,8 @@ std::optional<std::string> Methods::ReadSymbol(ProcessMemory& memory, uint64_t s
   return text;
 }
 
-// Reads in pieces: the length of the table is unknown, and memory after it may be unreadable.
+// Reads in pieces, because the length of the table is unknown and memory after it may be
+// unreadable.
 void Methods::ReadLines(Method& method) {
   constexpr size_t kPiece = 256, kMost = 1 << 16;
   if (!layout_.const_flags || layout_.has_lines == 0 || method.code.empty()) return;

@@ -1,5 +1,5 @@
-// Reads Java methods: their names, spelled as in HotSpot's own perf map (-XX:+DumpPerfMapAtExit),
-// their bytecodes and lines.
+// Reads the names, bytecodes and lines of Java methods. Names are spelled as in HotSpot's own perf
+// map (-XX:+DumpPerfMapAtExit).
 //
 //   Method ──▶ ConstMethod │ fields │ bytecodes │ line table │ …
 //                  └──▶ ConstantPool │ fields │ entry 0 │ entry 1 │ …    names: Symbol *
@@ -26,8 +26,9 @@
 
 namespace profiler::symbolize::hotspot {
 
-// Returns Java's spelling of a method of a class file: "(ILjava/lang/String;)V" of "pkg/C"."f" is
-// "void pkg.C.f(int, java.lang.String)". Empty if `descriptor` is no method's.
+// Returns a method's name in Java's spelling. For the holder "pkg/C", the name "f" and the
+// descriptor "(ILjava/lang/String;)V", the result is "void pkg.C.f(int, java.lang.String)". Empty
+// if `descriptor` does not describe a method.
 std::string MethodName(std::string_view holder, std::string_view name, std::string_view descriptor);
 
 struct Method {
@@ -48,7 +49,7 @@ struct Method {
 };
 
 // The methods of one process. Keeps at most kMostMethods. When classes are unloaded, other methods
-// may get the same addresses, so each look compares methods with memory. Not thread-safe.
+// may get the same addresses. So after Refresh, Find compares methods with memory. Not thread-safe.
 class Methods {
  public:
   static constexpr size_t kMostMethods = size_t{1} << 16;
@@ -58,7 +59,7 @@ class Methods {
   Methods(ProcessMemory& live, ProcessMemory& memory, const Layout& layout)
       : memory_(memory), again_(live), layout_(layout) {}
 
-  // Makes later calls of Find check methods again.
+  // Makes Find compare each method with memory once more before it returns the method.
   void Refresh() { ++look_; }
 
   // A method that was found. `number` changes if another method replaces it.
@@ -66,7 +67,7 @@ class Methods {
     Method method;
     uint64_t number = 0;
     uint64_t look = 0;
-    uint64_t since = 0;  // time by which it was there, as ProcessMemory::Now
+    uint64_t since = 0;  // a time at which it was there already (ProcessMemory::Now)
     std::string print;   // result of PrintOf
   };
   // Returns the Method at that address; null: none. Valid until the next call.

@@ -1,5 +1,5 @@
-// Passes code and methods to a CodeSink when they are met: once, and again if they have changed or
-// may have been overwritten.
+// Passes code and methods to a CodeSink when a frame in them is first met. Passes them again if
+// they have changed, or if the sink may have overwritten them.
 //
 // Private to this package.
 
@@ -18,10 +18,10 @@
 
 namespace profiler::symbolize::hotspot {
 
-// Remembers which code was passed to the sink. Not thread-safe.
+// A record of the code that was passed to the sink. Not thread-safe.
 class ReportedCode {
  public:
-  // Limit on all bytes read and passed: several times what a VM may have
+  // Limit on all bytes read and passed: several times the largest code cache
   // (-XX:ReservedCodeCacheSize). Code met later has no name.
   static constexpr uint64_t kMostBytes = uint64_t{512} << 20;
   static constexpr std::string_view kUnknownCode = "[unknown code]";
@@ -31,7 +31,8 @@ class ReportedCode {
                CodeSink& sink)
       : memory_(memory), layout_(layout), cache_(cache), methods_(methods), sink_(sink) {}
 
-  // Passes a piece of code, with its inlined calls. It has no name if it is freed while it is read.
+  // Passes a piece of code, with its inlined calls. Code that is freed while it is read gets no
+  // name.
   void Tell(const CodeCache::Known& known);
   // Removes the name of the code at `pc`, from the current sample on, because the code there is
   // unknown.
@@ -47,8 +48,8 @@ class ReportedCode {
   using ByAddress = absl::flat_hash_map<uint64_t, Told>;
 
   void Add(const Blob& blob, const VmCode& code);
-  // Returns true if it was passed already or if the limit is reached. Counts it as passed from now
-  // on.
+  // Returns true if the code was passed already or if the limit is reached. Otherwise counts the
+  // code as passed.
   bool WasTold(ByAddress& all, uint64_t address, uint64_t number, uint64_t bytes);
 
   ProcessMemory& memory_;

@@ -43,7 +43,7 @@ class VmStructs::Reader {
     const std::optional<uint64_t> address = find_(name);
     return address ? memory_.Value<uint64_t>(*address) : std::nullopt;
   }
-  // Returns the offset in an entry of a member with `size` bytes.
+  // Returns the offset of a member, which has `size` bytes, in an entry.
   std::optional<size_t> Member(std::string_view name, size_t size) {
     const std::optional<uint64_t> offset = Variable(name);
     if (!offset || *offset > kLongestEntry - size) return std::nullopt;
@@ -56,7 +56,8 @@ class VmStructs::Reader {
     return value;
   }
 
-  // Reads a text in pieces that do not cross a page boundary, because the next page may not exist.
+  // Reads a string in pieces that do not cross a page boundary, because the next page may not
+  // exist.
   std::optional<std::string> Text(uint64_t address) {
     if (address == 0) return std::nullopt;
     std::string text;

@@ -26,7 +26,8 @@ namespace profiler::symbolize::hotspot {
 // The tables of one process. Immutable.
 class VmStructs {
  public:
-  // Returns the address in the process of a variable exported by libjvm.so; empty: none.
+  // Returns the address, in the memory of the process, of a variable that libjvm.so exports; empty
+  // if it exports no such variable.
   using FindVariable = std::function<std::optional<uint64_t>(std::string_view name)>;
 
   // Reads the tables. Empty if they do not exist or are invalid. Reads at most kMostEntries per

@@ -118,7 +118,7 @@ TEST(CodeCodecTest, IsNoPartOfTheNames) {
   EXPECT_EQ(EncodeNames(both), names);
 }
 
-// These bytes must not change, because existing recordings have them. FORMAT.md draws them.
+// These bytes must not change, because existing recordings contain them. FORMAT.md draws them.
 TEST(CodeCodecTest, IsTheseNumbers) {
   NameFacts code;
   NameFacts::Image& image = code.images.emplace_back();

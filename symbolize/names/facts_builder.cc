@@ -113,8 +113,8 @@ uint32_t NameFactsBuilder::AddInlined(Growing& growing, const AddressFacts& fact
 }
 
 // Distinguishes images with the same path by process. An image that several processes share keeps
-// pid 0; an image of one process gets its pid. If several images are shared, a reader could not
-// know which one is meant, so none of them is kept.
+// pid 0; an image of one process gets its pid. If several images with one path are shared, a reader
+// could not know which of them is meant, so none of them is kept.
 void NameFactsBuilder::TellApartByProcess() {
   for (const auto& [path, ids] : by_path_) {
     size_t shared = 0;

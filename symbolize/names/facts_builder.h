@@ -18,9 +18,9 @@
 
 namespace profiler::symbolize {
 
-// Collects facts. They may be added in any order and repeatedly: the result is sorted and has each
-// symbol and each inlined call once. Images without addresses or code are left out. Not
-// thread-safe.
+// A collection of facts that grows. Facts may be added in any order and repeatedly: the result is
+// sorted and has each symbol and each inlined call once. Images without addresses or code are left
+// out. Not thread-safe.
 class NameFactsBuilder {
  public:
   // Adds an image. `id` is the caller's number for it, small and dense. Call it before adding

@@ -6,14 +6,14 @@
 // Accepted differences, in which this project is right:
 //
 //   padding      between functions: llvm-symbolizer has a line there, although no function is there
-//   no debug information (crt files, static libraries): the others have the file from .symtab, with
-//                line 0
-//   outermost    the name is that of perf's symbol; the others show any alias, or the name in the
-//                debug information without the compiler's .cold, .isra, .part or .constprop
+//   no debug information (crt files, static libraries): the other tools take the file from .symtab,
+//                with line 0
+//   outermost    this project shows the name of perf's symbol; the other tools show any alias, or
+//                the name in the debug information, which lacks .cold, .isra, .part or .constprop
 //   LLVM 14      joins a relative directory of a unit with itself: libio/libio/wfileops.c
-//   addr2line    of binutils 2.40: reads neither split units nor type units, and only parts of
-//                DWARF 5 (no lists of ranges by index, no file with index 0), and names recursive
-//                calls by the outermost one; so it is used only for older files, and for lines only
+//   addr2line    of binutils 2.40 reads neither split units nor type units, and only parts of DWARF
+//                5 (no lists of ranges by index, no file with index 0). It names recursive calls by
+//                the outermost call. So it is used only for older files, and only for lines.
 
 #include <pwd.h>
 #include <unistd.h>
@@ -156,8 +156,8 @@ class OracleTest : public testing::Test {
     return made;
   }
 
-  // Compares the results. If `their_path` is given, the others read that file, which has the same
-  // code.
+  // Compares the results. If `their_path` is given, the other symbolizers read that file, which has
+  // the same code.
   void Compare(const std::string& path, bool with_addr2line = false,
                const std::string& their_path = "") {
     const std::vector<uint64_t> addresses = RandomCode(path, AddressCount());

@@ -59,7 +59,7 @@ int openat(int directory, const char* path, int flags, ...) {
   return fd;
 }
 
-// For programs with 64-bit file offsets. The same on 64-bit machines; there are no others here.
+// open64 is for programs with 64-bit file offsets. On 64-bit machines it is the same as open.
 int open64(const char* path, int flags, ...) __attribute__((alias("open")));
 int openat64(int directory, const char* path, int flags, ...) __attribute__((alias("openat")));
 

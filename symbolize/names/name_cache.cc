@@ -39,7 +39,7 @@ constexpr std::string_view kMagic = "PROFNAM3";
 constexpr size_t kHeaderSize = kMagic.size() + sizeof(uint32_t);
 // Shorter build-ids are made by hand and may be reused.
 constexpr size_t kShortestBuildId = 8;
-// A file that would exceed this number of addresses is replaced by those of the current run.
+// If adding addresses to a file would exceed this number, only those of the current run are kept.
 constexpr size_t kMostAddresses = 1'000'000;
 constexpr std::string_view kTemporaryPrefix = "profiler-", kTemporarySuffix = ".tmp";
 
@@ -65,8 +65,8 @@ std::optional<std::string_view> WithoutHeader(std::string_view file) {
   return file;
 }
 
-// Returns true if the directory, or its nearest existing parent, is ours; never adds files for
-// another user.
+// Returns true if the directory, or its nearest existing parent, is ours. Nothing is written into
+// directories of other users.
 bool IsOurs(fs::path directory) {
   struct stat status = {};
   while (stat(directory.c_str(), &status) != 0) {
@@ -90,7 +90,7 @@ bool ConsumeDigits(std::string_view& text, std::string_view digits) {
   return size != 0;
 }
 
-// Returns true for file names of this and earlier versions: BUILD-ID-OWNER-SIZE, BUILD-ID, and
+// Returns true for names of cache files: BUILD-ID-OWNER-SIZE, BUILD-ID (earlier versions), and
 // temporary files of runs that were killed.
 bool IsOwnFileName(std::string_view name) {
   if (name.starts_with(kTemporaryPrefix)) return name.ends_with(kTemporarySuffix);
@@ -171,7 +171,7 @@ std::optional<NameFacts> NameCache::ReadIn(int directory, const ImageSpec& spec,
   const bool is_its = image.kind == spec.kind && image.pid == 0 && image.build_id == spec.build_id;
   if (!is_its) return std::nullopt;
   image.path = facts->strings.Intern(spec.path);
-  futimens(fd->get(), nullptr);  // marks the file as used now
+  futimens(fd->get(), nullptr);  // sets the time of last use to now
   return facts;
 }
 
@@ -188,7 +188,7 @@ void NameCache::Add(const std::vector<Found>& found) const {
   MakeRoom(directory->get());
 }
 
-// Reads the file again, because another run may have added to it.
+// Adds to the file's current content, because another run may have changed it meanwhile.
 void NameCache::AddIn(int directory, const Found& found) const {
   const NameFacts::Image& image = found.facts.images.front();
   const auto is_named = [&](const NameFacts::Address& a) { return IsNamed(image, a); };
@@ -205,8 +205,8 @@ void NameCache::AddIn(int directory, const Found& found) const {
         EncodeNames(merged.Take(/*has_lines=*/true, /*is_complete=*/true)));
 }
 
-// renameat replaces a link with the new name and does not follow it. The checksum detects a file
-// damaged by a power cut.
+// If `name` is a link, renameat replaces the link itself. The checksum detects a file damaged by a
+// power cut.
 void NameCache::Write(int directory, const std::string& name, std::string_view content) const {
   static std::atomic<unsigned> number = 0;
   const std::string temporary = absl::StrCat(View(kTemporaryPrefix), getpid(), "-",

@@ -8,8 +8,8 @@
 //   DIRECTORY/BUILD-ID-OWNER-SIZE   "PROFNAM3" │ CRC-32 of the rest, u32 │ section NAMES of one
 //                                                                          image
 //
-// If debug information covers none of a run's addresses, there may be none, and it may be installed
-// later; so nothing of such a run is cached.
+// If debug information covers none of a run's addresses, it may not be installed yet. So nothing of
+// such a run is cached.
 //
 // Anybody can link a program with the build-id of another one. Names of such a program must never
 // be used for the other one. Therefore only files of root and of the user are cached

@@ -62,7 +62,7 @@ struct NameFacts {
   using Address = Entry<CodePlace>;       // keyed like Symbolizer::Name
   using Instruction = Entry<ElfAddress>;  // keyed like Symbolizer::NameAt
 
-  // A piece of code in a JIT's dump, and where it was from `time` on.
+  // A piece of code in a JIT's dump, and its runtime address from `time` on.
   struct Code {
     uint64_t time = 0;
     RuntimeAddress start;
@@ -88,7 +88,7 @@ struct NameFacts {
     std::vector<Inlined> inlined;
     std::vector<Address> addresses;  // by place, distinct
     std::vector<Code> codes;         // by time; only code that was hit
-    // Instructions of the pieces, and the functions that these call; by address, distinct.
+    // Instructions of the pieces, and the functions that the pieces call; by address, distinct.
     std::vector<Instruction> instructions;
     std::vector<Piece> pieces;  // by address, distinct
     uint16_t machine = 0;       // of the pieces: EM_… of <elf.h>

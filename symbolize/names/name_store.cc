@@ -41,7 +41,7 @@ ImageId NameStore::IdOf(const ImageSpec& spec) {
   return id;
 }
 
-// Files know the latest process that has the image.
+// Returns the image from the source of files, because that has the latest process of the image.
 const ImageSpec& NameStore::image(ImageId id) const {
   const Image& image = At(id);
   return image.in_files ? files_->image(*image.in_files) : image.spec;
@@ -57,7 +57,7 @@ void NameStore::AddCode(NameFacts code) {
   for (Image& image : images_) image.code = code_->Find(image.spec);
 }
 
-// Asks files only about places that neither recording nor cache has.
+// Asks files only about places for which neither the recording nor the cache has facts.
 void NameStore::WillName(ImageId id, std::span<const CodePlace> places) {
   if (keeping_ && !keeping_->is_complete) return;
   Image& image = At(id);
@@ -128,7 +128,9 @@ bool NameStore::IsSourceOf(ImageId id, ElfAddress address, std::string_view sour
   return is_said && files_->AreFilesTrusted(in_files);
 }
 
-// Only a build-id identifies a file: others may have changed, and pids are reused.
+// Returns true if files are asked although the recording has facts. With FilesName::kFirst that
+// needs a build-id, because nothing else identifies a file: other files may have changed, and pids
+// are reused.
 bool NameStore::AsksFiles(const Image& image, const AddressFacts& recorded) const {
   if (files_name_ == FilesName::kFirst && !image.spec.build_id.empty()) return true;
   return recorded.reason != Reason::kNamed && files_name_ != FilesName::kOthers;
@@ -160,8 +162,8 @@ CodeBytes NameStore::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
   return code;
 }
 
-// If the recording has addresses of a dump and is complete, its code suffices: no sample lies in
-// other code.
+// If the recording is complete and has addresses of a dump, the recorded code suffices, because no
+// sample lies in other code.
 absl::StatusOr<std::span<const JitCode>> NameStore::JitCodes(ImageId dump) {
   Image& image = At(dump);
   const bool is_recorded = image.recorded != nullptr && !image.recorded->image().addresses.empty();

@@ -25,10 +25,11 @@
 
 namespace profiler::symbolize {
 
-// Decides when files are used although the recording has facts. The cache counts as files.
+// The addresses for which files are used although the recording has facts. The cache counts as
+// files.
 enum class FilesName : uint8_t {
-  // For addresses about which the recording has no facts. Images whose addresses all have facts are
-  // not opened.
+  // Use files for addresses about which the recording has no facts. Images whose addresses all have
+  // facts are not opened.
   kOthers,
   kUnnamed,  // also for addresses that have no name in the recording
   kFirst,    // files with the recorded build-id come first, then the recording
@@ -41,9 +42,9 @@ struct NameSources {
   FilesName files_name = FilesName::kOthers;
 };
 
-// Answers by the facts of the recorded machine, on any machine. The recording also decides whether
-// images with the same path are one image, so that rows equal those of the recorded machine. Not
-// thread-safe.
+// A symbolizer that answers from the recorded facts, so that names are the same on any machine. The
+// recording also decides whether images with the same path are one image, so that rows equal those
+// of the recorded machine. Not thread-safe.
 class NameStore final : public Symbolizer {
  public:
   NameStore(NameSources sources, const PresentOptions& options);

@@ -13,19 +13,19 @@ namespace {
 constexpr uint64_t kVersion = 1;                    // of both sections
 constexpr uint64_t kHasLines = 1, kIsComplete = 2;  // flags
 
-// zstd level. Names are tens of KB, so it costs milliseconds; megabytes of code take tenths of a
-// second.
+// zstd level. At this level, names (tens of KB) take milliseconds, and megabytes of code take
+// tenths of a second.
 constexpr int kCompressionLevel = 9;
 
-// Returns the predicted distance in the function: as far from the previous entry as the addresses
-// are.
+// Returns the predicted distance of an entry in its function. It assumes that both entries are in
+// one function, so that their distances differ as their addresses do.
 template <class Entry>
 uint64_t ExpectedDistance(const Entry& entry, const Entry& before) {
   if (entry.symbol != before.symbol) return 0;
   return before.distance + (entry.at.value - before.at.value);
 }
 
-// Accepts numbers of later versions.
+// Accepts values that later versions may add.
 template <class Io, class Enum>
 void EnumField(Io& io, Enum& value) {
   auto number = static_cast<uint8_t>(value);
@@ -129,7 +129,7 @@ void PieceFields(Io& io, NameFacts::Image& image) {
   for (auto& piece : pieces) io.Bytes(piece.bytes);
 }
 
-// The section: NAMES and CODE have different parts of an image.
+// The sections NAMES and CODE; each stores other members of an image.
 enum class Part : uint8_t { kNames, kCode };
 
 template <class Io>
@@ -170,7 +170,7 @@ bool IsSound(const NameFacts::Image& image) {
          Ascend(image.pieces, &NameFacts::Piece::address);
 }
 
-// strings, without the empty one │ images
+// Content: strings, without the empty one │ images
 std::string EncodeContent(const NameFacts& names, Part part) {
   ColumnWriter writing;
   writing.Strings(names.strings);

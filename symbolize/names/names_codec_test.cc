@@ -128,7 +128,7 @@ TEST(NamesCodecTest, MayBeFollowedByPadding) {
   EXPECT_TRUE(DecodeNames(EncodeNames({}) + std::string(7, '\0')).has_value());
 }
 
-// Neighbouring addresses in a function take about two bytes, for their distance and lines.
+// An address after another one in the same function takes about two bytes: distance and line.
 TEST(NamesCodecTest, AreSmall) {
   NameFacts names;
   NameFacts::Image& image = names.images.emplace_back();

@@ -13,8 +13,8 @@
 
 namespace profiler::symbolize {
 
-// Turns facts into names. Names that it makes live as long as this object, others as long as the
-// source of the facts. Demangles each distinct name once. Not thread-safe.
+// A converter from facts to names. Names that it makes live as long as this object, others as long
+// as the source of the facts. Demangles each distinct name once. Not thread-safe.
 class NameFormatter {
  public:
   explicit NameFormatter(const PresentOptions& options) : options_(options) {}
@@ -30,7 +30,7 @@ class NameFormatter {
 
   const PresentOptions options_;
   std::vector<NamedFunction> functions_;
-  // Demangled names by address of the mangled name, of which a source has one copy.
+  // Demangled names. The key is the address of the mangled name, of which a source has one copy.
   absl::flat_hash_map<const char*, std::string_view> demangled_;
   std::deque<std::string> made_names_;  // never moves a string
 };

@@ -24,7 +24,8 @@ const NameFacts::Entry<Where>* FindEntry(const std::vector<NameFacts::Entry<Wher
 
 }  // namespace
 
-// Returns code from the piece that contains `address`; of several, the one with the nearest start.
+// Returns code from the piece that contains `address`. If several pieces contain it, uses the one
+// with the nearest start.
 CodeBytes StoredImage::CodeAt(ElfAddress address, uint64_t size) const {
   const auto after =
       std::ranges::upper_bound(image_.pieces, address, {}, &NameFacts::Piece::address);

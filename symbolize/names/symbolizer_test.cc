@@ -157,7 +157,7 @@ TEST_F(SymbolizerTest, TellsTheAddressThatTheImageItselfHas) {
   EXPECT_NE(naming.address, ElfAddress{offset.value + 3});
 }
 
-// Functions of the stripped library, from the list made before stripping.
+// Takes the functions of the stripped library from a list made before stripping.
 TEST_F(SymbolizerTest, AFunctionWithoutASymbolIsKnownByItsStart) {
   ImageSpec spec;
   spec.path = TestFile("stripped");
@@ -367,7 +367,7 @@ TEST_F(SymbolizerTest, FindsTheDebugFileByBuildId) {
   EXPECT_EQ(Name(spec, offset), "marked_code");
 }
 
-// Paths in perf's cache: of current versions of `perf buildid-cache`, and of older ones.
+// Tries the paths in perf's cache: those of the current `perf buildid-cache`, and older ones.
 TEST_F(SymbolizerTest, FindsAFileThatIsGoneByItsBuildId) {
   ImageSpec spec;
   spec.path = "/bin/gone";
@@ -491,7 +491,7 @@ TEST_F(SymbolizerTest, ADeletedFileIsReadThroughTheProcessThatMapsIt) {
   spec.pid = 42;
   EXPECT_EQ(Name(spec, MarkedCode(kept)), "[no image file]");
   // The kernel's link reads "/gone/program (deleted)" and still opens the file. A file with that
-  // name simulates it.
+  // name stands for the link here.
   spec.path = Copy("pie", "program (deleted)");
   fs::create_symlink(spec.path, directory_ + "/proc/42/map_files/400000-401000");
   symbolizer_ = nullptr;
@@ -635,7 +635,7 @@ class VmlinuxTest : public SymbolizerTest {
     text_ = file.substr(ElfImage::Parse(bytes)->FindSection(".text")->offset.value);
   }
 
-  // Makes it the running kernel, at another address.
+  // Makes kernel_ the running kernel, at another address than recorded.
   void Run() {
     WriteFile(options_.kallsyms_path,
               "ffffffff91000000 T _text\n"

@@ -10,8 +10,8 @@
 namespace profiler::symbolize {
 namespace {
 
-// No real program has longer names. The limit is needed because substitutions let a short corrupt
-// name expand without bound.
+// Longer names are not demangled; no real program has them. Without a limit, a short corrupt name
+// could expand to any size, because mangled names refer back to their own parts.
 constexpr size_t kLongestName = 1 << 16;
 
 DemangledText DemangleCxx(const std::string& name) {
@@ -24,7 +24,7 @@ DemangledText DemangleCxx(const std::string& name) {
 }  // namespace
 
 std::string Demangle(std::string_view name) {
-  // Other names are C; __cxa_demangle would take `f` for the type `float`.
+  // Names without this prefix are C. __cxa_demangle would read `f` as the type `float`.
   const bool may_be_cxx = name.starts_with("_Z") || name.starts_with("___Z");
   const bool may_be_rust = name.starts_with("_ZN") || name.starts_with("_R");
   if (!(may_be_cxx || may_be_rust) || name.size() > kLongestName) {

@@ -15,13 +15,13 @@
 namespace profiler::symbolize {
 namespace {
 
-// Ten times as many as the largest programs have. They take 1 GiB while they are sorted.
+// Ten times as many as the largest programs have. So many symbols take 1 GiB while they are sorted.
 constexpr size_t kMostSymbols = size_t{1} << 24;
 
 // Properties of a section that decide whether its symbols are used.
 struct SectionTraits {
   bool code = false;        // allocated and executable, or function descriptors
-  bool named_text = false;  // only here labels are used, as in perf
+  bool named_text = false;  // labels in it are used, as in perf
 };
 
 std::vector<SectionTraits> TraitsOf(const ElfImage& image) {
@@ -81,8 +81,8 @@ class SymbolSection {
     }
     const auto visibility = GELF_ST_VISIBILITY(raw.st_other);
     if (label && (visibility == STV_HIDDEN || visibility == STV_INTERNAL)) return false;
-    // Compilers' names of addresses inside functions. On i386, GNU as keeps them if addresses are
-    // relative to the offset table.
+    // Drops compilers' labels inside functions. On i386, GNU as keeps them in the symbol table if
+    // addresses are relative to the offset table.
     const bool is_local = label && TextOf(names_.subspan(raw.st_name)).starts_with(".L");
     if (is_local) return false;
     return !has_mapping_symbols_ || !IsMappingSymbol(TextOf(names_.subspan(raw.st_name)));

@@ -132,9 +132,9 @@ class JitDump::Parser {
     dump_.codes_.push_back(moved);
   }
 
-  // Returns true if all lines lie in the function. V8 may write a file name from freed memory with
-  // zeros inside. The bytes after the first zero are then misread as lines, so all lines are
-  // dropped.
+  // Returns true if all lines lie in the function. If not, the caller drops all lines: V8 may write
+  // a file name from freed memory with zeros inside, and the bytes after the first zero are then
+  // read as lines.
   bool AreAllIn(const JitCode& code, Lines lines) const {
     const uint64_t start = code.start.value;
     return std::all_of(
@@ -252,8 +252,8 @@ class JitDump::Parser {
 void JitDump::AdjustTimes(uint64_t mapped_at) {
   constexpr uint64_t kSecond = 1'000'000'000;
   constexpr uint64_t kLongest = 60 * kSecond;
-  // The dump's start counts only if it is close to the first code's time, so both are from one
-  // clock: V8 writes the time of day into the header, other JITs write 0.
+  // Uses the dump's start only if it is close to the time of the first code, so that both are from
+  // one clock. V8 writes the time of day into the header, other JITs write 0.
   const bool has_clock =
       !codes_.empty() && began_ >= kSecond && codes_.front().time - began_ < kLongest;
   if (mapped_at == 0 || !has_clock) return;

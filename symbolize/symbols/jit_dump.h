@@ -1,9 +1,9 @@
-// Reads jit-PID.dump, the file in which a JIT writes all its code and the time at which it made it.
+// Reads jit-PID.dump, the file in which a JIT writes all its code, with the time at which the code
+// was made.
 //
 // The JIT maps a page of the file executable, so that recordings contain its name. Each record says
 // which code is at which address from a time on, so reused code memory is no problem. The record
-// also contains the code, and the code's offset in the file identifies it, whichever address it
-// has:
+// also contains the code. The code's offset in the file identifies it, even if its address changes:
 //
 //   header   magic "JiTD", version, header size, e_machine, -, pid, time, flags      u32 … u64 u64
 //   record   id, size, time                                                          u32 u32 u64
@@ -84,16 +84,16 @@ class JitDump {
     std::span<const Place> places;  // by distance
   };
 
-  // Reads an open dump; the caller may close `fd` afterwards. Of a dump that is still being
-  // written, reads all complete records. `path` is for messages. Errors: those of
-  // MappedFile::FromFd; kInvalidArgument if it is no dump, has the other byte order or has
-  // processor timestamps.
+  // Reads an open dump; the caller may close `fd` afterwards. If the dump is still being written,
+  // reads all complete records. `path` is for messages. Errors: those of MappedFile::FromFd;
+  // kInvalidArgument if the file is no dump, or if the dump has the other byte order or processor
+  // timestamps.
   static absl::StatusOr<JitDump> Read(int fd, const std::string& path);
   // Limits on what is read of a dump: pieces of code including moved ones, lines, calls. Far more
   // than JITs write; at most 1 GiB in memory.
   struct Limits {
     size_t codes = size_t{1} << 22;
-    size_t lines = size_t{1} << 24;  // also of places
+    size_t lines = size_t{1} << 24;  // also the limit for places
     size_t calls = size_t{1} << 22;
   };
   static absl::StatusOr<JitDump> Parse(std::span<const std::byte> bytes, const Limits& limits);
@@ -112,9 +112,9 @@ class JitDump {
   // Returns all code in time order.
   std::span<const JitCode> codes() const { return codes_; }
 
-  // Converts times to the recording's clock if the process has another one (time namespaces).
-  // `mapped_at` is the time at which the process mapped the dump, which is right after it began the
-  // dump; if the dump's own clock disagrees, all times are shifted. 0: unknown.
+  // Converts times to the recording's clock if the process has another clock (time namespaces).
+  // `mapped_at` is the time at which the process mapped the dump, which happens right after the JIT
+  // began to write it; 0: unknown. If the dump's own clock disagrees, all times are shifted.
   void AdjustTimes(uint64_t mapped_at);
 
   // Returns the function whose code is at this offset of the file; null: none. O(log n).

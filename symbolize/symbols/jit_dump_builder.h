@@ -12,7 +12,7 @@
 
 namespace profiler::symbolize {
 
-// Builds a dump like those of JITs, for process 7.
+// A builder of dumps like those of JITs, for process 7.
 class JitDumpBuilder {
  public:
   explicit JitDumpBuilder(uint32_t magic = 0x4a695444, uint64_t flags = 0,

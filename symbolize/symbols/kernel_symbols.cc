@@ -21,7 +21,7 @@ int HexDigit(char c) {
   return -1;
 }
 
-// Reads lines of NUL-terminated text; the NUL makes checks for the end unnecessary.
+// A parser of lines. The text ends with NUL, so that no other check for the end is needed.
 class LineParser {
  public:
   explicit LineParser(std::vector<std::byte>& text)
@@ -133,8 +133,8 @@ absl::StatusOr<KernelSymbols> KernelSymbols::Read(const std::string& path) {
 KernelSymbols KernelSymbols::Parse(std::vector<std::byte> text) {
   KernelSymbols result;
   SymbolTableBuilder builder;
-  // Index of the module of each symbol; 0: the kernel itself. Stored in `enclosing`, which is
-  // unused until Build.
+  // Maps a module's name to its index; 0: the kernel itself. The index of each symbol's module is
+  // stored in `enclosing`, which is unused until Build.
   absl::flat_hash_map<std::string_view, uint32_t> index_of = {{"", 0}};
   builder.Reserve(text.size() / 48);
   bool all_zero = true;

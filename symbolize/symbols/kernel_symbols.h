@@ -3,9 +3,9 @@
 //   ffffffff81000000 T _stext
 //   ffffffffc0a31000 t nf_conntrack_in\t[nf_conntrack]
 //
-// Keeps text symbols (t, T, w, W), and data symbols (d, D, b, B) as their bounds. The list has no
-// ends: a symbol ends at the start of the next one, and the last one of the kernel or of a module
-// ends one page after its own page.
+// Keeps text symbols (t, T, w, W). Keeps data symbols (d, D, b, B) too, because they show where
+// text symbols end. The list has no ends: a symbol ends at the start of the next one, and the last
+// one of the kernel or of a module ends one page after its own page.
 //
 // Source: Linux kernel/kallsyms.c (s_show); tools/perf/util/symbol.c (__dso__load_kallsyms) for the
 // choice of symbols.
@@ -47,9 +47,9 @@ class KernelSymbols {
   // Returns the address of a module's first function; 0 if no such module is loaded.
   uint64_t FirstOfModule(std::string_view name) const;
 
-  // Address range of the scheduler's functions, in which every waiting thread is; /proc/PID/wchan
-  // skips them too (in_sched_functions, kernel/sched/core.c, Linux 6.18). `end` is exclusive; both
-  // are 0 if unknown.
+  // Address range of the scheduler's functions. Every waiting thread is in one of them, so
+  // /proc/PID/wchan skips them too (in_sched_functions, kernel/sched/core.c, Linux 6.18). `end` is
+  // exclusive; both are 0 if unknown.
   struct Range {
     uint64_t start = 0, end = 0;
     bool Has(uint64_t address) const { return address >= start && address < end; }
@@ -58,8 +58,7 @@ class KernelSymbols {
 
  private:
   SymbolTable table_;
-  absl::flat_hash_map<std::string, uint64_t> modules_;  // address of the first function, by module
-                                                        // name
+  absl::flat_hash_map<std::string, uint64_t> modules_;  // by name: address of the first function
   uint64_t text_ = 0;
   uint64_t stext_ = 0;
   Range scheduler_;

@@ -59,8 +59,8 @@ PerfMap PerfMap::Parse(std::vector<std::byte> text, size_t most_functions) {
   return map;
 }
 
-// Walks over starts and ends in address order. Between two of them, the open function that was
-// written last has the code.
+// Walks over all starts and ends in address order. The code between two of them belongs to the
+// function that was written last among those that are open there.
 void PerfMap::Flatten() {
   struct Edge {
     uint64_t at;
@@ -74,8 +74,7 @@ void PerfMap::Flatten() {
     edges.push_back({functions_[i].start + functions_[i].size, i, false});
   }
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.at < b.at; });
-  std::priority_queue<uint32_t> open;  // functions that have ended are removed when they reach the
-                                       // top
+  std::priority_queue<uint32_t> open;  // functions that ended stay until they reach the top
   for (size_t i = 0; i < edges.size(); ++i) {
     if (edges[i].opens) open.push(edges[i].function);
     if (i + 1 < edges.size() && edges[i + 1].at == edges[i].at) continue;

@@ -29,8 +29,8 @@ class PerfMap {
     std::string_view name;  // lives as long as the map
   };
 
-  // Limits on what is read of a map. Far more than JITs write; needs about 700 MiB while it is
-  // sorted.
+  // Limits on what is read of a map. Far more than JITs write; so many functions need about 700 MiB
+  // while they are sorted.
   static constexpr size_t kMostFunctions = size_t{1} << 22;
   static constexpr size_t kMostBytes = size_t{256} << 20;
 

@@ -93,7 +93,7 @@ void FindArm64Stubs(const ElfSection& section, std::vector<Stub>& stubs) {
   end_last(section.address.value + code.size());
 }
 
-// Reads the relocations of slots that stubs jump through.
+// A reader of the relocations of slots that stubs jump through.
 class RelocationReader {
  public:
   RelocationReader(const ElfImage& image, const SymbolTableBuilder& builder,
@@ -118,8 +118,8 @@ class RelocationReader {
   }
 
  private:
-  // Reads a relocation; its addend is 0 if the table has no addends. Returns false at the end of
-  // the table.
+  // Reads a relocation. Its addend is 0 if the table has no addends. Returns false after the last
+  // relocation.
   static bool Get(Elf_Data* table, int index, bool has_addends, GElf_Rela* relocation) {
     if (has_addends) return gelf_getrela(table, index, relocation) != nullptr;
     GElf_Rel plain;
@@ -128,7 +128,7 @@ class RelocationReader {
     return true;
   }
 
-  // Without addends in the table, the addend is at the relocated address.
+  // Returns the addend. If the table has none, the addend is the word at the relocated address.
   uint64_t AddendOf(const GElf_Rela& relocation, bool has_addends) const {
     if (has_addends) return static_cast<uint64_t>(relocation.r_addend);
     const ElfAddress place{relocation.r_offset};
@@ -216,7 +216,8 @@ void AddPltSymbols(const ElfImage& image, SymbolTableBuilder& builder) {
   const std::vector<SlotTarget> targets = FindTargets(image, builder, stubs);
 
   if (plt != nullptr && !plt->contents.empty()) {
-    // Stubs inside it are found first, because they are innermost.
+    // Adds the whole section as a symbol. Find prefers the stubs inside, because they are
+    // innermost.
     Symbol whole = PltSymbol({plt->address.value, plt->contents.size(), 0});
     whole.area = NameArea::kOwned;
     whole.name = builder.AddOwnName(".plt");

@@ -1,5 +1,5 @@
 // Names the stubs of procedure linkage tables after the functions that they call: `malloc@plt`.
-// Symbol tables do not contain them.
+// Symbol tables do not contain these stubs.
 
 #pragma once
 

@@ -17,7 +17,7 @@ void Append(std::string& out, const T& value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-// Builds a shared library that has only the tables from which PLT stubs get names.
+// A builder of a shared library that has only the tables from which PLT stubs get names.
 class Library {
  public:
   explicit Library(uint16_t machine) : machine_(machine) {

@@ -11,10 +11,10 @@
 namespace profiler::symbolize {
 namespace {
 
-// The last symbol has no next one. Like perf, it ends one page after its own page.
+// The last symbol ends one page after its own page, as in perf, because no symbol follows it.
 constexpr uint64_t kPage = 4096;
 
-// Bounds the nesting, because in a corrupt table it could be as deep as the table is long.
+// Limits the nesting, because in a corrupt table it could be as deep as the table is long.
 constexpr int kMaxNesting = 64;
 
 // Longer than any real name. Bounds the cost of a string table without NULs.
@@ -37,8 +37,9 @@ size_t LeadingUnderscores(std::string_view name) {
   return count == std::string_view::npos ? name.size() : count;
 }
 
-// `_ZN1AC1Ev` and `_ZN1AC2Ev`, complete and base constructor (or D1 and D2, destructors), demangle
-// to the same text. Most aliases in C++ libraries are such pairs, so this check avoids demangling.
+// Returns true for the complete and the base constructor of one class, such as `_ZN1AC1Ev` and
+// `_ZN1AC2Ev`, or for two such destructors (D1 and D2). They demangle to the same text. Most
+// aliases in C++ libraries are such pairs, so this check avoids demangling.
 bool AreOneConstructor(std::string_view a, std::string_view b) {
   if (a.size() != b.size() || !a.starts_with("_ZN")) return false;
   const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin());
@@ -55,7 +56,8 @@ auto StartsAfter(std::span<const Symbol> symbols, uint64_t address) {
                               [address](const Symbol& s) { return s.start <= address; });
 }
 
-// Assembler labels of loops and branches (-Wa,-L, or names that do not begin with .L).
+// Returns true for an assembler label of a loop or branch inside `enclosing`. Such labels get into
+// the table with -Wa,-L, or if their names do not begin with .L.
 bool IsLabelIn(const Symbol& symbol, const Symbol& enclosing) {
   return !symbol.sized && !symbol.typed && enclosing.sized && enclosing.typed && !enclosing.data;
 }
@@ -152,7 +154,7 @@ bool SymbolTableBuilder::Prefers(const Symbol& other, const Symbol& present) con
   if (other_rank != present_rank) return other_rank > present_rank;
   const std::string_view other_raw = table_.RawName(other);
   const std::string_view present_raw = table_.RawName(present);
-  // Common cases that need no demangling: .dynsym repeats .symtab, and constructors come in pairs.
+  // Common cases need no demangling: .dynsym repeats .symtab, and constructors come in pairs.
   if (other_raw == present_raw || AreOneConstructor(other_raw, present_raw)) return false;
   const std::string present_name = table_.ShownName(present);
   const std::string other_name = table_.ShownName(other);
@@ -186,7 +188,7 @@ void SymbolTableBuilder::FixUp(const EndOf& end_of) {
   sorted_ = symbols.size();
 }
 
-// Sets `enclosing` to the nearest previous symbol that is still open at this one's start:
+// Sets each symbol's `enclosing` to the nearest previous symbol that is still open at its start:
 //
 //   A |-------------------------|        A encloses B, C and D, so an address after the
 //   B    |------|                        end of C and before D belongs to A

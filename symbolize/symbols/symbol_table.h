@@ -70,7 +70,7 @@ class SymbolTable {
   std::vector<std::byte> owned_names_;
 };
 
-// Builds a symbol table from several sources (.symtab, .dynsym, PLT stubs).
+// A builder of a symbol table from several sources (.symtab, .dynsym, PLT stubs).
 class SymbolTableBuilder {
  public:
   void SetNames(NameArea area, std::span<const std::byte> names);

@@ -7,7 +7,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Builds a table of symbols with names.
+// A builder of a table of symbols with names.
 class Table {
  public:
   Table& Add(uint64_t start, uint64_t size, std::string_view name,

@@ -17,8 +17,8 @@ absl::StatusOr<std::vector<std::byte>> ReadTextFile(const std::string& path, siz
 }
 
 absl::StatusOr<std::vector<std::byte>> ReadTextFile(int fd, const std::string& path, size_t limit) {
-  // Files in /proc have no size in advance. Unused capacity costs nothing, but resize clears what
-  // it adds, so the file is read in small steps.
+  // Files in /proc have no size before they are read. The buffer has a large capacity, which costs
+  // nothing while it is unused. It grows in small steps, because resize clears the new bytes.
   constexpr size_t kUnknownSize = size_t{16} << 20, kStep = 1 << 16;
   struct stat status;
   if (fstat(fd, &status) != 0) return ErrnoStatus(errno, path);

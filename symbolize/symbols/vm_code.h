@@ -1,5 +1,5 @@
-// The interface for code of a running virtual machine: reports from readers of the machine's tables
-// about names, addresses and inlined calls.
+// The interface through which readers of a virtual machine's tables report the machine's code:
+// names, addresses and inlined calls.
 //
 //   ManagedCode (symbolize/unwind)  ──▶ CodeSink ──▶ a dump as JITs write them (jit_dump_writer.h)
 //   meets a frame in new code
@@ -19,7 +19,7 @@ namespace profiler::symbolize {
 // A piece of code. Views are valid during the call that gets it.
 struct VmCode {
   RuntimeAddress start;
-  // Its machine code or bytecodes; not empty. Its size decides which addresses have this name.
+  // Machine code or bytecodes; not empty. All addresses in it get this name.
   std::span<const std::byte> bytes;
   bool is_bytecode = false;  // bytecode, not machine code
   std::string_view name;     // contains no NUL
@@ -29,7 +29,7 @@ struct VmCode {
   std::span<const JitDump::Place> places;
 };
 
-// Receives the code of one process in time order. Not thread-safe.
+// A receiver of the code of one process, in time order. Not thread-safe.
 class CodeSink {
  public:
   virtual ~CodeSink() = default;
@@ -37,8 +37,8 @@ class CodeSink {
   // Adds code that is in memory from the current sample on. It replaces code that it overlaps. The
   // same code may be added again, if other code may have replaced it meanwhile.
   virtual void Add(const VmCode& code) = 0;
-  // Returns a number that changes when code given before may have been overwritten; then such code
-  // must be added again when it is met again.
+  // Returns a number that changes when the sink may have overwritten code. After a change, code
+  // that is met again must be added again.
   virtual uint64_t Generation() const = 0;
   // Returns true if the process writes its own perf map or jitdump; then only bytecodes are
   // accepted.

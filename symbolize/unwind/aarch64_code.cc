@@ -31,7 +31,8 @@ bool IsOneOf(const std::array<uint32_t, size>& known, uint32_t code) {
 bool IsPair(uint32_t code) { return (code >> 27 & 7) == 5; }
 // Returns the addressing mode of a pair: none (stnp), post-index, offset, pre-index.
 uint32_t PairMode(uint32_t code) { return code >> 23 & 3; }
-// Returns true for a single-register access that changes its base, before or after.
+// Returns true for a load or store of one register that changes its base register, before or after
+// the access.
 bool IsMovingSingle(uint32_t code) {
   return (code >> 24 & 0x3b) == 0x38 && (code >> 21 & 1) == 0 && (code >> 10 & 1) != 0;
 }
@@ -68,7 +69,7 @@ std::optional<ReturnPath> FromStart(uint32_t code) {
 // Follows the instructions that remove a frame, up to the return.
 std::optional<ReturnPath> ToReturn(std::span<const uint8_t> code, bool link_is_known) {
   ReturnPath back{.in_link_register = true};
-  int64_t words = 0;  // by which the stack pointer has moved
+  int64_t words = 0;  // distance that the stack pointer has moved
   for (size_t at = 0; at < code.size(); at += kAArch64Instruction) {
     const uint32_t instruction = InstructionAt(code, at);
     if (ReturnsByLink(instruction)) {
@@ -146,7 +147,7 @@ std::optional<int64_t> AddedTo(unsigned base, uint32_t code) {
   return (code >> 30 & 1) != 0 ? -bytes : bytes;
 }
 
-// 31 is the stack pointer in some instructions, and zero in others.
+// Register number 31 means the stack pointer in some instructions, and zero in others.
 bool WritesStackPointer(uint32_t code) {
   if (IsArmMemoryAccess(code)) return AccessMovesStack(code) != 0;
   if (ArmRt(code) != kArmSp) return false;
@@ -163,7 +164,7 @@ bool WritesRegister(unsigned number, uint32_t code) {
   const bool moves_address = (IsPair(code) && (PairMode(code) & 1) != 0) || IsMovingSingle(code);
   if (moves_address && ArmRn(code) == number) return true;
   if (IsVector(code)) return false;
-  // Anything that is not certainly a store may be a load.
+  // Counts as a load unless it is certainly a store.
   const bool is_store =
       IsPair(code) ? (code >> 22 & 1) == 0 : (code >> 27 & 7) == 7 && (code >> 22 & 3) == 0;
   return !is_store && (ArmRt(code) == number || (IsPair(code) && Rt2(code) == number));

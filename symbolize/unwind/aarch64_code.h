@@ -1,4 +1,4 @@
-// Reads from single AArch64 instructions what they do to a frame. Instructions have 32 bits,
+// Decodes the effects of single AArch64 instructions on a frame. Instructions have 32 bits,
 // little-endian:
 //
 //   31 30 29 28 27 26 25 24 23 22 21      15 14      10 9     5 4     0
@@ -83,9 +83,10 @@ std::optional<uint64_t> TargetOfCall(uint32_t call, uint64_t address);
 // of the same register, which is `before`. Empty for other instructions.
 std::optional<uint64_t> TakenAddress(uint32_t before, uint32_t code, uint64_t address);
 
-// Effect of code on the two registers by which a function's caller is found, on any path through
-// it. For all instructions from a function's start to the interrupted one, it shows whether the
-// function has called, saved its return address, or used the stack.
+// Effects of code on the link register and the stack pointer, on any path through the code. A
+// function's caller is found through these registers. The effects of all instructions from a
+// function's start to the interrupted one show whether the function has made a call, saved its
+// return address, or used the stack.
 struct LinkUse {
   bool keeps_link = true;   // the link register is neither written nor saved
   bool keeps_stack = true;  // the stack pointer is not written

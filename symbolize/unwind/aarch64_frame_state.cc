@@ -53,7 +53,7 @@ void MoveStack(uint32_t code, FrameState* state) {
   } else {
     state->depth.reset();
   }
-  // Slots below the stack pointer were popped.
+  // Slots that are now below the stack pointer were popped.
   if (!state->depth) return;
   if (*state->depth < state->saved_fp) state->saved_fp = 0;
   if (*state->depth < state->saved_return) state->saved_return = 0;
@@ -89,7 +89,8 @@ std::optional<ElfAddress> ArmTarget(uint32_t code, ElfAddress address) {
 
 bool IsArmPadding(uint32_t code) { return code == kNop; }
 
-// Saving of other registers is no sign: it may be anywhere, after a check that they are needed.
+// Saving other registers is no sign of a prologue: it may come later, after a check whether they
+// are needed.
 bool IsArmPrologue(uint32_t code) {
   if (IsArmEntry(code)) return true;
   const auto access = AsStackAccess(code);

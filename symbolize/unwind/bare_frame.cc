@@ -11,7 +11,7 @@ namespace {
 
 using Code = std::span<const uint8_t>;
 
-// Encodings of x86-64. Those of i386 are the same without kWide.
+// Encodings of x86-64. The encodings of i386 are the same without kWide.
 constexpr std::array<uint8_t, 3> kEndBranch = {0xf3, 0x0f, 0x1e};
 constexpr uint8_t kEndBranch64 = 0xfa, kEndBranch32 = 0xfb;  // the byte after kEndBranch
 constexpr uint8_t kPushFp = 0x55;                            // push rbp

@@ -1,5 +1,5 @@
-// Finds the caller of a frame without call frame information whose frame pointer does not help, by
-// its next instructions.
+// Finds the caller of a frame by the frame's next instructions. Used if there is no call frame
+// information and the frame pointer does not help.
 //
 // An interrupted function may not have set up its frame yet, or may have removed it:
 //
@@ -11,7 +11,7 @@
 //
 // At the marked instructions the frame pointer is the caller's, and following it would skip the
 // caller. A function without a frame pointer can be unwound after a call if only its return
-// remains. An example are the trampolines by which CPython shows its functions to profilers
+// remains. Examples are the trampolines by which CPython shows its functions to profilers
 // (Python/asm_trampoline.S, 3.12); one of them is between any two Python frames:
 //
 //   sub rsp, 8

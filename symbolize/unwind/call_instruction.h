@@ -15,7 +15,8 @@ namespace profiler::symbolize {
 inline constexpr size_t kLongestCall = 8;
 
 // Returns true if `code` ends with a call. On x86, instructions cannot be decoded backwards, so
-// true only means that it may: call rel32, or call with any register or memory operand.
+// true only means that the last bytes look like one: call rel32, or call with any register or
+// memory operand.
 bool EndsInCall(Architecture architecture, std::span<const uint8_t, kLongestCall> code);
 
 }  // namespace profiler::symbolize

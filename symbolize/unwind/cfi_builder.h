@@ -18,7 +18,7 @@
 
 namespace profiler::symbolize {
 
-// Appends fixed-size and variable-length numbers.
+// A writer of bytes: appends numbers of fixed and of variable length.
 class ByteBuilder {
  public:
   ByteBuilder() = default;
@@ -99,8 +99,8 @@ struct FdeSpec {
   ByteBuilder instructions;
 };
 
-// Builds an .eh_frame with one CIE. Pointers are PC-relative in 4 bytes if the augmentation has
-// 'R', else absolute.
+// A builder of an .eh_frame with one CIE. Pointers are PC-relative in 4 bytes if the augmentation
+// has 'R', else absolute.
 class EhFrameBuilder {
  public:
   EhFrameBuilder(uint64_t address, const CieSpec& cie) : address_(address), cie_(cie) {
@@ -195,8 +195,8 @@ inline ByteBuilder DebugFrame(const ByteBuilder& common_instructions,
   return section;
 }
 
-// Builds an ELF file with sections, and with segment headers whose contents need not exist. 32 bits
-// for i386, else 64.
+// A builder of an ELF file with sections and segment headers. The contents of segments need not
+// exist. The file has 32 bits for i386, else 64.
 class ElfBuilder {
  public:
   explicit ElfBuilder(uint16_t machine = EM_X86_64) : machine_(machine) {}

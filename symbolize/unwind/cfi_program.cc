@@ -93,8 +93,8 @@ CfiProgram::Step CfiProgram::AdvanceBy(uint64_t distance) {
 }
 
 CfiProgram::Step CfiProgram::SetRegister(uint64_t number, RegisterRule rule) {
-  // Ignores others, such as vector registers. AArch64's 32 is no register of a frame; this code
-  // uses it for the pc.
+  // Ignores other registers, such as vector registers. Number 32 is ignored on AArch64 too, where
+  // CFI does not use it and this code uses it for the pc.
   const bool is_pc_only = architecture_ == Architecture::kAArch64 && number == 32;
   if (number < kRegisters && !is_pc_only) rules_.registers[number] = rule;
   return Step::kNext;
@@ -197,7 +197,7 @@ CfiProgram::Step CfiProgram::SetCfa(uint8_t op, DwarfReader& code) {
     default:
       break;
   }
-  // The others change only the register or only the offset.
+  // Other instructions change only the register or only the offset of the CFA.
   if (rules_.cfa.kind != CfaRule::kRegister) return Step::kMalformed;
   switch (op) {
     case DW_CFA_def_cfa_register:
@@ -213,8 +213,8 @@ CfiProgram::Step CfiProgram::SetCfa(uint8_t op, DwarfReader& code) {
   }
 }
 
-// Marks registers whose rules are relative to the stack pointer and were set at an earlier
-// instruction: their slots do not move with it (FrameRules::told_at).
+// Sets the CFA. If the stack pointer moves by this, marks the registers whose slots were described
+// relative to it at an earlier instruction, because their slots do not move (FrameRules::told_at).
 CfiProgram::Step CfiProgram::SetCfaExpression(DwarfReader& code) {
   const CfaRule before = rules_.cfa;
   rules_.cfa = {.kind = CfaRule::kExpression};

@@ -131,9 +131,9 @@ TEST(CfiProgramTest, AdvancesCountInUnitsOfTheCodeAlignment) {
             "1008-1100 r7+16 r16=[cfa-8]");
 }
 
-// Returns the memory address of the first instruction in Rows; set_loc is relative to its operand.
-// Before it are the length, the distance to the CIE, start, size, and the size of the augmentation
-// data.
+// Returns the memory address of the first instruction in Rows. The target of set_loc is relative to
+// the address of its operand. In front of the first instruction are the length, the distance to the
+// CIE, start, size, and the size of the augmentation data.
 uint64_t FirstInstruction() {
   return 0x5000 + EhFrameBuilder(0x5000, {}).section().size() + 4 + 4 + 8 + 1;
 }
@@ -268,7 +268,7 @@ TEST(CfiProgramTest, UnknownInstructionsEndTheRows) {
 }
 
 TEST(CfiProgramTest, CutOperandsEndTheRows) {
-  // An expression longer than the entry; otherwise the padding would be read.
+  // The expression claims more bytes than the entry has, padding included.
   EXPECT_EQ(Rows({DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 100}),
             "1000-1001 r7+8 r16=[cfa-8]");
 }

@@ -49,7 +49,7 @@ constexpr int64_t kFullInstructionsOfChain = int64_t{1} << 14;
 // One of the two sections, and its compiled rules.
 class CfiTable::Section {
  public:
-  // `budget` may be null. It must already have given the memory of the arguments (MemoryOf).
+  // `budget` may be null. The memory of the arguments (MemoryOf) must already be taken from it.
   Section(Architecture architecture, FrameSection section, FdeIndex index,
           std::vector<std::byte> owned, FrameBudget* budget)
       : architecture_(architecture),
@@ -166,7 +166,7 @@ class CfiTable::Section {
   FdeIndex index_;
   CfiProgram program_;
   RuleRows rows_;
-  uint64_t instructions_left_;  // that may still be compiled
+  uint64_t instructions_left_;  // FDE instructions that may still be compiled
 };
 
 // A cache of FullRules by address, one entry per slot, because chains look up the same frames again
@@ -269,7 +269,7 @@ std::unique_ptr<CfiTable::Section> CfiTable::MakeSection(const FrameSection& sec
                                    budget_);
 }
 
-// Reading .debug_frame, which may need decompression, is delayed until a function is missing in
+// Returns .debug_frame. It may need decompression, so it is read only when a function is missing in
 // .eh_frame.
 CfiTable::Section* CfiTable::DebugFrame() {
   if (!debug_source_) return debug_frame_.get();
@@ -287,7 +287,8 @@ CfiTable::Section* CfiTable::DebugFrame() {
   return debug_frame_.get();
 }
 
-// Checks the files after it used their bytes. A check before would miss writes in between.
+// Checks whether the files have changed after it used their bytes. An earlier check would miss
+// writes in between.
 UnwindRule CfiTable::Find(ElfAddress address) {
   if (is_outdated_) return {};
   bool compiled = false;
@@ -404,7 +405,8 @@ DerivedRule CfiTable::Derive(ElfAddress address) {
   return is_outdated_ ? DerivedRule{} : derived;
 }
 
-// With lazy binding, the entries of .plt push a word; other tables only jump.
+// Adds .plt, whose entries push a word because of lazy binding, and the other tables, whose entries
+// only jump.
 void CfiTable::AddLinkageTables(const ElfImage& image) {
   constexpr int32_t kPushesBefore = 11;
   for (const ElfSection& section : image.sections()) {
@@ -425,8 +427,9 @@ void CfiTable::AddLinkageTables(const ElfImage& image) {
   }
 }
 
-// Adds a rule for the header of AArch64's .plt, to which all entries lead. It pushes the register
-// with the entry's address and the link register: [bti c]; stp x16, x30, [sp, #-16]!; …; br x17.
+// Adds a rule for the header of AArch64's .plt, to which all entries lead. The header pushes x16,
+// which has the entry's address, and the link register: [bti c]; stp x16, x30, [sp, #-16]!; …; br
+// x17.
 //
 // Source: ELF for the Arm 64-bit Architecture, 2023Q3, "Procedure Linkage Table"; output of GNU ld
 // and lld.

@@ -3,13 +3,14 @@
 //   address ──▶ function (FDE) ──▶ row ──▶ UnwindRule, 8 bytes: where CFA, return address and frame
 //                                          pointer are
 //
-// Functions are found through the image's .eh_frame_hdr; without it, through an index made from
-// .eh_frame; then in .debug_frame, which may be compressed or in a separate debug file. A function
-// is compiled to rows at the first look-up in it. So opening an image costs almost nothing, however
-// large it is, and only the file's pages with functions that are met are read.
+// Functions are looked up in .eh_frame, through .eh_frame_hdr or, without it, through an index made
+// from .eh_frame. Functions that .eh_frame lacks are looked up in .debug_frame, which may be
+// compressed or in a separate debug file. A function is compiled to rows at the first look-up in
+// it. So opening even a large image costs almost nothing. Only the pages of the file that describe
+// these functions are read.
 //
-// Code that a linker makes, linkage tables (.plt, .plt.sec …), may have no information; it is
-// recognized by its section.
+// Linkage tables (.plt, .plt.sec …), which linkers make, may have no information. They are
+// recognized by their sections.
 //
 //   row     u32 distance from the function's start, u16 number of a rule; functions share rules
 //
@@ -99,7 +100,7 @@ struct HelperRule {
 // A position in a function that switches stacks.
 struct StackSwitch {
   ElfAddress function;      // start of the function
-  uint64_t frame_size = 0;  // at the instruction, without the switch
+  uint64_t frame_size = 0;  // in bytes at the position, if the stack is not switched
 };
 
 // The call frame information of one image, for all processes that map it. Not thread-safe, because
@@ -110,8 +111,8 @@ class CfiTable {
   // files must outlive the table. An image without call frame information gets an empty table.
   //
   // `budget` limits this and other tables together and outlives this one. If it is used up,
-  // functions not met yet have the rule kTooLong, and new tables without room are empty. Null: only
-  // the limits per image apply.
+  // functions not met yet have the rule kTooLong, and a new table that does not fit is empty. Null:
+  // only the limits per image apply.
   //
   // `has_changed` returns true if the bytes may have changed since the image was opened. It is
   // called after the table was made and after each compilation. Null: the bytes never change.
@@ -141,9 +142,9 @@ class CfiTable {
   UnwindRule Find(ElfAddress address);
 
   // Returns a rule derived from the function's instructions (derived_rules.h), for an instruction
-  // without call frame information; kNone if they do not show it. It may be wrong. Cost: two binary
-  // searches. The first call scans all code of the image, 1 ms per MB; the first look-up in a
-  // function decodes its instructions.
+  // without call frame information; kNone if the instructions do not show it. The rule may be
+  // wrong. Cost: two binary searches. The first call scans all code of the image, 1 ms per MB; the
+  // first look-up in a function decodes its instructions.
   DerivedRule Derive(ElfAddress address);
 
   // Returns the stack switch at an instruction, if it belongs to a Go function that continues on

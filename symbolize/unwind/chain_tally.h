@@ -29,8 +29,8 @@ class ChainTally {
     CountWhole(chain.guessed != 0);
   }
   void CountWhole(bool guessed) { ++(guessed ? whole_.guessed : whole_.complete); }
-  // Counts a whole chain of a waiting thread, read from its process; the thread did not run
-  // meanwhile.
+  // Counts a whole chain of a waiting thread whose stack was read from its process. The thread did
+  // not run meanwhile.
   void CountLateRead(bool guessed) { ++(guessed ? whole_.guessed : whole_.late_read); }
   // Counts a sample of a thread whose user stack is gone.
   void CountWithoutStack() { ++whole_.no_stack; }

@@ -49,7 +49,7 @@ ByteBuilder RandomBytes(Chance& chance, size_t size) {
   return bytes;
 }
 
-// Random instructions, with those that DWARF defines more often than at random.
+// Returns random bytes. Half of the opcodes are below 0x30, where DWARF's instructions are.
 ByteBuilder RandomInstructions(Chance& chance) {
   ByteBuilder code;
   const size_t size = chance.Below(60);
@@ -67,8 +67,8 @@ void UnwindEverywhere(const std::vector<std::byte>& file, Chance& chance) {
   if (!table.ok()) return;
   EverythingIsCode space(table->get(), chance);
   const ByteBuilder stack = RandomBytes(chance, chance.Below(512));
-  static Unwinder& unwinder = *new Unwinder();  // shared by all tests, as a recording shares it
-                                                // between images
+  // All tests share the unwinder, as all images of a recording do.
+  static Unwinder& unwinder = *new Unwinder();
   UnwoundChain chain;
   for (int i = 0; i < 10; ++i) {
     RegisterSet registers((*table)->architecture());
@@ -112,7 +112,7 @@ TEST_P(CorruptInputTest, FlippedBytesDoNoHarm) {
     std::vector<std::byte> bad = good;
     const uint64_t flips = 1 + chance.Below(8);
     for (uint64_t flip = 0; flip < flips; ++flip) {
-      // After the ELF header, so that it remains an ELF file.
+      // Changes bytes after the ELF header only, so that the file remains an ELF file.
       const size_t at = sizeof(Elf64_Ehdr) + chance.Below(bad.size() - sizeof(Elf64_Ehdr));
       bad[at] = static_cast<std::byte>(chance.Below(256));
     }

@@ -16,7 +16,7 @@ namespace {
 // Limits on a function's instructions and bytes. Only generated functions are larger.
 constexpr size_t kMostInstructions = size_t{1} << 16;
 constexpr size_t kMostBytes = size_t{1} << 20;
-// Cost of decoding one, in instructions of a budget.
+// Cost of decoding one instruction, in instructions of a budget.
 constexpr uint64_t kCostOfInstruction = 4;
 
 }  // namespace
@@ -84,8 +84,8 @@ class DerivedRules::Function {
         FollowPath(place);
       }
       if (behind_calls_.empty()) return;
-      // Takes the call at the lowest address first. If a call does not return, the code after it
-      // may be reached in another way, with a more reliable state.
+      // Continues after the call at the lowest address. If another call does not return, the code
+      // after that call may then be reached in another way, with a more reliable state.
       places_.push_back(behind_calls_.top());
       behind_calls_.pop();
     }
@@ -104,7 +104,8 @@ class DerivedRules::Function {
         case FrameInstruction::Flow::kEnd:
           return;
         case FrameInstruction::Flow::kFarJump:
-          // A jump through a table, if something is on the stack; else a jump to another function.
+          // If something is on the stack, the jump goes through a table; else it leads to another
+          // function.
           if (place.state != FrameState::AtStart(architecture_)) at_far_jump_ = place.state;
           return;
         case FrameInstruction::Flow::kJump:
@@ -138,7 +139,8 @@ class DerivedRules::Function {
     }
   }
 
-  // A call of the next instruction reads the pc, and a call of the start is a recursion.
+  // Adds the called code, with two exceptions: a call of the next instruction reads the pc, and a
+  // call of the function's start is a recursion.
   void AddHelper(const FrameInstruction& call, size_t next) {
     constexpr size_t kMostHelpers = 256;
     const auto target = call.target();
@@ -147,9 +149,9 @@ class DerivedRules::Function {
     if (at < bytes_.size() && at != next) helpers_.push_back(at);
   }
 
-  // Returns true if only padding lies between a call and a function's start, so that the call does
-  // not return. On i386, code that pushes arguments looks like a function's start, so there must be
-  // padding, or a likely start.
+  // Returns true if only padding lies between a call and the start of a function, so that the call
+  // does not return. On i386, code that pushes arguments looks like the start of a function. So on
+  // i386 there must be padding, or a likely start.
   bool IsBehindPadding(size_t at) {
     const size_t behind_call = at;
     FrameInstruction instruction(architecture_);
@@ -171,10 +173,10 @@ class DerivedRules::Function {
     return BeginsFunction(architecture_, bytes_.subspan(at), address);
   }
 
-  // Returns the next unreached instruction with a plausible state, skipping padding: the target of
-  // a table jump, an instruction aligned like a function, or a prologue directly after reached code
-  // (functions optimized for size are not aligned). On AArch64 the last two say nothing, because
-  // starts of loops, and one in four landing pads of exceptions, are aligned too.
+  // Returns the next unreached instruction with a plausible state, skipping padding. That is the
+  // target of a table jump, an instruction aligned like a function, or a prologue directly after
+  // reached code (functions optimized for size are not aligned). On AArch64 the last two prove
+  // nothing, because starts of loops, and one in four landing pads of exceptions, are aligned too.
   std::optional<size_t> NextGap() {
     while (gap_ < bytes_.size() && decoded_ != most_) {
       if (found_[gap_].length != 0) {
@@ -209,8 +211,8 @@ class DerivedRules::Function {
   size_t decoded_ = 0;
   const std::vector<ElfAddress>& likely_;
   std::vector<Found> found_;   // by byte
-  std::vector<Place> places_;  // to continue from
-  // Used when places_ is empty.
+  std::vector<Place> places_;  // places from which to continue
+  // Places after calls; used when places_ is empty.
   std::priority_queue<Place, std::vector<Place>, std::greater<>> behind_calls_;
   std::vector<size_t> helpers_;  // offsets of code that the function calls inside itself
   bool is_reached_ = true;       // the current path begins at the function's start
@@ -219,11 +221,11 @@ class DerivedRules::Function {
   bool is_behind_found_ = false;  // reached code ends at gap_
 };
 
-// Functions of the image by address, and the rules of those that were looked up.
+// Functions of the image by address, and rules of the functions that were looked up.
 class DerivedRules::Functions {
  public:
   // `likely` are starts that may lie inside these functions. `code` and `budget` (may be null) must
-  // outlive this object. Without room in the budget there are no functions.
+  // outlive this object. If the budget has no room, there are no functions.
   Functions(Architecture architecture, const std::vector<CodeRange>& code,
             std::vector<FunctionExtent> extents, std::vector<ElfAddress> likely,
             FrameBudget* budget)

@@ -31,9 +31,9 @@ struct Comparison {
   std::string first_wrong;
 };
 
-// While the caller's frame pointer is in its register, its slot does not matter. On AArch64,
-// compilers describe frames by the stack pointer, even if the frame pointer points to the saved
-// one.
+// The slot of the caller's frame pointer does not matter while the frame pointer is still in its
+// register. On AArch64, compilers describe frames by the stack pointer, even if the frame pointer
+// points to the frame too.
 bool IsSame(const UnwindRule& told, const UnwindRule& derived) {
   if (told.kind == UnwindRule::kFromStackPointer && derived.kind == UnwindRule::kFromFramePointer) {
     return derived.cfa_offset == -8 * told.frame_slot && told.frame_slot == derived.frame_slot &&

@@ -149,7 +149,7 @@ class Machine {
         return Push(Peek(code_.Read<uint8_t>())), true;
       case DW_OP_swap:
       case DW_OP_rot: {
-        // Moves the top below the next value, or below the next two.
+        // DW_OP_swap, DW_OP_rot: moves the top below the next value, or below the next two.
         const uint64_t top = Pop();
         const uint64_t second = Pop();
         const uint64_t third = op == DW_OP_rot ? Pop() : 0;
@@ -234,7 +234,7 @@ class Machine {
         return Push(left * right);
       case DW_OP_div:
         if (right == 0) return Fail(Evaluation::kMalformed);
-        // −1 is special: the quotient of the smallest number does not fit.
+        // Divides by −1 separately, because the quotient of the smallest number does not fit.
         return Push(signed_right == -1 ? 0 - left
                                        : static_cast<uint64_t>(signed_left / signed_right));
       case DW_OP_mod:

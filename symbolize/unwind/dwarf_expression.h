@@ -1,5 +1,6 @@
 // Evaluates DWARF expressions in call frame information, which compute a register's address or the
-// CFA. A stack machine whose numbers are as wide as addresses; it reads registers and memory.
+// CFA. An expression runs on a stack machine, whose numbers are as wide as addresses, and may read
+// registers and memory.
 //
 // Source: DWARF 5, 2.5 and 6.4.2: no operators that need a compilation unit or a call frame.
 //

@@ -2,7 +2,7 @@
 //
 //   entry   i32 start − base, i32 FDE − entry base      sorted by start
 //
-// .eh_frame_hdr contains such a table, of which a look-up reads only what it touches. If it is
+// .eh_frame_hdr contains such a table; a look-up reads only a few of its entries. If the table is
 // missing or has another format, an index is made.
 //
 // Source: Linux Standard Base core 5.0, 10.6.2.

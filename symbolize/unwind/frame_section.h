@@ -12,8 +12,8 @@
 //   start and size      in the format of the CIE's 'R'      absolute
 //   length 0            an end, more entries may follow     —
 //
-// Does not use dwarf_next_cfi of libdw (0.188 to 0.192), which reads a byte per letter of the
-// augmentation before it checks that there is one, and stops at length 0.
+// Does not use dwarf_next_cfi of libdw (0.188 to 0.192). That function reads a byte per letter of
+// the augmentation without a check that the byte exists, and it stops at length 0.
 //
 // Private to this package.
 
@@ -60,8 +60,8 @@ class FrameSection {
   // Returns the FDE at `offset`; empty for a CIE and for invalid entries.
   std::optional<FunctionEntry> ReadFunction(uint64_t offset) const;
 
-  // Returns the offset after the entry at `offset`, which is always greater. Empty at the end, and
-  // if the length is invalid.
+  // Returns the offset of the entry after the one at `offset`; it is greater than `offset`. Empty
+  // at the end, and if the length is invalid.
   std::optional<uint64_t> Next(uint64_t offset) const;
 
  private:

@@ -51,7 +51,7 @@ std::optional<int32_t> Deeper(std::optional<int32_t> depth, int64_t bytes) {
   if (!depth) return std::nullopt;
   if (bytes > kMostDepth || bytes < -kMostDepth) return std::nullopt;
   const int64_t deeper = *depth + bytes;
-  // Above the CFA is the caller's frame.
+  // A negative depth is above the CFA, in the caller's frame.
   if (deeper < 0 || deeper > kMostDepth) return std::nullopt;
   return static_cast<int32_t>(deeper);
 }
@@ -75,7 +75,7 @@ UnwindRule FrameState::Rule(Architecture architecture) const {
     rule.cfa_offset = fp_depth - saved_cfa;
     return rule;
   }
-  // Prefers the frame pointer if there is one, like compilers that describe frames.
+  // Uses the frame pointer if there is one, as compilers do in call frame information.
   if (fp == kOfFrame && (!depth || fp_depth == saved_fp)) {
     rule.kind = UnwindRule::kFromFramePointer;
     rule.cfa_offset = fp_depth;
@@ -186,7 +186,7 @@ bool FrameInstruction::Writes(ZydisRegister reg) const {
 
 FrameState FrameInstruction::After(FrameState state) const {
   if (architecture_ == Architecture::kAArch64) return AfterArm(code_, state);
-  // Calls before the CFA is saved do not count: they read the pc and keep the register.
+  // Ignores calls before the CFA is saved: they only read the pc and keep the register.
   const bool has_cfa = state.cfa_register != ZYDIS_REGISTER_NONE;
   if (has_cfa && Writes(state.cfa_register)) state.cfa_register = ZYDIS_REGISTER_NONE;
   switch (instruction_.mnemonic) {
@@ -276,7 +276,7 @@ void FrameInstruction::Pop(FrameState* state) const {
   } else if (IsRegister(0, Sp())) {
     state->depth.reset();
   }
-  // The popped slot is below the stack pointer.
+  // The slot was popped if it is now below the stack pointer.
   if (popped && *popped == state->saved_fp) state->saved_fp = 0;
 }
 

@@ -8,8 +8,8 @@
 //                      │                    │ ◀ rsp = CFA − 40
 //
 // A function that aligns its stack more than its callers do, as main does on i386, keeps the CFA in
-// a register and saves that. The distance by which it moves the stack pointer is unknown, so depths
-// count from the aligned stack pointer:
+// a register and saves this register. The distance by which it moves the stack pointer is unknown,
+// so depths count from the aligned stack pointer:
 //
 //   lea ecx, [esp + 4]         │ return address         │  CFA − 4
 //   and esp, -16               │ …                      │
@@ -108,10 +108,11 @@ class FrameInstruction {
   // Returns the target of kCall, kBranch and kJump; empty if it is not a constant.
   std::optional<ElfAddress> target() const;
   bool IsPadding() const;
-  // Returns true if it returns to the caller. Other instructions with Flow::kEnd stop the program.
+  // Returns true if the instruction returns to the caller. Other instructions with Flow::kEnd stop
+  // the program.
   bool Returns() const;
-  // Returns true if it saves a register of the caller (on AArch64 the link register), reserves
-  // space on the stack, or marks a possible call target (endbr64, endbr32, bti c).
+  // Returns true if the instruction saves a register of the caller (on AArch64 the link register),
+  // reserves space on the stack, or marks a possible call target (endbr64, endbr32, bti c).
   bool IsPrologue() const;
 
   // Returns the state after the instruction.

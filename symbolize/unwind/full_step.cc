@@ -136,14 +136,14 @@ constexpr uint64_t kX86Offset = 40;  // uc_flags, uc_link, uc_stack
 constexpr std::array<uint8_t, 33> kArmOrder = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
                                                11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
                                                22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
-// After siginfo; uc_flags, uc_link, uc_stack, uc_sigmask with its padding and the alignment of
-// uc_mcontext; fault_address.
+// Sizes in bytes: siginfo; then uc_flags, uc_link, uc_stack, uc_sigmask with its padding, and the
+// alignment of uc_mcontext; then fault_address.
 constexpr uint64_t kArmOffset = 128 + 176 + 8;
 
 // kRegisters stands for the trap number and the error code.
 constexpr std::array<uint8_t, 11> kI386Order = {7, 6, 5, 4, 3, 2, 1, 0, kRegisters, kRegisters, 8};
-// After the segment registers. With siginfo: number, two pointers, siginfo; uc_flags, uc_link,
-// uc_stack.
+// Sizes in bytes. Without siginfo: number, segment registers. With siginfo: number and two
+// pointers; siginfo; uc_flags, uc_link and uc_stack; segment registers.
 constexpr uint64_t kI386Offset = 4 + 16, kI386OffsetWithInfo = 12 + 128 + 20 + 16;
 
 std::optional<SignalFrame> RecognizeSignalReturn(MemoryReader& memory,
@@ -161,7 +161,8 @@ std::optional<SignalFrame> RecognizeSignalReturn(MemoryReader& memory,
            code == expected;
   };
   if (registers.architecture() == Architecture::kAArch64) {
-    // While the kernel returns, the pc is after both instructions.
+    // The pc may be at the first instruction, at the second, or, while the kernel returns, after
+    // both.
     if (!stands_here(kArm, 8) && !stands_here(kArm, 8, 4) && !stands_here(kArm, 8, 8)) {
       return std::nullopt;
     }
@@ -203,7 +204,7 @@ Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& 
       caller.Set(i, value);
     }
   }
-  // Without a rule for it, the stack pointer is the CFA. The link register is the caller's only
+  // If the stack pointer has no rule, it is the CFA. The link register has the caller's value only
   // after a signal.
   if (rules.registers[numbers.sp].kind == RegisterRule::kUnspecified) caller.Set(numbers.sp, cfa);
   if (!caller.Knows(numbers.sp)) return Stepped::kUnreadable;

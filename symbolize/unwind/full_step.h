@@ -30,9 +30,10 @@ enum class Stepped : uint8_t {
 Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& memory,
                     uint32_t* expression_steps, RegisterSet* registers);
 
-// Steps from the kernel's return from a signal handler, if it has no call frame information: in
-// musl, in Go, and in AArch64's vdso. It is recognized by the instructions at pc (on AArch64 also
-// before it); the interrupted registers are on its stack. Returns kMalformed for other code.
+// Steps from the code that returns from a signal handler to the kernel, if this code has no call
+// frame information: in musl, in Go, and in AArch64's vdso. The code is recognized by the
+// instructions at pc (on AArch64 also in front of pc). The registers of the interrupted function
+// are on the stack. Returns kMalformed for other code.
 //
 //   x86-64    pc: mov $15, %eax or %rax; syscall      sp: struct ucontext
 //   AArch64   pc: mov x8, #139; svc #0                sp: siginfo (128 bytes), struct ucontext

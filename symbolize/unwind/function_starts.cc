@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kMostSymbols = size_t{1} << 20;
 constexpr size_t kMostCode = size_t{64} << 20;
 constexpr size_t kMostFound = size_t{1} << 21;  // calls and loaded addresses
-// Bytes examined for the cost of one budget instruction, which is also the cost of a symbol.
+// So many bytes are examined at the cost of one instruction of a budget. A symbol also costs one.
 constexpr uint64_t kBytesOfInstruction = 4;
 
 constexpr uint8_t kCall = 0xe8;
@@ -29,8 +29,8 @@ constexpr uint8_t kLea = 0x8d;
 constexpr uint8_t kRelative = 0x05, kModeAndOperand = 0xc7;
 constexpr size_t kDistance = sizeof(int32_t);
 
-// Returns `most`, or fewer if the budget allows fewer; `of_instruction` of them cost one
-// instruction.
+// Returns `most`, or fewer if the budget allows fewer. `of_instruction` units of work cost one
+// instruction of the budget.
 size_t MostNow(const FrameBudget* budget, size_t most, uint64_t of_instruction) {
   if (budget == nullptr) return most;
   return std::min<uint64_t>(most, budget->instructions_left() * of_instruction);
@@ -43,7 +43,8 @@ void Take(FrameBudget* budget, uint64_t count, uint64_t of_instruction) {
 constexpr uint8_t kFromRegister = 0x80, kMode = 0xc0;
 constexpr uint8_t kPushImmediate = 0x68, kMoveImmediate = 0xb8, kStoreImmediate = 0xc7;
 
-// Returns the offset of a value after an opcode byte, ModRM, optional SIB and displacement.
+// Returns the offset of the value that follows an opcode byte, ModRM, optional SIB and
+// displacement.
 size_t BehindOperand(uint8_t modrm, uint8_t sib) {
   const unsigned mode = modrm >> 6, operand = modrm & 7;
   const bool has_sib = mode != 3 && operand == 4;
@@ -117,7 +118,8 @@ class StartFinder {
     return distance;
   }
 
-  // Returns the target of an instruction at `address` that ends with a distance at offset `at`.
+  // Returns the target of an instruction at `address`, whose last four bytes at offset `at` are the
+  // distance to the target.
   ElfAddress Relative(std::span<const uint8_t> code, size_t at, ElfAddress address) const {
     const auto distance = static_cast<uint64_t>(int64_t{DistanceAt(code, at)});
     return {WithinWord(architecture_, address.value + at + kDistance + distance)};
@@ -287,7 +289,7 @@ std::vector<FunctionExtent> FindNamedFunctions(const ElfImage& image,
   for (const CodeRange& range : code) {
     if (range.is_function) named.push_back({range.address, range.bytes.size()});
   }
-  // Sorts symbols with the same start by size, the largest first.
+  // Sorts by start; of symbols with the same start, the largest comes first.
   std::sort(named.begin(), named.end(), [](const FunctionExtent& a, const FunctionExtent& b) {
     return a.start != b.start ? a.start < b.start : a.size > b.size;
   });

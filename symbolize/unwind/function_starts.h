@@ -12,9 +12,10 @@
 //                                           fixed address
 //
 // On x86 all bytes are searched, because decoding all code takes too long. So some results are
-// wrong: a part of an instruction may look like a call; on AArch64, data may. A start is certain if
-// it is called from two addresses, or if it is aligned and looks like the start of a function. An
-// address that is loaded within its own function is the label of a computed jump and is left out.
+// wrong: on x86 a part of an instruction may look like a call, on AArch64 data may. A start is
+// certain if it is called from two addresses, or if it is aligned and looks like the start of a
+// function. An address that is loaded within its own function is the label of a computed jump and
+// is left out.
 //
 // Private to this package.
 
@@ -33,8 +34,8 @@
 
 namespace profiler::symbolize {
 
-// Alignment in bytes, compilers' default for x86. Some AArch64 functions are only aligned as
-// instructions are.
+// Alignment of functions in bytes: the default of compilers for x86. Some AArch64 functions are
+// only aligned as instructions are.
 inline constexpr uint64_t kFunctionAlignment = 16;
 constexpr bool IsAlignedAsFunction(Architecture architecture, ElfAddress address) {
   return address.value % (architecture == Architecture::kAArch64 ? 4 : kFunctionAlignment) == 0;
@@ -63,9 +64,9 @@ inline constexpr size_t kLookedAt = 8;
 bool BeginsFunction(Architecture architecture, std::span<const std::byte> code, ElfAddress address);
 
 // Returns the functions named by symbols in `code`, and ranges that are one function, by address.
-// Each start occurs once, with its largest size (0: unknown), but ends at the next start at the
-// latest. Reads at most 2^20 symbols, and no more than `budget` has left, if it is not null. Cost:
-// about 10 ns per symbol.
+// Each start occurs once, with the largest size of its symbols (0: unknown); a size that reaches
+// beyond the next start is cut there. Reads at most 2^20 symbols, and no more than `budget` has
+// left, if it is not null. Cost: about 10 ns per symbol.
 std::vector<FunctionExtent> FindNamedFunctions(const ElfImage& image,
                                                const std::vector<CodeRange>& code,
                                                FrameBudget* budget);

@@ -20,7 +20,7 @@ constexpr uint64_t kMostInstructions = uint64_t{8} << 16;
 constexpr std::byte kCall{0xe8};  // on x86; a 4-byte distance follows
 constexpr size_t kCallSize = 5;
 
-// A function that calls itself inside.
+// A function that calls code inside itself.
 class Helpers {
  public:
   Helpers(Architecture architecture, ElfAddress start, std::span<const std::byte> code,
@@ -61,8 +61,8 @@ class Helpers {
     bool is_padding = false;
     bool is_of_others = false;   // reached without a call of a helper
     bool is_of_several = false;  // reached from helpers with different rules here
-    uint8_t helper = 0;          // number of its helper + 1; 0: none
-    uint8_t followed = 0;        // number + 1 of the helper followed to here last
+    uint8_t helper = 0;          // index of its helper + 1; 0: none
+    uint8_t followed = 0;        // index + 1 of the helper from which it was reached last
     UnwindRule rule;             // of the helper
   };
   struct Helper {
@@ -92,7 +92,7 @@ class Helpers {
       const size_t next = at + instruction.length();
       if (instruction.flow() == Flow::kCall) {
         const auto target = TargetOf(instruction);
-        // A call of the start is a recursion, a call of the next instruction reads the pc.
+        // A call of the start is a recursion, and a call of the next instruction reads the pc.
         if (target && *target != 0 && *target != next) calls.push_back({at, *target});
       }
       at = next;
@@ -127,8 +127,8 @@ class Helpers {
     }
   }
 
-  // Follows all code that the helper reaches. If it pops its return address, it was not called in
-  // order to return, so its code belongs to the function itself.
+  // Follows all code that the helper reaches. A helper that pops its return address does not return
+  // to its call, so its code belongs to the function itself.
   void FollowHelper(size_t index) {
     std::vector<std::pair<size_t, UnwindRule>> found;
     std::vector<Place> places = {{helpers_[index].entry, FrameState::AtStart(architecture_)}};
@@ -160,13 +160,14 @@ class Helpers {
     }
   }
 
-  // A helper may use the frame pointer for anything, because the function has saved it.
+  // A frame pointer of 0 does not mean the outermost frame here: the function has saved the frame
+  // pointer, so the helper may use the register for anything.
   UnwindRule RuleOf(FrameState state) const {
     if (state.fp == FrameState::kOutermost) state.fp = FrameState::kOther;
     return state.Rule(architecture_);
   }
 
-  // Follows code from the start, and code that only jumps through tables may reach.
+  // Follows code from the function's start, and code that only a jump through a table may reach.
   void FollowOthers() {
     FollowOther(0);
     for (size_t at = 0; at < at_.size(); at += std::max<size_t>(at_[at].length, 1)) {
@@ -196,7 +197,7 @@ class Helpers {
     }
   }
 
-  // Returns the rule that replaces call frame information; empty: that is right.
+  // Returns the rule that replaces call frame information; empty: the information is right.
   std::optional<UnwindRule> RuleToReplace(size_t at) {
     const Instruction& instruction = at_[at];
     if (instruction.helper == 0) return std::nullopt;

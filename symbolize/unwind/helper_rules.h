@@ -13,8 +13,8 @@
 // caller is the function around it. Information that counts the helper's pushes, or that is based
 // on a frame pointer, is correct and stays.
 //
-// Only assembly code is like this: compilers call functions at their start. One search through a
-// function's bytes shows whether it calls code inside itself.
+// Only assembly code has helpers, because compilers call functions at their start. One search
+// through a function's bytes shows whether it calls code inside itself.
 //
 // Private to this package.
 

@@ -23,11 +23,11 @@
 
 namespace profiler::symbolize {
 
-// A step from a frame whose pc is a return address to its caller.
+// A step from a frame to its caller. The frame's pc is a return address.
 struct KnownStep {
   uint64_t pc = 0, sp = 0, fp = 0;
   uint64_t return_slot = 0;  // stack address of the caller's pc
-  // Stack address of the caller's frame pointer; 0: it is the frame's.
+  // Stack address of the caller's frame pointer; 0: the caller has the same `fp` as the frame.
   uint64_t frame_slot = 0;
   uint64_t caller_sp = 0;
 };

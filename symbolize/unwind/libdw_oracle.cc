@@ -58,7 +58,7 @@ size_t LibdwOracle::CountFunctions() const {
   return count;
 }
 
-// Evaluates the operations that occur in call frame information; rejects others.
+// Evaluates the operations that occur in call frame information; rejects all others.
 std::optional<LibdwOracle::Value> LibdwOracle::Evaluate(const Dwarf_Op* ops, size_t count,
                                                         std::optional<uint64_t> cfa,
                                                         const RegisterSet& registers,

@@ -25,7 +25,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Returns the word at an address. A multiple of 8, so that it is a possible CFA.
+// Returns a made-up word for an address: a multiple of 8, so that it is a possible CFA.
 uint64_t MadeUpWord(uint64_t address) {
   return (address * 0x9e3779b97f4a7c15 >> 20 & ~uint64_t{7}) | uint64_t{1} << 46;
 }
@@ -71,7 +71,7 @@ RegisterSet MadeUpRegisters(Architecture architecture, uint64_t pc) {
   return registers;
 }
 
-// Returns the registers of the same frame during a call, in which no slot was popped yet.
+// Returns the registers of the same frame during a call. During a call, no slot was popped yet.
 RegisterSet InCall(RegisterSet registers) {
   registers.Set(NumbersOf(registers.architecture()).pc, registers.pc() + 1);
   return registers;
@@ -205,11 +205,11 @@ class Comparer {
       return Note(address, "kind " + std::to_string(rule.kind), "thread start", all);
     }
     const uint64_t cfa = expected.caller.sp();
-    // The engine refuses such steps, for example to a stack pointer that is not higher.
+    // The engine refuses some steps, for example to a stack pointer that is not higher.
     if (expected.thread_start || cfa % 8 != 0 || cfa <= registers.sp()) return;
     OneImage space(table_.get());
-    // A linkage table's rule depends on the position in an entry. A frame with its return address
-    // in a register makes no call.
+    // Two kinds of frame are not tested during a call: the rule of a linkage table depends on the
+    // position in an entry, and a function with its return address in a register makes no call.
     const bool in_call = rule.kind != UnwindRule::kLinkageTable && rule.return_slot != 0;
     unwinder_.Unwind(in_call ? InCall(registers) : registers, {}, space, {.max_frames = 2}, &chain_,
                      in_call);

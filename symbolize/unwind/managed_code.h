@@ -8,8 +8,9 @@
 //   compiled  Java  main ──▶  the instruction in main
 //   libjvm.so            ──▶  by call frame information, as always
 //
-// The engine calls it only in memory without an image, and, if the machine has code in its image,
-// at addresses without call frame information. So native frames cost no more than before.
+// The engine calls this interface only in memory without an image, and, if the machine has code in
+// its image, at addresses without call frame information. So native frames cost no more than
+// before.
 
 #pragma once
 
@@ -28,13 +29,13 @@ struct ManagedFrame {
   // first engine step.
   const RegisterSet& registers;
   bool is_return_address = false;  // pc is a return address; false: interrupted at pc
-  bool is_in_image = false;        // only if HasCodeInImages
+  bool is_in_image = false;        // pc is in an image; false unless HasCodeInImages
 };
 
 // The step from a frame to its caller.
 struct ManagedStep {
   enum class Kind : uint8_t {
-    // No code of the machine; the engine guesses as if there were no machine.
+    // The frame is in no code of the machine; the engine guesses as if there were no machine.
     kUnknown,
     // Like kUnknown, but the frame pointer belongs to a caller and must not be followed.
     kFrameless,
@@ -69,8 +70,8 @@ class ManagedCode {
 
   // Called every few milliseconds: values read before may have changed.
   virtual void Refresh() {}
-  // Reads state that must be known before the first sample. Called if a process is already running
-  // before it is recorded.
+  // Reads state that must be known before the first sample. Called if the process was already
+  // running when the recording began.
   virtual void Prepare() {}
   // Sets the time (CLOCK_MONOTONIC, ns) of the stack words of the next frames. kNow: they are still
   // valid, because the thread has not run since.

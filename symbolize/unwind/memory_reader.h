@@ -8,7 +8,7 @@
 
 namespace profiler::symbolize {
 
-// Reads the copied stack, and other memory if it is available.
+// A reader of the copied stack, and of other memory if it is available.
 class MemoryReader {
  public:
   virtual ~MemoryReader() = default;

@@ -95,7 +95,7 @@ constexpr uint64_t StripTags(Architecture architecture, uint64_t address) {
   return address & AddressMask(architecture);
 }
 
-// A plain value. Unknown registers read as 0.
+// The registers of one frame, as a plain value. Unknown registers read as 0.
 class RegisterSet {
  public:
   explicit RegisterSet(Architecture architecture = kNativeArchitecture)

@@ -33,14 +33,13 @@
 namespace profiler::symbolize {
 
 // The cache. Not thread-safe.
-// Not thread-safe.
 class RuleCache {
  public:
   RuleCache() : entries_(kSets * kWays, 0), rules_(size_t{1} << kNumberBits) {
     rules_.Intern({});  // number 0, the number in empty entries
   }
 
-  // Returns the key; empty for address 0 and for values that exceed the key's fields, which are
+  // Returns the key. Empty for address 0, and if a value exceeds its field in the key, which is
   // rare.
   static std::optional<uint64_t> KeyOf(uint32_t table, ElfAddress address, bool is_return_address) {
     constexpr unsigned kIdBits = 18, kAddressBits = 43;

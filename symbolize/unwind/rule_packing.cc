@@ -40,7 +40,7 @@ bool FitsInt32(int64_t value) {
          value <= std::numeric_limits<int32_t>::max();
 }
 
-// Returns the offset of "register `number` + offset".
+// Returns the offset in "register `number` + offset"; empty for other expressions.
 std::optional<int64_t> ReadBaseRegister(DwarfReader& code, unsigned number) {
   if (code.Read<uint8_t>() != DW_OP_breg0 + number) return std::nullopt;
   const int64_t offset = code.Sleb();

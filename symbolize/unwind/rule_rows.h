@@ -63,8 +63,8 @@ class RuleRows {
     distances_[slot_] = static_cast<uint32_t>(distances_.size() - slot_ - 1);
   }
 
-  // Returns true if the budget is used up. Rows are still added, but should only be those of the
-  // current function.
+  // Returns true if the budget is used up. Rows can still be added, but only the current function
+  // should be finished.
   bool is_full() const { return is_full_; }
 
   size_t memory_used() const {

@@ -34,7 +34,7 @@ namespace {
 
 constexpr size_t kCopied = 16384;
 constexpr int kMaxSteps = 2'000'000;
-constexpr int kMostHandedOver = 300;  // while handing over two exceptions
+constexpr int kMostHandedOver = 300;  // steps in which one of two exceptions is handed over
 
 // Reads another process's memory. Returns the number of bytes up to the first unreadable one.
 size_t ReadProcess(pid_t pid, uint64_t address, std::span<std::byte> bytes) {
@@ -186,7 +186,7 @@ class Stepper {
   // Records that a signal handler begins.
   void EnterHandler(uint64_t interrupted) {
     interrupted_.push_back(calls_);
-    // These two frames stay until rt_sigreturn, because the handler runs on another stack.
+    // The next two frames stay until rt_sigreturn, because the handler runs on another stack.
     calls_.push_back({interrupted, ~uint64_t{0}, false});
     calls_.push_back({Word(registers_.rsp), registers_.rsp, false});
   }
@@ -214,9 +214,9 @@ class Stepper {
     if (differences_++ < 3) ADD_FAILURE() << "step " << steps_ << Difference();
   }
 
-  // Unwinds like a waiting thread, of which only two registers are known: the chain may end early,
-  // but all its frames must be right. Done only at every 16th step, because it decodes
-  // instructions.
+  // Unwinds like a waiting thread, of which only two registers are known. The chain may then end
+  // early, but all its frames must be right. Done only at every 16th step, because decoding the
+  // instructions takes long.
   void CompareWithoutRegisters() {
     constexpr int kEach = 16;
     if (steps_ % kEach != 0) return;
@@ -237,10 +237,10 @@ class Stepper {
     if (differences_++ < 3) ADD_FAILURE() << "step " << steps_ << Difference();
   }
 
-  // Returns true while libgcc hands over an exception. It overwrites the registers saved in its own
-  // frame, and its return address, with those of the function that catches. From then on, the
-  // frames in between are dropped, and the chain leads from libgcc's function directly to the one
-  // that catches.
+  // Returns true while libgcc hands over an exception. libgcc's function overwrites the registers
+  // saved in its own frame, and its return address, with those of the catching function. From then
+  // on, the frames in between are dropped: the chain leads from libgcc's function directly to the
+  // catching function.
   bool LeadsToCatcher() {
     for (size_t i = 0; i < 2 && i + 1 < chain_.frames.size(); ++i) {
       const std::string_view name = NameOf(chain_.frames[i].address.value);

@@ -20,7 +20,7 @@ class DepthSearch {
 
   std::optional<uint64_t> Find() {
     constexpr int32_t kAtStart = 8;  // bytes: the return address
-    // A part of a function that was moved elsewhere begins with another depth.
+    // If a part of a function was moved elsewhere, that part begins with another depth.
     const UnwindRule at_start = cfi_.Find(function_.start);
     if (at_start.kind != UnwindRule::kFromStackPointer || at_start.cfa_offset != kAtStart) {
       return std::nullopt;
@@ -32,8 +32,8 @@ class DepthSearch {
   }
 
  private:
-  // Values besides depths, which are positive. A depth only changes from kUnreached to a number,
-  // and from that to kSeveral, so the search ends.
+  // Marks among depths, which are positive. A depth changes at most twice: from kUnreached to a
+  // number, and from that to kSeveral. So the search ends.
   static constexpr int32_t kUnreached = -1;
   static constexpr int32_t kSeveral = -2;  // several depths, or an unknown one
 
@@ -86,7 +86,7 @@ class DepthSearch {
       case FrameInstruction::Flow::kEnd:
         return;
       case FrameInstruction::Flow::kFarJump:
-        // Outside the part with a frame, the jump leads to another function.
+        // Elsewhere, such a jump leads to another function.
         if (rule.kind == UnwindRule::kFromFramePointer) at_tables_ = Joined(at_tables_, depth);
         return;
       case FrameInstruction::Flow::kJump:
@@ -106,7 +106,7 @@ class DepthSearch {
     if (target && *target >= function_.start) Reach(target->value - function_.start.value, depth);
   }
 
-  // Follows code that no path has reached, which is therefore reached by jumps through tables.
+  // Follows code that no path has reached; only a jump through a table can lead there.
   void FollowTables() {
     if (at_tables_ <= 0) return;
     for (size_t at = 0; at < code_.size();) {

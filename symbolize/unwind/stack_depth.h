@@ -7,8 +7,8 @@
 //                                │                │ ◀ rsp = CFA − 48, by the instructions
 //
 // Follows the instructions from the function's start along every path, and returns a distance only
-// if all paths agree. There is none for a function that reserves stack space by an amount in a
-// register (alloca).
+// if all paths agree. Returns no distance for a function that reserves stack space by an amount in
+// a register (alloca).
 //
 // Private to this package.
 

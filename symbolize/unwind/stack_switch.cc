@@ -1,9 +1,9 @@
 // Parts of UnwindWalk: steps from Go functions that continue on another stack.
 //
-// A goroutine has a small stack of its own. Code that needs a larger one, most of the runtime and
-// all of C, runs on the stack of the thread. The functions that switch leave no word of one stack
-// on the other. But they do not change the frame pointer, so the first function on the thread's
-// stack saves the frame pointer of the function on the goroutine's stack:
+// A goroutine has a small stack of its own. Code that needs a larger stack, which is most of the
+// runtime and all of C, runs on the stack of the thread. The functions that switch stacks leave no
+// address of one stack on the other. But they do not change the frame pointer. So the first
+// function on the thread's stack saves the frame pointer of the function on the goroutine's stack:
 //
 //   the thread's stack                      the goroutine's stack
 //   │ …              │                      │ …              │
@@ -14,10 +14,10 @@
 //   │ (of another)   │                      │ return address │    frame size
 //
 // Both conditions must hold, or the chain ends. If the switching function has a frame itself, the
-// frame pointer is its own.
+// saved frame pointer is that of the switching function.
 //
-// If C calls Go, the goroutine's stack continues at the position of the call to C. In between is
-// only an address, of a function that nobody calls, by which Go recognizes the position:
+// If C calls Go, the goroutine's stack continues where C was called. In between is only one
+// address. It belongs to a function that nobody calls, and Go recognizes the position by it:
 //
 //   the goroutine's stack
 //   │ …              │
@@ -41,7 +41,7 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
   const uint64_t sp = registers_.sp();
   switched_stack_ = true;
   if (!is_return_address_) {
-    // Interrupted, most likely before the switch or after switching back.
+    // Interrupted: most likely the stack was not switched yet, or was already switched back.
     const uint64_t slot = sp + stack_switch.frame_size;
     uint64_t address = 0;
     if (!ReadStackWord(slot, &address)) return EndUnreadable();
@@ -77,8 +77,8 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
   return End(ChainEnd::kStackSwitch);
 }
 
-// Steps from a Go function that C has called. Its frame on the goroutine's stack ends at
-// `frame_end`. Empty if another function called it.
+// Steps from a Go function that C has called. The function's frame on the goroutine's stack ends at
+// `frame_end`. Empty if C has not called the function.
 //
 //   its frame │ an address in the runtime │ return address of the caller of C
 //   newer versions (1.24): …              │ saved frame pointer │ return address
@@ -104,9 +104,10 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepOverC(uint64_t frame_end) {
   return GoTo(address, sp, fp, FrameOrigin::kGuess, true);
 }
 
-// Returns true if the function that called before `return_address`, with stack pointer `sp`, has
-// the frame to which `fp` points. A function that calls before it has made its frame, to enlarge
-// its stack, keeps its caller's frame pointer. Therefore two functions are tried.
+// Returns true if the frame to which `fp` points belongs to the function that contains the call in
+// front of `return_address`; `sp` is its stack pointer. The function may make that call to enlarge
+// its stack, when it has no frame yet. Then `fp` points to the frame of its caller. Therefore two
+// functions are tried.
 bool UnwindWalk::LeadsToFrame(uint64_t return_address, uint64_t sp, uint64_t fp) {
   for (int callers = 0; callers < 2; ++callers) {
     MappedCode code;

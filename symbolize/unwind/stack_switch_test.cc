@@ -167,7 +167,7 @@ TEST_F(StackSwitchTest, WhereTheStackIsEnlargedTheCallerHasTheFrame) {
   EXPECT_EQ(Unwind(kOther + 24, kEnlarge), "1220 1649 1306 1440 1001 thread start");
 }
 
-// An example is the function that reads the time through the vdso.
+// An example of such a function is the one that reads the time through the vdso.
 TEST_F(StackSwitchTest, AFunctionWithAFrameHasItsOwnFramePointer) {
   program_.BranchBefore(kMain + 0x40, 0xe8, kClock);
   program_.SetMemory(kOther, {kOther + 48, kCode + kMain + 0x40, 3, 4, kCode + kOutermost + 1});

@@ -8,7 +8,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// x86-64: an opcode and a 4-byte distance from the instruction's end.
+// x86-64: an opcode, followed by a 4-byte distance from the end of the instruction.
 constexpr uint8_t kCall = 0xe8, kJump = 0xe9;
 constexpr uint64_t kBranchSize = 5;
 // Largest offset of the jump in a function that only loads an argument and jumps to another one.
@@ -46,7 +46,7 @@ struct Code {
   ElfAddress instruction;
 };
 
-// Returns the calling code before `return_address`, if its image is known.
+// Returns the code that contains the call before `return_address`; empty if its image is unknown.
 std::optional<Code> CodeBefore(UnwindSpace& space, RuntimeAddress return_address) {
   Code code;
   const RuntimeAddress instruction{return_address.value - 1};

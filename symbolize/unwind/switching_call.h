@@ -1,5 +1,5 @@
-// Recognizes calls that switch stacks, by their code: those of Go (stack_switch.cc), and
-// __morestack.
+// Recognizes calls that switch stacks, by their code: calls of Go's functions (stack_switch.cc) and
+// of __morestack.
 
 #pragma once
 
@@ -14,10 +14,11 @@ namespace profiler::symbolize {
 // jumps to it.
 bool FollowsCallOf(UnwindSpace& space, RuntimeAddress function, RuntimeAddress return_address);
 
-// Returns true for the rule of __morestack, with which programs compiled with -fsplit-stack
-// continue a function on a new stack segment. Its frame is one word larger than other frames with a
-// frame pointer, and its information skips the first part of the function, which called it. Source:
-// GCC's libgcc/config/i386/morestack.S.
+// Returns true for the rule of __morestack. Programs compiled with -fsplit-stack call it at the
+// start of a function, to continue the function on a new stack segment. The frame of __morestack is
+// one word larger than other frames with a frame pointer. Its call frame information leads to the
+// caller of the function, and so skips the start of the function. Source: GCC's
+// libgcc/config/i386/morestack.S.
 constexpr bool StartsSegment(const UnwindRule& rule) {
   return rule.kind == UnwindRule::kFromFramePointer && rule.cfa_offset == 24 &&
          rule.frame_slot == -3 && rule.return_slot == -1;
@@ -31,15 +32,15 @@ std::optional<RuntimeAddress> CalledBefore(UnwindSpace& space, RuntimeAddress re
 
 // The caller of a stack-switching function. Following the frame pointer would skip it.
 struct BehindSwitch {
-  // Return address into that caller; empty: it is `outer`.
+  // Return address into that caller; empty: it is the `outer` of FindBehindSwitch.
   std::optional<RuntimeAddress> caller;
 };
 
-// Finds that caller. `switching` is a return address in a function that switches stacks; `outer` is
-// the return address beside the frame pointer with which that function was called. Empty if the
-// caller is unknown: nothing calls directly before `outer`, or the function called there does not
-// call the switching one. If it calls that several times, uses the first call. Reads the code of
-// one function, at most 64 KB.
+// Finds the caller of a stack-switching function. `switching` is a return address in that function;
+// `outer` is the return address beside the frame pointer with which that function was called. Empty
+// if the caller is unknown: either no direct call is before `outer`, or the function called there
+// does not call the stack-switching function. If the code has several such calls, uses the first.
+// Reads the code of one function, at most 64 KB.
 std::optional<BehindSwitch> FindBehindSwitch(UnwindSpace& space, RuntimeAddress switching,
                                              RuntimeAddress outer);
 

@@ -1,5 +1,5 @@
-// Measures the cost of a frame on real stacks: those of a perf.data file from `perf record
-// --call-graph dwarf`, for example of g++.
+// Measures the cost per frame on real stacks, from a perf.data file of `perf record --call-graph
+// dwarf`, for example of g++.
 //
 //   perf record -F 2000 --call-graph dwarf,16384 -o gpp.data g++ -O2 -c some.cc
 //   UNWIND_RECORDING=gpp.data bazel run -c opt //symbolize/unwind:unwind_benchmark
@@ -186,7 +186,7 @@ void CountFrames(benchmark::State& state, size_t frames) {
       static_cast<double>(frames), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-// All functions were met before.
+// Measures chains whose functions were all met before.
 void BM_Warm(benchmark::State& state) {
   Recording& recording = Recording::Get();
   if (recording.samples().empty())
@@ -238,7 +238,8 @@ void BM_WarmFromRing(benchmark::State& state) {
 }
 BENCHMARK(BM_WarmFromRing)->Unit(benchmark::kMillisecond)->UseManualTime();
 
-// Nothing was met before: tables, caches and files are new, but files are in the page cache.
+// Measures chains of which nothing was met before: tables, caches and files are new. The files are
+// in the page cache.
 void BM_Fresh(benchmark::State& state) {
   Recording& recording = Recording::Get();
   if (recording.samples().empty())

@@ -28,7 +28,7 @@ constexpr uint64_t kSearchedWords = 8;
 
 // Steps from code without information about its frames.
 UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
-  // If the file has changed, frame pointers would still lead on, but only to guesses.
+  // Ends the chain if the file has changed, although the frame pointer could lead on to guesses.
   if (in_code_ && code_.cfi != nullptr && code_.cfi->is_outdated()) {
     return End(ChainEnd::kFileChanged);
   }
@@ -80,8 +80,9 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
   return next;
 }
 
-// Other functions may follow the entry point's code, for example i386's function that reads the pc.
-// They are behind an instruction that does not continue to the next one.
+// Returns true if `address` is in the code at the entry point. Other functions may follow that
+// code, for example i386's function that reads the pc. They begin after an instruction that does
+// not continue to the next one.
 bool UnwindWalk::IsInEntryPoint(ElfAddress address) {
   const ElfAddress entry = code_.cfi->entry();
   if (entry.value == 0 || address < entry || address.value - entry.value >= kEntryCode) {
@@ -102,8 +103,8 @@ bool UnwindWalk::IsInEntryPoint(ElfAddress address) {
   return true;
 }
 
-// Steps by the virtual machine that made the code. Empty if it has no information, or only says
-// that the frame pointer is a caller's.
+// Steps by the virtual machine that made the code. Empty if the machine does not know the caller;
+// sets `*is_frameless` if it knows that the frame pointer belongs to a caller.
 std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine(bool* is_frameless) {
   if (!in_code_) return std::nullopt;
   ManagedCode* const machine = space_.Managed();
@@ -126,7 +127,7 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine(bool* is_frameless) {
   }
   if (!IsAligned(step.sp)) return End(ChainEnd::kBadRegister);
   if (step.sp <= registers_.sp()) return End(ChainEnd::kNoProgress);
-  // A later continuation needs the frame before its address is replaced.
+  // Ends before the frame's address is replaced, because a later continuation needs it.
   if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
   if (step.listed.value != 0) {
     chain_.frames.back().address = step.listed;
@@ -141,8 +142,9 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine(bool* is_frameless) {
   return next;
 }
 
-// Finds a step by the function's instructions. It must lead to a plausible caller, because a
-// followed path may be impossible. The caller is proven if it calls this very function.
+// Finds a step by the function's instructions. The step must lead to a plausible caller, because
+// the path that was followed may be impossible. The step is proven if the caller calls this very
+// function.
 std::optional<UnwindWalk::DerivedStep> UnwindWalk::FindDerivedStep(ElfAddress address) {
   if (!in_code_ || code_.cfi == nullptr) return std::nullopt;
   const DerivedRule derived = code_.cfi->Derive(address);
@@ -150,7 +152,7 @@ std::optional<UnwindWalk::DerivedStep> UnwindWalk::FindDerivedStep(ElfAddress ad
   DerivedStep step{rule, FrameOrigin::kGuess};
   if (rule.kind == UnwindRule::kNone) return std::nullopt;
   if (rule.kind == UnwindRule::kThreadStart) {
-    // Assembly code may use the frame pointer for other purposes.
+    // The frame pointer being 0 is no proof, because assembly code may use it for other purposes.
     const bool is_start =
         HasLinkRegister(registers_.architecture()) || StopsAhead(RuntimeAddress{registers_.pc()});
     return is_start ? std::optional(step) : std::nullopt;
@@ -174,10 +176,10 @@ std::optional<UnwindWalk::DerivedStep> UnwindWalk::FindDerivedStep(ElfAddress ad
   return step;
 }
 
-// Returns true if the code from `address` on never returns but stops the program or the thread: an
-// instruction that no program may run follows the last call. Thread starts of musl are like this,
-// and the code to which Boost lets a coroutine's first function return (make_fcontext), which
-// follows no call.
+// Returns true if the code from `address` on never returns but stops the program or the thread:
+// after the last call comes an instruction that no program may run. Two examples are thread starts
+// of musl, and the code to which Boost lets a coroutine's first function return (make_fcontext);
+// that code follows no call.
 bool UnwindWalk::StopsAhead(RuntimeAddress address) {
   constexpr std::byte kHlt{0xf4};
   std::array<std::byte, kBareFrameCode> bytes{};
@@ -241,9 +243,10 @@ bool UnwindWalk::IsStartOfStack(ElfAddress address) {
   return true;
 }
 
-// Ends the chain at a return address of 0. Code that makes a stack may put 0 at its end. But a word
-// wrongly taken for a return address may also be 0, so the function, or the position of the word,
-// must show that the stack begins there. `caller_sp` is the address after the word.
+// Ends the chain at a return address of 0. Code that makes a stack may put 0 at the stack's end.
+// But a word that was wrongly taken for a return address may also be 0. So the function, or the
+// position of the word, must show that the stack begins there. `caller_sp` is the address after the
+// word.
 UnwindWalk::Next UnwindWalk::EndAtZero(uint64_t caller_sp) {
   constexpr uint64_t kMostBehind = 64;  // bytes: alignment, arguments of the first function
   const uint64_t end = stack_.start + stack_.bytes.size();
@@ -276,9 +279,9 @@ bool UnwindWalk::IsBehindSystemCall(uint64_t pc) {
   return false;
 }
 
-// Corrects the rule of an interrupted AArch64 function. Call frame information made only for
-// exceptions (rustc) is valid at calls: the rule of a function's start covers the whole prologue,
-// and the rule before the epilogue also covers the return.
+// Corrects the rule of an interrupted AArch64 function. Some call frame information is made only
+// for exceptions (rustc) and is valid only at calls. There, the rule of a function's start covers
+// the whole prologue, and the rule before the epilogue also covers the return.
 UnwindRule UnwindWalk::MendInterruptedRule(ElfAddress address, UnwindRule told) {
   constexpr uint64_t kMostBytes = 128;  // longest prologue
   const UnwindRule at_ends{.kind = UnwindRule::kFromStackPointer};
@@ -311,7 +314,7 @@ std::optional<ReturnPath> UnwindWalk::FindReturnPath(bool is_interrupted) {
   std::array<uint8_t, kBareFrameCode> code{};
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(code));
   const RuntimeAddress pc = chain_.frames.back().address;
-  // Fewer bytes if the mapping ends there.
+  // Reads fewer bytes if the mapping ends there.
   if (!space_.ReadCode(pc, bytes) && !space_.ReadCode(pc, bytes.first(kLeastCode))) {
     return std::nullopt;
   }
@@ -324,9 +327,9 @@ std::optional<ReturnPath> UnwindWalk::FindReturnPath(bool is_interrupted) {
   return is_known && !IsReturnAddress(address) ? std::nullopt : back;
 }
 
-// Returns the way back on AArch64 if the link register still belongs to the frame: the call before
-// it leads to an address before the interrupted instruction, and no code in between calls or saves
-// the register.
+// Returns the way back on AArch64 if the link register still belongs to the frame. That is so if
+// the call before the register's address leads to an address before the interrupted instruction,
+// and if no code in between makes a call or saves the register.
 std::optional<ReturnPath> UnwindWalk::ReturnPathOfLeaf() {
   constexpr uint64_t kMostBytes = 4096;  // longest function that calls nothing
   if (registers_.architecture() != Architecture::kAArch64 || !knows_link_) return std::nullopt;
@@ -392,8 +395,8 @@ bool UnwindWalk::CallsFunction(uint64_t return_address, RuntimeAddress function)
 }
 
 // Returns true if the x86 code at `start` jumps to `function` instead of returning. A jump through
-// a register or memory counts if it comes first, as in linkage tables, or after the frame was
-// removed; otherwise it stays in the function. Reads at most 128 bytes.
+// a register or memory counts if it is the first instruction, as in linkage tables, or if it comes
+// after the frame was removed. Other such jumps stay in the function. Reads at most 128 bytes.
 bool UnwindWalk::LeadsTo(RuntimeAddress start, RuntimeAddress function) {
   constexpr uint64_t kStub = 16;
   std::array<std::byte, 128> bytes{};
@@ -451,7 +454,7 @@ UnwindWalk::Next UnwindWalk::ReturnBy(const ReturnPath& back) {
   return next;
 }
 
-// Goes to a caller whose frame begins at `sp`, or on AArch64 there or further out.
+// Goes to a caller whose frame begins at `sp`; on AArch64 it may also begin further out.
 UnwindWalk::Next UnwindWalk::GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t fp) {
   const Next next = GoTo(pc, sp, fp, FrameOrigin::kGuess, true);
   knows_stack_ = !HasLinkRegister(registers_.architecture());
@@ -464,8 +467,8 @@ UnwindWalk::Next UnwindWalk::GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t 
 //        │ return address │
 //        ├─ caller's sp ──┤  on AArch64 there, or further out
 //
-// A register that is no frame pointer rarely points to a stack word followed by an instruction's
-// address.
+// The second word must be the address of an instruction. If the register is not used as a frame
+// pointer, this is rarely so.
 UnwindWalk::Next UnwindWalk::FollowFramePointer() {
   const ChainEnd unknown = in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage;
   const uint64_t fp = registers_.fp();
@@ -533,7 +536,8 @@ bool UnwindWalk::FindCatchingFrame() {
 }
 
 // Returns true if the function hands over exceptions. Leaves its full rules in rules_. Only such
-// functions save the two registers that carry an exception, because these need not be preserved.
+// functions save the two registers that carry an exception, because other functions need not
+// preserve them.
 bool UnwindWalk::HandsOver(RuntimeAddress instruction) {
   MappedCode code;
   return FindCode(instruction, &code) && code.cfi != nullptr &&
@@ -542,7 +546,7 @@ bool UnwindWalk::HandsOver(RuntimeAddress instruction) {
          rules_.registers[numbers_.exception[1]].kind == RegisterRule::kOffset;
 }
 
-// Continues at the frame to which rules_ lead: that of the catching function.
+// Continues at the frame to which rules_ lead, the frame of the catching function.
 bool UnwindWalk::GoOnWhereCaught(size_t frame) {
   const uint64_t cfa = chain_.frames[frame].stack_pointer;
   const uint64_t address = chain_.frames[frame].address.value;
@@ -562,8 +566,8 @@ bool UnwindWalk::GoOnWhereCaught(size_t frame) {
   return GoToAboveRecord(address, *slot + word_, fp) == Next::kGoOn;
 }
 
-// Returns the stack address, from `address` on, of a word that points after the instruction `call`,
-// or to a landing pad of its function.
+// Searches the stack from `address` on for a word that points after the instruction `call`, or to a
+// landing pad of the function that contains `call`. Returns the word's stack address.
 std::optional<uint64_t> UnwindWalk::FindCatchingCall(uint64_t address, RuntimeAddress call) {
   MappedCode code;
   if (!FindCode(call, &code) || code.cfi == nullptr) return std::nullopt;

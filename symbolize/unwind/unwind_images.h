@@ -28,13 +28,13 @@ struct UnwindImageFiles {
       debug;
 };
 
-// All images of a recording, each opened when its first frame is met, and once unless it is closed.
-// Images whose files belong to neither root nor the user share one FrameBudget; frames beyond it
-// are not unwound. Not thread-safe.
+// All images of a recording. Each image is opened when its first frame is met, and again only after
+// Close. Images whose files belong to neither root nor the user share one FrameBudget; frames
+// beyond it are not unwound. Not thread-safe.
 class UnwindImages {
  public:
-  // Opens the file of an image that process `pid` has mapped at `mapping`. Empty if that is
-  // impossible, which is final.
+  // Opens the file of an image that process `pid` has mapped at `mapping`. Empty if the file cannot
+  // be opened; then it is not tried again.
   using Opener = std::function<std::optional<UnwindImageFiles>(ImageId image, uint32_t pid,
                                                                const Mapping& mapping)>;
   explicit UnwindImages(Opener open);
@@ -42,12 +42,13 @@ class UnwindImages {
   UnwindImages(const UnwindImages&) = delete;
   UnwindImages& operator=(const UnwindImages&) = delete;
 
-  // Returns the code at `address`, which is in `mapping`: the part of the mapping that belongs to
-  // the same segment of the image. Its `image` is the ImageId.
+  // Returns the code at `address`, an address in `mapping`. The result covers the part of the
+  // mapping that belongs to the same segment of the image. Its member `image` is the ImageId.
   MappedCode CodeAt(uint32_t pid, const Mapping& mapping, RuntimeAddress address);
 
   // Begins a pass. In a pass, each image is checked only once for overwritten files. Before the
-  // first call, it is checked whenever more of it was read, which for Go code is each address.
+  // first call of StartPass, an image is checked whenever more of it was read; for Go code that
+  // means at each address.
   void StartPass() { ++pass_; }
 
   // Adds one sample's share to the budget. Call it for each sample.
@@ -82,7 +83,7 @@ class UnwindImages {
   std::vector<std::unique_ptr<Image>> images_;  // by ImageId; null: not met
 };
 
-// Presents one process at a time as an UnwindSpace. Derive from it to read live memory too.
+// A view of one process at a time as an UnwindSpace. Derive from it to read live memory too.
 class MappedSpace : public UnwindSpace {
  public:
   // `images` must outlive this object.

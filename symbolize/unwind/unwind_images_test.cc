@@ -54,8 +54,8 @@ class UnwindImagesTest : public testing::Test {
   MappedCode held_;  // the last result of FindCode
 };
 
-// lld, mold and rustc link so: constants end and code begins in one page of the file, which is
-// mapped twice. The first byte of the code's mapping belongs to the constants.
+// lld, mold and rustc link like this: constants end and code begins in one page of the file, which
+// is mapped twice. The first byte of the code's mapping belongs to the constants.
 TEST_F(UnwindImagesTest, CodeThatSharesAPageOfTheFileWithConstants) {
   Image(ElfBuilder().Segment(0, 0, 0x1a40, PF_R).Segment(0x1a40, 0x2a40, 0x800, PF_R | PF_X),
         0x2b00);

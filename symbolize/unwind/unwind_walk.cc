@@ -147,7 +147,7 @@ CfiTable::Told UnwindWalk::FullRules(CfiTable& table, ElfAddress address) {
   return table.FullRules(address, &rules_);
 }
 
-// Removes a signature from the last frame's address, at which there is no code.
+// Removes a signature from the last frame's address if there is no code at the address.
 bool UnwindWalk::StripLongSignature() {
   const uint64_t pc = WithoutSignature(registers_.pc());
   if (pc == registers_.pc()) return false;
@@ -171,9 +171,9 @@ uint64_t UnwindWalk::WithoutSignature(uint64_t address) {
   return stripped;
 }
 
-// Drops the last frame, whose address was taken for a return address, but follows no call. The
-// stack further out cannot be unwound from it. After the first function's frame come the program's
-// arguments, which the kernel put there.
+// Drops the last frame: its address was taken for a return address, but follows no call. The stack
+// further out cannot be unwound from there. The chain is whole if the frame before is that of the
+// first function, after which the kernel put the program's arguments.
 UnwindWalk::Next UnwindWalk::DropStrayFrame() {
   KeepFrames(chain_.frames.size() - 1);
   in_code_ = FindCode(chain_.frames.back().instruction(), &code_);
@@ -206,16 +206,17 @@ UnwindRule UnwindWalk::Reconsidered(UnwindRule rule) {
   return rule;
 }
 
-// Replaces the rule of a return address that follows no call. There are two such cases. Code that
-// throws an exception "returns" to the code that catches it, and the code before that address is
-// unrelated. And a stack that a program made itself, for example for makecontext, begins with the
-// address of a function that never returns; the first function on that stack returns to it.
+// Replaces the rule of a return address that follows no call. There are two such cases. In the
+// first, code that throws an exception "returns" to the code that catches it; the code before that
+// address is unrelated. In the second, a program made the stack itself, for example for
+// makecontext. Such a stack begins with the address of a function that never returns, to which the
+// stack's first function returns.
 void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
   const UnwindRule at_target = code_.cfi->Find(target);
   if (at_target.kind == UnwindRule::kNone || MayFollowCall(chain_.frames.back().address.value)) {
     return;
   }
-  // Go's runtime makes such frames itself, for runtime.goexit and for interrupted functions.
+  // Skips Go: its runtime makes such frames, for runtime.goexit and for interrupted functions.
   if (at_target == *rule && code_.cfi->has_go_functions()) return;
   *rule = at_target;
   if (at_target.signal_frame == 0 && IsStartOfStack(target)) {
@@ -233,16 +234,16 @@ bool UnwindWalk::MayGoOnHere(const UnwindRule& rule) {
          code_.cfi->has_go_functions() || HandsOver(chain_.frames[count - 2].instruction());
 }
 
-// Computes the CFA of an AArch64 frame that was found only by its frame pointer. That points to the
-// saved frame pointer and return address, which may be anywhere in the frame.
+// Computes the CFA of an AArch64 frame that was found only by its frame pointer. The frame pointer
+// points to the saved frame pointer and return address, which may be anywhere in the frame.
 bool UnwindWalk::FindRecord(const UnwindRule& rule, uint64_t* cfa) const {
   if (rule.frame_slot == 0 || rule.return_slot != rule.frame_slot + 1) return false;
   *cfa = SlotAddress(registers_.fp(), -rule.frame_slot);
   return true;
 }
 
-// A derived step is not cached, because the next return address may differ and must be checked
-// again.
+// A step by a derived rule is not cached: the next chain may find another return address there,
+// which must be checked again.
 UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, bool is_derived) {
   const uint64_t sp = registers_.sp();
   const uint64_t fp = registers_.fp();
@@ -272,7 +273,7 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, boo
       saved_fp = SlotAddress(fp, rule.frame_slot);
       break;
   }
-  // In an interrupted epilogue, slots below the stack pointer were popped (StepByRules).
+  // In an interrupted epilogue, slots below the stack pointer have been popped (StepByRules).
   const bool has_saved_fp = (rule.frame_slot != 0 || rule.kind == UnwindRule::kRealigned) &&
                             (saved_fp >= sp || is_return_address_);
   uint64_t caller_fp = fp;
@@ -288,8 +289,8 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, boo
     return_address = registers_.Get(numbers_.return_address);
   }
   if (!IsAligned(cfa)) return End(ChainEnd::kBadRegister);
-  // For the function to which AArch64's linkage tables lead, glibc's CFA excludes the words that
-  // the tables have pushed, the topmost of which is the return address.
+  // AArch64's linkage tables push words and then jump to a function of glibc. The CFA in that
+  // function's information excludes these words; the topmost one is the return address.
   const bool is_pushed_before =
       return_slot > 0 && registers_.architecture() == Architecture::kAArch64;
   const uint64_t caller_sp = is_pushed_before ? SlotAddress(cfa, return_slot + 1) : cfa;

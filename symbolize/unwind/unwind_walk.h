@@ -1,5 +1,5 @@
-// Unwinds one chain from the leaf outwards: unwind_walk.cc by rules, unwind_fallback.cc without rules,
-// stack_switch.cc at the end of a stack.
+// Unwinds one chain from the leaf outwards: unwind_walk.cc by rules, unwind_fallback.cc without
+// rules, stack_switch.cc at the end of a stack.
 //
 // Normally only pc, sp and fp are followed, and all other registers are lost with the first step.
 // If a rule needs one of them, as hand-written code near the leaf may, the walk starts again and
@@ -72,9 +72,9 @@ class UnwindWalk final : public MemoryReader {
 
   void Start(const RegisterSet& registers, bool pc_is_return_address, bool all_registers);
 
-  // Finds code like the space. An image of another architecture counts as one without information:
-  // a 64-bit program may continue in 32 bits, as Windows programs in Wine do, and then has images
-  // of both kinds.
+  // Finds code like UnwindSpace::FindCode, with one difference: an image of another architecture
+  // counts as one without information. A 64-bit program may continue in 32 bits, as Windows
+  // programs in Wine do, and then has images of both kinds.
   bool FindCode(RuntimeAddress address, MappedCode* code) {
     if (!space_.FindCode(address, code)) return false;
     const bool is_other =
@@ -232,10 +232,10 @@ class UnwindWalk final : public MemoryReader {
   uint64_t word_ = sizeof(uint64_t);  // size of a word on its stack, in bytes
   uint64_t pc_mask_ = ~uint64_t{0};
   bool all_registers_ = false;  // follow all registers from the leaf on
-  bool complete_ = true;        // registers_ has more than pc, sp and fp; else others are stale
+  bool complete_ = true;        // false: only pc, sp and fp in registers_ belong to this frame
   bool knows_link_ = true;      // the link register belongs to this frame
-  bool knows_stack_ = true;     // sp belongs to it; else the frame begins there or further out
-  bool knows_frame_ = true;     // fp belongs to it; else no frame so far has saved it
+  bool knows_stack_ = true;     // false: this frame begins at sp or further out
+  bool knows_frame_ = true;     // false: no frame so far has saved fp
   bool recovered_ = false;      // the current step uses RecoverFramePointer
   bool is_return_address_ = false;
   bool late_ = false;  // memory was read that was not copied

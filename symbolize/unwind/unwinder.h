@@ -15,8 +15,8 @@
 // If an image has no information about a function (hand-written assembly, musl's C library), a rule
 // is derived from its instructions (derived_rules.h). If that leads to no caller, and in memory
 // without an image (JIT code), the frame pointer is followed. Frames found in these ways are marked
-// as guesses, unless the caller's call is one of the function from whose instructions the rule was
-// derived. Further cases:
+// as guesses. The exception is a caller found by a derived rule whose call leads to the very
+// function from which the rule was derived. Further cases:
 // - Helpers that an assembly function calls inside itself count as functions (helper_rules.h).
 // - An interrupted function may not have set up its frame yet, or may have removed it; and a
 //   function that made a call may have no frame pointer. Its next instructions show this
@@ -95,17 +95,17 @@ enum class ChainEnd : uint8_t {
   kNoCfi = 2,
   // The next word is beyond the copied bytes and could not be read.
   kStackTooShort = 3,
-  // As kStackTooShort, and the copied stack is shorter than requested.
+  // Like kStackTooShort, and the copied stack is shorter than requested.
   kCopiedShort = 4,
   // A required register is unknown, or does not point near the stack.
   kBadRegister = 5,
   kNoProgress = 6,  // the caller's stack pointer is not above its callee's
   kTooDeep = 7,     // UnwindLimits::max_frames was reached
-  // The return address of the last frame is in no executable mapping, or follows no call. It is not
-  // in the chain.
+  // The return address of the last frame is in no executable mapping, or follows no call. The chain
+  // does not contain this address.
   kBadReturnAddress = 8,
-  // The last frame was called on another stack, which was not copied and could not be read, or on
-  // which its call was not found.
+  // The last frame was called on another stack. That stack was not copied and could not be read, or
+  // the call was not found on it.
   kStackSwitch = 9,
   kFileChanged = 10,  // the file of the last frame's image was overwritten
   kTooLongCfi = 11,   // the last frame's information takes too long to evaluate
@@ -119,14 +119,15 @@ enum class ChainEnd : uint8_t {
 constexpr uint64_t CutMarkOf(ChainEnd end) { return kCutMarks + static_cast<uint64_t>(end); }
 static_assert(CutMarkOf(ChainEnd::kNoStack) == kNoStackMark);
 
-// Returns a text for reports, such as "stack too short"; "unknown" for invalid values.
+// Returns a description for reports, such as "stack too short"; "unknown" for invalid values.
 std::string_view ChainEndName(ChainEnd end);
 
 enum class FrameOrigin : uint8_t {
   kRegisters,  // the sample's pc
-  // By the image's call frame information, or the tables of a virtual machine.
+  // The frame was found by the image's call frame information, or by the tables of a virtual
+  // machine.
   kCfi,
-  // By instructions, the frame pointer, or the top of the stack.
+  // The frame was found by instructions, by the frame pointer, or on top of the stack.
   kGuess,
 };
 
@@ -151,8 +152,8 @@ struct UnwoundFrame {
 struct UnwoundChain {
   HugeVector<UnwoundFrame> frames;  // leaf first; never empty after Unwind
   ChainEnd end = ChainEnd::kNoImage;
-  uint32_t guessed = 0;    // frames of kGuess
-  uint32_t late_read = 0;  // frames with `late_read`
+  uint32_t guessed = 0;    // number of frames with kGuess
+  uint32_t late_read = 0;  // number of frames with `late_read`
   // Image of the last frame; undefined for kNoImage.
   uint32_t end_image = 0;
   // Registers of the last frame, with which unwinding can continue if more of the stack is
@@ -178,9 +179,9 @@ struct UnwindLimits {
   bool leaves_out_c = false;
 };
 
-// Unwinds chains, with caches of recent rules (over all images and processes) and chains. A thread
-// that unwinds needs its own Unwinder and its own tables. Unwind allocates only room in the chain,
-// and memory for tables when it compiles a new function. Not thread-safe.
+// An engine that unwinds chains. It caches recent rules (over all images and processes) and chains.
+// A thread that unwinds needs its own Unwinder and its own tables. Unwind allocates only room in
+// the chain, and memory for tables when it compiles a new function. Not thread-safe.
 class Unwinder {
  public:
   Unwinder();

@@ -109,7 +109,7 @@ class UnwinderTest : public testing::Test {
   }
 
   std::vector<std::byte> file_;
-  bool has_changed_ = false;  // the file
+  bool has_changed_ = false;  // the file has changed
   bool stack_ends_ = false;   // the copied bytes reach the end of the stack
   std::unique_ptr<CfiTable> table_;
   std::unique_ptr<FakeSpace> space_;
@@ -163,7 +163,8 @@ TEST_F(UnwinderTest, AnAddressOfCodeThatFollowsNoCallIsNoCaller) {
   }
 }
 
-// Boost's make_fcontext is like this, and has no call frame information.
+// Boost's make_fcontext makes a coroutine's first function return to code like this, which has no
+// call frame information.
 TEST_F(UnwinderTest, CodeThatEndsTheProgramAndThatNothingCallsBeforeIsWhereAStackBegins) {
   Functions({{}});
   registers_.Set(6, 1);  // no frame pointer
@@ -174,10 +175,10 @@ TEST_F(UnwinderTest, CodeThatEndsTheProgramAndThatNothingCallsBeforeIsWhereAStac
     space_->SetMemory(kCode + 0x507 + ends.size() + i, ByteBuilder{0x90});
   }
   EXPECT_EQ(Unwind(InFunction(0), {kCode + 0x508, 1, 2}), "401010 400508r thread start");
-  // After a call.
+  // Now the code follows a call.
   space_->SetMemory(kCode + 0x503, ByteBuilder{0xe8, 1, 2, 3, 4});
   EXPECT_NE(Unwind(InFunction(0), {kCode + 0x508, 1, 2}), "401010 400508r thread start");
-  // It returns.
+  // Now the code returns.
   space_->SetMemory(kCode + 0x503, ByteBuilder{0x90, 0x90, 0x90, 0x90, 0x90});
   space_->SetMemory(kCode + 0x510, ByteBuilder{0xc3});
   EXPECT_NE(Unwind(InFunction(0), {kCode + 0x508, 1, 2}), "401010 400508r thread start");
@@ -201,7 +202,7 @@ TEST_F(UnwinderTest, AFunctionOfWhichTooMuchIsSaidEndsTheChain) {
   EXPECT_EQ(chain_.end_image, 7u);
 }
 
-// A CFA in the register rbx, which needs full rules, after many instructions without effect.
+// Many instructions without effect, and then a CFA that needs full rules.
 TEST_F(UnwinderTest, OneLongFunctionIsNotEvaluatedForEachOfItsFrames) {
   ByteBuilder code;
   for (int i = 0; i < 100000; ++i) code.U8(DW_CFA_nop);
@@ -300,7 +301,7 @@ TEST_F(UnwinderTest, AReturnAddressOfZeroAloneProvesNothing) {
   EXPECT_EQ(Unwind(InFunction(0), {InFunction(0), 0}), "401010 401010r no return address");
 }
 
-// Fibers of Ruby and D begin so.
+// The stacks of fibers in Ruby and D end with a return address of 0.
 TEST_F(UnwinderTest, AReturnAddressOfZeroAtTheEndOfTheStackIsTheThreadsStart) {
   Functions({{}});
   stack_ends_ = true;
@@ -309,7 +310,8 @@ TEST_F(UnwinderTest, AReturnAddressOfZeroAtTheEndOfTheStackIsTheThreadsStart) {
   EXPECT_EQ(Unwind(InFunction(0), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), "401010 no return address");
 }
 
-// The kernel starts a C function; call frame information does not say so.
+// The kernel jumps to the entry point. Here that is a C function, and call frame information does
+// not say that it has no caller.
 TEST_F(UnwinderTest, NothingCallsTheFunctionAtTheEntryPoint) {
   Functions({{}, {}}, {}, EM_X86_64, {}, /*entry=*/0x1000);
   for (const uint64_t arguments : {0, 1, 3}) {
@@ -319,7 +321,7 @@ TEST_F(UnwinderTest, NothingCallsTheFunctionAtTheEntryPoint) {
   EXPECT_EQ(Unwind(InFunction(1), {1}), "402010 bad return address");
 }
 
-// For example, a call of a null pointer.
+// An example is a signal for the call of a null pointer.
 TEST_F(UnwinderTest, WhatASignalInterruptedAtZeroIsNoThreadsStart) {
   Functions({{}});
   const uint64_t restorer = kCode + 0x500;
@@ -356,7 +358,7 @@ TEST_F(UnwinderTest, ARealignedFrameSaysWhereItsCallersStackIs) {
   EXPECT_EQ(chain_.registers.fp(), 0x77u);
 }
 
-// OCaml 5 calls C, and C calls OCaml, on another stack, above or below.
+// In OCaml 5, calls between OCaml and C switch to another stack, which may be above or below.
 TEST_F(UnwinderTest, WhereTheCallerIsOnAnotherStackAnExpressionFindsIt) {
   const ByteBuilder word_above{DW_CFA_def_cfa_expression, 5, DW_OP_breg0 + 7, 8, DW_OP_deref,
                                DW_OP_plus_uconst,         8};
@@ -454,8 +456,9 @@ TEST_F(UnwinderTest, AnExceptionThatIsHandedOverLeadsToTheFunctionThatCatches) {
   registers_.Set(6, kStack + 16);
   const uint64_t call = InFunction(1), other = InFunction(1, 0x40), handler = InFunction(1, 0x80);
   const std::string caught = "401010 402010r? 403010r thread start";
-  // rdx, rax, rbp, return address; frames to be dropped, with that of the last called function; the
-  // catching function's frame
+  // The frame of the throwing function: rdx, rax, rbp, return address. Then come the frames to be
+  // dropped, with the return address of the last called function, and the frame of the catching
+  // function.
   std::vector<uint64_t> stack = {1, 2, 0x77, call, 1, other, 3, call, 4, 5, InFunction(2)};
   EXPECT_EQ(Unwind(InFunction(0), stack), caught);
   EXPECT_EQ(chain_.frames[1].stack_pointer, kStack + 64);
@@ -625,15 +628,15 @@ TEST_F(UnwinderTest, ACallerIsEstablishedThatCallsTheFunctionWhoseInstructionsLe
   EXPECT_EQ(call_before(0xe8, kCode + 0x100), "400105 401010r thread start");
   EXPECT_EQ(chain_.guessed, 0u);
   EXPECT_EQ(call_before(0xe8, kCode + 0x102), "400105 401010r? thread start");
-  // Through a linkage table.
+  // The call goes through a linkage table.
   ByteBuilder stub{0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 1, 0, 0, 0};
   space_->SetMemory(kCode + 0x700, stub.Pad(16, 0x90));
   EXPECT_EQ(call_before(0xe8, kCode + 0x700), "400105 401010r thread start");
-  // Through a function that ends with a jump to it: add $8, %rsp; jmp.
+  // The call goes through a function that ends with a jump: add $8, %rsp; jmp.
   ByteBuilder tail{0x48, 0x83, 0xc4, 8, 0xe9};
   space_->SetMemory(kCode + 0x700, tail.U32(static_cast<uint32_t>(0x100 - 0x709)).Pad(128, 0x90));
   EXPECT_EQ(call_before(0xe8, kCode + 0x700), "400105 401010r thread start");
-  // Through a register.
+  // The call goes through a register.
   space_->SetMemory(InFunction(0) - 2, {0xff, 0xd0});
   space_->SetMemory(InFunction(0) - 7, {0x90, 0x90, 0x90, 0x90, 0x90});
   EXPECT_EQ(Unwind(kCode + 0x105, {1, 2, 3, InFunction(0)}), "400105 401010r thread start");
@@ -667,7 +670,7 @@ TEST_F(UnwinderTest, InstructionsAreNotBelievedThatLeadToNoReturnAddress) {
   Functions({kThreadStart}, {}, EM_X86_64, kKeepsTwoWords);
   space_->SetMemory(InFunction(0) - 8, kCall);
   registers_.Set(6, 12345);
-  // By the top of the stack.
+  // The caller is found on top of the stack.
   EXPECT_EQ(Unwind(kCode + 0x105, {InFunction(0), 2, 3, 4}), "400105 401010r? thread start");
   UnwindLimits without;
   without.frame_pointers = false;  // nothing is guessed
@@ -836,7 +839,7 @@ TEST_F(UnwinderTest, StepsThatAreTheSameAgainLeadOnAsBefore) {
     EXPECT_EQ(chain_.registers.fp(), 0x99u);
     EXPECT_EQ(chain_.frames[3].stack_pointer, kStack + 48);
   }
-  // A changed caller, and the limit, in the middle of cached steps.
+  // The caller changes, or the limit is reached, in the middle of cached steps.
   EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), 1, 2, InFunction(3), 0, 0}),
             "401010 402010r 404010r thread start");
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r 403010r 404010r thread start");
@@ -857,7 +860,7 @@ TEST_F(UnwinderTest, NothingIsTakenOverFromWhereOtherCodeIs) {
   EXPECT_EQ(chain_.frames[2].stack_pointer, kStack + 16);
 }
 
-// Compares with an unwinder that takes every step anew.
+// Compares with an unwinder that reuses no steps.
 TEST_F(UnwinderTest, WhateverChangesBetweenChainsTheyAreWhatTheStackSays) {
   Functions({{}, kFrameOf16, kPushedFp, kThreadStart, {DW_CFA_def_cfa_offset, 40}});
   space_->identity = 1;
@@ -998,7 +1001,7 @@ TEST_F(UnwinderTest, OnAArch64AnInterruptedFunctionThatHasNoFrameKeepsItsCaller)
   // mov x29, sp
   space_->SetMemory(kJit + 0x10, Instructions({0x910003fd}));
   EXPECT_EQ(Unwind(kJit + 0x10, {kStack + 24, kCaller | kSignature, 2, 0x99, InFunction(0)}), both);
-  // Instructions in its middle show nothing.
+  // Instructions in the middle of a function show nothing.
   space_->SetMemory(kJit + 0x10, Instructions({kNop, 0x14000001}));
   EXPECT_EQ(Unwind(kJit + 0x10, stack), "900010 401010r? thread start");
 }
@@ -1013,9 +1016,10 @@ TEST_F(UnwinderTest, OnAArch64AFunctionThatHasNotCalledReturnsByItsLinkRegister)
   registers_.Set(29, kStack + 8);
   const std::vector<uint64_t> stack = {0, 0x99, InFunction(0)};
   EXPECT_EQ(Unwind(kInterrupted, stack), "900020 900080r? 401010r? thread start");
-  EXPECT_EQ(Unwind(kJit + 0x0c, stack), "90000c 401010r? thread start");  // before the call's
-                                                                          // target
-  // A call, or a save of the register, lies in between.
+  // The interrupted instruction is in front of the call's target, so it is in another function.
+  EXPECT_EQ(Unwind(kJit + 0x0c, stack), "90000c 401010r? thread start");
+  // A call, or a save of the link register, lies between the target and the interrupted
+  // instruction.
   for (const uint32_t use : {kBl, 0xd63f0020u /* blr x1 */, 0xa9017bfdu /* stp x29, x30 */}) {
     space_->SetMemory(kJit + 0x18, Instructions({use}));
     EXPECT_EQ(Unwind(kInterrupted, stack), "900020 401010r? thread start");
@@ -1042,7 +1046,7 @@ TEST_F(UnwinderTest, OnAArch64WhatIsNotSaidOfPrologueAndReturnTheirInstructionsT
 }
 
 TEST_F(UnwinderTest, AFrameDoesNotEndBeforeTheReturnAddressThatItHas) {
-  // glibc describes the function that binds lazily so: CFA = sp, x30 at CFA + 8.
+  // glibc describes the function for lazy binding like this: CFA = sp, x30 at CFA + 8.
   Functions({{DW_CFA_offset_extended_sf, 30, 0x7f},
              {DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 30, 1},
              kStartOfAArch64},
@@ -1144,7 +1148,8 @@ TEST_F(UnwinderTest, OnI386ATableOfLinkagesPushesFourBytes) {
 }
 
 TEST_F(UnwinderTest, OnI386ARealignedFrameSaysWhereItsCallersStackIs) {
-  // GCC's main begins so: lea 4(%esp), %ecx; and $-16, %esp; pushl -4(%ecx); push %ebp; …
+  // GCC's main begins like this:
+  // lea 4(%esp), %ecx; and $-16, %esp; pushl -4(%ecx); push %ebp; …
   Functions({{DW_CFA_def_cfa, 1, 0, DW_CFA_advance_loc | 0x20, DW_CFA_def_cfa_expression, 3,
               DW_OP_breg0 + 5, 0x7c, DW_OP_deref, DW_CFA_expression, 5, 2, DW_OP_breg0 + 5, 0},
              kStartOfI386},

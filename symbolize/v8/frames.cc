@@ -122,7 +122,7 @@ std::optional<Frames::Words> Frames::ReadWords(const ManagedFrame& frame, Memory
       !stack.ReadWord(At(fp, data_.frame_function), &words.function)) {
     return std::nullopt;
   }
-  // Words below the stack pointer do not belong to the frame now.
+  // If the word is below the stack pointer, the frame does not have it now.
   const uint64_t bytecode = At(fp, data_.frame_bytecode);
   if (bytecode >= frame.registers.sp() && !stack.ReadWord(bytecode, &words.bytecode)) {
     return std::nullopt;
@@ -158,7 +158,7 @@ std::optional<Frames::Found> Frames::FunctionOf(const ManagedFrame& frame, Memor
 // Finds the function that the frame refers to.
 std::optional<Frames::Found> Frames::ByFunction(const ManagedFrame& frame, const Words& words) {
   if (!heap_.AddressOf(words.context) || !heap_.AddressOf(words.function)) return std::nullopt;
-  // Read together, because a collector may move the object between two reads.
+  // Reads both together, because a collector may move the object between two reads.
   const auto map = heap_.Field(words.function, data_.object_map);
   const auto shared = heap_.Field(words.function, data_.function_shared);
   const auto context = heap_.Field(words.function, data_.function_context);
@@ -206,19 +206,19 @@ void Frames::Learn(Word function) {
     it->second.look = look_;
     return;
   }
-  // Code that it overlaps no longer exists.
+  // Other code that overlaps the new code no longer exists.
   while (it != code_.end() && it->second.identity.start < identity->end) it = code_.erase(it);
   if (code_.size() >= kMostCode) code_.clear();
   code_[identity->end - 1] = {*identity, heap_.Now(), look_};
 }
 
-// Returns the identity of a Code. Empty if it is no Code, or has no instructions of its own, like
-// code that is part of V8.
+// Returns the identity of a Code. Empty if `code` is no Code, or if it has no instructions of its
+// own because they are part of V8.
 std::optional<Frames::Code::Identity> Frames::ReadCode(Word code) {
   if (!heap_.IsOfType(code, data_.code_type)) return std::nullopt;
   const auto stream = heap_.Field(code, kCodeStream);
   const auto start = heap_.Field(code, kCodeStart);
-  const auto size = heap_.Field(code, kCodeSize);  // in the lower half
+  const auto size = heap_.Field(code, kCodeSize);  // the lower half of the word
   const auto data = heap_.Field(code, data_.code_bytecode);
   if (!stream || !start || !size || !data || !heap_.IsOfType(*stream, data_.stream_type) ||
       heap_.Field(*stream, kStreamCode) != code ||
@@ -277,7 +277,8 @@ void Frames::ReadBytecode(Word shared, Known* known) {
   known->has_baseline = known->bytecode != 0;
 }
 
-// Returns a BytecodeArray, or that of an InterpreterData, which is after its map; 0: neither.
+// Returns `data` if it is a BytecodeArray. If it is an InterpreterData, returns the BytecodeArray
+// from the word after the map. Else returns 0.
 Word Frames::BytecodeIn(Word data) {
   const std::optional<int32_t> type = heap_.TypeOf(data);
   if (type == data_.bytecode_type) return data;
@@ -290,7 +291,7 @@ bool Frames::HasFrameNow(const ManagedFrame& frame) {
   if (frame.registers.architecture() != Architecture::kX86_64) return false;
   std::array<uint8_t, kLeafCode> code{};
   std::span<uint8_t> bytes(code);
-  // Fewer bytes if the mapping ends there.
+  // Reads fewer bytes if the mapping ends there.
   if (!heap_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) {
     bytes = bytes.first(kWord);
     if (!heap_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) return false;

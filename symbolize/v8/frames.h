@@ -13,8 +13,8 @@
 //
 //   1. The function of the frame has the bytecodes of the frame. Optimised code has no bytecodes;
 //      instead, the deoptimization data of the frame's code refer to the function.
-//   2. This was also true when it was read before the sample. Optimised code has an id that V8
-//      never uses again.
+//   2. An earlier look, before the sample, found the same. Optimised code has an id that V8 never
+//      uses again.
 //
 //   JSFunction ──▶ Code ──▶ InstructionStream │ header │ instructions │    the frame's pc
 //                      ──▶ deoptimization data │ … │ optimization id │ SharedFunctionInfo │ …
@@ -79,7 +79,7 @@ class Frames final : public ManagedCode {
   // A function, as of the last look.
   struct Known {
     uint64_t look = 0;
-    uint64_t since = 0;  // time by which it had this state, including bytecodes
+    uint64_t since = 0;  // a time at which it had this state already, including bytecodes
     Word bytecode = 0;   // 0: none
     bool has_baseline = false;
     std::string name, file;

@@ -331,7 +331,7 @@ TEST_F(FramesTest, AnInterruptedPieceOfTheInterpreterWasCalledFromIt) {
   EXPECT_EQ(StepAt(kInterpreter + 0x5000, false).sp, kStack + 8 * (kSp + 2));
 }
 
-// Otherwise the image's name for its own code would hide the JavaScript function.
+// The image's name for the interpreter would hide that the frame is a JavaScript function.
 TEST_F(FramesTest, AFrameOfTheInterpreterThatAgreesWithNothingIsAnUnknownFunctions) {
   const Word code = heap_.Bytecode(), context = heap_.Context();
   SetFrame(heap_.Function(heap_.Shared({}, code), context), context, code);
@@ -413,8 +413,8 @@ TEST_F(FramesTest, WhatIsFoundAtAnAddressAfterARefreshIsNamedAnew) {
   EXPECT_EQ(Step(kInterpreter), "JS:~g /app.js:1:11, to 1234");
 }
 
-// For any memory contents, a step ends soon, and a name is that of the function or part of what its
-// strings contain now.
+// For any memory contents, a step ends soon, and a name is that of the function or consists of the
+// current contents of its strings.
 TEST_F(FramesTest, DamagedMemoryIsRead) {
   const Word code = heap_.Bytecode(), context = heap_.Context();
   const Word shared =

@@ -15,7 +15,7 @@ constexpr size_t kLongestName = 256, kLongestScript = 512;
 // Limits per script and per process, in bytes. A script beyond them gets no line numbers.
 constexpr uint64_t kLargestSource = uint64_t{8} << 20, kMostSource = uint64_t{128} << 20;
 constexpr size_t kMostLines = size_t{1} << 18;
-// No scope has more; V8 stores the number in 17 bits.
+// No scope has more locals, because V8 stores their number in 17 bits.
 constexpr int64_t kMostLocals = int64_t{1} << 17;
 // A scope with this many locals or more has their names in a separate table
 // (kScopeInfoMaxInlinedLocalNames).
@@ -31,7 +31,7 @@ const Function* Functions::Find(Word shared, bool* is_new) {
   std::optional<Function> function = ReadFunction(shared);
   const auto known = functions_.find(shared);
   if (function && known != functions_.end() && known->second == *function) return &known->second;
-  // Another object may have replaced it, or its texts, while it was read.
+  // Reads again, because another object may have replaced this one, or its texts, meanwhile.
   if (function) heap_.ReadAnew();
   if (!function || ReadFunction(shared) != function) {
     if (known != functions_.end()) functions_.erase(known);
@@ -74,9 +74,10 @@ std::optional<Function> Functions::ReadFunction(Word shared) {
 //   … │ locals: names, or a table of them │ their slots │ [slot] │ [name │ slot] │ [inferred name]
 //   │ [start │ end] │ [outer scope] │ …
 //
-// Flags say which parts in brackets exist, but their bits differ between releases. Start and end
-// are recognized as the last two of at least two consecutive small integers, of which the first is
-// smaller. Slots cannot be mistaken for them, because the slot of an unused name is not above 0.
+// Flags say which parts in brackets exist, but their bits differ between releases. So start and end
+// are recognized as small integers: the last two of at least two in a row, with the start smaller
+// than the end. Slots cannot be mistaken for them, because the slot of an unused name is not above
+// 0.
 bool Functions::ReadScope(Word scope, Function* function) {
   const std::optional<uint64_t> address = heap_.AddressOf(scope);
   const auto count = heap_.Field(scope, data_.object_map + kWord * (1 + data_.scope_local_count));
@@ -118,7 +119,7 @@ bool Functions::ReadScope(Word scope, Function* function) {
       name = heap_.Text(behind[i], kLongestName).value_or("");
     }
   }
-  // Without positions, the end of the ScopeInfo is unknown, so the name may belong to another
+  // Without positions, the end of the ScopeInfo is unknown. The name may then belong to another
   // object.
   return false;
 }
@@ -147,7 +148,7 @@ const Functions::Lines* Functions::LinesOf(Word script) {
   }
   Lines lines{.source = *source, .length = characters->length, .starts = {0}};
   if (!ReadLines(*characters, &lines.starts)) return nullptr;
-  // The text may have been moved while it was read.
+  // Reads again, because the text may have been moved while it was read.
   heap_.ReadAnew();
   if (heap_.Field(script, data_.script_source) != source) return nullptr;
   if (known_lines_ + lines.starts.size() > kMostLines) {

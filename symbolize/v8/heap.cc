@@ -7,7 +7,7 @@ namespace profiler::symbolize::v8 {
 namespace {
 
 constexpr int32_t kWord = 8;
-// V8 flattens strings that it reads, so chains of references to characters are not longer.
+// V8 flattens strings that it reads, so chains of references to characters are short.
 constexpr int kMostReferences = 8;
 // A string may be a tree of strings.
 constexpr int kDeepest = 16;

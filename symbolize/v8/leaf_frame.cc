@@ -5,7 +5,7 @@
 namespace profiler::symbolize::v8 {
 namespace {
 
-// Longest distance in instructions to the end of a prologue or epilogue that has begun.
+// Largest number of instructions up to the end of a prologue or epilogue that has begun.
 constexpr int kLongest = 12;
 
 const ZydisDecoder& Decoder() {

@@ -18,7 +18,7 @@ constexpr std::string_view kPrefix = "v8dbg_";
 // Ten times as many as the largest programs have.
 constexpr size_t kMostSymbols = size_t{1} << 24;
 constexpr int32_t kWord = 8;
-// All fields are nearer to the start of their object or frame.
+// All fields are closer than this to the start of their object or frame.
 constexpr int32_t kFarthest = 256;
 
 struct Name {
@@ -72,7 +72,7 @@ constexpr std::array<Name, 46> kNames = {{
     {"off_fp_function", &Metadata::frame_function},
     {"off_fp_context", &Metadata::frame_context},
     {"off_fp_bytecode_array", &Metadata::frame_bytecode},
-    // Only checked to exist: an older ScopeInfo is an array, with its length after the map.
+    // Not read, but must exist: an older ScopeInfo is an array, with its length after the map.
     {"parent_ScopeInfo__HeapObject", nullptr},
 }};
 
@@ -158,7 +158,7 @@ std::optional<Metadata> Metadata::Read(const ElfImage& image) {
   constexpr int32_t kBits = 64;
   if (*shift < 0 || *shift >= kBits || *more < 0 || *more >= kBits - *shift) return std::nullopt;
   data.smi_shift = *shift + *more;
-  // The offset of a function's code is between these two.
+  // The offset of a function's code lies between the offsets of these two fields.
   const auto cell = find("class_JSFunction__raw_feedback_cell__FeedbackCell");
   const auto prototype = find("class_JSFunction__prototype_or_initial_map__HeapObject");
   const auto start = find("class_InstructionStream__instruction_start__uintptr_t");

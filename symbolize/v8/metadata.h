@@ -5,8 +5,8 @@
 //   int v8dbg_type_JSFunction__JS_FUNCTION_TYPE = 2066;             in the object's map
 //   int v8dbg_off_fp_function = -16;                                bytes from the frame pointer
 //
-// Source: tools/gen-postmortem-metadata.py of V8 11.3, with the names of Node.js 20. Releases that
-// lack some, or use other names, have no metadata.
+// Source: tools/gen-postmortem-metadata.py of V8 11.3, with the names of Node.js 20. A release that
+// lacks some of these variables, or gives them other names, counts as one without metadata.
 
 #pragma once
 

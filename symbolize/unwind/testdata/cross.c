@@ -1,5 +1,5 @@
-// Functions with different frames and without any library, for a machine of which only a compiler
-// is here.
+// Functions with different frames and without any library. They are compiled for a machine for
+// which there is only a compiler here.
 
 #define KEEP __attribute__((noinline, used))
 

@@ -47,7 +47,7 @@ KEEP int Variable(int count, ...) {
 
 KEEP int Recurse(int a) { return a == 0 ? Leaf(a) : Recurse(a - 1) + 1; }
 
-// Its call is its last instruction.
+// The call is the function's last instruction.
 KEEP void Throw(int a) {
   sink = a;
   throw std::runtime_error("thrown");
