@@ -44,7 +44,7 @@ CountPrinter::CountPrinter(const std::vector<events::FoundEvent>& events,
         return !event.cgroup.empty();
       })) {}
 
-// One event in one row, over all runs.
+// The output for one event in one row: sums and means over all runs.
 struct CountPrinter::Line {
   std::optional<double> interval_end;  // in seconds
   const CountRow* row = nullptr;

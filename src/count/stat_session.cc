@@ -302,8 +302,8 @@ class Counting {
     return true;
   }
 
-  // Ends a command that outlives the count, unless a signal has interrupted it: then it ends by
-  // itself.
+  // Ends a command that outlives the count. After a signal has interrupted the count, waits until
+  // the command ends by itself.
   absl::Status EndCommand(bool interrupted) {
     if (command_ == nullptr) return absl::OkStatus();
     const bool end_it = !command_exited_ && !interrupted;

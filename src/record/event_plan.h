@@ -1,7 +1,7 @@
 // Turns the requested events into attrs that this kernel permits.
 //
-// Kernel versions are not consulted. Each attr is opened once, on the first target, and closed
-// again.
+// The kernel's version is not consulted. Instead, each attr is tried: opened once, on the first
+// target, and closed again.
 
 #pragma once
 
@@ -35,8 +35,8 @@ struct PlannedEvent {
   bool is_user_return = false;  // True for a return probe.
 };
 
-// The context switches of a recording with --off-cpu: one event for each of kSwitchSampling. One of
-// them is enabled at a time.
+// The events that sample context switches with --off-cpu: one for each entry of kSwitchSampling.
+// Only one of these events is enabled at a time.
 struct OffCpuPlan {
   // Empty if the kernel does not let us sample them, because context switches are kernel code.
   std::vector<PlannedEvent> switches;
@@ -45,8 +45,8 @@ struct OffCpuPlan {
 
 // Above `above` switches per second on a CPU, every `period`-th switch of each thread is sampled.
 // The kernel's own frequency mode does not fit: it raises the period after any two switches in a
-// row, and lowers it only while the thread runs for ticks. The periods are primes, so that every
-// wait of a thread that alternates between several is sampled in turn.
+// row, but lowers the period only while the thread runs for ticks. A thread may alternate between
+// several waits. The periods are primes, so that each of these waits is sampled in turn.
 struct SwitchSampling {
   uint64_t above = 0;
   uint64_t period = 1;
@@ -76,10 +76,10 @@ struct ProbeTarget {
   bool enable_on_exec = false;  // True if the target is a command that waits for its exec.
 };
 
-// Plans the events of a recording. Replaces, each with a note, events that the machine lacks or
-// forbids. `cycles` becomes cpu-clock without hardware counters; that is noted only if the user
-// named the event. Events of kernel and user become user-only if the kernel may not be sampled. A
-// frequency over the limit is clamped. `options.call_graph` must not be kAuto.
+// Plans the events of a recording. Replaces events that the machine lacks or forbids, and adds a
+// note for each. `cycles` becomes cpu-clock without hardware counters; that is noted only if the
+// user named the event. Events of kernel and user become user-only if the kernel may not be
+// sampled. A frequency over the limit is clamped. `options.call_graph` must not be kAuto.
 //
 // Errors: kInvalidArgument or kNotFound for an event that this machine does not have,
 // kPermissionDenied with the sysctl that would permit it, kNotFound (ESRCH) for a dead target.

@@ -207,8 +207,9 @@ void LiveSpaces::Ended(const perf_event::Task& task) {
   }
 }
 
-// An open image keeps the blocks of a removed file, and one of the limited number of mappings
-// (vm.max_map_count). Tests and package managers make, run and remove thousands of programs.
+// An open image keeps the blocks of a removed file in use, and is one of the limited number of
+// mappings (vm.max_map_count). Tests and package managers make, run and remove thousands of
+// programs.
 void LiveSpaces::CloseUnmappedImages() {
   forgotten_ = opened_ = mapped_ = 0;
   const std::vector<bool> mapped = spaces_.MappedImages(images_.size());

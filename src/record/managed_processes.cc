@@ -94,7 +94,7 @@ class ManagedProcesses::Process {
         memory_(files.proc_path, mmap.pid, readers) {}
   virtual ~Process() = default;
 
-  // Returns whether the process had written a map of its code when this was called first.
+  // True if the process had already written a map of its code at the first call.
   bool HasMap() {
     if (!has_map_) has_map_ = FindMap(spec_, files_);
     return *has_map_;
@@ -103,14 +103,14 @@ class ManagedProcesses::Process {
   // The image that should contain the virtual machine.
   const std::string& path() const { return spec_.path; }
 
-  // Null if it contains none after all.
+  // Returns the virtual machine; null if the image contains none after all.
   symbolize::ManagedCode* code(uint64_t look, uint64_t time) {
     symbolize::ManagedCode* const machine = Machine();
     if (std::exchange(look_, look) != look && machine != nullptr) machine->Refresh();
     if (machine != nullptr) machine->SetTime(time);
     return machine;
   }
-  // Reads the state of a running process that later samples need as proof.
+  // Reads state of the running process now, because later samples need it as proof.
   void Prepare() {
     if (symbolize::ManagedCode* const machine = Machine()) machine->Prepare();
   }

@@ -77,7 +77,7 @@ class ProcessListener {
  public:
   virtual ~ProcessListener() = default;
   virtual void Began(uint32_t pid, uint32_t parent) = 0;
-  // The process runs a program: since now (exec), or since before the recording.
+  // The process runs a program: it has just executed it, or already ran it before the recording.
   virtual void Runs(uint32_t pid) = 0;
   // The process's first thread has ended; others may go on.
   virtual void Ended(uint32_t pid) = 0;
@@ -153,7 +153,7 @@ struct RecordOptions {
   bool handle_signals = true;
 
   // Called with the written bytes if `output` is a stream: on Run's thread, and on Create's thread
-  // for the beginning. Its time delays each pass over the rings. May be empty.
+  // for the beginning. The time that a call takes delays each pass over the rings. May be empty.
   perf_data::StreamListener on_stream;
   // Called on Run's thread with each file except the last one. May be empty.
   std::function<void(CompleteFile)> on_file;
@@ -162,18 +162,19 @@ struct RecordOptions {
   procfs::Roots roots;
 };
 
-// How the threads of a recording with off_cpu spent it, in ns. A thread counts from its start to
-// its end, as far as the recording saw it.
+// How the threads spent a recording with off_cpu, in ns, summed up over all threads. A thread
+// counts from its start to its end, as far as the recording saw it.
 struct ThreadStates {
   uint64_t threads = 0;
   uint64_t running = 0;
-  uint64_t preempted = 0;  // waited for a CPU that another thread was given
+  uint64_t preempted = 0;  // waited for a CPU that the kernel gave to another thread
   uint64_t blocked = 0;    // waited for something else, and then for a CPU
-  // Part of blocked that waited for a CPU; only threads that lived at the end.
+  // Part of `blocked` in which the thread only waited for a CPU. Only of threads that lived at the
+  // end.
   uint64_t awakened = 0;
   uint64_t unknown = 0;        // before their first switch, or around lost records
   uint64_t without_stack = 0;  // part of preempted and blocked
-  // Part of preempted and blocked for which stacks of other switches of the thread stand.
+  // Part of preempted and blocked that was added to stacks of other switches of the thread.
   uint64_t estimated = 0;
   uint64_t switches = 0, sampled = 0;
   // Blocked time by system call, the longest first.
@@ -188,13 +189,13 @@ enum class StopReason {
   kRequested,   // by RequestStop
   kMaxSize,     // the file has max_bytes
   kReaderLeft,  // the reader of the output pipe has closed it
-  kError,       // Run returned it
+  kError,       // Run returned the error
 };
 
 struct RecordSummary {
   uint64_t samples = 0;
   uint64_t lost = 0;         // records for which the rings had no room, by the kernel's count
-  uint64_t lost_chunks = 0;  // number of such gaps
+  uint64_t lost_chunks = 0;  // number of records that report losses
   uint64_t bytes = 0;        // of all files
   uint64_t files = 0;
   std::string last_file;                 // path
@@ -211,7 +212,7 @@ struct RecordSummary {
   uint64_t hurried_passes = 0;
   // The choice of kAuto and its reason, in words; empty without kAuto.
   std::string call_graph;
-  size_t ring_bytes = 0;  // of each CPU's ring, in the end
+  size_t ring_bytes = 0;  // final size of each CPU's ring
   std::string priority;   // of the recorder, as PriorityInWords says it (priority.h)
   StopReason stop_reason = StopReason::kError;
   int stop_signal = 0;  // with kSignal

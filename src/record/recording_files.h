@@ -40,8 +40,8 @@ class RecordingFiles {
 
   // Completes the present file and begins the next one. Errors: those of rename(2), and of
   // RecordingFile. If the next file cannot be begun, the present one goes on under its new name. If
-  // the features cannot be written, the file is readable without them, and the next one has begun.
-  // If an old file cannot be removed, a line of `*notes` says so.
+  // the features cannot be written, the complete file is readable without them, and the next file
+  // begins nevertheless. If an old file cannot be removed, a line of `*notes` says so.
   absl::Status Next(std::vector<std::string>* notes);
   // Completes the last file, with or without features.
   absl::Status Finish(bool with_features, std::vector<std::string>* notes);

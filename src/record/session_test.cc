@@ -310,8 +310,8 @@ TEST_F(SessionTest, AGroupIsOpenedAsOneAndTheFileTellsOfIt) {
   EXPECT_EQ(groups->front().members, 2u);
 }
 
-// An event's own terms decide its rate; without them, the options for all events; without those,
-// the default of its kind.
+// An event's own terms decide its rate. Without them, the options for all events decide; without
+// such options, the default for events of its kind.
 TEST_F(SessionTest, EachEventIsSampledAtItsOwnRate) {
   TargetSelf();
   tree_.Write("sys/kernel/tracing/events/sched/sched_switch/id", "372\n")

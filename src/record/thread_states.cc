@@ -98,7 +98,7 @@ ThreadStates SumStates(const OffCpuStage& stage, const RunDelays& before, const 
     if (at_end == after.end() || thread.has_ended) continue;
     const auto at_begin = before.find(thread.tid);
     const uint64_t delay = at_end->second - (at_begin == before.end() ? 0 : at_begin->second);
-    // Time on a run queue without being preempted follows being blocked.
+    // A thread waits on a run queue after it was preempted or after it was blocked.
     const uint64_t awakened = delay - std::min(delay, thread.preempted);
     states.awakened += std::min(awakened, thread.blocked);
   }

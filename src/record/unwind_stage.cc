@@ -274,8 +274,8 @@ void UnwindStage::EndOffCpu(uint64_t time) {
   spaces_.dumps().Flush();
 }
 
-// Writes a record of one lost sample in place of a sample that is too short for its layout, as for
-// samples for which the rings had no room. The kernel writes no such samples.
+// Writes a record of one lost sample in place of a sample that is too short for its layout. The
+// kernel writes no such samples.
 void UnwindStage::CountLost(RawRecord record) {
   const perf_event::LostSamples lost{.lost = 1,
                                      .sample_id = {.time = TimeOf(record, events_.front().opened)}};
@@ -352,8 +352,8 @@ bool UnwindStage::GoOnWithoutC(const perf_event::Sample& sample, symbolize::Stac
 }
 
 void UnwindStage::CutUnfinished(const perf_event::Sample& sample, symbolize::StackBytes stack) {
-  // A thread in a system call has just used its stack. If the kernel cannot copy any of it, the
-  // thread has dropped it.
+  // A thread in a system call has just used its stack. If the kernel cannot copy any of the stack,
+  // the thread has dropped its memory.
   if (!stack.bytes.empty() || kernel_entries_ == 0) {
     const bool copied_short = sample.user_stack.size() < stack_bytes_;
     return Cut(symbolize::EndOf(unwound_, copied_short));

@@ -414,8 +414,8 @@ TEST_F(UnwindStageTest, ASampleWithoutUserRegistersHasTheKernelsChainAlone) {
   EXPECT_EQ(stage_.quality().chains(), 0u);
 }
 
-// Removes the stack from a sample, as in the kernel's sample of a thread that has dropped its
-// memory: it still has the registers of the system call.
+// Removes the stack from a sample, but not the registers of the system call. The kernel takes such
+// samples of a thread that has dropped its memory.
 perf_event::Sample WithoutStack(perf_event::Sample sample) {
   sample.user_stack = {};
   sample.user_stack_size = 16384;
