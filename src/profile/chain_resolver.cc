@@ -44,8 +44,9 @@ size_t NextEntry(U64Array chain, size_t i, Mode* mode) {
 
 enum class ChainKind { kEmpty, kCorrupt, kGood };
 
-// Classifies a chain. An unknown marker means that the kernel did not follow frame pointers: in
-// code without them the register can have any value. Like perf, we then ignore the whole chain.
+// Classifies a chain. An unknown marker shows that the kernel followed a register that was not a
+// frame pointer: code without frame pointers uses it for any value. Like perf, we then ignore the
+// whole chain.
 ChainKind KindOf(U64Array chain) {
   bool has_entries = false;
   for (size_t i = 0; i < chain.size(); ++i) {

@@ -43,13 +43,13 @@ class ImageTable {
  public:
   ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer, ProcessLives& lives);
 
-  // Sets the build-id of images with this name whose mappings have none. The first one for a name
-  // counts.
+  // Sets the build-id for mappings with this name that have none. Only the first build-id for a
+  // name counts.
   void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
 
   bool HasBuildId(std::string_view filename) const { return build_ids_.contains(filename); }
 
-  // Return the mapping of an MMAP2 or KSYMBOL record. `time` is that of the record
+  // Return the mapping of an MMAP2 or KSYMBOL record. `time` is the record's time
   // (process_lives.h).
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind,
                                  uint64_t time);

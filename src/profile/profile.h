@@ -5,14 +5,14 @@
 //                                              │
 //   stacks   node {parent, frame}   leaf up to root; kNoStack is the root's parent
 //                                              │
-//   frames   one distinct code address {dso, address, kind}; two frames if some stacks have too
-//            many inlined calls to show those at the address
+//   frames   one distinct code address {dso, address, kind}. A second frame, without the inlined
+//            calls at the address, serves stacks that have too many of them (inlined_calls.h)
 //                                              │
 //   lines    its functions, innermost first; more than one if calls were inlined
 //                                              │
 //   symbols  {name, dso, start}     the unit by which a report groups
 //
-//   branches (event, thread, from, to) → count: of branch stacks, if they are kept
+//   branches (event, thread, from, to) → count     taken branches, if the profile keeps them
 //
 // Samples with the same event, thread, interrupted frame, stack and kept dimensions are one row. So
 // the size of a profile grows with the kept dimensions, not with the number of samples.
@@ -57,9 +57,8 @@ enum class Mode : uint8_t {
 struct Event {
   StringId name{};
   uint64_t samples = 0;  // PERF_RECORD_SAMPLE of this event (before any filter)
-  uint64_t period =
-      // Sum of their periods. Without PERIOD in sample_type each counts the attr's period.
-      0;
+  // Sum of the samples' periods. Without PERIOD in sample_type, each sample has the attr's period.
+  uint64_t period = 0;
   bool frequency = false;
   bool callchains = false;  // True if its samples have call chains.
   // True if its samples have branch stacks, which Profile::branches sums up.
@@ -82,8 +81,8 @@ struct Event {
 struct Thread {
   uint32_t pid = 0, tid = 0;
   StringId comm{};
-  // The last name of the thread, and that of the thread whose tid is the pid. Empty if threads with
-  // one name are merged.
+  // The last name of the thread, and the last name of its process's first thread (tid = pid). Empty
+  // if threads with the same name are merged.
   StringId last_comm{}, process_comm{};
 };
 
@@ -112,7 +111,7 @@ struct Dso {
   StringId long_name{};  // path
   DsoKind kind = DsoKind::kUnknown;
   std::vector<std::byte> build_id;
-  // The first process that had it, as symbolize::ProcessKey; 0 for the kernel and the vdso.
+  // The first process that mapped it, as symbolize::ProcessKey; 0 for the kernel and the vdso.
   uint32_t pid = 0;
 };
 
@@ -147,11 +146,12 @@ struct Frame {
   [[no_unique_address]] CodePlace place;
   Mode mode = Mode::kUnknown;
   bool return_address = false;  // True for a caller, which is looked up one byte before.
-  // kNoSymbol with a line: only the start of the function is known, and the line's symbol, called
-  // "image+0xSTART", stands for it.
+  // kNoSymbol, but with a line, if only the start of the function is known. The line's symbol is
+  // then called "image+0xSTART".
   Unnamed unnamed = Unnamed::kNoSymbol;
   DsoId dso{};  // the DSO called "[unknown]" if nothing is mapped
-  // From the first sample that had it. Outside of files, equal to the place.
+  // The runtime address in the first sample that had the frame. Outside of files, equal to the
+  // place.
   RuntimeAddress ip;
   uint32_t first_line = 0;  // lines()[first_line, first_line + line_count); 0 lines: no symbol
   uint32_t line_count = 0;
@@ -191,7 +191,7 @@ enum class Dimension : uint8_t {
   kTrace,   // text of a tracepoint's record as a StringId
   kAccess,  // index in Profile::accesses
   kData,    // index in Profile::data
-  // The others are not read from samples: query/derived_columns.h derives them from a profile.
+  // The others are not read from samples: analysis/derived_columns.h derives them from a profile.
   kSocket,       // kNoCpu if unknown
   kCommNoDigit,  // a StringId
   kParent,       // a StringId
@@ -242,7 +242,7 @@ struct DataPlace {
 inline constexpr uint32_t kNoneRan = 0;
 inline constexpr uint32_t kOthersRan = 0xffffffff;
 
-// Equal pieces of the recorded time, so that a part of it can be shown without the records.
+// Equal pieces of the recorded time, so that a part of that time can be shown without the records.
 struct TimeSlices {
   struct Slice {
     // Times of its first and last sample, in ns; first > last: no samples.
@@ -301,7 +301,7 @@ struct SampleRow : Row {
 struct OrderedSample {
   uint32_t row = 0;     // index in Profile::rows
   uint32_t stream = 0;  // the CPU, or the thread if the CPU is unknown
-  // Number of samples that it stands for: itself, and its part of the samples missing near it,
+  // Number of samples that it stands for: itself, and its part of nearby samples that are missing
   // because they were lost or their event was throttled.
   float weight = 1;
   float gap = 0;  // mean number of samples missing there in one piece; 0: none

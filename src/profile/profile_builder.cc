@@ -314,9 +314,9 @@ void ProfileBuilder::Impl::FoundJitDump(const perf_event::Mmap2& mmap) {
   if (!is_monotonic) jit_codes_.PlaceUntil(JitCodes::kNever, spaces_);
 }
 
-// Returns the parent's mapping if the process has inherited this code from its parent, else null. A
-// process that already runs is described like any other, but inherited code has the parent's
-// address and program, and its names are in the parent's map.
+// Returns the parent's mapping if a process that ran before the recording inherited this code from
+// its parent, else null. Its records do not show that. But inherited code lies at the same address
+// in the parent, and both run the same program. The code's names are in the parent's map.
 const symbolize::Mapping* ProfileBuilder::Impl::InheritedCode(const perf_event::Mmap2& mmap) {
   const auto parent = parents_.find(mmap.pid);
   if (parent == parents_.end() || parent->second == 0) return nullptr;
@@ -362,8 +362,8 @@ void ProfileBuilder::Impl::FoundKernelCode(const perf_event::Mmap2& mmap) {
   // If the kernel hides its addresses, perf writes modules that begin at 0 and cover everything.
   if (mmap.addr == 0 && !symbolize::IsKernelItself(mmap.filename)) return;
   kernel_is_placed_ = true;
-  // [kernel.kallsyms]_text: pgoff is the address of _text, by which a kernel can be followed that
-  // is loaded elsewhere now.
+  // For [kernel.kallsyms]_text, pgoff is the address of _text. By that address, the recorded
+  // addresses can be converted if the kernel is loaded elsewhere now.
   const size_t end = mmap.filename.find(']');
   if (symbolize::IsKernelItself(mmap.filename) && end < mmap.filename.size() - 1 &&
       mmap.pgoff != 0) {

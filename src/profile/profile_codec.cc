@@ -105,7 +105,7 @@ void FrameFields(Io& io, Profile& profile) {
   }
 }
 
-// A stack mostly follows its caller's, or another stack of the same caller.
+// A stack mostly follows its caller's stack, or another stack of the same caller.
 template <class Io>
 void StackFields(Io& io, Profile& profile) {
   HugeVector<StackNode>& stacks = profile.stacks;

@@ -5,9 +5,10 @@
 //          ──▶ split into shares: its count for each event whose counter it read
 //          ──▶ sink
 //
-// Deferred chains: since 6.19 the kernel can unwind user space when the thread returns to it, once
-// for all samples taken meanwhile. Cookies belong to a thread, so a new cookie shows that the chain
-// of the former one was lost.
+// Deferred chains: since Linux 6.19, the kernel can unwind user space when the thread returns to
+// it, once for all samples taken in between. These samples have the same cookie. Each thread has
+// its own cookies, one after the other. So a new cookie shows that the chain for the former cookie
+// was lost.
 //
 //   SAMPLE tid 7       … kernel frames, ctx USER_DEFERRED, cookie 3
 //   SAMPLE tid 7       … kernel frames, ctx USER_DEFERRED, cookie 3
@@ -75,8 +76,8 @@ class Samples {
     bool is_raw_off_cpu;  // True if the raw data of each sample describes the thread that slept.
   };
 
-  // Adds an event; events are numbered in the order of these calls. `ids` are those of the event's
-  // counters, by which samples identify the counters that they read.
+  // Adds an event; events are numbered in the order of these calls. `ids` are the ids of the
+  // event's counters. Samples refer to the counters that they read by these ids.
   void AddEvent(std::string_view name, const perf_event::Attr& attr, std::span<const uint64_t> ids);
   std::span<const Event> events() const { return events_; }
 

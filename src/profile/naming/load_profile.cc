@@ -33,9 +33,9 @@ int64_t Now(clockid_t clock) {
   return now.tv_sec * kSecond + now.tv_nsec;
 }
 
-// Returns the recording's clock. The recording says how its clock relates to real time. If it only
-// identifies its clock, the clock is assumed to be this machine's since its start. perf's default
-// clock cannot be read, so it stays unknown.
+// Returns the recording's clock and its distance to real time. If the recording only identifies its
+// clock, the distance is assumed to be this machine's present one. perf's default clock cannot be
+// read, so its distance stays unknown.
 profile::RecordedClock ClockOf(const std::vector<perf_data::EventDescription>& events,
                                const perf_data::Features& features) {
   profile::RecordedClock clock;
