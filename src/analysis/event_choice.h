@@ -19,8 +19,9 @@ std::optional<profile::EventId> FirstEventWithSamples(const profile::Profile& pr
 absl::StatusOr<std::vector<profile::EventId>> EventsNamed(const profile::Profile& profile,
                                                           std::string_view name);
 
-// Returns the first event with that name that has rows, or else the first one. For "" returns the
-// first event that has rows, or nothing if no event has any. kNotFound as for EventsNamed.
+// Returns the first event with that name that has rows, or else the first event with that name. For
+// "" returns the first event that has rows, or nothing if no event has any. kNotFound as for
+// EventsNamed.
 absl::StatusOr<std::optional<profile::EventId>> ChooseEvent(const profile::Profile& profile,
                                                             std::string_view name);
 

@@ -183,8 +183,8 @@ class CallgrindReader {
     }
   }
 
-  // Returns the column with the sample counts of an event. Our own exports have one beside the
-  // periods.
+  // Returns the column with the sample counts of an event. Our own exports have such a column
+  // beside the column of periods.
   std::optional<size_t> CountsOf(size_t event) const {
     const std::string title = absl::StrCat("samples of ", events_[event].title);
     for (size_t i = 0; i < events_.size(); ++i) {

@@ -147,7 +147,7 @@ class TextReader {
         stack = MakeStack(cursor.Addresses());
         continue;
       }
-      // jemalloc has a line per thread; t* is their sum.
+      // jemalloc has a line for each thread; the line t* has their sum.
       if (is_jemalloc_ && !cursor.Mark("t*:")) continue;
       const auto counts = TakeHeapCounts(cursor);
       if (!counts) continue;

@@ -387,7 +387,7 @@ class PprofReader {
   std::vector<ValueOfEvent> values_;
   SampleFields fields_;                                         // of the present sample
   absl::flat_hash_map<uint64_t, std::vector<FrameId>> frames_;  // by location
-  // By location, whose callees are dropped; true: the location is dropped, too.
+  // Locations whose callees are dropped. True if the location itself is dropped too.
   absl::flat_hash_map<uint64_t, bool> dropped_;
   size_t below_zero_ = 0;
 };

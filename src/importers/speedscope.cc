@@ -25,7 +25,7 @@ constexpr Unit kTimes[] = {
 // Above this, a double cannot represent every integer.
 constexpr double kMost = 9007199254740992.0;
 
-// Rounds an amount; nothing if it is not one.
+// Rounds an amount; returns nothing if `value` is negative, too large or not a number.
 std::optional<uint64_t> Amount(double value) {
   if (!(value >= 0) || value > kMost) return std::nullopt;
   return static_cast<uint64_t>(std::llround(value));

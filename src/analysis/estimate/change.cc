@@ -44,7 +44,7 @@ struct Spread {
 };
 
 // Returns the spread by short pieces, which measure the variance better. If phases last longer than
-// a short piece, long pieces vary significantly more; then they count.
+// a short piece, long pieces vary significantly more; then the long pieces count.
 Spread SpreadByPieces(const RunShare& before, const RunShare& after) {
   constexpr size_t kShort = 64, kLong = 16;
   if (std::max(before.excess.size(), after.excess.size()) < kShort) return {};
