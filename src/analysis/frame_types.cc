@@ -230,7 +230,7 @@ class Finder {
     const LanguagesOfFile& languages = files_[static_cast<uint32_t>(frame.dso)];
     const std::string_view name = NameOfLine(*line);
     if (languages.go && HasDotOfGo(name)) return FrameType::kGo;
-    if (line->file != StringId::kEmpty) return FrameType::kNative;  // of another language
+    if (line->file != StringId::kEmpty) return FrameType::kNative;  // a file of another language
     if (languages.rust && (IsNameOfRust(name) || MayBeRust(name))) return FrameType::kRust;
     return FrameType::kNative;
   }

@@ -136,7 +136,7 @@ class KeyedRows::Builder {
   // keys.
   std::vector<uint32_t> first_of_frame_;
   std::vector<KeyId> keys_of_frames_;
-  std::vector<FrameId> frames_;  // of the present stack, leaf first
+  std::vector<FrameId> frames_;  // frames of the present stack, leaf first
 };
 
 KeyedRows::KeyedRows(const Profile& profile, profile::EventId event, KeyBy by) : profile_(profile) {

@@ -17,7 +17,7 @@ struct Measured {
   estimate::ShareSamples samples;
   uint64_t period = 0;
   double missing = 0;     // estimated period of its missing samples
-  double inequality = 1;  // of the samples' weights: estimate::ShareInterval
+  double inequality = 1;  // inequality of the samples' weights: estimate::ShareInterval
   // By slice of the run: estimate::ExcessOf; empty for few samples.
   std::vector<float> excess;
 };
@@ -28,7 +28,7 @@ struct Measurement {
   uint64_t period = 0;
   double missing = 0;       // estimated period of the missing samples
   double missing_part = 0;  // part of the samples that is missing, from 0 to 1
-  double inequality = 1;    // of the samples' periods
+  double inequality = 1;    // inequality of the samples' periods
   // True if each sample is one occurrence and none is missing: counts are exact.
   bool is_count = false;
   // The part of the period, from 0 to 1, that belongs to context switches without their own stack.

@@ -40,7 +40,7 @@ struct TrieNode {
   uint32_t code = kNoCode;  // kNoCode: a root
   NodeId first_child = kNoNode;
   NodeId next_sibling = kNoNode;
-  Weight weight;  // of the subtree; before Accumulate() only of the node
+  Weight weight;  // weight of the subtree; before Accumulate() only of the node
 };
 static_assert(sizeof(TrieNode) == 32);  // small, because there are many
 

@@ -61,7 +61,7 @@ struct Places {
   }
 };
 
-// Counts one run of the command, or the other targets once.
+// One count: of one run of the command, or of the other targets.
 class Counting {
  public:
   // `control` is null if nobody else controls the count.
@@ -334,7 +334,7 @@ class Counting {
   bool counts_command_ = false;
   Places places_;
   std::unique_ptr<CounterSet> counters_;
-  std::vector<Count> before_;  // at the end of the last interval
+  std::vector<Count> before_;  // counts at the end of the last interval
   std::optional<target::BlockedSignals> signals_;
   stream_descriptor signal_descriptor_, command_descriptor_;
   std::optional<target::ControlWatch> control_watch_;

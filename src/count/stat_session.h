@@ -50,7 +50,7 @@ struct CountRow {
 
 struct CountTable {
   std::chrono::nanoseconds end{0};       // since counting began
-  std::chrono::nanoseconds duration{0};  // of this interval, or of the whole run
+  std::chrono::nanoseconds duration{0};  // length of this interval, or of the whole run
   std::vector<CountRow> rows;
 };
 

@@ -29,7 +29,7 @@ namespace profiler::importers {
 
 // An image as readers of the recording make it from its mapping record.
 struct WrittenImage {
-  std::string filename;  // of the record
+  std::string filename;  // filename of the mapping record
   symbolize::ImageSpec spec;
   bool in_kernel = false;
 };

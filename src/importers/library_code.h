@@ -27,7 +27,7 @@ namespace profiler::importers {
 // Returns "profile.json.syms.json" for "profile.json" and "profile.json.gz".
 std::string SymbolFileOf(std::string_view profile);
 
-// Looks up code of libraries. Not thread-safe.
+// The code of libraries. Not thread-safe.
 class LibraryCode {
  public:
   // `symbols` is the text of a symbol file; empty if there is none. A damaged symbol file is

@@ -562,7 +562,7 @@ class OtlpReader {
 
   ProfileMaker& maker_;
   Dictionary dictionary_;
-  std::string_view service_;  // of the present resource
+  std::string_view service_;  // service or program of the present resource
   std::map<std::vector<Index>, ThreadId> threads_;
   std::map<Index, StackId> known_stacks_;
   size_t left_out_ = 0;

@@ -140,8 +140,8 @@ class ScriptReader {
 
   ProfileMaker& maker_;
   std::optional<ScriptSample> sample_;
-  std::vector<PlacedFrame> frames_;      // of the sample
-  std::vector<FunctionLine> functions_;  // of the present frame
+  std::vector<PlacedFrame> frames_;      // frames of the present sample
+  std::vector<FunctionLine> functions_;  // functions of the present frame
   std::vector<profile::FrameId> stack_;
   size_t passed_over_ = 0, first_passed_over_ = 0;
 };

@@ -114,7 +114,7 @@ class SpeedscopeReader {
   // Opens and closes the frames of one moment. They close in the order of the stack, because some
   // writers list callers first.
   absl::Status Apply(const std::vector<TimedEvent>& at_once) {
-    std::vector<FrameId> closing;  // of frames that were open before this moment
+    std::vector<FrameId> closing;  // frames that were open before this moment
     std::vector<FrameId> opening;
     for (const TimedEvent& event : at_once) {
       if (event.opens) {

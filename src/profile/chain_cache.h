@@ -22,8 +22,8 @@ namespace profiler::profile {
 
 // The facts that decide a sample's stack, besides the words of its call chain.
 struct ChainPlace {
-  uint64_t process_generation = 0, kernel_generation = 0;  // of the address spaces
-  Mode mode = Mode::kUnknown;                              // of the sample
+  uint64_t process_generation = 0, kernel_generation = 0;  // generations of the address spaces
+  Mode mode = Mode::kUnknown;                              // mode of the sample
   uint64_t ip = 0;
 };
 
@@ -32,7 +32,7 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 
-// Makes fingerprints with a random key of its own.
+// A random key, and the fingerprints made with it.
 class FingerprintKey {
  public:
   FingerprintKey();
@@ -46,12 +46,12 @@ class FingerprintKey {
 // The stack of a sample's chain.
 struct KnownStack {
   StackId stack = kNoStack;
-  FrameId self{};  // of the sample's ip
+  FrameId self{};  // frame of the sample's ip
   // Row in which the caller last counted this stack; the cache does not use it.
   uint32_t row = UINT32_MAX;
   bool corrupt = false;    // True if the chain is corrupt.
   bool has_chain = false;  // True if the chain is not corrupt and has an entry.
-  bool used = false;       // for ChainCache
+  bool used = false;       // True if ChainCache uses this slot.
 };
 
 // Not thread-safe. Uses up to 32 MiB, as needed. When it would use more, it forgets everything.

@@ -16,7 +16,7 @@ namespace profiler::profile {
 struct ChainShares {
   struct Cut {
     std::string_view reason;  // name of the frame, such as "[cut: stack too short]"
-    std::string_view image;   // of the outermost caller; empty if there is none
+    std::string_view image;   // image of the outermost caller; empty if there is none
     uint64_t weight = 0;
   };
 

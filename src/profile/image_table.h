@@ -69,7 +69,7 @@ class ImageTable {
   const std::vector<symbolize::ImageId>& images() const { return images_; }
 
  private:
-  // Distinguishes files with the same path: by build-id, else by device and inode.
+  // The facts that distinguish files with the same path: build-id, else device and inode.
   struct FileIdentity {
     std::span<const std::byte> build_id;
     uint32_t maj = 0, min = 0;

@@ -10,7 +10,7 @@
 namespace profiler::profile {
 namespace {
 
-// Makes copies of frames without their inlined calls.
+// Copies of frames without their inlined calls.
 class FramesWithoutInlinedCalls {
  public:
   explicit FramesWithoutInlinedCalls(Profile& profile) : profile_(profile) {}
@@ -56,7 +56,7 @@ void BoundInlinedCalls(Profile& profile) {
     return;
   }
   FramesWithoutInlinedCalls frames(profile);
-  auto calls = HugeVector<uint64_t>::Zeros(profile.stacks.size());  // of the whole stack
+  auto calls = HugeVector<uint64_t>::Zeros(profile.stacks.size());  // calls in the whole stack
   std::vector<bool> changed(profile.stacks.size());
   for (size_t i = 0; i < profile.stacks.size(); ++i) {
     StackNode& stack = profile.stacks[i];

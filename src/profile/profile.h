@@ -171,7 +171,7 @@ struct StackNode {
 struct Row {
   EventId event{};
   ThreadId thread{};
-  FrameId self{};  // of the sample's ip
+  FrameId self{};  // frame of the sample's ip
   // The stack. Its leaf is `self`, unless the call chain began elsewhere (skid). A sample without a
   // call chain has a stack of one frame. Never kNoStack.
   StackId stack = kNoStack;
@@ -233,7 +233,7 @@ struct DataPlace {
   uint64_t address = 0;
   uint64_t physical = 0;     // address; 0: unknown
   uint64_t page_size = 0;    // bytes; 0: unknown
-  FrameId frame = kNoFrame;  // of `address`; kNoFrame: the sample has no address
+  FrameId frame = kNoFrame;  // frame of `address`; kNoFrame: the sample has no address
 };
 
 // Values of kParallelism: the number of recorded threads that ran when the sample was taken, at
@@ -249,8 +249,8 @@ struct TimeSlices {
     uint64_t first = UINT64_MAX, last = 0;
     bool operator==(const Slice&) const = default;
   };
-  uint64_t begin = 0;   // of the first slice
-  uint64_t length = 1;  // of each slice, in ns; at least 1
+  uint64_t begin = 0;   // time at which the first slice begins
+  uint64_t length = 1;  // length of each slice, in ns; at least 1
   std::vector<Slice> slices;
 
   // Returns `count` slices of the time from `first` to `last`.

@@ -201,17 +201,17 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   std::vector<bool> is_off_cpu_;     // by event
   std::vector<bool> is_tracepoint_;  // by event
   std::array<SampleRow, 2> rows_of_share_;
-  std::vector<SampleRow> batch_;                        // of the samples added to chains_
+  std::vector<SampleRow> batch_;                        // rows of the samples added to chains_
   std::vector<SampleRow> shown_;                        // the last batch, while a view reads it
   absl::flat_hash_map<std::string, bool> is_jit_dump_;  // by path, of files that may be dumps
-  absl::flat_hash_map<uint32_t, uint32_t> parents_;  // of processes that ran before the recording
+  absl::flat_hash_map<uint32_t, uint32_t> parents_;  // parents of processes from before recording
   // An empty space, for processes outside the pid namespace.
   const symbolize::AddressSpace nowhere_;
   bool has_other_namespace_ = false;  // True if processes without a pid were recorded.
   bool kernel_is_placed_ = false;
-  uint32_t access_ = 0, data_of_sample_ = 0;  // of the present sample, if they are kept
-  uint32_t event_ = 0;                        // of the present record
-  uint64_t time_ = 0;                         // of the present record
+  uint32_t access_ = 0, data_of_sample_ = 0;  // values of the present sample, if they are kept
+  uint32_t event_ = 0;                        // event of the present record
+  uint64_t time_ = 0;                         // time of the present record
 };
 
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr,

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kVersion = 2;
 
-constexpr int kCompressionLevel = 3;  // of zstd, for some megabytes
+constexpr int kCompressionLevel = 3;  // level of zstd, for some megabytes
 
 constexpr auto kCpu = static_cast<size_t>(Dimension::kCpu);
 constexpr auto kSlice = static_cast<size_t>(Dimension::kSlice);
@@ -298,7 +298,7 @@ struct Part {
   uint64_t count = 0, period = 0;
 };
 
-// Replaces the rows by their wanted parts.
+// The replacement of rows by their wanted parts.
 class Refinement {
  public:
   Refinement(const Details& details, const Wanted& wanted, std::vector<bool> slices,
@@ -387,7 +387,7 @@ class Refinement {
   const Wanted& wanted_;
   const std::vector<bool> slices_;
   Profile& profile_;
-  std::vector<Part> parts_;  // of the present row
+  std::vector<Part> parts_;  // parts of the present row
 };
 
 bool ReadDetails(std::string_view section, const Wanted& wanted, Profile& profile) {

@@ -56,7 +56,7 @@ struct SampleShare {
 // A sample as the sink receives it; valid during the call.
 struct TakenSample {
   const perf_event::Sample& sample;
-  const perf_event::RecordLayout& layout;  // of the record
+  const perf_event::RecordLayout& layout;  // layout of the record
   uint64_t time;                           // ns; 0: none
   std::span<const SampleShare> shares;     // at least one
 };
@@ -70,7 +70,7 @@ class Samples {
 
   struct Event {
     perf_event::RecordLayout layout;
-    uint64_t period;      // of a sample without a period
+    uint64_t period;      // period of samples that do not carry one
     bool counts_threads;  // True if each thread has its own counter under one id.
     bool is_monotonic;    // True if times are of CLOCK_MONOTONIC.
     bool is_raw_off_cpu;  // True if the raw data of each sample describes the thread that slept.
@@ -114,7 +114,7 @@ class Samples {
   absl::flat_hash_map<uint32_t, WaitingThread> waiting_;  // by tid
   // The present sample. Decode clears it.
   perf_event::Sample decoded_;
-  std::vector<SampleShare> shares_;  // of the present sample
+  std::vector<SampleShare> shares_;  // shares of the present sample
 };
 
 }  // namespace profiler::profile

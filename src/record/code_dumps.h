@@ -72,7 +72,7 @@ class CodeDumps {
 
   const perf_event::RecordLayout written_;
   uint64_t time_ = 0;
-  uint64_t bytes_ = 0;  // of all dumps
+  uint64_t bytes_ = 0;  // size of all dumps
   std::string directory_;
   bool has_failed_ = false;        // True if the directory cannot be made.
   std::vector<std::string> made_;  // dump files

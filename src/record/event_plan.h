@@ -40,7 +40,7 @@ struct PlannedEvent {
 struct OffCpuPlan {
   // Empty if the kernel does not let us sample them, because context switches are kernel code.
   std::vector<PlannedEvent> switches;
-  perf_event::Attr written;  // of the samples that the stage makes (off_cpu_stage.h)
+  perf_event::Attr written;  // attr of the samples that the stage makes (off_cpu_stage.h)
 };
 
 // Above `above` switches per second on a CPU, every `period`-th switch of each thread is sampled.

@@ -34,7 +34,7 @@
 
 namespace profiler::record {
 
-// Keeps images open. Use it from one thread. A mapping of a known image costs one look-up and no
+// The keeper. Use it from one thread. A mapping of a known image costs one look-up and no
 // allocation; a new image costs some system calls, about 20 µs.
 class ImageKeeper {
  public:
@@ -84,7 +84,7 @@ class ImageKeeper {
     uint32_t next = 1;  // value of `looks` at which the map is searched again
   };
   static constexpr size_t kMostMapsWanted = 1024;
-  static constexpr uint64_t kMostBytes = uint64_t{32} << 20;  // of names
+  static constexpr uint64_t kMostBytes = uint64_t{32} << 20;  // limit in bytes for names
   static constexpr size_t kMostWaiting = 1024;
 
   // Sets `key_` to the name and the build-id, or without a build-id to the name, device and inode.

@@ -107,7 +107,7 @@ TEST_F(LiveTest, RecordsABusyProcessWithoutLoss) {
   ASSERT_TRUE((*session)->Run().ok());
   const RecordSummary& summary = (*session)->summary();
   EXPECT_EQ(summary.stop_reason, StopReason::kTargetsExited);
-  EXPECT_GE(summary.samples, 500u);  // of 600
+  EXPECT_GE(summary.samples, 500u);  // about 600 are expected
   EXPECT_EQ(summary.lost, 0u);
   const RecordedFile file = ReadBack(options_.output);
   EXPECT_EQ(static_cast<uint64_t>(file.count("SAMPLE")), summary.samples);
@@ -133,7 +133,7 @@ TEST_F(LiveTest, FollowsNewThreadsAndTheirChildren) {
   const RecordedFile file = ReadBack(options_.output);
   EXPECT_EQ(file.sampled_pids.size(), 2u);
   EXPECT_GE(file.sampled_tids.size(), 2u);
-  EXPECT_GE(file.count("FORK"), 3);  // of the process itself, its thread and its child
+  EXPECT_GE(file.count("FORK"), 3);  // records of the process itself, its thread and its child
 }
 
 TEST_F(LiveTest, TellsHowLongAThreadWasBlockedAndInWhat) {

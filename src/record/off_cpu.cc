@@ -155,7 +155,7 @@ void OffCpu::SwitchIn(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time) {
 }
 
 void OffCpu::Start(uint32_t pid, uint32_t tid, uint64_t time) {
-  Exit(tid, time);  // of a former thread with that tid
+  Exit(tid, time);  // ends a former thread with that tid
   Thread& thread = Find(pid, tid);
   thread.state = State::kOff;
   thread.kind = WaitKind::kPreempted;

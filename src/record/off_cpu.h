@@ -131,7 +131,7 @@ class OffCpu {
   // The times off the CPU of one length class.
   struct Length {
     uint64_t owed = 0;            // ns without a stack since the time that set `chain`
-    std::vector<uint64_t> chain;  // of the last time with a stack
+    std::vector<uint64_t> chain;  // call chain of the last time with a stack
     int64_t system_call = kNoCall;
   };
   struct Thread {

@@ -28,8 +28,8 @@
 namespace profiler::record {
 
 struct OffCpuStageOptions {
-  perf_event::RecordLayout sideband;  // of all records except samples
-  perf_event::RecordLayout written;   // of the samples that the stage makes
+  perf_event::RecordLayout sideband;  // layout of all records except samples
+  perf_event::RecordLayout written;   // layout of the samples that the stage makes
   uint64_t blocked_id = 0, preempted_id = 0;
   // In ns. Shorter times are summed up by thread and chain, and become one sample at the end.
   uint64_t least_duration = 0;
@@ -68,8 +68,8 @@ struct ShortWaits {
   }
 };
 
-// Makes the samples. Use it from one thread. Does not allocate per record once it knows the threads
-// and its buffers have grown.
+// The stage. Use it from one thread. Does not allocate per record once it knows the threads and its
+// buffers have grown.
 class OffCpuStage {
  public:
   // Samples are appended to `*output`.
@@ -115,7 +115,7 @@ class OffCpuStage {
   // The present window, in which switches are counted.
   uint64_t window_began_ = 0;
   std::vector<uint32_t> switches_;  // by CPU
-  uint64_t rate_ = 0;               // of the last complete window, per second
+  uint64_t rate_ = 0;               // switches per second in the last complete window
 };
 
 }  // namespace profiler::record

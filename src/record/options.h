@@ -30,7 +30,7 @@ struct RecordProgress {
   std::chrono::milliseconds elapsed{0};  // since sampling began
   uint64_t samples = 0;
   uint64_t lost = 0;
-  uint64_t bytes = 0;  // of the file so far
+  uint64_t bytes = 0;  // size of the file so far
 };
 
 // How the user part of call chains is made. The kernel's part always comes from the kernel.
@@ -55,9 +55,9 @@ struct SampleContents {
 
 // Conditions that complete a file and begin the next one; the first one to occur counts.
 struct SwitchOutput {
-  bool at_signal = false;             // at each SIGUSR2, if signals are handled
-  uint64_t bytes = 0;                 // at this size; 0: any
-  std::chrono::milliseconds time{0};  // after this time; 0: any
+  bool at_signal = false;             // switch at each SIGUSR2, if signals are handled
+  uint64_t bytes = 0;                 // switch at this size; 0: any size
+  std::chrono::milliseconds time{0};  // switch after this time; 0: any time
   size_t most_files = 0;              // complete files to keep, the latest ones; 0: all
   bool last_keeps_name = false;       // True if the last file keeps the name `output`.
 };
@@ -70,8 +70,8 @@ struct CompleteFile {
   std::unique_ptr<perf_data::Writer> writer;
 };
 
-// Receives the starts and ends of processes, in the order of their records. That is time order,
-// except within one pass over the rings. Called on Run's thread, and on Create's thread for
+// A listener for the starts and ends of processes, in the order of their records. That is time
+// order, except within one pass over the rings. Called on Run's thread, and on Create's thread for
 // processes that already run. The time that a call takes delays each pass.
 class ProcessListener {
  public:
@@ -133,7 +133,7 @@ struct RecordOptions {
   bool starts_disabled = false;        // wait for `control` to begin sampling
   // The source of commands to begin, pause and end the recording.
   std::optional<target::ControlPlaces> control;
-  std::optional<std::chrono::milliseconds> duration;  // of sampling
+  std::optional<std::chrono::milliseconds> duration;  // how long to sample
   // An existing file is renamed to output + ".old". "-": standard output.
   std::string output = "perf.data";
   // Append the time to the names of complete files (output_files.h). Needs regular files.
@@ -145,8 +145,8 @@ struct RecordOptions {
   bool in_memory = false;
   // 0: uncompressed; 1 to 22: zstd level, which costs CPU time.
   int compression_level = 0;
-  std::vector<std::string> cmdline;     // of this program, for the file's header
-  std::string version;                  // of this program, for the file's header
+  std::vector<std::string> cmdline;     // command line of this program, for the file's header
+  std::string version;                  // version of this program, for the file's header
   std::chrono::milliseconds tick{100};  // longest time that records stay unread
   // True if SIGINT, SIGTERM and SIGHUP stop the recording while Run runs. The whole process must
   // ignore SIGPIPE and SIGXFSZ, which failed writes send: write_signals.h.
@@ -196,15 +196,15 @@ struct RecordSummary {
   uint64_t samples = 0;
   uint64_t lost = 0;         // records for which the rings had no room, by the kernel's count
   uint64_t lost_chunks = 0;  // number of records that report losses
-  uint64_t bytes = 0;        // of all files
+  uint64_t bytes = 0;        // size of all files
   uint64_t files = 0;
   std::string last_file;                 // path
   uint64_t last_file_samples = 0;        // samples in it
-  std::chrono::nanoseconds duration{0};  // of sampling
+  std::chrono::nanoseconds duration{0};  // how long sampling lasted
   // CPU time of the recorder, including attaching and writing the header, excluding the command.
   std::chrono::microseconds user_time{0}, system_time{0};
   uint64_t wakeups = 0;
-  ChainQuality chains;                      // of the chains unwound while recording
+  ChainQuality chains;                      // quality of the chains unwound while recording
   std::vector<ChainWeights> chain_weights;  // their weight, by event
   std::optional<ThreadStates> states;
   // Number of passes that did not wait for records of other rings, because their own ring was
@@ -213,9 +213,9 @@ struct RecordSummary {
   // The choice of kAuto and its reason, in words; empty without kAuto.
   std::string call_graph;
   size_t ring_bytes = 0;  // final size of each CPU's ring
-  std::string priority;   // of the recorder, as PriorityInWords says it (priority.h)
+  std::string priority;   // recorder's priority, in the words of PriorityInWords
   StopReason stop_reason = StopReason::kError;
-  int stop_signal = 0;  // with kSignal
+  int stop_signal = 0;  // signal number, with kSignal
 
   // How the command ended; unset without a command, and while it runs on.
   std::optional<target::Command::End> command;

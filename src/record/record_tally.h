@@ -23,7 +23,7 @@
 
 namespace profiler::record {
 
-// Counts records. Use it from one thread. Costs a few ns per record; allocates only for images.
+// The tally. Use it from one thread. Costs a few ns per record; allocates only for images.
 class RecordTally {
  public:
   // `layout` says where samples and other records have their time, which must be the same for all

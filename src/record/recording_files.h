@@ -66,7 +66,7 @@ class RecordingFiles {
   std::optional<OutputFiles> names_;  // set if each file gets its own name
   std::string path_;
   bool is_put_aside_ = false;     // True if path_ is the file's final name.
-  std::vector<std::byte> start_;  // of the next file
+  std::vector<std::byte> start_;  // first records of the next file
   // Sums over the complete files.
   uint64_t complete_ = 0;
   uint64_t complete_bytes_ = 0;

@@ -71,7 +71,7 @@ class ReturnProbes {
   uint64_t begin_ = 0;
   absl::flat_hash_map<uint32_t, uint64_t> trampolines_;  // by process
   absl::flat_hash_map<uint32_t, Entries> threads_;
-  size_t entries_ = 0;  // of all threads
+  size_t entries_ = 0;  // number of entries of all threads
   std::vector<std::byte> stack_;
 };
 

@@ -50,7 +50,7 @@ class RingMerge {
     ringbuf::RingPass* ring;
     ringbuf::RecordCursor cursor;
     std::optional<perf_event::RawRecord> next;
-    uint64_t time = 0;  // of `next`
+    uint64_t time = 0;  // time of `next`
   };
 
   absl::Status Open(std::span<ringbuf::RingPass> rings);

@@ -59,7 +59,7 @@ struct SampleLayouts {
   bool is_switch = false;  // True for a context switch, which goes to the OffCpuStage.
   bool is_entry = false;   // True for the companion of a return probe, which goes to ReturnProbes.
   bool is_return = false;  // True for a return probe.
-  std::string name = {};   // of the event
+  std::string name = {};   // name of the event
 };
 
 // The stage. Use it from one thread. Once its buffers have grown, it allocates only for new
@@ -162,7 +162,7 @@ class UnwindStage {
   // State of the present sample.
   std::vector<uint64_t> chain_;      // as written
   std::vector<uint64_t> registers_;  // as written
-  size_t kernel_entries_ = 0;        // of the chain
+  size_t kernel_entries_ = 0;        // number of the chain's entries in the kernel
   size_t stack_bytes_ = 0;           // number of stack bytes that were requested
   std::optional<uint64_t> leaf_;     // instruction that replaces the sample's ip
   bool overflowed_ = false;          // True if the chain did not fit.

@@ -169,7 +169,7 @@ class UnwindStageTest : public testing::Test {
   const perf_event::RecordLayout written_{Written()};
   std::array<ringbuf::FakeRing, 2> rings_{ringbuf::FakeRing(kRing), ringbuf::FakeRing(kRing)};
   UnwindStage stage_{{{perf_event::RecordLayout(Opened()), written_}}, procfs::Roots()};
-  std::vector<uint64_t> chain_;  // of the last sample
+  std::vector<uint64_t> chain_;  // chain of the last sample
 };
 
 #if defined(__x86_64__)

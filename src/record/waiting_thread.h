@@ -32,7 +32,7 @@ namespace profiler::record {
 
 struct WaitingThread {
   int64_t system_call = -1;
-  std::array<uint64_t, 6> arguments{};  // of the system call; zeroes without one
+  std::array<uint64_t, 6> arguments{};  // arguments of the system call; zeroes without one
   uint64_t sp = 0, pc = 0;
 
   bool operator==(const WaitingThread&) const = default;

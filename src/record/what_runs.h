@@ -43,7 +43,7 @@ class WhatRuns {
   };
   struct Mapping {
     uint64_t start = 0, end = 0;
-    Bytes record;  // of the mapping process; its children also hold it
+    Bytes record;  // the mapping process's record; its children also hold it
   };
   using Mappings = std::vector<std::shared_ptr<const Mapping>>;
   struct Process {

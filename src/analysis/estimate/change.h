@@ -36,7 +36,7 @@ struct Change {
   double chance = 1;
 
   double difference() const { return after - before; }
-  double half_width() const;  // of the 95 % interval
+  double half_width() const;  // half the width of the 95 % interval
 };
 
 // Compares one run each.

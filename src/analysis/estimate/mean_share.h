@@ -25,7 +25,7 @@ namespace profiler::estimate {
 
 struct MeanShare {
   double share = 0;
-  double half_width = 0;  // of the 95 % interval
+  double half_width = 0;  // half the width of the 95 % interval
 };
 
 // A function's shares by run. All functions have the same number of runs, at least one.

@@ -44,7 +44,7 @@ class Visits {
   std::vector<Key> keys_;
   uint64_t now_ = 2;      // number of the last sample
   uint64_t first_ = 3;    // number of the stream's first one
-  uint64_t samples_ = 0;  // in all streams
+  uint64_t samples_ = 0;  // number of samples in all streams
   std::vector<uint32_t> last_, before_last_;
 };
 

@@ -62,8 +62,8 @@ std::map<int, std::string> SectionsOf(const CollectedNames& collected);
 CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding,
                             const NamingOptions& options, const NamingProgress& progress);
 
-// Collects names for a stream, which its writer cannot read again: gathers stacks while the stream
-// is written, and names them at its end. A sample costs a quarter of a microsecond if its stack is
+// The names for a stream, which its writer cannot read again. Gathers stacks while the stream is
+// written, and names them at its end. A sample costs a quarter of a microsecond if its stack is
 // known, else some microseconds. Memory grows with the distinct stacks, not with the samples. There
 // are no sums, and no names for the code in a JIT's dump, which is incomplete until its process
 // ends. Not thread-safe.
