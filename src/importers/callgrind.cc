@@ -155,8 +155,8 @@ class CallgrindReader {
     // jump=, jcnd= and other keys have no cost.
   }
 
-  // Adds a line of costs. Positions are relative to the former line: "+3", "-1", and "*" for the
-  // same.
+  // Adds a line of costs. Positions are relative to the former line: "+3", "-1", or "*" for the
+  // same position.
   void TakeCosts(std::string_view line, size_t number) {
     last_positions_.resize(positions_);
     for (size_t i = 0; i < positions_; ++i) {

@@ -191,8 +191,7 @@ void ChainResolver::InternStacks() {
   stack_after_.resize(entries_.size());
   size_t deepest = 0;
   for (const NewChain& chain : new_) deepest = std::max(deepest, chain.size);
-  // A chain that others share entries with precedes them, so at each level its stack is ready
-  // first.
+  // A chain precedes the chains that share its entries, so at each level its stack is made first.
   for (size_t level = 0; level < deepest; ++level) {
     for (const NewChain& chain : new_) {
       if (level >= chain.size) continue;

@@ -32,8 +32,8 @@ class FramesWithoutInlinedCalls {
   absl::flat_hash_map<FrameId, FrameId> made_;
 };
 
-// Returns the number of samples with a changed stack. A stack is also changed if one of its callers
-// is.
+// Returns the number of samples with a changed stack. A stack is also changed if the stack of its
+// callers is changed.
 uint64_t SamplesIn(const Profile& profile, const std::vector<bool>& changed) {
   uint64_t samples = 0;
   for (const Row& row : profile.rows) {

@@ -56,7 +56,7 @@ enum class Mode : uint8_t {
 
 struct Event {
   StringId name{};
-  uint64_t samples = 0;  // PERF_RECORD_SAMPLE of this event (before any filter)
+  uint64_t samples = 0;  // number of PERF_RECORD_SAMPLE of this event (before any filter)
   // Sum of the samples' periods. Without PERIOD in sample_type, each sample has the attr's period.
   uint64_t period = 0;
   bool frequency = false;
@@ -97,7 +97,7 @@ enum class DsoKind : uint8_t {
   kJitDump,  // generated code in a dump
   kAnonymous,
   kUnknown,
-  kNoCode  // of frames that stand for a thread's state; never in a recording
+  kNoCode  // DSO of frames that stand for a thread's state; never in a recording
 };
 
 // True if frames of such a DSO are at offsets in a file; false if they are at runtime addresses.
@@ -159,7 +159,7 @@ struct Frame {
   // the file offset if that is unknown.
   uint64_t symbol_offset = 0;
 };
-static_assert(sizeof(Frame) == 40);  // there are many
+static_assert(sizeof(Frame) == 40);  // small, because there are many
 
 struct StackNode {
   StackId parent = kNoStack;  // the caller, with a lower id
@@ -293,7 +293,8 @@ struct SampleRow : Row {
   bool has_chain = false;
   StringId cgroup{};  // empty unless the profile keeps it
   StringId trace{};
-  uint32_t access = 0, data = 0;  // indexes of Profile's; 0 unless kept
+  // Indices in Profile::accesses and Profile::data; 0 unless the profile keeps them.
+  uint32_t access = 0, data = 0;
 };
 
 // A sample in time order. How often consecutive samples change from one function to another shows

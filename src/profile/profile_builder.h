@@ -121,9 +121,10 @@ class ProfileBuilder {
   // Malformed records are counted in Losses; perf's own types (from 64 on) are ignored.
   void Add(perf_event::RawRecord record, uint32_t event, uint64_t time);
 
-  // Return the frame at an address of a process, and a thread under its present name, as of the
-  // last record. For views that show single records; also allowed in `on_samples`. An address in
-  // the upper half is the kernel's. The frame is named; kNoFrame for PERF_CONTEXT_* markers.
+  // FrameAt returns the frame at an address of a process, and ThreadOf a thread under its present
+  // name, both as of the last record. They serve views that show single records, and are also
+  // allowed in `on_samples`. An address in the upper half is the kernel's. The frame is named;
+  // kNoFrame for PERF_CONTEXT_* markers.
   FrameId FrameAt(uint32_t pid, uint64_t address);
   ThreadId ThreadOf(uint32_t pid, uint32_t tid);
 

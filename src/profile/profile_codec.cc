@@ -277,7 +277,7 @@ bool SetDepths(HugeVector<StackNode>& stacks) {
   return true;
 }
 
-// Returns by slice whether it is wanted; nothing if only a part of a slice is.
+// Returns for each slice whether it is wanted; nothing if only a part of some slice is wanted.
 std::optional<std::vector<bool>> WantedSlices(const TimeSlices& slices,
                                               const SampleSelection& samples) {
   if (slices.slices.empty() && !samples.HasAllTimes()) return std::nullopt;

@@ -48,7 +48,7 @@ class UserUnwinder {
   // `has_stack` is false if an exec has replaced the stack. Valid until the next call.
   Chain ChainOf(const perf_event::Sample& sample, uint32_t stack_bytes, bool has_stack);
 
-  // Returns how many chains ended in which way so far.
+  // Returns the numbers of chains so far, by the way in which they ended.
   ChainQuality Quality() const;
 
  private:

@@ -7,8 +7,8 @@
 //                                    └──▶ MMAP2 records in front of the sample: one that announces
 //                                         the dump, and one for each page of bytecodes
 //
-// Readers handle these dumps like the dumps of a JIT. So reused addresses, lines and code work, and
-// the names are embedded in the recording.
+// Readers handle these dumps like the dumps of a JIT. So addresses may be reused, views show lines
+// and code, and the names are embedded in the recording.
 
 #pragma once
 

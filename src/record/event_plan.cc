@@ -500,7 +500,7 @@ class Planner {
   std::vector<std::string> given_up_;  // notes on those groups
   uint64_t frequency_ = 0;
   bool user_only_noted_ = false, reads_noted_ = false;
-  bool tracepoints_open_ = false;  // True if one could be opened.
+  bool tracepoints_open_ = false;  // True if a tracepoint could be opened.
   EventPlan plan_;
 };
 

@@ -347,8 +347,8 @@ TEST_F(LiveUnwindTest, TheFileHasCallChainsAndNoStacks) {
   EXPECT_NE(file_.attr.sample_type & perf_event::kSampleCallchain, 0u);
   EXPECT_EQ(perf_data::ReadChainQuality(file_.features), summary_.chains);
   EXPECT_TRUE(perf_data::HasExactUserCallers(file_.attr));
-  // 80 bytes per sample and 8 per frame, besides the header and the mappings. Each mapping has a
-  // record and a build-id.
+  // The file has 80 bytes per sample and 8 per frame, besides the header and the mappings. Each
+  // mapping has a record and a build-id.
   constexpr uint64_t kOnce = 8192, kMapping = 512;
   const auto mappings = static_cast<uint64_t>(file_.count("MMAP2"));
   EXPECT_LE(summary_.bytes, kOnce + kMapping * mappings + 80 * summary_.samples + 8 * file_.frames)

@@ -183,7 +183,8 @@ class ManagedProcesses::V8Process final : public Process {
     return frames_ ? &*frames_ : nullptr;
   }
 
-  // Cached, because reading takes ten milliseconds for Node.js, and many processes may run it.
+  // Returns the image's metadata, from a cache: reading it takes ten milliseconds for Node.js, and
+  // many processes may run Node.js.
   const std::optional<symbolize::v8::Metadata>& MetadataOfImage() {
     constexpr size_t kMostImages = 256;
     if (images_.size() >= kMostImages) images_.clear();

@@ -81,7 +81,7 @@ class OffCpuStage {
   OffCpu& threads() { return off_cpu_; }
   const OffCpu& threads() const { return off_cpu_; }
 
-  // Takes any record except a sample. Returns false if it does not go into the file.
+  // Takes any record except a sample. Returns false if the record does not go into the file.
   bool Take(perf_event::RawRecord record);
   // Takes a sampled context switch with its chain.
   void TakeSample(const perf_event::Sample& sample, std::span<const uint64_t> chain) {

@@ -129,7 +129,7 @@ struct RecordOptions {
   // Data bytes of each CPU's ring, rounded up to a power of two of pages. 0: DefaultRing decides,
   // and shrinks it if the limits demand that.
   size_t ring_bytes = 0;
-  std::chrono::milliseconds delay{0};  // before sampling begins
+  std::chrono::milliseconds delay{0};  // time to wait before sampling begins
   bool starts_disabled = false;        // wait for `control` to begin sampling
   // The source of commands to begin, pause and end the recording.
   std::optional<target::ControlPlaces> control;
@@ -173,7 +173,7 @@ struct ThreadStates {
   // end.
   uint64_t awakened = 0;
   uint64_t unknown = 0;        // before their first switch, or around lost records
-  uint64_t without_stack = 0;  // part of preempted and blocked
+  uint64_t without_stack = 0;  // part of preempted and blocked, without a stack
   // Part of preempted and blocked that was added to stacks of other switches of the thread.
   uint64_t estimated = 0;
   uint64_t switches = 0, sampled = 0;
@@ -219,7 +219,7 @@ struct RecordSummary {
 
   // How the command ended; unset without a command, and while it runs on.
   std::optional<target::Command::End> command;
-  bool command_runs_on = false;  // True if it ignores the request to end.
+  bool command_runs_on = false;  // True if the command ignores the request to end.
 
   // Lines for the user: what was recorded differently than requested, why, and how to change that.
   std::vector<std::string> notes;

@@ -26,8 +26,8 @@ namespace profiler::record {
 // The tally. Use it from one thread. Costs a few ns per record; allocates only for images.
 class RecordTally {
  public:
-  // `layout` says where samples and other records have their time, which must be the same for all
-  // events of the recording.
+  // `layout` says where samples and other records have their time. All events of the recording must
+  // have the time at the same positions.
   explicit RecordTally(const perf_event::RecordLayout& layout) : layout_(layout) {}
 
   // Follows what runs, for WriteWhatRuns. Copies each record about threads and mappings. Call it

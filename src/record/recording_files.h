@@ -1,6 +1,6 @@
 // Writes the output of a recording: one file, or several one after the other.
 //
-//   file 1 │ rounds │ features         names its complete path, then …
+//   file 1 │ rounds │ features         complete, under its own name if files are renamed
 //   file 2          │ what runs │ rounds │ features
 //
 // A record goes into exactly one file: the file being written when the record is read from its

@@ -61,7 +61,7 @@ class SharedMemory {
 
  private:
   struct Process {
-    uint32_t parent = 0;  // 0: none that could share its memory
+    uint32_t parent = 0;  // 0: no parent that could share its memory
     std::vector<uint32_t> children;
     absl::flat_hash_map<uint32_t, bool> shares;  // by relative; the answers of `same_` so far
   };

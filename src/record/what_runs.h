@@ -32,7 +32,7 @@ class WhatRuns {
   // Ends a pass over the rings. The records of a pass arrive ring by ring, and the last of them may
   // be a little later than the first of the next pass. They are applied in time order.
   void EndPass();
-  // Appends whole records of what runs after all taken records. Their time and id are 0.
+  // Appends whole records that describe what runs after all taken records. Their time and id are 0.
   void Write(std::vector<std::byte>* out);
 
  private:

@@ -39,7 +39,7 @@ struct Change {
   double half_width() const;  // half the width of the 95 % interval
 };
 
-// Compares one run each.
+// Compares two single runs.
 Change ChangeOf(const RunShare& before, const RunShare& after);
 
 // The shares of one function, by run; each group has at least one run.

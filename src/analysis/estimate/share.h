@@ -46,7 +46,7 @@ struct ShareSamples {
 // Returns the variance of `count`, in squared samples.
 double VarianceOfCount(const ShareSamples& of);
 
-// Shares are from 0 to 1.
+// An interval of a share; both bounds are from 0 to 1.
 struct Interval {
   double low = 0, high = 1;
 
