@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kNanosecondsInMillisecond = 1e6;
 
-// 1234567 → 1,234,567
+// Separates groups of three digits: 1234567 → 1,234,567.
 std::string Grouped(std::string digits) {
   const size_t end = std::min(digits.find('.'), digits.size());
   for (size_t i = end; i > 3; i -= 3) digits.insert(i - 3, ",");

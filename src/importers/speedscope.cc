@@ -121,7 +121,7 @@ class SpeedscopeReader {
         opening.push_back(event.frame);
       } else if (const auto found = std::find(opening.rbegin(), opening.rend(), event.frame);
                  found != opening.rend()) {
-        opening.erase(std::next(found).base());  // it took no time
+        opening.erase(std::next(found).base());  // the frame took no time
       } else {
         closing.push_back(event.frame);
       }

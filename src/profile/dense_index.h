@@ -31,7 +31,7 @@ inline uint64_t FoldedProduct(uint64_t a, uint64_t b) {
 }
 
 // A random key, different in each run of the program. Without it, the author of a program could
-// choose its addresses so that all of them collide. No output depends on it.
+// choose addresses that all collide. No output depends on the key.
 struct HashKey {
   uint64_t a, b;
 };

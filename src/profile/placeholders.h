@@ -25,7 +25,7 @@ namespace profiler::profile {
 struct Gap {
   // Index of the first sample after the gap; the number of samples if there is none.
   size_t before = 0;
-  double samples = 0;  // number of missing ones, at least 0
+  double samples = 0;  // number of missing samples, at least 0
 };
 
 struct Placeholder {

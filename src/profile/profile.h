@@ -60,8 +60,8 @@ struct Event {
   // Sum of the samples' periods. Without PERIOD in sample_type, each sample has the attr's period.
   uint64_t period = 0;
   bool frequency = false;
-  bool callchains = false;  // True if its samples have call chains.
-  // True if its samples have branch stacks, which Profile::branches sums up.
+  bool callchains = false;  // True if the event's samples have call chains.
+  // True if the event's samples have branch stacks, which Profile::branches sums up.
   bool branch_stacks = false;
   double squared_periods = 0;  // sum, if Profile::order is kept
   // With --off-cpu: counted and sampled context switches, and the part of `period` that belongs to

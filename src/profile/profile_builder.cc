@@ -426,7 +426,7 @@ void ProfileBuilder::Impl::FoundKernelSymbol(const perf_event::Ksymbol& symbol) 
     return;
   }
   AddKernelSymbol(RuntimeAddress{symbol.addr}, symbol.len, symbol.name);
-  // Within the text of the kernel or a module it is only an additional symbol.
+  // Within the text of the kernel or a module, a KSYMBOL is only an additional symbol.
   if (mapping == nullptr || IsBpf(mapping) || IsWholeKernel(*mapping)) {
     kernel.Map(images_.BpfMapping(symbol));
   }

@@ -432,7 +432,7 @@ std::string EncodeProfile(Profile& profile, uint64_t data_size) {
 
   auto [rows, details] = Summarize(number_of_name, profile);
   ColumnWriter summary, parts;
-  profile.rows.swap(rows);  // the lists of fields read a profile
+  profile.rows.swap(rows);  // SummaryFields reads the rows of a profile
   SummaryFields(summary, data_size, names, profile);
   profile.rows.swap(rows);
   details.columns.swap(profile.columns);

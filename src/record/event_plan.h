@@ -58,7 +58,7 @@ struct EventPlan {
   // A dummy software event. It counts nothing and carries MMAP2, COMM, FORK, EXIT and similar
   // records, so that these arrive while sampling is still disabled. Opened enabled.
   PlannedEvent sideband;
-  // Opened disabled.
+  // The events that take samples. Opened disabled.
   std::vector<PlannedEvent> sampling;
   std::optional<OffCpuPlan> off_cpu;
   // The companions of the return probes among `sampling` (return_probes.h). Opened enabled.

@@ -241,7 +241,7 @@ void ImageKeeper::FindWaitingBelow(const symbolize::SharedFd& root) {
 // image by that number. It would otherwise find an unrelated file there.
 void ImageKeeper::CloseDeleted() {
   met_ = 0;
-  constexpr uint64_t kBlock = 512;  // of st_blocks, see stat(2)
+  constexpr uint64_t kBlock = 512;  // unit of st_blocks, see stat(2)
   uint64_t bytes = 0;
   std::vector<int> deleted;  // latest first
   for (size_t i = files_.size(); i > 0; --i) {

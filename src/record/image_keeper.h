@@ -61,7 +61,7 @@ class ImageKeeper {
  private:
   // The state of an image that was met.
   struct Image {
-    bool is_settled = false;  // True if its file was found, or if there is no room for it.
+    bool is_settled = false;  // True if the file was found, or if there is no room for it.
     // Searches for the file so far. After the first one, only mappings of living processes count.
     uint32_t tries = 0;
   };
@@ -75,7 +75,7 @@ class ImageKeeper {
   };
   struct Candidate {
     UniqueFd file;
-    symbolize::SharedFd root{};  // null: our own
+    symbolize::SharedFd root{};  // null: our own root directory
   };
   // A process that has mapped memory for code and has no map yet.
   struct MapWanted {

@@ -214,7 +214,7 @@ void ManagedProcesses::Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKin
   const bool has_hotspot = mmap.filename.ends_with("/libjvm.so");
   if (!has_hotspot && !MayHaveV8(mmap.filename)) return;
   std::unique_ptr<Process>& process = processes_[mmap.pid];
-  // A small program that was mapped before its library has no machine.
+  // If a small program was mapped before its library, only the library can have the machine.
   const bool is_found =
       process != nullptr && (IsNodeLibrary(process->path()) || !IsNodeLibrary(mmap.filename));
   if (is_found) return;

@@ -138,7 +138,7 @@ class OffCpu {
     State state = State::kUnknown;
     WaitKind kind = WaitKind::kBlocked;
     bool has_stack = false;  // True if `chain` belongs to the present wait or to the coming switch.
-    bool stack_sought = false;  // True if WithoutStack has listed it.
+    bool stack_sought = false;  // True if WithoutStack has listed the thread.
     uint64_t stack_time = 0;    // the `time` passed to SetStack
     bool was_found = false;     // True if FoundWaiting set the state, which a record may correct.
     uint32_t cpu = 0;

@@ -91,7 +91,8 @@ struct RecordOptions {
 
   target::Targets targets;
 
-  // At least one. Their attrs have only what events::FoundEvent says; the session adds the rest.
+  // The events, at least one. Their attrs have only the settings that events::FoundEvent describes;
+  // the session adds the rest.
   std::vector<events::FoundEvent> events;
   // True if the user named no event. Then replacing an event needs no note.
   bool events_are_default = false;
@@ -205,7 +206,7 @@ struct RecordSummary {
   std::chrono::microseconds user_time{0}, system_time{0};
   uint64_t wakeups = 0;
   ChainQuality chains;                      // quality of the chains unwound while recording
-  std::vector<ChainWeights> chain_weights;  // their weight, by event
+  std::vector<ChainWeights> chain_weights;  // weight of these chains, by event
   std::optional<ThreadStates> states;
   // Number of passes that did not wait for records of other rings, because their own ring was
   // filling up.

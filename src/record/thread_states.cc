@@ -15,8 +15,8 @@ namespace profiler::record {
 namespace {
 
 // Prefixes of the kernel functions of system calls, by architecture and kind of entry:
-// SYSCALL_DEFINE in arch/*/include/asm/syscall_wrapper.h, Linux 6.18. Some functions only jump to
-// the kernel's own one (ksys_), and leave no frame.
+// SYSCALL_DEFINE in arch/*/include/asm/syscall_wrapper.h, Linux 6.18. Some of these functions only
+// jump to an internal function (ksys_), and leave no frame.
 constexpr std::string_view kCallPrefixes[] = {"__x64_sys_",          "__ia32_sys_",
                                               "__ia32_compat_sys_",  "__arm64_sys_",
                                               "__arm64_compat_sys_", "ksys_"};

@@ -157,7 +157,7 @@ class UnwindStage {
   std::vector<std::byte> output_;
   std::optional<OffCpuStage> off_cpu_;
   const procfs::Roots roots_;
-  WaitingStack waiting_;  // the last one that was read
+  WaitingStack waiting_;  // the waiting thread's stack that was read last
 
   // State of the present sample.
   std::vector<uint64_t> chain_;      // as written

@@ -32,8 +32,8 @@ class Missing {
 
   double taken() const { return taken_; }
   double samples() const { return missing_; }  // number of missing ones
-  // Returns the inequality of weights for ShareInterval, for a function with this share by weight,
-  // whose samples' squared weights add up to `squares`. 1 if no sample is missing.
+  // Returns the inequality of weights for ShareInterval; 1 if no sample is missing. The function
+  // has this share by weight, and the squared weights of its samples add up to `squares`.
   double InequalityOf(double share, double squares) const;
   // Returns the value of ShareSamples::missing_variance.
   double VarianceOf(const ShareSamples& of) const;

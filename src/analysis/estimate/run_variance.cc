@@ -14,8 +14,8 @@ namespace {
 
 namespace math = boost::math;
 
-// The common part of the variances: how far shares vary between runs beyond the error of the
-// samples (`ratio`), and how alike functions are in that (`freedom`).
+// The common part of the variances. `ratio`: how far shares vary between runs beyond the error of
+// the samples. `freedom`: how alike the functions are in this respect.
 struct Prior {
   double ratio = 1;
   double freedom = 0;

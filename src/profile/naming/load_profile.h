@@ -47,7 +47,7 @@ struct LoadOptions {
   analysis::Filter filter;  // by name and id; the view applies it
   NamingOptions naming;
   analysis::NameRules names;
-  bool fold_native = false;  // analysis::FoldNative
+  bool fold_native = false;  // apply analysis::FoldNative
   bool keep_names = false;   // return the NameStore in LoadedProfile::names
 };
 
