@@ -89,7 +89,7 @@ class ScriptReader {
     if (const auto frame = FindScriptFrame(sample.rest)) frames_.push_back({*frame, {}});
   }
 
-  // A thread with unknown process counts as a process of its own.
+  // A thread of an unknown process counts as a process of its own.
   uint32_t Pid() const { return sample_->pid.value_or(sample_->tid); }
 
   void Finish() {

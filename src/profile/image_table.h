@@ -53,7 +53,7 @@ class ImageTable {
   // (process_lives.h).
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind,
                                  uint64_t time);
-  // Returns the image of process `pid`'s dump. Its code is mapped by jit_codes.h. `mapped_at` is
+  // Returns the image of process `pid`'s dump. jit_codes.h maps the dump's code. `mapped_at` is the
   // ImageSpec's.
   symbolize::ImageId JitDump(std::string_view filename, uint32_t pid, uint64_t time,
                              uint64_t mapped_at);

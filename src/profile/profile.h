@@ -63,7 +63,7 @@ struct Event {
   bool callchains = false;  // True if the event's samples have call chains.
   // True if the event's samples have branch stacks, which Profile::branches sums up.
   bool branch_stacks = false;
-  double squared_periods = 0;  // sum, if Profile::order is kept
+  double squared_periods = 0;  // sum of the squared periods, if Profile::order is kept
   // With --off-cpu: counted and sampled context switches, and the part of `period` that belongs to
   // switches without a stack. `samples` is the number of equal samples with as much statistical
   // noise as that part.

@@ -45,7 +45,7 @@ class RunningThreads {
 
   void Put(uint32_t tid, bool runs, uint64_t time);
   void Remove(uint32_t tid, uint64_t time);
-  // Advances the shares to `time`; call it before the numbers change.
+  // Advances the shares to `time`; call it before the numbers of threads change.
   void Advance(uint64_t time);
   double ShareUntil(uint64_t time) const;
 

@@ -94,7 +94,7 @@ TEST_F(ImageKeeperTest, AProgramIsFoundInTheRootDirectoryOfItsProcess) {
 
 TEST_F(ImageKeeperTest, AnotherBuildInOurOwnRootDirectoryIsLeftAlone) {
   Process(7, "/container");
-  // The file of that name in our own root directory.
+  // Another file of that name, in our own root directory.
   const std::string name = directory_ + "/both";
   Write(name, "no program");
   const std::string program = Program("/container" + name);

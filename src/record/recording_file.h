@@ -46,7 +46,7 @@ class RecordingFile {
                                                               const RecordingFacts& facts,
                                                               std::span<const std::byte> start);
 
-  // Appends a round: whole records, in pieces. After an error the file has nothing of it.
+  // Appends a round: whole records, in pieces. After an error the file has nothing of that round.
   absl::Status Append(std::span<const std::span<const std::byte>> pieces);
   // Writes the features; call it once, last. `chains` is null if nothing was unwound.
   absl::Status Finish(const RecordTally& tally, const ChainQuality* chains, const OffCpu* off_cpu);

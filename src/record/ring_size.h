@@ -11,7 +11,7 @@ namespace profiler::record {
 
 struct RingSize {
   size_t pages = 0;      // data pages of each ring, a power of two
-  size_t min_pages = 0;  // smallest size to fall back to at the limits; 0: none
+  size_t min_pages = 0;  // smallest size to try if a limit forbids `pages`; 0: none
 };
 
 // Returns the size of each ring. A process that may lock any amount of memory gets 4 MiB per CPU,

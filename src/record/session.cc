@@ -243,7 +243,8 @@ class Session final : public RecordSession {
     paused_delays_ = ReadRunDelays(options_.roots, stage->threads().times());
   }
 
-  // Runs even while the rings are empty, because threads wait then too.
+  // Schedules reading the stacks of waiting threads. Needs a timer, because the rings may stay
+  // empty while threads wait.
   void ScheduleWaitingStacks(std::chrono::milliseconds after) {
     if (off_cpu() == nullptr) return;
     waiting_timer_.expires_after(after);

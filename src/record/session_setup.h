@@ -25,7 +25,7 @@ struct SessionSetup {
   std::unique_ptr<target::Command> command;  // waits for its start; null without a command
   // True if the command's own process is the only target.
   bool records_command = false;
-  // True if the command's exec starts sampling and the times off the CPU.
+  // True if the command's exec starts sampling and the counting of times off the CPU.
   bool begins_with_exec = false;
   EventPlan plan;
   std::unique_ptr<target::Control> control;  // null without one

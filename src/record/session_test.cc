@@ -569,7 +569,7 @@ extern "C" [[gnu::noipa]] void FunctionWithAProbe() { asm volatile("nop"); }
 
 TEST_F(SessionTest, AReturnProbeHasACompanionThatIsInNoFile) {
   if (!HasCompanions()) GTEST_SKIP() << "return addresses are not on the stack";
-  FunctionWithAProbe();  // keeps the linker from dropping it
+  FunctionWithAProbe();  // keeps the linker from dropping the function
   tree_.Write("sys/bus/event_source/devices/uprobe/type", "8\n")
       .Write("sys/bus/event_source/devices/uprobe/format/retprobe", "config:0\n");
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();

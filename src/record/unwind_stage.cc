@@ -282,7 +282,7 @@ void UnwindStage::CountLost(RawRecord record) {
   Encode(perf_event::kRecordLostSamples, 0, events_.front().written, lost, &output_);
 }
 
-// Leaves room for a mark at the end.
+// Appends an entry to the chain, if that leaves room for a mark at the end.
 void UnwindStage::Append(uint64_t instruction) {
   if (chain_.size() + 1 < kMostEntries) {
     chain_.push_back(instruction);

@@ -18,7 +18,7 @@ std::vector<double> Pieces(const RunShare& run, size_t count) {
   std::vector<double> pieces(count, run.share / static_cast<double>(count));
   const auto samples = static_cast<double>(run.samples.samples);
   for (size_t i = 0; i < run.excess.size(); ++i) {
-    // The average weight of its samples, as a share.
+    // The average weight of the function's samples, as a share.
     const double weight =
         run.samples.count == 0 ? 0 : run.share * samples / static_cast<double>(run.samples.count);
     pieces[i * count / run.excess.size()] += run.excess[i] * weight / samples;
