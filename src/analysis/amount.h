@@ -19,7 +19,7 @@ std::string_view UnitOf(std::string_view event);
 // begin with '+'.
 std::string AmountText(double amount, std::string_view event, bool sign = false);
 
-// The size of a page as perf has it: "4K", "2M"; "N/A" for 0.
+// Returns the size of a page as perf prints it: "4K", "2M"; "N/A" for 0.
 std::string PageSizeText(uint64_t bytes);
 
 }  // namespace profiler::analysis

@@ -75,8 +75,8 @@ class DataTexts {
     return is_named ? profile_.text(profile_[lines.back().symbol].name) : std::string_view();
   }
 
-  // Data in one line have one text, that of the first of them. Lines of a file are told apart by
-  // where they lie in it, so processes that share memory share its lines.
+  // Data in one cache line have one text: the text of the first of them. A line in a file is
+  // identified by its place in the file, so processes that share memory share the line.
   std::string CacheLine(const profile::DataPlace& data, const profile::Frame& frame) {
     const uint64_t in_line = data.address % kLineBytes;
     const auto [known, is_new] =
@@ -187,7 +187,7 @@ void AddAccessColumn(Dimension dimension, Profile& profile) {
 void SplitTraces(Profile& profile) {
   const size_t fields = profile.trace_fields.size();
   const HugeVector<uint32_t> whole = std::exchange(profile.column(Dimension::kTrace), {});
-  // By text of a whole record: its own text, then that of each field.
+  // By text of a whole record: the record's own text, then the text of each field.
   absl::flat_hash_map<uint32_t, std::vector<StringId>> parts_of;
   for (const uint32_t text : whole) {
     const auto [known, is_new] = parts_of.try_emplace(text, fields + 1);

@@ -26,13 +26,13 @@ enum class StackEnd : uint8_t { kOutermost, kInnermost };
 // empty if none matches. Also linear in the stacks.
 void AddParents(const NamePattern& pattern, StackEnd end, profile::Profile& profile);
 
-// A column of texts about accesses to memory: Dimension::kMemoryLevel to kPageSize, of a profile
-// that keeps Dimension::kAccess or kData. Empty texts: the samples do not say. Linear in the
-// accesses as well.
+// Fills a column of texts about accesses to memory: Dimension::kMemoryLevel to kPageSize. The
+// profile must keep Dimension::kAccess or kData. A text is empty if the sample does not say. Also
+// linear in the accesses.
 void AddAccessColumn(profile::Dimension dimension, profile::Profile& profile);
 
-// Behind the text of a tracepoint's record and behind each of its fields, where Dimension::kTrace
-// has several of them.
+// Ends the text of a tracepoint's record, and each of its fields, if a text of Dimension::kTrace
+// has several of these parts.
 inline constexpr char kTracePartEnd = '\0';
 
 // Splits Dimension::kTrace into the text of the record, which may be empty, and a column of each of

@@ -54,7 +54,7 @@ TEST(DerivedColumnsTest, AccessesAreToldByWhatTheyMetAndCost) {
   EXPECT_EQ(Texts(profile, Dimension::kWeight), "300;7;");
 }
 
-// A profile with one sample for each place.
+// Makes a profile with one sample for each of these places.
 profile::Profile& WithData(ProfileBuilder& builder, std::vector<profile::DataPlace> data) {
   for (size_t i = 0; i < data.size(); ++i) builder.Sample(std::string(1, 'a' + i), {"f@app"});
   profile::Profile& profile = builder.profile();

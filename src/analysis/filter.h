@@ -29,8 +29,8 @@ struct Filter {
   // True if the profile must distinguish threads with the same name.
   bool NeedsThreads() const { return !pids.empty() || !tids.empty(); }
 
-  // True if the lists keep the thread, or the interrupted frame. A row passes if its thread and its
-  // frame `self` do. Linear in the lists.
+  // True if the lists keep this thread, or this interrupted frame. A row passes if its thread and
+  // its frame `self` pass. Linear in the lists.
   bool Passes(const profile::Profile& profile, const profile::Thread& thread) const;
   bool Passes(const profile::Profile& profile, const profile::Frame& interrupted) const;
 };
@@ -59,8 +59,8 @@ class RowFilter {
   std::vector<bool> threads_, frames_;
 };
 
-// Drops the rows that do not pass, for views that show shares of the rest. Event::samples keeps the
-// recording's number.
+// Drops the rows that do not pass, for views that show shares of the rest. Event::samples still
+// counts all samples of the recording.
 void KeepOnly(const Filter& filter, profile::Profile& profile);
 
 // Drops the rows for which `is_kept` is false.

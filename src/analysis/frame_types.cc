@@ -218,8 +218,8 @@ class Finder {
     }
   }
 
-  // False for "[unknown]", the image of functions about which another program's profile says no
-  // more, and for other images without a file.
+  // False for images without a file. "[unknown]" is the image of functions for which another
+  // program's profile names no image.
   bool IsFile(const Dso& dso) const { return !profile_.text(dso.name).starts_with('['); }
 
   FrameType TypeInFile(const Frame& frame) const {
@@ -230,7 +230,7 @@ class Finder {
     const LanguagesOfFile& languages = files_[static_cast<uint32_t>(frame.dso)];
     const std::string_view name = NameOfLine(*line);
     if (languages.go && HasDotOfGo(name)) return FrameType::kGo;
-    if (line->file != StringId::kEmpty) return FrameType::kNative;  // of another language
+    if (line->file != StringId::kEmpty) return FrameType::kNative;  // a file of another language
     if (languages.rust && (IsNameOfRust(name) || MayBeRust(name))) return FrameType::kRust;
     return FrameType::kNative;
   }
@@ -242,8 +242,8 @@ class Finder {
     return by_name == FrameType::kUnknown ? TypeOfSource(profile_.text(line->file)) : by_name;
   }
 
-  // Returns the language of the process's only virtual machine. CPython is excluded: its generated
-  // code has names that show it, so other code belongs to libraries.
+  // Returns the language of the process's only virtual machine. CPython is excluded: the names of
+  // its generated code show the language, so other generated code belongs to libraries.
   FrameType TypeOfMachine(const Dso& dso) const {
     const auto found = machines_.find(dso.pid & kPid);
     if (found == machines_.end() || !std::has_single_bit(found->second)) return FrameType::kUnknown;

@@ -1,4 +1,4 @@
-// The name of the function at a frame, where text of a record has its address.
+// Names the function at a frame, for texts of records that contain the function's address.
 
 #pragma once
 

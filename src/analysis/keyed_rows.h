@@ -38,7 +38,8 @@ class KeyedRows : public SampleKeys {
   // Returns a frame that has this key, to show where the key lies.
   profile::FrameId FrameOf(KeyId key) const { return frames_[key]; }
 
-  // Return the key for the self count of a row's samples, and all their keys, which are distinct.
+  // SelfOf returns the key for the self count of a row's samples. AllOf returns all their keys,
+  // each once.
   KeyId SelfOf(const profile::Row& row) const;
   std::span<const KeyId> AllOf(const profile::Row& row) const;
 

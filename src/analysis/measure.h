@@ -17,7 +17,7 @@ struct Measured {
   estimate::ShareSamples samples;
   uint64_t period = 0;
   double missing = 0;     // estimated period of its missing samples
-  double inequality = 1;  // of the samples' weights: estimate::ShareInterval
+  double inequality = 1;  // inequality of the samples' weights: estimate::ShareInterval
   // By slice of the run: estimate::ExcessOf; empty for few samples.
   std::vector<float> excess;
 };
@@ -28,12 +28,12 @@ struct Measurement {
   uint64_t period = 0;
   double missing = 0;       // estimated period of the missing samples
   double missing_part = 0;  // part of the samples that is missing, from 0 to 1
-  double inequality = 1;    // of the samples' periods
+  double inequality = 1;    // inequality of the samples' periods
   // True if each sample is one occurrence and none is missing: counts are exact.
   bool is_count = false;
   // The part of the period, from 0 to 1, that belongs to context switches without their own stack.
-  // `estimated_samples` is the number of samples from which their stacks are estimated. 0: there
-  // are none, or samples are missing too.
+  // `estimated_samples` is the number of samples from which their stacks are estimated. 0 if all
+  // switches have a stack, or if samples are missing too.
   double estimated = 0;
   double estimated_samples = 0;
   std::vector<Measured> self, total;  // by key
@@ -46,8 +46,8 @@ struct Measurement {
     return std::min(1.0, (static_cast<double>(of.period) + of.missing) / all);
   }
   estimate::Interval IntervalOf(const Measured& of) const;
-  // Returns the number of samples that would rank the two keys, if their intervals overlap; 0 if
-  // they do not overlap, or if no number would.
+  // Returns the number of samples that would rank the two keys, if their intervals overlap. Returns
+  // 0 if they do not overlap, or if no number of samples would suffice.
   uint64_t SamplesToTell(const Measured& a, const Measured& b) const;
 };
 

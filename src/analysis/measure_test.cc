@@ -14,8 +14,8 @@ using profile::EventId;
 using profile::Profile;
 using report::ProfileBuilder;
 
-// Returns one line per function: its self samples and period, then those including callees, as
-// "count/changes".
+// Returns one line per function. First come the samples and the period of the function itself, then
+// the same including callees. Samples are "count/changes".
 std::string Figures(const Profile& profile) {
   const KeyedRows keys(profile, EventId{0}, KeyBy::kFunction);
   const Measurement measured = Measure(profile, EventId{0}, keys);

@@ -14,7 +14,8 @@ namespace profiler::analysis {
 
 class MissingPeriods {
  public:
-  // The profile must have the order of its samples, and must outlive this object. Linear in them.
+  // The profile must have the order of its samples, and must outlive this object. Linear in the
+  // samples.
   MissingPeriods(const profile::Profile& profile, profile::EventId event);
 
   bool any() const { return !periods_.empty(); }

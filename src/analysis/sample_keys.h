@@ -1,5 +1,5 @@
-// The keys of samples: each sample counts as self for one key, and in the total of further keys, as
-// callers include their callees.
+// The keys of samples. Each sample counts as self for one key. It also counts in the total of
+// further keys, because callers include their callees.
 
 #pragma once
 

@@ -38,7 +38,7 @@ ProfileBuilder SomeStacks() {
   builder.Sample("app", {"main@app", "parse@app", "read@app", "parse@app", "copy@app"}, 1);
   builder.Sample("app", {"main@app", "parse@app"}, 2);
   builder.Sample("app", {"main@app", "write@app"}, 3);
-  // Test profiles do not set why code has no name.
+  // Test profiles do not say why code has no name.
   for (profile::Frame& frame : builder.profile().frames) {
     frame.unnamed = frame.line_count == 0 ? profile::Unnamed::kNoSymbol : profile::Unnamed::kNamed;
   }

@@ -8,9 +8,9 @@
 // itself, and only those that it draws. A node counts the samples of its whole subtree. Its id is
 // higher than its parent's.
 //
-// Most functions of a large recording are too light for a report to draw any branch of them. If
-// that does not change the drawing, all light callees of a node share one node, "the others". The
-// callees of the others have that node as their parent, so their samples are counted there, but
+// Most functions of a large recording are too light for a report to draw any branch of them. All
+// light callees of a node share one node, "the others", if that does not change the drawing. The
+// callees of the others have that node as their parent, so their samples are counted there. But
 // they are not among its children, because no view descends there.
 //
 //   main ┬ parse ─ read
@@ -40,7 +40,7 @@ struct TrieNode {
   uint32_t code = kNoCode;  // kNoCode: a root
   NodeId first_child = kNoNode;
   NodeId next_sibling = kNoNode;
-  Weight weight;  // of the subtree; before Accumulate() only of the node
+  Weight weight;  // weight of the subtree; before Accumulate() only of the node
 };
 static_assert(sizeof(TrieNode) == 32);  // small, because there are many
 

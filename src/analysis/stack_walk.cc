@@ -32,7 +32,7 @@ bool IsDepthFirst(std::span<const StackNode> stacks) {
 HugeVector<uint32_t> DepthFirst(std::span<const StackNode> stacks) {
   if (IsDepthFirst(stacks)) return {};
   // A caller's id is lower than its callees'.
-  HugeVector<uint32_t> sizes(stacks.size(), 1);  // of the subtrees
+  HugeVector<uint32_t> sizes(stacks.size(), 1);  // sizes of the subtrees
   for (size_t i = stacks.size(); i-- > 0;) {
     if (stacks[i].parent != kNoStack) sizes[static_cast<uint32_t>(stacks[i].parent)] += sizes[i];
   }

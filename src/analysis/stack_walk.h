@@ -69,7 +69,7 @@ class StackWalk {
  private:
   // A frame on the path.
   struct Level {
-    // kNoStack: of a stack whose outermost frames were cut, so it is not shared.
+    // kNoStack if the stack's outermost frames were cut; then the frame is not shared.
     profile::StackId stack = profile::kNoStack;
     profile::FrameId frame{};
     uint32_t functions = 0;  // number on the path up to here

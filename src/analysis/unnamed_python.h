@@ -17,8 +17,8 @@
 namespace profiler::analysis {
 
 struct UnnamedPython {
-  uint32_t minor = 0;  // 3.minor; with several versions, the heaviest
-  double part = 0;     // part of the event in or below any of them, from 0 to 1
+  uint32_t minor = 0;  // version 3.minor; the heaviest of several versions
+  double part = 0;     // part of the event in or below Python of any version, from 0 to 1
 };
 
 // Looks at Python processes without a named Python function on any stack. Returns nothing if they

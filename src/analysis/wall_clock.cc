@@ -45,7 +45,7 @@ FrameId AddStateFrame(std::string_view name, Profile& profile) {
   return id;
 }
 
-// Adds a leaf to stacks, once to each.
+// A helper that adds a leaf to stacks, once to each.
 class LeafAdder {
  public:
   LeafAdder(std::string_view name, Profile& profile)

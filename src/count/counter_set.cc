@@ -63,9 +63,9 @@ class OpenedCounters final : public CounterSet {
  private:
   struct Counter {
     UniqueFd fd;
-    // True if its own read(2) returns the count of this event, or of its group.
+    // True if a read(2) of `fd` returns the count of this event, or the counts of its group.
     bool is_read = false;
-    std::vector<size_t> members;  // events whose counts its read(2) returns, in their order
+    std::vector<size_t> members;  // events whose counts that read(2) returns, in this order
   };
 
   Counter& counter(size_t event, size_t place) { return counters_[event * places_.size() + place]; }

@@ -34,7 +34,7 @@ struct CounterEvent {
   bool weak = false;      // True if the group may be split: its events are then counted separately.
   std::string filter;     // filters a tracepoint's records; empty: all
   int cgroup = -1;        // descriptor of a cgroup, whose threads count; -1: all
-  std::vector<int> cpus;  // CPUs on which the PMU counts for several; empty: all
+  std::vector<int> cpus;  // CPUs on which the event may be opened; empty: all
 };
 
 struct CounterPlace {

@@ -114,8 +114,8 @@ TEST_F(LiveCountTest, ACommandThatIsNotThereIsNamed) {
   EXPECT_EQ(target::CommandFailure(result.status()), 127);
 }
 
-// The commands are written before counting begins, so the session obeys them in this order at any
-// speed.
+// The test writes all commands before counting begins. So their order does not depend on the
+// machine's speed.
 class ControlledCountTest : public LiveCountTest {
  protected:
   ControlledCountTest() {

@@ -59,7 +59,7 @@ std::optional<double> CountOf(const std::vector<events::FoundEvent>& events, con
   return std::nullopt;
 }
 
-// "1.23 M/sec"
+// Returns a rate such as "1.23 M/sec".
 Metric Rate(double per_second) {
   if (per_second >= 1e9) return {per_second / 1e9, "G/sec"};
   if (per_second >= 1e6) return {per_second / 1e6, "M/sec"};

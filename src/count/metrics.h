@@ -24,8 +24,8 @@ struct Metric {
 std::optional<Metric> MetricOf(const std::vector<events::FoundEvent>& events, const CountRow& row,
                                size_t event, std::chrono::nanoseconds duration);
 
-// Return the names of the ratios for -M, and the events of one as a group to count. kNotFound for
-// an unknown name.
+// MetricNames returns the ratios that -M accepts. EventsOfMetric returns the events of a ratio as a
+// group to count; kNotFound for an unknown name.
 std::vector<std::string> MetricNames();
 absl::StatusOr<std::string> EventsOfMetric(const std::string& name);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kNanosecondsInMillisecond = 1e6;
 
-// 1234567 → 1,234,567
+// Separates groups of three digits: 1234567 → 1,234,567.
 std::string Grouped(std::string digits) {
   const size_t end = std::min(digits.find('.'), digits.size());
   for (size_t i = end; i > 3; i -= 3) digits.insert(i - 3, ",");
@@ -44,7 +44,7 @@ CountPrinter::CountPrinter(const std::vector<events::FoundEvent>& events,
         return !event.cgroup.empty();
       })) {}
 
-// One event in one row, over all runs.
+// The output for one event in one row: sums and means over all runs.
 struct CountPrinter::Line {
   std::optional<double> interval_end;  // in seconds
   const CountRow* row = nullptr;

@@ -61,7 +61,7 @@ struct Places {
   }
 };
 
-// Counts one run of the command, or the other targets once.
+// One count: of one run of the command, or of the other targets.
 class Counting {
  public:
   // `control` is null if nobody else controls the count.
@@ -302,8 +302,8 @@ class Counting {
     return true;
   }
 
-  // Ends a command that outlives the count, unless a signal has interrupted it: then it ends by
-  // itself.
+  // Ends a command that outlives the count. After a signal has interrupted the count, waits until
+  // the command ends by itself.
   absl::Status EndCommand(bool interrupted) {
     if (command_ == nullptr) return absl::OkStatus();
     const bool end_it = !command_exited_ && !interrupted;
@@ -334,7 +334,7 @@ class Counting {
   bool counts_command_ = false;
   Places places_;
   std::unique_ptr<CounterSet> counters_;
-  std::vector<Count> before_;  // at the end of the last interval
+  std::vector<Count> before_;  // counts at the end of the last interval
   std::optional<target::BlockedSignals> signals_;
   stream_descriptor signal_descriptor_, command_descriptor_;
   std::optional<target::ControlWatch> control_watch_;

@@ -40,7 +40,8 @@ struct StatOptions {
   procfs::Roots roots;
 };
 
-// The counts of one line per event: of all places, one CPU, one thread …
+// The counts of all events in one row of the output. A row covers all places, or one CPU, core,
+// socket, node or thread.
 struct CountRow {
   std::string name;           // "CPU3", "S0-D0-C3", "postgres-712"; empty: all places
   size_t places = 0;          // number of CPUs or threads
@@ -49,7 +50,7 @@ struct CountRow {
 
 struct CountTable {
   std::chrono::nanoseconds end{0};       // since counting began
-  std::chrono::nanoseconds duration{0};  // of this interval, or of the whole run
+  std::chrono::nanoseconds duration{0};  // length of this interval, or of the whole run
   std::vector<CountRow> rows;
 };
 
@@ -60,12 +61,14 @@ struct StatRun {
 };
 
 struct StatResult {
-  std::vector<bool> supported;        // by event
-  std::vector<bool> excludes_kernel;  // by event; because rights are missing
-  std::vector<StatRun> runs;          // at least one
+  std::vector<bool> supported;  // by event
+  // By event. True if the event counts only user space because the rights for the kernel are
+  // missing.
+  std::vector<bool> excludes_kernel;
+  std::vector<StatRun> runs;  // at least one
   std::optional<target::Command::End> command;
-  bool interrupted = false;     // True if a signal ended it early.
-  bool stopped = false;         // True if `control` ended it: no further repetition.
+  bool interrupted = false;     // True if a signal ended the count early.
+  bool stopped = false;         // True if `control` ended the count: no further repetition.
   bool counts_command = false;  // True if the command is the only target.
   // Lines for the user about unexpected results.
   std::vector<std::string> notes;

@@ -9,7 +9,7 @@
 
 namespace profiler::count {
 
-// The unit by which counts are summed up.
+// How counts are summed up: over everything, or for each CPU, core, socket, node or thread.
 enum class Aggregation { kAll, kCpu, kCore, kSocket, kNode, kThread };
 
 // Returns the name of the CPU's core, socket or node, as perf prints it: "S0-D0-C3", "S0", "N1";

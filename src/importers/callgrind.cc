@@ -155,8 +155,8 @@ class CallgrindReader {
     // jump=, jcnd= and other keys have no cost.
   }
 
-  // Adds a line of costs. Positions are relative to the former line: "+3", "-1", and "*" for the
-  // same.
+  // Adds a line of costs. Positions are relative to the former line: "+3", "-1", or "*" for the
+  // same position.
   void TakeCosts(std::string_view line, size_t number) {
     last_positions_.resize(positions_);
     for (size_t i = 0; i < positions_; ++i) {
@@ -183,8 +183,8 @@ class CallgrindReader {
     }
   }
 
-  // Returns the column with the sample counts of an event. Our own exports have one beside the
-  // periods.
+  // Returns the column with the sample counts of an event. Our own exports have such a column
+  // beside the column of periods.
   std::optional<size_t> CountsOf(size_t event) const {
     const std::string title = absl::StrCat("samples of ", events_[event].title);
     for (size_t i = 0; i < events_.size(); ++i) {
@@ -243,7 +243,7 @@ class CallgrindReader {
   Place place_;
   bool is_call_ = false;  // True if the next line of costs belongs to a call.
   std::vector<CostLine> lines_;
-  absl::flat_hash_map<Place, size_t> numbers_;  // in lines_
+  absl::flat_hash_map<Place, size_t> numbers_;  // index in lines_
   size_t passed_over_ = 0, first_passed_over_ = 0;
 };
 

@@ -1,15 +1,15 @@
 // Reads Callgrind's profiles (https://valgrind.org/docs/manual/cl-format.html), as callgrind,
 // cachegrind, Xdebug and many converters write them for KCachegrind:
 //
-//   events: Ir Dr            the events that the numbers of a line count
+//   events: Ir Dr            the counted events, in the order of the costs in a line
 //   ob=/bin/app  fl=app.c  fn=main
-//   15 400 20                line, and a cost per event
+//   15 400 20                line number, and a cost per event
 //   cfn=work                 a call: the function, how often, and its cost including callees
 //   calls=3 20
 //   16 900 10
 //
-// A file of this format has no stacks: it has pairs of caller and callee, but not the callers of
-// the caller. So each function gets its own cost and no callers. A warning says so.
+// A file of this format has no stacks. It has pairs of caller and callee, but does not say who
+// called the caller. So each function gets its own cost and no callers. A warning says so.
 
 #pragma once
 

@@ -7,8 +7,8 @@
 //   {"ph":"X","dur":µs,…}                a whole slice
 //
 // A trace with CPU profiles, as Chrome's Performance panel saves it, yields their samples. Any
-// other trace yields its slices: the open slices are the stack at a time. Each slice has the time
-// in which none of its callees was open, in ns of the event "time".
+// other trace yields its slices: the slices that are open at a time are the stack at that time.
+// Each slice counts for the time in which none of its callees was open, in ns of the event "time".
 
 #pragma once
 

@@ -30,7 +30,8 @@ constexpr size_t kLongestPath = 4095;
 
 bool IsKernel(Mode mode) { return mode == Mode::kKernel || mode == Mode::kGuestKernel; }
 
-// Returns how many bytes before its address the frame is looked up.
+// Returns the distance in bytes from the frame's address back to the address at which it is looked
+// up.
 uint64_t LookedUpBefore(const Frame& frame) {
   return frame.return_address && frame.ip.value != 0 ? 1 : 0;
 }
@@ -170,7 +171,8 @@ class Layout {
     return x.image == y.image && x.place == y.place && AreNamedAlike(a, b);
   }
 
-  // Takes the place in the image for the frame. Returns false if a frame with another name has it.
+  // Reserves the frame's place in its image. Returns false if a frame with another name has that
+  // place.
   bool TakePlace(uint32_t index) {
     const PlacedCode& placed = layout_.frames[index];
     if (placed.image == PlacedCode::kNone) return true;
@@ -196,7 +198,8 @@ class Layout {
          symbolize::IsInFile(SpecOf(placed).kind) ? placed.place.value : placed.address.value});
   }
 
-  // Ends the mapping of its last frame at the end of the page, or at the next frame of other code.
+  // Ends the mapping of frame `last`, the mapping's last frame: at the end of the page, or before
+  // the next frame of other code.
   void EndMapping(uint32_t last, uint64_t next) {
     const PlacedCode& placed = layout_.frames[last];
     if (placed.mapping == PlacedCode::kNone) return;

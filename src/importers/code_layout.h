@@ -29,7 +29,7 @@ namespace profiler::importers {
 
 // An image as readers of the recording make it from its mapping record.
 struct WrittenImage {
-  std::string filename;  // of the record
+  std::string filename;  // filename of the mapping record
   symbolize::ImageSpec spec;
   bool in_kernel = false;
 };
@@ -58,7 +58,7 @@ struct CodeLayout {
   std::vector<PlacedCode> frames;        // by FrameId
 };
 
-// Lays out the frames. Costs a sort of them.
+// Lays out the frames. Costs as much as sorting them.
 CodeLayout LayOut(const profile::Profile& profile);
 
 // Code without an address of its own gets addresses from here on, where no machine has code.

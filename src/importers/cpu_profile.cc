@@ -157,7 +157,7 @@ class CpuProfileReader {
   ProfileMaker& maker_;
   std::vector<std::pair<uint64_t, uint64_t>> parents_;  // child, parent
   absl::flat_hash_map<uint64_t, Node> nodes_;
-  std::vector<uint64_t> order_;  // of the nodes in the file
+  std::vector<uint64_t> order_;  // ids of the nodes, in the order of the file
 };
 
 std::vector<double> TimesOf(double start, const std::vector<Value>& deltas) {

@@ -11,9 +11,9 @@ namespace profiler::importers {
 namespace {
 
 constexpr size_t kLongest = 4096, kDeepest = 32;
-// Limit in bytes before the expression is compiled anew. While matching, the C library caches
-// states of the expression: up to one state per byte, each of up to as many positions as the
-// expression has.
+// Number of matched bytes after which the expression is compiled anew, to bound its memory. While
+// matching, the C library caches up to one state per byte. Each state has at most as many positions
+// as the expression.
 constexpr size_t kMostMatched = 8192;
 
 // Translates a pattern of Go into a POSIX extended expression that matches the whole name.

@@ -1,15 +1,15 @@
 // Reads profiles of the Firefox Profiler, in two forms. Processed profiles of every version up to
 // 75 have tables per thread, or shared by all threads (from 60 on). In the Gecko form, tables are
-// rows with a schema. samply, Chrome importers and `profiler export` also write them.
+// rows with a schema. samply, Chrome importers and `profiler export` also write such profiles.
 //
 //   samples     stack, time (ms), weight │ stackTable  frame, prefix (or prefixOffset)
 //   frameTable  func, line               │ funcTable   name, fileName, resource
 //   resourceTable  lib                   │ libs        name, path
 //
-// A sample without a weight counts once. Weights in milliseconds become ns of the event "time",
-// weights in bytes those of an event "bytes"; freed bytes are left out, and a warning counts them.
-// A function without a name keeps its address if its library is available; such addresses count
-// from the beginning of the library in memory (library_code.h).
+// A sample without a weight counts once. Weights in milliseconds become ns of the event "time".
+// Weights in bytes become bytes of an event "bytes"; freed bytes are left out, and a warning counts
+// them. A function without a name keeps its address if its library is available. Such addresses
+// count from the beginning of the library in memory (library_code.h).
 
 #pragma once
 

@@ -4,10 +4,10 @@
 //   process;outermost;…;leaf 12
 //   process;outermost;…;leaf 12 15      two columns, of difffolded.pl: before and after
 //
-// The first name is taken for the process, as in the files of FlameGraph and of this program. The
-// count follows the last space, so names may contain spaces. Suffixes of names (_[k], _[i], _[j])
-// stay part of the name; code whose name ends with _[k] is the kernel's. Fractions are rounded, and
-// a warning counts them.
+// The first name counts as the name of the process, as in the files of FlameGraph and of this
+// program. The count follows the last space, so names may contain spaces. Suffixes of names (_[k],
+// _[i], _[j]) stay part of the name. A name that ends with _[k] belongs to the kernel's code.
+// Fractions are rounded, and a warning counts them.
 
 #pragma once
 

@@ -15,10 +15,10 @@ enum class Format : uint8_t {
   kFolded,       // FlameGraph's stacks, one per line
   kPerfScript,   // the text of `perf script`
   kPprof,        // profile.proto, compressed or not
-  kLegacyPprof,  // of gperftools, jemalloc and old Java and Go agents
-  kFirefox,      // of the Firefox Profiler
+  kLegacyPprof,  // formats of gperftools, jemalloc and old Java and Go agents
+  kFirefox,      // profiles of the Firefox Profiler
   kSpeedscope,
-  kCpuProfile,   // of V8: Chrome and Node.js
+  kCpuProfile,   // CPU profiles of V8: Chrome and Node.js
   kChromeTrace,  // trace events: CPU profiles in pieces, or slices
   kCallgrind,
   kOtlp,  // OpenTelemetry
@@ -26,8 +26,8 @@ enum class Format : uint8_t {
 
 struct NamedFormat {
   Format format;
-  std::string_view name;   // for --format
-  std::string_view title;  // for the user
+  std::string_view name;   // name for --format
+  std::string_view title;  // title in messages
 };
 inline constexpr std::array kFormats = {
     NamedFormat{Format::kFolded, "folded", "folded stacks"},
@@ -49,9 +49,9 @@ std::string FormatNames();
 
 std::optional<Format> FormatNamed(std::string_view name);
 
-// Recognises a file's format by its first bytes, which may be all of it. More than 64 KiB matter
-// only for JSON, whose members can have any order. A compressed file has to be inflated first.
-// Reading the file may still fail.
+// Recognises a file's format by its beginning; `start` may be the whole file. More than 64 KiB
+// matter only for JSON, whose members can have any order. A compressed file has to be inflated
+// first. Reading the file may still fail.
 std::optional<Format> Recognize(std::string_view start);
 
 }  // namespace profiler::importers

@@ -11,8 +11,8 @@ namespace profiler::importers {
 namespace {
 
 constexpr size_t kMost = size_t{2} << 30;
-// Limit for the ratio of sizes. JSON of many equal parts shrinks to a hundredth; DEFLATE's limit is
-// a thousandth.
+// Limit for the ratio of the inflated size to the size of the file. JSON of many equal parts
+// reaches a ratio of 100, and DEFLATE at most about 1000.
 constexpr size_t kMostTimes = 300;
 constexpr size_t kAlways = size_t{16} << 20;
 constexpr size_t kStep = size_t{1} << 20;

@@ -16,7 +16,7 @@ bool IsGzip(std::string_view bytes);
 // inflates to more than 2 GiB, or to so many times its size that it was made to fill memory.
 absl::StatusOr<std::string> Gunzip(std::string_view bytes);
 
-// Inflates the first `size` bytes, or as many as precede the end or the damage.
+// Inflates the first `size` bytes, or fewer if the file ends or is damaged before that.
 std::string GunzipStart(std::string_view bytes, size_t size);
 
 }  // namespace profiler::importers

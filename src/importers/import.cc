@@ -66,7 +66,7 @@ Read ReaderOf(Format format) {
     case Format::kLegacyPprof:
       return ReadLegacyPprof;
     case Format::kFirefox:
-      break;  // see ReadFirefoxAt
+      break;  // ReadFirefoxAt reads this format
     case Format::kSpeedscope:
       return ReadJson<ReadSpeedscope>;
     case Format::kCpuProfile:

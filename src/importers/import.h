@@ -28,8 +28,8 @@ struct ImportedProfile {
 absl::StatusOr<ImportedProfile> Import(std::span<const std::byte> bytes,
                                        std::optional<Format> format, const std::string& path = {});
 
-// Imports a file, or standard input for "-". Errors contain the file's name; also those of open(2)
-// and, for a pipe, of creating a temporary file.
+// Imports a file, or standard input for "-". Errors contain the file's name. There are also the
+// errors of open(2) and, for a pipe, of creating a temporary file.
 absl::StatusOr<ImportedProfile> ImportFile(const std::string& path, std::optional<Format> format);
 
 // Recognises a file's format by its first bytes, which may be compressed.

@@ -11,7 +11,7 @@
 
 namespace profiler::importers {
 
-// Receives the events of nlohmann's parser.
+// A receiver of the events of nlohmann's parser.
 class JsonTreeMaker {
  public:
   explicit JsonTreeMaker(JsonTree& tree) : tree_(tree) {}

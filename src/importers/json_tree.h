@@ -1,10 +1,11 @@
-// A JSON text in memory, compact enough for profiles of a gigabyte: 24 bytes per value, and each
-// distinct string once.
+// A JSON document in memory, compact enough for profiles of a gigabyte: 24 bytes per value, and
+// each distinct string once.
 //
 //   {"a": [1, "x"], "b": 2}      nodes   object ─▶ a: array ─▶ 1 ─▶ "x"
 //                                                      └──▶ b: 2         ─▶ child, then siblings
 //
-// The depth is limited: profiles nest a few levels; deeper nesting is made to break readers.
+// The depth is limited. Profiles nest only a few levels; a document that nests deeper was made to
+// break readers.
 
 #pragma once
 
@@ -30,8 +31,8 @@ class JsonTree {
 
     Kind kind() const;
     bool exists() const { return kind() != Kind::kNothing; }
-    // Returns the member of an object; the first one if several have this name. Costs a comparison
-    // with each member.
+    // Returns the object's member with this name; the first one if several have it. Costs a
+    // comparison with the name of each member.
     Value operator[](std::string_view key) const;
     // Return the first element or member of this value, and the sibling after this value; kNothing
     // at the end.
@@ -41,9 +42,9 @@ class JsonTree {
     Value next() const;
 
     std::optional<double> number() const;
-    // Returns the number rounded down; nothing below zero and beyond `most`.
+    // Returns the number rounded down; nothing if it is below zero or above `most`.
     std::optional<uint64_t> index(uint64_t most = UINT32_MAX) const;
-    std::string_view text() const;  // empty unless it is a text
+    std::string_view text() const;  // empty if the value is no string
 
     // Returns the elements of an array.
     std::vector<Value> elements() const;
@@ -56,8 +57,8 @@ class JsonTree {
     uint32_t node_ = 0;
   };
 
-  // Parses a text. kDataLoss, with the offset, if it is not JSON; kResourceExhausted if it nests
-  // deeper than 200 levels or has more values than a profile could have.
+  // Parses a document. kDataLoss, with the offset, if `text` is not JSON. kResourceExhausted if it
+  // nests deeper than 200 levels or has more values than a profile could have.
   static absl::StatusOr<JsonTree> Parse(std::string_view text);
 
   Value root() const { return Value(this, nodes_.size() > 1 ? 1 : 0); }

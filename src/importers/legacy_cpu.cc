@@ -42,7 +42,7 @@ class Words {
  private:
   std::string_view bytes_;
   size_t size_;
-  bool swapped_;  // most significant byte first
+  bool swapped_;  // True if the most significant byte comes first.
   size_t offset_ = 0;
 };
 

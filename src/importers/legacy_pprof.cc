@@ -23,7 +23,7 @@ constexpr std::string_view kHeap = "heap profile:", kJemalloc = "heap_v2/";
 constexpr std::string_view kCounts = " profile: total ";
 constexpr double kMost = 9e18;
 
-// Parses numbers and marks at the beginning of a line.
+// A parser of numbers and marks at the beginning of a line.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : rest_(text) {}
@@ -147,7 +147,7 @@ class TextReader {
         stack = MakeStack(cursor.Addresses());
         continue;
       }
-      // jemalloc has a line per thread; t* is their sum.
+      // jemalloc has a line for each thread; the line t* has their sum.
       if (is_jemalloc_ && !cursor.Mark("t*:")) continue;
       const auto counts = TakeHeapCounts(cursor);
       if (!counts) continue;

@@ -10,7 +10,7 @@
 //                                 "t*: 1: 9216 [0: 0]"
 //   counts of Go                  "goroutine profile: total 5", then "2 @ 0x41c711 …"
 //
-// Only addresses with a name in the file have one ("#⇥0x41c711⇥main.f+0x11⇥f.go:12"). Sampled heap
+// An address has a name only if the file names it ("#⇥0x41c711⇥main.f+0x11⇥f.go:12"). Sampled heap
 // profiles are scaled up to the allocated amount, as in pprof: an allocation of s bytes is sampled
 // with a probability of 1 − e^(−s/rate).
 

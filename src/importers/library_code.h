@@ -1,5 +1,5 @@
-// Names code of libraries for profiles that have only addresses, as samply saves them (samply load
-// looks the names up when it shows one).
+// Names code of libraries for profiles that have only addresses. samply saves such profiles, and
+// `samply load` looks up the names when it shows a profile.
 //
 //   address in a library ─▶ FILE.syms.json beside the profile      a name
 //                        └▶ the library itself, by its build-id    the file offset of the address,
@@ -27,10 +27,11 @@ namespace profiler::importers {
 // Returns "profile.json.syms.json" for "profile.json" and "profile.json.gz".
 std::string SymbolFileOf(std::string_view profile);
 
-// Looks up code of libraries. Not thread-safe.
+// The code of libraries. Not thread-safe.
 class LibraryCode {
  public:
-  // `symbols` is the text of a symbol file; empty if there is none. A damaged one is ignored.
+  // `symbols` is the text of a symbol file; empty if there is none. A damaged symbol file is
+  // ignored.
   explicit LibraryCode(std::string_view symbols);
 
   // Returns the name at an address; empty: unknown. `code_id`: the build-id in hexadecimal.

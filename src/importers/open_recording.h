@@ -14,12 +14,12 @@
 
 namespace profiler::importers {
 
-// A source of recordings that are no files: it answers questions.
+// A source of recordings that are not files. It answers a question with a recording.
 class RecordingSource {
  public:
   virtual ~RecordingSource() = default;
 
-  // Returns true if `path` is a question to this source, and no file's name.
+  // True if `path` is a question to this source and not the name of a file.
   virtual bool IsQuestion(const std::string& path) const = 0;
   // Returns the answer as a recording in the layout of a file. Prints its own notes.
   virtual absl::StatusOr<UniqueFd> Answer(const std::string& question) = 0;

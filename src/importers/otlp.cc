@@ -429,7 +429,7 @@ class OtlpReader {
     return true;
   }
 
-  // Returns the sum of the values, or the number of times if there are no values. Nothing for
+  // Returns the sum of the values, or the number of timestamps if there are no values. Nothing for
   // negative values.
   std::optional<uint64_t> AmountOf(const Sample& sample) {
     if (sample.values.empty()) return sample.times.size();
@@ -455,7 +455,7 @@ class OtlpReader {
     const EventId event = maker_.Event(dictionary_.text(profile.type.type));
     const bool is_count = IsCount(profile.type);
     for (const Sample& sample : profile.samples) {
-      // With as many values as times, each value belongs to the time at the same index.
+      // If there are as many values as times, each value belongs to the time at the same index.
       const bool is_each = sample.values.size() == sample.times.size() && !sample.values.empty();
       if (is_each) {
         for (size_t i = 0; i < sample.values.size(); ++i) {
@@ -562,7 +562,7 @@ class OtlpReader {
 
   ProfileMaker& maker_;
   Dictionary dictionary_;
-  std::string_view service_;  // of the present resource
+  std::string_view service_;  // service or program of the present resource
   std::map<std::vector<Index>, ThreadId> threads_;
   std::map<Index, StackId> known_stacks_;
   size_t left_out_ = 0;
@@ -579,9 +579,10 @@ absl::Status ReadOtlp(std::string_view bytes, ProfileMaker& maker) {
   return absl::OkStatus();
 }
 
-// Recognises the first field. In a request it is resource_profiles, which begins with a resource or
-// scope_profiles, or the dictionary, whose first mapping is empty. In pprof's files, sample types
-// have numbers there, and samples have no empty field.
+// Decides by the first field. In a request, that is resource_profiles or the dictionary. The former
+// begins with a resource or scope_profiles, and the latter has an empty first mapping. In pprof's
+// files, the first field is different: sample types begin with numbers, and samples have no empty
+// field.
 bool LooksLikeOtlp(std::string_view start) {
   size_t at = 1;
   while (at < start.size() && (start[at] & 0x80) != 0) ++at;

@@ -1,10 +1,10 @@
 // Reads OpenTelemetry's profiles: an ExportProfilesServiceRequest or ProfilesData of
-// opentelemetry-proto v1.11.0 (src/format/otlp/request.h), as its collector and `profiler export` write
-// them.
+// opentelemetry-proto v1.11.0 (src/format/otlp/request.h), as its collector and `profiler export`
+// write them.
 //
 // Each profile of the file has one type of value, which is an event. A profile of samples/count and
-// the profile after it become one event, with the number of samples and their sum, if their samples
-// have the same stacks and attributes. The attributes process.pid, thread.id and thread.name
+// the profile after it become one event, with the number of samples and the sum of their values, if
+// both have the same stacks and attributes. The attributes process.pid, thread.id and thread.name
 // identify the thread of a sample.
 
 #pragma once

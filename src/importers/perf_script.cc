@@ -89,7 +89,7 @@ class ScriptReader {
     if (const auto frame = FindScriptFrame(sample.rest)) frames_.push_back({*frame, {}});
   }
 
-  // A thread with unknown process counts as a process of its own.
+  // A thread of an unknown process counts as a process of its own.
   uint32_t Pid() const { return sample_->pid.value_or(sample_->tid); }
 
   void Finish() {
@@ -140,8 +140,8 @@ class ScriptReader {
 
   ProfileMaker& maker_;
   std::optional<ScriptSample> sample_;
-  std::vector<PlacedFrame> frames_;      // of the sample
-  std::vector<FunctionLine> functions_;  // of the present frame
+  std::vector<PlacedFrame> frames_;      // frames of the present sample
+  std::vector<FunctionLine> functions_;  // functions of the present frame
   std::vector<profile::FrameId> stack_;
   size_t passed_over_ = 0, first_passed_over_ = 0;
 };

@@ -23,7 +23,7 @@ namespace profiler::importers {
 // line number, if there is no sample at all.
 absl::Status ReadPerfScript(std::string_view text, ProfileMaker& maker);
 
-// True if the first line with contents is that of a sample.
+// True if the first line with contents is the first line of a sample.
 bool LooksLikePerfScript(std::string_view start);
 
 }  // namespace profiler::importers

@@ -91,7 +91,7 @@ bool ParseBehindIds(std::string_view rest, ScriptSample& sample) {
   }
   if (word.size() < 2 || !word.ends_with(':')) return false;
   sample.event = word.substr(0, word.size() - 1);
-  // A number with a colon is not an event, so the line is another one.
+  // A number with a colon is not an event, so the line does not begin a sample.
   if (sample.event.find_first_not_of("0123456789.:") == std::string_view::npos) return false;
   sample.rest = Trimmed(rest);
   return true;

@@ -107,7 +107,7 @@ class PprofReader {
  private:
   void ChooseEvents() {
     const auto& types = tables_.value_types;
-    std::vector<std::string> names(types.size());  // of each type's event
+    std::vector<std::string> names(types.size());  // name of each type's event
     for (size_t i = 0; i < types.size(); ++i) names[i] = NameOf(i, {names.data(), i});
     const auto is_count = [&](size_t i) {
       const bool is_last = i + 1 == types.size();
@@ -385,9 +385,9 @@ class PprofReader {
   ProfileMaker& maker_;
   PprofTables tables_;
   std::vector<ValueOfEvent> values_;
-  SampleFields fields_;                                         // of the present sample
+  SampleFields fields_;                                         // fields of the present sample
   absl::flat_hash_map<uint64_t, std::vector<FrameId>> frames_;  // by location
-  // By location, whose callees are dropped; true: the location is dropped, too.
+  // Locations whose callees are dropped. True if the location itself is dropped too.
   absl::flat_hash_map<uint64_t, bool> dropped_;
   size_t below_zero_ = 0;
 };

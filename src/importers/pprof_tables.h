@@ -38,7 +38,7 @@ struct PprofTables {
   uint64_t default_type = 0, drop_frames = 0, keep_frames = 0;
   std::vector<std::string_view> strings;
   absl::flat_hash_map<uint64_t, Mapping> mappings;
-  uint64_t first_mapping = 0;  // that of the main program
+  uint64_t first_mapping = 0;  // id of the main program's mapping
   absl::flat_hash_map<uint64_t, Function> functions;
   absl::flat_hash_map<uint64_t, Location> locations;
 

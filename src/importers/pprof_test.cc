@@ -16,7 +16,7 @@ namespace {
 using protozero::pbf_writer;
 using Fields = PprofFields;
 
-// Builds a profile in pprof's format.
+// A builder of profiles in pprof's format.
 class PprofBuilder {
  public:
   PprofBuilder() { Text(""); }

@@ -252,7 +252,7 @@ void ProfileMaker::FindSymbolStarts() {
   }
 }
 
-// Gives addresses to frames without one; those of one image lie together.
+// Gives addresses to frames without one. Frames of one image lie together.
 void ProfileMaker::PlaceFramesWithoutAddress() {
   std::vector<uint32_t> frames;
   for (uint32_t i = 0; i < profile_.frames.size(); ++i) {

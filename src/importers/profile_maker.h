@@ -54,7 +54,7 @@ struct SampleSpec {
   profile::ThreadId thread{};
   profile::StackId stack = profile::kNoStack;  // kNoStack: unknown code
   uint64_t count = 1;
-  uint64_t period = 1;           // sum of all
+  uint64_t period = 1;           // sum over all `count` samples
   std::optional<uint64_t> time;  // in ns
   uint32_t cpu = profile::kNoCpu;
 };
@@ -67,8 +67,8 @@ class ProfileMaker {
 
   // Returns the thread with these numbers and this name.
   profile::ThreadId Thread(uint32_t pid, uint32_t tid, std::string_view comm);
-  // Returns a thread of a file without process numbers. Each name is a separate process; these
-  // count from 1.
+  // Returns a thread of a file without process numbers. Each name is a separate process; the
+  // processes are numbered from 1.
   profile::ThreadId NamedThread(std::string_view comm);
 
   profile::DsoId Image(profile::DsoKind kind, std::string_view path,

@@ -25,7 +25,7 @@ constexpr Unit kTimes[] = {
 // Above this, a double cannot represent every integer.
 constexpr double kMost = 9007199254740992.0;
 
-// Rounds an amount; nothing if it is not one.
+// Rounds an amount; returns nothing if `value` is negative, too large or not a number.
 std::optional<uint64_t> Amount(double value) {
   if (!(value >= 0) || value > kMost) return std::nullopt;
   return static_cast<uint64_t>(std::llround(value));
@@ -114,14 +114,14 @@ class SpeedscopeReader {
   // Opens and closes the frames of one moment. They close in the order of the stack, because some
   // writers list callers first.
   absl::Status Apply(const std::vector<TimedEvent>& at_once) {
-    std::vector<FrameId> closing;  // of frames that were open before this moment
+    std::vector<FrameId> closing;  // frames that were open before this moment
     std::vector<FrameId> opening;
     for (const TimedEvent& event : at_once) {
       if (event.opens) {
         opening.push_back(event.frame);
       } else if (const auto found = std::find(opening.rbegin(), opening.rend(), event.frame);
                  found != opening.rend()) {
-        opening.erase(std::next(found).base());  // it took no time
+        opening.erase(std::next(found).base());  // the frame took no time
       } else {
         closing.push_back(event.frame);
       }

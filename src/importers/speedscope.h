@@ -1,5 +1,5 @@
 // Reads speedscope's profiles (https://www.speedscope.app/file-format-schema.json). All profiles of
-// a file share its frames. Each profile is one thread, of either kind:
+// a file share its frames. Each profile is one thread, and has one of two kinds:
 //
 //   "sampled"   samples [[root, …, leaf], …] and a weight each, in a unit
 //   "evented"   events of a frame that opens (O) or closes (C), each at a time

@@ -23,9 +23,9 @@ class TextLines {
     return true;
   }
 
-  // Returns the number of the last line, from 1 on.
+  // Returns the number of the line that Next returned last, from 1 on.
   size_t number() const { return number_; }
-  // Returns the text after the last line.
+  // Returns the text after the line that Next returned last.
   std::string_view rest() const { return rest_; }
 
  private:

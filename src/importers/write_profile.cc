@@ -241,7 +241,7 @@ class ProfileWriter {
   void AddMapping(uint32_t pid, const WrittenMapping& mapping) {
     const WrittenImage& image = layout_.images[mapping.image];
     const uint32_t tid = image.in_kernel ? 0 : pid;
-    // The kernel's record has no address of its first instruction, because it is unknown.
+    // Offset 0 in the kernel's record means that the address of _text is unknown.
     const bool is_kernel = image.spec.kind == symbolize::ImageKind::kKernel;
     perf_event::Mmap2 record{.pid = pid, .tid = tid};
     record.addr = mapping.start.value;

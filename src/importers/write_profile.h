@@ -1,7 +1,8 @@
 // Writes a profile as a recording, so that every view and perf can read profiles of other programs.
 //
 //   Profile ─▶ LayOut (code_layout.h) ─▶ COMM, MMAP2 of each process
-//           ─▶ rows                   ─▶ SAMPLE: n for a row of count n; their periods add up
+//           ─▶ rows                   ─▶ SAMPLE: n of them for a row of count n, with its period
+//                                        divided among them
 //           ─▶ names                  ─▶ section NAMES
 //
 // The recording describes only the profile, not the machine that writes it. If rows have no times,

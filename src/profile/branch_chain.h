@@ -10,9 +10,9 @@
 // frame pointers, as in perf. The processor keeps 8 to 32 calls: a longer chain lacks its outermost
 // callers, and nothing in the record shows that.
 //
-// u0 is the interrupted user instruction: the sample's own one, or the one that entered the kernel.
-// perf 7.2 uses the sample's own in both cases, which puts a kernel address among the user frames.
-// perf 6.1 uses to0, the start of a function.
+// u0 is the interrupted user instruction: the sample's ip, or the instruction that entered the
+// kernel. perf 7.2 uses the sample's ip in both cases, which puts a kernel address among the user
+// frames. perf 6.1 uses to0, the start of a function.
 //
 // Private to this package.
 

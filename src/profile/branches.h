@@ -3,8 +3,8 @@
 //   a sample of `perf record -b`     brstack  to ◀─ from   to ◀─ from   …  the latest first
 //   adds 1 to a row for each         BranchRow {event, thread, from, to, outcome, cycles} → count
 //
-// The frame of a branch is that of the instruction itself, not of the next one: a FrameId like that
-// of a sample's ip.
+// `from` and `to` are the frames of the instructions themselves, not of the next instructions, like
+// the frame of a sample's ip.
 
 #pragma once
 

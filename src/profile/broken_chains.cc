@@ -10,7 +10,7 @@ void CountBrokenChains(Profile* profile) {
     bool any = false;
     bool unmapped = false;
   };
-  std::vector<Callers> callers(profile->stacks.size());  // in the nodes up to the root
+  std::vector<Callers> callers(profile->stacks.size());  // facts about the nodes up to the root
   for (size_t i = 0; i < callers.size(); ++i) {
     const StackNode& stack = profile->stacks[i];
     // A caller's node precedes those of its callees.

@@ -9,7 +9,8 @@
 
 namespace profiler::profile {
 
-// Sets `by_kernel` and `broken` of profile->chains, by the rows. Costs one pass over the stacks.
+// Computes `by_kernel` and `broken` of profile->chains from the rows. Costs one pass over the
+// stacks.
 void CountBrokenChains(Profile* profile);
 
 }  // namespace profiler::profile

@@ -1,8 +1,8 @@
 // Remembers the stack of each raw call chain, so that a known chain costs one look-up instead of
 // one per frame.
 //
-// A chain has the same stack again if its words and its ip are the same, and if no address space
-// has changed since: neither its process's nor the kernel's. The cache keeps a fingerprint of 128
+// A chain has the same stack again if its words and its ip are the same, and if the address spaces
+// of its process and of the kernel have not changed since. The cache keeps a fingerprint of 128
 // bits instead of the chain, in the same cache line as the stack. Among n chains, two have the same
 // fingerprint with probability n² / 2^129. That also holds for a malicious recording, because each
 // run draws a new random key.
@@ -22,8 +22,8 @@ namespace profiler::profile {
 
 // The facts that decide a sample's stack, besides the words of its call chain.
 struct ChainPlace {
-  uint64_t process_generation = 0, kernel_generation = 0;  // of the address spaces
-  Mode mode = Mode::kUnknown;                              // of the sample
+  uint64_t process_generation = 0, kernel_generation = 0;  // generations of the address spaces
+  Mode mode = Mode::kUnknown;                              // mode of the sample
   uint64_t ip = 0;
 };
 
@@ -32,7 +32,7 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 
-// Makes fingerprints with a random key of its own.
+// A random key, and the fingerprints made with it.
 class FingerprintKey {
  public:
   FingerprintKey();
@@ -46,12 +46,12 @@ class FingerprintKey {
 // The stack of a sample's chain.
 struct KnownStack {
   StackId stack = kNoStack;
-  FrameId self{};  // of the sample's ip
-  // For the caller: the row in which it last counted this stack.
+  FrameId self{};  // frame of the sample's ip
+  // Row in which the caller last counted this stack; the cache does not use it.
   uint32_t row = UINT32_MAX;
   bool corrupt = false;    // True if the chain is corrupt.
   bool has_chain = false;  // True if the chain is not corrupt and has an entry.
-  bool used = false;       // for ChainCache
+  bool used = false;       // True if ChainCache uses this slot.
 };
 
 // Not thread-safe. Uses up to 32 MiB, as needed. When it would use more, it forgets everything.
@@ -72,7 +72,7 @@ class ChainCache {
     return key_.Of(place, chain, copy);
   }
 
-  // Prefetches the memory for FindOrMake; call it some time before.
+  // Prefetches the memory for FindOrMake; call it some time before FindOrMake.
   void Prefetch(const Fingerprint& print) const { slots_.Prefetch(print.high); }
 
   // Returns the stack remembered for this fingerprint. If there is none, remembers the result of

@@ -44,8 +44,9 @@ size_t NextEntry(U64Array chain, size_t i, Mode* mode) {
 
 enum class ChainKind { kEmpty, kCorrupt, kGood };
 
-// Classifies a chain. An unknown marker means that the kernel did not follow frame pointers: in
-// code without them the register can have any value. Like perf, we then ignore the whole chain.
+// Classifies a chain. An unknown marker shows that the kernel followed a register that was not a
+// frame pointer: code without frame pointers uses it for any value. Like perf, we then ignore the
+// whole chain.
 ChainKind KindOf(U64Array chain) {
   bool has_entries = false;
   for (size_t i = 0; i < chain.size(); ++i) {
@@ -190,8 +191,7 @@ void ChainResolver::InternStacks() {
   stack_after_.resize(entries_.size());
   size_t deepest = 0;
   for (const NewChain& chain : new_) deepest = std::max(deepest, chain.size);
-  // A chain that others share entries with precedes them, so at each level its stack is ready
-  // first.
+  // A chain precedes the chains that share its entries, so at each level its stack is made first.
   for (size_t level = 0; level < deepest; ++level) {
     for (const NewChain& chain : new_) {
       if (level >= chain.size) continue;

@@ -57,8 +57,8 @@ struct SamplePoint {
   perf_event::U64Array callchain;
   // True if the user's callers are addresses inside the calls instead of return addresses.
   bool exact_user = false;
-  // The address space for the user part; null: the process's own. A sample with one must be the
-  // only sample of its batch.
+  // The address space for the user part; null: the process's own. A sample with such a space must
+  // be the only sample of its batch.
   const symbolize::AddressSpace* user_space = nullptr;
 };
 
@@ -66,8 +66,8 @@ struct ResolvedStack {
   FrameId self{};
   StackId stack = kNoStack;
   bool has_chain = false;  // False if the stack consists only of the ip.
-  // For the caller: the row in which it counts this call chain. Kept while the chain is remembered.
-  // Valid until the next ResolveBatch.
+  // Row in which the caller counts this call chain; the resolver keeps it while it remembers the
+  // chain. The pointer is valid until the next ResolveBatch.
   uint32_t* row = nullptr;
 };
 
@@ -80,8 +80,8 @@ class ChainResolver {
   // True if a call chain is corrupt.
   static bool IsCorrupt(perf_event::U64Array callchain);
 
-  // Adds a sample to the batch and copies its call chain, because the record may be gone before it
-  // is resolved. Not allowed if full(). No address space may change until ResolveBatch.
+  // Adds a sample to the batch and copies its call chain, because the record may be gone before the
+  // sample is resolved. Not allowed if full(). No address space may change until ResolveBatch.
   void Add(const SamplePoint& point);
   bool full() const { return searches_in_batch_ == kBatch; }
   // Resolves the samples of the batch, in their order, and begins the next batch. Valid until the

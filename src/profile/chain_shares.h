@@ -10,12 +10,13 @@
 
 namespace profiler::profile {
 
-// The weight (sum of periods) of an event's samples whose user call chain was unwound, complete and
-// cut. Samples without a user part, or whose user stack is gone, are in neither sum.
+// The weight (sum of periods) of an event's samples with an unwound user call chain, separately for
+// complete and for cut chains. Samples without a user part, or whose user stack is gone, are in
+// neither sum.
 struct ChainShares {
   struct Cut {
     std::string_view reason;  // name of the frame, such as "[cut: stack too short]"
-    std::string_view image;   // of the outermost caller; empty if there is none
+    std::string_view image;   // image of the outermost caller; empty if there is none
     uint64_t weight = 0;
   };
 

@@ -31,7 +31,7 @@ inline uint64_t FoldedProduct(uint64_t a, uint64_t b) {
 }
 
 // A random key, different in each run of the program. Without it, the author of a program could
-// choose its addresses so that all of them collide. No output depends on it.
+// choose addresses that all collide. No output depends on the key.
 struct HashKey {
   uint64_t a, b;
 };
@@ -47,8 +47,8 @@ inline uint64_t Mix(uint64_t a, uint64_t b) {
 // hash. The upper bits of the tag give the first slot to probe; the next slots follow one by one.
 //
 // Because the upper bits give the position, a value moves to about twice its position in a table of
-// twice the size. So the table grows in place, from its end: a moved value never needs a slot
-// before its own that is not moved yet.
+// twice the size. So the table grows in place, from its end: nearly every value moves behind all
+// values that have not moved yet.
 //
 //   before   a b . c d e . f
 //   after    a . b . . . . c . d e . . . f .
@@ -65,7 +65,7 @@ class SlotTable {
     return slots_[at];
   }
 
-  // Counts a free slot that was filled. Slots move, unless MakeRoom has made room for it.
+  // Counts a free slot that was filled. Slots move, unless MakeRoom has made room for that slot.
   void CountNew() {
     ++used_;
     MakeRoom(0);
@@ -101,7 +101,7 @@ class SlotTable {
     }
   }
 
-  // Puts the slot at the first free one from `at` on. Returns false if there is none.
+  // Puts the value into the first free slot from `at` on. Returns false if there is none.
   bool PutUpwards(size_t at, const Slot& slot) {
     while (at < slots_.size() && slots_[at].used()) ++at;
     if (at == slots_.size()) return false;

@@ -30,7 +30,7 @@ class Numbers {
   DenseIndex index_;
 };
 
-// With a fixed initial value 0x9e37…, such values made every product 0, whatever the other factor
+// With the fixed initial value 0x9e37…, such values made every product 0, whatever the other factor
 // was.
 TEST(DenseIndexTest, NobodyCanChooseValuesThatAreLookedForAtOnePlace) {
   DenseIndex index;

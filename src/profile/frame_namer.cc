@@ -29,7 +29,7 @@ Unnamed UnnamedBecause(symbolize::Reason reason) {
   return Unnamed::kNoSymbol;
 }
 
-// Returns how far to go back for a look-up: a return address is that of the instruction behind the
+// Returns how far to go back for a look-up: a return address belongs to the instruction behind the
 // call.
 uint64_t BackOf(const Frame& frame) {
   return frame.return_address && frame.place.value != 0 ? 1 : 0;
@@ -167,7 +167,7 @@ void FrameNamer::Name(Frame& frame) {
   }
 }
 
-// Generated code is called after its map. Without a map, the name says so.
+// Generated code is named by its map. If the map is missing, the DSO's name says so.
 void FrameNamer::NoteMissingMap(DsoId id) {
   Dso& dso = profile_.dsos[static_cast<uint32_t>(id)];
   if (dso.kind != DsoKind::kJit) return;

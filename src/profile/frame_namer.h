@@ -16,7 +16,7 @@
 
 namespace profiler::profile {
 
-// Names frames. Not thread-safe. All objects that it refers to must outlive it.
+// The namer. Not thread-safe. All objects that it refers to must outlive it.
 class FrameNamer {
  public:
   // `by_address`: frames differ by their runtime addresses, so many may lie at one place of an

@@ -18,7 +18,7 @@ bool IsOutermostOfDso(const Profile& profile, const StackNode& stack) {
 
 std::vector<double> SharesOfDsos(const Profile& profile) {
   std::vector<double> shares(profile.dsos.size());
-  std::vector<uint64_t> samples(profile.stacks.size());  // that include the node
+  std::vector<uint64_t> samples(profile.stacks.size());  // samples that include the node
   uint64_t total = 0;
   for (const Row& row : profile.rows) {
     total += row.count;

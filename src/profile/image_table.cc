@@ -91,9 +91,9 @@ ImageId ImageTable::JitDump(std::string_view filename, uint32_t pid, uint64_t ti
 
 namespace {
 
-// Returns the end of the kernel's image, or 0 if it is unknown. Recorders write the end of the
-// kernel's text. Boot code lies behind the kernel's data, and stays on the stacks of idle CPUs. On
-// x86-64 the image may fill the addresses from -2 GiB to -1 GiB. Source:
+// Returns the end of the kernel's image, or 0 if it is unknown. Recorders write only the end of the
+// kernel's text. But boot code, which stays on the stacks of idle CPUs, lies behind the kernel's
+// data. On x86-64 the image may fill the addresses from -2 GiB to -1 GiB. Source:
 // Documentation/arch/x86/x86_64/mm.rst, Linux 6.18.
 uint64_t KernelImageEnd(uint64_t address) {
   constexpr uint64_t kImageStart = 0xffffffff80000000, kImageEnd = 0xffffffffc0000000;
@@ -129,8 +129,8 @@ ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIden
   if (build_id.empty()) {
     if (const auto it = build_ids_.find(path); it != build_ids_.end()) build_id = it->second;
   }
-  // A build-id suffices. Without one, a replaced file, or a file in another container, differs by
-  // its inode. Memory without a file belongs to its process.
+  // A build-id identifies a file. Without one, the inode distinguishes a replaced file, or a file
+  // in another container. Memory without a file belongs to its process.
   const bool by_inode = build_id.empty();
   const bool by_process =
       kind == ImageKind::kJit || kind == ImageKind::kJitDump || kind == ImageKind::kAnonymous;

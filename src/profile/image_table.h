@@ -43,17 +43,17 @@ class ImageTable {
  public:
   ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer, ProcessLives& lives);
 
-  // Sets the build-id of images with this name whose mappings have none. The first one for a name
-  // counts.
+  // Sets the build-id for mappings with this name that have none. Only the first build-id for a
+  // name counts.
   void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
 
   bool HasBuildId(std::string_view filename) const { return build_ids_.contains(filename); }
 
-  // Return the mapping of an MMAP2 or KSYMBOL record. `time` is that of the record
+  // Return the mapping of an MMAP2 or KSYMBOL record. `time` is the record's time
   // (process_lives.h).
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind,
                                  uint64_t time);
-  // Returns the image of process `pid`'s dump. Its code is mapped by jit_codes.h. `mapped_at` is
+  // Returns the image of process `pid`'s dump. jit_codes.h maps the dump's code. `mapped_at` is the
   // ImageSpec's.
   symbolize::ImageId JitDump(std::string_view filename, uint32_t pid, uint64_t time,
                              uint64_t mapped_at);
@@ -69,7 +69,7 @@ class ImageTable {
   const std::vector<symbolize::ImageId>& images() const { return images_; }
 
  private:
-  // Distinguishes files with the same path: by build-id, else by device and inode.
+  // The facts that distinguish files with the same path: build-id, else device and inode.
   struct FileIdentity {
     std::span<const std::byte> build_id;
     uint32_t maj = 0, min = 0;

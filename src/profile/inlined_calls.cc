@@ -10,7 +10,7 @@
 namespace profiler::profile {
 namespace {
 
-// Makes copies of frames without their inlined calls.
+// Copies of frames without their inlined calls.
 class FramesWithoutInlinedCalls {
  public:
   explicit FramesWithoutInlinedCalls(Profile& profile) : profile_(profile) {}
@@ -32,8 +32,8 @@ class FramesWithoutInlinedCalls {
   absl::flat_hash_map<FrameId, FrameId> made_;
 };
 
-// Returns the number of samples with a changed stack. A stack is also changed if one of its callers
-// is.
+// Returns the number of samples with a changed stack. A stack is also changed if the stack of its
+// callers is changed.
 uint64_t SamplesIn(const Profile& profile, const std::vector<bool>& changed) {
   uint64_t samples = 0;
   for (const Row& row : profile.rows) {
@@ -56,7 +56,7 @@ void BoundInlinedCalls(Profile& profile) {
     return;
   }
   FramesWithoutInlinedCalls frames(profile);
-  auto calls = HugeVector<uint64_t>::Zeros(profile.stacks.size());  // of the whole stack
+  auto calls = HugeVector<uint64_t>::Zeros(profile.stacks.size());  // calls in the whole stack
   std::vector<bool> changed(profile.stacks.size());
   for (size_t i = 0; i < profile.stacks.size(); ++i) {
     StackNode& stack = profile.stacks[i];

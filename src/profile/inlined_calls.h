@@ -5,9 +5,9 @@
 //                               inlined at the address in run
 //
 // A frame of an ordinary program has a few inlined calls, seldom fifty. A forged recording may have
-// hundreds of them at each of hundreds of addresses. Then a few kilobytes would become stacks of
-// tens of thousands of functions, and a view that prints each function's callers would print their
-// square.
+// hundreds of inlined calls at each of hundreds of addresses. Then a few kilobytes would become
+// stacks of tens of thousands of functions. A view that prints all callers of each function would
+// print the square of that number.
 
 #pragma once
 
@@ -20,8 +20,8 @@
 namespace profiler::profile {
 
 inline constexpr uint32_t kInlinedCallsPerFrame = 4;
-// Allowed in any stack, even with few frames: about as many as the 127 frames of a report's
-// --max-stack may have, and as many as one frame can have.
+// Number of inlined calls allowed in any stack, even with few frames. That is about the limit for
+// 127 frames (a report's --max-stack), and the most that one frame can have.
 inline constexpr uint32_t kInlinedCallsOfAnyStack = 512;
 
 // Returns the limit for a stack of this many frames. It only grows with the frames, so stacks that
@@ -35,15 +35,15 @@ inline uint32_t InlinedCallsAt(const Frame& frame) {
   return frame.line_count == 0 ? 0 : frame.line_count - 1;
 }
 
-// Returns the warning that inlined calls are left out. `chains` names the stacks: "call chains that
-// have".
+// Returns the warning that inlined calls are left out. `chains` is the text that names the stacks,
+// such as "call chains that have".
 std::string InlinedCallsAreLeftOut(std::string_view chains);
 
-// Removes the inlined calls of frames that would bring a stack above MostInlinedCalls of the frames
-// from the root to there. Such a frame keeps only its own function. `profile` must have names. A
-// row's `self` keeps all its functions. A warning of the profile says how many stacks were changed.
-// Linear in frames, and also in stacks if a frame has more inlined calls than
-// kInlinedCallsPerFrame.
+// Walks each stack from the root, and removes the inlined calls of each frame with which the stack
+// would exceed MostInlinedCalls(number of frames so far). Such a frame keeps only its own function.
+// `profile` must have names. A row's `self` keeps all its functions. A warning of the profile says
+// how many stacks were changed. Linear in frames, and also in stacks if a frame has more inlined
+// calls than kInlinedCallsPerFrame.
 void BoundInlinedCalls(Profile& profile);
 
 }  // namespace profiler::profile

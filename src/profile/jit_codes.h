@@ -5,8 +5,8 @@
 //                  f             g
 //
 // Many JITs write code, announce it in the dump, and then make its memory executable, again and
-// again. The record of that only says that the memory is executable from then on, so the announced
-// code stays mapped.
+// again. The kernel's record of the last step only says that the memory is executable from then on,
+// so the announced code stays mapped.
 //
 // Private to this package.
 

@@ -70,14 +70,14 @@ class MissingSamples {
   struct Lack {
     std::optional<EventId> event;
     std::optional<uint32_t> stream;
-    // Index in Profile::order of the first sample after it.
+    // Index in Profile::order of the first sample after the loss.
     size_t before = 0;
     // Lost samples, or lost records if the event is unknown; ns without samples if is_time.
     double amount = 0;
     bool is_time = false;
   };
 
-  // The samples of one event, in one stream or in all.
+  // The samples of one event, in one stream or in all streams.
   struct Part {
     std::vector<uint32_t> samples;  // indices in Profile::order
     std::vector<Gap> gaps;
@@ -106,7 +106,7 @@ class MissingSamples {
   absl::flat_hash_map<uint32_t, uint32_t> of_thread_;  // stream by tid, if streams are threads
   std::map<StreamId, Stream> streams_;
   std::vector<Lack> lacks_;
-  // By event: all lost samples, by the counters that the recorder reads at the end.
+  // By event: the number of all lost samples, from counters that the recorder reads at the end.
   std::map<EventId, double> told_;
 };
 

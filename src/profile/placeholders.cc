@@ -46,7 +46,7 @@ class Stream {
     for (size_t i = 0; i < result.size(); ++i) {
       weight += weights_[i];
       weighted_gaps += weighted_gaps_[i];
-      // Rounding leaves tiny weights without missing samples.
+      // Rounding leaves tiny weights even if no sample is missing nearby.
       if (weight < kRounding) continue;
       result[i].weight = static_cast<float>(1 + weight);
       result[i].gap = static_cast<float>(std::clamp(weighted_gaps / weight, 0.0, kMostInGap));

@@ -1,8 +1,8 @@
 // Chooses the samples of a stream that stand for missing ones.
 //
 // The samples next to a gap show best what ran in it. Half of the missing samples count for the
-// samples before the gap and half for those after it. On each side they are divided among all
-// samples within half the gap's length, and among a minimum number of samples:
+// samples before the gap and half for the samples after it. On each side they are divided among all
+// samples within half the gap's length, but at least among a minimum number of samples:
 //
 //   stream    | | | | | | | | | | | | ? ? ? ? ? ? ? ? | | | | | | | | | | | |
 //   weight    1 1 1 1 1 1 1 1 2 2 2 2                 2 2 2 2 1 1 1 1 1 1 1 1
@@ -25,7 +25,7 @@ namespace profiler::profile {
 struct Gap {
   // Index of the first sample after the gap; the number of samples if there is none.
   size_t before = 0;
-  double samples = 0;  // number of missing ones, at least 0
+  double samples = 0;  // number of missing samples, at least 0
 };
 
 struct Placeholder {

@@ -47,7 +47,7 @@ TEST(Placeholders, AtAnEndOfTheStreamAreOnOneSide) {
 }
 
 TEST(Placeholders, ReachNoFartherBecauseOfOtherGaps) {
-  // The samples between the gaps are next to both.
+  // The samples between the gaps are next to both gaps.
   EXPECT_EQ(Weights(300, {{100, 80}, {120, 80}}), "60*1 40*2 20*5 40*2 140*1");
 }
 

@@ -18,8 +18,9 @@
 
 namespace profiler::profile {
 
-// Reports each life that has images to `images`. Times are those of records; 0: before the first
-// sample, written by the recorder from /proc. Not thread-safe.
+// The lives of all pids. Reports each life that has images to `images`. Times are those of records.
+// 0 is the time of records that the recorder wrote from /proc, before the first sample. Not
+// thread-safe.
 class ProcessLives {
  public:
   // `images` must outlive this object.
@@ -61,8 +62,8 @@ class ProcessLives {
   symbolize::Images& images_;
   const RecordedClock clock_;
   absl::flat_hash_map<uint32_t, Process> processes_;             // by pid
-  absl::flat_hash_map<uint32_t, symbolize::ProcessLife> lives_;  // that have images, by ProcessKey
-  std::vector<uint32_t> unseen_;  // of these, from before the first sample
+  absl::flat_hash_map<uint32_t, symbolize::ProcessLife> lives_;  // lives with images, by ProcessKey
+  std::vector<uint32_t> unseen_;  // keys of lives_ that exist since before the first sample
 };
 
 }  // namespace profiler::profile

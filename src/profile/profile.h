@@ -5,14 +5,14 @@
 //                                              │
 //   stacks   node {parent, frame}   leaf up to root; kNoStack is the root's parent
 //                                              │
-//   frames   one distinct code address {dso, address, kind}; two frames if some stacks have too
-//            many inlined calls to show those at the address
+//   frames   one distinct code address {dso, address, kind}. A second frame, without the inlined
+//            calls at the address, serves stacks that have too many of them (inlined_calls.h)
 //                                              │
 //   lines    its functions, innermost first; more than one if calls were inlined
 //                                              │
 //   symbols  {name, dso, start}     the unit by which a report groups
 //
-//   branches (event, thread, from, to) → count: of branch stacks, if they are kept
+//   branches (event, thread, from, to) → count     taken branches, if the profile keeps them
 //
 // Samples with the same event, thread, interrupted frame, stack and kept dimensions are one row. So
 // the size of a profile grows with the kept dimensions, not with the number of samples.
@@ -56,15 +56,14 @@ enum class Mode : uint8_t {
 
 struct Event {
   StringId name{};
-  uint64_t samples = 0;  // PERF_RECORD_SAMPLE of this event (before any filter)
-  uint64_t period =
-      // Sum of their periods. Without PERIOD in sample_type each counts the attr's period.
-      0;
+  uint64_t samples = 0;  // number of PERF_RECORD_SAMPLE of this event (before any filter)
+  // Sum of the samples' periods. Without PERIOD in sample_type, each sample has the attr's period.
+  uint64_t period = 0;
   bool frequency = false;
-  bool callchains = false;  // True if its samples have call chains.
-  // True if its samples have branch stacks, which Profile::branches sums up.
+  bool callchains = false;  // True if the event's samples have call chains.
+  // True if the event's samples have branch stacks, which Profile::branches sums up.
   bool branch_stacks = false;
-  double squared_periods = 0;  // sum, if Profile::order is kept
+  double squared_periods = 0;  // sum of the squared periods, if Profile::order is kept
   // With --off-cpu: counted and sampled context switches, and the part of `period` that belongs to
   // switches without a stack. `samples` is the number of equal samples with as much statistical
   // noise as that part.
@@ -82,8 +81,8 @@ struct Event {
 struct Thread {
   uint32_t pid = 0, tid = 0;
   StringId comm{};
-  // The last name of the thread, and that of the thread whose tid is the pid. Empty if threads with
-  // one name are merged.
+  // The last name of the thread, and the last name of its process's first thread (tid = pid). Empty
+  // if threads with the same name are merged.
   StringId last_comm{}, process_comm{};
 };
 
@@ -98,7 +97,7 @@ enum class DsoKind : uint8_t {
   kJitDump,  // generated code in a dump
   kAnonymous,
   kUnknown,
-  kNoCode  // of frames that stand for a thread's state; never in a recording
+  kNoCode  // DSO of frames that stand for a thread's state; never in a recording
 };
 
 // True if frames of such a DSO are at offsets in a file; false if they are at runtime addresses.
@@ -112,7 +111,7 @@ struct Dso {
   StringId long_name{};  // path
   DsoKind kind = DsoKind::kUnknown;
   std::vector<std::byte> build_id;
-  // The first process that had it, as symbolize::ProcessKey; 0 for the kernel and the vdso.
+  // The first process that mapped it, as symbolize::ProcessKey; 0 for the kernel and the vdso.
   uint32_t pid = 0;
 };
 
@@ -147,11 +146,12 @@ struct Frame {
   [[no_unique_address]] CodePlace place;
   Mode mode = Mode::kUnknown;
   bool return_address = false;  // True for a caller, which is looked up one byte before.
-  // kNoSymbol with a line: only the start of the function is known, and the line's symbol, called
-  // "image+0xSTART", stands for it.
+  // kNoSymbol, but with a line, if only the start of the function is known. The line's symbol is
+  // then called "image+0xSTART".
   Unnamed unnamed = Unnamed::kNoSymbol;
   DsoId dso{};  // the DSO called "[unknown]" if nothing is mapped
-  // From the first sample that had it. Outside of files, equal to the place.
+  // The runtime address in the first sample that had the frame. Outside of files, equal to the
+  // place.
   RuntimeAddress ip;
   uint32_t first_line = 0;  // lines()[first_line, first_line + line_count); 0 lines: no symbol
   uint32_t line_count = 0;
@@ -159,7 +159,7 @@ struct Frame {
   // the file offset if that is unknown.
   uint64_t symbol_offset = 0;
 };
-static_assert(sizeof(Frame) == 40);  // there are many
+static_assert(sizeof(Frame) == 40);  // small, because there are many
 
 struct StackNode {
   StackId parent = kNoStack;  // the caller, with a lower id
@@ -171,7 +171,7 @@ struct StackNode {
 struct Row {
   EventId event{};
   ThreadId thread{};
-  FrameId self{};  // of the sample's ip
+  FrameId self{};  // frame of the sample's ip
   // The stack. Its leaf is `self`, unless the call chain began elsewhere (skid). A sample without a
   // call chain has a stack of one frame. Never kNoStack.
   StackId stack = kNoStack;
@@ -191,7 +191,7 @@ enum class Dimension : uint8_t {
   kTrace,   // text of a tracepoint's record as a StringId
   kAccess,  // index in Profile::accesses
   kData,    // index in Profile::data
-  // The others are not read from samples: query/derived_columns.h derives them from a profile.
+  // The others are not read from samples: analysis/derived_columns.h derives them from a profile.
   kSocket,       // kNoCpu if unknown
   kCommNoDigit,  // a StringId
   kParent,       // a StringId
@@ -233,7 +233,7 @@ struct DataPlace {
   uint64_t address = 0;
   uint64_t physical = 0;     // address; 0: unknown
   uint64_t page_size = 0;    // bytes; 0: unknown
-  FrameId frame = kNoFrame;  // of `address`; kNoFrame: the sample has no address
+  FrameId frame = kNoFrame;  // frame of `address`; kNoFrame: the sample has no address
 };
 
 // Values of kParallelism: the number of recorded threads that ran when the sample was taken, at
@@ -242,15 +242,15 @@ struct DataPlace {
 inline constexpr uint32_t kNoneRan = 0;
 inline constexpr uint32_t kOthersRan = 0xffffffff;
 
-// Equal pieces of the recorded time, so that a part of it can be shown without the records.
+// Equal pieces of the recorded time, so that a part of that time can be shown without the records.
 struct TimeSlices {
   struct Slice {
     // Times of its first and last sample, in ns; first > last: no samples.
     uint64_t first = UINT64_MAX, last = 0;
     bool operator==(const Slice&) const = default;
   };
-  uint64_t begin = 0;   // of the first slice
-  uint64_t length = 1;  // of each slice, in ns; at least 1
+  uint64_t begin = 0;   // time at which the first slice begins
+  uint64_t length = 1;  // length of each slice, in ns; at least 1
   std::vector<Slice> slices;
 
   // Returns `count` slices of the time from `first` to `last`.
@@ -293,7 +293,8 @@ struct SampleRow : Row {
   bool has_chain = false;
   StringId cgroup{};  // empty unless the profile keeps it
   StringId trace{};
-  uint32_t access = 0, data = 0;  // indexes of Profile's; 0 unless kept
+  // Indices in Profile::accesses and Profile::data; 0 unless the profile keeps them.
+  uint32_t access = 0, data = 0;
 };
 
 // A sample in time order. How often consecutive samples change from one function to another shows
@@ -301,7 +302,7 @@ struct SampleRow : Row {
 struct OrderedSample {
   uint32_t row = 0;     // index in Profile::rows
   uint32_t stream = 0;  // the CPU, or the thread if the CPU is unknown
-  // Number of samples that it stands for: itself, and its part of the samples missing near it,
+  // Number of samples that it stands for: itself, and its part of nearby samples that are missing
   // because they were lost or their event was throttled.
   float weight = 1;
   float gap = 0;  // mean number of samples missing there in one piece; 0: none

@@ -201,17 +201,17 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   std::vector<bool> is_off_cpu_;     // by event
   std::vector<bool> is_tracepoint_;  // by event
   std::array<SampleRow, 2> rows_of_share_;
-  std::vector<SampleRow> batch_;                        // of the samples added to chains_
+  std::vector<SampleRow> batch_;                        // rows of the samples added to chains_
   std::vector<SampleRow> shown_;                        // the last batch, while a view reads it
   absl::flat_hash_map<std::string, bool> is_jit_dump_;  // by path, of files that may be dumps
-  absl::flat_hash_map<uint32_t, uint32_t> parents_;  // of processes that ran before the recording
+  absl::flat_hash_map<uint32_t, uint32_t> parents_;  // parents of processes from before recording
   // An empty space, for processes outside the pid namespace.
   const symbolize::AddressSpace nowhere_;
   bool has_other_namespace_ = false;  // True if processes without a pid were recorded.
   bool kernel_is_placed_ = false;
-  uint32_t access_ = 0, data_of_sample_ = 0;  // of the present sample, if they are kept
-  uint32_t event_ = 0;                        // of the present record
-  uint64_t time_ = 0;                         // of the present record
+  uint32_t access_ = 0, data_of_sample_ = 0;  // values of the present sample, if they are kept
+  uint32_t event_ = 0;                        // event of the present record
+  uint64_t time_ = 0;                         // time of the present record
 };
 
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr,
@@ -314,9 +314,9 @@ void ProfileBuilder::Impl::FoundJitDump(const perf_event::Mmap2& mmap) {
   if (!is_monotonic) jit_codes_.PlaceUntil(JitCodes::kNever, spaces_);
 }
 
-// Returns the parent's mapping if the process has inherited this code from its parent, else null. A
-// process that already runs is described like any other, but inherited code has the parent's
-// address and program, and its names are in the parent's map.
+// Returns the parent's mapping if a process that ran before the recording inherited this code from
+// its parent, else null. Its records do not show that. But inherited code lies at the same address
+// in the parent, and both run the same program. The code's names are in the parent's map.
 const symbolize::Mapping* ProfileBuilder::Impl::InheritedCode(const perf_event::Mmap2& mmap) {
   const auto parent = parents_.find(mmap.pid);
   if (parent == parents_.end() || parent->second == 0) return nullptr;
@@ -362,8 +362,8 @@ void ProfileBuilder::Impl::FoundKernelCode(const perf_event::Mmap2& mmap) {
   // If the kernel hides its addresses, perf writes modules that begin at 0 and cover everything.
   if (mmap.addr == 0 && !symbolize::IsKernelItself(mmap.filename)) return;
   kernel_is_placed_ = true;
-  // [kernel.kallsyms]_text: pgoff is the address of _text, by which a kernel can be followed that
-  // is loaded elsewhere now.
+  // For [kernel.kallsyms]_text, pgoff is the address of _text. By that address, the recorded
+  // addresses can be converted if the kernel is loaded elsewhere now.
   const size_t end = mmap.filename.find(']');
   if (symbolize::IsKernelItself(mmap.filename) && end < mmap.filename.size() - 1 &&
       mmap.pgoff != 0) {
@@ -426,7 +426,7 @@ void ProfileBuilder::Impl::FoundKernelSymbol(const perf_event::Ksymbol& symbol) 
     return;
   }
   AddKernelSymbol(RuntimeAddress{symbol.addr}, symbol.len, symbol.name);
-  // Within the text of the kernel or a module it is only an additional symbol.
+  // Within the text of the kernel or a module, a KSYMBOL is only an additional symbol.
   if (mapping == nullptr || IsBpf(mapping) || IsWholeKernel(*mapping)) {
     kernel.Map(images_.BpfMapping(symbol));
   }

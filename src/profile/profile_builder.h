@@ -11,9 +11,9 @@
 //   Finish  ──▶ name_profile.h: every distinct frame once
 //
 // Cost: a sample whose call chain is known in its process costs a hash of the chain's bytes and
-// three waits for memory, which overlap with those of its neighbours. A new chain costs two more
-// look-ups for each frame that it does not share with the last new chain. Memory grows with
-// distinct chains and rows, not with samples. profile_builder_benchmark measures both.
+// three waits for memory, which overlap with the waits of neighbouring samples. A new chain costs
+// two more look-ups for each frame that it does not share with the last new chain. Memory grows
+// with distinct chains and rows, not with samples. profile_builder_benchmark measures both.
 
 #pragma once
 
@@ -53,11 +53,11 @@ struct BuilderOptions {
                      std::vector<uint64_t>* functions)>
       describe_tracepoint;
 
-  // True if the weight of a sample is the cost of its access to memory (PERF_SAMPLE_WEIGHT, at least
-  // 1) instead of its period.
+  // True if the weight of a sample is the cost of its access to memory (PERF_SAMPLE_WEIGHT, at
+  // least 1) instead of its period.
   bool weigh_accesses = false;
 
-  // Other samples are ignored. Losses still describe the whole recording.
+  // Samples outside of this selection are ignored. Losses still describe the whole recording.
   SampleSelection samples;
 
   // Distinguish frames at one place of an image by their runtime addresses, which differ between
@@ -67,8 +67,8 @@ struct BuilderOptions {
   // the user part of a call chain (branch_chain.h) is kept only with `keep_call_branches`.
   bool keep_branches = false;
   bool keep_call_branches = false;
-  // Keep the order of the samples, and their weights if others are missing: sixteen bytes per
-  // sample.
+  // Keep the order of the samples, and the weights of samples next to missing ones. Costs sixteen
+  // bytes per sample.
   bool keep_order = false;
   // False: the profile has no rows, for a view that only needs `on_samples`.
   bool keep_rows = true;
@@ -87,12 +87,12 @@ struct BuilderOptions {
   bool exact_user_chains = false;
 
   // Called for all samples, in order, several at a time, as rows of count 1 whose frames are named.
-  // The arguments are valid during the call. Samples whose user call chain is deferred are passed
-  // when it has arrived.
+  // The arguments are valid during the call. A sample whose user call chain is deferred is passed
+  // when that chain has arrived.
   //
   // With `whole_samples`, each call is for one SAMPLE record, `sample`, and has several rows if the
-  // record read the counters of a group. Otherwise `sample` is null, and calls for some dozen
-  // samples each cost only a fraction.
+  // record read the counters of a group. Otherwise `sample` is null, and each call is for some
+  // dozen samples, at a fraction of the cost per sample.
   std::function<void(const Profile& profile, std::span<const SampleRow> rows,
                      const perf_event::Sample* sample)>
       on_samples;
@@ -108,8 +108,8 @@ class ProfileBuilder {
   ProfileBuilder& operator=(ProfileBuilder&&) noexcept;
 
   // Adds an event; events are numbered in the order of these calls. An event may be added late, but
-  // before its first record. `ids` are those of the event's counters, by which samples that read a
-  // group of counters identify its members.
+  // before its first record. `ids` are the ids of the event's counters. Samples that read a group
+  // of counters refer to its members by these ids.
   EventId AddEvent(std::string_view name, const perf_event::Attr& attr,
                    std::span<const uint64_t> ids = {});
 
@@ -121,9 +121,10 @@ class ProfileBuilder {
   // Malformed records are counted in Losses; perf's own types (from 64 on) are ignored.
   void Add(perf_event::RawRecord record, uint32_t event, uint64_t time);
 
-  // Return the frame at an address of a process, and a thread under its present name, as of the
-  // last record. For views that show single records; also allowed in `on_samples`. An address in
-  // the upper half is the kernel's. The frame is named; kNoFrame for PERF_CONTEXT_* markers.
+  // FrameAt returns the frame at an address of a process, and ThreadOf a thread under its present
+  // name, both as of the last record. They serve views that show single records, and are also
+  // allowed in `on_samples`. An address in the upper half is the kernel's. The frame is named;
+  // kNoFrame for PERF_CONTEXT_* markers.
   FrameId FrameAt(uint32_t pid, uint64_t address);
   ThreadId ThreadOf(uint32_t pid, uint32_t tid);
 
@@ -135,7 +136,8 @@ class ProfileBuilder {
   // are unwound, because that needs the images' files.
   bool IsOfRecordsAlone() const;
 
-  // Return the profile: unnamed, which requires that no view has seen samples yet, or named.
+  // Unnamed returns the profile without names; only allowed if no view has seen samples yet. Finish
+  // returns it with names.
   UnnamedProfile Unnamed() &&;
   Profile Finish() &&;
 

@@ -37,7 +37,7 @@ constexpr uint64_t kType = perf_event::kSampleIdentifier | perf_event::kSampleIp
                            perf_event::kSampleCallchain;
 
 constexpr uint64_t kKernelText = 0xffffffff81000000;
-constexpr uint64_t kDataSize = 4711;  // of the whole recording
+constexpr uint64_t kDataSize = 4711;  // size of the whole recording
 
 class ProfileBuilderTest : public testing::Test {
  protected:
@@ -1002,7 +1002,7 @@ TEST_F(ProfileBuilderTest, CgroupsGoByThePathThatTheirIdHadWhenTheSampleWasTaken
   sample(1), sample(2), sample(3), sample(2);
   name(2, "/b");
   sample(2);
-  sample(99);  // in no record
+  sample(99);  // a cgroup that no record has
   EXPECT_EQ(ColumnText(Build({.dimensions = Only(Dimension::kCgroup)}), Dimension::kCgroup),
             "/ x1, /a x3, /b x1,  x1");
 }

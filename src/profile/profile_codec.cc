@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kVersion = 2;
 
-constexpr int kCompressionLevel = 3;  // of zstd, for some megabytes
+constexpr int kCompressionLevel = 3;  // level of zstd, for some megabytes
 
 constexpr auto kCpu = static_cast<size_t>(Dimension::kCpu);
 constexpr auto kSlice = static_cast<size_t>(Dimension::kSlice);
@@ -105,7 +105,7 @@ void FrameFields(Io& io, Profile& profile) {
   }
 }
 
-// A stack mostly follows its caller's, or another stack of the same caller.
+// A stack mostly follows its caller's stack, or another stack of the same caller.
 template <class Io>
 void StackFields(Io& io, Profile& profile) {
   HugeVector<StackNode>& stacks = profile.stacks;
@@ -277,7 +277,7 @@ bool SetDepths(HugeVector<StackNode>& stacks) {
   return true;
 }
 
-// Returns by slice whether it is wanted; nothing if only a part of a slice is.
+// Returns for each slice whether it is wanted; nothing if only a part of some slice is wanted.
 std::optional<std::vector<bool>> WantedSlices(const TimeSlices& slices,
                                               const SampleSelection& samples) {
   if (slices.slices.empty() && !samples.HasAllTimes()) return std::nullopt;
@@ -298,7 +298,7 @@ struct Part {
   uint64_t count = 0, period = 0;
 };
 
-// Replaces the rows by their wanted parts.
+// The replacement of rows by their wanted parts.
 class Refinement {
  public:
   Refinement(const Details& details, const Wanted& wanted, std::vector<bool> slices,
@@ -387,7 +387,7 @@ class Refinement {
   const Wanted& wanted_;
   const std::vector<bool> slices_;
   Profile& profile_;
-  std::vector<Part> parts_;  // of the present row
+  std::vector<Part> parts_;  // parts of the present row
 };
 
 bool ReadDetails(std::string_view section, const Wanted& wanted, Profile& profile) {
@@ -432,7 +432,7 @@ std::string EncodeProfile(Profile& profile, uint64_t data_size) {
 
   auto [rows, details] = Summarize(number_of_name, profile);
   ColumnWriter summary, parts;
-  profile.rows.swap(rows);  // the lists of fields read a profile
+  profile.rows.swap(rows);  // SummaryFields reads the rows of a profile
   SummaryFields(summary, data_size, names, profile);
   profile.rows.swap(rows);
   details.columns.swap(profile.columns);

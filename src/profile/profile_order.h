@@ -5,7 +5,7 @@
 //   rows     by event, name of the thread, stack, interrupted frame, thread, slice and CPU
 //
 // Naming the frames and building a tree of the stacks then read each table from front to back. Most
-// ids are close to the former ones, so they compress well.
+// ids are close to the id before them, so they compress well.
 //
 // Private to this package.
 

@@ -15,7 +15,7 @@ using testing::IsEmpty;
 
 uint32_t NumberOf(auto id) { return static_cast<uint32_t>(id); }
 
-// Returns the places of its frames, outermost first.
+// Returns the places of a stack's frames, outermost first.
 std::string StackText(const Profile& profile, StackId id) {
   std::string text;
   while (id != kNoStack) {
@@ -107,7 +107,7 @@ TEST(ProfileOrderTest, NothingIsInOrder) {
   EXPECT_THAT(StackTexts(profile), IsEmpty());
 }
 
-// Too deep for recursion.
+// The stack is too deep for recursion.
 TEST(ProfileOrderTest, DeepStacksStayWhole) {
   Profile profile;
   profile.frames.push_back({.place = FileOffset{1}});

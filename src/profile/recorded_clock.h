@@ -7,7 +7,7 @@
 
 namespace profiler::profile {
 
-// In ns of CLOCK_REALTIME. Unset if the recording does not say which clock it uses.
+// Times in ns of CLOCK_REALTIME. Unset if the recording does not say which clock it uses.
 struct RecordedClock {
   std::optional<int64_t> to_real_time;  // to add to the time of a record
   std::optional<int64_t> began;         // begin of the recording, or slightly earlier

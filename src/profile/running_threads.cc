@@ -87,7 +87,7 @@ double RunningThreads::ShareUntil(uint64_t time) const {
         static_cast<double>(time - before.time) / static_cast<double>(after->time - before.time);
     return before.share + part * (after->share - before.share);
   }
-  // Time since the last change.
+  // Adds the time since the last change.
   const double before = points_.empty() ? 0 : points_.back().share;
   if (running_ != 0 || runs_.empty() || time <= now_ || now_ == 0) return before;
   return before + static_cast<double>(time - now_) / static_cast<double>(runs_.size());

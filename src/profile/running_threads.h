@@ -5,8 +5,8 @@
 //                           └─────────┘···· 0 ···┘
 //   waiting                 1         2 ···· 2 ··      each gets half of that time
 //
-// So the samples of running threads, each divided by the number of running threads, and these
-// shares add up to the duration of the recording.
+// The recording's duration is then the sum of two parts: the samples of running threads, each
+// divided by the number of running threads, and the shares of waiting threads.
 //
 // Private to this package.
 
@@ -21,8 +21,8 @@
 
 namespace profiler::profile {
 
-// The numbers of threads. Not thread-safe. Feed it in time order. Uses a number per thread, and two
-// for each change of the number of waiting threads while none runs.
+// The numbers of threads. Not thread-safe. Feed it in time order. Memory: one number per thread,
+// and two for each change of the number of waiting threads while none runs.
 class RunningThreads {
  public:
   // Takes any record except a sample. Switches, and the beginnings and ends of threads, count.
@@ -32,8 +32,8 @@ class RunningThreads {
 
   // Returns the number of running threads, at least 1.
   uint32_t parallelism() const { return running_ == 0 ? 1 : running_; }
-  // Returns a waiting thread's share of the time from `begin` to `end` in which none ran, in ns.
-  // Neither may be later than now.
+  // Returns a waiting thread's share of the time from `begin` to `end` in which no thread ran, in
+  // ns. Neither `begin` nor `end` may be later than now.
   uint64_t ShareOfIdleTime(uint64_t begin, uint64_t end) const;
 
  private:
@@ -45,7 +45,7 @@ class RunningThreads {
 
   void Put(uint32_t tid, bool runs, uint64_t time);
   void Remove(uint32_t tid, uint64_t time);
-  // Advances the shares to `time`; call it before the numbers change.
+  // Advances the shares to `time`; call it before the numbers of threads change.
   void Advance(uint64_t time);
   double ShareUntil(uint64_t time) const;
 

@@ -30,7 +30,7 @@ struct RegisterValues {
 // Fields that the event does not record are zero or empty. The function that returns a
 // SampleDetails says how long its texts and views are valid.
 struct SampleDetails {
-  uint16_t misc = 0;  // of the record's header
+  uint16_t misc = 0;  // misc of the record's header
   uint64_t addr = 0;
   FrameId addr_frame = kNoFrame;  // kNoFrame unless requested
   uint64_t data_src = 0;

@@ -24,7 +24,7 @@ class SampleReader {
   using DescribeTracepoint =
       std::function<void(std::span<const std::byte> raw, uint32_t cpu, std::string* out)>;
 
-  // `architecture` is that of the recorder and decides the registers' names. `describe` may be
+  // `architecture` is the recorded machine's, and decides the registers' names. `describe` may be
   // empty.
   explicit SampleReader(perf_event::Architecture architecture, DescribeTracepoint describe = {})
       : architecture_(architecture), describe_(std::move(describe)) {}

@@ -8,7 +8,7 @@
 
 namespace profiler::profile {
 
-// In ns of the samples' clock; both ends are included.
+// A span of time, in ns of the samples' clock; both ends are included.
 struct TimeSpan {
   uint64_t first = 0, last = UINT64_MAX;
 };

@@ -74,7 +74,7 @@ void Samples::AddEvent(std::string_view name, const perf_event::Attr& attr,
   for (const uint64_t id : ids) {
     event_of_id_.try_emplace(id, EventId(static_cast<uint32_t>(events_.size())));
   }
-  // Also used as the period of events with a frequency, as in perf.
+  // The attr's sample_period is also the period of events with a frequency, as in perf.
   events_.push_back(
       {.layout = perf_event::RecordLayout(attr),
        .period = attr.sample_period,

@@ -5,9 +5,10 @@
 //          ──▶ split into shares: its count for each event whose counter it read
 //          ──▶ sink
 //
-// Deferred chains: since 6.19 the kernel can unwind user space when the thread returns to it, once
-// for all samples taken meanwhile. Cookies belong to a thread, so a new cookie shows that the chain
-// of the former one was lost.
+// Deferred chains: since Linux 6.19, the kernel can unwind user space when the thread returns to
+// it, once for all samples taken in between. These samples have the same cookie. Each thread has
+// its own cookies, one after the other. So a new cookie shows that the chain for the former cookie
+// was lost.
 //
 //   SAMPLE tid 7       … kernel frames, ctx USER_DEFERRED, cookie 3
 //   SAMPLE tid 7       … kernel frames, ctx USER_DEFERRED, cookie 3
@@ -55,7 +56,7 @@ struct SampleShare {
 // A sample as the sink receives it; valid during the call.
 struct TakenSample {
   const perf_event::Sample& sample;
-  const perf_event::RecordLayout& layout;  // of the record
+  const perf_event::RecordLayout& layout;  // layout of the record
   uint64_t time;                           // ns; 0: none
   std::span<const SampleShare> shares;     // at least one
 };
@@ -69,14 +70,14 @@ class Samples {
 
   struct Event {
     perf_event::RecordLayout layout;
-    uint64_t period;      // of a sample without a period
+    uint64_t period;      // period of samples that do not carry one
     bool counts_threads;  // True if each thread has its own counter under one id.
     bool is_monotonic;    // True if times are of CLOCK_MONOTONIC.
     bool is_raw_off_cpu;  // True if the raw data of each sample describes the thread that slept.
   };
 
-  // Adds an event; events are numbered in the order of these calls. `ids` are those of the event's
-  // counters, by which samples identify the counters that they read.
+  // Adds an event; events are numbered in the order of these calls. `ids` are the ids of the
+  // event's counters. Samples refer to the counters that they read by these ids.
   void AddEvent(std::string_view name, const perf_event::Attr& attr, std::span<const uint64_t> ids);
   std::span<const Event> events() const { return events_; }
 
@@ -113,7 +114,7 @@ class Samples {
   absl::flat_hash_map<uint32_t, WaitingThread> waiting_;  // by tid
   // The present sample. Decode clears it.
   perf_event::Sample decoded_;
-  std::vector<SampleShare> shares_;  // of the present sample
+  std::vector<SampleShare> shares_;  // shares of the present sample
 };
 
 }  // namespace profiler::profile

@@ -17,8 +17,8 @@ namespace profiler::profile {
 // the table may add frames and stacks to it.
 class StackTable {
  public:
-  // `by_address`: frames at one place of an image differ by their runtime addresses, which differ
-  // between processes.
+  // `by_address`: frames at one place of an image are distinct if their runtime addresses differ,
+  // as they do between processes.
   StackTable(Profile& profile, bool by_address) : profile_(profile), by_address_(by_address) {}
 
   // Prefetch the memory for InternFrame and InternStack.
@@ -71,7 +71,7 @@ class StackTable {
 
   Profile& profile_;
   const bool by_address_;
-  // By DSO and distance from places to runtime addresses.
+  // Results of ImageOf, by DSO and by distance from places to runtime addresses.
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint32_t> loaded_;
   KeyIndex<FrameKey> frames_;
   KeyIndex<StackKey> stacks_;

@@ -43,7 +43,7 @@ class ThreadTable {
   struct State {
     StringId comm = StringId::kEmpty;  // empty: no name yet
     bool has_id = false;
-    ThreadId id{};  // valid if has_id; under this comm
+    ThreadId id{};  // the entry under `comm`; valid if has_id
   };
 
   static uint64_t Key(uint32_t pid, uint32_t tid) { return static_cast<uint64_t>(pid) << 32 | tid; }

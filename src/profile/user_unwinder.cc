@@ -14,7 +14,7 @@ using perf_event::U64Array;
 using symbolize::ImageKind;
 using symbolize::ImageSpec;
 
-// More than fit into the largest stack copy.
+// More frames than fit into the largest stack copy.
 constexpr uint32_t kMaxFrames = 1 << 13;
 
 }  // namespace

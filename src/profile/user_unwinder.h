@@ -43,12 +43,12 @@ class UserUnwinder {
     perf_event::U64Array entries;
     bool is_unwound = false;  // True if its user entries lie inside the call instructions.
   };
-  // Returns the recorded chain of a sample. If the sample has registers and stack bytes, its user
-  // part is replaced by an unwound one. `stack_bytes` were requested. `has_stack` is false if an
-  // exec has replaced the stack. Valid until the next call.
+  // Returns the recorded chain of a sample. If the sample has registers and stack bytes, an unwound
+  // user part replaces the chain's user part. `stack_bytes` is the requested size of a stack copy.
+  // `has_stack` is false if an exec has replaced the stack. Valid until the next call.
   Chain ChainOf(const perf_event::Sample& sample, uint32_t stack_bytes, bool has_stack);
 
-  // Returns how many chains ended in which way so far.
+  // Returns the numbers of chains so far, by the way in which they ended.
   ChainQuality Quality() const;
 
  private:

@@ -46,7 +46,7 @@ class Attacher {
   }
 
   // Attaches the descendants of `trees` that did not inherit the events, until a scan finds no new
-  // one.
+  // descendant.
   absl::StatusOr<std::vector<pid_t>> AttachTrees(const std::vector<pid_t>& trees) {
     std::vector<pid_t> attached;
     for (bool found_new = !trees.empty(); found_new;) {

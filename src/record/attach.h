@@ -1,15 +1,15 @@
 // Opens the events on threads that already run, while these threads go on starting others.
 //
 // A thread started by an attached thread inherits its events; every other thread has to be
-// attached. Both kinds turn up in /proc/PID/task. Only an inheriting thread has a FORK record,
-// because the sideband event is already enabled:
+// attached. Both kinds turn up in /proc/PID/task. A FORK record tells them apart: the sideband
+// event is already enabled, so the kernel writes one for each thread that inherits.
 //
 //   scan ─► attach each new tid ─► scan again ─► tid with a FORK record: it has the events
 //    ▲                                      └──► other new tid: attach it
 //    └────────────────────────────────────────── until a scan finds no new tid
 //
 // Trees of processes are attached in the same way, process by process: a scan also finds processes
-// whose parent was not attached yet when it started them.
+// that their parent started before the parent was attached.
 //
 // One gap remains: a thread started in the microseconds in which its parent's events are being
 // opened inherits only the events that are open by then.

@@ -26,7 +26,7 @@ namespace {
 constexpr size_t kMostTargets = 8;
 
 struct Target {
-  uint32_t pid = 0;  // whose view of the file system counts
+  uint32_t pid = 0;  // process in whose root directory `path` is looked up
   std::string path;
 };
 

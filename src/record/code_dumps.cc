@@ -45,9 +45,9 @@ uint64_t MonotonicNow() {
   return clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? Nanoseconds(now) : 0;
 }
 
-// Sets the file's times to the time of the sample, which is over. Readers ignore a file that was
-// written after its process had ended (files/jit_file.h). `monotonic` is converted to the clock of
-// file times.
+// Sets the file's times back to the time of the sample: readers ignore a file that was written
+// after its process had ended (files/jit_file.h). `monotonic` is converted to the clock of file
+// times.
 void SetTimeOfFile(int fd, uint64_t monotonic) {
   timespec now_monotonic{}, now{};
   if (clock_gettime(CLOCK_MONOTONIC, &now_monotonic) != 0 ||
@@ -228,7 +228,8 @@ std::optional<std::string> CodeDumps::NewPath(uint32_t pid) {
   return absl::StrCat(inside, "/jit-", pid, ".dump");
 }
 
-// Dates the mapping just before the sample: code that the sample added replaces the mapping.
+// Adds a mapping just before the sample's time. So the code that the sample added is newer, and
+// replaces the mapping.
 void CodeDumps::AddMapping(uint32_t pid, uint64_t start, uint64_t size, const std::string& name) {
   perf_event::Mmap2 mapping{.pid = pid, .tid = pid, .addr = start, .len = size};
   mapping.prot = PROT_READ | PROT_EXEC;

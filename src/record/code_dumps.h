@@ -7,8 +7,8 @@
 //                                    └──▶ MMAP2 records in front of the sample: one that announces
 //                                         the dump, and one for each page of bytecodes
 //
-// Readers handle these dumps like those of a JIT, with reused addresses, lines, code, and names
-// that are embedded in the recording.
+// Readers handle these dumps like the dumps of a JIT. So addresses may be reused, views show lines
+// and code, and the names are embedded in the recording.
 
 #pragma once
 
@@ -40,19 +40,19 @@ class CodeDumps {
   ~CodeDumps();
   CodeDumps(const CodeDumps&) = delete;
 
-  // Sets the time (CLOCK_MONOTONIC) of the sample at hand: the dumps date code added from now on
-  // with it.
+  // Sets the time (CLOCK_MONOTONIC) of the sample at hand. Code that is added from now on gets this
+  // time in the dumps.
   void SetTime(uint64_t time) { time_ = time; }
   uint64_t time() const { return time_; }
 
-  // Returns the sink for code of a process that exists since `since`; 0: since before the
-  // recording. Valid until Forget(pid).
+  // Returns the sink for the code of a process. `since` is when the process began; 0: before the
+  // recording. The sink is valid until Forget(pid).
   symbolize::CodeSink& Of(uint32_t pid, uint64_t since);
   // Drops compiled code of the process from now on, because the process writes its own dump.
   // Bytecodes are still kept.
   void LeaveCompiled(uint32_t pid);
-  // Notes that the process has mapped executable memory, which may have replaced code. Code that is
-  // met again is added again (CodeSink::Generation).
+  // Notes that the process has mapped executable memory, which may have replaced code. Code met
+  // after that is therefore added again (CodeSink::Generation).
   void Mapped(uint32_t pid);
   // Ends the dumps of the process: it executes another program, or its pid is reused. The files
   // stay.
@@ -60,7 +60,7 @@ class CodeDumps {
 
   // Appends the records that have to precede the sample at hand: whole records.
   void TakeRecords(std::vector<std::byte>* out);
-  // Writes the added code to the files, so that others can read it.
+  // Writes the added code to the files, so that readers of the files see it.
   void Flush();
 
  private:
@@ -72,7 +72,7 @@ class CodeDumps {
 
   const perf_event::RecordLayout written_;
   uint64_t time_ = 0;
-  uint64_t bytes_ = 0;  // of all dumps
+  uint64_t bytes_ = 0;  // size of all dumps
   std::string directory_;
   bool has_failed_ = false;        // True if the directory cannot be made.
   std::vector<std::string> made_;  // dump files

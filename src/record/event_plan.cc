@@ -200,14 +200,14 @@ class Planner {
     if (contents.thread_counts && attr->has(perf_event::kAttrInherit)) {
       attr->flags |= perf_event::kAttrInheritStat;
     }
-    // An event's own terms go before the options for all events, as in perf.
+    // An event's own terms take precedence over the options for all events, as in perf.
     if ((attr->flags & (perf_event::kAttrExcludeUser | perf_event::kAttrExcludeKernel)) != 0)
       return;
     if (options_.all_user) attr->flags |= perf_event::kAttrExcludeKernel;
     if (options_.all_kernel) attr->flags |= perf_event::kAttrExcludeUser;
   }
 
-  // Sets period or frequency. An event's own terms go before the options for all events.
+  // Sets period or frequency. An event's own terms take precedence over the options for all events.
   void ChooseRate(const events::FoundEvent& event, Attr* attr) const {
     uint64_t period = options_.period;
     uint64_t frequency = frequency_;
@@ -221,8 +221,8 @@ class Planner {
     attr->sample_period = period != 0 ? period : frequency;
   }
 
-  // Plans the companions of return probes. Without all CPUs there are none: a function could be
-  // entered on a CPU that is not observed.
+  // Plans the companions of return probes. If only some CPUs are recorded, there are none, because
+  // a function could be entered on another CPU.
   void PlanCompanions() {
     if (!plan_.unwinds || !HasCompanions() || !options_.targets.cpus.empty()) return;
     for (const PlannedEvent& event : plan_.sampling) {
@@ -230,8 +230,9 @@ class Planner {
     }
   }
 
-  // Plans the context switches. They are kernel code. A user who may not sample the kernel sees
-  // none of them, and gets stacks only of threads that wait for long, read from their processes.
+  // Plans the context switches. They happen in kernel code, so a user who may not sample the kernel
+  // gets no samples of them. For such a user, only the stacks of threads that wait for long are
+  // read, from the processes.
   absl::Status PlanOffCpu() {
     OffCpuPlan& plan = plan_.off_cpu.emplace();
     Attr attr = BaseAttr();
@@ -295,8 +296,8 @@ class Planner {
   }
 
   // Adds registers and stack bytes. The kernel's own walk of the user stack would only repeat ours,
-  // so it is excluded. If chains are unwound while recording, ProbeSampling includes it again: it
-  // helps over switches of stacks, and goes into no file.
+  // so it is excluded. If chains are unwound while recording, ProbeSampling requests that walk
+  // again, because it helps behind switches of stacks; it goes into no file.
   static void CopyStacks(uint32_t bytes, Attr* attr) {
     attr->sample_type |= perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
     attr->flags |= perf_event::kAttrExcludeCallchainUser;
@@ -373,8 +374,8 @@ class Planner {
     return (attr.sample_type & perf_event::kSampleWeightStruct) != 0;
   }
 
-  // True for counts of groups in samples of inherited events. Kernels before 6.12 do not read them
-  // (perf_event_open in kernel/events/core.c).
+  // True if samples of an inherited event carry counts of its group. Kernels before 6.12 refuse
+  // that (perf_event_open in kernel/events/core.c).
   static bool InheritsReads(const Attr& attr) {
     return attr.has(perf_event::kAttrInherit) && (attr.sample_type & perf_event::kSampleRead) != 0;
   }
@@ -439,7 +440,8 @@ class Planner {
       opened = Try(attr);
     }
     if (!opened.ok()) return Explain(opened, name);
-    // Each flag is tried separately: one that this kernel does not know must not cost the others.
+    // Each flag is tried separately, so that a flag unknown to this kernel does not cost the
+    // others.
     for (const auto& [is_wanted, flag] :
          {std::pair(true, perf_event::kAttrBuildId),
           std::pair(options_.bpf_events, perf_event::kAttrKsymbol),
@@ -498,7 +500,7 @@ class Planner {
   std::vector<std::string> given_up_;  // notes on those groups
   uint64_t frequency_ = 0;
   bool user_only_noted_ = false, reads_noted_ = false;
-  bool tracepoints_open_ = false;  // True if one could be opened.
+  bool tracepoints_open_ = false;  // True if a tracepoint could be opened.
   EventPlan plan_;
 };
 

@@ -1,7 +1,7 @@
 // Turns the requested events into attrs that this kernel permits.
 //
-// Kernel versions are not consulted. Each attr is opened once, on the first target, and closed
-// again.
+// The kernel's version is not consulted. Instead, each attr is tried: opened once, on the first
+// target, and closed again.
 
 #pragma once
 
@@ -35,18 +35,18 @@ struct PlannedEvent {
   bool is_user_return = false;  // True for a return probe.
 };
 
-// The context switches of a recording with --off-cpu: one event for each of kSwitchSampling. One of
-// them is enabled at a time.
+// The events that sample context switches with --off-cpu: one for each entry of kSwitchSampling.
+// Only one of these events is enabled at a time.
 struct OffCpuPlan {
   // Empty if the kernel does not let us sample them, because context switches are kernel code.
   std::vector<PlannedEvent> switches;
-  perf_event::Attr written;  // of the samples that the stage makes (off_cpu_stage.h)
+  perf_event::Attr written;  // attr of the samples that the stage makes (off_cpu_stage.h)
 };
 
 // Above `above` switches per second on a CPU, every `period`-th switch of each thread is sampled.
 // The kernel's own frequency mode does not fit: it raises the period after any two switches in a
-// row, and lowers it only while the thread runs for ticks. The periods are primes, so that every
-// wait of a thread that alternates between several is sampled in turn.
+// row, but lowers the period only while the thread runs for ticks. A thread may alternate between
+// several waits. The periods are primes, so that each of these waits is sampled in turn.
 struct SwitchSampling {
   uint64_t above = 0;
   uint64_t period = 1;
@@ -58,7 +58,7 @@ struct EventPlan {
   // A dummy software event. It counts nothing and carries MMAP2, COMM, FORK, EXIT and similar
   // records, so that these arrive while sampling is still disabled. Opened enabled.
   PlannedEvent sideband;
-  // Opened disabled.
+  // The events that take samples. Opened disabled.
   std::vector<PlannedEvent> sampling;
   std::optional<OffCpuPlan> off_cpu;
   // The companions of the return probes among `sampling` (return_probes.h). Opened enabled.
@@ -76,10 +76,10 @@ struct ProbeTarget {
   bool enable_on_exec = false;  // True if the target is a command that waits for its exec.
 };
 
-// Plans the events of a recording. Replaces, each with a note, events that the machine lacks or
-// forbids. `cycles` becomes cpu-clock without hardware counters; that is noted only if the user
-// named the event. Events of kernel and user become user-only if the kernel may not be sampled. A
-// frequency over the limit is clamped. `options.call_graph` must not be kAuto.
+// Plans the events of a recording. Replaces events that the machine lacks or forbids, and adds a
+// note for each. `cycles` becomes cpu-clock without hardware counters; that is noted only if the
+// user named the event. Events of kernel and user become user-only if the kernel may not be
+// sampled. A frequency over the limit is clamped. `options.call_graph` must not be kAuto.
 //
 // Errors: kInvalidArgument or kNotFound for an event that this machine does not have,
 // kPermissionDenied with the sysctl that would permit it, kNotFound (ESRCH) for a dead target.

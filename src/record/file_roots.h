@@ -1,5 +1,5 @@
-// Keeps the root directories open that recorded processes have and this one does not: those of
-// containers and chroots.
+// Keeps root directories of recorded processes open if they differ from this process's root
+// directory, as in containers and chroots.
 //
 //   process lives   /proc/PID/root ──▶ a descriptor, for each root directory and mount namespace
 //   process ends                       its executables are still found below the descriptor
@@ -25,15 +25,15 @@ namespace profiler::record {
 // The foreign root directories of a recording. Use it from one thread. A look at a process costs
 // two or three system calls.
 //
-// A descriptor of a directory keeps its file system mounted: unmounting a chroot would fail with
-// EBUSY. So the descriptor refers to a private copy of the mounts, which goes with the descriptor,
-// if such a copy is permitted (open_tree(2): CAP_SYS_ADMIN, and the process is in our mount
-// namespace). The mounts of another namespace end with that namespace. The file system itself stays
-// in use until the descriptor is closed.
+// An open directory keeps its file system mounted, so unmounting a chroot would fail with EBUSY. To
+// avoid that, the descriptor refers to a private copy of the mounts, which ends with the
+// descriptor. Such a copy needs CAP_SYS_ADMIN and a process in our mount namespace (open_tree(2)).
+// The mounts of another namespace need no copy, because they end with that namespace. The file
+// system itself stays in use until the descriptor is closed.
 class FileRoots {
  public:
-  // Limit for directories. The processes of one other user may use at most one sixteenth of the
-  // remaining budget.
+  // Limit for directories. The processes of a user other than root and ours may use at most one
+  // sixteenth of the remaining budget.
   static constexpr size_t kMost = 256;
 
   explicit FileRoots(const procfs::Roots& roots);

@@ -8,8 +8,8 @@
 
 namespace profiler::record {
 
-// Returns whether the image's functions were compiled to keep frame pointers. Decides by the rules
-// of a sample of its call frame information; returns nothing if the image has none.
+// Returns true if the image's functions were compiled to keep frame pointers. Decides by some of
+// the rules in its call frame information; returns nothing if the image has no such information.
 std::optional<bool> KeepsFramePointers(const symbolize::ElfImage& image);
 
 }  // namespace profiler::record

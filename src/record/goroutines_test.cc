@@ -33,8 +33,8 @@ constexpr uint64_t kOtherFrame = 0x30000000018;  // the frame pointer of main.wo
 constexpr uint64_t kRegisters = 0xff0fff;
 constexpr size_t kFp = 6, kSp = 7, kPc = 8;
 
-// Makes a program: main.main calls main.work and the stubs, which call C. In newer versions of Go,
-// the function that switches stacks for that has a frame.
+// Makes a program: main.main calls main.work and the stubs, which call C. `is_newer`: asmcgocall,
+// which switches stacks to call C, has a frame.
 std::vector<std::byte> ProgramFile(bool is_newer) {
   symbolize::ByteBuilder code;
   const auto pad_to = [&](uint64_t address) {
@@ -142,8 +142,8 @@ class GoroutinesTest : public testing::Test {
     return UnwindStack(function, {frame_pointer, kBias + kAsmcgocall + 0x49, 1, 2}, {});
   }
   // Unwinds in a Go function that C called, on a goroutine's stack. The frame of cgocall is at
-  // kStack + 80. With the frame of a newer Go's asmcgocall, which is at kStack + 56, it is at
-  // kStack + 88.
+  // kStack + 80. In a newer Go, asmcgocall has a frame at kStack + 56, and the frame of cgocall is
+  // at kStack + 88.
   std::string UnwindCallback(uint64_t stub) {
     std::vector<uint64_t> words = {0, kBias + kCgocallback + 0x40, 1, 2, 3,
                                    4, kBias + kSystemstack};

@@ -27,8 +27,8 @@ namespace {
 
 // Root directories that are searched for the file of a process that has ended.
 constexpr size_t kMostRootsTried = 16;
-// Mappings between two calls of CloseDeleted. With many files more, because each file costs a
-// system call.
+// Mappings between two calls of CloseDeleted. The number grows with the number of files, because
+// each file costs CloseDeleted a system call.
 constexpr uint64_t kMetBetweenLooks = 4096, kMetForEachFile = 8;
 
 std::string DescriptorPath(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
@@ -68,9 +68,9 @@ void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
   }
   Image& image = known->second;
   if (image.is_settled) return;
-  // A process that ended before its mapping was read is like the earlier ones, so it is not tried
-  // again. A living process has the same file, so it is worth a look. After each failure, looks
-  // become rarer (at powers of two).
+  // If a search has failed and this process has also ended, a new search would fail in the same
+  // way. A living process may still lead to the file, so it is worth a search. Searches become
+  // rarer: the 1st, 2nd, 4th, 8th … try.
   if (image.tries > 0 && !IsAlive(mapping.pid)) return;
   if (!std::has_single_bit(++image.tries)) return;
   Wanted wanted{.path = std::string(mapping.filename),
@@ -110,8 +110,8 @@ void ImageKeeper::LookForMaps() {
   });
 }
 
-// Looks for the map in the places of the later naming, while the process still tells its user and
-// root directory.
+// Looks for the map where naming will look for it later. The process must still run, because its
+// user and root directory are read from it.
 bool ImageKeeper::FindMap(uint32_t pid) {
   symbolize::SymbolizerOptions files;
   files.proc_path = proc_;
@@ -179,8 +179,9 @@ UniqueFd ImageKeeper::OpenBelow(const symbolize::SharedFd& root, const Wanted& w
   return *std::move(file);
 }
 
-// Opens a file without a name as the process has it: its program, or, with the rights for
-// map_files, the mapping. A library's code is a mapping of its own, so other mappings need no look.
+// Opens a file that has no name any more, through the process: as its program, or as the mapping
+// (map_files, which needs rights). A library's code is a mapping of its own, so other mappings need
+// not be tried.
 UniqueFd ImageKeeper::OpenMapped(const Wanted& wanted, uint32_t pid) const {
   const std::string process = absl::StrCat(proc_, "/", LivingThreadOf(proc_, pid));
   const std::string range =
@@ -240,7 +241,7 @@ void ImageKeeper::FindWaitingBelow(const symbolize::SharedFd& root) {
 // image by that number. It would otherwise find an unrelated file there.
 void ImageKeeper::CloseDeleted() {
   met_ = 0;
-  constexpr uint64_t kBlock = 512;  // of st_blocks, see stat(2)
+  constexpr uint64_t kBlock = 512;  // unit of st_blocks, see stat(2)
   uint64_t bytes = 0;
   std::vector<int> deleted;  // latest first
   for (size_t i = files_.size(); i > 0; --i) {

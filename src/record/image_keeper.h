@@ -1,5 +1,5 @@
-// Keeps the images open that a recording meets, because processes end, containers go, and packages
-// are replaced before anybody asks for names.
+// Keeps the images of a recording open. Before anybody asks for names, processes may end,
+// containers may go, and packages may be replaced.
 //
 //   MMAP2 of a new image: where is its file?
 //     our own root directory          not kept open if it will still be there at the end
@@ -34,7 +34,7 @@
 
 namespace profiler::record {
 
-// Keeps images open. Use it from one thread. A mapping of a known image costs one look-up and no
+// The keeper. Use it from one thread. A mapping of a known image costs one look-up and no
 // allocation; a new image costs some system calls, about 20 µs.
 class ImageKeeper {
  public:
@@ -61,8 +61,8 @@ class ImageKeeper {
  private:
   // The state of an image that was met.
   struct Image {
-    bool is_settled = false;  // True if its file was found, or if there is no room for it.
-    // Looks for the file so far: the first one, and later ones for processes that were alive.
+    bool is_settled = false;  // True if the file was found, or if there is no room for it.
+    // Searches for the file so far. After the first one, only mappings of living processes count.
     uint32_t tries = 0;
   };
   // A mapped image whose file is looked for.
@@ -75,16 +75,16 @@ class ImageKeeper {
   };
   struct Candidate {
     UniqueFd file;
-    symbolize::SharedFd root{};  // null: our own
+    symbolize::SharedFd root{};  // null: our own root directory
   };
   // A process that has mapped memory for code and has no map yet.
   struct MapWanted {
     uint32_t pid = 0;
     uint32_t looks = 0;
-    uint32_t next = 1;  // number of the look that searches again
+    uint32_t next = 1;  // value of `looks` at which the map is searched again
   };
   static constexpr size_t kMostMapsWanted = 1024;
-  static constexpr uint64_t kMostBytes = uint64_t{32} << 20;  // of names
+  static constexpr uint64_t kMostBytes = uint64_t{32} << 20;  // limit in bytes for names
   static constexpr size_t kMostWaiting = 1024;
 
   // Sets `key_` to the name and the build-id, or without a build-id to the name, device and inode.
@@ -111,12 +111,13 @@ class ImageKeeper {
   absl::flat_hash_map<std::string, Image> images_;
   std::deque<Wanted> waiting_;
   std::vector<MapWanted> maps_wanted_;
-  absl::flat_hash_set<uint32_t> looked_at_;  // processes without need of a map, since the last look
-  std::string own_pids_;                     // this process's pid namespace
-  std::vector<symbolize::SharedFd> files_;   // in the order in which they were met
-  FairBudget name_budget_{kMostBytes};       // charged by process
-  FairBudget file_budget_;                   // charged by user, except root and the effective one
-  uint64_t met_ = 0;                         // mappings since CloseDeleted
+  // Processes that WantMap has seen since the last LookForMaps.
+  absl::flat_hash_set<uint32_t> looked_at_;
+  std::string own_pids_;                    // this process's pid namespace
+  std::vector<symbolize::SharedFd> files_;  // in the order in which they were met
+  FairBudget name_budget_{kMostBytes};      // charged by process
+  FairBudget file_budget_;  // charged by user; root and our own user are not charged
+  uint64_t met_ = 0;        // mappings taken since the last CloseDeleted
 };
 
 }  // namespace profiler::record

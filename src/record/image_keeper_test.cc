@@ -94,7 +94,7 @@ TEST_F(ImageKeeperTest, AProgramIsFoundInTheRootDirectoryOfItsProcess) {
 
 TEST_F(ImageKeeperTest, AnotherBuildInOurOwnRootDirectoryIsLeftAlone) {
   Process(7, "/container");
-  // The file of that name in our own root directory.
+  // Another file of that name, in our own root directory.
   const std::string name = directory_ + "/both";
   Write(name, "no program");
   const std::string program = Program("/container" + name);
@@ -116,7 +116,7 @@ TEST_F(ImageKeeperTest, AfterItsEndAProcessIsTakenToHaveHadARootDirectoryThatIsK
 
 TEST_F(ImageKeeperTest, AnImageThatNobodyFoundIsLookedForInTheNextRootDirectory) {
   Program("/container/bin/program");
-  Map(7, "/bin/program");  // has ended
+  Map(7, "/bin/program");  // a process that has ended
   EXPECT_FALSE(Kept().has_value());
   Process(8, "/container");
   MapFile(8, "/bin/absent", "/proc/self/exe");
@@ -125,7 +125,7 @@ TEST_F(ImageKeeperTest, AnImageThatNobodyFoundIsLookedForInTheNextRootDirectory)
 
 TEST_F(ImageKeeperTest, HoweverManyEndedBeforeTheyWereMetOneThatLivesIsLookedAt) {
   Program("/container/bin/program");
-  for (uint32_t pid = 100; pid < 106; ++pid) Map(pid, "/bin/program");  // have ended
+  for (uint32_t pid = 100; pid < 106; ++pid) Map(pid, "/bin/program");  // ended processes
   EXPECT_FALSE(Kept().has_value());
   Process(106, "/container");
   Map(106, "/bin/program");

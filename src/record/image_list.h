@@ -27,8 +27,8 @@ class ImageList {
   // Adds the mapping of an MMAP2 record with header field `misc`. Takes the build-id from the
   // record. Without one, reads it from the file at once, while the file most likely still exists.
   void Add(const perf_event::Mmap2& mapping, uint16_t misc);
-  // Begins the next file: Entries() lists only images added from now on. Their build-ids stay
-  // cached.
+  // Begins the next file: Entries() lists only images added from now on. The build-ids of earlier
+  // images stay cached.
   void BeginFile();
 
   // Returns the BUILD_ID feature's entries of the images added since the file began, in the order

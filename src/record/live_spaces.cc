@@ -26,7 +26,7 @@ constexpr uint32_t kMostUses = 1000;
 constexpr size_t kExitedKept = 256;
 // Forgotten processes between two searches for unmapped images. A search looks at all mappings.
 constexpr size_t kForgottenBetweenLooks = 256;
-// Opened images between two such searches, unless more images were mapped at the last one.
+// Opened images between two such searches, unless the last search found more mapped images.
 constexpr size_t kOpenedBetweenLooks = 4096;
 // Budget in bytes for all images, and the cost of an image besides its name. Half of the budget is
 // common: one process with thousands of plugins may use it as long as no other process needs it.
@@ -207,8 +207,9 @@ void LiveSpaces::Ended(const perf_event::Task& task) {
   }
 }
 
-// An open image keeps the blocks of a removed file, and one of the limited number of mappings
-// (vm.max_map_count). Tests and package managers make, run and remove thousands of programs.
+// An open image keeps the blocks of a removed file in use, and is one of the limited number of
+// mappings (vm.max_map_count). Tests and package managers make, run and remove thousands of
+// programs.
 void LiveSpaces::CloseUnmappedImages() {
   forgotten_ = opened_ = mapped_ = 0;
   const std::vector<bool> mapped = spaces_.MappedImages(images_.size());

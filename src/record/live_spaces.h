@@ -39,8 +39,8 @@ class LiveSpace final : public symbolize::MappedSpace {
   LiveSpace(symbolize::UnwindImages& images, reader::Readers& readers)
       : MappedSpace(images), readers_(readers) {}
 
-  // Sets the time up to which code of a virtual machine must exist to count as code of a stack that
-  // was read after its sample. 0: the time of the sample.
+  // Sets when the present stack was read, if that was after its sample. Code that a virtual machine
+  // made up to then may belong to the stack. 0: the stack was copied at its sample.
   void SetStackTime(uint64_t time) { stack_time_ = time; }
 
   // Sets the virtual machines that are asked about frames in memory without an image; null: none.
@@ -55,7 +55,7 @@ class LiveSpace final : public symbolize::MappedSpace {
   bool ReadCode(RuntimeAddress address, std::span<std::byte> bytes) override;
 
  private:
-  // A piece of a process's memory, copied from it.
+  // A copy of a piece of the process's memory.
   struct Window {
     explicit Window(size_t pages) : pages(pages) {}
     bool Holds(uint64_t address, size_t bytes) const {
@@ -78,7 +78,7 @@ class LiveSpace final : public symbolize::MappedSpace {
   reader::Readers& readers_;
   ManagedProcesses* machines_ = nullptr;
   uint64_t stack_time_ = 0;
-  // One window for each piece of code that a chain goes through.
+  // Number of windows. Each holds one piece of code that chains go through.
   static constexpr size_t kCodeWindows = 16;
   std::vector<Window> code_ = std::vector<Window>(kCodeWindows, Window(2));
 };
@@ -91,8 +91,8 @@ class LiveSpace final : public symbolize::MappedSpace {
 // budget. Code of further images is not unwound.
 class LiveSpaces final : private sideband::SidebandUser {
  public:
-  // `layout` is that of the records, `written` that of the records in the file; `proc_path` is the
-  // path of /proc. `readers` must outlive this object.
+  // `layout` is the layout of the taken records, `written` the layout of the records in the file.
+  // `proc_path` is the path of /proc. `readers` must outlive this object.
   LiveSpaces(const perf_event::RecordLayout& layout, const perf_event::RecordLayout& written,
              const std::string& proc_path, reader::Readers& readers);
 
@@ -108,24 +108,26 @@ class LiveSpaces final : private sideband::SidebandUser {
   // only its headers.
   void Take(perf_event::RawRecord record) { sideband_.Take(record, layout_); }
 
-  // Returns the process of the next samples.
+  // Returns the memory of the process to which the next samples belong.
   LiveSpace& Enter(uint32_t pid) {
     space_.Enter(pid, spaces_.Process(pid));
     return space_;
   }
 
-  // Returns the names of code that virtual machines make. Their records precede the samples.
+  // Returns the dumps with the names of code that virtual machines make. The dumps' records precede
+  // the samples.
   CodeDumps& dumps() { return dumps_; }
-  // Begins a pass: state that was read from virtual machines may have changed by now.
+  // Begins a pass. State that was read from virtual machines earlier may have changed.
   void Refresh() {
     machines_.Refresh();
     unwind_images_.StartPass();
   }
 
-  // True if the process executes another program, as in AddressSpaces.
+  // True while the process executes another program (AddressSpaces::IsExecuting).
   bool IsExecuting(uint32_t pid) const { return spaces_.IsExecuting(pid); }
-  // Enters the program of a sample of a process that IsExecuting. Returns false if that program's
-  // memory is gone: then only its files can be read.
+  // Enters the former or the next program of a process that IsExecuting: the program to which the
+  // sample belongs. Returns false if that program's memory is gone; then only its files can be
+  // read.
   bool EnterDuringExec(uint32_t pid, bool in_user_code, uint64_t user_ip) {
     const symbolize::AddressSpace& space =
         spaces_.DuringExec(pid, in_user_code, RuntimeAddress{user_ip});
@@ -133,8 +135,8 @@ class LiveSpaces final : private sideband::SidebandUser {
     return &space == &spaces_.Process(pid);
   }
 
-  // Returns the path of an image, by its number in MappedCode. A frame in the image must have been
-  // met.
+  // Returns the path of an image, by its number in MappedCode. Call it only after a frame in the
+  // image was met.
   const std::string& ImagePath(uint32_t image) const { return images_[image]->spec.path; }
   // Returns the heap memory of the unwinding tables, in bytes.
   size_t table_memory() const { return unwind_images_.memory_used(); }
@@ -148,8 +150,8 @@ class LiveSpaces final : private sideband::SidebandUser {
     std::optional<symbolize::ImageFile> file;  // present until the image's first frame is met
     bool was_met = false;
     bool is_closed = false;  // True if its share of the budget was given back.
-    // The owner of the file, and its number of sections and segments; set if the file is neither
-    // root's nor the user's.
+    // The owner of the file, and the file's number of sections and segments; set if the file
+    // belongs to neither root nor this process's user.
     uid_t owner = 0;
     size_t headers_of_others = 0;
   };
@@ -172,15 +174,16 @@ class LiveSpaces final : private sideband::SidebandUser {
   std::function<void(const perf_event::Mmap2&)> keep_;  // may be empty
   sideband::Sideband sideband_{*this};
   symbolize::AddressSpaces& spaces_ = sideband_.spaces();
-  // By ImageId. Null: closed before the first frame in it, so nobody holds its number.
+  // By ImageId. Null if the image was closed before a frame in it was met; then nobody holds its
+  // id.
   std::vector<std::unique_ptr<Image>> images_;
   std::vector<symbolize::ImageId> free_;  // indices of null images
   // Path, build-id, device (major, minor) and inode.
   using Key = std::tuple<std::string, std::string, uint32_t, uint32_t, uint64_t>;
   absl::flat_hash_map<Key, symbolize::ImageId> ids_;
-  // Budget for sections and segments of files that are neither root's nor the user's, charged by
-  // owner. All of them together may take some tens of megabytes; one owner has room for a thousand
-  // programs.
+  // Budget for sections and segments of files that belong to neither root nor this process's user,
+  // charged by owner. All such files together may take some tens of megabytes; one owner has room
+  // for a thousand programs.
   static constexpr size_t kMostHeadersOfOthers = 800'000, kMostHeadersOfOne = 4'000;
   FairBudget header_budget_{kMostHeadersOfOthers};
   symbolize::UnwindImages unwind_images_;
@@ -189,9 +192,9 @@ class LiveSpaces final : private sideband::SidebandUser {
   ManagedProcesses machines_{files_, dumps_, readers_};
   LiveSpace space_;
   std::deque<uint32_t> exited_;
-  size_t forgotten_ = 0;  // processes, since CloseUnmappedImages
-  size_t opened_ = 0;     // images, since then
-  size_t mapped_ = 0;     // mapped images, then
+  size_t forgotten_ = 0;  // processes forgotten since the last CloseUnmappedImages
+  size_t opened_ = 0;     // images opened since then
+  size_t mapped_ = 0;     // images that were mapped then
   FairBudget budget_;     // for images, charged by process
   std::optional<symbolize::ImageId> too_many_;
 };

@@ -60,7 +60,7 @@ class LiveSpacesTest : public testing::Test {
     RecordBuilder records(UsualAttr());
     Take(records.By(pid, pid).Mmap2(address, 0x1000, 0, path));
   }
-  // Makes a program with `names` names in a directory of its own.
+  // Makes a program with `names` hard links in a directory of its own.
   static std::string LinkAProgram(const std::string& directory, size_t names) {
     const std::string program = CopyOfAProgram("linked");
     const std::string path = std::filesystem::canonical(testing::TempDir()) / directory;
@@ -145,8 +145,8 @@ TEST_F(LiveSpacesTest, OpensAFileAgainThatIsMappedAgain) {
   EXPECT_TRUE(HasMapped(path));
 }
 
-// Programs with many plugins do that, and a virtual machine that makes a library for each foreign
-// function.
+// Programs with many plugins map thousands of images. So does a virtual machine that makes a
+// library for each foreign function.
 TEST_F(LiveSpacesTest, OneProcessMayHaveThousandsOfImagesAsLongAsNobodyElseNeedsTheRoom) {
   constexpr size_t kNames = 3000;
   const std::string directory = LinkAProgram("plugins", kNames);

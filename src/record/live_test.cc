@@ -107,7 +107,7 @@ TEST_F(LiveTest, RecordsABusyProcessWithoutLoss) {
   ASSERT_TRUE((*session)->Run().ok());
   const RecordSummary& summary = (*session)->summary();
   EXPECT_EQ(summary.stop_reason, StopReason::kTargetsExited);
-  EXPECT_GE(summary.samples, 500u);  // of 600
+  EXPECT_GE(summary.samples, 500u);  // about 600 are expected
   EXPECT_EQ(summary.lost, 0u);
   const RecordedFile file = ReadBack(options_.output);
   EXPECT_EQ(static_cast<uint64_t>(file.count("SAMPLE")), summary.samples);
@@ -133,7 +133,7 @@ TEST_F(LiveTest, FollowsNewThreadsAndTheirChildren) {
   const RecordedFile file = ReadBack(options_.output);
   EXPECT_EQ(file.sampled_pids.size(), 2u);
   EXPECT_GE(file.sampled_tids.size(), 2u);
-  EXPECT_GE(file.count("FORK"), 3);  // of the process itself, its thread and its child
+  EXPECT_GE(file.count("FORK"), 3);  // records of the process itself, its thread and its child
 }
 
 TEST_F(LiveTest, TellsHowLongAThreadWasBlockedAndInWhat) {
@@ -347,8 +347,8 @@ TEST_F(LiveUnwindTest, TheFileHasCallChainsAndNoStacks) {
   EXPECT_NE(file_.attr.sample_type & perf_event::kSampleCallchain, 0u);
   EXPECT_EQ(perf_data::ReadChainQuality(file_.features), summary_.chains);
   EXPECT_TRUE(perf_data::HasExactUserCallers(file_.attr));
-  // 80 bytes per sample and 8 per frame, besides the header and the mappings, each of which has a
-  // record and an entry of a build-id.
+  // The file has 80 bytes per sample and 8 per frame, besides the header and the mappings. Each
+  // mapping has a record and a build-id.
   constexpr uint64_t kOnce = 8192, kMapping = 512;
   const auto mappings = static_cast<uint64_t>(file_.count("MMAP2"));
   EXPECT_LE(summary_.bytes, kOnce + kMapping * mappings + 80 * summary_.samples + 8 * file_.frames)
@@ -457,7 +457,7 @@ TEST_F(LiveTest, EachSampleIsInOneOfSeveralFiles) {
 int RecordAsNobody(RecordOptions options) {
   constexpr uid_t kNobody = 65534;
   if (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0) return 2;
-  // The process may be traced again: setuid without an exec forbids tracing this process and the
+  // Allows tracing again: setuid without an exec has forbidden to trace this process and the
   // command that it forks.
   prctl(PR_SET_DUMPABLE, 1);
   auto session = RecordSession::Create(ringbuf::LinuxKernel(), options);

@@ -94,7 +94,7 @@ class ManagedProcesses::Process {
         memory_(files.proc_path, mmap.pid, readers) {}
   virtual ~Process() = default;
 
-  // Returns whether the process had written a map of its code when this was called first.
+  // True if the process had already written a map of its code at the first call.
   bool HasMap() {
     if (!has_map_) has_map_ = FindMap(spec_, files_);
     return *has_map_;
@@ -103,14 +103,14 @@ class ManagedProcesses::Process {
   // The image that should contain the virtual machine.
   const std::string& path() const { return spec_.path; }
 
-  // Null if it contains none after all.
+  // Returns the virtual machine; null if the image contains none after all.
   symbolize::ManagedCode* code(uint64_t look, uint64_t time) {
     symbolize::ManagedCode* const machine = Machine();
     if (std::exchange(look_, look) != look && machine != nullptr) machine->Refresh();
     if (machine != nullptr) machine->SetTime(time);
     return machine;
   }
-  // Reads the state of a running process that later samples need as proof.
+  // Reads state of the running process now, because later samples need it as proof.
   void Prepare() {
     if (symbolize::ManagedCode* const machine = Machine()) machine->Prepare();
   }
@@ -183,7 +183,8 @@ class ManagedProcesses::V8Process final : public Process {
     return frames_ ? &*frames_ : nullptr;
   }
 
-  // Cached, because reading takes ten milliseconds for Node.js, and many processes may run it.
+  // Returns the image's metadata, from a cache: reading it takes ten milliseconds for Node.js, and
+  // many processes may run Node.js.
   const std::optional<symbolize::v8::Metadata>& MetadataOfImage() {
     constexpr size_t kMostImages = 256;
     if (images_.size() >= kMostImages) images_.clear();
@@ -213,7 +214,7 @@ void ManagedProcesses::Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKin
   const bool has_hotspot = mmap.filename.ends_with("/libjvm.so");
   if (!has_hotspot && !MayHaveV8(mmap.filename)) return;
   std::unique_ptr<Process>& process = processes_[mmap.pid];
-  // A small program that was mapped before its library has no machine.
+  // If a small program was mapped before its library, only the library can have the machine.
   const bool is_found =
       process != nullptr && (IsNodeLibrary(process->path()) || !IsNodeLibrary(mmap.filename));
   if (is_found) return;

@@ -31,16 +31,16 @@ class ManagedProcesses {
 
   // Takes a mapping of code of a process.
   void Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKind kind);
-  // Notes that the process's JIT writes its own dump: names of compiled code come from that.
+  // Notes that the process's JIT writes its own dump: names of compiled code come from that dump.
   void HasDump(uint32_t pid) { dumps_.LeaveCompiled(pid); }
   // Forgets the process: it executes another program, or its pid is reused.
   void Forget(uint32_t pid);
 
-  // Returns null if the process has no virtual machine. Valid until the next call of Mapped or
-  // Forget. `time` is when the stack was copied whose frames the caller asks for; 0: the time of
-  // the dumps.
+  // Returns the virtual machine of the process; null if it has none. Valid until the next call of
+  // Mapped or Forget. `time` is when the stack was copied that the caller unwinds; 0: the time that
+  // was set in the dumps.
   symbolize::ManagedCode* Of(uint32_t pid, uint64_t time);
-  // Begins a new look: what was read of the machines is some milliseconds old.
+  // Begins a new pass. State that was read from the machines earlier is some milliseconds old.
   void Refresh() { ++look_; }
 
  private:
@@ -53,7 +53,7 @@ class ManagedProcesses {
   reader::Readers& readers_;
   uint64_t look_ = 0;
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
-  // By path and build-id of the image; nothing if the image has no V8.
+  // Metadata by path and build-id of the image; nothing if the image has no V8.
   using V8Images = absl::flat_hash_map<std::pair<std::string, std::string>,
                                        std::optional<symbolize::v8::Metadata>>;
   V8Images v8_images_;

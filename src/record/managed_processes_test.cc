@@ -65,7 +65,7 @@ TEST_F(ManagedProcessesTest, NodeIsAProgramThatIsAMachine) {
   EXPECT_FALSE(HasMachine({"/lib/libc.so.6"}));
 }
 
-// Debian builds Node.js like that.
+// Debian builds Node.js as a small program and a library with V8.
 TEST_F(ManagedProcessesTest, OrASmallOneWhoseLibraryIs) {
   const std::string program = Write("node", symbolize::v8::NodeImage({}));
   const std::string library =

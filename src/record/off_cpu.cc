@@ -142,7 +142,7 @@ void OffCpu::SwitchOut(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time, 
 
 void OffCpu::SwitchIn(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time) {
   Thread& thread = Find(pid, tid);
-  // A record of its leaving in between is missing.
+  // The record of the thread leaving its CPU in between is missing.
   if (thread.state == State::kRunning) thread.state = State::kUnknown;
   if (thread.stack_time >= time) thread.has_stack = false;
   Close(thread, time);
@@ -155,7 +155,7 @@ void OffCpu::SwitchIn(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time) {
 }
 
 void OffCpu::Start(uint32_t pid, uint32_t tid, uint64_t time) {
-  Exit(tid, time);  // of a former thread with that tid
+  Exit(tid, time);  // ends a former thread with that tid
   Thread& thread = Find(pid, tid);
   thread.state = State::kOff;
   thread.kind = WaitKind::kPreempted;

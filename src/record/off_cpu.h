@@ -11,12 +11,12 @@
 // nanosecond, with or without a sampled stack.
 //
 // If there are too many switches to sample them all, the sampled ones stand for the others of their
-// thread. A time without a stack is kept, by kind and length class (a factor of four). The next
-// time of that kind and class with a stack is reported with the kept time added. So the sum over a
-// thread's samples is its whole time off the CPU. Which switches are sampled does not depend on how
-// long the time will be, so within a length class each stack's share is its share of the sampled
-// switches. Time that is left at the end goes to the last stack of its kind and class; if there was
-// none, it is reported without a stack.
+// thread. A time without a stack is kept, by kind and by length class (times that differ by less
+// than a factor of four). The next time of that kind and class with a stack is reported with the
+// kept time added. So the sum over a thread's samples is its whole time off the CPU. The choice of
+// switches to sample does not depend on how long the time will be. So within a length class, the
+// share of each stack is its share of the sampled switches. Time that is left at the end goes to
+// the last stack of its kind and class; if there was none, it is reported without a stack.
 //
 // Source: __perf_event_task_sched_out and _in, perf_event_switch in kernel/events/core.c, Linux
 // 6.18; perf_event_open(2), PERF_RECORD_MISC_SWITCH_OUT_PREEMPT.
@@ -48,11 +48,11 @@ struct Wait {
   WaitKind kind = WaitKind::kBlocked;
   uint32_t pid = 0, tid = 0;
   uint32_t cpu = 0;
-  uint64_t end = 0;       // of the last one, in ns of the records' clock
+  uint64_t end = 0;       // end of the last time, in ns of the records' clock
   uint64_t duration = 0;  // in ns
   // The call chain of the sample; empty if there was none. Valid during the call.
   std::span<const uint64_t> chain;
-  int64_t system_call = kNoCall;  // of SetStack; kNoCall for a sample
+  int64_t system_call = kNoCall;  // from SetStack; kNoCall if the stack is a sample's
 };
 
 // How one thread spent the recording, in ns. Running, preempted, blocked and unknown add up to the
@@ -61,10 +61,10 @@ struct ThreadTimes {
   uint32_t pid = 0, tid = 0;
   uint64_t running = 0, preempted = 0, blocked = 0;
   uint64_t unknown = 0;         // before its first record, and around lost records
-  uint64_t without_stack = 0;   // part of preempted and blocked
+  uint64_t without_stack = 0;   // part of preempted and blocked, reported without a stack
   uint64_t times_off = 0;       // number of times off the CPU
-  uint64_t stacks_sampled = 0;  // sampled ones among them
-  // Part of preempted and blocked that had no stack; the stacks of other switches stand for it.
+  uint64_t stacks_sampled = 0;  // number of these that have a sampled stack
+  // Part of preempted and blocked that had no stack, and was added to stacks of other switches.
   uint64_t estimated = 0;
   bool has_ended = false;
 };
@@ -76,8 +76,8 @@ class OffCpu {
   // `on_wait` is called at the end of each time off the CPU.
   explicit OffCpu(std::function<void(const Wait&)> on_wait) : on_wait_(std::move(on_wait)) {}
 
-  // Counts times between Begin and Pause. Outside of these, only follows which state each thread is
-  // in. Records from before a Begin or Pause may still arrive after it.
+  // Times count only between Begin and Pause. Outside, only the state of each thread is followed.
+  // Records that are older than a Begin or Pause may still arrive after the call.
   void Begin(uint64_t time);
   void Pause(uint64_t time);
   bool has_begun() const { return !counted_.empty(); }
@@ -90,7 +90,8 @@ class OffCpu {
   // Starts a thread that is ready to run.
   void Start(uint32_t pid, uint32_t tid, uint64_t time);
   void Exit(uint32_t tid, uint64_t time);
-  // Sets the state in which a thread was found when counting began, unless a record says otherwise.
+  // Notes that /proc showed the thread waiting when counting began. Ignored if a record has already
+  // set the thread's state.
   void FoundWaiting(uint32_t pid, uint32_t tid);
   void FoundRunning(uint32_t pid, uint32_t tid) { Find(pid, tid); }
 
@@ -104,18 +105,18 @@ class OffCpu {
   // record shows that the thread came back before `time`.
   void SetStack(uint32_t tid, uint64_t time, std::span<const uint64_t> chain, int64_t system_call);
 
-  // Ends the recording: reports threads that still wait as waiting until `time`, and time that
-  // never got a stack without one.
+  // Ends the recording. Threads that still wait are reported as waiting until `time`. Time for
+  // which no stack was found is reported without a stack.
   void End(uint64_t time);
   // Returns the times of all threads, also of ended ones, in no order. Complete after End.
   std::vector<ThreadTimes> times() const;
 
-  // The times off the CPU of one kind that were reported since BeginFile, and the estimated part of
-  // them: times without a stack, for which other stacks stand.
+  // Sums of the times off the CPU of one kind that were reported since BeginFile. The estimated
+  // part had no stack of its own and was added to other stacks.
   struct Estimate {
     uint64_t switches = 0, sampled = 0;  // sampled: including stacks that were read
     uint64_t time = 0;                   // ns
-    double squares = 0;  // sum of the squares of the estimated times, each added to one stack
+    double squares = 0;  // sum of squares; each term is the estimated time added to one stack
   };
   const Estimate& estimate(WaitKind kind) const { return estimates_[static_cast<size_t>(kind)]; }
   void BeginFile() { estimates_ = {}; }
@@ -129,19 +130,19 @@ class OffCpu {
 
   // The times off the CPU of one length class.
   struct Length {
-    uint64_t owed = 0;            // ns without a stack since `chain`
-    std::vector<uint64_t> chain;  // of the last time with a stack
+    uint64_t owed = 0;            // ns without a stack since the time that set `chain`
+    std::vector<uint64_t> chain;  // call chain of the last time with a stack
     int64_t system_call = kNoCall;
   };
   struct Thread {
     State state = State::kUnknown;
     WaitKind kind = WaitKind::kBlocked;
     bool has_stack = false;  // True if `chain` belongs to the present wait or to the coming switch.
-    bool stack_sought = false;  // True if WithoutStack has listed it.
-    uint64_t stack_time = 0;    // of SetStack
+    bool stack_sought = false;  // True if WithoutStack has listed the thread.
+    uint64_t stack_time = 0;    // the `time` passed to SetStack
     bool was_found = false;     // True if FoundWaiting set the state, which a record may correct.
     uint32_t cpu = 0;
-    uint64_t since = 0;  // begin of the state, or of what is known of it
+    uint64_t since = 0;  // begin of the state, or of its known part
     std::vector<uint64_t> chain;
     int64_t system_call = kNoCall;
     std::array<std::array<Length, kLengths>, 2> lengths;  // by WaitKind
@@ -149,7 +150,7 @@ class OffCpu {
   };
 
   Thread& Find(uint32_t pid, uint32_t tid);
-  // The part of the time from `begin` to `end` that counts, and its end.
+  // The counted part of the time from `begin` to `end`: its duration and its end.
   struct Counted {
     uint64_t duration = 0, end = 0;
   };

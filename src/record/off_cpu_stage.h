@@ -1,14 +1,14 @@
 // Turns the records of context switches into samples, for a recording with --off-cpu. Each time
-// that a thread was off the CPU becomes a sample of one of two events, whose period is that time in
-// ns.
+// that a thread was off the CPU becomes a sample of one of two events. The sample's period is the
+// duration of that time in ns.
 //
 //   SAMPLE context-switches ─┐
 //   SWITCH, FORK, EXIT      ─┴─▶ OffCpu ──▶ SAMPLE offcpu-time      blocked
 //                                      └──▶ SAMPLE preempted-time   preempted
 //
-// A sample's time is when the thread came back; if short times were summed up, when it came back
-// from the last one. The sample's chain begins with the kernel function that waits: scheduler
-// functions, which all chains have in common, are left out, as in /proc/PID/wchan.
+// A sample's time is when the thread came back. If several short times were summed up, it is the
+// end of the last one. The chain begins with the kernel function that waits. Scheduler functions,
+// which all chains have in common, are left out, as in /proc/PID/wchan.
 
 #pragma once
 
@@ -28,13 +28,13 @@
 namespace profiler::record {
 
 struct OffCpuStageOptions {
-  perf_event::RecordLayout sideband;  // of all records except samples
-  perf_event::RecordLayout written;   // of the samples that the stage makes
+  perf_event::RecordLayout sideband;  // layout of all records except samples
+  perf_event::RecordLayout written;   // layout of the samples that the stage makes
   uint64_t blocked_id = 0, preempted_id = 0;
   // In ns. Shorter times are summed up by thread and chain, and become one sample at the end.
   uint64_t least_duration = 0;
   bool keeps_switches = false;  // True if SWITCH records also go into the file.
-  // Times count from the exec of this process; 0: from Begin.
+  // Process whose exec starts the counting of times; 0: Begin starts it.
   uint32_t begins_with_exec_of = 0;
   symbolize::KernelSymbols::Range scheduler;
   // True if the user parts of chains are unwound here instead of by the kernel.
@@ -68,8 +68,8 @@ struct ShortWaits {
   }
 };
 
-// Makes the samples. Use it from one thread. Does not allocate per record once it knows the threads
-// and its buffers have grown.
+// The stage. Use it from one thread. Does not allocate per record once it knows the threads and its
+// buffers have grown.
 class OffCpuStage {
  public:
   // Samples are appended to `*output`.
@@ -81,7 +81,7 @@ class OffCpuStage {
   OffCpu& threads() { return off_cpu_; }
   const OffCpu& threads() const { return off_cpu_; }
 
-  // Takes any record except a sample. Returns false if it does not go into the file.
+  // Takes any record except a sample. Returns false if the record does not go into the file.
   bool Take(perf_event::RawRecord record);
   // Takes a sampled context switch with its chain.
   void TakeSample(const perf_event::Sample& sample, std::span<const uint64_t> chain) {
@@ -91,8 +91,8 @@ class OffCpuStage {
   // Returns the switches per second of the busiest CPU, measured over about 20 ms before `now`.
   uint64_t switch_rate(uint64_t now) const;
   const BlockedTimes& blocked() const { return blocked_; }
-  // Returns the times in complete and in cut chains, blocked and preempted; zero unless chains are
-  // unwound.
+  // Returns the times in complete and in cut chains: first blocked, then preempted. Zero if the
+  // kernel makes the chains.
   const std::array<ChainWeights, 2>& weights() const { return weights_; }
 
  private:
@@ -109,13 +109,13 @@ class OffCpuStage {
   OffCpu off_cpu_;
   BlockedTimes blocked_;
   std::array<ChainWeights, 2> weights_;
-  // The sums, each with the end of its last wait.
+  // Sums of short waits, each with the end of its last wait.
   absl::flat_hash_map<ShortWaits, Wait> short_waits_;
   std::vector<uint64_t> chain_;  // scratch of WithoutScheduler
   // The present window, in which switches are counted.
   uint64_t window_began_ = 0;
   std::vector<uint32_t> switches_;  // by CPU
-  uint64_t rate_ = 0;               // of the last complete window, per second
+  uint64_t rate_ = 0;               // switches per second in the last complete window
 };
 
 }  // namespace profiler::record

@@ -30,7 +30,7 @@ struct RecordProgress {
   std::chrono::milliseconds elapsed{0};  // since sampling began
   uint64_t samples = 0;
   uint64_t lost = 0;
-  uint64_t bytes = 0;  // of the file so far
+  uint64_t bytes = 0;  // size of the file so far
 };
 
 // How the user part of call chains is made. The kernel's part always comes from the kernel.
@@ -55,9 +55,9 @@ struct SampleContents {
 
 // Conditions that complete a file and begin the next one; the first one to occur counts.
 struct SwitchOutput {
-  bool at_signal = false;             // at each SIGUSR2, if signals are handled
-  uint64_t bytes = 0;                 // at this size; 0: any
-  std::chrono::milliseconds time{0};  // after this time; 0: any
+  bool at_signal = false;             // switch at each SIGUSR2, if signals are handled
+  uint64_t bytes = 0;                 // switch at this size; 0: any size
+  std::chrono::milliseconds time{0};  // switch after this time; 0: any time
   size_t most_files = 0;              // complete files to keep, the latest ones; 0: all
   bool last_keeps_name = false;       // True if the last file keeps the name `output`.
 };
@@ -70,14 +70,14 @@ struct CompleteFile {
   std::unique_ptr<perf_data::Writer> writer;
 };
 
-// Receives the starts and ends of processes, in the order of their records. That is time order,
-// except within one pass over the rings. Called on Run's thread, and on Create's thread for
+// A listener for the starts and ends of processes, in the order of their records. That is time
+// order, except within one pass over the rings. Called on Run's thread, and on Create's thread for
 // processes that already run. The time that a call takes delays each pass.
 class ProcessListener {
  public:
   virtual ~ProcessListener() = default;
   virtual void Began(uint32_t pid, uint32_t parent) = 0;
-  // The process runs a program: since now (exec), or since before the recording.
+  // The process runs a program: it has just executed it, or already ran it before the recording.
   virtual void Runs(uint32_t pid) = 0;
   // The process's first thread has ended; others may go on.
   virtual void Ended(uint32_t pid) = 0;
@@ -91,7 +91,8 @@ struct RecordOptions {
 
   target::Targets targets;
 
-  // At least one. Their attrs have only what events::FoundEvent says; the session adds the rest.
+  // The events, at least one. Their attrs have only the settings that events::FoundEvent describes;
+  // the session adds the rest.
   std::vector<events::FoundEvent> events;
   // True if the user named no event. Then replacing an event needs no note.
   bool events_are_default = false;
@@ -129,11 +130,11 @@ struct RecordOptions {
   // Data bytes of each CPU's ring, rounded up to a power of two of pages. 0: DefaultRing decides,
   // and shrinks it if the limits demand that.
   size_t ring_bytes = 0;
-  std::chrono::milliseconds delay{0};  // before sampling begins
+  std::chrono::milliseconds delay{0};  // time to wait before sampling begins
   bool starts_disabled = false;        // wait for `control` to begin sampling
   // The source of commands to begin, pause and end the recording.
   std::optional<target::ControlPlaces> control;
-  std::optional<std::chrono::milliseconds> duration;  // of sampling
+  std::optional<std::chrono::milliseconds> duration;  // how long to sample
   // An existing file is renamed to output + ".old". "-": standard output.
   std::string output = "perf.data";
   // Append the time to the names of complete files (output_files.h). Needs regular files.
@@ -145,15 +146,15 @@ struct RecordOptions {
   bool in_memory = false;
   // 0: uncompressed; 1 to 22: zstd level, which costs CPU time.
   int compression_level = 0;
-  std::vector<std::string> cmdline;     // of this program, for the file's header
-  std::string version;                  // of this program, for the file's header
+  std::vector<std::string> cmdline;     // command line of this program, for the file's header
+  std::string version;                  // version of this program, for the file's header
   std::chrono::milliseconds tick{100};  // longest time that records stay unread
   // True if SIGINT, SIGTERM and SIGHUP stop the recording while Run runs. The whole process must
   // ignore SIGPIPE and SIGXFSZ, which failed writes send: write_signals.h.
   bool handle_signals = true;
 
   // Called with the written bytes if `output` is a stream: on Run's thread, and on Create's thread
-  // for the beginning. Its time delays each pass over the rings. May be empty.
+  // for the beginning. The time that a call takes delays each pass over the rings. May be empty.
   perf_data::StreamListener on_stream;
   // Called on Run's thread with each file except the last one. May be empty.
   std::function<void(CompleteFile)> on_file;
@@ -162,18 +163,19 @@ struct RecordOptions {
   procfs::Roots roots;
 };
 
-// How the threads of a recording with off_cpu spent it, in ns. A thread counts from its start to
-// its end, as far as the recording saw it.
+// How the threads spent a recording with off_cpu, in ns, summed up over all threads. A thread
+// counts from its start to its end, as far as the recording saw it.
 struct ThreadStates {
   uint64_t threads = 0;
   uint64_t running = 0;
-  uint64_t preempted = 0;  // waited for a CPU that another thread was given
+  uint64_t preempted = 0;  // waited for a CPU that the kernel gave to another thread
   uint64_t blocked = 0;    // waited for something else, and then for a CPU
-  // Part of blocked that waited for a CPU; only threads that lived at the end.
+  // Part of `blocked` in which the thread only waited for a CPU. Only of threads that lived at the
+  // end.
   uint64_t awakened = 0;
   uint64_t unknown = 0;        // before their first switch, or around lost records
-  uint64_t without_stack = 0;  // part of preempted and blocked
-  // Part of preempted and blocked for which stacks of other switches of the thread stand.
+  uint64_t without_stack = 0;  // part of preempted and blocked, without a stack
+  // Part of preempted and blocked that was added to stacks of other switches of the thread.
   uint64_t estimated = 0;
   uint64_t switches = 0, sampled = 0;
   // Blocked time by system call, the longest first.
@@ -188,37 +190,37 @@ enum class StopReason {
   kRequested,   // by RequestStop
   kMaxSize,     // the file has max_bytes
   kReaderLeft,  // the reader of the output pipe has closed it
-  kError,       // Run returned it
+  kError,       // Run returned the error
 };
 
 struct RecordSummary {
   uint64_t samples = 0;
   uint64_t lost = 0;         // records for which the rings had no room, by the kernel's count
-  uint64_t lost_chunks = 0;  // number of such gaps
-  uint64_t bytes = 0;        // of all files
+  uint64_t lost_chunks = 0;  // number of records that report losses
+  uint64_t bytes = 0;        // size of all files
   uint64_t files = 0;
   std::string last_file;                 // path
   uint64_t last_file_samples = 0;        // samples in it
-  std::chrono::nanoseconds duration{0};  // of sampling
+  std::chrono::nanoseconds duration{0};  // how long sampling lasted
   // CPU time of the recorder, including attaching and writing the header, excluding the command.
   std::chrono::microseconds user_time{0}, system_time{0};
   uint64_t wakeups = 0;
-  ChainQuality chains;                      // of the chains unwound while recording
-  std::vector<ChainWeights> chain_weights;  // their weight, by event
+  ChainQuality chains;                      // quality of the chains unwound while recording
+  std::vector<ChainWeights> chain_weights;  // weight of these chains, by event
   std::optional<ThreadStates> states;
   // Number of passes that did not wait for records of other rings, because their own ring was
   // filling up.
   uint64_t hurried_passes = 0;
   // The choice of kAuto and its reason, in words; empty without kAuto.
   std::string call_graph;
-  size_t ring_bytes = 0;  // of each CPU's ring, in the end
-  std::string priority;   // of the recorder, as PriorityInWords says it (priority.h)
+  size_t ring_bytes = 0;  // final size of each CPU's ring
+  std::string priority;   // recorder's priority, in the words of PriorityInWords
   StopReason stop_reason = StopReason::kError;
-  int stop_signal = 0;  // with kSignal
+  int stop_signal = 0;  // signal number, with kSignal
 
   // How the command ended; unset without a command, and while it runs on.
   std::optional<target::Command::End> command;
-  bool command_runs_on = false;  // True if it ignores the request to end.
+  bool command_runs_on = false;  // True if the command ignores the request to end.
 
   // Lines for the user: what was recorded differently than requested, why, and how to change that.
   std::vector<std::string> notes;

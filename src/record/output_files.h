@@ -20,12 +20,12 @@ class OutputFiles {
   // `path` is a regular file or does not exist. At most `most` complete files are kept; 0: all.
   OutputFiles(std::string path, size_t most) : path_(std::move(path)), most_(most) {}
 
-  // Renames the file at `path` and returns its new name. The name is that of the first hundredth of
-  // a second from `now` on that is later than all former names and not in use. Errors: those of
-  // rename(2); the file then keeps its name.
+  // Renames the file at `path` and returns its new name. The name has a time in hundredths of a
+  // second: the first one, from `now` on, that is later than in all former names and gives an
+  // unused name. Errors: those of rename(2); the file then keeps its name.
   absl::StatusOr<std::string> PutAside(std::chrono::system_clock::time_point now);
-  // Removes the oldest complete files until at most `most` are left. It is no error if one is
-  // already gone. Errors: those of unlink(2); such a file is not tried again.
+  // Removes the oldest complete files until at most `most` are left. A file that is already gone is
+  // no error. Errors: those of unlink(2); such a file is not tried again.
   absl::Status RemoveOldest();
 
  private:

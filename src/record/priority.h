@@ -23,11 +23,11 @@ class RaisedPriority {
   RaisedPriority(const RaisedPriority&) = delete;
   RaisedPriority& operator=(const RaisedPriority&) = delete;
 
-  // Sets SCHED_FIFO with this priority, from 1 to 99: the process then runs before all that is not
-  // real-time. Returns kPermissionDenied, with a remedy, if the kernel refuses (CAP_SYS_NICE,
-  // RLIMIT_RTPRIO).
+  // Sets SCHED_FIFO with this priority, from 1 to 99: the process then runs before all processes
+  // that are not real-time. Returns kPermissionDenied, with a remedy, if the kernel refuses
+  // (CAP_SYS_NICE, RLIMIT_RTPRIO).
   absl::Status SetRealTime(int priority);
-  // Sets the highest normal priority, if we may (CAP_SYS_NICE) and nobody has set another one.
+  // Sets the highest normal priority, if we may (CAP_SYS_NICE) and the priority is still normal.
   void RaiseNice();
 
  private:

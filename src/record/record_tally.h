@@ -23,11 +23,11 @@
 
 namespace profiler::record {
 
-// Counts records. Use it from one thread. Costs a few ns per record; allocates only for images.
+// The tally. Use it from one thread. Costs a few ns per record; allocates only for images.
 class RecordTally {
  public:
   // `layout` says where samples and other records have their time. All events of the recording must
-  // agree in that.
+  // have the time at the same positions.
   explicit RecordTally(const perf_event::RecordLayout& layout) : layout_(layout) {}
 
   // Follows what runs, for WriteWhatRuns. Copies each record about threads and mappings. Call it
@@ -41,11 +41,11 @@ class RecordTally {
     processes_ = std::move(listener);
   }
 
-  // Finds processes that share their memory, in records that are not in time order. `same` compares
-  // two processes. Call it before the first record.
+  // Follows which processes share their memory, from records that are not in time order. `same`
+  // compares two processes. Call it before the first record.
   void FollowSharers(SharedMemory::Same same) { sharers_.emplace(layout_, std::move(same)); }
 
-  // Takes the records of what already runs, which precede the recording.
+  // Takes the records that describe the processes already running when the recording begins.
   absl::Status Observe(const ringbuf::RingBytes& bytes);
   // Takes whole records. Returns kDataLoss if the bytes are no records.
   absl::Status Take(const ringbuf::RingBytes& bytes);
@@ -55,14 +55,15 @@ class RecordTally {
   void Written() { written_ = {samples_, file_samples_}; }
   // Counts them as lost: the file does not have them.
   void NotWritten();
-  // Returns the mappings of a process as records of the processes that share its memory, and counts
-  // them. Call it before EndPass. Valid until the next call.
+  // Returns records that repeat a process's mappings for the processes that share its memory, and
+  // counts these records. Call it before EndPass. Valid until the next call.
   std::span<const std::byte> AddMappingsOfSharers();
 
-  // Appends the records of what runs after all taken records. They begin the next file.
+  // Appends records that describe what runs after all taken records. The next file begins with
+  // them.
   void WriteWhatRuns(std::vector<std::byte>* out) { what_runs_->Write(out); }
-  // Begins a file: the records taken so far belong to a complete file. `start` precedes the next
-  // file.
+  // Begins a file: the records taken so far belong to a complete file. `start` has the records with
+  // which the new file begins.
   absl::Status BeginFile(std::span<const std::byte> start);
 
   // Counts of the whole recording.
@@ -72,7 +73,7 @@ class RecordTally {
 
   // Returns the number of samples in the present file.
   uint64_t file_samples() const { return file_samples_; }
-  // Returns the first and last time of its samples; nothing before the first.
+  // Returns the first and last time of the present file's samples; nothing before the first sample.
   std::optional<perf_data::SampleTime> sample_time() const;
   const ImageList& images() const { return images_; }
 

@@ -20,7 +20,7 @@ struct RecordedFile {
   std::set<uint32_t> sampled_pids, sampled_tids;
   std::vector<std::string> events;
   perf_data::Features features;
-  perf_event::Attr attr;     // of the first event
+  perf_event::Attr attr;     // attr of the first event
   size_t longest_chain = 0;  // entries of the longest call chain of a sample
   uint64_t frames = 0;       // entries of all call chains without context markers
   bool opened = false;

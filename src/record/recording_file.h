@@ -31,8 +31,8 @@ struct RecordingFacts {
   procfs::BuildId kernel;        // empty if no kernel code is sampled
 };
 
-// Returns the features that are known before anything is recorded. Reads the distance between the
-// clocks now; it holds for the whole recording.
+// Returns the features that are known before anything is recorded. The difference between the
+// clocks is read now and holds for the whole recording.
 perf_data::Features FeaturesKnownBefore(const RecordOptions& options, const EventPlan& plan,
                                         const std::string& tracing_data);
 
@@ -46,15 +46,15 @@ class RecordingFile {
                                                               const RecordingFacts& facts,
                                                               std::span<const std::byte> start);
 
-  // Appends a round: whole records, in pieces. After an error the file has nothing of it.
+  // Appends a round: whole records, in pieces. After an error the file has nothing of that round.
   absl::Status Append(std::span<const std::span<const std::byte>> pieces);
   // Writes the features; call it once, last. `chains` is null if nothing was unwound.
   absl::Status Finish(const RecordTally& tally, const ChainQuality* chains, const OffCpu* off_cpu);
   // After Finish: takes further sections, and can read back the file.
   perf_data::Writer& writer() { return *writer_; }
 
-  // Hands over the writer, so that another thread can do the same while the next file is written.
-  // Call no other function afterwards.
+  // Hands over the writer, so that another thread can add sections to this file while the next file
+  // is written. Call no other function afterwards.
   std::unique_ptr<perf_data::Writer> Release() { return std::move(writer_); }
 
   uint64_t bytes_written() const { return writer_->bytes_written(); }

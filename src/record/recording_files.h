@@ -1,6 +1,6 @@
 // Writes the output of a recording: one file, or several one after the other.
 //
-//   file 1 │ rounds │ features         names its complete path, then …
+//   file 1 │ rounds │ features         complete, under its own name if files are renamed
 //   file 2          │ what runs │ rounds │ features
 //
 // A record goes into exactly one file: the file being written when the record is read from its
@@ -40,8 +40,8 @@ class RecordingFiles {
 
   // Completes the present file and begins the next one. Errors: those of rename(2), and of
   // RecordingFile. If the next file cannot be begun, the present one goes on under its new name. If
-  // the features cannot be written, the file is readable without them, and the next one has begun.
-  // If an old file cannot be removed, a line of `*notes` says so.
+  // the features cannot be written, the complete file is readable without them, and the next file
+  // begins nevertheless. If an old file cannot be removed, a line of `*notes` says so.
   absl::Status Next(std::vector<std::string>* notes);
   // Completes the last file, with or without features.
   absl::Status Finish(bool with_features, std::vector<std::string>* notes);
@@ -66,7 +66,7 @@ class RecordingFiles {
   std::optional<OutputFiles> names_;  // set if each file gets its own name
   std::string path_;
   bool is_put_aside_ = false;     // True if path_ is the file's final name.
-  std::vector<std::byte> start_;  // of the next file
+  std::vector<std::byte> start_;  // first records of the next file
   // Sums over the complete files.
   uint64_t complete_ = 0;
   uint64_t complete_bytes_ = 0;

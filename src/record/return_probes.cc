@@ -126,8 +126,8 @@ void ReturnProbes::TakeEntry(RawRecord record, const RecordLayout& layout) {
     return;
   }
   std::memcpy(&word, sample.user_stack.data(), kWord);
-  // The function was jumped to from a function with a return probe: its caller is the caller of
-  // that function.
+  // A trampoline is already in place: a function with a return probe jumped here (tail call). Both
+  // functions have the same caller, which is already noted.
   if (IsTrampoline(sample.pid, word)) return;
   if (!entries.insert_or_assign(*sp, word).second) return;
   if (++entries_ > kMostEntries) Forget();

@@ -1,8 +1,8 @@
 // Puts back the return addresses that return probes hide.
 //
-// A return probe on a function (PATH:f%return) is a breakpoint at its entry, at which the kernel
-// replaces the return address by that of a trampoline. An unwinder finds the trampoline in place of
-// the caller until the function returns:
+// A return probe on a function (PATH:f%return) is a breakpoint at its entry. There the kernel
+// replaces the return address by the address of a trampoline. Until the function returns, an
+// unwinder finds the trampoline in place of the caller:
 //
 //   stack of f     before      [ caller ]
 //                  f runs      [ trampoline ]   in the process's page [uprobes]
@@ -16,8 +16,8 @@
 // An entry counts until the function returns, until another entry with the same stack pointer, or
 // until records are lost. After a loss nobody knows which entry was the last one, so chains end at
 // the trampoline until the next entries. Chains also end at the trampolines of other programs'
-// return probes, which have no companion. A record lost on one CPU shows only with the next record
-// there; a sample on another CPU between these two is not protected.
+// return probes, which have no companion. If a CPU loses a record, only its next record shows the
+// loss. A sample that another CPU takes in between is not protected.
 
 #pragma once
 
@@ -71,7 +71,7 @@ class ReturnProbes {
   uint64_t begin_ = 0;
   absl::flat_hash_map<uint32_t, uint64_t> trampolines_;  // by process
   absl::flat_hash_map<uint32_t, Entries> threads_;
-  size_t entries_ = 0;  // of all threads
+  size_t entries_ = 0;  // number of entries of all threads
   std::vector<std::byte> stack_;
 };
 

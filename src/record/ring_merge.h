@@ -3,11 +3,11 @@
 //   ring 0   |1 4 6 |9        numbers: times          began − margin = 7
 //   ring 1   |2 5   |8 10     handed out: 1 2 4 5 6   left in the rings: 9, 8 10
 //
-// The kernel publishes a record a little after its time. So when a pass begins, the rings are
-// complete only up to that moment minus a margin. A mapping on one CPU may be published after a
-// later sample of the same process on another CPU. Later records stay in their ring until the next
-// pass. Records of one ring keep the ring's order, whatever their times are; small inversions are
-// normal there (interrupts).
+// The kernel publishes a record a little after the record's time, so a mapping on one CPU may be
+// published after a later sample of the same process on another CPU. When a pass begins, the rings
+// are therefore complete only up to that moment minus a margin. Records with a later time stay in
+// their ring until the next pass. Records of one ring keep the ring's order, whatever their times
+// are; small inversions are normal there (interrupts).
 
 #pragma once
 
@@ -36,9 +36,9 @@ class RingMerge {
   explicit RingMerge(const perf_event::RecordLayout& layout) : layout_(layout) {}
 
   // Hands out the records up to `until`, and sets each ring's `consume` to the bytes that they
-  // take. If more than half of a ring would stay unread, which the kernel would soon fill up, hands
-  // out all records without waiting. A record is valid during the call of `take`. Returns kDataLoss
-  // for bytes that are no records.
+  // take. If more than half of a ring would stay unread, hands out all records without waiting,
+  // because the kernel would soon fill that ring up. A record is valid during the call of `take`.
+  // Returns kDataLoss for bytes that are no records.
   absl::Status Run(std::span<ringbuf::RingPass> rings, uint64_t until,
                    absl::FunctionRef<void(perf_event::RawRecord)> take);
 
@@ -50,7 +50,7 @@ class RingMerge {
     ringbuf::RingPass* ring;
     ringbuf::RecordCursor cursor;
     std::optional<perf_event::RawRecord> next;
-    uint64_t time = 0;  // of `next`
+    uint64_t time = 0;  // time of `next`
   };
 
   absl::Status Open(std::span<ringbuf::RingPass> rings);

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kUnlimitedBytes = 4 << 20;
 constexpr size_t kMostBytes = 64 << 20;
 constexpr size_t kLeastBytes = 16 << 10;
-// A ring of stack bytes bridges a twentieth of a second.
+// A ring with stack bytes holds the output of a twentieth of a second.
 constexpr uint64_t kBridgedShare = 20;
 constexpr int64_t kDefaultMlockKb = 516;
 // At most this many samples per second fill rings of 16 MiB with the largest stack copies.

@@ -11,11 +11,11 @@ namespace profiler::record {
 
 struct RingSize {
   size_t pages = 0;      // data pages of each ring, a power of two
-  size_t min_pages = 0;  // smallest size to fall back to at the limits; 0: none
+  size_t min_pages = 0;  // smallest size to try if a limit forbids `pages`; 0: none
 };
 
-// Returns the size of each ring. A process that may lock any amount of memory gets 4 MiB per CPU:
-// at 25 000 samples per second of 400 bytes that holds 400 ms. Other processes get the limit of
+// Returns the size of each ring. A process that may lock any amount of memory gets 4 MiB per CPU,
+// which hold 400 ms of 25 000 samples per second of 400 bytes. Other processes get the limit of
 // kernel.perf_event_mlock_kb, 512 KiB by default.
 //
 // `bytes_per_second` is the expected output of a CPU if samples carry stack bytes, else 0. A ring
@@ -38,8 +38,8 @@ inline constexpr uint32_t kModestStackBytes = 32768;
 
 // Returns how many stack bytes each sample copies at `samples_per_second` per CPU. It is
 // kMostStackBytes if the resulting ring is small (16 MiB) and its memory may be locked, else
-// kModestStackBytes. Among the samples of a C++ compiler 1.4 % reach beyond 32 KiB and 0.25 %
-// beyond 64 KiB; shallow stacks cost the same with either.
+// kModestStackBytes. Among the samples of a C++ compiler, 1.4 % reach beyond 32 KiB and 0.25 %
+// beyond 64 KiB. Shallow stacks cost the same with both values.
 uint32_t DefaultStackBytes(const procfs::PerfLimits& limits, uint64_t capabilities,
                            uint64_t samples_per_second);
 

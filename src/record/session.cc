@@ -243,7 +243,8 @@ class Session final : public RecordSession {
     paused_delays_ = ReadRunDelays(options_.roots, stage->threads().times());
   }
 
-  // Runs even while the rings are empty, because threads wait then too.
+  // Schedules reading the stacks of waiting threads. Needs a timer, because the rings may stay
+  // empty while threads wait.
   void ScheduleWaitingStacks(std::chrono::milliseconds after) {
     if (off_cpu() == nullptr) return;
     waiting_timer_.expires_after(after);
@@ -456,7 +457,7 @@ class Session final : public RecordSession {
     absl::Status status = ForEachSamplingAttr(&ringbuf::EventSet::Disable);
     drain_->Stop();
     is_last_pass_ = true;
-    // The last pass takes the records since the one before. After a failed write they stay lost.
+    // The last pass takes the records since the previous pass. After a failed write they are lost.
     if (!write_failed_) status.Update(drain_->PassNow());
     status.Update(EndOffCpu());
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
@@ -471,9 +472,9 @@ class Session final : public RecordSession {
     return ReaderLeft(finished) ? absl::OkStatus() : finished;
   }
 
-  // Asks a command that outlives the recording to end, unless a signal ended the recording, which
-  // the command has received too. A command that does not end is left to AwaitCommand, so that the
-  // work after the recording need not wait for it.
+  // Asks a command that outlives the recording to end. If a signal ended the recording, the command
+  // has received that signal too and is not asked. A command that does not end is left to
+  // AwaitCommand, so that the work after the recording need not wait for it.
   absl::Status EndCommand() {
     if (setup_.command == nullptr) return absl::OkStatus();
     ended_command_ = !command_exited_ && summary_.stop_reason != StopReason::kSignal;
@@ -535,7 +536,7 @@ class Session final : public RecordSession {
   // Only with --off-cpu.
   const bool samples_switches_;
   size_t switches_ = 0;      // index of the enabled event in kSwitchSampling
-  uint64_t last_many_ = 0;   // last time with too many for a smaller period
+  uint64_t last_many_ = 0;   // last time with too many switches for a smaller period
   RunDelays run_delays_;     // run delays when sampling began, plus those of pauses
   RunDelays paused_delays_;  // run delays when the last pause began
   bool stopped_ = false;

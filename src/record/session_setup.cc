@@ -275,7 +275,7 @@ class SetupSteps {
     return absl::OkStatus();
   }
 
-  // Checks the output for options that rename files: they work on neither streams nor devices.
+  // Checks the output if an option renames files: streams and devices cannot be renamed.
   absl::Status CheckOutput() const {
     if (options_.in_memory) return absl::OkStatus();
     const char* option = options_.switch_output        ? "--switch-output"

@@ -25,7 +25,7 @@ struct SessionSetup {
   std::unique_ptr<target::Command> command;  // waits for its start; null without a command
   // True if the command's own process is the only target.
   bool records_command = false;
-  // True if the command's exec starts sampling and the times off the CPU.
+  // True if the command's exec starts sampling and the counting of times off the CPU.
   bool begins_with_exec = false;
   EventPlan plan;
   std::unique_ptr<target::Control> control;  // null without one
@@ -34,15 +34,16 @@ struct SessionSetup {
   std::unique_ptr<ringbuf::EventSet> events;
   std::unique_ptr<RecordingFacts> facts;
   std::unique_ptr<RecordingFile> file;  // begins with the records of what already runs
-  std::unique_ptr<RecordTally> tally;   // has also seen those records
-  // Has also seen those records; null if records are written unchanged. Always set with --off-cpu,
+  std::unique_ptr<RecordTally> tally;   // has also taken those records
+  // Has also taken those records. Null if records are written unchanged. Always set with --off-cpu,
   // even if the kernel makes the call chains.
   std::unique_ptr<UnwindStage> unwinding;
   // The kernel's symbols, for --off-cpu; read once, in some 100 ms. Empty if kernel addresses are
   // hidden, and if no sample is taken in the kernel.
   symbolize::KernelSymbols kernel;
   std::string call_graph;  // the choice of `auto` and its reason, for the summary
-  // threads that existed, of the targeted processes and threads
+  // The targeted threads, and the threads of the targeted processes, that existed before the
+  // set-up.
   std::vector<target::Thread> threads;
   std::vector<std::string> notes;
 };

@@ -310,8 +310,8 @@ TEST_F(SessionTest, AGroupIsOpenedAsOneAndTheFileTellsOfIt) {
   EXPECT_EQ(groups->front().members, 2u);
 }
 
-// An event's own terms decide its rate; without them, the options for all events; without those,
-// the default of its kind.
+// An event's own terms decide its rate. Without them, the options for all events decide; without
+// such options, the default for events of its kind.
 TEST_F(SessionTest, EachEventIsSampledAtItsOwnRate) {
   TargetSelf();
   tree_.Write("sys/kernel/tracing/events/sched/sched_switch/id", "372\n")
@@ -569,7 +569,7 @@ extern "C" [[gnu::noipa]] void FunctionWithAProbe() { asm volatile("nop"); }
 
 TEST_F(SessionTest, AReturnProbeHasACompanionThatIsInNoFile) {
   if (!HasCompanions()) GTEST_SKIP() << "return addresses are not on the stack";
-  FunctionWithAProbe();  // keeps the linker from dropping it
+  FunctionWithAProbe();  // keeps the linker from dropping the function
   tree_.Write("sys/bus/event_source/devices/uprobe/type", "8\n")
       .Write("sys/bus/event_source/devices/uprobe/format/retprobe", "config:0\n");
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();

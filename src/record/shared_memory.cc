@@ -17,8 +17,8 @@ namespace {
 
 using perf_event::RawRecord;
 
-// Relatives that are asked about; a server with more children is assumed to share its memory with
-// none of the others.
+// Limit for the relatives that are compared with a process. In a server with more children, further
+// relatives count as not sharing its memory.
 constexpr size_t kMostAsked = 64;
 
 }  // namespace

@@ -8,10 +8,10 @@
 //   file       FORK 7 → 8          MMAP2 8: libx.so     MMAP2 7: libx.so
 //
 // A FORK record does not say whether memory is shared. So kcmp(2) is asked, once for each pair of
-// relatives, when the first of them maps code. A process shares memory from its start to its end or
-// next exec, and never begins to share later. So if the memory is the same now, it was the same at
-// the record. If one of them has ended or executed another program by now, the answer is unknown;
-// then nothing is added.
+// relatives, when the first of the two maps code. A process shares memory from its start to its end
+// or next exec, and never begins to share later. So if the memory is the same now, it was the same
+// when the record was written. If one of the two has ended or executed another program by now, the
+// answer is unknown; then nothing is added.
 
 #pragma once
 
@@ -52,8 +52,8 @@ class SharedMemory {
   SharedMemory(const perf_event::RecordLayout& layout, Same same)
       : layout_(layout), same_(std::move(same)) {}
 
-  // Takes a record of what already runs. These records have all mappings of each process, so
-  // nothing is added.
+  // Takes a record that describes a process already running. Such records have all mappings of each
+  // process, so nothing is added.
   void Observe(perf_event::RawRecord record);
   // Takes the next record of any type, in time order. Appends the records of the processes that
   // share its mapping to `*out`.
@@ -61,7 +61,7 @@ class SharedMemory {
 
  private:
   struct Process {
-    uint32_t parent = 0;  // 0: none that could share its memory
+    uint32_t parent = 0;  // 0: no parent that could share its memory
     std::vector<uint32_t> children;
     absl::flat_hash_map<uint32_t, bool> shares;  // by relative; the answers of `same_` so far
   };

@@ -33,7 +33,7 @@ class SharedMemoryTest : public testing::Test {
     records_.By(pid, pid).Mmap2(0x1000, 0x1000, 0, path);
   }
 
-  // Returns the records that were added to those so far.
+  // Returns the records that were added to the records taken so far.
   std::string Added() {
     std::vector<std::byte> bytes;
     for (const auto record : records_.records()) shared_.Take(record, &bytes);

@@ -20,7 +20,7 @@ U64Array UserPart(const U64Array& callchain) {
 // Returns the index in the kernel's chain of the address to which the last frame's frame pointer
 // leads; 0: none.
 size_t FindOuter(const UnwoundChain& chain, const U64Array& kernel, uint64_t frame_pointer) {
-  // The first entry is the interrupted instruction, for any frame pointer.
+  // Entry 0 is the interrupted instruction, so the frame pointer of the sample leads to entry 1.
   if (chain.registers.fp() == frame_pointer) return 1;
   for (size_t i = 1; i < kernel.size(); ++i) {
     if (kernel[i] == chain.frames.back().address.value) return i + 1;

@@ -24,9 +24,9 @@
 namespace profiler::record {
 
 // Replaces `*callers` by the callers outside of `chain`, as a call chain lists them, leaf first.
-// `callchain` is the kernel's chain of the same sample, and `frame_pointer` that of the interrupted
-// function. Returns false if the kernel's chain does not lead from the switch to the start of a
-// goroutine, or if the caller of the switching function is unknown.
+// `callchain` is the kernel's chain of the same sample, and `frame_pointer` the frame pointer of
+// the interrupted function. Returns false if the kernel's chain does not lead from the switch to
+// the start of a goroutine, or if the caller of the switching function is unknown.
 bool FollowKernelBehindSwitch(const symbolize::UnwoundChain& chain,
                               const perf_event::U64Array& callchain, uint64_t frame_pointer,
                               symbolize::UnwindSpace& space, std::vector<uint64_t>* callers);

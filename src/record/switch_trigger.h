@@ -28,7 +28,7 @@ class SwitchTrigger {
   // Keeps SIGUSR2 from ending the process, even if only time or size triggers switches, as perf
   // does. Errors: those of signalfd(2).
   absl::Status WatchSignal();
-  // Starts the time.
+  // Starts the timer for switches by time.
   void StartTime();
   // Makes no further calls of `on_switch`.
   void Stop();

@@ -15,8 +15,8 @@ namespace profiler::record {
 namespace {
 
 // Prefixes of the kernel functions of system calls, by architecture and kind of entry:
-// SYSCALL_DEFINE in arch/*/include/asm/syscall_wrapper.h, Linux 6.18. Some functions only jump to
-// the kernel's own one (ksys_), and leave no frame.
+// SYSCALL_DEFINE in arch/*/include/asm/syscall_wrapper.h, Linux 6.18. Some of these functions only
+// jump to an internal function (ksys_), and leave no frame.
 constexpr std::string_view kCallPrefixes[] = {"__x64_sys_",          "__ia32_sys_",
                                               "__ia32_compat_sys_",  "__arm64_sys_",
                                               "__arm64_compat_sys_", "ksys_"};
@@ -98,7 +98,7 @@ ThreadStates SumStates(const OffCpuStage& stage, const RunDelays& before, const 
     if (at_end == after.end() || thread.has_ended) continue;
     const auto at_begin = before.find(thread.tid);
     const uint64_t delay = at_end->second - (at_begin == before.end() ? 0 : at_begin->second);
-    // Time on a run queue without being preempted follows being blocked.
+    // A thread waits on a run queue after it was preempted or after it was blocked.
     const uint64_t awakened = delay - std::min(delay, thread.preempted);
     states.awakened += std::min(awakened, thread.blocked);
   }

@@ -1,4 +1,4 @@
-// Sums up how the threads of a recording with --off-cpu spent it.
+// Sums up how the threads spent the time of a recording with --off-cpu.
 
 #pragma once
 

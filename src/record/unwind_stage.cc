@@ -274,15 +274,15 @@ void UnwindStage::EndOffCpu(uint64_t time) {
   spaces_.dumps().Flush();
 }
 
-// Writes a record of one lost sample in place of a sample that is too short for its layout, as for
-// samples for which the rings had no room. The kernel writes no such samples.
+// Writes a record of one lost sample in place of a sample that is too short for its layout. The
+// kernel writes no such samples.
 void UnwindStage::CountLost(RawRecord record) {
   const perf_event::LostSamples lost{.lost = 1,
                                      .sample_id = {.time = TimeOf(record, events_.front().opened)}};
   Encode(perf_event::kRecordLostSamples, 0, events_.front().written, lost, &output_);
 }
 
-// Leaves room for a mark at the end.
+// Appends an entry to the chain, if that leaves room for a mark at the end.
 void UnwindStage::Append(uint64_t instruction) {
   if (chain_.size() + 1 < kMostEntries) {
     chain_.push_back(instruction);
@@ -352,8 +352,8 @@ bool UnwindStage::GoOnWithoutC(const perf_event::Sample& sample, symbolize::Stac
 }
 
 void UnwindStage::CutUnfinished(const perf_event::Sample& sample, symbolize::StackBytes stack) {
-  // A thread in a system call has just used its stack. If the kernel cannot copy any of it, the
-  // thread has dropped it.
+  // A thread in a system call has just used its stack. If the kernel cannot copy any of the stack,
+  // the thread has dropped its memory.
   if (!stack.bytes.empty() || kernel_entries_ == 0) {
     const bool copied_short = sample.user_stack.size() < stack_bytes_;
     return Cut(symbolize::EndOf(unwound_, copied_short));

@@ -59,20 +59,20 @@ struct SampleLayouts {
   bool is_switch = false;  // True for a context switch, which goes to the OffCpuStage.
   bool is_entry = false;   // True for the companion of a return probe, which goes to ReturnProbes.
   bool is_return = false;  // True for a return probe.
-  std::string name = {};   // of the event
+  std::string name = {};   // name of the event
 };
 
 // The stage. Use it from one thread. Once its buffers have grown, it allocates only for new
 // mappings and images.
 class UnwindStage {
  public:
-  // `events` are those of the recording, at least one. All their records must have times and ids at
-  // the same positions. Samples of events without copied stacks go into the file unchanged.
+  // `events` are the events of the recording, at least one. All their records must have times and
+  // ids at the same positions. Samples of events without copied stacks go into the file unchanged.
   // `readers` may have been started already; null: the stage makes its own.
   UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots& roots,
               std::unique_ptr<reader::Readers> readers = nullptr);
 
-  // Returns the processes that read the memory of others.
+  // Returns the helper processes that read the memory of recorded processes.
   reader::Readers& readers() { return *readers_; }
 
   // Creates the OffCpuStage, for a recording with --off-cpu. Call it before any other function.
@@ -80,7 +80,8 @@ class UnwindStage {
   OffCpuStage* off_cpu() { return off_cpu_ ? &*off_cpu_ : nullptr; }
   const OffCpuStage* off_cpu() const { return off_cpu_ ? &*off_cpu_ : nullptr; }
 
-  // Adds the id of samples of `events[event]`. Without ids, all samples belong to the first event.
+  // Notes that samples with this id belong to `events[event]`. Without ids, all samples belong to
+  // the first event.
   void AddId(uint64_t id, size_t event);
 
   // Opens images from `kept`, as LiveSpaces does. Call it before anything is observed.
@@ -93,16 +94,16 @@ class UnwindStage {
   // is observed.
   void FollowReturnProbes(uint64_t time) { return_probes_.Begin(time); }
 
-  // Takes the records of what already runs, which precede the recording: whole records.
+  // Takes whole records that describe the processes already running when the recording begins.
   absl::Status Observe(std::span<const std::byte> records);
 
   // Takes one pass and sets how much of each ring is consumed. Records younger than the beginning
   // of the pass minus kPublishingMargin stay in the rings, unless the pass is the `last` one.
   // Returns kDataLoss for bytes that are no records.
   absl::Status Take(std::span<ringbuf::RingPass> rings, bool last);
-  // Reads the stacks of threads that wait without one: since recording began, or for a while. A
-  // pass began at `passed` or later; `clock` returns the present time, both of CLOCK_MONOTONIC.
-  // Takes some milliseconds at most; returns true if threads are left.
+  // Reads the stacks of threads that have none and have waited for a while, or since recording
+  // began. A pass began at `passed` or later; `clock` returns the present time. Both are times of
+  // CLOCK_MONOTONIC. Takes some milliseconds at most; returns true if threads are left.
   bool ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t()> clock);
   // Ends the recording at `time`: threads off the CPU count as waiting until then.
   void EndOffCpu(uint64_t time);
@@ -156,13 +157,13 @@ class UnwindStage {
   std::vector<std::byte> output_;
   std::optional<OffCpuStage> off_cpu_;
   const procfs::Roots roots_;
-  WaitingStack waiting_;  // the last one that was read
+  WaitingStack waiting_;  // the waiting thread's stack that was read last
 
   // State of the present sample.
   std::vector<uint64_t> chain_;      // as written
   std::vector<uint64_t> registers_;  // as written
-  size_t kernel_entries_ = 0;        // of the chain
-  size_t stack_bytes_ = 0;           // that were requested
+  size_t kernel_entries_ = 0;        // number of the chain's entries in the kernel
+  size_t stack_bytes_ = 0;           // number of stack bytes that were requested
   std::optional<uint64_t> leaf_;     // instruction that replaces the sample's ip
   bool overflowed_ = false;          // True if the chain did not fit.
   symbolize::UnwoundChain unwound_;

@@ -169,7 +169,7 @@ class UnwindStageTest : public testing::Test {
   const perf_event::RecordLayout written_{Written()};
   std::array<ringbuf::FakeRing, 2> rings_{ringbuf::FakeRing(kRing), ringbuf::FakeRing(kRing)};
   UnwindStage stage_{{{perf_event::RecordLayout(Opened()), written_}}, procfs::Roots()};
-  std::vector<uint64_t> chain_;  // of the last sample
+  std::vector<uint64_t> chain_;  // chain of the last sample
 };
 
 #if defined(__x86_64__)
@@ -414,8 +414,8 @@ TEST_F(UnwindStageTest, ASampleWithoutUserRegistersHasTheKernelsChainAlone) {
   EXPECT_EQ(stage_.quality().chains(), 0u);
 }
 
-// Removes the stack from a sample, as in the kernel's sample of a thread that has dropped its
-// memory: it still has the registers of the system call.
+// Removes the stack from a sample, but not the registers of the system call. The kernel takes such
+// samples of a thread that has dropped its memory.
 perf_event::Sample WithoutStack(perf_event::Sample sample) {
   sample.user_stack = {};
   sample.user_stack_size = 16384;

@@ -5,14 +5,14 @@
 //   ────┴──────────────┴─────────┴─────────┴────────────┴──────▶
 //       └───────── equal before and after, not running ─┘
 //
-// The kernel hands out registers only of a thread that is off the CPU at that moment. A thread that
-// was off the CPU twice and ran in between has left the CPU again, which its switch count shows. So
+// The kernel hands out registers only of a thread that is off the CPU at that moment. If the thread
+// ran between the two reads, it has left its CPU once more, and its switch count has grown. So
 // equal counts prove that it waited all the time.
 //
 // Sources: proc_pid_syscall in fs/proc/base.c and task_current_syscall in lib/syscall.c, Linux
-// 6.18. The file has "running", or the number of the system call (-1: none, as in a page fault),
-// six arguments if there is a call, stack pointer and program counter. Reading it needs
-// PTRACE_MODE_ATTACH. The switch counts are those of /proc/PID/task/TID/status.
+// 6.18. /proc/PID/task/TID/syscall has "running", or the number of the system call (-1: none, as in
+// a page fault), six arguments if there is a call, stack pointer and program counter. Reading that
+// file needs PTRACE_MODE_ATTACH. The switch counts are those of /proc/PID/task/TID/status.
 
 #pragma once
 
@@ -32,7 +32,7 @@ namespace profiler::record {
 
 struct WaitingThread {
   int64_t system_call = -1;
-  std::array<uint64_t, 6> arguments{};  // of the system call; zeroes without one
+  std::array<uint64_t, 6> arguments{};  // arguments of the system call; zeroes without one
   uint64_t sp = 0, pc = 0;
 
   bool operator==(const WaitingThread&) const = default;

@@ -3,9 +3,9 @@
 //
 //   records of file 1 ──▶ WhatRuns ──▶ FORK, COMM, MMAP2, KSYMBOL … at the start of file 2
 //
-// So the start of the next file is exact to the record. If /proc were read a little later, it could
-// lack a process that still has samples there, or show a program that began after them. It would
-// also cost time while the rings fill up.
+// So the start of the next file is exact to the record. /proc, read a little later, could lack a
+// process that has samples in that file, or show a program that began after those samples. Reading
+// /proc would also cost time while the rings fill up.
 
 #pragma once
 
@@ -29,11 +29,10 @@ class WhatRuns {
 
   // Takes any record, including those of a Synthesizer.
   void Take(perf_event::RawRecord record);
-  // Ends a pass: the records since the last call are those of one pass over the rings. They arrive
-  // ring by ring, and the last of them may be a little later than the first of the next pass. They
-  // count in time order.
+  // Ends a pass over the rings. The records of a pass arrive ring by ring, and the last of them may
+  // be a little later than the first of the next pass. They are applied in time order.
   void EndPass();
-  // Appends whole records of what runs after all taken records. Their time and id are 0.
+  // Appends whole records that describe what runs after all taken records. Their time and id are 0.
   void Write(std::vector<std::byte>* out);
 
  private:
@@ -44,7 +43,7 @@ class WhatRuns {
   };
   struct Mapping {
     uint64_t start = 0, end = 0;
-    Bytes record;  // of the mapping process; its children also hold it
+    Bytes record;  // the mapping process's record; its children also hold it
   };
   using Mappings = std::vector<std::shared_ptr<const Mapping>>;
   struct Process {
@@ -70,7 +69,7 @@ class WhatRuns {
 
   const perf_event::RecordLayout layout_;
   std::vector<Taken> taken_;               // not applied yet
-  size_t of_pass_before_ = 0;              // how many of them belong to the former pass
+  size_t of_pass_before_ = 0;              // number of these that belong to the former pass
   std::map<uint32_t, Process> processes_;  // includes the kernel
   std::map<uint64_t, Bytes> symbols_;      // KSYMBOL records by address
   std::map<uint32_t, Bytes> programs_;     // BPF_EVENT records by the program's id

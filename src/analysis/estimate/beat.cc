@@ -6,7 +6,7 @@
 namespace profiler::estimate {
 namespace {
 
-// Returns the correlation of slices with those `lag` later, from -1 to 1.
+// Returns the correlation of slices with the slices `lag` later, from -1 to 1.
 double Likeness(std::span<const float> excess, size_t lag, double power) {
   double sum = 0;
   for (size_t i = 0; i + lag < excess.size(); ++i) sum += excess[i] * excess[i + lag];
@@ -30,7 +30,7 @@ double VarianceOfEnd(std::span<const float> excess) {
 
 // True if slices resemble later ones again, after a lag at which they do not.
 bool ComesBack(std::span<const float> excess) {
-  // Below this, the beat is irregular, and beats of two clocks are not.
+  // Beats of two clocks are regular: their correlation is at least this.
   constexpr double kRegular = 0.7;
   double power = 0;
   for (const float slice : excess) power += static_cast<double>(slice) * slice;

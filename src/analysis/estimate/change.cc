@@ -18,7 +18,7 @@ std::vector<double> Pieces(const RunShare& run, size_t count) {
   std::vector<double> pieces(count, run.share / static_cast<double>(count));
   const auto samples = static_cast<double>(run.samples.samples);
   for (size_t i = 0; i < run.excess.size(); ++i) {
-    // The average weight of its samples, as a share.
+    // The average weight of the function's samples, as a share.
     const double weight =
         run.samples.count == 0 ? 0 : run.share * samples / static_cast<double>(run.samples.count);
     pieces[i * count / run.excess.size()] += run.excess[i] * weight / samples;
@@ -44,7 +44,7 @@ struct Spread {
 };
 
 // Returns the spread by short pieces, which measure the variance better. If phases last longer than
-// a short piece, long pieces vary significantly more; then they count.
+// a short piece, long pieces vary significantly more; then the long pieces count.
 Spread SpreadByPieces(const RunShare& before, const RunShare& after) {
   constexpr size_t kShort = 64, kLong = 16;
   if (std::max(before.excess.size(), after.excess.size()) < kShort) return {};

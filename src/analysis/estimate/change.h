@@ -36,10 +36,10 @@ struct Change {
   double chance = 1;
 
   double difference() const { return after - before; }
-  double half_width() const;  // of the 95 % interval
+  double half_width() const;  // half the width of the 95 % interval
 };
 
-// Compares one run each.
+// Compares two single runs.
 Change ChangeOf(const RunShare& before, const RunShare& after);
 
 // The shares of one function, by run; each group has at least one run.
@@ -47,7 +47,7 @@ struct Groups {
   std::vector<RunShare> before, after;
 };
 
-// Returns the changes by function. With one run each, the same as ChangeOf.
+// Returns the changes by function. With one run each, a change is the result of ChangeOf.
 std::vector<Change> ChangesOf(std::span<const Groups> functions);
 
 // Returns the p-value of a split of samples into `before` and `after`: the probability of a split
@@ -60,7 +60,7 @@ double ChanceOfParting(double before, double after, double expected);
 double LargestSignificantChance(std::span<const Change> changes, double rate);
 
 // Returns the smallest change that is found significant in 95 of 100 cases, if p-values up to
-// `significant` are.
+// `significant` count as significant.
 double SmallestDetectable(const Change& change, double significant);
 
 }  // namespace profiler::estimate

@@ -1,11 +1,12 @@
-// Widens intervals for missing samples, for which neighbouring samples weigh more.
+// Widens intervals because of missing samples. Samples next to a gap weigh more, because they stand
+// for the missing ones.
 //
 // Missing samples widen an interval in two ways. First, samples of unequal weight are worth fewer
-// equal ones, the more so for a function that is mostly in heavy samples. Second, nobody knows
-// which code ran in a gap: one long visit, about which the samples around it say nothing, or many
-// short visits, distributed as everywhere else. The correlation of neighbours (share.h) decides
-// between these: with correlation r of neighbours, samples k apart have correlation rᵏ, so a gap of
-// m samples has the variance of
+// samples of equal weight, the more so for a function that is mostly in heavy samples. Second,
+// nobody knows which code ran in a gap: one long visit, about which the samples around the gap say
+// nothing, or many short visits, distributed as everywhere else. The correlation of neighbouring
+// samples (share.h) decides between these. If neighbours have correlation r, samples k apart have
+// correlation rᵏ, so a gap of m samples has the variance of
 //
 //   m + 2·Σ (m − k)·rᵏ   independent samples
 //
@@ -31,8 +32,8 @@ class Missing {
 
   double taken() const { return taken_; }
   double samples() const { return missing_; }  // number of missing ones
-  // Returns the inequality of weights for ShareInterval, for a function with this share by weight,
-  // whose samples' squared weights add up to `squares`. 1 if no sample is missing.
+  // Returns the inequality of weights for ShareInterval; 1 if no sample is missing. The function
+  // has this share by weight, and the squared weights of its samples add up to `squares`.
   double InequalityOf(double share, double squares) const;
   // Returns the value of ShareSamples::missing_variance.
   double VarianceOf(const ShareSamples& of) const;

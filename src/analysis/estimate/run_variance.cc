@@ -14,8 +14,8 @@ namespace {
 
 namespace math = boost::math;
 
-// The common part of the variances: how far shares vary between runs beyond the error of the
-// samples (`ratio`), and how alike functions are in that (`freedom`).
+// The common part of the variances. `ratio`: how far shares vary between runs beyond the error of
+// the samples. `freedom`: how alike the functions are in this respect.
 struct Prior {
   double ratio = 1;
   double freedom = 0;
@@ -50,7 +50,7 @@ Prior PriorOf(std::span<const double> ratios, double freedom) {
   double variance = 0;
   for (const double log : logs) variance += (log - mean) * (log - mean);
   variance = variance / static_cast<double>(logs.size() - 1) - math::trigamma(freedom / 2);
-  // All functions together know no more than their runs show.
+  // Limits the freedom: all functions together have no more of it than their runs.
   const double most = freedom * static_cast<double>(ratios.size());
   // The functions differ no more than equal variances would by chance.
   if (variance <= 0) return {.ratio = std::exp(mean), .freedom = most};

@@ -32,8 +32,8 @@ double VarianceOfCount(const ShareSamples& of) {
   const double alone = std::max(0.0, 2 * d1 - d2);
   const double ends = std::max(0.0, d2 - d1);
   double variance = alone + ends / 6;
-  // The variance of a count whose samples are correlated up to two apart: no load with such
-  // neighbours has more, unless it is in step.
+  // A bound: the variance of a count in which only samples at most two apart are correlated. No
+  // load with these D1 and D2 has more, unless it is in step with the sampler.
   const double of_neighbours = std::max(0.0, 3 * of_dice - (4 * d1 + 2 * d2) / 3);
   const double likeness = 1 - d1 / of_dice;
   const double of_likeness =
@@ -47,7 +47,7 @@ Interval ShareInterval(const ShareSamples& of, double share, double inequality) 
   if (of.samples == 0) return {};
   const auto n = static_cast<double>(of.samples);
   const double of_dice = static_cast<double>(of.count) * (1 - static_cast<double>(of.count) / n);
-  // The variance as a factor of the binomial one.
+  // The ratio of the variance to the variance of independent samples.
   const double effect = of_dice == 0 ? 1 : VarianceOfCount(of) / of_dice;
   const double throws = n / effect / std::max(inequality, 1.0);
   const double z2 = kQuantile95 * kQuantile95;
@@ -67,7 +67,7 @@ Interval PartlyEstimatedInterval(double share, double estimated, double samples)
   const double part = std::clamp(0.5, least, most);
   const double throws = std::max(samples, 1.0);
   const double z2 = kQuantile95 * kQuantile95;
-  // Wilson's interval of that part, up to its farther end.
+  // Wilson's interval of `part` is not centred on it. The larger of the two distances counts.
   const double middle = (part + z2 / (2 * throws)) / (1 + z2 / throws);
   const double half = kQuantile95 / (1 + z2 / throws) *
                       std::sqrt(part * (1 - part) / throws + z2 / (4 * throws * throws));
@@ -81,7 +81,8 @@ uint64_t SamplesToSeparate(const ShareSamples& a, const ShareSamples& b) {
   const double gap = std::abs(static_cast<double>(a.count) - static_cast<double>(b.count));
   const double halves =
       kQuantile95 * (std::sqrt(VarianceOfCount(a)) + std::sqrt(VarianceOfCount(b)));
-  // Gaps grow with the samples, intervals only with their square root.
+  // With more samples, the gap between counts grows in proportion, and the intervals with the
+  // square root.
   return static_cast<uint64_t>(std::ceil(n * (halves / gap) * (halves / gap)));
 }
 

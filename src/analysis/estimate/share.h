@@ -15,12 +15,12 @@
 //   D1 = half the number of neighbouring samples of which exactly one is in the function
 //   D2 = half the number of samples two apart of which exactly one is
 //
-// a sample that stands alone adds 1 to W = 2·D1 − D2, and each end of a longer visit adds ½ to
-// E = D2 − D1. An end can lie anywhere between two samples, so it has a variance of 1/12 squared
-// samples. So the variance of the count is W + E/6. It is limited by a bound from the neighbours'
-// correlation, which matters for visits about as long as the distance. One sample is added for
-// visits that few samples may have missed. A load that keeps in step with the sampler is not
-// covered: beat.h.
+// a sample that stands alone adds 1 to W = 2·D1 − D2, and each end of a longer visit adds ½ to E =
+// D2 − D1. An end can lie anywhere between two samples, so it has a variance of 1/12 squared
+// samples. So the variance of the count is W + E/6. A bound from the correlation of neighbours
+// limits that variance, which matters for visits about as long as the distance. One sample is added
+// for visits that the samples may have missed. A load that keeps in step with the sampler is
+// not covered: see beat.h.
 //
 // tools/estimate_experiment measures how often the interval contains the truth, for many kinds of
 // load, and how much narrower it could be.
@@ -33,12 +33,12 @@
 
 namespace profiler::estimate {
 
-// The samples of one event, and those of them in one function (or any other set).
+// Counts of the samples of one event: all, and those in one function (or any other set).
 struct ShareSamples {
   uint64_t samples = 0;
   uint64_t count = 0;           // samples in the function
-  uint64_t changes = 0;         // neighbouring pairs with exactly one in it
-  uint64_t changes_at_two = 0;  // pairs two apart with exactly one in it
+  uint64_t changes = 0;         // pairs of neighbours with exactly one sample in the function
+  uint64_t changes_at_two = 0;  // pairs two apart with exactly one sample in the function
   double beat_variance = 0;     // BeatVariance (beat.h)
   double missing_variance = 0;  // Missing::VarianceOf (missing.h)
 };
@@ -46,7 +46,7 @@ struct ShareSamples {
 // Returns the variance of `count`, in squared samples.
 double VarianceOfCount(const ShareSamples& of);
 
-// Shares are from 0 to 1.
+// An interval of a share; both bounds are from 0 to 1.
 struct Interval {
   double low = 0, high = 1;
 
@@ -66,8 +66,8 @@ Interval ShareInterval(const ShareSamples& of, double share, double inequality =
 // counts.
 Interval PartlyEstimatedInterval(double share, double estimated, double samples);
 
-// Returns the number of samples of the present kind at which the two intervals no longer overlap,
-// if the shares do not change; 0 if there is no such number.
+// Returns the total number of samples at which the two intervals would no longer overlap, if the
+// shares do not change; 0 if there is no such number.
 uint64_t SamplesToSeparate(const ShareSamples& a, const ShareSamples& b);
 
 }  // namespace profiler::estimate

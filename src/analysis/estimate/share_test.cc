@@ -66,11 +66,11 @@ TEST(PartlyEstimatedInterval, IsAPointWhereNothingIsEstimated) {
 }
 
 TEST(PartlyEstimatedInterval, IsThatOfTheEstimatedPart) {
-  // All of the whole is estimated: the same as for independent samples.
+  // Everything is estimated: the interval is that of independent samples.
   EXPECT_NEAR(PartlyEstimatedInterval(0.5, 1, 400).half_width(), 0.051, 0.001);
   // A tenth is estimated, half of which may be in the share.
   EXPECT_NEAR(PartlyEstimatedInterval(0.5, 0.1, 400).half_width(), 0.0051, 0.0001);
-  // A share of 1 % has at most a tenth of that part.
+  // At most a tenth of the estimated part belongs to a share of 1 %.
   EXPECT_NEAR(PartlyEstimatedInterval(0.01, 0.1, 400).half_width(), 0.0035, 0.0001);
 }
 

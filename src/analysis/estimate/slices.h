@@ -18,8 +18,8 @@ inline size_t SliceOf(size_t sample, size_t samples, size_t slices) {
   return sample * slices / samples;
 }
 
-// Returns for each slice the samples of a function beyond its average share. `counts` are its
-// samples in each slice. The sum is nearly 0.
+// Returns for each slice by how many samples a function exceeds its average share. `counts` are the
+// function's samples in each slice. The sum of the result is nearly 0.
 std::vector<float> ExcessOf(std::span<const float> counts, size_t samples);
 
 }  // namespace profiler::estimate

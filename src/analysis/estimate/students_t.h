@@ -15,7 +15,7 @@ double ChanceBeyond(double t, double freedom);
 // Returns the number of standard errors that noise exceeds on one side with probability `chance`.
 double ErrorsExceeded(double freedom, double chance);
 
-// Returns half the 95 % interval of a value with this standard error.
+// Returns half the width of the 95 % interval of a value with this standard error.
 double HalfWidth95(double error, double freedom);
 
 }  // namespace profiler::estimate

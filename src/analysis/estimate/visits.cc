@@ -5,7 +5,7 @@ namespace profiler::estimate {
 void Visits::Add(std::span<const uint32_t> keys) {
   ++now_;
   ++samples_;
-  const uint64_t age = now_ - first_;  // of the stream
+  const uint64_t age = now_ - first_;  // number of earlier samples in the stream
   for (const uint32_t id : keys) {
     Key& key = keys_[id];
     ++key.count;

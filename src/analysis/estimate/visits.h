@@ -1,5 +1,5 @@
-// Counts how often samples change from one set to another, for many sets at once. A set is a
-// function, of which each sample has several on its stack.
+// Counts how often consecutive samples enter or leave a set, for many sets at once. For example,
+// each function is a set: the samples that have it on their stack. So a sample is in several sets.
 //
 //   Visits visits(/*keys=*/3);
 //   visits.Add({0, 1}); visits.Add({0, 2}); visits.Add({0, 2}); visits.EndStream();
@@ -15,7 +15,7 @@
 
 namespace profiler::estimate {
 
-// Counts of all sets. Not thread-safe. Uses 32 bytes per key; a sample costs one access to them for
+// Counts of all sets. Not thread-safe. Uses 32 bytes per key; a sample costs one memory access for
 // each of its keys.
 class Visits {
  public:
@@ -24,7 +24,7 @@ class Visits {
   // Adds the next sample of a stream, with the distinct keys that it is in. Keys are below the
   // number given to the constructor.
   void Add(std::span<const uint32_t> keys);
-  // Ends a stream: the next sample has no neighbour among the former ones.
+  // Ends a stream: the next sample has no neighbour among the samples before.
   void EndStream();
 
   // Returns the counts of all ended streams, without beats.
@@ -34,7 +34,8 @@ class Visits {
   struct Key {
     uint64_t last = 0, before_last = 0;  // numbers of the last two samples in it, from 1
     uint64_t count = 0;
-    // Samples in the set, while the sample before them, or two before them, is not.
+    // `begins`: samples in the set whose predecessor is not. `begins_at_two`: samples in the set
+    // while the sample two before is not.
     uint32_t begins = 0, begins_at_two = 0;
     // Visits that begin or end at the bound of a stream, where nothing changes.
     uint32_t bounds = 0, bounds_at_two = 0;
@@ -43,7 +44,7 @@ class Visits {
   std::vector<Key> keys_;
   uint64_t now_ = 2;      // number of the last sample
   uint64_t first_ = 3;    // number of the stream's first one
-  uint64_t samples_ = 0;  // in all streams
+  uint64_t samples_ = 0;  // number of samples in all streams
   std::vector<uint32_t> last_, before_last_;
 };
 

@@ -25,7 +25,7 @@ std::string OfA(std::initializer_list<std::string_view> streams) {
   return absl::StrCat(a.count, "/", a.changes, "/", a.changes_at_two);
 }
 
-// Returns the same for one stream by comparing all pairs.
+// Returns the text of OfA for one stream, but compares all pairs.
 std::string ByPairs(std::string_view stream) {
   uint64_t changes = 0, at_two = 0;
   for (size_t i = 1; i < stream.size(); ++i) {

@@ -39,7 +39,7 @@ bool AreSumsWorthwhile(const perf_data::Recording& recording, const profile::Pro
   return samples >= kMany && !recording.layout().pipe && profile.losses.warnings.empty();
 }
 
-// Names all addresses of a profile, and keeps the facts used for that.
+// A collector that names all addresses of a profile, and keeps the facts used for that.
 class NameCollector {
  public:
   NameCollector(const perf_data::Features& features, Embedding embedding, NamingOptions options,

@@ -26,7 +26,7 @@ namespace profiler::naming {
 enum class Embedding : uint8_t {
   kNames,
   kLines,  // also inlined calls and source lines
-  kCode,   // also code of the interrupted functions, with all that `annotate` shows of it
+  kCode,   // also code of the interrupted functions, with everything that `annotate` shows of it
 };
 // Returns the level for "names", "lines" or "code".
 Embedding EmbeddingOf(std::string_view text);
@@ -44,10 +44,10 @@ struct CollectedNames {
   size_t addresses = 0;
   std::optional<symbolize::NameFacts> code;
   size_t functions = 0;  // number of functions in `code`
-  // The section SUMS, if reading so many samples again would take a while.
+  // The section SUMS; set if reading the samples again would take a reader a while.
   std::optional<std::string> sums;
   absl::Status reading;  // error that ended the reading early
-  // Processes whose functions have no names; not searched if naming stopped early.
+  // Python and Node.js processes whose functions have no names. Unset if naming stopped early.
   std::optional<analysis::UnnamedPython> python;
   std::optional<analysis::UnnamedNode> node;
 };
@@ -55,14 +55,15 @@ struct CollectedNames {
 // Returns the sections for the recording, by feature bit.
 std::map<int, std::string> SectionsOf(const CollectedNames& collected);
 
-// Names every address that a view of the recording shows: those of call chains, and recorded ones
-// of data and branches. Also sums up the samples. Reads the recording once, with a profile of its
-// stacks in memory. Code costs a look-up per instruction, in debug information if there is any.
+// Names every address that a view of the recording shows: addresses of call chains, and recorded
+// addresses of data and branches. Also sums up the samples. Reads the recording once, with a
+// profile of its stacks in memory. Code costs a look-up per instruction, in debug information if
+// there is any.
 CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding,
                             const NamingOptions& options, const NamingProgress& progress);
 
-// Collects names for a stream, which its writer cannot read again: gathers stacks while the stream
-// is written, and names them at its end. A sample costs a quarter of a microsecond if its stack is
+// The names for a stream, which its writer cannot read again. Gathers stacks while the stream is
+// written, and names them at its end. A sample costs a quarter of a microsecond if its stack is
 // known, else some microseconds. Memory grows with the distinct stacks, not with the samples. There
 // are no sums, and no names for the code in a JIT's dump, which is incomplete until its process
 // ends. Not thread-safe.

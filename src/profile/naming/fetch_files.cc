@@ -113,7 +113,7 @@ void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& f
   const symbolize::FetchLimits limits{
       .time = std::chrono::milliseconds(static_cast<int64_t>(naming.fetch.seconds * 1000)),
       .bytes = naming.fetch.bytes};
-  // Until its end, the monitor has the terminal's last line and Ctrl-C.
+  // While the monitor exists, it uses the terminal's last line and Ctrl-C.
   symbolize::FetchMonitor watch = naming.fetch.watch ? naming.fetch.watch() : nullptr;
   symbolize::FetchOutcome outcome =
       FetchFiles(*std::move(source), std::move(missing), files.debug_directories, limits, watch);

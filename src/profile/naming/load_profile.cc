@@ -33,9 +33,9 @@ int64_t Now(clockid_t clock) {
   return now.tv_sec * kSecond + now.tv_nsec;
 }
 
-// Returns the recording's clock. The recording says how its clock relates to real time. If it only
-// identifies its clock, the clock is assumed to be this machine's since its start. perf's default
-// clock cannot be read, so it stays unknown.
+// Returns the recording's clock and its distance to real time. If the recording only identifies its
+// clock, the distance is assumed to be this machine's present one. perf's default clock cannot be
+// read, so its distance stays unknown.
 profile::RecordedClock ClockOf(const std::vector<perf_data::EventDescription>& events,
                                const perf_data::Features& features) {
   profile::RecordedClock clock;
@@ -70,7 +70,7 @@ profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDesc
   const std::string& machine = features.arch;
   if (machine == "aarch64") options.architecture = symbolize::Architecture::kAArch64;
   if (machine == "x86_64") options.architecture = symbolize::Architecture::kX86_64;
-  // Older recordings, without the mark on events, have only the section.
+  // Older recordings do not mark events; there, only the section of chain quality shows this.
   options.exact_user_chains = perf_data::ReadChainQuality(features).has_value() ||
                               std::any_of(events.begin(), events.end(), [](const auto& event) {
                                 return perf_data::HasExactUserCallers(event.attr);

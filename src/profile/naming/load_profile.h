@@ -27,8 +27,8 @@ struct LoadOptions {
   importers::OpenOptions open;
   bool keep_thread = true;     // False: threads with the same name are merged.
   bool keep_branches = false;  // keep branches of samples with branch stacks
-  // True if the processor's call stacks also count as branches if `perf record` used them for call
-  // chains (--call-graph lbr) instead of branches (-j stack).
+  // True if the processor's call stacks also count as branches, even if `perf record` used them for
+  // call chains (--call-graph lbr). Recorded with -j stack, they always count as branches.
   bool keep_call_branches = false;
   bool keep_order = false;  // keep the order of samples, for statistical errors
   profile::DimensionSet dimensions{};
@@ -47,7 +47,7 @@ struct LoadOptions {
   analysis::Filter filter;  // by name and id; the view applies it
   NamingOptions naming;
   analysis::NameRules names;
-  bool fold_native = false;  // analysis::FoldNative
+  bool fold_native = false;  // apply analysis::FoldNative
   bool keep_names = false;   // return the NameStore in LoadedProfile::names
 };
 
@@ -88,8 +88,9 @@ profile::TimeSlices SlicesOf(const perf_data::Features& features);
 void AddNewEvents(const std::vector<perf_data::EventDescription>& events, size_t& known,
                   profile::ProfileBuilder& builder);
 
-// Returns the profile of a recording whose features followed its samples, as if they had preceded
-// them. Its images get the build-ids of the features. They become images of `names`, a new store.
+// Completes a profile of a recording whose features followed its samples. Returns the profile that
+// would result if the features had come first. The images get the build-ids of the features, and
+// become images of `names`, a new store.
 profile::UnnamedProfile WithLateFeatures(profile::UnnamedProfile read,
                                          const symbolize::Symbolizer& before,
                                          const perf_data::Features& features,

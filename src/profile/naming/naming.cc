@@ -22,9 +22,9 @@ namespace profiler::naming {
 
 namespace {
 
-// True if the cache may be used. It holds facts that need debug information, which takes long to
-// read; without inlines it is not worth it. In the user's own directories, other debug information
-// may lie.
+// True if the cache may be used. The cache saves reading debug information, which takes long;
+// without inlines it is not worth it. The user's own directories may have other debug information
+// than the cache.
 bool UsesCache(const NamingOptions& options) {
   return !options.places.no_cache && !options.places.given() && options.inlines;
 }
@@ -84,8 +84,8 @@ std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& f
     sources.cache.emplace(symbolize::NameCache::UsersDirectory(options.lines));
   }
   sources.files_name = WhatFilesName(options);
-  // An imported profile has an entry for each of its addresses, even without a name, so unnamed
-  // addresses must be looked up too. Only files with its build-ids are used.
+  // An imported profile has an entry for each of its addresses, even if an address has no name. So
+  // unnamed addresses must be looked up too. Only files with the profile's build-ids are used.
   if (is_imported && sources.files_name == symbolize::FilesName::kOthers) {
     sources.files_name = symbolize::FilesName::kUnnamed;
   }

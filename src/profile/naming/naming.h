@@ -21,8 +21,8 @@ namespace profiler::naming {
 // The user's options for finding files.
 struct FilePlaces {
   std::string symfs;  // directory to look below; empty: /
-  // List of the recorded kernel's symbols; empty: this machine's, if its kernel is the recorded
-  // one.
+  // File with the symbols of the recorded kernel. Empty: use this machine's symbols if its kernel
+  // is the recorded one.
   std::string kallsyms;
   std::vector<std::string> debug_directories;  // empty: the usual one
   bool no_cache = false;  // True: no cache of names (symbolize/names/name_cache.h).
@@ -37,8 +37,8 @@ struct FetchOptions {
   bool off = false;
   double seconds = 30;                   // for all files together
   uint64_t bytes = uint64_t{512} << 20;  // for all files together
-  // Called when there is something to fetch; its result exists until the fetching ends. Empty: no
-  // monitor.
+  // Called when there is something to fetch. The returned monitor exists until the fetching ends.
+  // Empty: no monitor.
   std::function<symbolize::FetchMonitor()> watch;
   // Called with a line for each image with a problem.
   std::function<void(std::string_view)> warn;
@@ -52,9 +52,9 @@ struct NamingOptions : symbolize::PresentOptions {
   std::function<void(std::string_view)> warn;
   // Fetched files, for all later look-ups.
   std::shared_ptr<symbolize::FetchedFiles> fetched = std::make_shared<symbolize::FetchedFiles>();
-  // The addresses that files name in a recording with names. If unset, it is kFirst with debuginfod
-  // servers, because their files may have better names. Else it is kUnnamed with the user's own
-  // directories, which then name addresses without a recorded name. Else it is kOthers.
+  // The addresses that files name if the recording itself has names. Unset: kFirst with debuginfod
+  // servers, because their files may have better names. Otherwise kUnnamed with the user's own
+  // directories, which then name only addresses without a recorded name. Otherwise kOthers.
   std::optional<symbolize::FilesName> files_name;
   // True if this machine has just made the recording, or if a running process is named.
   bool is_this_machine = false;

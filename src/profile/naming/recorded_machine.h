@@ -1,4 +1,4 @@
-// Proves by a recording's features whether the running kernel made it.
+// Decides by a recording's features whether the recorded kernel is the one that runs now.
 //
 //   build-id of the kernel           this kernel's, or another one's
 //   else host, release and machine   equal, and recorded since this machine started: this kernel
@@ -18,8 +18,8 @@
 namespace profiler::naming {
 
 // Sets the facts of `files` about the recorded machine and its kernel. With `symfs`, the list of
-// symbols below it counts as the recorded kernel's, unless a build-id shows that it is another
-// one's.
+// symbols below it counts as the recorded kernel's, unless a build-id shows that the list belongs
+// to another kernel.
 void TellRecordedMachine(const perf_data::Features& features, symbolize::SymbolizerOptions* files);
 
 // Returns the name that records use for the image with that build-id. A table of build-ids may have
