@@ -33,7 +33,8 @@ struct Code {
   std::string json = "[]";
   size_t functions = 0;     // number of functions in `json`
   size_t source_lines = 0;  // number of source lines with text
-  // The files of these lines in their order, and one line per reason why other files were left out.
+  // The sorted files of these source lines, and one message per reason why other files were left
+  // out.
   std::vector<std::string> source_files;
   std::vector<std::string> refused_sources;
 };

@@ -44,10 +44,11 @@ struct PageOptions {
   size_t most_bytes = 5'000'000;
 };
 
-// Returns the page of one recording, or of two that are compared: before and after. Each profile
-// keeps threads apart and Dimension::kSlice; without slices the page has no time.
+// Returns the page of one recording, or of two recordings to compare: before and after. Each
+// profile must distinguish threads, and must keep Dimension::kSlice if the page is to show time.
 //
-// Takes time linear in rows and stacks. Compresses the data up to six times until it fits.
+// Takes time linear in rows and stacks. If the page is too large, merges more (bounds.h) and
+// compresses again; the data is compressed at most six times.
 std::string Page(std::span<const Side> sides, const PageOptions& options = {});
 
 }  // namespace profiler::page

@@ -61,8 +61,8 @@ struct ScriptHead {
 };
 
 // A cache of texts by dense id. It stores a text from its second request on, because in a recording
-// of a whole system most call chains occur once. Not thread-safe. Memory: about kMostBytes of text,
-// after which everything is forgotten, and 8 bytes per id.
+// of a whole system most call chains occur once. Not thread-safe. Memory: 8 bytes per id, and about
+// kMostBytes of text; if there would be more text, the cache is emptied.
 class TextCache {
  public:
   static constexpr size_t kMostBytes = 16 << 20;
@@ -114,10 +114,11 @@ class TextCache {
   std::vector<Piece> pieces_;
 };
 
-// Formats samples one by one while a profile grows. The profile must outlive it. Not thread-safe.
+// A formatter of single samples, while a profile grows. The profile must outlive the formatter. Not
+// thread-safe.
 //
-// Cost: text that many samples share is made once and then copied: the thread, the event with its
-// period, the second, and above all the lines of a call chain.
+// To save time, text that many samples share is made once and then copied: the thread, the event
+// with its period, the second, and above all the lines of a call chain.
 class ScriptFormatter {
  public:
   ScriptFormatter(const profile::Profile& profile, const ScriptOptions& options)
@@ -135,11 +136,12 @@ class ScriptFormatter {
     FormatSample(row, details, options_.fields, out);
   }
 
-  // Appends the text in front of a record other than a sample, of this event.
+  // Appends the text in front of a record of `event` that is not a sample.
   void FormatHead(const ScriptHead& head, profile::EventId event, std::string* out);
 
-  // True if inlined calls were left out: from the interrupted frame on, a chain had more than
-  // profile::MostInlinedCalls of its frames. Frames beyond that limit are printed without theirs.
+  // True if inlined calls were left out because a chain had more than profile::MostInlinedCalls
+  // permits. A frame that would exceed this limit, counted from the interrupted frame, is printed
+  // without its inlined calls.
   bool leaves_out_inlined_calls() const { return leaves_out_inlined_calls_; }
 
  private:
@@ -191,7 +193,7 @@ class ScriptFormatter {
   bool leaves_out_inlined_calls_ = false;
   size_t event_width_ = 0;
   size_t data_source_width_ = 0;
-  uint64_t origin_ = 0;                 // time that is zero, unless that is the clock's; 0: not set
+  uint64_t origin_ = 0;                 // time printed as 0 (not with kClock); 0: not set yet
   std::vector<ThreadText> threads_[2];  // by ThreadId; [0] without, [1] with call chain
   TextCache chains_;                    // by StackId
   TextCache frames_;                    // by FrameId: lines of a call chain
