@@ -33,7 +33,8 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 
-// Returns the conventions' name of an architecture, which is mandatory if there is one.
+// Returns the name of an architecture in the semantic conventions. An architecture that has a name
+// there must be called by it.
 std::string ArchitectureOf(std::string_view machine) {
   if (machine == "x86_64") return "amd64";
   if (machine == "aarch64") return "arm64";

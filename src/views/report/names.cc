@@ -114,7 +114,7 @@ std::string_view Remedy(const Dso& dso, Unnamed reason) {
   return "";
 }
 
-// Addresses of one image without a symbol, for one reason: they share a heading.
+// Addresses of one image that lack a symbol for the same reason. A group has one heading.
 struct Group {
   DsoId dso{};
   Unnamed reason{};

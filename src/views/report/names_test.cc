@@ -12,7 +12,8 @@ namespace {
 using profile::EventId;
 using profile::Unnamed;
 
-// Sets the reason for the unnamed frames of a DSO. Frames with a name keep it as a stand-in.
+// Sets the reason why frames of a DSO are unnamed. A frame that has a name keeps it: it counts as
+// named by a function's start.
 void SetReason(profile::Profile& profile, std::string_view dso, Unnamed reason) {
   for (profile::Frame& frame : profile.frames) {
     if (profile.text(profile[frame.dso].name) == dso) frame.unnamed = reason;

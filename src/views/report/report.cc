@@ -131,7 +131,7 @@ class Report {
   }
 
   void AppendTotals(const std::vector<EventId>& events, const Histogram& hist) {
-    // A latency is of the same samples.
+    // An event and its latency have the same samples, so only one of them is counted.
     Weight total = options_.latency == Latency::kFirst ? Weight() : hist.total();
     if (options_.latency != Latency::kSecond) {
       for (const Weight& member : hist.member_totals()) total += member;

@@ -33,8 +33,8 @@ class FieldSort {
     }
   }
 
-  // Adds the next more significant field: the difference to the heaviest row. If samples weigh the
-  // same, all weights end in zeros, which are dropped.
+  // Adds the next more significant field: the difference to the heaviest row. If samples have equal
+  // periods, all weights may end in the same number of zero bits, which are dropped.
   void AddHeaviestFirst(auto period_of) {
     uint64_t heaviest = 0, all_bits = 0;
     for (uint32_t row = 0; row < keys_.size(); ++row) {
@@ -76,7 +76,7 @@ class NameRanks {
     if (seen == 0) names_.push_back(name);
     seen = 1;
   }
-  // A longer decimal number is larger.
+  // Ranks the names. If `are_numbers`, they are decimal numbers, so a longer one is larger.
   void Rank(bool are_numbers = false) {
     std::sort(names_.begin(), names_.end(), [&](StringId a, StringId b) {
       const std::string_view text = profile_.text(a), other = profile_.text(b);
