@@ -22,8 +22,8 @@
 
 namespace profiler::cli {
 
-// Passes all calls to another kernel, which must outlive it. `print` gets whole lines. Thread-safe
-// if that kernel and `print` are.
+// A kernel that prints the events to open, and passes all calls to another kernel, which must
+// outlive this one. `print` gets whole lines. Thread-safe if the other kernel and `print` are.
 class VerboseKernel final : public ringbuf::Kernel {
  public:
   VerboseKernel(ringbuf::Kernel& kernel, std::function<void(const std::string&)> print)
