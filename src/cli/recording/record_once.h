@@ -15,7 +15,8 @@ namespace profiler::cli {
 struct Recorded {
   absl::Status status;            // of recording; missing names cause only a warning
   record::RecordSummary summary;  // after an error, its state at that time
-  bool has_all_names = false;     // true if the last file has all names
+  // True if the last file has all names. False if no names were wanted.
+  bool has_all_names = false;
   // A line about names that only the program could provide, and how; may be empty. It is not
   // printed yet, because the closing summary contains it.
   std::string missing_names;

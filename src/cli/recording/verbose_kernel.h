@@ -8,8 +8,8 @@
 //   sys_perf_event_open: pid 712  cpu 0  group_fd -1  flags 0x8 = 5
 //   sys_perf_event_open: pid 712  cpu 1  group_fd -1  flags 0x8 = 6
 //
-// A recording tries each event once before it opens it for all CPUs and threads, so an attr may be
-// printed twice.
+// An attr may be printed twice, because a recording first tries each event, and then opens it for
+// all CPUs and threads.
 //
 // Source: sys_perf_event_open in tools/perf/util/evsel.c, as perf 7.2 prints.
 

@@ -61,8 +61,8 @@ enum class Lines : uint8_t {
   kFitted,  // cut to the terminal's width, percentages in colours (fitted_line.h)
 };
 
-// A writer of text to standard output or to a file. If the file is complete, Close() gives it its
-// name. Errors are kept until Close.
+// A writer of text to standard output or to a file. Close() gives a complete file its final name.
+// Errors are kept until Close.
 //
 // On a terminal a pager shows the text. If the reader quits early (the pager, or `profiler report |
 // head`), this program ends at once without a message, with exit code 0. Otherwise it could work

@@ -1,4 +1,4 @@
-// The groups of events of a recording.
+// Finds the groups of events in a recording.
 
 #pragma once
 

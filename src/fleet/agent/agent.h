@@ -6,8 +6,9 @@
 //   naming            WindowNamer, then writes to the spool               nice 5
 //   one per server    PushThread
 //
-// A segment is in the spool whole or not at all. If the agent is killed, the current window is
-// lost, also the window that is being named, and at most two windows that wait for names.
+// A segment is in the spool whole or not at all. If the agent is killed, three kinds of windows are
+// lost: the current window, the window that is being named, and at most two windows that wait for
+// names.
 
 #pragma once
 

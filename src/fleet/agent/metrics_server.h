@@ -28,7 +28,7 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text);
 // True if other machines can reach the address.
 bool IsForOthers(const ListenAddress& address);
 
-// Not thread-safe: everything runs on the thread of the io_context.
+// The server. Not thread-safe: everything runs on the thread of the io_context.
 class MetricsServer {
  public:
   // Makes a server. It accepts connections once the io_context runs; the io_context must outlive

@@ -1,7 +1,7 @@
 // The executable of each process, from the records of one recording.
 //
 //   exec        ──▶ MMAP2 /usr/bin/x build-id   the first mapping after it is the executable's
-//   at start    ──▶ MMAP2 /usr/bin/x build-id   the first mapping of a running process, likewise
+//   at start    ──▶ MMAP2 /usr/bin/x build-id   the first mapping of a process that already runs
 //   FORK        ──▶ the child has its parent's executable
 
 #pragma once

@@ -22,7 +22,7 @@ struct RateBounds {
   uint64_t first = 49;             // the initial rate, within the bounds
 };
 
-// Not thread-safe.
+// The control of the rate. Not thread-safe.
 class RateControl {
  public:
   // `budget` is a share of all CPUs together, from 0 to 1.

@@ -14,7 +14,7 @@
 
 namespace profiler::agent {
 
-// Thread-safe.
+// The shared spool. Thread-safe.
 class SharedSpool {
  public:
   // `destinations`: the number of servers that each segment is sent to.

@@ -7,14 +7,14 @@
 // hosts may differ even more; this excess is estimated from all functions together
 // (run_variance.h).
 //
-// A change need not be on all hosts. If a third of them become slower, they raise the variation of
-// their group so much that they hide their own change. So several tests are made. The smallest
-// p-value counts, multiplied by the number of tests:
+// A change need not be on all hosts. If a third of the hosts become slower, the variation of their
+// group becomes so large that it hides the change. So several tests are made. The smallest p-value
+// counts, multiplied by the number of tests:
 //
 //   is the mean different?             compared with the variation of both groups
-//   are single hosts of after farther  compared with the variation of before only
+//   are single hosts of after far      compared with the variation of before only
 //   from the mean of before?
-//   are single hosts of before farther compared with the variation of after only
+//   are single hosts of before far     compared with the variation of after only
 //   from the mean of after?
 //
 // The last two tests leave out a tenth of each group: the hosts that speak most for a change. No

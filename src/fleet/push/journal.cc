@@ -30,7 +30,8 @@ constexpr std::string_view kFlight = "flight ", kDone = "done", kSkip = "skip ",
 constexpr size_t kHashDigits = 16;
 constexpr size_t kLongestReason = 300;
 constexpr size_t kNamesOfLine = 100;
-// The journal is rewritten when it exceeds twice its last size by this many bytes.
+// The journal is rewritten when its size exceeds twice the size after the last rewrite plus this
+// many bytes.
 constexpr size_t kGrowth = size_t{1} << 20;
 
 std::string HashOf(std::string_view text) {

@@ -58,8 +58,8 @@ class SegmentDelivery {
     Duration most_asked_wait = std::chrono::hours(1);
     // Limit of the size of a batch's files, in bytes. In memory they take a dozen times as much.
     uint64_t most_bytes = uint64_t{1} << 20;
-    // Time that a segment may wait for others, so that batches reach the size that the server
-    // prefers. A full batch does not wait.
+    // Longest time that a segment waits for further segments, so that batches reach the size that
+    // the server prefers. A full batch does not wait.
     Duration linger{0};
   };
 
@@ -91,8 +91,9 @@ class SegmentDelivery {
   struct Progress {
     enum class Kind {
       kWorked,  // there may be more to do at once
-      kIdle,    // everything is sent; `wait` is set if segments wait for others
-      kWaits,   // nothing to do until `wait` is over
+      // Nothing can be sent now; `wait` is set if segments wait until a batch is full.
+      kIdle,
+      kWaits,  // nothing to do until `wait` is over
     };
     Kind kind = Kind::kIdle;
     Duration wait{0};

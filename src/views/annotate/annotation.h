@@ -27,9 +27,9 @@ struct SourceLine {
 };
 
 struct AnnotatedInstruction {
-  // Address in the image. For the kernel and for code in a JIT's dump: the runtime address. A
-  // dump's function that was moved starts at its lowest runtime address, and one without samples
-  // starts at 0.
+  // Address in the image. For the kernel and for code in a JIT's dump: the runtime address. In a
+  // dump, a function that was moved starts at its lowest runtime address, and a function that was
+  // on no stack starts at 0.
   ElfAddress address;
   // The instruction, with the name of its call or jump target in <>. In a JIT's dump, only targets
   // in the dump that were on a stack have names.

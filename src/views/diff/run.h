@@ -28,8 +28,8 @@ struct Run {
 // The samples that count for a key: only its own samples, or also the samples of its callees.
 enum class Weight : uint8_t { kSelf, kTotal };
 
-// Fewest samples of a row, in all runs together. Rows with fewer samples are not compared, because
-// they show nothing, and each further row makes the test of the other rows stricter.
+// Fewest samples of a row, in all runs together. Rows with fewer samples are not compared: they
+// cannot show a change, and each further row makes the test of the other rows stricter.
 inline constexpr uint64_t kFewestSamples = 10;
 
 // A key's name, and its id in each run.

@@ -5,9 +5,10 @@
 // matched; arrow keys move between boxes; Escape resets. Inside <img>, or in a viewer without
 // scripts, the file is a static picture.
 //
-// Equal profiles and options yield equal bytes. The width of a box shows its weight, which may be a
-// period; the details of a box also have its number of samples. A line below the picture reports
-// losses, code without a name, and boxes that are too narrow to draw.
+// Equal profiles and options yield equal bytes. The width of a box shows its weight
+// (FlameGraphOptions::weight). The number in the details of a box is its number of samples, even if
+// the weight is the period. A line below the picture reports losses, code without a name, and boxes
+// that are too narrow to draw.
 //
 // With a profile `before`, the boxes are those of the current profile, and their colours show the
 // change:

@@ -245,7 +245,7 @@ class OtlpWriter {
                                          .attributes = attributes});
   }
 
-  // True if the image is a file. JIT code is in memory, whatever name it has.
+  // True if the image is a file. JIT code is no file, even if its name looks like a path.
   bool IsFile(const Dso& dso) const {
     const std::string_view name = profile_.text(dso.name);
     return dso.kind == DsoKind::kUser && !name.empty() && !name.starts_with('[');

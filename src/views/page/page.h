@@ -7,8 +7,9 @@
 //   page.html, page.css, *.js    the files in this folder, joined when this program is built
 //   data                         page_data.h as base64, so that no name can act as markup
 //
-// A page has at most PageOptions::most_bytes, however large the recordings are. To fit, light parts
-// are merged (bounds.h). The page reports this, and also the losses of the recordings.
+// A page has at most PageOptions::most_bytes, even if the recordings are very large. To keep this
+// limit, light parts are merged (bounds.h). The page reports this, and also the losses of the
+// recordings.
 //
 // Functions without side effects; thread-safe.
 

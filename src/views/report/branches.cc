@@ -147,7 +147,7 @@ class BranchTable {
     return {.last = !function.named(), .number = static_cast<int64_t>(address), .id = id};
   }
 
-  // perf sorts the DSOs of branches, unlike others, from Z to A.
+  // perf sorts the DSOs of branches from Z to A, but other DSOs from A to Z.
   static bool FromLastToFirst(SortKey key) {
     return key == SortKey::kDsoFrom || key == SortKey::kDsoTo;
   }

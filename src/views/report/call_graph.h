@@ -41,8 +41,8 @@ struct ChainNode {
 // Node 0 is the root: it has no path, and its total is the weight of all chains.
 using ChainTree = std::vector<ChainNode>;
 
-// Builds trees from a histogram that was built with chains; the histogram must outlive it. Keeps
-// scratch memory of 12 bytes per trie node. Not thread-safe.
+// A builder of trees, from a histogram that was built with chains. The histogram must outlive the
+// builder. Keeps scratch memory of 12 bytes per trie node. Not thread-safe.
 class CallGraph {
  public:
   // `options.type` must not be kNone. `options.threshold` must be set; as a share of the total it

@@ -269,7 +269,8 @@ class TextColumn : public DimensionColumn {
   }
 
  private:
-  // Columns about accesses to memory are as wide as perf has them.
+  // Returns the least width of the column, as in perf. Only columns about accesses to memory have
+  // one.
   static size_t LeastWidth(SortKey key) {
     switch (key) {
       case SortKey::kMemoryLevel:

@@ -50,7 +50,8 @@ enum class SortKey : uint8_t {
   kCacheLine,
   kPhysicalAddress,
   kPageSize,
-  // Costs of accesses: kLocal… of one sample, the others of all samples of the row.
+  // Costs of accesses. kLocal… is the cost of one sample; the other keys are sums over the samples
+  // of the row.
   kLocalWeight,
   kLocalInstructionLatency,
   kLocalRetireLatency,

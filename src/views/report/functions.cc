@@ -133,7 +133,7 @@ class FunctionTable::Builder {
     const PositionId position = PositionOf(frame, symbol, instruction);
     FunctionId& first = real_[static_cast<uint32_t>(symbol)];
     if (first == kNoFunction) {
-      // Functions of equal names share a row, whatever their addresses.
+      // Functions of equal names share a row, even if their addresses differ.
       first = first_of_name_.try_emplace(KeyOf(symbol, frame), kNoFunction).first->second;
     }
     if (table_.positions_ == nullptr && first != kNoFunction) return first;

@@ -10,7 +10,7 @@
 // If the report sorts by keys finer than a function, equal functions must also be at the same
 // position (positions.h): for a real function the instruction's line, for an inlined one its line.
 //
-// perf tells functions of one name apart by their addresses, and so shows rows that look the same:
+// perf distinguishes functions of one name by their addresses, so it shows rows that look the same:
 // static functions of several files, code that a JIT compiles again, a function that was inlined
 // into several others.
 //

@@ -360,7 +360,7 @@ class Histogram::Builder::RowSums {
   uint32_t depth_ = 0;
 };
 
-// Adds one group to the trie.
+// A visitor that adds one group to the trie.
 class Histogram::Builder::TrieGrowth {
  public:
   explicit TrieGrowth(Builder& builder)
@@ -412,7 +412,7 @@ class Histogram::Builder::TrieGrowth {
   struct PathStep {
     NodeId node;
     NodeId others;    // child of `node` for functions without nodes
-    uint32_t bucket;  // of the node's function; kNone: of others
+    uint32_t bucket;  // bucket of the node's function; kNone: of others
   };
 
   NodeId OthersBelow(PathStep& above) {

@@ -8,8 +8,8 @@
 
 namespace profiler::report {
 
-// Returns a line for the top of an event's rows, with shares of the weight by the name of the
-// interrupted instruction:
+// Returns a line for the top of an event's rows. It has the weights of interrupted instructions
+// that have a symbol, only the start of their function, or no name:
 //
 //   # Names: 65.25% by symbol, 33.86% by function start only, 0.89% without (see --unresolved)
 //

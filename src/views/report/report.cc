@@ -57,7 +57,7 @@ class Report {
 
  private:
   void AppendElidedColumns() {
-    // perf's order of the lists, whatever the order of columns.
+    // The order of the lists in perf, which does not depend on the order of columns.
     constexpr std::array<std::pair<SortKey, std::string_view>, 3> kLists = {
         {{SortKey::kDso, "dso"}, {SortKey::kComm, "comm"}, {SortKey::kSymbol, "symbol"}}};
     for (const auto& [key, title] : kLists) {

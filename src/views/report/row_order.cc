@@ -15,7 +15,8 @@ using profile::Profile;
 
 namespace {
 
-// Joins fields of a few bits each to 32-bit keys, so that one sort serves several fields.
+// A sort by fields of a few bits each. It joins fields to 32-bit keys, so that one pass sorts by
+// several fields.
 class FieldSort {
  public:
   explicit FieldSort(size_t rows) : sort_(static_cast<uint32_t>(rows)), keys_(rows, 0) {}
@@ -208,7 +209,7 @@ class RowKeys {
   uint64_t lowest_ = UINT64_MAX, highest_ = 0;  // range of addresses
 };
 
-// Sorts rows by weight, the heaviest first.
+// The weights of rows, by which they are sorted, the heaviest first.
 class RowWeights {
  public:
   RowWeights(const RowsToOrder& rows, const HistOptions& options)
@@ -261,9 +262,9 @@ class RowWeights {
     }
   }
 
-  // Puts the caller first among rows of equal weight: its chains are longer below it, or shorter
-  // above it. (perf does so only for rows of one thread, and then its order depends on the order of
-  // comparisons.)
+  // Puts the caller first among rows of equal weight. A caller has longer chains below it, or
+  // shorter chains above it, than its callee. (perf does so only for rows of one thread, and then
+  // its order depends on the order of comparisons.)
   void AddDepths(FieldSort& sort) const {
     if (!options_.children || !options_.chains) return;
     const bool deeper_first = options_.order == ChainOrder::kCaller;

@@ -28,8 +28,8 @@
 
 namespace profiler::report {
 
-// Placeholder in SampleDetails::trace for a text that the caller inserts later. FormatSample keeps
-// it. No other printed text contains this character.
+// Placeholder in SampleDetails::trace. FormatSample keeps it, and the caller later replaces it by a
+// text. No other printed text contains this character.
 inline constexpr char kTraceMark = '\0';
 
 // The zero point of printed times.

@@ -78,8 +78,8 @@ class PathFinder {
     return profile_.LinesOf(profile_[profile_[point.stack].frame]).first(point.lines);
   }
 
-  // Adds a point, skipping the outermost lines without a name; if all lack one, the image's name
-  // remains.
+  // Adds a point. Skips the outermost lines without a name; if no line has a name, the point is in
+  // front of the image.
   void AddPoint(Point point) {
     const std::span<const Line> lines = LinesOf(point);
     while (point.lines != 0 && lines[point.lines - 1].symbol == profile::kNoSymbol) --point.lines;
