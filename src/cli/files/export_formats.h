@@ -28,7 +28,7 @@ struct ExportRequest {
 
 struct ExportFormat {
   std::string_view name;
-  std::span<const std::string_view> endings;  // of file names, the most common one first
+  std::span<const std::string_view> endings;  // file name endings, the most common first
   bool wants_times = false;                   // true for one row per sample time
   bool wants_files = false;                   // true to set Origin::htlhash_of
   bool is_text = true;

@@ -13,7 +13,7 @@ namespace profiler::cli {
 
 // The outcome of a recording. Its messages have been printed.
 struct Recorded {
-  absl::Status status;            // of recording; missing names cause only a warning
+  absl::Status status;            // outcome of recording; missing names cause only a warning
   record::RecordSummary summary;  // after an error, its state at that time
   // True if the last file has all names. False if no names were wanted.
   bool has_all_names = false;

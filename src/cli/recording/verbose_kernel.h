@@ -54,7 +54,7 @@ class VerboseKernel final : public ringbuf::Kernel {
  private:
   ringbuf::Kernel& kernel_;
   const std::function<void(const std::string&)> print_;
-  std::string last_attr_;  // as printed
+  std::string last_attr_;  // the last printed attr
 };
 
 }  // namespace profiler::cli

@@ -29,7 +29,7 @@ struct OptionUsage {
 struct CommandUsage {
   std::string name;
   std::string text;
-  std::vector<OptionUsage> arguments;  // in their order
+  std::vector<OptionUsage> arguments;  // in the order of the command line
   std::vector<OptionUsage> options;
   bool runs_program = false;  // True if another program's command line follows the options.
 };

@@ -63,7 +63,7 @@ struct ReportArguments {
   std::string ignored_callees, ignored_callers;
   std::string time_quantum = "100ms";
   std::string output = "-";
-  bool source = false;  // for a page
+  bool source = false;  // true for source lines in a page
 };
 
 void AddReportOptions(usage::Command& command, ReportArguments& arguments);

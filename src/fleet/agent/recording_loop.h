@@ -96,7 +96,7 @@ class RecordingLoop {
   // State of the current window:
   Clock::time_point began_;
   fleet::UnixTime began_at_ = 0;
-  OwnCost cost_;  // at the window's begin
+  OwnCost cost_;  // cost at the window's begin
   // Time at which the previous session ended, if there was one.
   Clock::time_point ended_;
 

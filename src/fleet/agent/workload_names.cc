@@ -10,7 +10,8 @@
 namespace profiler::agent {
 namespace {
 
-constexpr size_t kIdDigits = 64;  // of a container's id, in docker, containerd, CRI-O and podman
+// Length of a container's id in docker, containerd, CRI-O and podman.
+constexpr size_t kIdDigits = 64;
 constexpr size_t kUidDigits = 32;
 
 bool IsHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }

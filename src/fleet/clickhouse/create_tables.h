@@ -15,7 +15,7 @@ namespace profiler::fleet::clickhouse {
 struct CreatedTables {
   // True if the tables existed; then only the number of days to keep was changed.
   bool were_there = false;
-  std::string version;  // of the server
+  std::string version;  // version of the server
 };
 
 // Returns the statements for the server at `url`. Asks the server for its version and ignores

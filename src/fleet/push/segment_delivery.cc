@@ -11,7 +11,7 @@ namespace {
 
 using Progress = SegmentDelivery::Progress;
 
-constexpr size_t kMostSegments = 256;  // of a batch
+constexpr size_t kMostSegments = 256;  // limit of a batch
 constexpr double kShortest = 0.5;      // waits are shortened at random, at most to this part
 constexpr double kLateByChance = 0.1;  // part of a server's wait that is added at random
 // Directories contain tens of thousands of segments. Look() usually lists only segments that are at

@@ -90,7 +90,8 @@ class SegmentDirectory {
 class SegmentSpool : public SegmentDirectory {
  public:
   struct Limits {
-    uint64_t bytes = uint64_t{1} << 30;  // of all segments; refused segments may take a tenth more
+    // Limit of the size of all segments. Refused segments may take a tenth more.
+    uint64_t bytes = uint64_t{1} << 30;
   };
   // Counts, since the spool was opened, of segments that were removed before MayGo allowed it.
   struct Dropped {
@@ -128,7 +129,7 @@ class SegmentSpool : public SegmentDirectory {
   UniqueFd lock_;
   Limits limits_;
   SegmentFiles files_;
-  SegmentFiles aside_;               // in refused/
+  SegmentFiles aside_;               // segments in refused/
   std::vector<std::string> may_go_;  // names of segments that were sent everywhere, sorted
   Dropped dropped_;
 };

@@ -96,8 +96,8 @@ struct Window {
   // Sampling frequency per CPU, in Hz; 0 if windows of several rates were added up. Numbers of
   // samples depend on the rate; values do not.
   double frequency = 0;
-  uint32_t cpus = 0;    // of the machine; 0: several machines
-  std::string version;  // of the program that recorded the window
+  uint32_t cpus = 0;    // number of CPUs of the machine; 0: several machines
+  std::string version;  // version of the program that recorded the window
 
   StringTable strings;
   std::vector<Event> events;

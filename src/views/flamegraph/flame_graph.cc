@@ -35,7 +35,7 @@ constexpr double kCharacter = 6.7;  // widest character of the names' font, in p
 constexpr size_t kLeastText = 3;
 
 struct KindStyle {
-  char letter;  // of its CSS classes
+  char letter;  // letter of the kind's CSS classes
   std::string_view name;
 };
 

@@ -48,7 +48,7 @@ struct FlameGraphOptions {
   std::string title = "Flame graph";
   std::string count_name = "samples";     // the word for samples
   std::optional<profile::EventId> event;  // default: the first that has samples
-  WeightBy weight = WeightBy::kPeriod;    // as in a report's percentages
+  WeightBy weight = WeightBy::kPeriod;    // default: like a report's percentages
   // True to merge from the leaf: shows the callers of hot functions.
   bool reverse = false;
   bool inverted = false;      // True to draw the root on top ("icicle").

@@ -28,7 +28,7 @@ struct FlameBox {
 };
 
 struct FlameLayout {
-  std::string event;            // its name
+  std::string event;            // name of the event
   std::vector<FlameBox> boxes;  // parents come before children; the first box is the root
   LabelTable labels;
   uint32_t levels = 1;

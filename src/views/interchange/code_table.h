@@ -27,7 +27,7 @@ struct CodeFunction {
   std::string name;
   std::string file;  // empty: unknown
   profile::DsoId dso{};
-  CodeKind kind = CodeKind::kUser;  // of the first frame with the function
+  CodeKind kind = CodeKind::kUser;  // kind of the first frame with the function
 };
 
 struct CodeLine {

@@ -31,7 +31,7 @@ namespace profiler::page {
 // One recording. Its events and threads are numbered after those of earlier sides.
 struct Side {
   const profile::Profile* profile = nullptr;
-  std::string name;  // of the recording, as shown on the page
+  std::string name;  // the recording's name on the page
 };
 
 struct PathNode {

@@ -26,7 +26,7 @@ struct CodeOptions {
   annotate::Syntax syntax = annotate::Syntax::kAtt;
   bool source = false;
   size_t most_functions = 50;
-  size_t most_bytes = 2'000'000;  // of JSON, which compresses to about a tenth
+  size_t most_bytes = 2'000'000;  // limit of `json`, which compresses to about a tenth
 };
 
 struct Code {

@@ -32,7 +32,7 @@ struct ChainNode {
   Weight total;
   Weight below;  // part of `total` that continues in callees or callers, shown or not
   size_t parent = 0;
-  std::vector<size_t> children;  // in the order shown, without those below the threshold
+  std::vector<size_t> children;  // in the order shown, without nodes below the threshold
 
   Weight own() const { return total - below; }  // chains that end here
 };
@@ -127,7 +127,7 @@ class CallGraph {
   std::vector<uint32_t> key_of_function_;
   HugeVector<uint32_t> branch_of_key_;
   std::vector<uint32_t> branch_of_point_;
-  std::vector<uint32_t> point_of_node_;  // in callee order only
+  std::vector<uint32_t> point_of_node_;  // used only in callee order
 };
 
 // Inputs of a drawing besides its options.

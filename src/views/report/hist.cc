@@ -355,7 +355,7 @@ class Histogram::Builder::RowSums {
   const FunctionTable& functions_;
   const uint32_t first_;  // the group's first sample
   const bool callers_below_;
-  Weight sum_;                // of the samples so far
+  Weight sum_;                // sum of the samples so far
   std::vector<Passed> path_;  // the first depth_ entries are valid
   uint32_t depth_ = 0;
 };

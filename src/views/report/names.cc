@@ -118,7 +118,7 @@ std::string_view Remedy(const Dso& dso, Unnamed reason) {
 struct Group {
   DsoId dso{};
   Unnamed reason{};
-  Weight weight;                                            // of samples interrupted there
+  Weight weight;                                            // weight of samples interrupted there
   size_t frames = 0;                                        // addresses, including callers'
   std::vector<std::pair<uint64_t, std::string>> addresses;  // (weight, text)
 };

@@ -12,7 +12,7 @@ namespace {
 using profile::EventId;
 using profile::Unnamed;
 
-// Sets the reason why frames of a DSO are unnamed. A frame that has a name keeps it: it counts as
+// Sets the reason why the frames of a DSO have no symbol. Frames that have a name now count as
 // named by a function's start.
 void SetReason(profile::Profile& profile, std::string_view dso, Unnamed reason) {
   for (profile::Frame& frame : profile.frames) {

@@ -99,8 +99,8 @@ struct ReportOptions {
   // Position of the latency in each group of an event and its latency (analysis::AddLatency).
   Latency latency = Latency::kNone;
   bool inlines = true;
-  bool full_dso_paths = false;     // in the column of DSOs
-  bool full_source_paths = false;  // with kSrcline and kSrcfile
+  bool full_dso_paths = false;     // true for paths in the column of DSOs
+  bool full_source_paths = false;  // true for paths in kSrcline and kSrcfile
   // Largest number of a chain's frames that are used, counted from the end at the top of the graph.
   uint32_t max_stack = 127;
 

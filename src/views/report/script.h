@@ -45,7 +45,7 @@ struct ScriptOptions {
   TimeOrigin times_from = TimeOrigin::kClock;
   bool callchains = true;  // if false, only the interrupted address
   bool inlines = true;
-  bool full_source_paths = false;  // of srcline; else base names
+  bool full_source_paths = false;  // paths of srcline; else base names
   uint32_t max_stack = 127;        // number of frames shown of a chain, from the interrupted one
   Filter filter;                   // samples to print
 };
@@ -56,7 +56,7 @@ struct ScriptHead {
   uint32_t pid = 0, tid = 0;
   uint32_t cpu = profile::kNoCpu;
   uint64_t time = 0;            // nanoseconds
-  uint16_t misc = 0;            // of the record's header
+  uint16_t misc = 0;            // `misc` of the record's header
   std::string_view marks = {};  // text of misc without the CPU mode: "E", "M", "S", "Sp"
 };
 
@@ -189,7 +189,7 @@ class ScriptFormatter {
 
   const profile::Profile& profile_;
   const ScriptOptions options_;
-  ScriptFields fields_ = options_.fields;  // of the current record
+  ScriptFields fields_ = options_.fields;  // fields of the current record
   bool leaves_out_inlined_calls_ = false;
   size_t event_width_ = 0;
   size_t data_source_width_ = 0;

@@ -41,7 +41,7 @@ enum class ScriptField : uint8_t {
   kCodePageSize,
   kSrcline,
   kTrace,
-  kCallIndent,  // of branches that were recorded one by one (intel_bts); other samples have none
+  kCallIndent,  // only for branches that were recorded one by one (intel_bts)
   kInsn,        // machine code of the interrupted instruction
   kInsnLen,
 };
