@@ -141,7 +141,8 @@ class Comparison {
     // A smaller variance only shows that the function is rare; it does not show how much functions
     // differ in their variance.
     constexpr double kLeast = 1e-3;
-    // Limits the variance, because a few hosts cannot show which functions vary more than others.
+    // Limits the degrees of freedom, because a few hosts cannot show which functions vary more than
+    // others.
     const double most = std::max(3 * freedom, freedom * freedom);
     std::vector<estimate::VarianceSeen> seen;
     for (const double of : squares) {

@@ -33,8 +33,8 @@ struct FlameLayout {
   LabelTable labels;
   uint32_t levels = 1;
   bool pruned = false;       // True if some boxes were too narrow to draw.
-  double min_width = 0;      // boxes narrower than this part of the whole were left out
-  bool some_narrow = false;  // True if some boxes of that width are drawn.
+  double min_width = 0;      // part of the whole; narrower boxes were left out
+  bool some_narrow = false;  // True if some boxes below min_width are drawn.
   Weight total;              // of the event
   uint64_t unnamed = 0;      // sum of periods of samples whose innermost frame has no symbol
   // With a baseline: the largest change of any box's `self`, and the part of the baseline that

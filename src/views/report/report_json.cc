@@ -169,7 +169,7 @@ class JsonRows {
       case Dimension::kSocket:
         value["socket"] = number();
         return;
-      // Null if the number of running threads is unknown.
+      // Null for the part of an off-CPU time during which other threads ran (profile::kOthersRan).
       case Dimension::kParallelism:
         value["parallelism"] = number();
         return;
