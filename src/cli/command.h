@@ -12,8 +12,8 @@
 
 namespace profiler::cli {
 
-// Runs a sub-command whose options have been read. Prints its own errors, one line each. Returns
-// the exit code.
+// A function that runs a sub-command after its options were read. The function prints errors
+// itself, one line each, and returns the exit code.
 using RunCommand = std::function<int()>;
 using Commands = std::map<usage::Command*, RunCommand>;
 
@@ -29,7 +29,7 @@ struct Invocation {
 };
 
 // Returns the command to run below `subcommand`: the words after its options and after `--`.
-// kInvalidArgument for an unknown option.
+// Returns kInvalidArgument for an unknown option.
 absl::StatusOr<std::vector<std::string>> CommandOf(const usage::Command& subcommand,
                                                    const Invocation& invocation);
 

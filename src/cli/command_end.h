@@ -8,8 +8,9 @@
 
 namespace profiler::cli {
 
-// Returns the command's exit code, or dies of its signal, as a shell would see it. Returns 0 if
-// there was no command or we ended it.
+// Returns the command's exit code. If a signal ended the command, ends this program with the same
+// signal, so that a shell sees no difference. Returns 0 if there was no command, or if this program
+// ended it.
 int EndAsTheCommand(const std::optional<target::Command::End>& command);
 
 }  // namespace profiler::cli

@@ -8,7 +8,7 @@ namespace {
 
 using AddCommand = void (*)(usage::Command& app, Commands& commands);
 
-// The table of commands. A new view is a file of its own and a line here.
+// The table of commands. A new view needs a file of its own and a line here.
 constexpr AddCommand kViewsAndTools[] = {
     AddSummaryCommand,   AddReportCommand,  AddFlameGraphCommands, AddAnnotateCommand,
     AddScriptCommand,    AddOpenCommand,    AddExportCommand,      AddImportCommand,

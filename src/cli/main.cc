@@ -30,8 +30,9 @@
 
 namespace {
 
-// Adds values to options that may stand without one. Otherwise the parser would take the next word
-// as the value. perf takes only text after `=`, so that `record --switch-output ls` records ls.
+// Adds a value to options that were given without their optional value. Otherwise the parser would
+// take the next word as the value. Like perf, only text after `=` is such a value, so `record
+// --switch-output ls` records ls.
 std::vector<std::string> WithValues(std::span<char* const> arguments) {
   static constexpr std::pair<std::string_view, const char*> kWithout[] = {
       {"--switch-output", "--switch-output=signal"}};
@@ -44,8 +45,8 @@ std::vector<std::string> WithValues(std::span<char* const> arguments) {
   return result;
 }
 
-// Adds options that are also accepted after the command's name, except by commands that run another
-// program, which has options of its own.
+// Adds options that are also accepted after the command's name. Commands that run another program
+// do not accept them there, because that program has its own options.
 void AddTerminalOptions(profiler::usage::Command& app, const profiler::cli::Commands& commands,
                         profiler::cli::TerminalChoice& choice) {
   using profiler::cli::Colour;

@@ -89,7 +89,7 @@ absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text) {
 
 namespace {
 
-// Parses "10%/2", the second of the pieces that are a tenth each, and "10%", the first one.
+// Parses "10%/2", the second tenth of the recording, and "10%", the first tenth.
 std::optional<perf_data::TimeRange> ParseTimePiece(std::string_view text) {
   const size_t slash = text.find('/');
   std::optional<double> length;

@@ -30,11 +30,11 @@ absl::StatusOr<uint64_t> ParseSize(std::string_view text);
 absl::StatusOr<std::chrono::milliseconds> ParseDuration(std::string_view text);
 
 // Parses an interval in the notation of perf's --time. "12.5,13" is in seconds of the samples'
-// clock; "12.5," and ",13" have one open end; "10%-20%" is in percent of the whole.
+// clock; "12.5," has no end and ",13" has no begin; "10%-20%" is in percent of the whole.
 absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text);
 
 // Parses several intervals: "10%-20%,40%-50%", or "1.5,2 4,4.5" with blanks between intervals in
-// seconds. Also "10%/2", the second tenth, and "10%", the first one.
+// seconds. Also parses "10%/2", the second tenth, and "10%", the first tenth.
 absl::StatusOr<std::vector<perf_data::TimeRange>> ParseTimeRanges(std::string_view text);
 
 // Parses "100ms", "20us", "1s" and "500ns" to nanoseconds; not 0.
@@ -44,8 +44,8 @@ absl::StatusOr<uint64_t> ParseTimeQuantum(std::string_view text);
 std::chrono::milliseconds Milliseconds(double value);
 
 // Converts the value of -D of `record` and `stat`, in milliseconds: the delay before measuring.
-// None for -1, with which --control says when to begin. `option` is the option's name for errors.
-// kInvalidArgument for other negative values.
+// Returns nothing for -1: then measuring begins when --control says so. Returns kInvalidArgument
+// for other negative values. `option` is the option's name for error messages.
 absl::StatusOr<std::optional<std::chrono::milliseconds>> ReadDelay(std::string_view option,
                                                                    double milliseconds);
 

@@ -9,8 +9,8 @@
 
 namespace profiler::cli {
 
-// Returns the command that `word` probably meant: the nearest one by insertions, removals, changes
-// and swaps of letters, if only few are needed; otherwise "".
+// Returns the command that the user probably meant by `word`: the command that needs fewest
+// insertions, removals, changes and swaps of letters. Returns "" if every command needs many.
 std::string NearestCommand(const usage::Command& app, std::string_view word);
 
 // Returns the explanation. `first` is the first argument, or ""; `reason` is the parser's message.

@@ -15,11 +15,11 @@ namespace profiler::cli {
 
 enum class HeaderDetail : uint8_t {
   kFull,
-  kMachineInBrief,  // topology and caches only as a note that they exist
+  kMachineInBrief,  // only notes that topology and caches are recorded
 };
 
-// Returns the header of a report. `path` is that given to Recording::Open; "-" has no facts about a
-// file.
+// Returns the header of a report. `path` is that given to Recording::Open; for "-", the header has
+// no facts about a file.
 report::RecordingHeader DescribeRecording(const std::string& path,
                                           const perf_data::Recording& recording,
                                           HeaderDetail detail = HeaderDetail::kFull);

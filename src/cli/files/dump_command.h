@@ -1,4 +1,4 @@
-// Prints the records of a recording for the views that have perf's option -D.
+// Prints the records of a recording, for views with perf's option -D.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace profiler::cli {
 
-// Prints every record of a recording in perf's layout, and then the text that `end` makes of the
-// recording, if it can be read again. Returns the exit code.
+// Prints every record of a recording in perf's layout. Then, if the recording can be read again,
+// prints the text that `end` returns for it. Returns the exit code.
 int DumpRecordingAsPerf(const std::string& input,
                         const std::function<std::string(perf_data::Recording&)>& end = {});
 

@@ -120,7 +120,7 @@ int WriteBuildIds(const BuildIdArguments& arguments) {
   const std::set<std::string_view> hits = HitImages(loaded->profile);
   if (arguments.with_hits) {
     std::erase_if(ids, [&](const auto& entry) { return !hits.contains(entry.first); });
-    for (const std::string_view image : hits) ids.try_emplace(image);  // without a build-id
+    for (const std::string_view image : hits) ids.try_emplace(image);  // images without a build-id
   }
   Output output("-");
   for (const auto& [image, id] : ids) {

@@ -113,7 +113,8 @@ void SetSampleTimes(const Profile& profile, Origin& origin) {
   origin.last_sample = *last;
 }
 
-// Lets exports identify files, unless the recording is from another machine or lacks its end time.
+// Lets exports identify files, unless the recording is from another machine or does not contain its
+// end time.
 void SetFiles(const naming::LoadedProfile& from, const image_ids::MappedFiles& mapped,
               Origin& origin) {
   utsname machine;

@@ -28,9 +28,9 @@ struct ExportRequest {
 
 struct ExportFormat {
   std::string_view name;
-  std::span<const std::string_view> endings;  // of file names, the most common one first
-  bool wants_times = false;                   // one row per sample time: Dimension::kTime
-  bool wants_files = false;                   // identifiers of images (Origin::htlhash_of)
+  std::span<const std::string_view> endings;  // file name endings, the most common first
+  bool wants_times = false;                   // true for one row per sample time
+  bool wants_files = false;                   // true to set Origin::htlhash_of
   bool is_text = true;
   // Exactly one is set: `write` returns the file's bytes; `run` does all the work and returns the
   // exit code.
@@ -40,7 +40,8 @@ struct ExportFormat {
 
 std::span<const ExportFormat> ExportFormats();
 
-// Finds a format by `name`, or if that is empty by the ending of `path`. Null if there is none.
+// Finds a format by `name` or, if `name` is empty, by the ending of `path`. Returns null if there
+// is no such format.
 const ExportFormat* FindExportFormat(std::string_view name, std::string_view path);
 
 // Returns the format for the path of a view's -o, or null if the view writes its own format. Never
@@ -50,7 +51,7 @@ const ExportFormat* FormatOfView(std::string_view path);
 // Returns "pprof (.pb.gz), firefox (.json.gz), …" for messages and help.
 std::string ExportFormatList();
 
-// Loads the recording and writes it in that format. Returns the exit code.
+// Loads the recording and writes it in `format`. Returns the exit code.
 int Export(const ExportRequest& request, const ExportFormat& format);
 
 }  // namespace profiler::cli

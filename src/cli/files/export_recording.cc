@@ -19,8 +19,7 @@
 namespace profiler::cli {
 namespace {
 
-// Returns the sums of the samples. With stored sums, views of a recording with many samples start
-// at once.
+// Returns the sums of the samples, so that views of a recording with many samples start at once.
 std::optional<std::string> SumsOf(const std::string& path) {
   if (!perf_data::CanBeReadAgain(path)) return std::nullopt;
   const auto recording = perf_data::Recording::Open(path);

@@ -14,13 +14,14 @@
 
 namespace profiler::cli {
 
-// Checks that a recording can be written to `path`, and that it would not overwrite `input`, the
-// `what` ("recording", "profile") that is read. Errors: kInvalidArgument; messages name the option.
+// Checks that a recording can be written to `path` without overwriting `input`, the file that is
+// read. Messages call that file a `what`: "recording" or "profile". Errors: kInvalidArgument;
+// messages name the option.
 absl::Status CheckRecordingOutput(const std::string& path, const std::string& input,
                                   std::string_view what);
 
-// Writes the recording with importers::WriteProfile, and the sums of its samples, so that views start
-// at once. `features` are for its header. Errors: those of WriteProfile.
+// Writes the recording with importers::WriteProfile. Also stores the sums of its samples, so that
+// views start at once. `features` go to the header. Errors: those of WriteProfile.
 absl::StatusOr<importers::WrittenProfile> WriteRecordingOf(
     const profile::Profile& profile, const std::string& path, perf_data::Features features,
     importers::WriteProfileOptions options = {});

@@ -1,4 +1,4 @@
-// Loads a profile for exports: threads apart, all events.
+// Loads a profile for exports: with all events, and without merging threads.
 
 #pragma once
 

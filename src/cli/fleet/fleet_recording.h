@@ -22,8 +22,8 @@ absl::StatusOr<importers::WrittenProfile> WriteAnswer(fleet::Source& source,
                                                       std::vector<std::string>* notes);
 
 // Lets a view open addresses of a fleet (src/fleet/query/address.h): `report -i '/spool?since=1h'`.
-// Without a time, a directory is asked for all times, and a server for the last hour. Notes are
-// printed as warnings. `format`: of another program's profile.
+// If the address has no time, all windows of a directory are read, but only the last hour of a
+// server. Notes are printed as warnings. `format` is the format of another program's profile.
 importers::OpenOptions OpenOptionsFor(std::optional<importers::Format> format = std::nullopt);
 
 }  // namespace profiler::cli

@@ -17,12 +17,12 @@ namespace profiler::cli {
 bool IsServer(const std::string& text);
 
 // Creates a source from a directory of segments, or from "clickhouse+http://host:8123/database".
-// Errors: kInvalidArgument if the text is neither; those of open(2), with the remedy; those of
+// Errors: kInvalidArgument if the text is neither; errors of open(2), with the remedy; errors of
 // http::CreateClient.
 absl::StatusOr<std::unique_ptr<fleet::Source>> SourceOf(const std::string& text,
                                                         const http::Options& server);
 
-// Converts an address's options of the connection (src/fleet/query/address.h).
+// Converts the connection options of an address (src/fleet/query/address.h).
 http::Options ServerOptionsOf(const std::vector<std::pair<std::string, std::string>>& terms);
 
 }  // namespace profiler::cli

@@ -55,14 +55,14 @@ struct PushArguments {
   std::string metrics = "none";
   bool dry_run = false;
   uint32_t tries = 5;
-  // Size of a batch's files. An agent uses smaller batches to save memory; a push of many machines'
-  // segments gains from larger ones.
+  // Total size of the files in a batch. An agent uses smaller batches to save memory. Larger
+  // batches are faster for a push of many machines' segments.
   std::string batch_size = "16M";
   bool quiet = false;
 };
 
-// Prints the events of one destination. Of failures in a row, prints the 1st, 2nd, 4th, 8th and so
-// on, so that a night's outage does not fill the log.
+// A printer of one destination's events. Of successive failures it prints only the 1st, 2nd, 4th,
+// 8th and so on, so that an outage of a night does not fill the log.
 class Announcer : public SegmentDelivery::Listener {
  public:
   explicit Announcer(std::string destination) : destination_(std::move(destination)) {}
@@ -104,7 +104,7 @@ class Pushing {
 
   void Run(PushLoop& loop) { ended_ = loop.Run(*delivery_); }
 
-  // Returns a line about its results.
+  // Returns a line about the delivery's results.
   std::string Summary() const {
     const SegmentDelivery::Counters done = delivery_->counters();
     std::string line = absl::StrCat("profiler push: ", done.samples, " samples in ", done.segments,
@@ -138,8 +138,8 @@ class Pushing {
 };
 
 // Runs all deliveries until the last one ends or a signal comes. Without deliveries, waits for a
-// signal. After a signal, gives requests in flight kForAnswer to be answered, and then ends the
-// process. A second signal ends it at once.
+// signal. After a signal, waits at most kForAnswer for answers to requests in flight, and then ends
+// the process. A second signal ends the process at once.
 void RunAll(const std::vector<std::unique_ptr<Pushing>>& all, PushLoop& loop) {
   const SignalCounter signals(kEndingSignals, /*once=*/true);
   std::mutex mutex;

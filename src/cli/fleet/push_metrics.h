@@ -1,4 +1,4 @@
-// Serves the metrics of an agent and of a push to a collector, so that the agent, which runs with
+// Serves the metrics of an agent and of a push to a collector. So the agent, which runs with
 // privileges, needs no network.
 //
 //   agent ──▶ SPOOL/metrics.prom ──▶ PushMetrics ──▶ GET /metrics
@@ -18,10 +18,11 @@
 
 namespace profiler::cli {
 
-// Answers requests on its own thread, which blocks all signals, until it is destroyed.
+// A server that answers requests on its own thread until it is destroyed. The thread blocks all
+// signals.
 class PushMetrics {
  public:
-  // Starts the server. Calls `pushed` on its thread for each answer. Errors: those of
+  // Starts the server. The server's thread calls `pushed` for each answer. Errors: those of
   // MetricsServer::Listen.
   static absl::StatusOr<std::unique_ptr<PushMetrics>> Start(
       const agent::ListenAddress& address, std::string spool,

@@ -91,8 +91,8 @@ class Probe {
 
   Ability KernelSymbols() {
     if (procfs::FindKernelText(roots_)) return {"kernel symbols", true, ""};
-    // As in kallsyms_for_perf() (kernel/ksyms_common.c, Linux 6.6): with kptr_restrict 0, users who
-    // may sample the kernel see its addresses.
+    // With kptr_restrict 0, users who may sample the kernel see its addresses, as in
+    // kallsyms_for_perf() (kernel/ksyms_common.c, Linux 6.6).
     if (limits_.kptr_restrict == 0) {
       return {"kernel symbols", false,
               absl::StrCat("run as root, or `sudo sysctl kernel.perf_event_paranoid=1`",

@@ -1,5 +1,5 @@
-// Finds out what this user may record and name on this machine, by trying, and how to lift each
-// limit.
+// Finds out, by trying, which data this user may record and name on this machine, and how to lift
+// each limit.
 
 #pragma once
 
@@ -15,11 +15,11 @@ namespace profiler::cli {
 struct Ability {
   std::string name;  // "hardware counters"
   bool works = false;
-  std::string text;  // details; if it does not work, the reason and the remedy
+  std::string text;  // details; if the ability is missing, reason and remedy
 };
 
-// Returns all abilities. Opens some events and closes them again. Takes some milliseconds, or 60 ms
-// if the kernel's symbols must be read to their end.
+// Returns all abilities. Opens some events and closes them again. Takes a few milliseconds, or 60
+// ms if all of the kernel's symbols must be read.
 std::vector<Ability> FindAbilities(ringbuf::Kernel& kernel, const procfs::Roots& roots);
 
 // Returns the abilities that give names to recorded code.

@@ -15,8 +15,8 @@ namespace {
 // Reading more samples would delay the prompt too long.
 constexpr uint64_t kMostSamples = 500'000;
 
-// True if standard error is a terminal and the user has not asked for less. Requires that the
-// recording contains names, because --embed none is meant to avoid looking them up.
+// True if standard error is a terminal and the user has not asked for less. Returns false if the
+// recording contains no names, because users pass --embed none to avoid look-ups of names.
 bool IsExpected(const RecordArguments& arguments, const Recorded& recorded) {
   return !arguments.no_summary && !arguments.quiet && ErrorsAreShownLive() &&
          recorded.has_all_names;

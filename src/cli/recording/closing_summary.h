@@ -13,13 +13,13 @@ namespace profiler::cli {
 // the recording cannot be read again as one file.
 absl::Status CheckSummary(const RecordArguments& arguments, const record::RecordOptions& options);
 
-// Prints which names the program would have to provide, unless --quiet is given.
+// Prints the names that only the recorded program could provide, unless --quiet is given.
 void PrintMissingNames(const RecordArguments& arguments, const Recorded& recorded);
 
-// Prints the output of `profiler summary` for the recording on standard error: with --summary, or
-// if standard error is a terminal and the user has not asked for less. With very many samples, only
-// --summary reads the whole recording again; otherwise a line names the command. If the file cannot
-// be read again, or no summary is wanted, prints only the missing names.
+// Prints the output of `profiler summary` on standard error if --summary is given, or if standard
+// error is a terminal and the user has not asked for less. If there are very many samples and
+// --summary is not given, prints only a line that names the command. If the file cannot be read
+// again, or no summary is wanted, prints only the missing names.
 void PrintClosingSummary(const RecordArguments& arguments, const Recorded& recorded);
 
 }  // namespace profiler::cli

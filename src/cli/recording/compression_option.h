@@ -18,9 +18,9 @@ class CompressionOption {
 
   bool given() const { return option_.Count() > 0; }
 
-  // Returns the level: 0 if the option was not given, 1 without a level. A word after -z that is no
-  // number does not belong to the option (`-z ls`), so it is put in front of `words`.
-  // kInvalidArgument for a level that zstd does not have.
+  // Returns the level: 0 if the option was not given, 1 if it was given without a level. If the
+  // word after -z is no number (`-z ls`), it does not belong to the option, and is put in front of
+  // `words`. Returns kInvalidArgument for a level that zstd does not have.
   absl::StatusOr<int> Level(std::vector<std::string>& words) const;
 
  private:

@@ -13,7 +13,7 @@ namespace profiler::cli {
 // Lines for the user about the names.
 struct Embedded {
   std::string found;
-  std::string missing;  // names that the program would have to provide, and how; may be empty
+  std::string missing;  // names that only the program could provide, and how; may be empty
 };
 
 // Reads the finished file again, looks its addresses up and appends their names. Uses the file that

@@ -21,7 +21,7 @@ bool HasNames(const std::string& path) {
   return recording.ok() && (*recording)->features().other.count(perf_data::kFeatureNames) != 0;
 }
 
-// If others may rename files, another file may have the name by now.
+// If other users may rename files, another file may have the recording's name by now.
 TEST(EmbedNames, ReadsAndChangesTheFileThatWasWrittenWhateverHasItsNameByNow) {
   const std::string path = TestPath("recorded.data");
   const std::string moved = TestPath("moved.data");

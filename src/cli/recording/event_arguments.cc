@@ -22,7 +22,8 @@ absl::Status AppendEvents(const std::string& text, std::vector<FoundEvent>* all)
   return absl::OkStatus();
 }
 
-// Refuses return probes that may end the program. Their events are named "/bin/x:f%return".
+// Refuses return probes that may end the probed program. The event of such a probe is named
+// "/bin/x:f%return".
 absl::Status RefuseDanger(const std::vector<FoundEvent>& events) {
   for (const FoundEvent& event : events) {
     if (event.danger.empty()) continue;

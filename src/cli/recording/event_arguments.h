@@ -25,10 +25,10 @@ struct EventArguments {
 void AddEventOptions(usage::Command& command, const std::string& description,
                      EventArguments* arguments);
 
-// Returns the events of all -e in their order, or of `defaults` without -e. A --filter applies to
-// the tracepoints of the last -e before it. Errors: those of events::FindEvents and CheckFilter;
-// kInvalidArgument for a return probe that may end a program, for a filter without a tracepoint,
-// and for more cgroups than events.
+// Returns the events of all -e in their order, or the events of `defaults` without -e. A --filter
+// applies to the tracepoints of the last -e before it. Errors: those of events::FindEvents and
+// CheckFilter; kInvalidArgument for a return probe that may end a program, for a filter without a
+// tracepoint, and for more cgroups than events.
 absl::StatusOr<std::vector<events::FoundEvent>> FindEventArguments(
     const usage::Command& command, const EventArguments& arguments,
     const std::vector<std::string>& defaults);

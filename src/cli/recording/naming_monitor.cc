@@ -22,7 +22,7 @@ constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP};
 constexpr std::array kInterrupt = {SIGINT};
 constexpr double kMegabyte = 1 << 20;
 
-// Returns the progress line; empty while there is nothing worth showing.
+// Returns the progress line; empty at first, because short downloads need none.
 std::string LineOf(const FetchProgress& progress) {
   constexpr std::chrono::milliseconds kWorthShowing{300};
   if (progress.elapsed < kWorthShowing) return "";
@@ -84,10 +84,10 @@ symbolize::FetchMonitor WatchFetching() {
 
 void LowerPriority() {
   // nice 5 leaves a third of a normal CPU share. The lowest priority, 19, leaves one seventieth.
-  // With that, on a busy machine, processes end before their names are read, for example in
-  // containers.
+  // With so little CPU time on a busy machine, naming is too late for processes that end soon, for
+  // example in containers.
   constexpr int kLower = 5;
-  // If this fails, naming works all the same.
+  // An error is ignored, because naming also works at normal priority.
   setpriority(PRIO_PROCESS, 0, kLower);
 }
 

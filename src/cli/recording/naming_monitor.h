@@ -9,14 +9,14 @@
 
 namespace profiler::cli {
 
-// Shows naming's progress on a terminal. Stops naming at Ctrl-C, SIGTERM or SIGHUP; a second signal
-// ends the process.
+// A monitor that shows the progress of naming on a terminal. Ctrl-C, SIGTERM or SIGHUP stops
+// naming; a second signal ends the process.
 class NamingMonitor {
  public:
   // `show`: True if standard error is a terminal and progress is wanted.
   explicit NamingMonitor(bool show);
   naming::NamingProgress callback();
-  // True if one of these signals came.
+  // True if a signal stopped naming.
   bool was_ended() const { return signals_.count() != 0; }
 
  private:

@@ -1,4 +1,4 @@
-// Names the complete files of a recording while it goes on in the next file.
+// Names the complete files of a recording while recording goes on in the next file.
 
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace profiler::cli {
 
-// A queue with its own thread, which yields to others and blocks all signals. All calls must come
-// from one other thread.
+// A queue with its own thread, which has a lower priority and blocks all signals. All calls must
+// come from one other thread.
 class NamingQueue {
  public:
   NamingQueue(naming::Embedding embedding, naming::NamingOptions options)
@@ -26,8 +26,8 @@ class NamingQueue {
   // Leaves the waiting files without names.
   ~NamingQueue();
 
-  // Adds a file, whose descriptor stays open until it is named. If too many files wait, leaves this
-  // one without names. Returns at once.
+  // Adds a file. Its descriptor stays open until the file is named. If too many files wait, leaves
+  // this file without names. Returns at once.
   void Add(record::CompleteFile file);
 
   // Waits until all files are named. If `progress` returns false, leaves waiting files without
@@ -51,7 +51,7 @@ class NamingQueue {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  // All below: under mutex_.
+  // mutex_ guards all members below.
   std::deque<record::CompleteFile> waiting_;
   bool is_closed_ = false;  // True if no more files will come.
   size_t done_ = 0;

@@ -170,8 +170,8 @@ absl::StatusOr<Named> NameLastFile(const RecordArguments& arguments, const Kept&
   return Named{.is_whole = is_whole, .missing = std::move(embedded->missing)};
 }
 
-// Names the last file. Returns whether all names that could be found are in it, and the names that
-// the program did not provide.
+// Names the last file. Returns true in is_whole if the file has all names that could be found;
+// `missing` tells which names the program did not provide.
 Named NameRecording(const RecordArguments& arguments, const Kept& kept, naming::StreamNames& stream,
                     record::RecordSession& session) {
   constexpr bool kNo = false, kYes = true;
@@ -188,7 +188,8 @@ Named NameRecording(const RecordArguments& arguments, const Kept& kept, naming::
   return named.ok() ? *std::move(named) : Named{kNo, {}};
 }
 
-// Waits for the command. This comes last, because the command may run on for any time.
+// Waits for the command. This is the last step, because the command may run for a long time after
+// the recording.
 absl::Status AwaitCommand(const RecordArguments& arguments, record::RecordSession& session) {
   if (session.summary().command_runs_on && !arguments.quiet) {
     PrintNote(

@@ -1,4 +1,4 @@
-// Makes one recording for `record`: records, prints messages, and names.
+// Makes one recording for `record`: records samples, prints messages, and adds names.
 
 #pragma once
 
@@ -11,13 +11,14 @@
 
 namespace profiler::cli {
 
-// The outcome, which has been printed.
+// The outcome of a recording. Its messages have been printed.
 struct Recorded {
-  absl::Status status;            // of recording; missing names cause only a warning
+  absl::Status status;            // outcome of recording; missing names cause only a warning
   record::RecordSummary summary;  // after an error, its state at that time
-  bool has_all_names = false;     // of the last file; also false if no names were wanted
-  // Names that the program would have to provide, and how; may be empty. The line is not printed
-  // yet, because the closing summary contains it.
+  // True if the last file has all names. False if no names were wanted.
+  bool has_all_names = false;
+  // A line about names that only the program could provide, and how; may be empty. It is not
+  // printed yet, because the closing summary contains it.
   std::string missing_names;
 };
 
@@ -26,8 +27,8 @@ using Said = std::set<std::string>;
 
 Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions options, Said& said);
 
-// Returns the exit code: the command's, or that of the error. If a signal ended the command, dies
-// of it (command_end.h).
+// Returns the exit code of the command or, after an error, of the error. If a signal ended the
+// command, ends this process with the same signal (command_end.h).
 int ExitCodeOf(const Recorded& recorded);
 
 }  // namespace profiler::cli

@@ -129,7 +129,7 @@ absl::StatusOr<uint64_t> ParseRegisters(const char* option, const std::string& t
   return mask;
 }
 
-// Parses "signal", a size or a time, as in perf.
+// Parses "signal", a size or a time, like perf.
 absl::StatusOr<record::SwitchOutput> ParseSwitchOutput(const std::string& text) {
   record::SwitchOutput output;
   if (text == "signal") {
@@ -263,7 +263,7 @@ void AddContentOptions(usage::Command& command, RecordArguments& a) {
       .ValueName("CLOCK");
 }
 
-// Adds options that users of perf are used to and that have no effect here.
+// Adds options of perf that have no effect here, because users type them out of habit.
 void AddIgnoredOptions(usage::Command& command, RecordArguments& a) {
   const auto add = [&](const char* names, const char* type, const char* why) {
     const std::string description = absl::StrCat("accepted for perf's sake: ", why);
@@ -403,7 +403,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& su
   }
   options.off_cpu_threshold = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double, std::milli>(arguments.off_cpu_threshold_ms));
-  // Off-CPU times are useful only with the stacks where threads wait.
+  // Off-CPU times are useful only together with the stacks of the waiting threads.
   if (options.off_cpu && arguments.call_graph.empty()) {
     options.call_graph = record::CallGraph::kAuto;
   }

@@ -17,7 +17,7 @@
 
 namespace profiler::cli {
 
-// An option that perf has, and that has no effect here.
+// An option of perf that has no effect in this program.
 struct IgnoredOption {
   usage::Option option;
   const char* why = nullptr;
@@ -61,7 +61,7 @@ struct RecordArguments {
   bool timestamp_filename = false;
   std::vector<IgnoredOption> needless;
   std::optional<uint32_t> repeat;
-  bool summary = false, no_summary = false;  // neither: if standard error is a terminal
+  bool summary = false, no_summary = false;  // both false: summary on a terminal
   bool quiet = false;
   int verbosity = 0;  // number of -v
 };
@@ -69,11 +69,11 @@ struct RecordArguments {
 // Adds all options; `arguments` must live as long as the command.
 void AddRecordOptions(usage::Command& command, RecordArguments& arguments);
 
-// Returns the list of registers if "?" was given for them; otherwise nothing.
+// Returns the list of registers if an option for registers has the value "?"; otherwise nothing.
 std::optional<std::string> ListOfRegisters(const RecordArguments& arguments);
 
-// Converts the values. Each error is a line for the user: kInvalidArgument for an invalid value;
-// those of CommandOf, ReadTargets and FindEventArguments.
+// Converts the values. Errors, each of one line for the user: kInvalidArgument for an invalid
+// value; those of CommandOf, ReadTargets and FindEventArguments.
 absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& subcommand,
                                                         const RecordArguments& arguments,
                                                         const Invocation& invocation);

@@ -8,11 +8,11 @@
 namespace profiler::cli {
 namespace {
 
-// Short options of `perf record` and ours, without and with a value.
+// Short options of `perf record` and of this program's `record`, without and with a value.
 constexpr std::string_view kLettersAlone = "agidnsvqRTPWbAB";
 constexpr std::string_view kLettersWithValue = "eFcoptuCmDGrjkw";
 
-// Long options without and with a value. Others are unknown.
+// Long options without and with a value. All other options are unknown.
 constexpr std::string_view kAlone[] = {
     "--all-cpus",    "--all-kernel",       "--all-user",      "--data",       "--phys-data",
     "--raw-samples", "--branch-any",       "--stat",          "--timestamp",  "--period",

@@ -16,8 +16,8 @@ void AskForSummary(naming::LoadOptions& load);
 enum class SummaryForm : uint8_t { kText, kJson };
 
 // Returns the summary of an event of `loaded`, which was read from `path`. If `event` is empty,
-// analysis::ChooseEventOrWallClock chooses, which may join the profile's times. Errors: those of that
-// function.
+// analysis::ChooseEventOrWallClock chooses the event, and may join the profile's on-CPU and off-CPU
+// times. Errors: those of ChooseEventOrWallClock.
 absl::StatusOr<std::string> SummaryText(const std::string& path, const std::string& event,
                                         naming::LoadedProfile& loaded,
                                         SummaryForm form = SummaryForm::kText);

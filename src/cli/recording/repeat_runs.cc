@@ -26,7 +26,8 @@ bool IsWhole(const record::RecordSummary& summary) {
          summary.stop_reason != record::StopReason::kRequested;
 }
 
-// Warns that a run failed: it may have done less than the others, but counts like them.
+// Warns that a run failed. Such a run may have done less work than the others, but it counts like
+// them.
 void WarnOfFailure(const record::RecordSummary& summary) {
   const auto& command = summary.command;
   if (!command || command->ended_by_us) return;
@@ -54,7 +55,7 @@ void PrintMean(const RecordArguments& arguments, const std::vector<std::string>&
   const naming::LoadOptions load = LoadOptionsFor(arguments);
   std::vector<diff::Run> runs;
   for (const std::string& file : files) {
-    // All runs show the event of the first run, whatever other events have samples.
+    // Uses the event of the first run for all runs, even if they have samples of other events.
     auto run = LoadRun(file, load, runs.empty() ? "" : runs[0].event, analysis::KeyBy::kFunction);
     if (run.ok()) {
       runs.push_back(*std::move(run));
@@ -83,7 +84,7 @@ int RecordRepeatedly(const RecordArguments& arguments, const record::RecordOptio
   std::vector<std::string> whole;
   Recorded last;
   {
-    // Also between recordings, Ctrl-C ends the repetition, but not the table.
+    // Ctrl-C ends the repetition, also between recordings; the table is printed all the same.
     const SignalCounter signals(kEnding, /*once=*/true);
     Said said;
     for (uint32_t run = 1; run <= *arguments.repeat && signals.count() == 0; ++run) {

@@ -13,9 +13,9 @@ namespace profiler::cli {
 absl::Status CheckRepeat(const record::RecordOptions& options);
 
 // Records the command arguments.repeat times, to OUTPUT.1, OUTPUT.2, …, and prints the mean share
-// of each function over the completed runs. A failing command is run again. Ctrl-C, `stop` on
-// --control, and a recording that cannot be made end the repetition. Returns the exit code of the
-// last recording (ExitCodeOf).
+// of each function over the completed runs. A command that fails does not end the repetition.
+// Ctrl-C, `stop` on --control, and an error of recording end it. Returns the exit code of the last
+// recording (ExitCodeOf).
 int RecordRepeatedly(const RecordArguments& arguments, const record::RecordOptions& options);
 
 }  // namespace profiler::cli

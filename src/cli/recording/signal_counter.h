@@ -9,14 +9,14 @@
 
 namespace profiler::cli {
 
-// Counts these signals until its scope ends, and then restores their former effect. Ignored signals
+// A scope in which `signals` are counted; its end restores their former effect. Ignored signals
 // stay ignored (nohup, background jobs). Scopes may be nested; the outer scope also counts signals
-// of the inner one.
+// that arrive in the inner one.
 class SignalCounter {
  public:
-  // `once`: the second occurrence of a signal ends the process. With kObeyed, the first one also
-  // ends it if Obeyed is not called within a second, because then the program is in code that does
-  // not check the count.
+  // `once`: the second signal ends the process. With kObeyed, the first signal also ends the
+  // process if Obeyed is not called within a second: then the program is in code that does not
+  // check the count.
   enum class Within { kAnyTime, kObeyed };
   SignalCounter(std::span<const int> signals, bool once, Within within = Within::kAnyTime);
   SignalCounter(const SignalCounter&) = delete;

@@ -31,7 +31,8 @@
 namespace profiler::cli {
 namespace {
 
-// Events without -e; events that the machine lacks are reported. EventTexts adds a clock.
+// Default events, without -e. Events that the machine does not have are reported. EventTexts adds a
+// clock.
 constexpr char kDefaultEvents[] =
     "context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses";
 // Additional events of -d, -dd and -ddd, each on top of the previous ones.
@@ -95,7 +96,7 @@ absl::StatusOr<count::StatOptions> ReadOptions(const usage::Command& subcommand,
   PROFILER_ASSIGN_OR_RETURN(std::vector<std::string> command, CommandOf(subcommand, invocation));
   PROFILER_ASSIGN_OR_RETURN(options.targets,
                             ReadTargets(arguments.targets, "count", std::move(command)));
-  // With a command and -C, everything on these CPUs is counted, as in perf.
+  // With -C, all threads on these CPUs are counted, even if a command is given, as in perf.
   target::Targets& targets = options.targets;
   if (!targets.cpus.empty() && !targets.has_threads()) targets.system_wide = true;
   options.aggregation = AggregationOf(arguments);
@@ -135,7 +136,7 @@ std::string TargetOf(const target::Targets& targets) {
   return absl::StrCat("'", absl::StrJoin(targets.command, " "), "'");
 }
 
-// The output: by default standard error, as in perf, because standard output belongs to the
+// The output. By default it is standard error, as in perf, because standard output belongs to the
 // command.
 class CountOutput {
  public:

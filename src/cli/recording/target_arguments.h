@@ -23,9 +23,9 @@ struct TargetArguments {
 // Adds the options; `arguments` must live as long as the command. `verb` is "record" or "count".
 void AddTargetOptions(usage::Command& command, const std::string& verb, TargetArguments* arguments);
 
-// Converts the values. `command` is the command to run. CPUs without another target mean everything
-// that runs on them, as in perf. Errors: kInvalidArgument for a malformed list of ids or CPUs;
-// kNotFound (ESRCH) for a process that does not run; those of target::ProcessesNamed,
+// Converts the values. `command` is the command to run. If only CPUs are given, the target is
+// everything that runs on them, as in perf. Errors: kInvalidArgument for a malformed list of ids or
+// CPUs; kNotFound (ESRCH) for a process that does not run; those of target::ProcessesNamed,
 // target::ProcessesOfUser and target::CheckTargets.
 absl::StatusOr<target::Targets> ReadTargets(const TargetArguments& arguments,
                                             const std::string& verb,

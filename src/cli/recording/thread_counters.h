@@ -11,15 +11,17 @@
 
 namespace profiler::cli {
 
-// Collects READ records while a recording is read, because a pipe can be read only once.
+// A collector of READ records. It takes them while the recording is read for other purposes,
+// because a pipe can be read only once.
 class ThreadCounters {
  public:
   // Takes a record; ignores types other than READ.
   void Take(const perf_data::Recording& recording, const perf_data::TimedRecord& timed);
 
   // Returns a table in the layout of `perf report -T` (Linux 7.2): a column for each event that was
-  // read, and a line for each thread; only headings without READ records. Events are in the
-  // recording's order and threads in order of their ids; perf prints both in order of arrival.
+  // read, and a line for each thread. If there are no READ records, the table has only headings.
+  // Events are in the recording's order and threads in order of their ids; perf prints both in
+  // order of arrival.
   std::string Text(const perf_data::Recording& recording) const;
 
  private:

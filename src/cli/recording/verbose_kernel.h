@@ -8,8 +8,8 @@
 //   sys_perf_event_open: pid 712  cpu 0  group_fd -1  flags 0x8 = 5
 //   sys_perf_event_open: pid 712  cpu 1  group_fd -1  flags 0x8 = 6
 //
-// A recording tries each event once before it opens it for all CPUs and threads, so an attr may be
-// printed twice.
+// An attr may be printed twice, because a recording first tries each event, and then opens it for
+// all CPUs and threads.
 //
 // Source: sys_perf_event_open in tools/perf/util/evsel.c, as perf 7.2 prints.
 
@@ -22,8 +22,8 @@
 
 namespace profiler::cli {
 
-// Passes all calls to another kernel, which must outlive it. `print` gets whole lines. Thread-safe
-// if that kernel and `print` are.
+// A kernel that prints the events to open, and passes all calls to another kernel, which must
+// outlive this one. `print` gets whole lines. Thread-safe if the other kernel and `print` are.
 class VerboseKernel final : public ringbuf::Kernel {
  public:
   VerboseKernel(ringbuf::Kernel& kernel, std::function<void(const std::string&)> print)
@@ -54,7 +54,7 @@ class VerboseKernel final : public ringbuf::Kernel {
  private:
   ringbuf::Kernel& kernel_;
   const std::function<void(const std::string&)> print_;
-  std::string last_attr_;  // as printed
+  std::string last_attr_;  // the last printed attr
 };
 
 }  // namespace profiler::cli

@@ -9,13 +9,13 @@
 
 namespace profiler::cli {
 
-// Returns the line's width in columns: two for a wide character, none for a combining one, and for
-// a tab as many as are missing to a multiple of eight.
+// Returns the line's width in columns. A wide character has two columns, a combining one none. A
+// tab extends to the next multiple of eight columns.
 size_t ColumnsOf(std::string_view line);
 
-// Shortens the line to at most `columns`; 0: returns it as is. '…' marks omissions. First,
-// parameters are omitted: f(int, char) becomes f(…). Then the middle of the last piece of text that
-// is long enough. Pieces are separated by two or more blanks.
+// Shortens the line to at most `columns`; 0 means no limit. '…' marks omissions. First omits
+// parameters: f(int, char) becomes f(…). If that is not enough, omits the middle of the last piece
+// of text that is long enough. Pieces are separated by two or more blanks.
 std::string FittedLine(std::string_view line, size_t columns);
 
 // Colours percentages like perf: red from 5 %, green from 0.5 %. Only blanks, other percentages and

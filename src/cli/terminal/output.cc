@@ -24,11 +24,10 @@
 namespace profiler::cli {
 namespace {
 
-// Returns to the first column and erases the line.
+// Moves the cursor to the first column and erases the line.
 constexpr std::string_view kStartOfLine = "\r\033[K";
 
-// The pager, of which there is one at a time, like standard output; and the messages for standard
-// error that wait for its end.
+// The pager (only one runs at a time), and the messages for standard error that wait for its end.
 struct PagerState {
   std::unique_ptr<Pager> pager;
   std::string errors;
@@ -47,8 +46,8 @@ void PutOnStandardError(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-// Prints `text` as one line, whatever names it contains, between `start` and `end`, which may move
-// the cursor.
+// Prints `text` between `start` and `end`, which may move the cursor. `text` stays one line even if
+// a name in it contains line breaks.
 void PrintLine(std::string_view start, std::string_view text, std::string_view end) {
   std::string buffer, line(VisibleText(text, &buffer));
   std::replace(line.begin(), line.end(), '\n', ' ');

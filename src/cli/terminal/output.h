@@ -17,7 +17,7 @@ namespace profiler::cli {
 
 // Prints one line on standard error: "profiler: MESSAGE".
 void PrintError(std::string_view message);
-// Prints the error, and below it the status's excerpt, if it has one.
+// Prints the error, and below it the excerpt that the status may contain.
 void PrintError(const absl::Status& status);
 // Prints "profiler: warning: MESSAGE" on standard error.
 void PrintWarning(std::string_view message);
@@ -61,8 +61,8 @@ enum class Lines : uint8_t {
   kFitted,  // cut to the terminal's width, percentages in colours (fitted_line.h)
 };
 
-// Writes text to standard output or to a file. Close() puts the file in its place if it is
-// complete. Errors are kept until Close.
+// A writer of text to standard output or to a file. Close() gives a complete file its final name.
+// Errors are kept until Close.
 //
 // On a terminal a pager shows the text. If the reader quits early (the pager, or `profiler report |
 // head`), this program ends at once without a message, with exit code 0. Otherwise it could work

@@ -10,8 +10,8 @@
 
 namespace profiler::cli {
 
-// Redirects standard output to the pager during its lifetime; Ctrl-C affects only the pager. One at
-// a time.
+// A redirection of standard output to a pager, during the lifetime of this object. Meanwhile Ctrl-C
+// affects only the pager. Only one Pager may exist at a time.
 class Pager {
  public:
   // Starts the shell command `command`. Returns null, without effect, if that fails.

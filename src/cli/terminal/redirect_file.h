@@ -1,4 +1,4 @@
-// A file that leads a browser to an address that nobody else may know.
+// A file that leads a browser to an address that other users must not learn.
 //
 // All users can read a command line (/proc/PID/cmdline). So the browser gets only the name of this
 // file, as with Jupyter:

@@ -1,5 +1,5 @@
-// The style of standard output: on a terminal in colours, cut to its width and in a pager; in a
-// file or pipe unchanged.
+// The style of standard output. On a terminal, text is coloured, cut to the terminal's width, and
+// shown in a pager; text for a file or a pipe is unchanged.
 
 #pragma once
 
@@ -35,8 +35,9 @@ struct TerminalFacts {
 // Returns the value of an environment variable; "" if it is not set.
 using Environment = std::function<std::string(const char* name)>;
 
-// Returns the style. Reads $COLUMNS, $NO_COLOR and $TERM. The pager is $PROFILER_PAGER, $PAGER, or
-// `less` if that is in $PATH and $TERM names a capable terminal. "cat" means no pager.
+// Returns the style. Reads $COLUMNS, $NO_COLOR and $TERM. The pager is $PROFILER_PAGER, or else
+// $PAGER, or else `less`, if it is in $PATH and $TERM names a capable terminal. "cat" means no
+// pager.
 TerminalStyle StyleOf(const TerminalFacts& facts, const TerminalChoice& choice,
                       const Environment& environment);
 

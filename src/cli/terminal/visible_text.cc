@@ -9,8 +9,8 @@
 namespace profiler::cli {
 namespace {
 
-// Returns 1 unless the character is printable ASCII, newline or tab. Uses bytes and no branches, so
-// that compilers vectorise it.
+// Returns 1 unless the character is printable ASCII, newline or tab. Has no branches and returns a
+// byte, so that compilers vectorise the loop.
 uint8_t IsOdd(char c) {
   const auto byte = static_cast<uint8_t>(c);
   const auto not_printable = static_cast<uint8_t>(static_cast<uint8_t>(byte - ' ') >= 0x7f - ' ');
@@ -39,8 +39,8 @@ void AppendOctal(std::string_view bytes, std::string* out) {
   }
 }
 
-// Returns the size of the first character, or of an invalid byte. Sets `*control` if it must be
-// shown in octal.
+// Returns the size of the first character, or of an invalid byte. Sets `*control` to true if the
+// character must be shown in octal.
 size_t LookAt(std::string_view text, bool* control) {
   const Utf8Character first = FirstCharacter(text);
   const bool is_character = first.size != 0;

@@ -46,7 +46,7 @@ TEST(VisibleText, LeavesAllElse) {
   }
 }
 
-// The text is checked in blocks, so each position is tested.
+// Tests each position in a text, because texts are checked in blocks.
 TEST(VisibleText, FindsItWhereverItStands) {
   for (size_t size = 0; size < 200; ++size) {
     for (size_t place = 0; place < size; ++place) {

@@ -1,9 +1,9 @@
 // The command line: declares the program's commands and options, and parses the words that were
 // typed.
 //
-// CLI11 does the parsing. Each file that includes its templates takes 3 seconds longer to compile,
-// half of a command's compile time. So no header includes it: only command_line.cc, help_text.cc
-// and usage.cc do, and all other files use these classes, which have no templates.
+// CLI11 does the parsing. A file that includes its templates takes 3 seconds longer to compile,
+// which would double the compile time of a command. So only command_line.cc, help_text.cc and
+// usage.cc include CLI11. All other files use the classes of this header, which have no templates.
 //
 //   Command program("profiler", "Shows where the time goes.");
 //   uint32_t rows = 10;
@@ -37,8 +37,7 @@ struct Usage;
 enum class InHelp : bool { kNo, kYes };
 
 // A handle of an option or argument of a command. Copies refer to the same option, which lives as
-// long as its program. Functions that return an Option return this one, so that calls can be
-// chained.
+// long as its program. Setters return the same handle, so that calls can be chained.
 class Option {
  public:
   Option() = default;  // A handle of no option.
@@ -59,8 +58,8 @@ class Option {
   // the next option.
   Option OneValueEach() const;
 
-  // These restrict the values; other values are an error. A range has the type of the option's
-  // variable.
+  // The functions below restrict the values; other values are an error. A range has the type of the
+  // option's variable.
   Option InRange(int least, int most, InHelp in_help = InHelp::kYes) const;
   Option InRange(uint32_t least, uint32_t most, InHelp in_help = InHelp::kYes) const;
   Option InRange(uint64_t least, uint64_t most, InHelp in_help = InHelp::kYes) const;
@@ -105,7 +104,8 @@ struct Parsed {
 // exception in every run.
 class Command {
  public:
-  // Uses a value. Parse reports its error, which says what is wrong with the value.
+  // A function that uses a value. If it returns an error, Parse reports it; the message must say
+  // what is wrong with the value.
   using ReadValue = std::function<absl::Status(const std::string& value)>;
 
   // Makes the program. `--help` begins with `text`.
@@ -116,8 +116,8 @@ class Command {
 
   // Adds a command, which the program owns.
   Command& AddCommand(const std::string& name, const std::string& text);
-  // Adds a group of options, which `--help` lists under `heading`. Exactly one of them must be
-  // given.
+  // Adds a group of options, which `--help` lists under `heading`. Exactly one option of the group
+  // must be given.
   Command& AddAlternatives(const std::string& heading);
 
   Option AddOption(const std::string& names, std::string& value, const std::string& text);
@@ -152,8 +152,8 @@ class Command {
   void SetVersion(const std::string& text);
   // Makes it an error to give no command.
   void RequireCommand();
-  // Ends the options at the first word that is not one; there the command line of a program to run
-  // begins.
+  // Ends the options at the first word that is no option. The command line of a program to run
+  // begins with this word.
   void SetRunsProgram();
   // Allows the program's options after this command's name, too.
   void AcceptProgramOptions();

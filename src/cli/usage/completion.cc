@@ -31,7 +31,7 @@ bool IsOfFiles(const OptionUsage& argument) {
   return argument.names.front() == "FILE" || argument.names.front() == "IN";
 }
 
-// Quotes for a shell without escapes between single quotes.
+// Quotes text for a shell that has no escapes between single quotes.
 std::string Quoted(std::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(View(text), {{"'", "'\\''"}}), "'");
 }

@@ -30,8 +30,8 @@ bool IsRepeated(const CLI::Option& option) {
   return option.get_expected_max() >= CLI::detail::expected_max_vector_size;
 }
 
-// Returns the option's value, as in " SIZE=1G ...". Options that it excludes are left out, because
-// opposites are plain from their names.
+// Returns the option's value, as in " SIZE=1G ...". Does not list the options that the option
+// excludes, because the names of opposites are plain.
 std::string ValueOf(const CLI::Option& option) {
   std::string text;
   if (option.get_type_size() == 0) return text;

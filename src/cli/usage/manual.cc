@@ -12,7 +12,8 @@ namespace profiler::usage {
 namespace {
 
 std::string Heading(const std::string& title, const Usage& usage) {
-  // ".ad l": values contain long words, with which justified lines would have wide gaps.
+  // ".ad l" aligns lines to the left. Justified lines would have wide gaps, because values contain
+  // long words.
   return absl::StrCat(".TH ", absl::AsciiStrToUpper(Troff(title)), " 1 \"\" \"",
                       Troff(usage.version), "\" \"User Commands\"\n.ad l\n");
 }

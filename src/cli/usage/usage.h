@@ -1,5 +1,5 @@
-// The commands and options as a value, as `--help` lists them. Manual pages and the shells'
-// completions are generated from it, so that each text is written once.
+// The commands and options that `--help` lists, as a value. Manual pages and the shells'
+// completions are generated from this value, so that each text is written only once.
 //
 //   Command ──▶ Usage ──▶ ManualPage   troff, for man(1)
 //                    └──▶ Completion   for bash, zsh and fish
@@ -29,7 +29,7 @@ struct OptionUsage {
 struct CommandUsage {
   std::string name;
   std::string text;
-  std::vector<OptionUsage> arguments;  // in their order
+  std::vector<OptionUsage> arguments;  // in the order of the command line
   std::vector<OptionUsage> options;
   bool runs_program = false;  // True if another program's command line follows the options.
 };
@@ -37,12 +37,12 @@ struct CommandUsage {
 struct Usage {
   std::string program;
   std::string text;
-  std::string version;  // the first line of what --version prints
+  std::string version;  // first line of the output of --version
   std::vector<OptionUsage> options;
   std::vector<CommandUsage> commands;
 };
 
-// Lists the commands and options that were added to `program`.
+// Returns the commands and options that were added to `program`.
 Usage UsageOf(const Command& program);
 
 // Returns the fixed words of alternatives such as "fp|dwarf[,BYTES]|auto" or "{a,b}", without

@@ -40,8 +40,8 @@ bool IsInImage(const profile::Profile& profile, const annotate::ChosenFunction& 
   return name.empty() || profile.text(dso.name) == name || profile.text(dso.long_name) == name;
 }
 
-// The further events of the group that the event leads, as far as they have samples. An event that
-// was asked for is shown alone.
+// Returns the further events, with samples, of the group that the event leads. Returns none if the
+// user named the event, because then it is shown alone.
 annotate::GroupMembers MembersOf(const AnnotateArguments& arguments,
                                  const naming::LoadedProfile& loaded, profile::EventId event) {
   annotate::GroupMembers members;
@@ -56,7 +56,7 @@ annotate::GroupMembers MembersOf(const AnnotateArguments& arguments,
   return members;
 }
 
-// True when at least one function was shown.
+// Writes the functions. Returns true if at least one function was shown.
 bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProfile& loaded,
                     const std::vector<annotate::ChosenFunction>& functions, profile::EventId event,
                     Output& output) {

@@ -1,4 +1,4 @@
-// The groups of events that a recording tells of.
+// Finds the groups of events in a recording.
 
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace profiler::cli {
 
-// Returns the groups of events, with or without names; none if all events were counted alone.
+// Returns the groups of events, with or without names. Returns none if each event was counted by
+// itself.
 std::vector<report::EventGroup> EventGroupsOf(const perf_data::Recording& recording);
 
 }  // namespace profiler::cli

@@ -35,8 +35,8 @@ struct FlameGraphArguments {
   bool source = false;
 };
 
-// The profile and the event to show. Load() returns this, or the exit code after printing the
-// error.
+// The profile and the event to show. Load() returns a Chosen or, after printing an error, the exit
+// code.
 struct Chosen {
   naming::LoadedProfile loaded;
   std::optional<profile::EventId> event;
@@ -93,7 +93,7 @@ int WriteFlamePage(const FlameGraphArguments& arguments) {
                       .reverse = arguments.reverse,
                       .inverted = arguments.inverted,
                       .source = arguments.source};
-  // The default title is that of a picture; a page has its own default.
+  // The default title of FlameGraphArguments is for pictures; a page has its own default.
   if (arguments.title != FlameGraphArguments().title) request.title = arguments.title;
   return WritePage(arguments.view, request);
 }

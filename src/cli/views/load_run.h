@@ -15,9 +15,10 @@ namespace profiler::cli {
 // for confidence intervals.
 void AskForRuns(naming::LoadOptions& load);
 
-// Loads the named event, or that of ChooseEventOrWallClock. Prints the recording's warnings.
-// Errors: those of naming::LoadProfile, also for a damaged recording, because half of it would look
-// like a faster run; kNotFound without samples or without such an event.
+// Loads the named event or, if `event` is empty, the event that ChooseEventOrWallClock chooses.
+// Prints the recording's warnings. Errors: those of naming::LoadProfile; kNotFound if there is no
+// such event or no sample. A damaged recording is an error, too, because its intact part would look
+// like a faster run.
 absl::StatusOr<diff::Run> LoadRun(const std::string& path, const naming::LoadOptions& load,
                                   const std::string& event, analysis::KeyBy by);
 

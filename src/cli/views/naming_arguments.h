@@ -7,8 +7,8 @@
 
 namespace profiler::cli {
 
-// Adds --symfs, --debug-dir, --no-cache, --no-sandbox and --trust-fs. Here and below, the variables
-// must outlive the parsing.
+// Adds --symfs, --debug-dir, --no-cache, --no-sandbox and --trust-fs. The variables of these
+// functions must outlive the parsing.
 void AddFilePlaceOptions(usage::Command& command, naming::FilePlaces& places);
 void AddCacheOption(usage::Command& command, bool& no_cache);
 // Adds --no-sandbox, and --trust-fs, which takes effect while the command line is parsed.

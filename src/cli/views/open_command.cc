@@ -51,7 +51,8 @@ void ShowInBrowser(const std::string& address) {
   std::string program = "xdg-open", argument = address;
   char* const arguments[] = {program.data(), argument.data(), nullptr};
   pid_t child = 0;
-  // Nobody waits for the child: it ends once it has notified the browser, or with this program.
+  // This program does not wait for the child. The child ends once it has notified the browser, or
+  // when this program ends.
   [[maybe_unused]] const int failed =
       posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);

@@ -23,7 +23,7 @@
 namespace profiler::cli {
 namespace {
 
-// Keeps everything that a recording stores with its sums.
+// Keeps all data that a recording stores in its sums.
 void AskForPage(naming::LoadOptions& load) {
   load.keep_thread = true;
   load.keep_names = true;
@@ -65,7 +65,7 @@ std::string NoteOf(const PageRequest& request, size_t bytes, uint64_t samples,
   return note;
 }
 
-// Returns a note about the files whose text the page contains. The page itself lists all.
+// Returns a note about the files whose text the page contains. The page itself lists all files.
 std::string SourceNote(const std::vector<std::string>& files) {
   constexpr size_t kMostListed = 20;
   const size_t listed = std::min(files.size(), kMostListed);

@@ -1,5 +1,5 @@
-// Writes pages (src/views/page/page.h) for views: report, flamegraph and annotate do so if the output is
-// named x.html.
+// Writes pages (src/views/page/page.h) for views. The views report, flamegraph and annotate write a
+// page if the name of the output ends in .html.
 
 #pragma once
 
@@ -19,7 +19,7 @@ namespace profiler::cli {
 // Endings of names of pages.
 inline constexpr std::array<std::string_view, 2> kPageEndings = {".html", ".htm"};
 
-// True if the name is that of a page.
+// True if the file name has an ending of pages.
 bool IsPage(std::string_view output);
 
 struct PageRequest {
@@ -47,7 +47,7 @@ int WritePage(const ViewArguments& view, const PageRequest& request);
 // Returns the page, or the exit code after printing the error. Ignores `request.output`.
 std::variant<std::string, int> PageText(const ViewArguments& view, const PageRequest& request);
 
-// Like WritePage, for two recordings that are compared, with the options of `view` for both.
+// Like WritePage, but compares two recordings. Uses the options of `view` for both.
 int WritePageOfTwo(const ViewArguments& view, const std::string& before, const std::string& after,
                    const PageRequest& request);
 

@@ -157,7 +157,7 @@ void AddOtherViews(usage::Command& command, ReportArguments& a) {
                   "the threads, and what code each process has mapped in the end");
 }
 
-// Adds options that users of perf type out of habit, and that change little.
+// Adds options that change little, because users of perf type them out of habit.
 void AddHabits(usage::Command& command, ReportArguments& a) {
   command.AddFlag("-v,--verbose", a.verbose,
                   "show the whole paths of images, and each image whose file is another build now");
@@ -204,8 +204,8 @@ absl::StatusOr<report::FieldList> ReadFieldList(std::string_view option, const s
   return absl::InvalidArgumentError(absl::StrCat(View(option), ": ", list.status().message()));
 }
 
-// The keys of --sort are for branches, where the recording has them and the keys can tell branches
-// apart, and else for samples.
+// Reads --sort and --fields. The keys of --sort apply to branches if the recording has branches and
+// branches have these keys; otherwise they apply to samples.
 absl::Status ReadFields(const ReportArguments& arguments,
                         const report::TraceFieldsOf& trace_fields_of, ReportPlan* plan) {
   report::ReportOptions* const options = &plan->options;
@@ -304,7 +304,7 @@ absl::Status ReadOptions(const ReportArguments& arguments,
     PROFILER_ASSIGN_OR_RETURN(options.separator, ReadSeparator(*arguments.separator));
   }
   PROFILER_RETURN_IF_ERROR(ReadWidths(arguments.widths, &options.widths));
-  if (options.by_access_cost) options.children = false;  // as perf has it
+  if (options.by_access_cost) options.children = false;  // as in perf
   if (arguments.children) options.children = true;
   if (arguments.no_children) options.children = false;
   if (arguments.inverted) options.call_graph.order = report::ChainOrder::kCaller;

@@ -63,7 +63,7 @@ struct ReportArguments {
   std::string ignored_callees, ignored_callers;
   std::string time_quantum = "100ms";
   std::string output = "-";
-  bool source = false;  // for a page
+  bool source = false;  // true for source lines in a page
 };
 
 void AddReportOptions(usage::Command& command, ReportArguments& arguments);
@@ -72,17 +72,17 @@ void AddReportOptions(usage::Command& command, ReportArguments& arguments);
 struct ReportPlan {
   report::ReportOptions options;
   naming::LoadOptions load;
-  // Functions at which stacks are cut, and callers that are a sort key.
+  // Functions at which stacks are cut, and callers for the sort key "parent".
   std::optional<analysis::NamePattern> ignored_callees, ignored_callers, parent;
-  // Fields of tracepoints that --sort and --fields name: "FIELD" or "EVENT.FIELD", by the number of
-  // their key.
+  // Fields of tracepoints that --sort and --fields name: "FIELD" or "EVENT.FIELD". The index is the
+  // number of the field's key (report::TraceFieldKey).
   std::vector<std::string> trace_fields;
 
   bool SortsBy(report::SortKey key) const;
 };
 
-// kInvalidArgument quotes what is wrong. `trace_fields_of` tells the fields of tracepoints that the
-// recording has.
+// Converts the values. Returns kInvalidArgument, which quotes the invalid text. `trace_fields_of`
+// returns the fields of tracepoints in the recording.
 absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments,
                                           const report::TraceFieldsOf& trace_fields_of = nullptr);
 

@@ -81,8 +81,8 @@ struct EventCount {
   uint64_t samples = 0, lost = 0;
 };
 
-// Counts a sample that read the counters of a group for each member whose counter had moved, as
-// perf does. Does nothing for a pipe, which cannot be read again.
+// If samples contain the counters of a group, counts each sample once for every member whose
+// counter has changed, as perf does. Does nothing for a pipe, which cannot be read again.
 void CountMembers(const std::string& input, const perf_data::Recording& recording,
                   std::vector<EventCount>& by_event) {
   const bool reads_groups =
@@ -98,8 +98,8 @@ void CountMembers(const std::string& input, const perf_data::Recording& recordin
   for (size_t i = 0; i < events.size(); ++i) by_event[i].samples = events[i].samples;
 }
 
-// Returns the figures of --stats: counts of record types in order of their numbers, then the samples
-// of each event. `*reading` gets the error that ended the reading early.
+// Returns the text of --stats: counts of record types in order of their numbers, then the samples
+// of each event. If an error ends the reading early, sets `*reading` to it.
 std::string StatsOf(const std::string& input, perf_data::Recording& recording,
                     absl::Status* reading) {
   std::map<uint32_t, uint64_t> by_type;
@@ -149,7 +149,8 @@ int DumpWithStats(const std::string& input) {
   });
 }
 
-// Checks that the recording contains context switches, which tell how many threads run at a time.
+// Checks that the recording contains context switches. The number of running threads is computed
+// from them.
 absl::Status CheckSwitches(const perf_data::Recording& recording) {
   for (const perf_data::EventDescription& event : recording.events()) {
     if (event.attr.has(perf_event::kAttrContextSwitch)) return absl::OkStatus();
@@ -169,8 +170,8 @@ void ShowLatency(report::Latency place, profile::Profile& profile, report::Repor
   }
 }
 
-// Returns true if several threads ran at a time when some sample was taken. If none did, a latency
-// is the share itself.
+// True if several threads ran when any sample was taken. Otherwise each latency equals the share of
+// the event.
 bool AnyRanInParallel(const profile::Profile& profile) {
   const HugeVector<uint32_t>& column = profile.column(profile::Dimension::kParallelism);
   return std::any_of(column.begin(), column.end(), [](uint32_t threads) {
@@ -178,7 +179,7 @@ bool AnyRanInParallel(const profile::Profile& profile) {
   });
 }
 
-// Checks that samples can say what their accesses to memory met.
+// Checks that samples describe their accesses to memory.
 absl::Status CheckMemory(const perf_data::Recording& recording) {
   for (const perf_data::EventDescription& event : recording.events()) {
     if ((event.attr.sample_type & perf_event::kSampleDataSrc) != 0) return absl::OkStatus();
@@ -240,7 +241,7 @@ absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& rec
   if (plan.ignored_callers) analysis::ForgetCallers(*plan.ignored_callers, profile);
   if (plan.SortsBy(report::SortKey::kCommNoDigit)) analysis::AddCommsWithoutDigits(profile);
   if (plan.parent) {
-    // The end of the stack that is on top of call graphs.
+    // True if the top of a call graph is the outermost caller.
     const bool from_caller = plan.options.call_graph.order.value_or(
                                  plan.options.children.value_or(true)
                                      ? report::ChainOrder::kCaller
@@ -252,7 +253,8 @@ absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& rec
   return absl::OkStatus();
 }
 
-// Returns the events of a recording, in advance; none for a pipe, whose events are known too late.
+// Returns the events of a recording before it is opened. Returns none for a pipe, which cannot be
+// read twice.
 std::vector<perf_data::EventDescription> EventsOf(const std::string& path) {
   if (!perf_data::CanBeReadAgain(path) || !perf_data::BeginsAsRecording(path)) return {};
   const auto recording = perf_data::Recording::Open(path);
@@ -260,7 +262,7 @@ std::vector<perf_data::EventDescription> EventsOf(const std::string& path) {
   return (*recording)->events();
 }
 
-// True if the rows of a report are records of tracepoints by default, as perf has it.
+// True if all events are tracepoints. Then the rows of a report are records by default, as in perf.
 bool IsOfTracepointsAlone(const std::string& path) {
   bool any = false;
   for (const perf_data::EventDescription& event : EventsOf(path)) {
@@ -278,8 +280,8 @@ bool SortsByTrace(const ReportArguments& arguments) {
          IsOfTracepointsAlone(arguments.view.input);
 }
 
-// True if latencies stand behind the shares without being asked for, as perf has it: in recordings
-// that were made for it, unless the columns of shares are named.
+// True if the report shows latencies next to the shares by default, as perf does. This requires a
+// recording with context switches, and that no option names the columns of shares.
 bool MayShowLatency(const ReportArguments& arguments, const report::ReportOptions& options) {
   const bool is_other = arguments.json || arguments.memory || arguments.chains ||
                         arguments.unresolved || arguments.branch_stack || arguments.intervals;

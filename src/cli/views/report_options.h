@@ -25,14 +25,14 @@ struct SampleText {
   std::string time, cpus;
 };
 
-// The values of --no-demangle, which every view has, and of --fold-templates, --merge-clones and
+// The values of --no-demangle (every view has this option), --fold-templates, --merge-clones and
 // --strip-args.
 struct NameOptions {
   bool no_demangle = false;
   analysis::NameRules rules;
 };
 
-// Adds these except --no-demangle. `names` must outlive the parsing.
+// Adds the options of NameOptions except --no-demangle. `names` must outlive the parsing.
 void AddNameRules(usage::Command& command, NameOptions& names);
 
 // Options of every view of a recording: the recording, its samples, and the sources of names.
@@ -48,7 +48,7 @@ struct ViewArguments {
   naming::FetchOptions fetch;
 };
 
-// Adds perf's short names of the filters (-c, -d and -S), or not.
+// kYes adds perf's short names of the filters: -c, -d and -S.
 enum class ShortFilters : bool { kNo, kYes };
 
 // Adds -i, the filters, --time, -C, --no-demangle, and the sources of names. `arguments` must
@@ -58,11 +58,11 @@ void AddViewOptions(usage::Command& command, ViewArguments& arguments,
 // Like AddViewOptions without -i, for views of several recordings.
 void AddRecordingOptions(usage::Command& command, ViewArguments& arguments,
                          ShortFilters short_filters = ShortFilters::kNo);
-// Adds --format: the format of another program's profile. The option is called `name`. `arguments`
+// Adds --format, for the format of another program's profile, under the name `name`. `arguments`
 // must outlive the parsing.
 void AddFormatOption(usage::Command& command, ViewArguments& arguments,
                      const std::string& name = "--format");
-// --no-inline.
+// Adds --no-inline.
 void AddInlineOption(usage::Command& command, ViewArguments& arguments);
 // Adds --fold-native, for views that merge stacks.
 void AddFoldOption(usage::Command& command, ViewArguments& arguments);
@@ -71,8 +71,8 @@ usage::Option AddJsonOption(usage::Command& command, bool& json);
 // Adds --event, for views of one event.
 void AddEventOption(usage::Command& command, std::string& event);
 
-// Converts the values to options of LoadProfile. Threads of equal names are merged unless the
-// filter needs them apart. kInvalidArgument quotes the malformed text.
+// Converts the values to options of LoadProfile. Threads of equal names are merged, unless the
+// filter must distinguish them. kInvalidArgument quotes the malformed text.
 absl::StatusOr<naming::LoadOptions> LoadOptionsOf(const ViewArguments& arguments);
 
 }  // namespace profiler::cli

@@ -29,7 +29,7 @@ constexpr uint32_t kMapShared = 1;
 struct Mapping {
   uint64_t end = 0, file_offset = 0;
   uint32_t prot = 0, flags = 0;
-  std::string id;  // of the file: its build-id, or its inode
+  std::string id;  // the file's build-id or inode
   std::string name;
 };
 using Mappings = std::map<uint64_t, Mapping>;  // by start, disjoint
@@ -54,7 +54,7 @@ void Unmap(uint64_t start, uint64_t end, Mappings& mappings) {
 
 struct Task {
   uint32_t pid = 0;
-  // the process of a thread; for a process the process that started it
+  // for a thread, its process; for a process, the process that started it
   std::optional<uint32_t> parent;
   std::string comm;
 };

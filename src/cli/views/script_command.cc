@@ -100,7 +100,7 @@ int PrintScript(const ScriptArguments& arguments, const naming::LoadOptions& loa
   }
   absl::Status status = printer.Print();
   if (arguments.per_event_dump && !absl::IsInvalidArgument(status)) {
-    open_dumps();  // for events that a stream announces later
+    open_dumps();  // for events that come later in a stream
     status.Update(dumps.Close(output));
   }
   for (const std::string& line : printer.warnings()) PrintWarning(line);
@@ -132,7 +132,7 @@ int WriteScript(const ScriptArguments& arguments) {
     return kExitFailure;
   }
   plan->samples = *std::move(samples);
-  // Names are printed while the recording is read, so missing files are fetched before.
+  // Missing files are fetched now, because names are printed while the recording is read.
   naming::FetchFilesOfRecording(plan->naming, arguments.view.input);
   return PrintScript(arguments, *load, *recording, *std::move(plan));
 }

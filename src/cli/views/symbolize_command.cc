@@ -56,7 +56,7 @@ class AddressPrinter {
     image_ = symbolizer_->AddImage(spec);
   }
 
-  // Makes Print take addresses of the process.
+  // Opens a process; then Print takes addresses in this process.
   absl::Status ReadProcess(pid_t pid) {
     PROFILER_ASSIGN_OR_RETURN(naming::LiveProcess process,
                               naming::LiveProcess::Read(pid, *symbolizer_));
@@ -97,7 +97,7 @@ class AddressPrinter {
     options.demangle = !arguments.no_demangle;
     options.places.debug_directories = arguments.debug_directories;
     options.places.no_sandbox = arguments.no_sandbox;
-    // The cache contains files that ran in recordings, not these.
+    // The cache contains files that ran in recordings, but not the files that users name here.
     options.places.no_cache = true;
     options.warn = PrintWarning;
     return options;
@@ -132,7 +132,7 @@ int Symbolize(const SymbolizeArguments& arguments) {
   }
   Output output("-");
   bool sound = true;
-  // Prints one address. Returns false if the rest cannot be printed either.
+  // Prints the names of one address. Returns false if no further address can be printed.
   const auto print = [&](const std::string& text) {
     const std::optional<uint64_t> address = ParseAddress(text);
     if (!address) {
@@ -155,7 +155,7 @@ int Symbolize(const SymbolizeArguments& arguments) {
     }
   } else {
     for (std::string address; std::cin >> address && print(address);) {
-      // Somebody who enters addresses one by one waits for each answer.
+      // A user who types addresses one by one waits for each answer.
       if (std::cin.rdbuf()->in_avail() <= 0) output.Flush();
     }
   }

@@ -18,19 +18,20 @@
 
 namespace profiler::cli {
 
-// A formatter that uses the formats in the recording, which in a stream may come after its events.
-// Reports malformed formats once. Not thread-safe; the recording must outlive it.
+// A formatter that uses the recording's tracepoint formats. In a stream these may come after the
+// events. Reports malformed formats once. Not thread-safe; the recording must outlive it.
 class TracepointTexts {
  public:
   explicit TracepointTexts(const perf_data::Recording& recording, events::TraceParts parts = {})
       : recording_(recording), parts_(std::move(parts)) {}
 
-  // Appends the text of a record. With `functions`, the addresses of functions are appended there,
-  // and the text has marks in their place (NameTraceFunctions); otherwise it has the addresses.
+  // Appends the text of a record. If `functions` is given, appends the addresses of functions to
+  // `functions`, and the text has marks instead (NameTraceFunctions). Otherwise the text contains
+  // the addresses.
   void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out,
               std::vector<uint64_t>* functions = nullptr);
-  // Sets `texts` to the text of each record; `name` names the kernel's functions. For many records
-  // it costs a fraction of Append.
+  // Sets `texts` to the text of each record; `name` names the kernel's functions. For many records,
+  // Describe takes a fraction of Append's time.
   void Describe(std::span<const events::TraceRecord> records, const events::FunctionName& name,
                 std::vector<std::string>* texts);
 

@@ -17,25 +17,25 @@ namespace profiler::cli {
 std::optional<naming::LoadedProfile> LoadProfileOrPrint(const std::string& path,
                                                         const naming::LoadOptions& options);
 
-// Opens a recording, an answer of a fleet, or another program's profile, which is in `format` if
-// that is given. Returns null after printing the error.
+// Opens a recording, an answer of a fleet, or another program's profile. `format`, if given, is the
+// profile's format. After printing an error, returns null.
 std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(
     const std::string& path, std::optional<importers::Format> format = std::nullopt);
 
-// Prints a warning if files were not used for names because they are another build than the
-// recorded one; with `lists_each` one for each file.
+// Prints a warning if files were not used for names because their build differs from the recorded
+// one. With `lists_each`, prints a warning for each file.
 void PrintRefusedFiles(const profile::Profile& profile, bool lists_each = false);
 
 // Drops the rows that do not pass the filter of `load`. If the filter, --time or -C leaves no
-// sample, returns the reason, and the values that the samples have.
+// sample, returns the reason, together with the values that occur in the samples.
 std::optional<std::string> KeepFiltered(const naming::LoadOptions& load,
                                         naming::LoadedProfile& loaded);
-// Returns the same reason but drops nothing.
+// Returns the reason that KeepFiltered would return, but drops no rows.
 std::optional<std::string> WhyNothingIsLeft(const naming::LoadOptions& load,
                                             const naming::LoadedProfile& loaded);
 
-// Returns the reason if --time or -C select no sample of the recording; nothing if neither is
-// given.
+// Returns the reason if --time or -C selects no sample of the recording. Returns nothing if neither
+// option is given.
 std::optional<std::string> WhyNoneIsChosen(const naming::LoadOptions& load,
                                            const perf_data::Recording& recording);
 

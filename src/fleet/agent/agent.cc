@@ -42,23 +42,24 @@ using boost::system::error_code;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Names are looked up again after this many windows, because files that were missing may exist by
-// then; and sooner if memory is short. This is not done for each window, because reading the
-// symbols of the kernel and of compilers takes as much CPU time as several windows.
+// Number of windows after which names are looked up again, because missing files may exist by then.
+// If memory is short, this happens sooner (kShortages). It is too expensive for each window:
+// reading the symbols of the kernel and of compilers takes as much CPU time as several windows.
 constexpr int kWindowsOfNames = 90;
 struct Shortage {
   double used;  // at least this part of the memory limit
-  int windows;  // names are kept for at least this many windows then
+  int windows;  // then names are kept for at least this many windows
 };
 constexpr std::array kShortages = {Shortage{0.85, 12}, Shortage{1.0, 3}};
-// If that does not help, a new session frees the session's memory, too, but not more often than
-// this.
+// If more than this part of the memory limit is still used after names were discarded, a new
+// session begins, which frees the memory of the current session. This happens at most once per
+// kBetweenSessions.
 constexpr double kRenewSession = 0.95;
 constexpr auto kBetweenSessions = std::chrono::minutes(5);
-// If the recorder is silent for longer, it hangs, and the agent stops feeding the watchdog. Longer
-// than the longest wait between two sessions.
+// A recorder that is silent for longer hangs; then the agent stops feeding the watchdog. This is
+// longer than the longest wait between two sessions.
 constexpr auto kLongestSilence = std::chrono::minutes(7);
-// Bytes of each stack. Deeper frames are completed from earlier samples.
+// Number of bytes copied of each stack. Frames beyond them are completed from earlier samples.
 constexpr uint32_t kStackBytes = 16384;
 constexpr auto kStatusInterval = std::chrono::seconds(10);
 
@@ -117,7 +118,7 @@ class Agent {
     ShowStatus();
     absl::Status status;
     {
-      // New threads inherit the signal mask: they block these signals.
+      // New threads inherit the signal mask, so they block these signals.
       WindowQueue queue([this](FinishedRecording recording) { Keep(std::move(recording)); });
       queue_ = &queue;
       std::thread recorder([this, &status] {
@@ -172,8 +173,8 @@ class Agent {
       const std::lock_guard lock(mutex_);
       machine = machine_;
     }
-    // Created on this thread, so that its processes are children of this thread; destroyed before
-    // the thread ends.
+    // The namer is created on this thread, so that the processes that read files for it are
+    // children of this thread. It is destroyed before the thread ends.
     if (namer_ == nullptr) namer_ = std::make_unique<WindowNamer>(options_.naming, processes_);
     const auto window = namer_->Name(recording, machine);
     absl::Status status = window.status();
@@ -354,7 +355,8 @@ size_t RingBytesFor(uint64_t memory_limit, size_t cpus) {
 
 absl::Status RunAgent(ringbuf::Kernel& kernel, AgentOptions options,
                       const std::function<void(uint16_t)>& on_metrics_port) {
-  // Otherwise each thread would get its own heap, and heaps return little memory to the system.
+  // Limits the number of heaps. By default each thread gets its own heap, and heaps return little
+  // memory to the system.
   mallopt(M_ARENA_MAX, 2);
   PROFILER_ASSIGN_OR_RETURN(HostLabels labels, ReadLabels(options));
   PROFILER_ASSIGN_OR_RETURN(

@@ -6,8 +6,9 @@
 //   naming            WindowNamer, then writes to the spool               nice 5
 //   one per server    PushThread
 //
-// A segment is in the spool whole or not at all. Killing the agent loses the current window, the
-// one that is being named, and at most two that wait for their names.
+// A segment is in the spool whole or not at all. If the agent is killed, three kinds of windows are
+// lost: the current window, the window that is being named, and at most two windows that wait for
+// names.
 
 #pragma once
 
@@ -33,7 +34,7 @@ namespace profiler::agent {
 struct AgentOptions {
   record::RecordOptions recording;  // events and targets; the agent sets the rest
   std::chrono::milliseconds window{10'000};
-  std::chrono::milliseconds session{3'600'000};  // at most; then a new session begins
+  std::chrono::milliseconds session{3'600'000};  // then a new session begins
   RateBounds rates;
   double budget = 0.01;                         // share of all CPUs together
   uint64_t memory_limit = uint64_t{128} << 20;  // bytes, for this process and its children
@@ -54,17 +55,17 @@ struct AgentOptions {
   std::function<void(std::string_view)> say;
 };
 
-// Returns the ring size per CPU, a power of two: all rings together take a quarter of the memory
+// Returns the ring size per CPU, a power of two. All rings together take a quarter of the memory
 // limit.
 size_t RingBytesFor(uint64_t memory_limit, size_t cpus);
 
-// Runs until SIGTERM or SIGINT, and then writes the current window. A second such signal ends the
-// process at once. SIGHUP reads the labels' file again. Call it once, while the process has only
-// one thread. `on_metrics_port` may be empty; otherwise it is called once with the port of the
+// Records until SIGTERM or SIGINT, and then writes the current window. A second such signal ends
+// the process at once. SIGHUP reads the labels' file again. Call it once, while the process has
+// only one thread. `on_metrics_port` may be empty; otherwise it is called once with the port of the
 // metrics.
 //
-// Each error is a line for the user with its remedy: those of SegmentSpool::Open, of labels and of
-// MetricsServer; those of RecordSession::Create if even the first session fails.
+// Errors, each a line for the user with a remedy: those of SegmentSpool::Open, of labels and of
+// MetricsServer. If the first session cannot begin: those of RecordSession::Create.
 absl::Status RunAgent(ringbuf::Kernel& kernel, AgentOptions options,
                       const std::function<void(uint16_t)>& on_metrics_port = {});
 

@@ -23,7 +23,7 @@ struct AgentMetrics {
   uint64_t lost = 0;  // dropped by the kernel: LOST and LOST_SAMPLES records
   uint64_t chains = 0, cut_chains = 0;
   uint64_t windows = 0;  // windows that became segments
-  // Windows that came faster than they were named, or that could not be read or stored.
+  // Windows that were dropped because naming was too slow, or that could not be read or stored.
   uint64_t lost_windows = 0;
   uint64_t sessions = 0, failed_sessions = 0;
   double gap_seconds = 0;  // time without recording, between sessions
@@ -33,13 +33,13 @@ struct AgentMetrics {
   uint64_t dropped_segments = 0, dropped_samples = 0;
 
   double cpu_seconds = 0;
-  double cpu_share = 0;                                 // of all CPUs, in the last window
+  double cpu_share = 0;                                 // share of all CPUs in the last window
   double cpu_budget = 0;                                // limit of cpu_share
   uint64_t memory = 0, memory_limit = 0, resident = 0;  // bytes; see OwnCost
   uint64_t name_stores = 0;  // how often all names were discarded to free memory
   uint64_t frequency = 0;    // Hz
   uint32_t cpus = 0;
-  double last_window = 0;  // its end, in seconds since 1970
+  double last_window = 0;  // end of the last window, in seconds since 1970
   double written = 0;      // time of these metrics, in seconds since 1970
 
   // Metrics of one destination, which is named by its URL without secrets.

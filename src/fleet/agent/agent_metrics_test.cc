@@ -39,7 +39,7 @@ TEST(PrometheusText, SaysWhatEachDestinationTook) {
   EXPECT_THAT(text, HasSubstr("# TYPE profiler_agent_last_push_timestamp_seconds gauge\n"));
 }
 
-// Checks each line against the format's grammar, and that each name has one head.
+// Checks that each line follows the format's grammar, and that each name has one head.
 TEST(PrometheusText, IsWhatTheFormatAllows) {
   AgentMetrics metrics;
   metrics.pushed = {{.destination = "x\ny"}};

@@ -1,12 +1,12 @@
-// Names for successive windows; names that cannot change are looked up once.
+// Finds names for successive windows. Names that cannot change are looked up only once.
 //
 //   files with a build-id, the kernel, its modules,   ──▶ lasting store    until Renew
 //   the vdso, BPF
 //   files without a build-id, code of JITs            ──▶ passing store    of one window
 //
-// A file with a build-id always has the same names. Ten seconds later, however, a JIT may have
-// compiled other code, a path without a build-id may hold another file, and a process id may belong
-// to another process.
+// A file with a build-id always has the same names. Other names may change between two windows: a
+// JIT compiles other code, a path without a build-id holds another file, or a process id belongs to
+// another process.
 
 #pragma once
 
@@ -28,14 +28,15 @@ namespace profiler::agent {
 // A symbolizer for one window after the other. Not thread-safe.
 class CachedSymbolizer final : public symbolize::Symbolizer {
  public:
-  // Makes a source of facts from files: naming::FactsOfFiles.
+  // Makes a source of facts that reads files, such as naming::FactsOfFiles.
   using MakeFacts = std::function<std::unique_ptr<symbolize::FactSource>()>;
 
   CachedSymbolizer(MakeFacts make_facts, const symbolize::PresentOptions& options);
 
-  // Ends the current window: its image ids and all views that it handed out become invalid.
+  // Ends the current window. The window's image ids, and all views that were returned during the
+  // window, become invalid.
   void BeginWindow();
-  // Like BeginWindow, and also drops the lasting store, so that its memory is freed, and that of
+  // Like BeginWindow, but also drops the lasting store. This frees the memory of the store and of
   // the processes that read files for it.
   void Renew();
 
@@ -61,13 +62,13 @@ class CachedSymbolizer final : public symbolize::Symbolizer {
   std::unique_ptr<symbolize::NameStore> MakeStore() const;
   const Place& At(symbolize::ImageId id) const { return places_[static_cast<uint32_t>(id)]; }
 
-  // Returns true if the kernel did not have a function of that name and size there before.
+  // Returns true if no function of that name and size was known at `start`.
   bool Learn(uint64_t start, uint64_t size, std::string_view name);
 
   const MakeFacts make_facts_;
   const symbolize::PresentOptions options_;
   std::unique_ptr<symbolize::NameStore> lasting_, passing_;
-  // Facts about the kernel that the lasting store has; each window reports them again.
+  // Facts about the kernel in the lasting store; each window reports them again.
   struct Function {
     uint64_t size = 0;
     std::string name;

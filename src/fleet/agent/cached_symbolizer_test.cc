@@ -22,7 +22,8 @@ struct Asked {
   std::string log;
 };
 
-// A source that names each address after its image and the number of sources made before it.
+// A source that names each address after its image and the number of sources that were made
+// earlier.
 class FakeFacts final : public symbolize::FactSource {
  public:
   explicit FakeFacts(Asked& asked) : asked_(asked), number_(asked.sources++) {}
@@ -122,7 +123,7 @@ TEST_F(CachedSymbolizerTest, WhatTheKernelSaidBeforeIsNotSaidAgain) {
   EXPECT_EQ(window(), "reference _text; symbol bpf_a; symbol bpf_b; ");
   names_.BeginWindow();
   EXPECT_EQ(window(), "");
-  // Another program at the address of the first one, and then the first one again.
+  // Another BPF program is loaded at the address of bpf_a, and then bpf_a is loaded there again.
   tell(1050, 100, "bpf_c");
   EXPECT_EQ(window(), "symbol bpf_a; ");
   names_.Renew();

@@ -1,4 +1,4 @@
-// Labels that a machine's owner gives it, such as "region=eu", to select its samples by.
+// Labels that the owner of a machine gives it, such as "region=eu". Queries select samples by them.
 
 #pragma once
 
@@ -16,7 +16,7 @@ using HostLabels = std::vector<std::pair<std::string, std::string>>;
 
 // Parses "KEY=VALUE" and adds it to `labels`; replaces an earlier value of the key. A key consists
 // of letters, digits and ".", "_", "-", "/"; a value is any text on one line. kInvalidArgument
-// quotes the bad label. A key is also invalid if fleet::ParseField uses that name for another
+// quotes the bad label. A key is also invalid if fleet::ParseField reads it as the name of another
 // field.
 absl::Status AddLabel(std::string_view text, HostLabels& labels);
 

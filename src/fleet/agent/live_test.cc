@@ -1,4 +1,5 @@
-// Runs the agent on this machine. Needs the right to record it; says what it skips without it.
+// Runs the agent on this machine. Needs the right to record the machine; without it, the test
+// prints the parts that it skips.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -26,7 +27,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// A function that the segments must name.
+// A function whose name must be in the segments.
 __attribute__((noinline)) uint64_t SpinForTheAgent(uint64_t rounds) {
   volatile uint64_t sum = 0;
   for (uint64_t i = 0; i < rounds; ++i) sum = sum + i * i;
@@ -67,8 +68,8 @@ class AgentLiveTest : public testing::Test {
     return directory.ok() ? directory->List(INT64_MIN, INT64_MAX)->size() : 0;
   }
 
-  // Works until there are this many segments. Returns false if the agent ends before, or after two
-  // minutes.
+  // Uses CPU time until there are `segments` segments. Returns false if the agent ends earlier, or
+  // if it takes more than two minutes.
   bool SpinUntil(size_t segments, pid_t agent) {
     const auto began = steady_clock::now();
     while (Segments() < segments) {

@@ -15,7 +15,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr auto kPatience = std::chrono::seconds(10);  // for the request of a connection
+constexpr auto kPatience = std::chrono::seconds(10);  // longest wait for a connection's request
 constexpr size_t kMostConnections = 16;               // open at the same time
 
 // Returns the name in "name:port", or the "[::1]" in "[::1]:port".

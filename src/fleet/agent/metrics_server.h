@@ -1,9 +1,9 @@
 // An HTTP server that answers GET /metrics.
 //
-// On a loopback address, every user of the machine can ask. The answer contains only metrics of the
-// agent, nothing that was recorded. The server refuses requests other than GET and HEAD of
-// "/metrics". On a loopback address it also refuses a Host that is another name: a site that a
-// browser visits could resolve its own name to this machine (DNS rebinding).
+// On a loopback address, every user of the machine can send requests. The answer contains only
+// metrics of the agent, nothing that was recorded. The server refuses requests other than GET and
+// HEAD of "/metrics". On a loopback address it also refuses requests whose header Host has another
+// name, because a web site could resolve its own name to this machine (DNS rebinding).
 
 #pragma once
 
@@ -28,11 +28,12 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text);
 // True if other machines can reach the address.
 bool IsForOthers(const ListenAddress& address);
 
-// Not thread-safe: everything runs on the thread of the io_context.
+// The server. Not thread-safe: everything runs on the thread of the io_context.
 class MetricsServer {
  public:
-  // Accepts connections once the io_context runs, which must outlive the server. Calls `text` for
-  // each answer. Port 0 means any free port. Errors: kUnavailable if nothing can listen there.
+  // Makes a server. It accepts connections once the io_context runs; the io_context must outlive
+  // the server. Calls `text` for each answer. Port 0 means any free port. Errors: kUnavailable if
+  // nothing can listen there.
   static absl::StatusOr<std::unique_ptr<MetricsServer>> Listen(boost::asio::io_context& context,
                                                                const ListenAddress& address,
                                                                std::function<std::string()> text);

@@ -29,9 +29,9 @@ nanoseconds TimeOf(int who) {
   return TimeOf(usage);
 }
 
-// Returns the CPU time: utime and stime, in ticks, are fields 14 and 15. Field 2 is the name, which
-// may contain blanks and parentheses, so the scan begins after the last parenthesis. Source:
-// proc(5).
+// Returns the CPU time of a process. The fields 14 and 15 of its stat are utime and stime, in
+// ticks. The scan begins after the last parenthesis, because field 2, the name, may contain blanks
+// and parentheses. Source: proc(5).
 nanoseconds TimeOfProcess(const std::string& directory) {
   std::string text;
   if (!procfs::ReadFile(directory + "/stat", &text).ok()) return nanoseconds(0);
@@ -92,7 +92,7 @@ void AddChildrenOf(const procfs::Roots& roots, const std::string& directory, int
 }  // namespace
 
 OwnCost ReadOwnCost(const procfs::Roots& roots) {
-  // The processes that read memory are children of a child.
+  // Two generations, because the processes that read memory are grandchildren.
   constexpr int kGenerations = 2;
   const std::string self = roots.proc + "/self";
   OwnCost cost = {.cpu = TimeOf(RUSAGE_SELF) + TimeOf(RUSAGE_CHILDREN)};

@@ -10,9 +10,10 @@
 namespace profiler::agent {
 
 struct OwnCost {
-  std::chrono::nanoseconds cpu{0};  // since this process began, descendants included
-  // Proportional set size (PSS) in bytes, now: each process counts its part of a shared page. About
-  // this much would be free without us. Same as `resident` if the kernel does not report PSS.
+  std::chrono::nanoseconds cpu{0};  // since this process began, including descendants
+  // Current proportional set size (PSS) in bytes: each process counts only its part of a shared
+  // page. So about this much memory would be free without the agent. Equals `resident` if the
+  // kernel does not report PSS.
   uint64_t memory = 0;
   uint64_t resident = 0;  // RSS in bytes; each process counts a shared page fully
 };

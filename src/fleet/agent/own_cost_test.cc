@@ -29,7 +29,7 @@ TEST(ReadOwnCost, CountsThisProcess) {
   EXPECT_GE(ReadOwnCost().cpu, before + milliseconds(40));
 }
 
-// A child that has used some time and memory, and waits.
+// The child uses some CPU time and memory, and then waits.
 TEST(ReadOwnCost, CountsAChildWhileItRunsAndAfterwards) {
   constexpr size_t kBytes = 32 << 20;
   std::array<int, 2> ready;

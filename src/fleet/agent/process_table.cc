@@ -27,7 +27,7 @@ bool ProcessTable::IsOfKernel(uint32_t pid) const {
   return pid == 0 || (sees_kernel_threads_ && pid == kKernelThreads);
 }
 
-// Records of one pass come ring by ring, so an exec may come before its fork.
+// The records of one pass come ring by ring, so the exec of a process may come before its fork.
 void ProcessTable::Began(uint32_t pid, uint32_t parent) {
   const std::lock_guard lock(mutex_);
   const auto found = processes_.find(parent);

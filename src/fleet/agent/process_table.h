@@ -5,8 +5,8 @@
 //   EXIT  kept for a while         ┘              (if the process still runs: read again)
 //
 // A launcher moves a process to its own group before the process executes a program, so the group
-// that is read at exec is the right one. A process that ends before its records are read, within a
-// tenth of a second, keeps its parent's names.
+// that is read at exec is the right one. A process may end before its records are read, which is
+// within a tenth of a second. Such a process keeps its parent's names.
 
 #pragma once
 
@@ -32,8 +32,8 @@ class ProcessTable final : public record::ProcessListener {
   void Runs(uint32_t pid) override;
   void Ended(uint32_t pid) override;
 
-  // Returns the names of a process that runs, or that ended with at most one call of ForgetEnded
-  // since; otherwise empty names. Threads of the kernel are the service "kernel".
+  // Returns the names of a process that runs, or that has ended and was not dropped by ForgetEnded.
+  // Returns empty names for other processes. Threads of the kernel are the service "kernel".
   WorkloadNames NamesOf(uint32_t pid);
 
   // Drops the processes that had already ended at the previous call. Call it once per window, after
@@ -46,7 +46,7 @@ class ProcessTable final : public record::ProcessListener {
   using Names = std::shared_ptr<const WorkloadNames>;
   struct Process {
     Names names;       // null: not read
-    uint32_t age = 0;  // calls of ForgetEnded since the process ended
+    uint32_t age = 0;  // number of calls of ForgetEnded since the process ended
     bool ended = false;
   };
 
@@ -57,7 +57,7 @@ class ProcessTable final : public record::ProcessListener {
   const Names kernel_;
   const bool sees_kernel_threads_;
   mutable std::mutex mutex_;
-  // All below: under mutex_.
+  // mutex_ guards all members below.
   absl::flat_hash_map<uint32_t, Process> processes_;
   absl::flat_hash_map<std::string, Names> known_;  // by the contents of /proc/PID/cgroup
 };

@@ -37,7 +37,7 @@ void ProgramBuilds::Add(RawRecord record, const RecordLayout& layout) {
   }
 }
 
-// Without an exec, this is a new name of the same program.
+// A COMM record without an exec is a new name of the same program.
 void ProgramBuilds::Name(RawRecord record, const RecordLayout& layout) {
   perf_event::Comm comm;
   if (!perf_event::Decode(record, layout, &comm) || comm.pid != comm.tid) return;
@@ -71,7 +71,7 @@ void ProgramBuilds::Fork(RawRecord record, const RecordLayout& layout) {
   perf_event::Task task;
   if (!perf_event::Decode(record, layout, &task) || task.pid == task.ppid) return;
   Programs inherited;
-  // Forks that the recorder synthesised are followed by their own mappings.
+  // After a fork that the recorder synthesised, records of the process's own mappings follow.
   const bool is_made_up = (record.misc() & perf_event::kMiscForkExec) != 0;
   const auto parent = programs_.find(task.ppid);
   if (!is_made_up && parent != programs_.end() && !parent->second.empty()) {

@@ -1,7 +1,7 @@
 // The executable of each process, from the records of one recording.
 //
 //   exec        ──▶ MMAP2 /usr/bin/x build-id   the first mapping after it is the executable's
-//   at start    ──▶ MMAP2 /usr/bin/x build-id   the first mapping of a running process, likewise
+//   at start    ──▶ MMAP2 /usr/bin/x build-id   the first mapping of a process that already runs
 //   FORK        ──▶ the child has its parent's executable
 
 #pragma once
@@ -28,15 +28,16 @@ class ProgramBuilds {
   // Adds a record of any type. Records must come in time order.
   void Add(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
 
-  // Returns the build-id, in hexadecimal digits, of the program that process `pid` ran under that
-  // name; of its last program if none had that name. Empty if the build-id is unknown.
+  // Returns the build-id, in hexadecimal digits, of the program that process `pid` ran under the
+  // name `name`. If no program had this name, returns the build-id of the process's last program.
+  // Empty if the build-id is unknown.
   std::string BuildIdOf(uint32_t pid, std::string_view name) const;
 
  private:
   struct Program {
     std::string name;
     std::vector<std::byte> build_id;
-    bool is_known = false;  // True if its executable was mapped.
+    bool is_known = false;  // True if the program's executable was mapped.
   };
   using Programs = std::vector<Program>;
 
@@ -45,7 +46,7 @@ class ProgramBuilds {
   void Fork(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
 
   absl::flat_hash_map<std::string, std::vector<std::byte>> build_ids_;  // by path
-  // by pid; the last is the current one
+  // by pid; a process's last program is the current one
   absl::flat_hash_map<uint32_t, Programs> programs_;
 };
 

@@ -28,7 +28,7 @@
 
 namespace profiler::agent {
 
-// A destination, and the sender for its kind of server.
+// A destination, and the sender for that kind of server.
 struct PushTarget {
   std::string name;  // fleet::Destination::Text, without secrets
   std::shared_ptr<fleet::Sender> sender;
@@ -42,9 +42,9 @@ AgentMetrics::Pushed FiguresOf(const std::string& destination,
 // thread.
 class PushThread final : private fleet::SegmentDelivery::Listener {
  public:
-  // Starts the thread. `spool` must outlive it. Calls `say` with lines for the user, on the new
-  // thread. The new thread blocks the signals that the caller blocks. Errors: those of
-  // SegmentDirectory::Open and SegmentDelivery::Open.
+  // Starts the thread. `spool` must outlive the thread. The new thread calls `say` with lines for
+  // the user. It blocks the signals that the caller blocks. Errors: those of SegmentDirectory::Open
+  // and SegmentDelivery::Open.
   static absl::StatusOr<std::unique_ptr<PushThread>> Start(
       const std::string& directory, PushTarget target, SharedSpool& spool,
       std::function<void(std::string_view)> say,
@@ -53,9 +53,9 @@ class PushThread final : private fleet::SegmentDelivery::Listener {
   // Waits for the answer to a request in flight. Segments that are not sent yet are sent after the
   // next start.
   ~PushThread() override;
-  // Like the destructor, but waits for that answer at most half a second; call it when the process
-  // ends. A thread that still waits then is abandoned with its objects, except the spool, and says
-  // nothing more.
+  // Like the destructor, but waits for the answer at most half a second; call it when the process
+  // ends. If the thread then still waits for the answer, it is abandoned together with its objects,
+  // except the spool. It does not call `say` again.
   static void End(std::unique_ptr<PushThread> pushing);
 
   AgentMetrics::Pushed Describe() const;

@@ -19,7 +19,7 @@ namespace {
 using fleet::Delivery;
 using testing::HasSubstr;
 
-// A server that gives the answers a test queues, and then accepts everything.
+// A server that first gives the answers that a test has queued, and then accepts everything.
 class FakeSender final : public fleet::Sender {
  public:
   Delivery Send(std::span<const fleet::Window> batch) override {
@@ -74,7 +74,8 @@ class PushThreadTest : public testing::Test {
     ASSERT_TRUE(spool_->Add(std::move(builder).Finish()).ok());
   }
 
-  // Pushes until `windows` windows are settled in all, `now` of them by this thread.
+  // Pushes until `windows` windows have a final answer. `now` of them get it from the thread that
+  // is started here.
   AgentMetrics::Pushed Push(size_t windows, size_t now) {
     auto pushing = PushThread::Start(
         path_, {.name = "otlp+http://test", .sender = sender_}, *spool_,

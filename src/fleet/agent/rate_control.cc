@@ -6,8 +6,8 @@
 namespace profiler::agent {
 namespace {
 
-// Each is about a quarter larger than the one before. None is in step with a clock of 10, 100 or
-// 250 Hz.
+// Rates in Hz. Each rate is about a quarter larger than the previous one. No rate is in step with a
+// clock of 10, 100 or 250 Hz.
 constexpr uint64_t kRates[] = {1,  3,  7,  11,  15,  19,  23,  29,  37,  49,
                                61, 79, 99, 127, 157, 199, 251, 317, 397, 499};
 
@@ -45,7 +45,8 @@ bool RateControl::Fall(double share) {
   return true;
 }
 
-// If the higher rate does not fit, asks again after as many windows.
+// Chooses the next higher rate if its expected share fits the budget. Otherwise keeps the rate, and
+// tries again after the same number of windows.
 bool RateControl::Rise(double share) {
   windows_below_ = 0;
   if (step_ + 1 == steps_.size()) return false;

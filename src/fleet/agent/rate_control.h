@@ -5,9 +5,9 @@
 //                            └── a fifth below it for 30 windows: the next higher rate, if its
 //                                expected share also fits
 //
-// The agent's CPU use is not proportional to the rate: part of it is constant. The calculation
-// assumes that it is, and the next windows correct the choice. Each change ends a session of
-// recording and begins another, which costs more than several windows do; hence the patience.
+// The calculation assumes that the agent's CPU use is proportional to the rate. In fact, a part of
+// the use is constant; the next windows correct the choice. The rate changes only after many
+// windows, because each change begins a new session, which costs more than several windows.
 // Performs no I/O.
 
 #pragma once
@@ -22,7 +22,7 @@ struct RateBounds {
   uint64_t first = 49;             // the initial rate, within the bounds
 };
 
-// Not thread-safe.
+// The control of the rate. Not thread-safe.
 class RateControl {
  public:
   // `budget` is a share of all CPUs together, from 0 to 1.
@@ -47,7 +47,7 @@ class RateControl {
   size_t step_ = 0;
   const double budget_;
   int windows_over_ = 0, windows_below_ = 0;  // in a row
-  double sum_ = 0;                            // of the shares of these windows
+  double sum_ = 0;                            // sum of the shares of these windows
 };
 
 }  // namespace profiler::agent

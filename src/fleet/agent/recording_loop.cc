@@ -133,7 +133,8 @@ void RecordingLoop::EndWindow(UniqueFd file, uint64_t samples) {
   options_.on_recording(std::move(recording));
 }
 
-// Ignores the cost of a short window at the end of a session, which is not representative.
+// Passes the cost of a window to the rate control. Ignores short windows at the end of a session,
+// because their cost is not representative.
 void RecordingLoop::Measure(nanoseconds length) {
   const OwnCost cost = options_.read_cost();
   const nanoseconds cpu = cost.cpu - std::exchange(cost_, cost).cpu;
@@ -160,8 +161,8 @@ void RecordingLoop::Measure(nanoseconds length) {
                         "%.2f %% of --cpu-budget; %s",
                         share * 100, rate_.frequency(), options_.budget * 100, what_then));
   };
-  // The cost of off-CPU times depends on the number of context switches, which no rate bounds. The
-  // next windows show whether dropping them is enough.
+  // Stops recording off-CPU times: their cost depends on the number of context switches, which no
+  // sampling rate bounds. The next windows show whether that is enough.
   if (rate_.is_over_budget() && std::exchange(off_cpu_, false)) {
     say_over_budget("without --off-cpu from now on");
     return RenewSession();
@@ -172,7 +173,7 @@ void RecordingLoop::Measure(nanoseconds length) {
   was_over_budget_ = rate_.is_over_budget();
 }
 
-// Returns true at the session's age limit, or if the online CPUs are not the recorded ones.
+// True if the session has reached its age limit, or if other CPUs are online than when it began.
 bool RecordingLoop::TookTooLong() const {
   if (Clock::now() - session_began_ >= options_.session) return true;
   const auto cpus = procfs::OnlineCpus(options_.recording.roots);

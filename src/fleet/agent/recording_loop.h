@@ -3,9 +3,9 @@
 //   session 1  │ window │ window │ … │ last │        a new rate, other CPUs, an hour, or an error
 //                                            │ gap │ session 2 │ window │ …
 //
-// A session lasts an hour at most. Its end frees the memory for its processes and images, and the
-// next session measures the offset between the clocks again. The gap is the time to end one session
-// and begin the next: some tenths of a second, which the metrics count.
+// A session lasts an hour at most. The end of a session frees the memory for processes and images.
+// The next session measures the offset between the clocks again. The gap is the time to end one
+// session and begin the next: some tenths of a second, which the metrics count.
 
 #pragma once
 
@@ -32,8 +32,8 @@
 namespace profiler::agent {
 
 struct RecordingLoopOptions {
-  // Events and targets. The loop sets frequency, output and callbacks. It turns off-CPU times off
-  // if they exceed the budget at the lowest rate.
+  // Events and targets. The loop sets frequency, output and callbacks. If recording exceeds the
+  // budget even at the lowest rate, the loop stops recording off-CPU times.
   record::RecordOptions recording;
   std::chrono::milliseconds window{10'000};
   // a window also ends when its recording is this large
@@ -58,8 +58,8 @@ class RecordingLoop {
   // `kernel` and `metrics` must outlive the loop.
   RecordingLoop(ringbuf::Kernel& kernel, RecordingLoopOptions options, SharedMetrics& metrics);
 
-  // Records until Stop. Returns an error only if the first session cannot begin: those of
-  // RecordSession::Create. Later errors are passed to `say`, and recording is tried again.
+  // Records until Stop. Returns an error of RecordSession::Create if the first session cannot
+  // begin. Later errors are passed to `say`, and recording is tried again.
   absl::Status Run();
 
   // Makes the current window the last one. Do not call it in a signal handler.
@@ -96,14 +96,14 @@ class RecordingLoop {
   // State of the current window:
   Clock::time_point began_;
   fleet::UnixTime began_at_ = 0;
-  OwnCost cost_;  // at the window's begin
-  // When the previous session ended, if there was one.
+  OwnCost cost_;  // cost at the window's begin
+  // Time at which the previous session ended, if there was one.
   Clock::time_point ended_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Both below: under mutex_.
-  record::RecordSession* session_ = nullptr;  // the running one, or null
+  // mutex_ guards the two members below.
+  record::RecordSession* session_ = nullptr;  // the running session, or null
   bool stopped_ = false;
 };
 

@@ -12,14 +12,15 @@
 
 namespace profiler::agent {
 
-// A connection to the service manager. Without one, all calls do nothing. Messages that cannot be
-// delivered are dropped, because they are no reason to stop. Thread-safe.
+// A connection to the service manager. If there is no service manager, all calls do nothing.
+// Messages that cannot be delivered are dropped, because they are no reason to stop. Thread-safe.
 class ServiceManager {
  public:
   // `socket` is a path, or a name in Linux' abstract namespace after '@'; empty: no service
   // manager.
   explicit ServiceManager(const std::string& socket);
-  // Connects to $NOTIFY_SOCKET and removes the variable, so that no child reports in our name.
+  // Connects to $NOTIFY_SOCKET and removes the variable, so that no child process reports in the
+  // agent's name.
   static ServiceManager OfEnvironment();
 
   void Ready() const { Send("READY=1"); }
@@ -38,8 +39,8 @@ class ServiceManager {
   UniqueFd fd_;  // connected; invalid: no service manager
 };
 
-// Returns how often StillAlive is due: half of $WATCHDOG_USEC. None if there is no watchdog, or if
-// it watches another process ($WATCHDOG_PID).
+// Returns the interval at which StillAlive is due: half of $WATCHDOG_USEC. Returns nothing if there
+// is no watchdog, or if the watchdog watches another process ($WATCHDOG_PID).
 std::optional<std::chrono::milliseconds> WatchdogInterval();
 
 }  // namespace profiler::agent

@@ -19,7 +19,7 @@ namespace {
 using testing::MatchesRegex;
 using testing::Optional;
 
-// Changes to the test's directory, because its full path is too long for a socket address.
+// Changes to the directory for test files, because a socket address is too short for its full path.
 std::string SocketName(std::string_view name) {
   if (chdir(testing::TempDir().c_str()) != 0) std::abort();
   return absl::StrCat(View(name), "-", getpid());

@@ -3,7 +3,8 @@
 namespace profiler::agent {
 namespace {
 
-// Names kept at most. Beyond this the first ones are forgotten; those segments are gone by then.
+// Largest number of names in delivered_. Beyond this the first names are dropped; their segments
+// were removed long ago.
 constexpr size_t kMostNames = 100'000;
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 namespace profiler::agent {
 
-// Thread-safe.
+// The shared spool. Thread-safe.
 class SharedSpool {
  public:
   // `destinations`: the number of servers that each segment is sent to.
@@ -24,10 +24,11 @@ class SharedSpool {
   // Like SegmentSpool::Add. Waits for the disk, and blocks all other calls meanwhile.
   absl::Status Add(const fleet::Window& window);
 
-  // Notes that one of the servers has the segment. Once all have it, dropping it counts as no loss.
+  // Notes that one of the servers has the segment. Once all servers have it, its removal counts as
+  // no loss.
   void Delivered(const fleet::SegmentFile& file);
   // Like SegmentSpool::SetAside if there is only one server. With several servers the segment
-  // stays, because others may take it.
+  // stays, because another server may take it, and counts as delivered to this one.
   absl::Status Refused(const fleet::SegmentFile& file);
 
   // Sets the metrics of the spool.

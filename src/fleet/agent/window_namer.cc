@@ -19,8 +19,8 @@
 namespace profiler::agent {
 namespace {
 
-// Returns the names and addresses in /proc/modules, without the use counts, which change all the
-// time.
+// Returns the names and addresses in /proc/modules. Omits the use counts, because they change all
+// the time.
 //
 //   ext4 1036288 1 - Live 0xffffffffc0a00000
 std::string Modules() {
@@ -33,7 +33,7 @@ std::string Modules() {
   return modules;
 }
 
-// Windows are named soon after recording, on the same machine.
+// Sets the options for naming a window soon after recording, on the same machine.
 naming::NamingOptions OfThisMachine(naming::NamingOptions naming) {
   naming.is_this_machine = true;
   return naming;

@@ -1,4 +1,5 @@
-// Turns a recording of some seconds into a window: reads it, names it, and drops the addresses.
+// Turns a recording of some seconds into a window: reads the recording, finds names, and drops the
+// addresses.
 //
 //   recording (memfd) ──▶ ProfileBuilder ──▶ Named by CachedSymbolizer ──▶ fleet::Window
 //                  └────▶ ProgramBuilds, ProcessTable ──▶ workloads ────▲
@@ -20,7 +21,7 @@
 
 namespace profiler::agent {
 
-// A complete recording, and facts that only its recorder has.
+// A complete recording, with facts that only its recorder knows.
 struct FinishedRecording {
   UniqueFd file;
   fleet::UnixTime begin = 0;
@@ -41,8 +42,8 @@ struct MachineFacts {
 // processes that read files (symbolize/confined).
 class WindowNamer {
  public:
-  // `naming`: without lines, unless the stacks are to contain inlined calls. `naming.places`
-  // applies too.
+  // `naming` should request lines only if stacks are to contain inlined calls. `naming.places` also
+  // applies.
   WindowNamer(naming::NamingOptions naming, std::shared_ptr<ProcessTable> processes);
 
   // Returns the window. Costs some microseconds per distinct stack, plus the lookups in
@@ -56,8 +57,8 @@ class WindowNamer {
 
  private:
   absl::StatusOr<fleet::Window> NameNow(const FinishedRecording& recording);
-  // Returns true if the kernel's modules were loaded or removed, so that their addresses changed
-  // their meaning.
+  // Returns true if kernel modules were loaded or removed, so that an address may now belong to
+  // another module.
   bool ModulesChanged();
 
   const naming::NamingOptions naming_;

@@ -27,7 +27,7 @@ bool WindowQueue::Add(FinishedRecording recording) {
 }
 
 void WindowQueue::Run() {
-  // On Linux this affects only this thread, and the processes that it starts.
+  // On Linux, setpriority affects only this thread and the processes that it starts.
   setpriority(PRIO_PROCESS, 0, kNice);
   std::unique_lock lock(mutex_);
   for (;;) {

@@ -12,17 +12,17 @@
 
 namespace profiler::agent {
 
-// The queue and its thread, which yields to others (nice 5) and blocks the signals that were
-// blocked when the queue was made. Thread-safe, except the destructor.
+// The queue and its thread. The thread has a lower priority (nice 5), and blocks the signals that
+// were blocked when the queue was made. Thread-safe, except the destructor.
 class WindowQueue {
  public:
-  // Calls `take` on that thread, with one recording after the other.
+  // Starts the thread, which calls `take` with one recording after the other.
   explicit WindowQueue(std::function<void(FinishedRecording)> take, size_t most_waiting = 2);
   // Waits until all recordings are taken.
   ~WindowQueue();
 
-  // Returns at once. Returns false and drops the recording if too many wait: recordings are in
-  // memory, which nothing else bounds.
+  // Adds a recording and returns at once. If too many recordings wait, drops it and returns false.
+  // This bounds the memory for waiting recordings.
   bool Add(FinishedRecording recording);
   // Waits until all recordings are taken; none may be added afterwards.
   void Finish();
@@ -34,7 +34,7 @@ class WindowQueue {
   const size_t most_waiting_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Both below: under mutex_.
+  // mutex_ guards the two members below.
   std::deque<FinishedRecording> waiting_;
   bool is_closed_ = false;
   std::thread thread_;

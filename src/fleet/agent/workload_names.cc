@@ -10,7 +10,8 @@
 namespace profiler::agent {
 namespace {
 
-constexpr size_t kIdDigits = 64;  // of a container's id, in docker, containerd, CRI-O and podman
+// Length of a container's id in docker, containerd, CRI-O and podman.
+constexpr size_t kIdDigits = 64;
 constexpr size_t kUidDigits = 32;
 
 bool IsHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
@@ -30,7 +31,7 @@ std::optional<std::string_view> Behind(std::string_view text, std::string_view s
   return text.substr(start.size());
 }
 
-// Decodes "\x2d" and the like, which systemd writes in unit names for characters such as '-'.
+// Decodes escapes such as "\x2d", which systemd writes in unit names for characters such as '-'.
 std::string Unescaped(std::string_view name) {
   constexpr size_t kLength = sizeof("\\x2d") - 1;
   std::string text;
@@ -74,8 +75,8 @@ std::optional<std::string> PodOf(std::string_view group) {
   return uid;
 }
 
-// Ignores scopes of systemd-run and logins, whose names are numbers, and scopes of container
-// monitors.
+// Finds the service. Ignores scopes of systemd-run and of logins, because their names are numbers,
+// and scopes of container monitors.
 std::optional<std::string> ServiceOf(std::string_view group) {
   if (group.ends_with(".service")) return Unescaped(WithoutEnd(group, ".service"));
   if (!group.ends_with(".scope")) return std::nullopt;
@@ -98,7 +99,7 @@ WorkloadNames NamesOfGroup(std::string_view path) {
     // In cgroup version 1, LXC's group is only the container's name.
     if (!container && before == "lxc") container = Unescaped(group);
     if (group == "user.slice") {
-      // The groups below belong to a login; their units are the desktop's.
+      // The groups below it belong to a login, and their units are those of the desktop.
       names.service.clear();
       while (!groups.done() && !container) container = ContainerOf(groups.Until('/'));
     }

@@ -26,12 +26,12 @@ struct WorkloadNames {
   bool operator==(const WorkloadNames&) const = default;
 };
 
-// Returns the names in the path of one group. If containers are nested, the innermost one counts,
-// and the unit inside it.
+// Returns the names in the path of one group. If containers are nested, returns the innermost
+// container and the unit inside it.
 WorkloadNames NamesOfGroup(std::string_view path);
 
-// Returns the names in the text of /proc/PID/cgroup. A process is in one group per hierarchy; the
-// group with the most names counts.
+// Returns the names in the text of /proc/PID/cgroup. A process is in one group per hierarchy;
+// returns the names of the group with the most names.
 WorkloadNames NamesOfGroups(std::string_view text);
 
 }  // namespace profiler::agent

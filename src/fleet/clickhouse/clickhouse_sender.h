@@ -8,8 +8,8 @@
 //
 //   blocks     A batch is one block for each table, shard and day, and equal batches are equal
 //              bytes. Replicated tables, and all tables of newer servers, remember their last
-//              blocks (schema.h) and accept each block once. This protects at once, even while an
-//              earlier request still runs, but not for ever.
+//              blocks (schema.h) and accept each block once. This works even while an earlier
+//              request still runs, but not for ever.
 //   questions  A batch may have been sent before if the previous batch failed, if this process has
 //              just started, or if its windows are older than some minutes. Then the sender asks
 //              the server which of its rows exist, and omits these. This works weeks later, and on
@@ -18,8 +18,8 @@
 //   keys       The server merges rows with equal keys into one.
 //
 // One gap is left: on tables that remember no blocks, an earlier request may still run when the
-// sender asks. The request's id guards against it. The id is a hash of the request's bytes, and the
-// server refuses a second request with that id while the first one runs.
+// sender asks. The request's id closes this gap. The id is a hash of the request's bytes, and the
+// server refuses a second request with the same id while the first one runs.
 
 #pragma once
 

@@ -33,7 +33,7 @@ std::vector<Window> Windows(int64_t first, int64_t count) {
 
 class ClickHouseSenderTest : public testing::Test {
  protected:
-  // Makes a sender as in a process that starts when the window of that number ends.
+  // Makes a sender as in a process that starts at the end of window number `now_in_windows`.
   std::unique_ptr<Sender> NewSender(int64_t now_in_windows, Schema schema = Schema::kOwn) {
     const UnixTime now = WindowAt(now_in_windows + 1).begin;
     return ClickHouseSender(std::make_unique<FakeClient>(server_),
@@ -93,7 +93,7 @@ TEST_F(ClickHouseSenderTest, CountsABatchOnceThatIsSentAgainAfterDays) {
   EXPECT_EQ(later->Send(Windows(0, 3)).outcome, Outcome::kDelivered);
   EXPECT_EQ(server_.SamplesStored(), 18u);
   EXPECT_EQ(server_.inserts["samples"], 1u);
-  // Other cuts of the same segments also count once, even in the second old batch in a row.
+  // Segments in other batches than before also count once, even in the second old batch in a row.
   EXPECT_EQ(later->Send(Windows(1, 3)).outcome, Outcome::kDelivered);
   EXPECT_EQ(later->Send(Windows(2, 2)).outcome, Outcome::kDelivered);
   EXPECT_EQ(server_.SamplesStored(), 24u);

@@ -14,8 +14,8 @@
 namespace profiler::fleet::clickhouse {
 namespace {
 
-// Minimum of lines to ask for. If the server returns fewer, these are all lines, so their sum is
-// the total, and no second query is needed. They take some megabytes at most.
+// Fewest lines to ask for. If the server returns fewer lines, these are all lines; then their sum
+// is the total, and no second query is needed. The lines take some megabytes at most.
 constexpr size_t kLinesToAddUp = 100'000;
 
 class ClickHouse final : public Source {
@@ -86,7 +86,8 @@ class ClickHouse final : public Source {
   }
 
  private:
-  // Without this check, the error for missing tables would only name one table.
+  // Checks the tables once. Without this check, an error about missing tables would name only one
+  // table.
   absl::Status MakeReady() {
     if (is_ready_) return absl::OkStatus();
     PROFILER_RETURN_IF_ERROR(server_.Version().status());
@@ -96,16 +97,16 @@ class ClickHouse final : public Source {
   }
 
   absl::StatusOr<std::string> Ask(std::string_view statement) {
-    // Fails rather than answer for only a part of the fleet.
+    // Makes the query fail if the server can answer for only a part of the fleet.
     const Settings settings = {{"skip_unavailable_shards", "0"},
                                {"fallback_to_stale_replicas_for_distributed_queries", "0"}};
     constexpr size_t kMostRows = size_t{1} << 30;
     return server_.Ask(absl::StrCat(View(statement), "\nFORMAT RowBinary"), settings, kMostRows);
   }
 
-  // Returns the only event that is selected, or nullopt if there are several. Grouping by event
-  // would read the event of each row. From the key, the server can tell without reading rows that
-  // there is no other event.
+  // Returns the only selected event, or nullopt if there are several. Does not group by event,
+  // because that would read the event of each row. A query for any other event needs only the key,
+  // so it reads no rows if there is none.
   absl::StatusOr<std::optional<std::string>> OnlyEvent(const Selection& selection) {
     PROFILER_RETURN_IF_ERROR(MakeReady());
     PROFILER_ASSIGN_OR_RETURN(const std::string any, Ask(AnyEventStatement(selection)));

@@ -9,8 +9,8 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Creates a source that owns the client. An answer is complete or an error: if a shard is missing,
-// or all of its replicas are minutes behind, the query fails (kUnavailable).
+// Creates a source that owns the client. A query never returns a part of the answer: if a shard is
+// missing, or if all replicas of a shard are minutes behind, it fails (kUnavailable).
 std::unique_ptr<Source> ClickHouseSource(std::unique_ptr<http::Client> client,
                                          ServerAddress address);
 

@@ -89,7 +89,7 @@ TEST(StatementsTest, TakesAllStacksOfTheDaysWhereNothingIsLeftOut) {
   EXPECT_THAT(lines, testing::Not(HasSubstr("GLOBAL IN")));
 }
 
-// Answers of a server with these windows of one machine, merged into one window.
+// The answers of a server for windows of one machine that are merged into one window.
 struct Answers {
   std::string rows, stacks, windows;
 };

@@ -15,7 +15,7 @@ namespace profiler::fleet::clickhouse {
 struct CreatedTables {
   // True if the tables existed; then only the number of days to keep was changed.
   bool were_there = false;
-  std::string version;  // of the server
+  std::string version;  // version of the server
 };
 
 // Returns the statements for the server at `url`. Asks the server for its version and ignores
@@ -23,8 +23,8 @@ struct CreatedTables {
 absl::StatusOr<std::vector<std::string>> CreationFor(http::Client& client, const std::string& url,
                                                      SchemaOptions options);
 
-// Runs these statements. Errors: those of CreationFor; kFailedPrecondition for tables that are
-// newer than this program, which stay unchanged.
+// Runs the statements of CreationFor. Errors: those of CreationFor; kFailedPrecondition if the
+// tables are newer than this program (they stay unchanged).
 absl::StatusOr<CreatedTables> CreateTables(http::Client& client, const std::string& url,
                                            const SchemaOptions& options);
 

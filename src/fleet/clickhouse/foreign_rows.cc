@@ -60,8 +60,8 @@ std::vector<uint32_t> FramesOf(const Window& window, uint32_t leaf) {
   return frames;
 }
 
-// Rows for Coroot, whose samples refer to their stacks by a hash, like ours. Coroot's page
-// recognises CPU time by the type that its own agent writes.
+// Rows for Coroot. A sample refers to its stack by a hash, as in our own tables. Coroot's page
+// recognises CPU time by the type that Coroot's agent writes.
 class CorootRows {
  public:
   void Add(const Window& window) {
@@ -112,8 +112,8 @@ class CorootRows {
   Rows stacks_, samples_;
 };
 
-// Rows for the Collector, whose samples contain their whole stacks. A profile contains one event of
-// one service in one window.
+// Rows for the Collector. A sample contains its whole stack. A profile contains one event of one
+// service in one window.
 class OtelRows {
  public:
   void Add(const Window& window) {

@@ -1,7 +1,8 @@
-// The tables of other programs, whose pages and queries then show this program's samples.
+// The tables of other programs. The pages and queries of these programs then show this program's
+// samples.
 //
-// The statements and columns are those that the programs published in 2026. Their tables cannot
-// detect a batch that is sent again once the server has forgotten its block (foreign_rows.h).
+// The statements and columns are those that the programs published in 2026. The tables cannot
+// detect a repeated batch if the server no longer remembers its block (foreign_rows.h).
 
 #pragma once
 
@@ -14,8 +15,8 @@
 namespace profiler::fleet::clickhouse {
 
 // Returns the statements that create the tables of kCoroot and kOtel. Errors: kUnimplemented for
-// servers that lack a feature the tables need, and on clusters, where the tables' owners create
-// them.
+// servers that lack a feature of the tables, and for clusters, because there the other programs
+// create their tables themselves.
 absl::StatusOr<std::vector<std::string>> ForeignCreationOf(const SchemaOptions& options);
 
 }  // namespace profiler::fleet::clickhouse

@@ -8,8 +8,8 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Returns the outcome of an insert. Only errors in the rows themselves are final. Errors that an
-// operator, time or a smaller load can fix mean that the insert is tried again.
+// Returns the outcome of an insert. Only errors in the rows themselves are final. After all other
+// errors the insert is tried again, because an operator, time or a smaller load can fix them.
 Delivery OutcomeOf(const Server& server, const absl::StatusOr<http::Response>& answer);
 
 // Returns the outcome of a query that failed before the insert.

@@ -11,7 +11,8 @@
 namespace profiler::fleet::clickhouse {
 namespace {
 
-// Selects a row for each group of the batch that exists, with the hashes of its stacks.
+// Returns a query for the groups of the batch that exist on the server. Its answer has a row for
+// each, with the hashes of its stacks.
 std::string Question(const Batch& batch) {
   constexpr std::string_view kGroup =
       "service, ts, nanosecond, host, event, program, container, pod, build_id";
@@ -42,7 +43,7 @@ SampleGroup ReadGroup(RowReader& row) {
 }  // namespace
 
 absl::Status RemovePresentRows(Server& server, Batch& batch) {
-  // A replica that lags behind would not see the rows of others.
+  // Excludes replicas that lag behind, because they may not have the rows of other replicas yet.
   const Settings settings = {{"max_replica_delay_for_distributed_queries", "30"},
                              {"fallback_to_stale_replicas_for_distributed_queries", "0"},
                              {"skip_unavailable_shards", "0"}};

@@ -1,4 +1,4 @@
-// Asks a server which rows of a batch exist there.
+// Asks a server which rows of a batch it already has.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Removes the rows that exist on the server from the batch. Errors: those of Server::Ask; kDataLoss
+// Removes from the batch the rows that exist on the server. Errors: those of Server::Ask; kDataLoss
 // for a malformed answer.
 absl::Status RemovePresentRows(Server& server, Batch& batch);
 

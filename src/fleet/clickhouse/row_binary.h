@@ -1,4 +1,5 @@
-// ClickHouse's format RowBinary: the rows in sequence, each the sequence of its columns:
+// ClickHouse's format RowBinary. Rows follow each other without separators, and so do the columns
+// of a row:
 //
 //   UInt32, UInt64, Float64   little-endian, 4 or 8 bytes
 //   Date                      UInt16, days since 1970
@@ -8,8 +9,8 @@
 //   Array(T)                  the number of elements, then the elements
 //   Map(K, V)                 the number of entries, then a key and a value each
 //
-// Sizes are LEB128: seven bits a byte, the lowest first, with the highest bit set in all but the
-// last. Source: clickhouse.com/docs, "RowBinary".
+// Sizes are LEB128: seven bits per byte, the lowest first; the highest bit is set in each byte
+// except the last. Source: clickhouse.com/docs, "RowBinary".
 
 #pragma once
 
@@ -50,7 +51,7 @@ class RowWriter {
 };
 
 // A reader of an answer, which is untrusted. Errors are sticky, as in ByteReader: reads beyond the
-// end return 0 or empty. It is a view; the bytes must outlive it.
+// end return 0 or empty. The reader is a view of the bytes, which must outlive it.
 class RowReader {
  public:
   explicit RowReader(std::string_view bytes) : rest_(bytes) {}
@@ -70,8 +71,8 @@ class RowReader {
     rest_.remove_prefix(sizeof(T));
     return value;
   }
-  // Reads the number of elements, which take at least a byte each. Fails if they cannot fit in the
-  // rest.
+  // Reads a number of elements. An element takes at least one byte, so the call fails if the number
+  // exceeds the rest of the answer.
   uint64_t Size() {
     uint64_t size = 0;
     for (unsigned shift = 0; shift < 63; shift += 7) {

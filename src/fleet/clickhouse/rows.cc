@@ -97,7 +97,7 @@ absl::Status Batch::Add(size_t number) {
 }
 
 Rows Batch::StackRows(const SentStacks& sent, std::vector<SentStacks::Stack>* fresh) const {
-  // By day and hash; the value is the first window with the stack.
+  // The first window with each stack, by day and hash.
   std::map<SentStacks::Stack, std::pair<const Window*, uint32_t>> stacks;
   for (size_t i = 0; i < windows_.size(); ++i) {
     const auto day = static_cast<uint16_t>(windows_[i].begin / kNanoseconds / kSecondsOfDay);

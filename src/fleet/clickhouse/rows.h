@@ -1,7 +1,7 @@
 // Converts windows to rows of our own tables (schema.h), in RowBinary.
 //
-// Rows are sorted like the table, so that a server need not sort them, and rows with equal keys are
-// merged. So equal batches are equal bytes, by which a server recognises them.
+// Rows are in the order of the table, so that a server need not sort them. Rows with equal keys are
+// merged. So equal batches have equal bytes, and a server can recognise a repeated batch.
 
 #pragma once
 
@@ -36,8 +36,8 @@ struct Rows {
   size_t rows = 0;
 };
 
-// The stacks that a server was sent, by day. Bounded: a full set is cleared, and the stacks are
-// sent once more, which does no harm.
+// The stacks, by day, that were sent to a server. If the set is full, it is cleared; then stacks
+// are sent once more, which does no harm.
 class SentStacks {
  public:
   using Stack = std::pair<uint16_t, uint64_t>;  // day and hash
@@ -79,7 +79,7 @@ class Batch {
 
   size_t samples() const { return sample_rows_; }  // number of sample rows
   std::span<const Window> windows() const { return windows_; }
-  // Begins of the first and of the last window, and the end of the one that ends last.
+  // The begin of the first window, the begin of the last window, and the latest end of all windows.
   RowTime first() const { return first_; }
   RowTime last() const { return last_; }
   UnixTime end() const { return end_; }

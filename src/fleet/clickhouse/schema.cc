@@ -11,7 +11,7 @@
 namespace profiler::fleet::clickhouse {
 namespace {
 
-// The nature of a column's values; newer servers compress each kind differently.
+// The kind of a column's values. Newer servers compress each kind in a different way.
 enum class Kind : uint8_t { kDay, kTime, kFew, kText, kFewTexts, kTexts, kHash, kNumber, kReal };
 
 struct Column {
@@ -24,7 +24,7 @@ struct Table {
   std::vector<Column> columns;
   std::string_view order;    // the key: rows with equal keys are merged
   std::string_view primary;  // a prefix of the key, for look-ups
-  std::string_view spread;   // distributed over shards by this expression
+  std::string_view spread;   // expression that distributes rows over shards
 };
 
 const std::vector<Table>& Tables() {
@@ -124,7 +124,8 @@ class Creation {
       if (!options_.cluster.empty()) statements.push_back(Spread(table));
       if (options_.keep_days != 0) statements.push_back(Kept(table));
     }
-    // A view is created atomically on all servers and has no rows to lose, unlike a table.
+    // The version is a view, because a view is created atomically on all servers. A table's row
+    // could be lost.
     statements.push_back(absl::StrCat("CREATE VIEW IF NOT EXISTS ", database_, ".profiler_schema",
                                       on_cluster_, " AS SELECT toUInt32(", kSchemaVersion,
                                       ") AS version"));
@@ -144,8 +145,9 @@ class Creation {
                         ", '{replica}')");
   }
 
-  // Sets how many of the last blocks the server remembers, to accept each once. ZooKeeper stores
-  // them, some 300 bytes each. Newer servers also remember the blocks of tables without replicas.
+  // Sets the number of last blocks that the server remembers, so that it accepts each block once.
+  // ZooKeeper stores some 300 bytes per block. Newer servers also remember the blocks of tables
+  // without replicas.
   std::string Settings() const {
     std::string settings = "index_granularity = 8192";
     if (options_.replicated) {

@@ -6,14 +6,15 @@
 //              │
 //   windows  (host, ts) → length, frequency, cpus, losses             one per window
 //
-// Sending rows twice counts them once: in each table, rows with equal keys are the same row
-// (ReplacingMergeTree), and the key of a sample contains everything except its two numbers. The
-// server merges such rows at some later time. Until then duplicates would be added up, so the
-// sender avoids them (clickhouse_sender.h).
+// Rows that are sent twice count once. In each table, rows with equal keys are the same row
+// (ReplacingMergeTree); the key of a sample contains everything except its two numbers. The server
+// merges equal rows at some later time. Until then duplicates would be added up, so the sender
+// avoids them (clickhouse_sender.h).
 //
 // On one server the tables have these names. On a cluster, each server stores stacks_local,
-// samples_local and windows_local. Stacks and samples are distributed by stack_hash, windows by
-// host. There `stacks`, `samples` and `windows` are the tables of the whole cluster.
+// samples_local and windows_local, and `stacks`, `samples` and `windows` are the tables of the
+// whole cluster. Stacks and samples are distributed over the servers by stack_hash, windows by
+// host.
 //
 // Each partition is one day, so that a TTL or an administrator can drop a day at once.
 
@@ -28,16 +29,17 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Version of our own tables. It grows if a change makes a table unusable for older programs.
+// Version of this program's own tables. It is increased if a change makes a table unusable for
+// older versions of this program.
 inline constexpr uint32_t kSchemaVersion = 1;
 
-// The program whose tables are meant.
+// The program that the tables are made for.
 enum class Schema : uint8_t {
   kOwn,
   // Coroot, whose page shows the tables profiling_stacks, profiling_samples and profiling_profiles.
   kCoroot,
-  // The OpenTelemetry Collector's exporter for ClickHouse (otel_profiles). Its profiles are
-  // experimental; the columns are those of July 2026.
+  // The OpenTelemetry Collector's exporter for ClickHouse (otel_profiles). The exporter's profiles
+  // are experimental; the columns are those of July 2026.
   kOtel,
 };
 // Parses "own", "coroot" or "otel". kInvalidArgument for any other text.

@@ -37,7 +37,8 @@ int NumberIn(std::string_view text) {
   return number;
 }
 
-// Returns the first line of a server's message, made printable; later lines are its stack trace.
+// Returns the first line of a server's message, made printable. The later lines are a stack trace
+// of the server.
 std::string FirstLine(std::string_view text) {
   text = text.substr(0, text.find('\n'));
   constexpr size_t kMost = 300;
@@ -52,8 +53,8 @@ std::optional<ServerError> ErrorOf(const http::Response& response) {
   const std::string_view body = response.body;
   const std::string_view header = response.Header("x-clickhouse-exception-code");
   if (!header.empty()) return ServerError{.code = NumberIn(header), .text = FirstLine(body)};
-  // Servers of 2018 report errors only in the body. If the error comes in the middle of an answer,
-  // it is in the last few lines.
+  // Servers of 2018 report errors only in the body. An error that comes in the middle of an answer
+  // is in the last few lines of the body.
   constexpr size_t kMostError = 16 << 10;
   const std::string_view end = body.substr(body.size() - std::min(body.size(), kMostError));
   const size_t at = end.rfind(kCode);

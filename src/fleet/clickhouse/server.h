@@ -3,8 +3,8 @@
 //   POST /?database=D&setting=value…              a statement; the answer's rows in RowBinary
 //   POST /?query=INSERT INTO T (…) FORMAT …&…     rows, gzipped
 //
-// An answer is complete or an error. The server holds it back until it has finished
-// (wait_end_of_query), so that an error in the middle still gets an error's status.
+// An answer is complete or an error. The server sends an answer only when the query has finished
+// (wait_end_of_query), so that a late error still sets the HTTP status.
 //
 // Source: clickhouse.com/docs, "HTTP Interface".
 
@@ -49,7 +49,7 @@ class Server {
 
   const ServerAddress& address() const { return address_; }
 
-  // Returns the answer to a statement. Errors are the client's, and for the server's:
+  // Returns the answer to a statement. Errors: those of the client, and for errors of the server:
   //
   //   kNotFound           a table or the database is missing; the message says how to make them
   //   kUnauthenticated, kPermissionDenied
@@ -62,7 +62,7 @@ class Server {
   absl::StatusOr<std::string> Ask(std::string_view statement, const Settings& settings = {},
                                   size_t most = kMostAnswer);
 
-  // Sends rows and returns the answer, even an error's. Errors: the client's.
+  // Sends rows and returns the answer, even if the answer is an error. Errors: those of the client.
   absl::StatusOr<http::Response> Insert(std::string_view table, std::string_view columns,
                                         std::string_view body, const Settings& settings);
 
@@ -83,8 +83,8 @@ class Server {
 };
 
 // Checks that the database has the tables of schema.h in a version that this program supports.
-// Errors: those of Ask, where kNotFound says how to create the tables; kFailedPrecondition for
-// newer tables.
+// Errors: those of Ask; the message of kNotFound says how to create the tables. kFailedPrecondition
+// for newer tables.
 absl::Status CheckSchema(Server& server);
 
 }  // namespace profiler::fleet::clickhouse

@@ -1,4 +1,5 @@
-// Versions of ClickHouse, which count years and releases: 24.8 is the August release of 2024.
+// Versions of ClickHouse. A version begins with the year and the number of the release: 24.8 is the
+// release of August 2024, and 18.16 is a release of 2018.
 
 #pragma once
 
@@ -23,7 +24,7 @@ inline constexpr ServerVersion kWithCodecs = {20, 3};
 inline constexpr ServerVersion kWithOwnDeduplication = {21, 4};
 // Has maps, and times in nanoseconds.
 inline constexpr ServerVersion kWithMaps = {21, 8};
-// May collect small inserts of several clients before writing them, unless that is turned off.
+// May collect small inserts of several clients before it writes them, unless this is turned off.
 inline constexpr ServerVersion kWithAsynchronousInserts = {21, 11};
 // Has the text index that the Collector's table needs.
 inline constexpr ServerVersion kWithTextIndexes = {26, 2};

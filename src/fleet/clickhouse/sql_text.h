@@ -1,4 +1,4 @@
-// Quotes texts and names for statements, whatever characters they contain.
+// Quotes texts and names for statements. They may contain any characters.
 
 #pragma once
 

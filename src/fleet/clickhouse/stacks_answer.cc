@@ -20,7 +20,8 @@ absl::Status NoAnswer() {
   return absl::DataLossError("the server's answer is not what was asked for: it ends in mid-row");
 }
 
-// Host and begin of windows that are merged; empty or 0 if the question does not keep them apart.
+// Host and begin of windows that are merged. Empty and 0, respectively, if the question merges all
+// hosts or all times.
 using Key = std::pair<std::string, UnixTime>;
 
 // The names of a stack; views of the answer.

@@ -17,7 +17,7 @@ struct StacksAnswer {
 };
 
 // Returns the windows, sorted by host and begin; none without rows. kDataLoss for a malformed
-// answer. Stacks and windows that rows refer to but that are missing become lines of `*notes`.
+// answer. If rows refer to stacks or windows that are missing, adds lines about these to `*notes`.
 absl::StatusOr<std::vector<Window>> WindowsOf(const StacksAnswer& answer,
                                               const StacksQuestion& question,
                                               std::vector<std::string>* notes);

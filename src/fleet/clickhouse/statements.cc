@@ -89,7 +89,8 @@ std::string WhereOf(const Selection& selection) {
   return Where(conditions);
 }
 
-// Returns the conditions on `windows`, which lack workloads: windows with samples of the selection.
+// Returns the conditions on `windows`. Windows have no workloads, so the conditions select windows
+// that contain samples of the selection.
 std::string WhereOfWindows(const Selection& selection) {
   std::vector<std::string> conditions = TimesOf(selection);
   for (const Condition& condition : selection.conditions) {
@@ -101,9 +102,9 @@ std::string WhereOfWindows(const Selection& selection) {
   return Where(conditions);
 }
 
-// Returns the conditions on `stacks`: stacks of selected samples. Finding them costs as much as
-// adding up the samples. So if all samples in the interval are selected, this takes all stacks of
-// its days, which are hardly more.
+// Returns the conditions on `stacks`: stacks of selected samples. Finding these stacks costs as
+// much as adding up the samples. So if all samples in the interval are selected, the conditions
+// select all stacks of its days, which are only slightly more.
 std::string WhereOfStacks(const Selection& selection) {
   std::vector<std::string> conditions = DaysOf(selection);
   if (!selection.conditions.empty()) {
@@ -143,7 +144,7 @@ std::string LinesByKeys(const SumsQuestion& question) {
   return absl::StrCat("SELECT ", KeyColumnsOf(question),
                       "sum(samples) AS sum_samples, sum(value) AS sum_value\nFROM samples\nWHERE ",
                       WhereOf(question.selection), GroupBy(keys),
-                      // Without keys there would be one line even if nothing is selected.
+                      // If there are no keys, the server would return one line even for no samples.
                       keys.empty() ? "\nHAVING count() > 0" : "",
                       HeaviestFirst(keys, question.most));
 }

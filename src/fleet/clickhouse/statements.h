@@ -1,8 +1,8 @@
 // Converts questions to statements that all supported servers understand.
 //
-// Samples are first added up by stack_hash, on each shard. Then the queried server looks up the
-// names. If shards looked up names first, they would send a name with each sample. Sub-queries have
-// names, and sums are not named like their columns, because newer servers would confuse them.
+// Each shard first adds up samples by stack_hash. Then the queried server looks up the names. If
+// the shards looked up names, they would send a name with each sample. Sub-queries have names, and
+// a sum never has the name of its column, because newer servers would confuse the two.
 
 #pragma once
 
@@ -28,8 +28,8 @@ StacksStatements StatementsOf(const StacksQuestion& question);
 // Returns a statement for the columns keys, [function,] samples, value.
 std::string StatementOf(const SumsQuestion& question);
 
-// Returns a statement for the event of any one selected sample; no row without samples. Its cost is
-// negligible.
+// Returns a statement for the event of any one selected sample. Its answer has no row if there is
+// no sample. Its cost is negligible.
 std::string AnyEventStatement(const Selection& selection);
 
 // Name for the function of a stack that is missing in `stacks`.

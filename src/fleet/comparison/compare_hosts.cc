@@ -52,8 +52,8 @@ Groups PairedIfMost(Groups groups) {
   return are_most ? pairs : groups;
 }
 
-// Lowers the rate of false alarms. Hosts are judged as if they were normally distributed. With few
-// samples, outliers are about three times as frequent (tools/fleet_experiment).
+// Lowers the permitted rate of false alarms. The tests assume that hosts are normally distributed.
+// With few samples, outliers are about three times as frequent as assumed (tools/fleet_experiment).
 CompareOptions Strict(CompareOptions options) {
   options.false_discovery_rate *= 0.3;
   return options;
@@ -67,7 +67,7 @@ class Comparison {
     samples_.after = SamplesOf(groups.after);
   }
 
-  // Adds a key's shares. Its first ids belong to the group before.
+  // Adds a key's shares. The first ids in `key.of_run` belong to the group before.
   void Add(const MatchedKey& key) {
     OfHosts self = SharesOf(key, Weight::kSelf);
     if (options_.weight == Weight::kSelf) {

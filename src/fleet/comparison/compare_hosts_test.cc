@@ -34,7 +34,7 @@ Measured Host(std::string name, uint64_t parse, uint64_t number) {
   }
   for (analysis::Measured& of : run.measured.self) of.samples.samples = run.measured.samples;
   run.measured.total = run.measured.self;
-  // main calls all of them.
+  // main calls all of these functions.
   run.names.emplace_back("main");
   run.measured.self.push_back({.samples = {.samples = run.measured.samples}});
   run.measured.total.push_back(
@@ -64,8 +64,8 @@ TEST(CompareHosts, ShowsWhatGrewAndNotWhatHasLessOfTheWholeForThat) {
   const HostDiff compared = CompareHosts(Hosts("a", 6, 1000), Hosts("b", 6, 3000, 6), {});
   EXPECT_THAT(Significant(compared), ElementsAre("parse"));
   EXPECT_EQ(compared.pairs, 0u);
-  // 3000 of 10770 samples, but the change is relative to the whole before it (8770), so the other
-  // functions keep their shares.
+  // parse has 3000 of 10770 samples after the change. But the change is relative to the whole
+  // before it (8770 samples), so the other functions keep their shares.
   const diff::Row& parse = compared.diff.rows[0];
   EXPECT_NEAR(parse.share.before, 1000. / 8770, 0.003);
   EXPECT_NEAR(parse.share.after, 3000. / 8770, 0.006);

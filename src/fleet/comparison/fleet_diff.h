@@ -12,7 +12,7 @@ namespace profiler::fleet {
 
 struct FleetDiffRequest {
   Selection selection;  // for both parts
-  // additional conditions of each: "release=1.2", "since=2d"
+  // additional conditions of each part: "release=1.2", "since=2d"
   std::vector<std::string> before, after;
   UnixTime now = 0;
   bool total = false, all = false, json = false, markdown = false;

@@ -18,8 +18,8 @@ namespace math = boost::math;
 
 using Values = std::vector<HostValue>;
 
-// Returns a tenth of the hosts, but at least one of two or more: a change must never be that of a
-// single host among several.
+// Returns a tenth of the number of hosts, but at least 1 if there are several hosts, because one
+// host among several must never be a change.
 size_t TenthOf(size_t hosts) { return hosts < 2 ? 0 : std::max<size_t>(1, hosts / 10); }
 
 // Returns the values in ascending order, without the first or last `count`.
@@ -30,7 +30,7 @@ Values Without(Values values, size_t count, bool last) {
               : Values(values.end() - left, values.end());
 }
 
-// How far a function's hosts differ, and with how many degrees of freedom that is known.
+// The variance of a function's hosts, and the degrees of freedom of this estimate.
 struct Spread {
   double variance = 1;  // as a factor of the expected variance
   double freedom = 1;
@@ -81,7 +81,8 @@ class Comparison {
       const double difference = after.mean - before.mean;
       const Spread spread = AtLeast(functions_[i], drawn[i].together);
       const Answer answer = AnswerOf(difference, before.weight, after.weight, spread);
-      // A function that varies far more than the others is also judged by its own variance.
+      // A function that varies far more than the others must also be significant by its own
+      // variance.
       const Answer alone =
           AnswerOf(difference, before.weight, after.weight, AtLeast(functions_[i], drawn[i].alone));
       answers.push_back(drawn[i].has_high_variance ? LikelierOf(answer, alone) : answer);
@@ -89,8 +90,8 @@ class Comparison {
     return answers;
   }
 
-  // Tests with the variation of one group, which has at least two hosts: tests its hosts one by
-  // one.
+  // Tests with the variation of only one group, which must have at least two hosts. Tests the hosts
+  // of the other group one by one.
   Answers ByGroup(Values FunctionValues::*group) const {
     const double freedom = FreedomOf((functions_[0].*group).size());
     std::vector<double> squares;
@@ -98,8 +99,7 @@ class Comparison {
     return OneByOne(DrawnFrom(squares, freedom), group == &FunctionValues::after);
   }
 
-  // Tests differences with the variation of the half that is farthest from the direction of the
-  // change.
+  // Tests differences with the variation of the half of the hosts that speaks least for the change.
   Answers ByQuietHalf() const {
     std::vector<double> squares;
     const double freedom = FreedomOf(after_ / 2);
@@ -138,9 +138,11 @@ class Comparison {
   }
 
   static std::vector<Drawn> DrawnFrom(std::span<const double> squares, double freedom) {
-    // A smaller variance only shows that the function is rare, not how alike functions are.
+    // A smaller variance only shows that the function is rare; it does not show how much functions
+    // differ in their variance.
     constexpr double kLeast = 1e-3;
-    // A limit, because a few hosts cannot show which functions vary more than others.
+    // Limits the degrees of freedom, because a few hosts cannot show which functions vary more than
+    // others.
     const double most = std::max(3 * freedom, freedom * freedom);
     std::vector<estimate::VarianceSeen> seen;
     for (const double of : squares) {
@@ -164,7 +166,8 @@ class Comparison {
   }
 
   Answers OfSingleHosts() const {
-    // Assumed, because single hosts cannot show how alike functions are.
+    // This number is assumed, because single hosts cannot show how much functions differ in their
+    // variance.
     constexpr double kFreedom = 4;
     Answers answers;
     for (const FunctionValues& of : functions_) {
@@ -175,7 +178,7 @@ class Comparison {
     return answers;
   }
 
-  // A function's values without the tenth of the hosts that speaks most for a change.
+  // A function's values, without the tenth of hosts that speaks most for a change.
   struct Rest {
     Values before, after;
     HostMean mean_before, mean_after;
@@ -282,7 +285,8 @@ std::vector<estimate::Change> HostChangesOf(const ComparedHosts& hosts,
                                             std::span<const OfHosts> shares) {
   if (shares.empty()) return {};
   const size_t before = hosts.samples.before.size(), after = hosts.samples.after.size();
-  // With one pair, both of its hosts show the error of its difference.
+  // A single pair is tested like two groups of one host each; then the values of both hosts show
+  // the error of the difference.
   const bool are_pairs = hosts.are_pairs && after > 1;
   std::vector<Sums> sums;
   std::vector<FunctionValues> values, compared;
@@ -316,10 +320,11 @@ std::vector<estimate::Change> HostChangesOf(const ComparedHosts& hosts,
 
 namespace {
 
-// Marks functions that have probably changed, at most a quarter of all. If one function has changed
-// so much that none has its usual share any more, that function is still the most significant.
+// Marks functions that have probably changed, at most a quarter of all functions. A single function
+// may have changed so much that the shares of all functions differ; even then it is the most
+// significant one.
 std::vector<bool> LikelyChanged(std::span<const estimate::Change> changes) {
-  constexpr double kRate = 0.1;  // part of them that may be false
+  constexpr double kRate = 0.1;  // part of these functions that may be unchanged
   const double likely = estimate::LargestSignificantChance(changes, kRate);
   std::vector<size_t> changed;
   for (size_t i = 0; i < changes.size(); ++i) {

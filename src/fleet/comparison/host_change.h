@@ -1,24 +1,25 @@
 // Decides whether functions take more or less time on one group of machines than on another: two
 // releases, or before and after.
 //
-// Hosts differ. The expected error of a host's value has two parts. One is explained by its
-// samples, so hosts with few samples weigh less. The other is the variation between hosts, in
-// proportion to the share and alike for all functions. How far a function's hosts differ beyond
-// that is estimated from all functions together (run_variance.h).
+// Hosts differ. The expected error of a host's value has two parts. The first part is the sampling
+// error, so hosts with few samples weigh less. The second part is the variation between hosts; it
+// is proportional to the function's share, with the same factor for all functions. A function's
+// hosts may differ even more; this excess is estimated from all functions together
+// (run_variance.h).
 //
-// A change need not be on all hosts. If a third of them become slower, they raise the variation of
-// their group so much that they hide their own change. So several tests are made. The smallest
-// p-value counts, multiplied by the number of tests:
+// A change need not be on all hosts. If a third of the hosts become slower, the variation of their
+// group becomes so large that it hides the change. So several tests are made. The smallest p-value
+// counts, multiplied by the number of tests:
 //
 //   is the mean different?             compared with the variation of both groups
-//   are single hosts of after farther  compared with the variation of before only
+//   are single hosts of after far      compared with the variation of before only
 //   from the mean of before?
-//   are single hosts of before farther compared with the variation of after only
+//   are single hosts of before far     compared with the variation of after only
 //   from the mean of after?
 //
-// The last two tests leave out the tenth of each group that speaks most for a change. None of the
-// other hosts counts for more than six standard errors. So a single odd host is not a change, nor
-// is a tenth of the hosts.
+// The last two tests leave out a tenth of each group: the hosts that speak most for a change. No
+// other host counts for more than six standard errors. So neither a single odd host nor a tenth of
+// the hosts is a change.
 //
 // If both groups are the same machines, the differences of each machine are tested, which do not
 // contain the variation between machines:
@@ -48,15 +49,15 @@ struct ComparedHosts {
 };
 
 // Returns the changes by function. `shares` are self shares, or shares including callees. A change
-// is the difference of means over hosts, as a fraction of the whole before; its `chance` is for
-// LargestSignificantChance. With a single host in each group, the variation between hosts is a
-// rough estimate from their functions. Linear in functions times hosts.
+// is the difference of means over hosts, as a fraction of the whole before. Pass its `chance` to
+// LargestSignificantChance. If each group has a single host, the variation between hosts is roughly
+// estimated from the differences of all functions. Linear in functions times hosts.
 std::vector<estimate::Change> HostChangesOf(const ComparedHosts& hosts,
                                             std::span<const OfHosts> shares);
 
-// Returns the scales, computed from functions that have probably not changed: among few functions,
-// a changed one would move the median. `shares` are self shares. Costs up to three times as much as
-// HostChangesOf.
+// Returns the scales. Uses only functions that have probably not changed, because a changed
+// function would move the median if there are few functions. `shares` are self shares. Costs up to
+// three times as much as HostChangesOf.
 HostScales SettledScalesOf(const OfHosts& samples, std::span<const OfHosts> shares, bool are_pairs);
 
 }  // namespace profiler::fleet

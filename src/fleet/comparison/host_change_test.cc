@@ -16,7 +16,7 @@ ComparedHosts HostsWith(std::vector<double> before, std::vector<double> after) {
   return hosts;
 }
 
-// Returns a value around `share`, in a different order of hosts for each function.
+// Returns a value near `share`. The order of the hosts by value differs from function to function.
 double Varied(double share, size_t host, size_t function) {
   return share * (1 + 0.004 * static_cast<double>((host * 7 + function * 5) % 11));
 }
@@ -48,7 +48,7 @@ TEST(HostChangesOf, FindsAChangeOnAThirdOfThemThatHidesItself) {
   std::vector<OfHosts> shares = FortyFunctions(9, 9);
   for (size_t host = 0; host < 3; ++host) shares[0].after[host] += 0.03;
   EXPECT_LT(HostChangesOf(HostsWith(Many(9), Many(9)), shares)[0].chance, 1e-5);
-  // Hosts of before that were slower give the same p-value.
+  // With the groups swapped, the slower hosts are in `before`, and the p-value is the same.
   std::swap(shares[0].before, shares[0].after);
   EXPECT_LT(HostChangesOf(HostsWith(Many(9), Many(9)), shares)[0].chance, 1e-5);
 }
@@ -65,7 +65,7 @@ TEST(HostChangesOf, HostsWithFewSamplesCountForLess) {
   std::vector<double> few = Many(6);
   few[0] = 50;
   std::vector<OfHosts> shares = FortyFunctions(6, 6);
-  // The function usually has one sample in fifty; three may be noise.
+  // The usual share is one sample in fifty; three samples may be noise.
   shares[0].after[0] = 0.06;
   const auto changes = HostChangesOf(HostsWith(Many(6), few), shares);
   EXPECT_LT(changes[0].difference(), 0.002);

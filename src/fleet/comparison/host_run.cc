@@ -67,7 +67,7 @@ class Maker {
     return key = known->second;
   }
 
-  // Sets the number of changes expected of independent samples in random order.
+  // Sets the number of changes to the number that is expected if samples are independent.
   void CountChanges(analysis::Measured& of) const {
     const auto samples = static_cast<double>(run_.measured.samples);
     const double share = static_cast<double>(of.samples.count) / std::max(samples, 1.0);

@@ -1,4 +1,5 @@
-// Makes a host one run among others, to compare hosts (src/fleet/comparison/compare_hosts.h).
+// Converts a host's samples to a run, so that hosts can be compared
+// (src/fleet/comparison/compare_hosts.h).
 
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace profiler::fleet {
 
-// Returns the samples and value of each event in the windows, by its name.
+// Returns the samples and the value of each event in the windows, by the event's name.
 std::vector<Sum> SumsByEvent(std::span<const Window> windows);
 
 // Returns the event's samples in a host's window, by function. Parts of a function that the

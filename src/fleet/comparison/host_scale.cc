@@ -47,7 +47,7 @@ class Ratios {
     constexpr double kOfMedian = 1.57;  // variance of a median, relative to that of a mean
     if (ratios_.size() < kFewest) return {};
     const double median = MedianOf(std::move(ratios_));
-    // Almost none of the usual functions runs on this host.
+    // This host gets the scale 1, because it runs almost none of the usual functions.
     if (median <= 0) return {};
     return {median, kOfMedian / weights_};
   }

@@ -1,4 +1,4 @@
-// Estimates how much each host's whole has grown because a few functions changed.
+// Estimates how much the total work of each host has grown because a few functions changed.
 //
 // Shares add up to one. If one function takes more, the shares of all others fall, although they
 // did not change:
@@ -7,9 +7,10 @@
 //   after   ########  parse 33 %   ################  the rest 67 %      as much work as before
 //
 // So each host's shares are divided by its scale: the median ratio of its functions' shares to
-// their usual shares. Counts of genes, which are also parts of a whole, are normalised in the same
-// way (Anders and Huber, "Differential expression analysis for sequence count data", 2010). Here
-// the scale is 67/80: the rest has its 80 % again, and parse has 40 % of the whole before.
+// their usual shares. In the example the scale is 67/80. Then the rest has its 80 % again, and
+// parse has 40 % of the whole before. Counts of genes, which are also parts of a whole, are
+// normalised in the same way (Anders and Huber, "Differential expression analysis for sequence
+// count data", 2010).
 //
 // The functions are pure and thread-safe.
 
@@ -30,10 +31,11 @@ struct HostScales {
   OfHosts errors;  // relative variance of each scale
 };
 
-// Returns the scales. `shares` are self shares by function, on each host, from 0 to 1. Functions
-// that are `left_out` do not count; if it is empty, all count. A host on which fewer than three
-// functions have 30 samples gets the scale 1, because nobody knows which of them changed. Hosts
-// must have samples, and each group at least one host. Linear in functions times hosts.
+// Returns the scales. `shares` are self shares by function, on each host, from 0 to 1. Ignores
+// functions that are marked in `left_out`; if `left_out` is empty, uses all functions. A host on
+// which fewer than three functions have 30 samples gets the scale 1, because its samples do not
+// show which functions have changed. Hosts must have samples, and each group at least one host.
+// Linear in functions times hosts.
 HostScales ScalesOf(const OfHosts& samples, std::span<const OfHosts> shares,
                     const std::vector<bool>& left_out = {});
 

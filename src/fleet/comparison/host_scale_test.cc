@@ -46,7 +46,7 @@ TEST(ScalesOf, HostsWithNextToNoSamplesHaveNone) {
 
 TEST(ScalesOf, FunctionsThatAreLeftOutDoNotCount) {
   std::vector<OfHosts> shares = TenFunctions(1);
-  // Six of ten have half of their former share, so the others have more.
+  // Six of the ten functions have half of their former share, so the other four have more.
   std::vector<bool> left_out(10);
   for (size_t i = 0; i < 10; ++i) {
     const double after = i < 6 ? 0.05 : 0.175;

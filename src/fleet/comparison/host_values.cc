@@ -13,7 +13,8 @@ double Freedom(std::span<const HostValue> values) {
   return values.empty() ? 0 : static_cast<double>(values.size()) - 1;
 }
 
-// Returns the squared difference of two single hosts, in expected variances: one degree of freedom.
+// Returns the squared difference of two single hosts, divided by its expected variance. It has one
+// degree of freedom.
 double SquareOfDifference(const FunctionValues& of, double unlike) {
   const HostValue& a = of.before[0];
   const HostValue& b = of.after[0];
@@ -33,8 +34,8 @@ double VarianceOf(const FunctionValues& of, double unlike) {
 
 using Chosen = std::vector<const FunctionValues*>;
 
-// Returns the quarter of all functions with the largest values. For functions with few samples, the
-// samples explain all variation between hosts, however unlike the hosts are.
+// Returns the quarter of all functions with the largest values. Other functions have few samples,
+// so that the sampling error hides the variation between hosts.
 Chosen LargestOf(std::span<const FunctionValues> functions) {
   constexpr size_t kFewest = 20;
   Chosen chosen;
@@ -57,8 +58,8 @@ double MedianVariance(const Chosen& functions, double unlike) {
 
 }  // namespace
 
-// Counts samples as independent, because no more is known about them, and adds one squared sample,
-// because one more or less is always possible.
+// Treats samples as independent, because nothing else is known about them. Adds the square of one
+// sample to the variance, because one sample more or less is always possible.
 HostValue ValueOf(double share, double usual, double samples, double scale, double scale_error) {
   const double scaled = samples * scale;
   const double part = std::min(usual, 1.0);

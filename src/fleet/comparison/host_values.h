@@ -25,18 +25,18 @@ HostValue ValueOf(double share, double usual, double samples, double scale, doub
 // Returns b − a, the difference of one machine.
 HostValue DifferenceOf(const HostValue& a, const HostValue& b);
 
-// A mean, weighted by how exactly each value is known.
+// A weighted mean: the smaller a value's expected variance, the larger its weight.
 struct HostMean {
   double mean = 0;
-  double weight = 0;  // 1 / its expected variance
+  double weight = 0;  // 1 / expected variance of the mean
 };
 HostMean MeanOf(std::span<const HostValue> values, double unlike);
 
 // Returns the sum of squared distances from `middle`, each divided by its expected variance.
 double SquaresAround(double middle, std::span<const HostValue> values, double unlike);
 
-// Returns the part of the expected variance that the samples alone explain. The true variation
-// between hosts is never smaller.
+// Returns the part of the expected variance that is the sampling error. The true variation between
+// hosts is never smaller.
 double LeastVariance(std::span<const HostValue> values, double unlike);
 
 // A function's values on two groups of hosts. For pairs, `before` is empty and `after` has the
@@ -45,8 +45,9 @@ struct FunctionValues {
   std::vector<HostValue> before, after;
 };
 
-// Returns how unlike hosts are, relative to a function's share, so that half of all functions
-// differ as expected. `freedom`: degrees of freedom of each function's values.
+// Returns the variation between hosts relative to a function's share. Chooses it so that half of
+// the large functions vary less than expected, and half vary more. `freedom`: degrees of freedom of
+// each function's values.
 double HeterogeneityOf(std::span<const FunctionValues> functions, double freedom);
 
 }  // namespace profiler::fleet

@@ -101,7 +101,8 @@ absl::Status ReadParameters(std::string_view text, Destination& destination) {
   return absl::OkStatus();
 }
 
-// Reads the path: ClickHouse's is the name of a database; others precede the server's usual path.
+// Reads the path. For ClickHouse it is the name of a database; for other servers it precedes the
+// usual path.
 absl::Status ReadPath(std::string_view path, Destination& destination) {
   while (path.ends_with('/')) path.remove_suffix(1);
   if (destination.kind != DestinationKind::kClickHouse) {
@@ -149,7 +150,7 @@ std::string Destination::Text() const {
 }
 
 absl::StatusOr<Destination> ParseDestination(std::string_view text) {
-  // Avoids repeating a text that may contain a password.
+  // If the text may contain a password, the error does not quote it.
   const size_t server = std::min(text.find("://"), text.size());
   if (text.substr(server, text.find_first_of("/?", server + 3) - server).find('@') != text.npos) {
     return absl::InvalidArgumentError(

@@ -33,7 +33,8 @@ struct Destination {
 
   // Returns the value of a parameter, or "" if it was not given.
   std::string_view Parameter(std::string_view name) const;
-  // Returns the normalised text: equal for equal destinations, however they were written.
+  // Returns the normalised text. Equal destinations have equal texts, even if users wrote them
+  // differently.
   std::string Text() const;
   bool operator==(const Destination&) const = default;
 };

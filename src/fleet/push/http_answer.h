@@ -1,4 +1,4 @@
-// Interprets HTTP statuses for senders, unless a server's protocol defines other meanings:
+// Interprets HTTP statuses for senders whose protocol does not define other meanings:
 //
 //   2xx               delivered
 //   400, 413, 422     refused: the server has read the batch, and would refuse it again

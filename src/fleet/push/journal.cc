@@ -30,7 +30,8 @@ constexpr std::string_view kFlight = "flight ", kDone = "done", kSkip = "skip ",
 constexpr size_t kHashDigits = 16;
 constexpr size_t kLongestReason = 300;
 constexpr size_t kNamesOfLine = 100;
-// The journal is rewritten when it exceeds twice its last size by this many bytes.
+// The journal is rewritten when its size exceeds twice the size after the last rewrite plus this
+// many bytes.
 constexpr size_t kGrowth = size_t{1} << 20;
 
 std::string HashOf(std::string_view text) {
@@ -153,7 +154,7 @@ absl::Status PushJournal::Append(std::string_view line, bool sync) {
   absl::Status written = WriteTo(file_.get(), sealed, path_);
   if (written.ok() && sync && fdatasync(file_.get()) != 0) written = WriteError(errno, path_);
   size_ += sealed.size();
-  // After half a line, no further line could be read.
+  // After a write that failed, the file may end in half a line; lines behind it could not be read.
   if (!written.ok() || size_ > 2 * rewritten_ + kGrowth) file_.Reset();
   return written;
 }
@@ -184,8 +185,8 @@ void PushJournal::KeepOnly(const absl::flat_hash_set<std::string>& names) {
   absl::erase_if(skipped_, [&](const auto& skipped) { return !names.contains(skipped.first); });
 }
 
-// Replaces the old file once the new one is on the disk. A kill before that leaves a file that the
-// next rewrite overwrites.
+// Replaces the old file once the new one is on the disk. If the process is killed before, the
+// unfinished new file stays until the next rewrite overwrites it.
 absl::Status PushJournal::Rewrite() {
   std::string text = Sealed(absl::StrCat(View(kHeading), destination_));
   std::vector<std::string> names(sent_.begin(), sent_.end());

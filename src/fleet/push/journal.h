@@ -9,10 +9,10 @@
 //   skip 1764115220000-….seg HTTP 400: no such field         5e11…   it will never be sent
 //   sent 1764115200000-….seg 1764115210000-….seg             c0fe…   sums up delivered segments
 //
-// Lines are appended. A power failure may cut off the last line, which then counts as not written.
-// When the journal is opened, and when it has grown, it is rewritten without the segments that are
-// gone. It lists each segment that was sent, rather than the last one. So a clock that is set back,
-// or was ahead for a day, does no harm.
+// Lines are appended. A power failure may cut off the last line; then the line counts as not
+// written. When the journal is opened, and when it has grown, it is rewritten without the segments
+// that are gone. It lists each segment that was sent, not only the last one. So a clock that is set
+// back, or was ahead for a day, does no harm.
 //
 //   DIR/push-0123456789abcdef.lock         held by the one process that pushes there
 
@@ -35,14 +35,14 @@ namespace profiler::fleet {
 class PushJournal {
  public:
   // Opens the journal of `destination` in the directory of the segments; `existing` are their
-  // names. Errors: kFailedPrecondition if another process holds it; kDataLoss if the file is not
-  // such a journal; those of open(2) and write(2).
+  // names. Errors: kFailedPrecondition if another process holds the lock; kDataLoss if the file is
+  // no journal of `destination`; those of open(2) and write(2).
   static absl::StatusOr<PushJournal> Open(const std::string& directory,
                                           const std::string& destination,
                                           const absl::flat_hash_set<std::string>& existing);
 
-  // Reads the journal without taking its lock, even while another process holds it. Empty if there
-  // is none.
+  // Reads the journal without taking its lock, even while another process holds it. Returns an
+  // empty journal if there is no file.
   static absl::StatusOr<PushJournal> Peek(const std::string& directory,
                                           const std::string& destination);
 
@@ -54,10 +54,12 @@ class PushJournal {
   // error.
   absl::Status Skip(const std::string& name, std::string_view reason);
 
-  // Forgets all segments except these. The file keeps them until it is rewritten.
+  // Forgets all segments except `names`. The file still contains the forgotten ones until it is
+  // rewritten.
   void KeepOnly(const absl::flat_hash_set<std::string>& names);
 
-  // Returns the segments of the batch that was begun and is not delivered; empty: none.
+  // Returns the segments of the batch that was begun and is not delivered; empty if there is no
+  // such batch.
   const std::vector<std::string>& in_flight() const { return in_flight_; }
   bool IsDone(const std::string& name) const { return sent_.contains(name) || IsSkipped(name); }
   bool IsSkipped(const std::string& name) const { return skipped_.contains(name); }
@@ -74,7 +76,7 @@ class PushJournal {
 
   std::string directory_, path_, destination_;
   UniqueFd lock_;
-  // invalid: the contents may be damaged or too long, so the next write rewrites them
+  // If invalid, the file may be damaged or too long, so the next write rewrites it.
   UniqueFd file_;
   size_t size_ = 0, rewritten_ = 0;  // of the file in bytes, now and after the last rewrite
   std::vector<std::string> in_flight_;

@@ -22,7 +22,7 @@ namespace {
 
 using otlp::Number;
 
-// Numbers of the code of all windows in the request's dictionary.
+// The stacks, functions and images of all windows, with their numbers in the request's dictionary.
 class CodeNumbers {
  public:
   explicit CodeNumbers(otlp::Dictionary& dictionary) : dictionary_(dictionary) {}
@@ -52,7 +52,8 @@ class CodeNumbers {
     return dictionary_.Add(otlp::Function{.name = valid});
   }
 
-  // Returns the number of a mapping, which must have a build-id; 0 if none is known.
+  // Returns the number of a mapping; 0 if its build-id is unknown, because a mapping must have a
+  // build-id.
   Number ImageOf(std::string_view name, std::string_view build_id) {
     const size_t colon = build_id.find(':');
     if (name.empty() || colon == build_id.npos) return 0;
@@ -118,7 +119,7 @@ struct Part {
   std::vector<uint32_t> rows;
 };
 
-// Returns an id that only equal rows of the same window share.
+// Returns an id that is equal only for equal rows of the same window.
 std::string IdOf(const Identity& identity, const Window& window, std::string_view event,
                  std::string_view type) {
   std::string text = absl::StrCat(window.begin, " ", window.length);

@@ -44,7 +44,7 @@ PartialSuccess PartialSuccessIn(protozero::pbf_reader message) {
 // Parses a response; nothing if the bytes are malformed.
 std::optional<PartialSuccess> ReadResponse(const std::string& bytes) {
   PartialSuccess success;
-  try {  // protozero has no other way to say so
+  try {  // protozero reports malformed bytes by exceptions
     protozero::pbf_reader response(bytes);
     while (response.next()) {
       if (response.tag() == 1 &&
@@ -60,8 +60,8 @@ std::optional<PartialSuccess> ReadResponse(const std::string& bytes) {
   return success;
 }
 
-// Interprets a response with status 200. Rejected profiles are not sent again, because the others
-// would then count twice.
+// Interprets a response with status 200. Rejected profiles are not sent again, because the accepted
+// profiles of the batch would then count twice.
 Delivery DeliveryOfResponse(const http::Response& response) {
   if (response.Header("content-type").starts_with("application/json")) return {};
   const auto success = ReadResponse(response.body);

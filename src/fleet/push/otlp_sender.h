@@ -30,8 +30,8 @@ namespace profiler::fleet {
 std::unique_ptr<Sender> OtlpSender(const Destination& destination,
                                    std::unique_ptr<http::Client> client);
 
-// Returns the request, not compressed. Equal windows yield equal bytes. Takes time linear in their
-// tables. Thread-safe.
+// Returns the request, not compressed. Equal windows yield equal bytes. Takes time linear in the
+// windows' tables. Thread-safe.
 std::string OtlpRequest(std::span<const Window> windows);
 
 }  // namespace profiler::fleet

@@ -19,7 +19,7 @@ class PushLoop {
     // True to go on after all segments are sent, and look for new ones every `look_every`.
     bool follow = false;
     std::chrono::nanoseconds look_every = std::chrono::seconds(5);
-    // Ends after this many failures of a batch in a row; 0: never.
+    // Ends the loop after this many failures of a batch in a row; 0: no limit.
     uint64_t most_failures = 0;
     // Called with an error of the directory or the journal; the step is repeated `look_every`
     // later. If empty, such an error ends the loop.
@@ -28,11 +28,11 @@ class PushLoop {
 
   explicit PushLoop(Options options) : options_(std::move(options)) {}
 
-  // Blocks until all segments are sent, or until Stop. Several threads may each run a delivery of
-  // their own. Errors: kUnavailable after `most_failures`; otherwise see Options::on_error.
+  // Runs a delivery until all segments are sent, or until Stop. Several threads may run a delivery
+  // each. Errors: kUnavailable after `most_failures`; otherwise see Options::on_error.
   absl::Status Run(SegmentDelivery& delivery);
 
-  // Ends Run once the current request is answered, and all later calls. Thread-safe.
+  // Ends Run once the current request is answered. Later calls of Run end at once. Thread-safe.
   void Stop();
 
  private:

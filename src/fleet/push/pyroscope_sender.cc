@@ -103,7 +103,7 @@ std::string SeriesOf(const Window& window, const Subject& subject) {
   return series + "}";
 }
 
-// Returns how many of the numbers that are sent make one second.
+// Returns the rate to send: numbers divided by it are seconds.
 uint64_t RateOf(const Window& window, bool is_time) {
   if (is_time) return kSecond;
   const auto rate = static_cast<uint64_t>(std::llround(window.frequency));
@@ -175,7 +175,7 @@ class Sending : public Sender {
     return Outcome(requests.size());
   }
 
-  // One window at a time, because each takes several requests.
+  // Batches have one window, because each window takes several requests.
   size_t RowsOfBatch() const override { return 1; }
 
  private:
@@ -189,7 +189,8 @@ class Sending : public Sender {
     answered_ = refused_ = 0;
   }
 
-  // If only some requests were refused, reports delivery, so that the others are not sent again.
+  // If only some requests were refused, returns kDelivered, so that the accepted requests are not
+  // sent again.
   Delivery Outcome(size_t requests) {
     names_.clear();
     if (refused_ == 0) return {};

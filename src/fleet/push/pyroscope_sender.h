@@ -1,5 +1,5 @@
-// A sender of windows to Pyroscope's /ingest, with one request for each service, pod and event of a
-// window:
+// A sender of windows to Pyroscope's /ingest. It sends one request for each service, pod and event
+// of a window:
 //
 //   POST /ingest?name=web.cpu{service_name=web,host=h1,event=cpu-clock,region=eu}
 //               &from=1764115200&until=1764115210&units=samples&sampleRate=1000000000
@@ -9,15 +9,15 @@
 //                            destination
 //
 // The server divides numbers by the rate to get times. Numbers of clocks are sent in nanoseconds,
-// so that times are right whatever rate a machine was recorded at. Numbers of other events are
+// so that times do not depend on the sampling rate of a machine. Numbers of other events are
 // samples, with the window's rate.
 //
 // The end of the name says what was measured: "cpu", or "wall" for off-CPU time. The label
 // service_name holds the service's name, without the characters that end a label (',', '}').
 //
-// The server cannot detect repeated requests. While this object lives, a repeated window continues
-// after the last request that was answered. A request counts twice if its answer is lost, and the
-// requests of a window count twice if the process was killed while it sent them.
+// The server cannot detect repeated requests. If a window is repeated, this object continues after
+// the last request that was answered. A request counts twice if its answer is lost. The requests of
+// a window count twice if the process is killed while it sends them.
 //
 // Source: Pyroscope's "Server HTTP API", and how its pkg/ingester/pyroscope reads names (2026).
 

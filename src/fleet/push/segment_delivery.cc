@@ -11,11 +11,12 @@ namespace {
 
 using Progress = SegmentDelivery::Progress;
 
-constexpr size_t kMostSegments = 256;  // of a batch
-constexpr double kShortest = 0.5;      // waits are randomly shortened down to this part
+constexpr size_t kMostSegments = 256;  // limit of a batch
+constexpr double kShortest = 0.5;      // waits are shortened at random, at most to this part
 constexpr double kLateByChance = 0.1;  // part of a server's wait that is added at random
-// Directories contain tens of thousands of segments. Look() mostly lists only segments that are not
-// much older than the newest one, and sometimes all, because a clock may have been set back.
+// Directories contain tens of thousands of segments. Look() usually lists only segments that are at
+// most kLate older than the newest one. Every kLookAtAll it lists all segments, because a clock may
+// have been set back.
 constexpr UnixTime kLate = UnixTime{3600} * 1'000'000'000;
 constexpr SegmentDelivery::Duration kLookAtAll = std::chrono::minutes(10);
 
@@ -65,8 +66,8 @@ absl::StatusOr<std::unique_ptr<SegmentDelivery>> SegmentDelivery::Open(
   return delivery;
 }
 
-// Takes the segments as listed when the journal was opened. Reports segments that were delivered
-// earlier again, so that the spool learns of them.
+// Takes the segments that were listed when the journal was opened. Calls OnDelivered also for
+// segments that an earlier process delivered, so that the spool learns of them.
 void SegmentDelivery::Take(const Files& files) {
   const auto& flight = journal_.in_flight();
   Files again;
@@ -144,8 +145,8 @@ SegmentDelivery::Files SegmentDelivery::NextFiles(bool* is_full) const {
   return files;
 }
 
-// Begins a batch from a part of a refused one, or from pending segments. Leaves the batch empty if
-// there are none.
+// Begins a batch from a part of a refused batch, or from pending segments. Leaves the batch empty
+// if there are no segments.
 absl::StatusOr<Progress> SegmentDelivery::Fill() {
   constexpr Progress kDid = {Progress::Kind::kWorked};
   if (!parts_.empty()) {
@@ -236,7 +237,8 @@ absl::Status SegmentDelivery::Delivered(const Delivery& delivery) {
   return written;
 }
 
-// Handles a refused batch. The server has read it, so the fault is in a segment: halving finds it.
+// Handles a refused batch. The server has read the batch, so the fault is in a segment. Halving the
+// batch finds this segment.
 absl::Status SegmentDelivery::Refused(const Delivery& delivery) {
   failures_in_row_ = 0;
   if (batch_.size() > 1) {

@@ -5,17 +5,17 @@
 //                 │                       ├──▶ try again   the same batch, after a while
 //                 └── each half of it ◀───┴──▶ refused     a single segment is skipped and reported
 //
-// The journal records a batch before it is sent. So after a kill, exactly the same batch is sent
-// again, and a server that detects repeated batches counts nothing twice. A segment that disappears
-// meanwhile is no error; the rest of its batch in flight becomes a batch of its own.
+// The journal records a batch before it is sent. So if the process is killed, its successor sends
+// exactly the same batch again, and a server that detects repeated batches counts nothing twice. It
+// is no error if a segment disappears meanwhile; the rest of its batch becomes a batch of its own.
 //
 // Each failure in a row doubles the wait, up to a limit. Waits are shortened at random, so that a
 // thousand machines do not return at the same moment after a server's outage. If a server says when
-// to try again, it is not tried sooner. Several refused segments in a row also cause waits, because
-// then the server is more likely at fault than the segments.
+// to try again, the batch waits at least until then. Several refused segments in a row also cause
+// waits, because then the fault is probably the server's and not the segments'.
 //
 // The functions here do not sleep and change no segments. The Listener tells the owner of the spool
-// which segments may be removed and which a server will not take.
+// which segments are delivered and which segments a server refuses.
 
 #pragma once
 
@@ -56,10 +56,10 @@ class SegmentDelivery {
     Duration most_wait = std::chrono::minutes(5);
     // Limit of a wait that a server asks for.
     Duration most_asked_wait = std::chrono::hours(1);
-    // Limit of a batch's files in bytes; they take a dozen times as much memory.
+    // Limit of the size of a batch's files, in bytes. In memory they take a dozen times as much.
     uint64_t most_bytes = uint64_t{1} << 20;
-    // Time that a segment may wait for others, so that batches reach the size that the server
-    // prefers. A full batch does not wait.
+    // Longest time that a segment waits for further segments, so that batches reach the size that
+    // the server prefers. A full batch does not wait.
     Duration linger{0};
   };
 
@@ -71,7 +71,7 @@ class SegmentDelivery {
     virtual void OnDelivered(const SegmentFile& /*file*/) {}
     // The segment will not be sent, because the server refuses it or it is damaged.
     virtual void OnSkipped(const SegmentFile& /*file*/, std::string_view /*reason*/) {}
-    // A batch has to wait after `failures` failures in a row.
+    // A batch has failed for the `failures`-th time in a row, and waits for `wait`.
     virtual void OnFailure(std::string_view /*reason*/, uint64_t /*failures*/, Duration /*wait*/) {}
     // Segments are delivered, and the server made a remark.
     virtual void OnRemark(std::string_view /*remark*/) {}
@@ -91,8 +91,9 @@ class SegmentDelivery {
   struct Progress {
     enum class Kind {
       kWorked,  // there may be more to do at once
-      kIdle,    // everything is sent; `wait` is set if segments wait for others
-      kWaits,   // nothing to do until `wait` is over
+      // Nothing can be sent now; `wait` is set if segments wait until a batch is full.
+      kIdle,
+      kWaits,  // nothing to do until `wait` is over
     };
     Kind kind = Kind::kIdle;
     Duration wait{0};
@@ -107,7 +108,7 @@ class SegmentDelivery {
                                                                World world = RealWorld());
 
   // Sends at most one batch, and blocks until it is answered. Errors: those of the journal and of
-  // listing the directory; nothing is lost then, and the step can be repeated.
+  // listing the directory. After an error nothing is lost, and the step can be repeated.
   absl::StatusOr<Progress> Step();
 
   // Returns the number of unsent segments that Step has seen. Call it on Step's thread.
@@ -157,8 +158,9 @@ class SegmentDelivery {
   PushJournal journal_;
 
   std::deque<SegmentFile> pending_;  // sorted by name
-  Duration pending_since_{0};        // when pending_ last became non-empty, or lost a batch
-  UnixTime newest_ = INT64_MIN;      // the latest begin of all segments seen
+  // Time at which pending_ became non-empty, or at which the last batch was taken from it.
+  Duration pending_since_{0};
+  UnixTime newest_ = INT64_MIN;  // the latest begin of all segments seen
   std::optional<Duration> looked_at_all_;
   std::vector<Files> parts_;  // halves of refused batches, the next one last
   // The batch in flight, and whether the journal contains it.

@@ -39,7 +39,7 @@ std::string Begins(std::span<const Window> batch) {
   return text;
 }
 
-// A sender that gives the answers a test sets, batch by batch, and then succeeds.
+// A sender that first gives the answers that a test has set, one per batch, and then succeeds.
 class FakeSender : public Sender {
  public:
   Delivery Send(std::span<const Window> batch) override {
@@ -56,7 +56,7 @@ class FakeSender : public Sender {
   }
   size_t RowsOfBatch() const override { return rows; }
 
-  size_t rows = 6;  // as many as two windows have
+  size_t rows = 6;  // number of rows of two windows
   std::vector<Delivery> answers;
   std::set<UnixTime> refused;
   std::vector<std::string> sent;
@@ -105,7 +105,7 @@ class SegmentDeliveryTest : public testing::Test {
     EXPECT_TRUE(delivery.ok()) << delivery.status();
     return *std::move(delivery);
   }
-  // Steps until there is nothing to do at once.
+  // Runs steps until there is nothing to do at once.
   static SegmentDelivery::Progress Work(SegmentDelivery& delivery) {
     for (;;) {
       const auto progress = delivery.Step();
@@ -157,7 +157,7 @@ TEST_F(SegmentDeliveryTest, SendsWhatIsAddedLaterAndNothingTwice) {
   Add({30});
   notes_.delivered.clear();
   const auto delivery = Open();
-  EXPECT_EQ(notes_.delivered, "10 20 ");  // so that the spool, which is new, learns of them
+  EXPECT_EQ(notes_.delivered, "10 20 ");  // so that the new spool learns of these segments
   Work(*delivery);
   EXPECT_EQ(Sent(), "30 | ");
 }
@@ -169,7 +169,7 @@ TEST_F(SegmentDeliveryTest, SendsWindowsOfAClockThatWasSetBack) {
   Add({499'000, 10});
   Work(*delivery);
   EXPECT_EQ(Sent(), "500000 | 499000 | ");
-  now_ += minutes(11);  // now it lists all segments
+  now_ += minutes(11);  // now the delivery lists all segments
   Work(*delivery);
   EXPECT_EQ(Sent(), "10 | ");
 }
@@ -337,8 +337,9 @@ TEST_F(SegmentDeliveryTest, IsDoneByOneProcessADestination) {
       SegmentDelivery::Open(*spool_, "otlp+http://other:1", sender_, notes_, options_).ok());
 }
 
-// A sender that kills the process before or after the call of that number. Writes each batch that
-// arrives to a file; a batch is identified by its segments, as a server does by its bytes.
+// A sender that kills the process before or after one of its calls. It writes each batch that
+// arrives to a file. A batch is identified by its segments; a server would identify it by its
+// bytes.
 class DeadlySender : public Sender {
  public:
   DeadlySender(std::string log, int deadly, bool before)
@@ -384,8 +385,8 @@ TEST_F(SegmentDeliveryTest, SendsTheVerySameBatchAgainWhenItWasKilledAtAnyMoment
   }
   EXPECT_TRUE(is_over);
   EXPECT_GT(round, 3);
-  // Counting equal batches once, each segment arrived once, and the refused one only in refused
-  // batches.
+  // If equal batches count once, each segment arrived once. The refused segment arrived only in
+  // refused batches.
   std::ifstream file(log);
   std::set<std::string> batches;
   for (std::string line; std::getline(file, line);) batches.insert(line);

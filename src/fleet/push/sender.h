@@ -16,14 +16,14 @@ namespace profiler::fleet {
 struct Delivery {
   enum class Outcome {
     kDelivered,
-    // the server cannot take the batch now, or the answer was lost: send the same batch again
+    // The server cannot take the batch now, or the answer was lost. Send the same batch again.
     kTryAgain,
     kRefused,  // the server will never take it
   };
   Outcome outcome = Outcome::kDelivered;
   // The reason, if not delivered. With kDelivered: the server's remark, if any.
   std::string reason;
-  std::optional<std::chrono::seconds> wait;  // that the server asks for
+  std::optional<std::chrono::seconds> wait;  // time until the next try, if the server sets one
 };
 
 // A sender, for one thread at a time.

@@ -1,4 +1,4 @@
-// Creates the sender for a destination; this is the only function that knows all kinds of servers.
+// Creates the sender for a destination. Only this function knows all kinds of servers.
 
 #pragma once
 

@@ -30,7 +30,7 @@ std::string WithoutEscapes(std::string_view text) {
   return out;
 }
 
-// Sets `value` to the text after "NAME=" and returns true if the term begins so.
+// Returns true if the term begins with "NAME="; then sets `value` to the text after it.
 bool Takes(std::string_view name, std::string_view term, std::string_view* value) {
   if (!term.starts_with(name) || term.substr(name.size(), 1) != "=") return false;
   *value = term.substr(name.size() + 1);

@@ -28,7 +28,7 @@ struct Address {
 };
 
 // Parses an address. Terms replace the times in `selection` and add conditions to it.
-// kInvalidArgument says which part is malformed.
+// The message of kInvalidArgument names the malformed part.
 absl::StatusOr<Address> ParseAddress(std::string_view text, UnixTime now, Selection selection = {});
 
 // Adds "since=1h", "until=…" or a condition to the selection. kInvalidArgument says what is

@@ -12,7 +12,7 @@
 namespace profiler::fleet {
 namespace {
 
-// Returns a sort key; preferred events have a lower one.
+// Returns a sort key; preferred events have lower keys.
 auto RankOf(const Sum& of) {
   const bool is_time = analysis::IsTime(of.keys[0]);
   return std::tuple(IsOffCpuEvent(of.keys[0]), !is_time, ~(is_time ? of.value : of.samples),

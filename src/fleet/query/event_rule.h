@@ -1,5 +1,5 @@
 // Chooses one event if several were recorded and the user names none. Values of different events
-// are never added up, because a clock's are nanoseconds and those of "cycles" are cycles.
+// are never added up, because their units differ: nanoseconds for clocks, cycles for "cycles".
 
 #pragma once
 
@@ -11,9 +11,9 @@
 namespace profiler::fleet {
 
 // Chooses an event from sums whose only key is the event; there must be at least one sum. Prefers
-// the time event with the largest value. Without one, the event with the most samples, because
-// values of different units do not compare. Among equals, the first by name. Off-CPU time is the
-// last resort, because every thread that waits has some. Thread-safe.
+// the time event with the largest value. If there is no time event, prefers the event with the most
+// samples, because values of different units cannot be compared. Of equal events, prefers the first
+// by name. Off-CPU time is the last resort, because every thread that waits has some. Thread-safe.
 const Sum& ChooseEvent(std::span<const Sum> events);
 
 // Returns a line for the user that names the chosen event and the others.

@@ -46,7 +46,8 @@ struct Reading {
   uint64_t vanished = 0;
   std::vector<std::string> damaged;
 
-  // Returns true to go on with the next segment: damaged and vanished ones are skipped.
+  // Notes the outcome of reading a segment. Returns true to go on. Damaged segments, and segments
+  // that have disappeared, are noted and skipped.
   bool GoesOn(const absl::Status& read) {
     if (absl::IsNotFound(read)) {
       ++vanished;
@@ -109,8 +110,8 @@ struct Found {
   bool had_segments = false;
 };
 
-// Divides the segments among threads. Each adds its windows up to an answer; these are merged in
-// the order of the segments.
+// Divides the segments among threads. Each thread adds up its windows to an answer. The answers are
+// merged in the order of the segments.
 template <class Answer, class Question>
 absl::StatusOr<Found<Answer>> Ask(const SegmentDirectory& directory, const Question& question,
                                   unsigned most_threads, std::vector<std::string>* notes) {
@@ -118,7 +119,7 @@ absl::StatusOr<Found<Answer>> Ask(const SegmentDirectory& directory, const Quest
   PROFILER_ASSIGN_OR_RETURN(auto files, directory.List(selection.since, selection.until));
   const bool had_segments = !files.empty();
   files = OfHosts(std::move(files), selection);
-  constexpr size_t kFewest = 16;  // segments that justify a thread
+  constexpr size_t kFewest = 16;  // fewest segments for which a thread pays
   const size_t count = std::clamp<size_t>(files.size() / kFewest, 1, most_threads);
   std::vector<Answer> parts;
   for (size_t i = 0; i < count; ++i) parts.emplace_back(question);

@@ -23,13 +23,14 @@ class SegmentSource final : public Source {
   // `threads`: number of reading threads; 0: one per CPU, at most eight.
   explicit SegmentSource(SegmentDirectory directory, unsigned threads = 0);
 
-  // Segments that disappear meanwhile, such as a spool's oldest, and damaged segments become notes.
-  // Other errors: those of opendir(3) and open(2). Takes time linear in the segments.
+  // Damaged segments, and segments that disappear meanwhile, such as the oldest ones of a spool,
+  // become lines of `*notes`. Other errors: those of opendir(3) and open(2). Takes time linear in
+  // the segments.
   absl::StatusOr<std::vector<Window>> Stacks(const StacksQuestion& question,
                                              std::vector<std::string>* notes) override;
   absl::StatusOr<fleet::Sums> Sums(const SumsQuestion& question,
                                    std::vector<std::string>* notes) override;
-  // Reads each segment once, unlike the general implementation.
+  // Reads each segment only once; Source's implementation would read it twice.
   absl::StatusOr<SumsOfEvent> SumsOfOneEvent(const SumsQuestion& question,
                                              std::vector<std::string>* notes) override;
 

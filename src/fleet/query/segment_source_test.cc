@@ -246,7 +246,8 @@ TEST_F(SegmentSourceTest, NeverAddsEventsOfDifferentUnitsUp) {
   EXPECT_THAT(notes_, IsEmpty());
 }
 
-// A source that answers in two steps, as a server does: first the events, then the sums of one.
+// A source that answers in two steps, as a server does: first the events, then the sums of one
+// event.
 class TwoQuestions final : public Source {
  public:
   explicit TwoQuestions(Source& source) : source_(source) {}

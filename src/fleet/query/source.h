@@ -1,5 +1,5 @@
 // Sources of a fleet's windows: a directory of segments, or a server that segments were pushed to.
-// Both give the same answers, to the sample.
+// Both give exactly the same answers.
 
 #pragma once
 
@@ -25,11 +25,13 @@ struct StacksQuestion {
 struct SumsQuestion {
   Selection selection;
   std::vector<FieldName> by;  // the keys; may be empty
-  // True to group by function, too, as the last column. A sample counts for the function that ran;
-  // with `total`, once for each function on its stack.
+  // True to group by function, too, as the last column. A sample counts for the function that ran.
+  // With `total`, it counts once for each function on its stack.
   bool functions = false;
   bool total = false;
-  size_t most = 20;  // lines at most, the heaviest first, then in the order of their keys
+  // Largest number of lines. The heaviest lines come first, lines of equal weight in the order of
+  // their keys.
+  size_t most = 20;
 };
 
 struct Sum {
@@ -57,27 +59,29 @@ class Source {
   // Returns windows of the selected samples; windows without samples are left out. If times are
   // merged, `begin` and `length` cover the interval from the first window to the last. Workloads
   // keep all their names. Damaged segments are skipped and become lines of `*notes`. Errors:
-  // kNotFound if nothing is selected; kUnavailable and others of the server, or of the directory.
+  // kNotFound if no sample is selected; errors of the server, such as kUnavailable, or of the
+  // directory.
   virtual absl::StatusOr<std::vector<Window>> Stacks(const StacksQuestion& question,
                                                      std::vector<std::string>* notes) = 0;
-  // Adds up all selected events, whatever their units.
+  // Adds up all selected events, even if their units differ.
   virtual absl::StatusOr<fleet::Sums> Sums(const SumsQuestion& question,
                                            std::vector<std::string>* notes) = 0;
 
-  // Like Sums, but if several events are selected and `by` does not contain the event, sums only
-  // the event that ChooseEvent prefers, and says so in a line of `*notes`. First queries which
-  // events exist.
+  // Like Sums, but adds up only one event if several are selected and `by` does not contain the
+  // event. ChooseEvent chooses it, and a line of `*notes` names it. First queries which events
+  // exist.
   virtual absl::StatusOr<SumsOfEvent> SumsOfOneEvent(const SumsQuestion& question,
                                                      std::vector<std::string>* notes);
 
-  // Returns a statement that answers the question, for a person to read and change; empty if there
-  // is no server. The source's own statements may ask for more lines, and for the events first.
+  // Returns a statement that answers the question, for a person to read and change. Empty if there
+  // is no server. The statements that the source itself sends may differ: they may ask for more
+  // lines, or first for the events.
   virtual std::string StatementOf(const StacksQuestion& question) = 0;
   virtual std::string StatementOf(const SumsQuestion& question) = 0;
 
  protected:
-  // Returns only the lines of Sums, for callers that know the totals. A source overrides it if that
-  // is less work.
+  // Returns only the lines of Sums, for callers that know the totals. A source overrides this
+  // function if it can do so with less work than Sums.
   virtual absl::StatusOr<std::vector<Sum>> Lines(const SumsQuestion& question,
                                                  std::vector<std::string>* notes);
 };

@@ -1,4 +1,4 @@
-// Adds up windows to one for all, or to one per host, per time, or per both.
+// Adds up windows to one window for all, or to one window per host, per time, or per host and time.
 
 #pragma once
 
@@ -19,8 +19,8 @@ class StackSums {
   explicit StackSums(const StacksQuestion& question)
       : hosts_(question.tells_hosts_apart), times_(question.tells_times_apart) {}
 
-  // Adds the rows that satisfy `is_wanted`; a window without any adds nothing. Takes time linear in
-  // its tables.
+  // Adds the rows that satisfy `is_wanted`. A window without such rows adds nothing. Takes time
+  // linear in the window's tables.
   void Add(const Window& window, absl::FunctionRef<bool(const Row&)> is_wanted);
   void Merge(StackSums other);
 

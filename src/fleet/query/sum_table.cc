@@ -12,7 +12,7 @@ class FunctionSums {
  public:
   explicit FunctionSums(size_t names) : sums_(names), last_row_(names, 0) {}
 
-  // Begins a row, in which a function counts once even if it is on the stack several times.
+  // Begins a row. In a row, a function counts once even if it is on the stack several times.
   void BeginRow() { ++row_; }
   void Add(uint32_t function, const Amounts& amounts) {
     if (last_row_[function] == row_) return;
@@ -50,7 +50,7 @@ uint32_t SumTable::GroupOf(Key key) {
 }
 
 SumTable::GroupedRows SumTable::Grouped(const Window& window, const RowSelection& is_wanted) {
-  // Event and workload determine all fields.
+  // The event and the workload of a row determine all its fields.
   std::vector<uint32_t> known(window.events.size() * window.workloads.size(), kNone);
   GroupedRows rows;
   for (uint32_t i = 0; i < window.rows.size(); ++i) {
@@ -71,7 +71,7 @@ SumTable::GroupedRows SumTable::Grouped(const Window& window, const RowSelection
 
 void SumTable::AddFunctions(const Window& window, const GroupedRows& rows) {
   FunctionSums<Amounts> sums(window.strings.size());
-  // numbers in texts_, by the window's
+  // numbers in texts_, by the window's string numbers
   std::vector<uint32_t> numbers(window.strings.size(), kNone);
   const auto take = [&](uint32_t group) {
     sums.Take([&](uint32_t function, const Amounts& amounts) {

@@ -1,6 +1,6 @@
 // Adds up the rows of windows by the keys of a question: service, host, function, …
 //
-//   group      a combination of values of `by`; it has the same number in all windows
+//   group      a combination of values of `by`, with the same number in all windows
 //   line       (group, function) → samples, value
 
 #pragma once
@@ -29,7 +29,7 @@ class SumTable {
   void Merge(const SumTable& other);
   bool empty() const { return keys_.empty(); }
 
-  // Returns the sums of everything.
+  // Returns the sums of all rows.
   fleet::Sums Answer(size_t most) const;
   // Returns the sums of the groups whose first key is `first_key`, without that key.
   fleet::Sums AnswerOf(std::string_view first_key, size_t most) const;

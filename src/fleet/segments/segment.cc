@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kMagic = "PROFSEG1";
 constexpr size_t kStart = kMagic.size() + sizeof(uint32_t);
 constexpr uint64_t kBodyVersion = 1;
-constexpr int kLevel = 3;  // of zstd
+constexpr int kLevel = 3;  // compression level of zstd
 
 template <class T>
 void AppendFixed(T value, std::string& out) {

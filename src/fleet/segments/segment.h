@@ -1,5 +1,5 @@
-// A segment: a window as an immutable file, which an agent keeps until the spool is full, and
-// sends.
+// A segment: a window as an immutable file. An agent sends its segments, and keeps them until the
+// spool is full.
 //
 //   "PROFSEG1"
 //   size of the head, u32
@@ -30,14 +30,15 @@ struct SegmentHead {
   uint64_t rows = 0, samples = 0;  // `samples` is the sum over the rows
 };
 
-// Limits of a head, and of the first part of a file that contains the whole head, in bytes.
+// Largest size of a head, and size of a first part of a file that surely contains the whole head,
+// in bytes.
 inline constexpr size_t kMostHeadBytes = 60 << 10;
 inline constexpr size_t kMostStartBytes = 64 << 10;
 
 // Encodes a window; equal windows yield equal bytes. Thread-safe.
 std::string EncodeSegment(const Window& window);
 
-// Decodes the head. `bytes` may end after it. Errors: kDataLoss, with the reason.
+// Decodes the head. `bytes` may end after the head. Errors: kDataLoss, with the reason.
 absl::StatusOr<SegmentHead> ReadSegmentHead(std::span<const std::byte> bytes);
 
 // Decodes the whole segment and checks each number, so that callers need no checks of their own.

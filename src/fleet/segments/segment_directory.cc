@@ -46,8 +46,8 @@ std::string PathAside(const SegmentFile& file) {
 
 bool ComesBefore(const SegmentFile& a, const SegmentFile& b) { return a.name < b.name; }
 
-// Reads at most `most` bytes of the file. A file that grows meanwhile is cut off; it is not a
-// segment.
+// Reads at most `most` bytes of the file. If the file grows meanwhile, it is no segment, so the new
+// bytes are ignored.
 absl::StatusOr<std::vector<std::byte>> BytesIn(int fd, const std::string& name, size_t most) {
   struct stat status;
   if (fstat(fd, &status) != 0) return ErrnoStatus(errno, name);
@@ -239,7 +239,7 @@ absl::Status SegmentSpool::SetAside(const SegmentFile& file) {
   }
   files_.Remove(file);
   aside_.Insert(file);
-  // Otherwise a server that refuses everything could fill the disk.
+  // Removes old refused segments, because a server that refuses everything could fill the disk.
   while (aside_.size() > 1 && aside_.bytes() > limits_.bytes / kShareAside) DropOldestAside();
   return absl::OkStatus();
 }

@@ -7,8 +7,8 @@
 //   DIR/lock                                 held by the one process that adds segments
 //   DIR/metrics.prom                         metrics of that process, in Prometheus' format
 //
-// Host and begin determine the name. So a window that is recorded twice, because its writer was
-// killed in between, replaces itself and exists once. rename(2) makes each file appear as a whole.
+// Host and begin determine the name. So if a window is written twice, because its writer was killed
+// in between, it replaces itself and exists once. rename(2) makes each file appear as a whole.
 
 #pragma once
 
@@ -45,7 +45,7 @@ class SegmentFiles {
   SegmentFiles() = default;
   explicit SegmentFiles(std::vector<SegmentFile> sorted);
 
-  // Adds a file, or replaces the one with its name.
+  // Adds a file, or replaces the file of the same name.
   void Insert(const SegmentFile& file);
   // Removes the file of that name, if there is one.
   void Remove(const SegmentFile& file);
@@ -85,13 +85,15 @@ class SegmentDirectory {
   UniqueFd fd_;
 };
 
-// The directory of a process that adds segments, and removes the oldest ones if there is no room.
+// The directory of a process that adds segments. If there is no room, the process removes the
+// oldest segments.
 class SegmentSpool : public SegmentDirectory {
  public:
   struct Limits {
-    uint64_t bytes = uint64_t{1} << 30;  // of all segments; refused ones may take a tenth more
+    // Limit of the size of all segments. Refused segments may take a tenth more.
+    uint64_t bytes = uint64_t{1} << 30;
   };
-  // Counts of segments that were removed before MayGo allowed it, since the spool was opened.
+  // Counts, since the spool was opened, of segments that were removed before MayGo allowed it.
   struct Dropped {
     uint64_t segments = 0, samples = 0;
   };
@@ -103,14 +105,14 @@ class SegmentSpool : public SegmentDirectory {
 
   // Removes old segments until there is room, then writes the window's segment and waits for the
   // disk. On a full disk, removes more old segments and tries again. Errors: those of write(2) and
-  // rename(2), once there is nothing left to remove.
+  // rename(2), if no old segment is left to remove.
   absl::Status Add(const Window& window);
 
   // Notes that the segment was sent everywhere, so its removal counts as no loss.
   void MayGo(const SegmentFile& file);
 
-  // Moves a segment that no server will take to refused/, where the oldest ones make room. Errors:
-  // those of rename(2).
+  // Moves a segment that no server will take to the directory refused/. If that is full, removes
+  // its oldest segments. Errors: those of rename(2).
   absl::Status SetAside(const SegmentFile& file);
 
   const Dropped& dropped() const { return dropped_; }
@@ -127,7 +129,7 @@ class SegmentSpool : public SegmentDirectory {
   UniqueFd lock_;
   Limits limits_;
   SegmentFiles files_;
-  SegmentFiles aside_;               // in refused/
+  SegmentFiles aside_;               // segments in refused/
   std::vector<std::string> may_go_;  // names of segments that were sent everywhere, sorted
   Dropped dropped_;
 };

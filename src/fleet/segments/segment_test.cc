@@ -80,7 +80,7 @@ TEST(Segment, OfNothingIsOne) {
 }
 
 TEST(StackHashes, AreThoseOfTheNamesAlone) {
-  // Equal stacks, in another order and next to other stacks.
+  // The window `other` has the same stacks in another order, and also other stacks.
   WindowBuilder other;
   StackOf(other, "x y;z w");
   const uint32_t parse = StackOf(other, "main nginx;inline ;parse nginx");

@@ -1,6 +1,6 @@
-// Selections of a fleet's samples, by conditions and time: "service=web", "release!=1.2",
-// "host~db*". The functions here apply them to segments; clickhouse/statements.h translates them to
-// SQL.
+// Selections of a fleet's samples, by time and by conditions such as "service=web", "release!=1.2"
+// and "host~db*". The functions here apply selections to segments; clickhouse/statements.h
+// translates them to SQL.
 
 #pragma once
 
@@ -27,7 +27,7 @@ enum class Field : uint8_t {
   kLabel,  // one of the host's labels, chosen by its key
 };
 
-// "host", "service", "program", "container", "pod", "build-id", "event"; "" for kLabel.
+// Returns "host", "service", "program", "container", "pod", "build-id" or "event"; "" for kLabel.
 std::string_view NameOf(Field field);
 
 // A field; for kLabel, `label` is the key.
@@ -36,7 +36,8 @@ struct FieldName {
   std::string label;
   bool operator==(const FieldName&) const = default;
 };
-// Parses a name; any name that is not a field's is a label's key. kInvalidArgument if it is empty.
+// Parses a name. A name that is no field's is the key of a label. Returns kInvalidArgument if the
+// name is empty.
 absl::StatusOr<FieldName> ParseField(std::string_view text);
 
 struct Condition {
@@ -58,22 +59,22 @@ struct Selection {
   std::vector<Condition> conditions;
 };
 
-// Parses "now"; a time such as "2026-11-26T08:00:00Z", in UTC even without the Z; or a time before
-// `now`, rounded down to whole seconds: "90s", "15m", "1h", "7d", "2w". kInvalidArgument says what
-// is expected.
+// Parses "now", or a time such as "2026-11-26T08:00:00Z" (UTC even without the Z), or an age such
+// as "90s", "15m", "1h", "7d" and "2w". An age means a time before `now`, rounded down to whole
+// seconds. The message of kInvalidArgument says what is expected.
 absl::StatusOr<UnixTime> ParseTime(std::string_view text, UnixTime now);
 
 // Returns "2026-11-26T08:00:00Z", in whole seconds.
 std::string TextOfTime(UnixTime time);
 
-// Returns a field of a row, from the machine, event or workload. Empty if it is unknown, or if the
-// machine has no such label.
+// Returns the value of a field of a row. Empty if it is unknown, or if the machine has no such
+// label.
 std::string_view TextOf(const Window& window, const Row& row, const FieldName& field);
 
-// True if the conditions about host and labels hold; an absent label counts as "".
+// True if the window satisfies the conditions about host and labels. An absent label counts as "".
 bool HoldsOfMachine(const Selection& selection, const Window& window);
-// A predicate that checks the other conditions, about a row's event and workload. Construction
-// takes time linear in the window's tables. Refers to the window. Calls are thread-safe.
+// A predicate for rows. It checks the conditions about event and workload. Construction takes time
+// linear in the window's tables. Refers to the window. Calls are thread-safe.
 class RowSelection {
  public:
   RowSelection(const Selection& selection, const Window& window);

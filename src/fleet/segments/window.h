@@ -10,13 +10,13 @@
 //   frames                                        {function, image, type, build-id}
 //                                                                    names, and no addresses
 //
-// Addresses are meaningful only on one machine, in one process. Names are the same on all machines.
-// So a stack has a hash of its names (StackHashes), by which equal stacks of different machines are
-// merged.
+// An address has a meaning only in one process of one machine. Names are the same on all machines.
+// So each stack has a hash of its names (StackHashes); equal stacks of different machines are
+// merged by this hash.
 //
 // The answer to a query over many windows is also a Window; its rows are sums.
 //
-// Types and build-ids of frames are for servers that want them. Answers to queries contain neither.
+// Some servers use the types and build-ids of frames. Answers to queries contain neither.
 //
 // Windows may be read from several threads at once.
 
@@ -44,10 +44,10 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
-// The process, and the service it belongs to. A name is empty if it is unknown or absent.
+// A process, and the service that it belongs to. A name is empty if it is unknown or absent.
 struct Workload {
-  StringId service{};    // the operator's name: a systemd unit or a program
-  StringId container{};  // the id that its runtime gave it: hexadecimal digits, or a name
+  StringId service{};    // the name that operators use: a systemd unit or a program
+  StringId container{};  // the id from the container's runtime: hexadecimal digits, or a name
   StringId pod{};        // Kubernetes' uid of the pod
   StringId program{};    // the process's name
   StringId build_id{};   // of the process's executable, in hexadecimal digits
@@ -57,7 +57,7 @@ struct Workload {
 // One function on a stack.
 struct Frame {
   StringId function{};
-  StringId image{};  // short name of its file; empty: inlined into its caller
+  StringId image{};  // short name of the file; empty: inlined into its caller
   StringId type{};   // its language (src/analysis/frame_types.h); empty: unknown
   // "gnu:" or "htlhash:" and the image's identifier, in hexadecimal digits; empty: unknown.
   StringId build_id{};
@@ -96,8 +96,8 @@ struct Window {
   // Sampling frequency per CPU, in Hz; 0 if windows of several rates were added up. Numbers of
   // samples depend on the rate; values do not.
   double frequency = 0;
-  uint32_t cpus = 0;    // of the machine; 0: several machines
-  std::string version;  // of the program that recorded it
+  uint32_t cpus = 0;    // number of CPUs of the machine; 0: several machines
+  std::string version;  // version of the program that recorded the window
 
   StringTable strings;
   std::vector<Event> events;
@@ -120,7 +120,7 @@ std::vector<uint64_t> StackHashes(const Window& window);
 // Returns the sum of all rows' samples.
 uint64_t SamplesOf(const Window& window);
 
-// True if the name is that of a kernel image: "[kernel.kallsyms]", "[ext4]", "bpf_prog_…".
+// True for the name of a kernel image: "[kernel.kallsyms]", "[ext4]", "bpf_prog_…".
 bool IsKernelImage(std::string_view image);
 
 }  // namespace profiler::fleet

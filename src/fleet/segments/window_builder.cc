@@ -96,7 +96,8 @@ void WindowBuilder::Add(const Row& row) {
 }
 
 void WindowBuilder::AddRows(const Window& other, absl::FunctionRef<bool(const Row&)> is_wanted) {
-  // Marks the stacks of the wanted rows and their callers, which have lower numbers.
+  // Marks the stacks of the wanted rows, and all callers of these stacks; a caller has a lower
+  // number.
   std::vector<uint32_t> wanted;
   std::vector<bool> has_stack(other.stacks.size());
   for (uint32_t i = 0; i < other.rows.size(); ++i) {

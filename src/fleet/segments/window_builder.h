@@ -34,13 +34,13 @@ struct FrameNames {
 // A builder of one window. Not thread-safe. Memory grows with the distinct names, stacks and rows.
 class WindowBuilder {
  public:
-  // The window, so that the caller can set its facts: everything except the tables.
+  // Returns the window, so that the caller can set its facts: all members except the tables.
   Window& window() { return window_; }
   const Window& window() const { return window_; }
 
-  // Adds the facts of a window; its tables are ignored. The first call sets them. Each further call
-  // merges: the interval covers all windows, losses are added up, labels are those in common, and
-  // any other fact that differs becomes unknown.
+  // Adds the facts of a window; ignores its tables. The first call copies the facts. Each further
+  // call merges them: the interval covers all windows, losses are added up, only common labels
+  // stay, and any other fact that differs becomes unknown.
   void AddFacts(const Window& facts);
   bool has_facts() const { return has_facts_; }
 
@@ -57,9 +57,9 @@ class WindowBuilder {
   // Adds a row; rows with the same event, workload and stack are added up.
   void Add(const Row& row);
 
-  // Adds the rows of another window that satisfy `is_wanted`, and their names. Frames lose their
-  // types and build-ids, so that stacks of equal names are merged. Takes time linear in the other
-  // window's tables.
+  // Adds the rows of another window that satisfy `is_wanted`, and the names that these rows use.
+  // Frames lose their types and build-ids, so that stacks of equal names are merged. Takes time
+  // linear in the other window's tables.
   void AddRows(const Window& other, absl::FunctionRef<bool(const Row&)> is_wanted);
 
   // Returns the window. Call it once, last.

@@ -219,7 +219,7 @@ class CodeSource : public symbolize::Symbolizer {
   Reason reason_ = Reason::kNamed;
 };
 
-// Returns the address 0x1000 for every place, and counts the requests.
+// A symbolizer that finds every place at address 0x1000, and counts the requests.
 class PlacedCode : public CodeSource {
  public:
   Naming Name(ImageId, CodePlace) override {
@@ -388,7 +388,7 @@ TEST_F(AnnotateTest, TheKernelsFileIsNamedWhereItIsNotHere) {
             "cannot annotate 'copy': vmlinux is not here (Debian: linux-image-RELEASE-dbg)");
 }
 
-// Counts and logs the requests.
+// A symbolizer that counts and logs the requests.
 class CountingCode : public CodeSource {
  public:
   Naming NameAt(ImageId image, ElfAddress address) override {
@@ -453,7 +453,7 @@ TEST_F(AnnotateTest, CodeInNoFileIsNotShown) {
       "them: node --perf-prof)");
 }
 
-// Says that all code comes from `source_`.
+// A symbolizer by which all code comes from the file `source_`.
 class CodeWithSource : public CodeSource {
  public:
   bool IsSourceOf(symbolize::ImageId, ElfAddress, std::string_view file) override {

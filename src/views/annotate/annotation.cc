@@ -145,8 +145,8 @@ class Annotator {
     return code;
   }
 
-  // True if the dump contains the recorded function. A dump has no build-id, and its name is used
-  // again when the pid is.
+  // True if the dump contains the recorded function. A dump has no build-id, and a later process
+  // with the same pid reuses the dump's name.
   bool DumpStillHasIt() {
     const symbolize::Naming naming = symbolizer_.NameAt(image_, symbol_.start);
     if (naming.functions.empty()) return false;
@@ -201,9 +201,9 @@ class Annotator {
   uint64_t size_ = 0;
 };
 
-// A sample counts for the instruction that its address is in. Of a function in several parts only
-// the part at its symbol is shown, so some may be at none. `weigh` gets the row, and that
-// instruction or null.
+// Calls `weigh` for each sample of the function, with the row and the instruction that contains its
+// address. The instruction is null for a sample in another part of a split function, because only
+// the part at the symbol is shown.
 void ForEachSample(const Profile& profile, EventId event, profile::SymbolId symbol,
                    const CodeBytes& code, AnnotatedFunction& function, auto weigh) {
   std::vector<AnnotatedInstruction>& instructions = function.instructions;

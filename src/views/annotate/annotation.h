@@ -16,7 +16,8 @@
 
 namespace profiler::annotate {
 
-// A source line of an instruction; of the innermost function, if calls were inlined there.
+// The source line of an instruction. If calls were inlined there, it is a line of the innermost
+// function.
 struct SourceLine {
   std::string file;     // empty: unknown
   uint32_t line = 0;    // 0: unknown
@@ -26,21 +27,22 @@ struct SourceLine {
 };
 
 struct AnnotatedInstruction {
-  // Address in the image. For the kernel and for code of a JIT's dump, the address at which it ran.
-  // Code that was moved has its lowest address; code of a dump without samples starts at 0.
+  // Address in the image. For the kernel and for code in a JIT's dump: the runtime address. In a
+  // dump, a function that was moved starts at its lowest runtime address, and a function that was
+  // on no stack starts at 0.
   ElfAddress address;
   // The instruction, with the name of its call or jump target in <>. In a JIT's dump, only targets
   // in the dump that were on a stack have names.
   std::string text;
   uint64_t period = 0, samples = 0;
-  std::vector<analysis::Weight> members;  // of AnnotatedFunction::members
+  std::vector<analysis::Weight> members;  // one weight per AnnotatedFunction::members
   SourceLine source;
 };
 
 // A further event of the group that the shown event leads.
 struct AnnotatedMember {
   std::string event;
-  analysis::Weight weight;     // what 100 % is
+  analysis::Weight weight;     // 100 % of this event
   analysis::Weight elsewhere;  // of samples at none of the instructions
 };
 
@@ -70,9 +72,8 @@ struct GroupMembers {
 inline constexpr uint64_t kLongestFunction = 1 << 20;
 
 // Disassembles a function and counts its samples. `symbolizer` must be the one that named the
-// profile, or one that finds the same files. An image that differs from the recorded one is
-// refused. Its build-id is compared; a dump has no build-id, so it must still contain that
-// function.
+// profile, or one that finds the same files. Refuses an image whose build-id differs from the
+// recorded one. A dump has no build-id; it is refused if it no longer contains the function.
 //
 // Errors: kFailedPrecondition, with the reason in one line, if there is no code to show: modules
 // and BPF programs, generated code without a dump, a file that is gone or was replaced.
@@ -82,9 +83,9 @@ absl::StatusOr<AnnotatedFunction> Annotate(const profile::Profile& profile, prof
                                            symbolize::Symbolizer& symbolizer, Syntax syntax,
                                            const GroupMembers& group = {});
 
-// Makes all requests to `symbolizer` that Annotate makes for a function, with any event and syntax,
-// so that a caching symbolizer stores the answers. Errors: as Annotate. Cost: a line look-up per
-// instruction.
+// Makes all requests to `symbolizer` that Annotate would make for a function, so that a caching
+// symbolizer stores the answers. The requests depend neither on the event nor on the syntax.
+// Errors: as Annotate. Cost: a line look-up per instruction.
 absl::Status LookUpCode(const profile::Profile& profile, profile::SymbolId function,
                         symbolize::Symbolizer& symbolizer);
 

@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<ChosenFunction>> ChooseFunctions(const profile::Profi
 std::vector<ChosenFunction> HeaviestFunctions(const profile::Profile& profile,
                                               profile::EventId event, size_t count);
 
-// Returns all named functions with samples of any event, in order of their samples.
+// Returns all named functions with samples of any event; functions with most samples come first.
 std::vector<profile::SymbolId> InterruptedFunctions(const profile::Profile& profile);
 
 }  // namespace profiler::annotate

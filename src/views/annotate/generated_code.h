@@ -13,14 +13,14 @@
 
 namespace profiler::annotate {
 
-// The functions of a dump that were on a stack. Cost: a pass over the profile's frames. The profile
-// must outlive it.
+// The functions of a dump that were on a stack. Refers to the profile, which must outlive this
+// object. Cost: a pass over the profile's frames.
 class GeneratedCode {
  public:
   GeneratedCode(const profile::Profile& profile, profile::DsoId dso);
 
-  // Returns the function's start; the lowest one if the function was moved. Nothing if it has no
-  // frame.
+  // Returns the function's start; the lowest one if the function was moved. Returns nothing if the
+  // function was on no stack.
   std::optional<uint64_t> StartOf(profile::SymbolId function) const;
 
   // Returns "name" or "name+0x10" for the function at an address. Empty if no function, or several

@@ -15,8 +15,8 @@
 
 namespace profiler::annotate {
 
-// A cache of instructions by frame; each frame is looked up once. `profile`, which may grow, and
-// `symbolizer` must outlive it. Not thread-safe.
+// A cache of instructions by frame; each frame is looked up once. `profile` and `symbolizer` must
+// outlive the cache; the profile may grow. Not thread-safe.
 class InstructionBytes {
  public:
   InstructionBytes(const profile::Profile& profile, symbolize::Symbolizer& symbolizer)

@@ -200,7 +200,7 @@ class Listing {
   const ListingOptions& options_;
   const SourceText& text_of_;
   const std::string no_weight_;           // in front of lines without weights
-  const SourceLine* numbered_ = nullptr;  // the last one behind an instruction
+  const SourceLine* numbered_ = nullptr;  // the last line whose number was printed
   std::string out_;
 };
 

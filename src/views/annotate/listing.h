@@ -31,7 +31,8 @@ struct ListingOptions {
   bool line_numbers = false;
 };
 
-// Formats a listing. If source lines are known, lines with at least half a percent precede it.
+// Formats a listing. If source lines are known, a table of lines with at least half a percent
+// precedes the instructions.
 std::string FormatListing(const AnnotatedFunction& function, const ListingOptions& options,
                           const SourceText& text_of);
 

@@ -12,7 +12,7 @@ class Comparison {
  public:
   explicit Comparison(const CompareOptions& options) : options_(options) {}
 
-  // Adds a key's shares. Its first ids belong to `before`, the others to `after`.
+  // Adds a key's shares. The first ids in `key.of_run` belong to `before`, the others to `after`.
   void Add(const MatchedKey& key, std::span<const Run> before, std::span<const Run> after) {
     Groups groups;
     Row row{.name = std::string(key.name)};

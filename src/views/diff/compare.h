@@ -24,8 +24,8 @@ struct Row {
 struct Diff {
   // Sorted by change in percentage points, or by share before (CompareOptions::order).
   std::vector<Row> rows;
-  // Largest p-value among the significant rows (chance of such a change if nothing differs).
-  // 0 if no row is significant.
+  // Largest p-value among the significant rows. (A p-value is the probability of such a change if
+  // nothing differs.) 0 if no row is significant.
   double significant_chance = 0;
   // A change of any row's share by this much would be significant in 95 of 100 cases.
   double smallest_detectable = 0;
@@ -44,7 +44,8 @@ struct CompareOptions {
 // Decides which rows are significant, and sorts them. All other fields must be set.
 Diff Judged(std::vector<Row> rows, const CompareOptions& options);
 
-// Compares two groups of at least one run each. Leaves out rows with too few samples in all runs.
+// Compares two groups of at least one run each. Leaves out rows with fewer than kFewestSamples
+// samples in all runs together.
 Diff Compare(std::span<const Run> before, std::span<const Run> after,
              const CompareOptions& options);
 

@@ -24,7 +24,7 @@ struct Condition {
   bool IsMet(const Row& row) const;
 };
 
-// Parses a condition. Returns kInvalidArgument with the text if it is wrong.
+// Parses a condition. Returns kInvalidArgument, which quotes the text, if the text is no condition.
 absl::StatusOr<Condition> ParseCondition(std::string_view text);
 
 }  // namespace profiler::diff

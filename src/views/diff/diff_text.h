@@ -33,7 +33,7 @@ struct HostGroups {
 struct TextOptions {
   analysis::KeyBy by = analysis::KeyBy::kFunction;
   Weight weight = Weight::kSelf;
-  bool all = false;       // also rows that are not significant
+  bool all = false;       // true to show also rows that are not significant
   bool markdown = false;  // true for a Markdown table
   std::optional<HostGroups> hosts = {};
 };

@@ -20,7 +20,7 @@ struct MeanRow {
 
 struct Mean {
   std::vector<MeanRow> rows;  // by own share, the heaviest first
-  size_t rare = 0;            // number of functions with too few samples in all runs
+  size_t rare = 0;            // number of functions with fewer than kFewestSamples
 };
 
 // Computes means over at least one run. Pure; thread-safe.

@@ -1,4 +1,5 @@
-// A recording to compare with others, and the matching of its keys with theirs.
+// A recording that is compared with others, and a function that matches the keys of several
+// recordings by name.
 //
 // Pure functions; thread-safe.
 
@@ -24,11 +25,11 @@ struct Run {
   analysis::Measurement measured;
 };
 
-// The samples that count for a key: its own, or also those of its callees.
+// The samples that count for a key: only its own samples, or also the samples of its callees.
 enum class Weight : uint8_t { kSelf, kTotal };
 
-// Smallest number of samples in all runs together. Rows with fewer show nothing, and testing them
-// would make other rows harder to judge.
+// Fewest samples of a row, in all runs together. Rows with fewer samples are not compared: they
+// cannot show a change, and each further row makes the test of the other rows stricter.
 inline constexpr uint64_t kFewestSamples = 10;
 
 // A key's name, and its id in each run.

@@ -62,19 +62,20 @@ StackTrie TrieOf(const Profile& profile, std::vector<ProcessRows>& processes, We
 struct Cursor {
   LabelId label = kNoLabel;
   NodeId node = kNoNode;
-  // the node that holds their weight: `node`, or with `reverse` their leaf
+  // The node with the weight of these samples: `node`, or with `reverse` the samples' leaf.
   NodeId samples = kNoNode;
 };
 
-// Cursors with equal labels under one node of the call tree, whose children are not visited yet.
+// Cursors with equal labels: they will become one child of the call tree's node `parent`.
 struct Group {
   uint32_t parent = 0;
-  // index in pool_; when the group is processed, its cursors are the end of the pool
+  // Index in pool_ of the group's first cursor. When the group is processed, its cursors are the
+  // last ones of the pool.
   uint32_t first = 0;
   Weight total;
 };
 
-// Merges the trie's nodes by label, from the root, or with `reverse` from the leaves.
+// A merger of the trie's nodes by label, from the root, or with `reverse` from the leaves.
 class Merger {
  public:
   Merger(const StackTrie& trie, const CallTreeOptions& options, CallTree& tree)

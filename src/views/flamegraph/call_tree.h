@@ -30,7 +30,8 @@ enum class WeightBy : uint8_t { kPeriod, kSamples };
 
 using analysis::Weight;
 
-// Returns a row's weight. By samples, or if samples have no period, each sample has a period of 1.
+// Returns a row's weight. Counts 1 per sample as the period if `by` is kSamples or if the row has
+// no period.
 inline Weight WeightOf(const profile::Row& row, WeightBy by) {
   const bool counts = by == WeightBy::kSamples || row.period == 0;
   return {.period = counts ? row.count : row.period, .count = row.count};
@@ -40,7 +41,7 @@ struct CallNode {
   LabelId label = kNoLabel;  // kNoLabel: the root of everything, which is node 0
   uint32_t parent = 0;
   uint32_t depth = 0;
-  Weight total;       // the node and all below it, dropped ones included
+  Weight total;       // of the node and its descendants, also of dropped ones
   uint64_t self = 0;  // the part of total.period that ends here
 };
 
@@ -65,7 +66,7 @@ struct CallTreeOptions {
 };
 
 // Returns all rows of `event`, in the profile's order, grouped by the label of their thread's comm.
-// `frames` is null.
+// Leaves ProcessRows::frames null.
 std::vector<ProcessRows> RowsByProcess(const profile::Profile& profile, profile::EventId event,
                                        absl::FunctionRef<LabelId(std::string_view comm)> label_of);
 

@@ -35,7 +35,7 @@ constexpr double kCharacter = 6.7;  // widest character of the names' font, in p
 constexpr size_t kLeastText = 3;
 
 struct KindStyle {
-  char letter;  // of its CSS classes
+  char letter;  // letter of the kind's CSS classes
   std::string_view name;
 };
 
@@ -51,7 +51,8 @@ constexpr std::array<KindStyle, kCodeKinds> kStyles = {{
 
 const KindStyle& StyleOf(CodeKind kind) { return kStyles[static_cast<size_t>(kind)]; }
 
-// Returns the shade of a name, always the same: one of `shades`, a power of two (FNV-1a).
+// Returns the shade of a name, below `shades`, a power of two. It depends only on the name
+// (FNV-1a).
 uint32_t ShadeOf(std::string_view name, uint32_t shades = 8) {
   uint32_t hash = 2166136261;
   for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619;

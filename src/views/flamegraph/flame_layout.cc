@@ -25,8 +25,8 @@ uint64_t PartOf(uint64_t value, uint64_t total) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(value) * kWhole / total);
 }
 
-// The nodes that are drawn: all that weigh more than `least`, and the first `ties` nodes that weigh
-// exactly that.
+// A rule for the nodes to draw: all nodes that weigh more than `least`, and the first `ties` nodes
+// that weigh exactly `least`.
 struct Cut {
   uint64_t least = 0;
   size_t ties = std::numeric_limits<size_t>::max();

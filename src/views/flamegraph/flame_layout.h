@@ -23,22 +23,22 @@ struct FlameBox {
   uint64_t width = 0;
   uint64_t self = 0;  // part of `width` that ends here; undrawn callees excluded
   uint64_t samples = 0;
-  // With a baseline: the box's width and self there.
+  // With a baseline: the box's `width` and `self` in the baseline.
   uint64_t width_before = 0, self_before = 0;
 };
 
 struct FlameLayout {
-  std::string event;            // its name
+  std::string event;            // name of the event
   std::vector<FlameBox> boxes;  // parents come before children; the first box is the root
   LabelTable labels;
   uint32_t levels = 1;
   bool pruned = false;       // True if some boxes were too narrow to draw.
-  double min_width = 0;      // boxes narrower than this part of the whole were left out
-  bool some_narrow = false;  // True if some boxes that narrow are drawn.
+  double min_width = 0;      // part of the whole; narrower boxes were left out
+  bool some_narrow = false;  // True if some boxes below min_width are drawn.
   Weight total;              // of the event
   uint64_t unnamed = 0;      // sum of periods of samples whose innermost frame has no symbol
-  // With a baseline, in parts of kWhole: the largest change of any box's `self`, and the part of
-  // the baseline that ended in stacks without a box.
+  // With a baseline: the largest change of any box's `self`, and the part of the baseline that
+  // ended in stacks without a box. The unit is the same as for positions.
   uint64_t most_change = 0, gone = 0;
 };
 

@@ -18,7 +18,7 @@ using profile::SymbolId;
 
 constexpr size_t kPiece = size_t{1} << 20;
 
-// Computes the labels of frames; those of each symbol and image only once.
+// A namer of frames. It computes the labels of each symbol and of each image only once.
 class Namer {
  public:
   Namer(const Profile& profile, NameStyle style, bool java, LabelTable& table)
@@ -84,8 +84,8 @@ class Namer {
   std::vector<LabelId> of_dso_;
 };
 
-// Writes a tree's lines in byte order. This is not simply the tree's order if a name is a prefix of
-// another. For example, because '-' < ';':
+// A writer of a tree's lines in byte order. This order differs from the tree's order if a name is a
+// prefix of another one. An example, with '-' < ';':
 //
 //     a 1        a's own line:  "a" ends here
 //     a-b 1      another child
@@ -186,7 +186,7 @@ class LineWriter {
   std::vector<uint32_t> rank_;
   // 0 means none, because node 0 is neither a child nor a sibling
   std::vector<uint32_t> first_child_, next_sibling_;
-  std::vector<Turn> pending_;  // the next turn is the last one
+  std::vector<Turn> pending_;  // a stack: the next turn is its last element
   std::string path_;
   std::vector<size_t> path_ends_ = {0};  // by depth: size of path_ up to that node
   std::string out_;

@@ -2,16 +2,16 @@
 // flamegraph.pl, inferno, speedscope, the Firefox Profiler and others read it.
 //
 // By default the output equals, byte for byte, that of `perf script | stackcollapse-perf.pl`:
-//  - N is the sum of the samples' periods, which that script takes from perf script's lines. If the
-//    samples have no periods, N is their number. (perf script prints no periods if the samples
-//    carry none; then N is the number of samples. Use WeightBy::kSamples for that.)
+//  - N is the sum of the samples' periods, or the number of samples if they have no periods. (If
+//    samples do not carry their period, perf script prints none, and that script counts samples.
+//    Use WeightBy::kSamples to count samples, too.)
 //  - Only one event: the first that has samples.
 //  - Names are shortened according to function_names.h, which removes parameters and some frames.
 //    NameStyle::kFull keeps every frame and its whole name instead.
-// The only exception is code of deleted files, whose names that script garbles.
+// The output differs only for code of deleted files, because that script garbles their names.
 //
 // The functions have no side effects. Memory is bounded by the number of distinct stacks; time is
-// linear in them and in the output.
+// linear in the stacks and in the output.
 
 #pragma once
 

@@ -14,7 +14,8 @@ using profile::Frame;
 using profile::Line;
 using profile::Profile;
 
-// Computes the labels of frames; that of each (symbol, kind) and of each unnamed image only once.
+// A namer of frames. It computes the label of each (symbol, kind), and of each image with unnamed
+// code, only once.
 class Namer {
  public:
   Namer(const Profile& profile, LabelTable& table)

@@ -1,5 +1,5 @@
-// Labels of a profile's frames in pictures: functions by name and image, inlined calls apart from
-// calls of the same function, and code without a symbol by its image.
+// Labels of a profile's frames in pictures. The label of a function consists of its name, image and
+// kind; an inlined call has a kind of its own. The label of code without a symbol is its image.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace profiler::exports {
 
 // Returns the labels of every frame, and adds them to `table` as clean UTF-8. Takes time linear in
-// frames and lines; each symbol is read once.
+// frames and lines, and reads each symbol once.
 FrameLabels LabelFrames(const profile::Profile& profile, LabelTable& table);
 
 }  // namespace profiler::exports

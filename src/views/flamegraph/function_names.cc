@@ -14,7 +14,7 @@ bool LooksLikeGo(std::string_view name) {
   return open != std::string_view::npos && name.find(").", open + 2) != std::string_view::npos;
 }
 
-// Returns where the parameters begin, or the name's size.
+// Returns the index at which the parameters begin, or the name's size.
 size_t EndOfName(std::string_view name) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)";
   size_t at = name.find('(');

@@ -1,6 +1,6 @@
 // Labels of frames in a view, as dense ids: each distinct label is stored once. After SortByName,
-// the ids are in the order of the names. So sorting by id is sorting by name, whatever the order of
-// the profile's tables is.
+// the ids are in the order of the names. Then sorting by id equals sorting by name, and the result
+// does not depend on the order of the profile's tables.
 
 #pragma once
 

@@ -26,8 +26,8 @@ class ProfileForTest {
 
   profile::EventId AddEvent(std::string_view name);
 
-  // Adds samples. `stack` lists functions from root to leaf, separated by spaces. Each is a
-  // function that Define() named, or else a function of that name in "app".
+  // Adds samples. `stack` lists functions from root to leaf, separated by spaces. A name refers to
+  // the function that Define() added; otherwise it is a function in "app".
   ProfileForTest& Add(std::string_view comm, std::string_view stack, uint64_t count = 1,
                       uint64_t period = 0, profile::EventId event = {});
 
@@ -35,8 +35,9 @@ class ProfileForTest {
   ProfileForTest& AddFrames(std::string_view comm, const std::vector<Function>& stack,
                             uint64_t count = 1, uint64_t period = 0, profile::EventId event = {});
 
-  // Puts the rows that follow into threads with that tid and into that time slice (one of `slices`,
-  // of 10 ms each). Before the first call, all threads have the same tid, and there are no times.
+  // Adds all following rows to thread `tid` and to time slice `slice`. The profile has `slices`
+  // slices of 10 ms each. Before the first call, all threads have the same tid, and there are no
+  // times.
   ProfileForTest& In(uint32_t tid, uint32_t slice, uint32_t slices);
 
   // Sets the times of all rows in nanoseconds, in the order in which rows were added.

@@ -77,7 +77,7 @@ void AppendJsonInXml(std::string& out, std::string_view clean) {
   json += '"';
   for (char c : json) {
     if (c == '"') {
-      out += c;  // content needs no escapes for the many quotes
+      out += c;  // the content of an element may contain quotes
     } else {
       AppendXml(out, std::string_view(&c, 1));
     }

@@ -49,7 +49,7 @@ std::string InLine(std::string text) {
   return text;
 }
 
-// Returns "(ID) NAME" for the first use of a name, and "(ID)" afterwards.
+// The ids of names: "(ID) NAME" for the first use of a name, and "(ID)" afterwards.
 class NameIds {
  public:
   std::string Of(const std::string& name) {
@@ -108,7 +108,7 @@ class CallgrindWriter {
       AddStack(stack, costs);
       Add(total_, costs);
     }
-    // A function without own cost needs an own line, too, below which its calls are written.
+    // Adds a cost of 0 for functions without own cost, because calls are written below such a line.
     for (const auto& [call, costs] : calls_) {
       const auto& [caller, line, callee] = call;
       const auto own = self_.lower_bound({caller, 0});

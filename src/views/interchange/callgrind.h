@@ -11,9 +11,9 @@
 //   calls=3 0                                 by the call's line; 3 samples contain the call
 //   14 3000000 3
 //
-// A function's own cost and that of its calls add up to its total, even if it is recursive: if a
-// function occurs several times on a sample's stack, only the call that its innermost occurrence
-// makes counts.
+// A function's own cost and the cost of its calls add up to its total, also for recursive
+// functions: if a function is on a sample's stack several times, only the call made by its
+// innermost frame counts.
 
 #pragma once
 

@@ -8,15 +8,15 @@
 //                           read ──┐
 //
 // A sample stands for the interval before it. The interval is the sample's period if the event is a
-// time. Otherwise it reaches back to the previous sample, but at most twice the median distance. A
-// call that is on the stack of successive samples without a gap is one slice. Each slice has its
-// number of samples in `samples`, which viewers ignore; those of a thread's outermost slices add up
-// to the thread's samples.
+// time. Otherwise the interval reaches back to the previous sample, but at most over twice the
+// median distance between samples. A call that is on the stack of successive samples without a gap
+// is one slice. The field `samples` of a slice, which viewers ignore, is the number of samples in
+// the slice. The sum over a thread's outermost slices is the number of the thread's samples.
 //
-// The slices show the time on and off the CPU; off-CPU time ends in a slice "[blocked]" or
-// "[preempted]". If no event is a time, they show the first event. Samples of the other events
-// become instants. If samples have no times, they are laid end to end, and the positions mean
-// nothing.
+// The slices show the time on and off the CPU; the innermost slice of off-CPU time is "[blocked]"
+// or "[preempted]". If no event is a time, the slices show the first event. Samples of the other
+// events become instants. If samples have no times, they are laid end to end, and the positions
+// mean nothing.
 //
 // Viewers keep the whole file in memory. Beyond `most_slices` slices, the shortest calls are left
 // out, but never an outermost one.

@@ -27,7 +27,7 @@ struct CodeFunction {
   std::string name;
   std::string file;  // empty: unknown
   profile::DsoId dso{};
-  CodeKind kind = CodeKind::kUser;  // of the first frame with the function
+  CodeKind kind = CodeKind::kUser;  // kind of the first frame with the function
 };
 
 struct CodeLine {
@@ -52,7 +52,8 @@ class CodeTable {
     return std::span(lines_).subspan(begin, ends_[index] - begin);
   }
 
-  // Sets `functions` to those of a stack, from the leaf up. `profile` must be the table's.
+  // Sets `functions` to the functions of a stack, from the leaf up. `profile` must be the profile
+  // that the table was made from.
   void GetStack(const profile::Profile& profile, profile::StackId stack,
                 std::vector<FunctionIndex>& functions) const;
 

@@ -32,9 +32,10 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 
-constexpr int kVersion = 61;         // of the processed format
-constexpr int kGeckoVersion = 36;    // of the unprocessed format that the file claims to come from
-constexpr int kLibraryResource = 1;  // in the resource table
+constexpr int kVersion = 61;  // version of the processed format
+// Version of the unprocessed format that the file claims to come from.
+constexpr int kGeckoVersion = 36;
+constexpr int kLibraryResource = 1;  // type of a library in the resource table
 constexpr int kIntervalMarker = 1;   // a marker's phase
 constexpr double kNanosecondsInAMillisecond = 1e6;
 

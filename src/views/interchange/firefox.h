@@ -1,6 +1,6 @@
 // A profile in the format of the Firefox Profiler (profiler.firefox.com), which Perfetto also
-// opens: the processed format, version 61. The viewer upgrades older versions, so this one stays
-// valid.
+// opens: the processed format, version 61. Later viewers upgrade files of older versions, so they
+// will still read this one.
 //
 //   meta      clock, categories, kinds of markers
 //   libs      images, with build-ids
@@ -8,9 +8,9 @@
 //   threads   one per thread and event: samples {stack, time, weight}, markers
 //
 // Times are milliseconds since the recording's first sample. A sample's weight is the number of
-// samples that it stands for. If off-CPU time was recorded, a thread's times on and off the CPU are
-// one list, whose weights are milliseconds; each time off the CPU is also a marker. If samples have
-// no times, they are one millisecond apart.
+// samples that it stands for. If off-CPU time was recorded, one list has a thread's samples on and
+// off the CPU, and its weights are milliseconds. Each time off the CPU is also a marker. If samples
+// have no times, they are one millisecond apart.
 
 #pragma once
 

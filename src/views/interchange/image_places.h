@@ -19,8 +19,8 @@
 namespace profiler::exports {
 
 struct ImagePlace {
-  uint64_t start = 0, limit = 0;  // whole pages that contain all frames of the image; limit 0: none
-  uint64_t file_offset = 0;       // offset in the file of `start`
+  uint64_t start = 0, limit = 0;  // pages with all frames of the image; limit 0: no frames
+  uint64_t file_offset = 0;       // file offset of `start`
   uint64_t bias = 0;
 };
 

@@ -33,7 +33,8 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 
-// Returns the conventions' name of an architecture, which is mandatory if there is one.
+// Returns the name of an architecture in the semantic conventions. An architecture that has a name
+// there must be called by it.
 std::string ArchitectureOf(std::string_view machine) {
   if (machine == "x86_64") return "amd64";
   if (machine == "aarch64") return "arm64";
@@ -244,7 +245,7 @@ class OtlpWriter {
                                          .attributes = attributes});
   }
 
-  // True if the image is a file. JIT code is in memory, whatever name it has.
+  // True if the image is a file. JIT code is no file, even if its name looks like a path.
   bool IsFile(const Dso& dso) const {
     const std::string_view name = profile_.text(dso.name);
     return dso.kind == DsoKind::kUser && !name.empty() && !name.starts_with('[');

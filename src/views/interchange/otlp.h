@@ -1,4 +1,5 @@
-// A profile in OpenTelemetry's format: one ExportProfilesServiceRequest (src/format/otlp/request.h).
+// A profile in OpenTelemetry's format: one ExportProfilesServiceRequest
+// (src/format/otlp/request.h).
 //
 //   resource_profiles   one per program, the one with most samples first:
 //                         service.name "unknown_service:PROGRAM", as the conventions require
@@ -10,7 +11,8 @@
 //   on the CPU          cpu/nanoseconds, for any clock
 //   off the CPU         off_cpu/nanoseconds; the samples are context switches
 //
-// If a type's name is not the event's, the profile's attribute perf.event.name is the event's.
+// If the name of a type differs from the event's name, the profile's attribute perf.event.name has
+// the event's name.
 //
 // Attributes of samples: process.pid, thread.id, thread.name; of mappings: the build-id; of
 // locations: profile.frame.type. A mapping must have a build-id. So the locations of a file without

@@ -39,7 +39,7 @@ struct Fields {
   explicit Fields(std::string_view message) {
     pbf_reader reader(message.data(), message.size());
     while (reader.next()) {
-      const uint32_t tag = reader.tag();  // reading the value resets it in the reader
+      const uint32_t tag = reader.tag();  // reading the value resets the tag
       if (reader.wire_type() == protozero::pbf_wire_type::varint) {
         numbers.emplace(tag, reader.get_uint64());
       } else {

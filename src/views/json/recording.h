@@ -21,8 +21,8 @@ struct RecordingFacts {
 };
 Value Recording(const RecordingFacts& facts);
 
-// Return a share: {"share": 0.25, "low": 0.24, "high": 0.26, "amount": 1250000000}. Without an
-// interval the share is exact, or its error is unknown.
+// Return a share: {"share": 0.25, "low": 0.24, "high": 0.26, "amount": 1250000000}. A share without
+// an interval is exact, or its error is unknown.
 Value Share(double share, double amount);
 Value Share(double share, const estimate::Interval& interval, double amount);
 
@@ -30,7 +30,8 @@ Value Share(double share, const estimate::Interval& interval, double amount);
 Value Losses(const profile::Losses& losses);
 // Returns the numbers of complete unwound chains, and of broken chains from the kernel.
 Value Chains(const ChainQuality& chains);
-// Adds the weight of each event's chains if the recording marks cut chains.
+// Returns the same numbers and, if the recording marks cut chains, also the weights of whole and
+// cut chains of each event.
 Value Chains(const profile::Profile& profile);
 
 }  // namespace profiler::json

@@ -53,7 +53,7 @@ class PathTree {
   absl::flat_hash_map<uint64_t, uint32_t> children_;
 };
 
-// Adds the rows of one side.
+// A reader that adds the rows of one side.
 class SideReader {
  public:
   SideReader(const Side& side, uint32_t number, CallPaths& paths, PathTree& tree)

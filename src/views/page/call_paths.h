@@ -11,8 +11,8 @@
 //
 //   rows     (event, thread, time slice, path) → samples, sum of their periods
 //
-// There are no addresses: calls of a function from several places are one node. The first level is
-// the process's name, as in a flame graph.
+// There are no addresses: calls of a function from several places in its caller are one node. The
+// first level consists of process names, as in a flame graph.
 //
 // Functions without side effects; thread-safe.
 
@@ -31,7 +31,7 @@ namespace profiler::page {
 // One recording. Its events and threads are numbered after those of earlier sides.
 struct Side {
   const profile::Profile* profile = nullptr;
-  std::string name;  // of the recording, as shown on the page
+  std::string name;  // the recording's name on the page
 };
 
 struct PathNode {
@@ -61,8 +61,8 @@ struct PathEvent {
   uint64_t samples = 0, period = 0;  // sums of the rows
   bool is_time = false;              // True if periods are nanoseconds.
   bool is_off_cpu = false;
-  // True if the numbers are exact: each sample is one occurrence, or one whole time off the CPU,
-  // and no samples were lost.
+  // True if the numbers are exact: no samples were lost, and each sample stands for one occurrence
+  // or for one whole time off the CPU.
   bool is_count = false;
 };
 
@@ -76,9 +76,9 @@ struct CallPaths {
   std::vector<uint64_t> unnamed;
 };
 
-// Builds the call paths. Takes time linear in rows and stacks, except for sorting them. All
-// profiles keep Dimension::kSlice or have only one slice. Off-CPU time gets a frame for its state
-// (query/wall_clock.h).
+// Builds the call paths. Takes time linear in rows and stacks, except for sorting them. Each
+// profile must keep Dimension::kSlice or have only one slice. Off-CPU time gets a frame for its
+// state (query/wall_clock.h).
 CallPaths FindCallPaths(std::span<const Side> sides);
 
 }  // namespace profiler::page

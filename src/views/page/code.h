@@ -26,14 +26,15 @@ struct CodeOptions {
   annotate::Syntax syntax = annotate::Syntax::kAtt;
   bool source = false;
   size_t most_functions = 50;
-  size_t most_bytes = 2'000'000;  // of JSON, which compresses to about a tenth
+  size_t most_bytes = 2'000'000;  // limit of `json`, which compresses to about a tenth
 };
 
 struct Code {
   std::string json = "[]";
   size_t functions = 0;     // number of functions in `json`
   size_t source_lines = 0;  // number of source lines with text
-  // The files of these lines in their order, and one line per reason why other files were left out.
+  // The sorted files of these source lines, and one message per reason why other files were left
+  // out.
   std::vector<std::string> source_files;
   std::vector<std::string> refused_sources;
 };

@@ -7,8 +7,9 @@
 //   page.html, page.css, *.js    the files in this folder, joined when this program is built
 //   data                         page_data.h as base64, so that no name can act as markup
 //
-// A page has at most PageOptions::most_bytes, however large the recordings are. To fit, light parts
-// are merged (bounds.h). The page reports this, and also the losses of the recordings.
+// A page has at most PageOptions::most_bytes, even if the recordings are very large. To keep this
+// limit, light parts are merged (bounds.h). The page reports this, and also the losses of the
+// recordings.
 //
 // Functions without side effects; thread-safe.
 
@@ -44,10 +45,11 @@ struct PageOptions {
   size_t most_bytes = 5'000'000;
 };
 
-// Returns the page of one recording, or of two that are compared: before and after. Each profile
-// keeps threads apart and Dimension::kSlice; without slices the page has no time.
+// Returns the page of one recording, or of two recordings to compare: before and after. Each
+// profile must distinguish threads, and must keep Dimension::kSlice if the page is to show time.
 //
-// Takes time linear in rows and stacks. Compresses the data up to six times until it fits.
+// Takes time linear in rows and stacks. If the page is too large, merges more (bounds.h) and
+// compresses again; the data is compressed at most six times.
 std::string Page(std::span<const Side> sides, const PageOptions& options = {});
 
 }  // namespace profiler::page

@@ -14,8 +14,8 @@
 //   text     its size in bytes, then the bytes, in UTF-8
 //   number   seven bits per byte, low ones first; a set high bit means that more bytes follow
 //   ±        the difference to the previous number in the column, with its sign in the lowest bit
-//   climb    number of levels between the node and a callee of the previous node: 0 for its
-//            callee, 1 for its next sibling
+//   climb    number of levels from the previous node up to this node's parent: 0 if the node is a
+//            callee of the previous node, 1 if it is its next sibling
 //   ±period  a row's difference to its samples × the event's usual period (in `about`)
 //
 // Names occur only in this data, so no name can act as markup. Each page contains its own reader,
@@ -40,8 +40,8 @@ inline constexpr uint64_t kPageDataVersion = 1;
 // Returns, by event, the most common period per sample; rows store their difference to it.
 std::vector<uint64_t> UsualPeriods(const CallPaths& paths);
 
-// Returns false if the rows and nodes alone certainly exceed `bytes`, according to the best
-// compression ever seen.
+// Returns false if rows and nodes certainly need more than `bytes`, even with the best compression
+// ever seen.
 bool MayFit(const CallPaths& paths, size_t bytes);
 
 // Returns the data. `about` and `code` are JSON. Takes linear time, most of it in deflate.

@@ -105,8 +105,8 @@ class BranchTable {
     return key == SortKey::kSymbolFrom || key == SortKey::kDsoFrom ? row.from : row.to;
   }
 
-  // A branch's value for a key. Rows are equal if their values are; rows of equal weight are in the
-  // order of these.
+  // A branch's value for a key. Rows are equal if all their values are equal. Rows of equal weight
+  // are sorted by their values.
   struct Value {
     bool last = false;
     int64_t number = 0;
@@ -138,8 +138,8 @@ class BranchTable {
       const bool unknown = dso.kind == DsoKind::kUnknown;
       return {.last = unknown != FromLastToFirst(key), .text = profile_.text(dso.name)};
     }
-    // Named code first, by the start of its function; then addresses where they ran. Signed, so
-    // that the kernel's addresses come first.
+    // Named code comes first, by the start of its function; other code follows, by runtime address.
+    // Addresses are signed, so that the kernel's addresses come first.
     const FrameId end = EndOf(row, key);
     const FunctionId id = functions_.Interrupted(end);
     const Function& function = functions_[id];
@@ -147,7 +147,7 @@ class BranchTable {
     return {.last = !function.named(), .number = static_cast<int64_t>(address), .id = id};
   }
 
-  // perf sorts the DSOs of branches, unlike others, from Z to A.
+  // perf sorts the DSOs of branches from Z to A, but other DSOs from A to Z.
   static bool FromLastToFirst(SortKey key) {
     return key == SortKey::kDsoFrom || key == SortKey::kDsoTo;
   }

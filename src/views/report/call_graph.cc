@@ -47,7 +47,7 @@ CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
   for (FunctionId id = 0; id < hist.functions().size(); ++id) {
     key_of_function_.push_back(hist.functions()[id].chain_key);
   }
-  key_of_function_.push_back(hist.functions().chain_keys());  // of hist_.others()
+  key_of_function_.push_back(hist.functions().chain_keys());  // key of hist_.others()
   min_period_ =
       static_cast<uint64_t>(static_cast<double>(hist.total().period) * (*options.threshold / 100));
 }
@@ -120,12 +120,12 @@ HugeVector<CallGraph::ChainPoint> CallGraph::StartCallees(size_t row) {
   return points;
 }
 
-// Separates the chains of samples that interrupted the function itself. These show their whole
-// chain, and do not count again as chains from the function. If a whole chain starts with the
-// function, the two are the same chain.
+// Separates the chains of samples that interrupted the function itself. Their whole chains are
+// shown, and they do not count a second time as chains that start at the function. A whole chain
+// that starts with the function is such a chain already, so it needs no separation.
 void CallGraph::SplitOwnChains(size_t row) {
   const uint32_t bucket = hist_.BucketOfRow(row);
-  // All these chains together are as heavy as the row by itself.
+  // All these chains together weigh as much as the row's own samples.
   const bool show_whole =
       options_.type == CallGraphType::kFractal || hist_.rows()[row].self.period >= min_period_;
   for (const uint32_t id : hist_.SamplesOf(row)) {

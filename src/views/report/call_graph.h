@@ -2,10 +2,10 @@
 //
 //   which chains (tools/perf/util/hist.c, Linux 7.2)
 //     samples that interrupted the row's function   their whole chain
-//     samples below it (accumulated rows only)      the part from the function to the chain's end:
-//                                                   its callees (caller order, from its outermost
-//                                                   point), or its callers (callee order, from its
-//                                                   innermost point)
+//     samples in its callees (accumulated rows      the part from the function to the chain's end:
+//     only)                                         in caller order the function's callees, from
+//                                                   its outermost point; in callee order its
+//                                                   callers, from its innermost point
 //   how they branch (tools/perf/util/callchain.c)
 //     a node is a run of functions without a branch; it ends where chains part or where one of them
 //     ends, even if that chain is not shown
@@ -30,32 +30,32 @@ namespace profiler::report {
 struct ChainNode {
   std::vector<FunctionId> path;  // from the top of the graph down; empty in the root
   Weight total;
-  Weight below;  // part of `total` that continues, shown or not
+  Weight below;  // part of `total` that continues in callees or callers, shown or not
   size_t parent = 0;
-  std::vector<size_t> children;  // in the order shown, without those below the threshold
+  std::vector<size_t> children;  // in the order shown, without nodes below the threshold
 
   Weight own() const { return total - below; }  // chains that end here
 };
 
-// A tree of nodes that refer to each other by index. So a tree as deep as a chain is long needs no
-// recursion. Node 0 is the root: it has no path, and its total is that of the chains.
+// A tree of nodes that refer to each other by index, so even a very deep tree needs no recursion.
+// Node 0 is the root: it has no path, and its total is the weight of all chains.
 using ChainTree = std::vector<ChainNode>;
 
-// Builds trees from a histogram that was built with chains; the histogram must outlive it. Keeps
-// scratch memory of 12 bytes per trie node. Not thread-safe.
+// A builder of trees, from a histogram that was built with chains. The histogram must outlive the
+// builder. Keeps scratch memory of 12 bytes per trie node. Not thread-safe.
 class CallGraph {
  public:
   // `options.type` must not be kNone. `options.threshold` must be set; as a share of the total it
   // must not be below the histogram's chains_from.
   CallGraph(const Histogram& hist, const CallGraphOptions& options);
 
-  // Builds the graph of a row. Cost: the row's samples and the trie nodes that are merged into the
-  // branches followed.
+  // Builds the graph of a row. Takes time linear in the row's samples and in the trie nodes that
+  // are merged into the branches followed.
   ChainTree Build(size_t row);
 
  private:
-  // A point in the trie that chains pass, and the weight of these chains. There are many, so a
-  // point has copies of its node's data: a step need not wait for the node in memory.
+  // A point in the trie that chains pass, and the weight of these chains. A point has copies of its
+  // node's data, so that a step from the point need not wait until the node is loaded from memory.
   struct ChainPoint {
     NodeId node = kNoNode;
     NodeId first_child = kNoNode;
@@ -70,7 +70,7 @@ class CallGraph {
     FunctionId function = kNoFunction;
     Weight weight;
     size_t first = 0;  // unused
-    size_t next = 0;   // index of its child, or the largest uint32_t if it is not shown
+    size_t next = 0;   // index of the branch's child; UINT32_MAX: not shown
   };
   // Weights of a few of the trie's nodes.
   class SparseWeights {
@@ -127,7 +127,7 @@ class CallGraph {
   std::vector<uint32_t> key_of_function_;
   HugeVector<uint32_t> branch_of_key_;
   std::vector<uint32_t> branch_of_point_;
-  std::vector<uint32_t> point_of_node_;  // in callee order only
+  std::vector<uint32_t> point_of_node_;  // used only in callee order
 };
 
 // Inputs of a drawing besides its options.
@@ -138,8 +138,8 @@ struct ChainDrawing {
 };
 
 // Appends the tree in the layout of `perf report --stdio` (tools/perf/ui/stdio/hist.c, Linux 7.2).
-// Appends nothing for a tree without children. Calls `flush` after each line, which may empty
-// `out`, because the text of one row grows with the square of its tree's depth.
+// Appends nothing for a tree without children. Calls `flush` after each line; `flush` may empty
+// `out`. This bounds memory, because the text of one row grows with the square of the tree's depth.
 void DrawCallGraph(const Histogram& hist, const CallGraphOptions& options,
                    const ChainDrawing& drawing, const ChainTree& tree, std::string& out,
                    absl::FunctionRef<void()> flush);

@@ -15,12 +15,13 @@ namespace profiler::report {
 //   # Chains by frame pointers: 12.50% of 320 are broken (a caller is in no mapping)
 //
 // Weights are sums over the profile's current rows; counts are of the whole recording. With several
-// events each has its share. If a recording does not mark cut chains, shares are of the counts. The
-// first line is missing if no chains were unwound, the second if none is broken.
+// events, the line has a share for each. If a recording does not mark cut chains, the share is
+// computed from the counts. The first line is missing if no chains were unwound, the second if none
+// is broken.
 std::string ChainsLine(const profile::Profile& profile);
 
-// Returns the text of `report --chains`: the counts, and the cuts by weight, the heaviest image
-// first, each with a remedy. Says so if no chains were unwound.
+// Returns the text of `report --chains`: the counts, then the cuts by weight, the heaviest image
+// first, each with a remedy. If no chains were unwound, the text says so.
 std::string FormatChains(const profile::Profile& profile);
 
 }  // namespace profiler::report

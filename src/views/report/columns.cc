@@ -59,7 +59,7 @@ class ThreadColumn : public KeyColumn {
     const HistRow& row = hist_.rows()[index];
     const Thread& thread = ThreadOf(row);
     const uint32_t id = key_ == SortKey::kTgid ? thread.pid : thread.tid;
-    // -1 if the sample was taken after the thread had ended.
+    // The id is -1 if the sample was taken after the thread had ended.
     AppendRightAligned(absl::StrCat(static_cast<int32_t>(id)), kPidWidth, out);
     out += ':';
     AppendLeftAligned(NameOf(row), 0, out);
@@ -269,7 +269,8 @@ class TextColumn : public DimensionColumn {
   }
 
  private:
-  // Columns about accesses to memory are as wide as perf has them.
+  // Returns the least width of the column, as in perf. Only columns about accesses to memory have
+  // one.
   static size_t LeastWidth(SortKey key) {
     switch (key) {
       case SortKey::kMemoryLevel:
@@ -292,7 +293,7 @@ class TextColumn : public DimensionColumn {
   }
 };
 
-// The place of data, with the level of the code that accessed them: "[.] table+0x40".
+// The location of data, after the level of the code that accessed the data: "[.] table+0x40".
 class DataColumn : public TextColumn {
  public:
   using TextColumn::TextColumn;
@@ -419,7 +420,7 @@ std::unique_ptr<Column> MakeKeyColumn(const Histogram& hist, SortKey key,
     case SortKey::kCacheLine:
     case SortKey::kPhysicalAddress:
       return std::make_unique<DataColumn>(hist, key, style);
-    default:  // of branches alone
+    default:  // keys that only branches have
       return nullptr;
   }
 }

@@ -37,8 +37,8 @@ class Column {
   virtual bool IsText() const { return true; }
   // Appends the cell of row `index` of the histogram; it may be narrower than the column.
   virtual void AppendCell(size_t index, std::string& out) = 0;
-  // True if both rows have the same cell, so that it need not be formatted again. False if that is
-  // not obvious.
+  // True if both rows certainly have equal cells; then the cell is not formatted again. May return
+  // false for equal cells.
   virtual bool HaveSameCell(const HistRow& /*a*/, const HistRow& /*b*/) const { return false; }
   // True if the user gave a width, so that wider cells are cut.
   virtual bool IsCut() const { return false; }
@@ -65,8 +65,8 @@ std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist, const Hi
                                                  const ReportOptions& options,
                                                  const FieldLayout& layout);
 
-// Returns the name if the filter lets only one pass, else null. Then the column of names is
-// superfluous: perf prints the name once, in a comment.
+// Returns the name if the filter permits only one name for the key, else null. With one name the
+// column is superfluous; perf prints the name once, in a comment.
 const std::string* OnlyName(SortKey key, const Filter& filter);
 
 }  // namespace profiler::report

@@ -50,7 +50,8 @@ enum class SortKey : uint8_t {
   kCacheLine,
   kPhysicalAddress,
   kPageSize,
-  // Costs of accesses: kLocal… of one sample, the others of all samples of the row.
+  // Costs of accesses. kLocal… is the cost of one sample; the other keys are sums over the samples
+  // of the row.
   kLocalWeight,
   kLocalInstructionLatency,
   kLocalRetireLatency,
@@ -69,8 +70,8 @@ enum class SortKey : uint8_t {
   kDsoTo,
   kMispredict,
   kCycles,
-  // Fields of tracepoints' records. This value is field 0 of ParseFields, and the following values
-  // are the others.
+  // Fields of tracepoints' records. This value is element 0 of `trace_fields` of ParseFields; the
+  // values after it are elements 1, 2, …
   kTraceField,
 };
 
@@ -79,11 +80,11 @@ constexpr SortKey TraceFieldKey(size_t index) {
   return SortKey{static_cast<uint8_t>(static_cast<size_t>(SortKey::kTraceField) + index)};
 }
 inline bool IsTraceField(SortKey key) { return key >= SortKey::kTraceField; }
-// True if the key says what an access to memory met, or where its data lie.
+// True if the key describes the result of an access to memory, or the location of its data.
 inline bool IsOfMemory(SortKey key) {
   return key >= SortKey::kMemoryLevel && key <= SortKey::kPageSize;
 }
-// True if the key says what an access to memory cost.
+// True if the key is a cost of an access to memory.
 inline bool IsOfCost(SortKey key) {
   return key >= SortKey::kLocalWeight && key <= SortKey::kRetireLatency;
 }
@@ -104,7 +105,7 @@ inline bool TellsBranches(SortKey key) { return IsOfBranch(key) || key <= SortKe
 
 enum class WeightField : uint8_t {
   kChildren,  // percent, of a row and its callees
-  kOverhead,  // percent, of a row itself, as are the next four
+  kOverhead,  // percent, of a row itself; so are the next four fields
   kSys,       // … in the kernel
   kUser,
   kGuestSys,  // … in the kernel of a guest
@@ -137,7 +138,8 @@ using TraceFieldsOf = std::function<std::vector<std::string>(std::string_view wo
 
 // Parses "overhead,comm,dso,symbol" and perf's other spellings ("sym"). Returns kInvalidArgument,
 // which names the unknown field, or says that there is none. With `trace_fields_of`, unknown words
-// may be fields of tracepoints; each is appended once to `trace_fields`, whose index is its number.
+// may be fields of tracepoints. Each of these fields is added to `trace_fields` once; its index
+// there is its number.
 absl::StatusOr<FieldList> ParseFields(std::string_view text,
                                       const TraceFieldsOf& trace_fields_of = nullptr,
                                       std::vector<std::string>* trace_fields = nullptr);
@@ -169,8 +171,9 @@ struct FieldLayout {
 };
 
 // Lays out the fields as perf does. Default weights come first, and rows are sorted by them. If
-// --sort names any of them, the others are left out. --fields replaces the defaults, and --sort
-// adds its fields; then rows are sorted by --sort first.
+// --sort names some of the default weights, the others are left out. --fields replaces the default
+// weights; then rows are sorted by the fields of --sort first. --sort also adds its fields to the
+// columns.
 FieldLayout LayOutFields(const FieldChoice& choice, bool children);
 
 }  // namespace profiler::report

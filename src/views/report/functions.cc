@@ -38,7 +38,8 @@ class FunctionTable::Builder {
     if (!nowhere_in_order_) unnamed_.reserve(unnamed);
   }
 
-  // Call it some frames before Add, because look-ups of unnamed addresses miss all caches.
+  // Loads memory that Add() needs, because look-ups of unnamed addresses miss all caches. Call it
+  // some frames before Add().
   void Prefetch(const Frame& frame) const {
     if (frame.line_count == 0 && !nowhere_in_order_) {
       unnamed_.prefetch({frame.dso, frame.ip.value});
@@ -73,7 +74,7 @@ class FunctionTable::Builder {
   bool Nowhere(const Frame& frame) const { return profile_[frame.dso].kind == DsoKind::kUnknown; }
 
   // Counts the unnamed frames. In code without frame pointers most addresses are in no mapping. If
-  // they are sorted, as those of sums are, comparing with the last one is enough to find
+  // these addresses are sorted, as in stored sums, comparing each with the previous one finds all
   // duplicates.
   size_t CountUnnamed() {
     size_t unnamed = 0;
@@ -132,7 +133,7 @@ class FunctionTable::Builder {
     const PositionId position = PositionOf(frame, symbol, instruction);
     FunctionId& first = real_[static_cast<uint32_t>(symbol)];
     if (first == kNoFunction) {
-      // Functions of equal names share a row, whatever their addresses.
+      // Functions of equal names share a row, even if their addresses differ.
       first = first_of_name_.try_emplace(KeyOf(symbol, frame), kNoFunction).first->second;
     }
     if (table_.positions_ == nullptr && first != kNoFunction) return first;

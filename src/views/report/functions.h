@@ -5,12 +5,12 @@
 //
 // Two functions are equal if
 //   real      they have the same name and mode, in images that are shown by the same name
-//   inlined   as for real ones
+//   inlined   they fulfil the same condition
 //   unnamed   they have the same address in the same DSO
-// and, if the report sorts by keys finer than a function, if they are at the same position
-// (positions.h): a real function at the instruction's line, an inlined one at its own line.
+// If the report sorts by keys finer than a function, equal functions must also be at the same
+// position (positions.h): for a real function the instruction's line, for an inlined one its line.
 //
-// perf tells functions of one name apart by their addresses, and so shows rows that look the same:
+// perf distinguishes functions of one name by their addresses, so it shows rows that look the same:
 // static functions of several files, code that a JIT compiles again, a function that was inlined
 // into several others.
 //
@@ -48,8 +48,8 @@ struct Function {
 // The name by which an image is shown.
 enum class ImageNames : bool { kShort, kPaths };
 
-// The functions of a profile. Built in time linear in the profile's frames. Refers to the profile
-// only if `positions` asks for any.
+// The functions of a profile. Built in time linear in the profile's frames. After construction it
+// refers to the profile only if `positions` requests positions.
 class FunctionTable {
  public:
   FunctionTable(const profile::Profile& profile, bool inlines, const PositionKeys& positions = {},

@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
-// Numbers of the features that RecordingHeader has fields for, to order them among the others.
+// Numbers of the features that RecordingHeader has fields for. They determine the position of these
+// lines among the other features.
 constexpr int kSampleTimeFeature = 21, kClockidFeature = 23, kClockDataFeature = 29;
 
 class HeaderText {

@@ -7,8 +7,8 @@
 //        50.00%     [.] parse
 //        25.00%     [.] read
 //
-// Each level is a table by the keys up to its own. So a row has the weight of all samples that have
-// these keys in common, including the weight of callees.
+// Each level is a table by the keys up to its own key. So a row's weight is that of all samples
+// with the same values of these keys, including the weight of callees.
 //
 // Private to this package.
 

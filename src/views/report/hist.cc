@@ -119,8 +119,8 @@ class Histogram::Builder {
     uint32_t buckets = hist_.buckets_.empty() ? hist_.functions_.size() : 0;
     for (const uint32_t bucket : hist_.buckets_) buckets = std::max(buckets, bucket + 1);
     in_group_.assign(buckets, {});
-    // In callee order, functions that are too light to be drawn may lead to others that are not, so
-    // all have nodes.
+    // In callee order, a function that is too light to be drawn may lead to a function that is
+    // drawn, so all functions have nodes.
     if (options().children && options().order == ChainOrder::kCaller && hist_.buckets_.empty()) {
       has_nodes_.resize(buckets);
     }
@@ -244,8 +244,8 @@ class Histogram::Builder {
     return static_cast<double>(period) + 1 >= least;
   }
 
-  // Moves row order[i] to i, along the cycles of the permutation. A second table of rows would set
-  // the report's peak of memory.
+  // Moves row order[i] to i, along the cycles of the permutation. A second table of rows would
+  // raise the report's peak of memory.
   void MoveRows(const HugeVector<uint32_t>& order) {
     HugeVector<HistRow>& rows = hist_.rows_;
     std::vector<bool> moved(order.size(), false);
@@ -355,12 +355,12 @@ class Histogram::Builder::RowSums {
   const FunctionTable& functions_;
   const uint32_t first_;  // the group's first sample
   const bool callers_below_;
-  Weight sum_;                // of the samples so far
+  Weight sum_;                // sum of the samples so far
   std::vector<Passed> path_;  // the first depth_ entries are valid
   uint32_t depth_ = 0;
 };
 
-// Adds one group to the trie.
+// A visitor that adds one group to the trie.
 class Histogram::Builder::TrieGrowth {
  public:
   explicit TrieGrowth(Builder& builder)
@@ -412,7 +412,7 @@ class Histogram::Builder::TrieGrowth {
   struct PathStep {
     NodeId node;
     NodeId others;    // child of `node` for functions without nodes
-    uint32_t bucket;  // of the node's function; kNone: of others
+    uint32_t bucket;  // bucket of the node's function; kNone: of others
   };
 
   NodeId OthersBelow(PathStep& above) {
@@ -451,9 +451,10 @@ void Histogram::Builder::AddStacksOf(std::span<const uint32_t> samples) {
   Walk(samples, growth);
 }
 
-// Decides which functions of the current group have nodes: those that may be drawn in one of its
-// graphs. No branch is heavier than the row of its function. (An inlined function with another row
-// and the same chain_key is in another image, so another function is above it.)
+// Decides which functions of the current group have nodes: only functions that may be drawn in one
+// of the group's graphs. No branch is heavier than the row of its function. (This also holds for
+// inlined functions that share a chain_key but have different rows: they are in different images,
+// so the functions above them differ.)
 void Histogram::Builder::ChooseNodes() {
   if (has_nodes_.empty()) return;
   for (size_t i = first_row_; i < hist_.rows_.size(); ++i) {

@@ -64,8 +64,8 @@ class Histogram {
   std::span<const uint32_t> SamplesOf(size_t row) const { return samples_by_row_.at(row); }
   // Returns the trie leaf of a sample's chain. Valid for samples that SamplesOf returns.
   NodeId LeafOf(uint32_t sample) const { return leaf_[sample]; }
-  // Returns the id in the trie of all functions without nodes of their own. It is no function, but
-  // it has a bucket.
+  // Returns the id that stands in the trie for all functions without nodes of their own. The id is
+  // no function's, but it has a bucket.
   FunctionId others() const { return functions_.size(); }
   uint32_t BucketOf(FunctionId function) const {
     return buckets_.empty() ? function : buckets_[function];
@@ -88,8 +88,8 @@ class Histogram {
   const profile::Profile& profile_;
   const FunctionTable& functions_;
   const HistOptions options_;
-  // By function: equal if the sort keys do not distinguish the functions. Empty if they distinguish
-  // all functions.
+  // The bucket of each function. Functions that the sort keys do not distinguish share a bucket.
+  // Empty if the keys distinguish all functions.
   HugeVector<uint32_t> buckets_;
   HugeVector<HistRow> rows_;
   Weight total_;
@@ -103,7 +103,7 @@ class Histogram {
   Index samples_by_row_;
 };
 
-// Returns which end of a stack with more than `max_stack` frames is used for rows.
+// Returns the end of a stack that is used for rows if the stack has more than `max_stack` frames.
 analysis::StackWalk::Keep KeptEnd(const HistOptions& options);
 
 // True if any sample of the event has more than one frame.

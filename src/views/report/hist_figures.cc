@@ -51,7 +51,7 @@ class HistKeys : public analysis::SampleKeys {
   std::vector<KeyId> keys_;
 };
 
-// Finds the keys of each sample by walking the stacks as the histogram did.
+// A builder that finds the keys of each sample by walking the stacks as the histogram did.
 class HistKeys::Builder {
  public:
   explicit Builder(HistKeys& keys)
@@ -113,7 +113,7 @@ class HistKeys::Builder {
   RowNumbers numbers_;
   uint32_t row_ = 0;  // index in the profile's rows
   std::vector<KeyId> path_;
-  std::vector<uint32_t> met_;  // by key: number of the last row that met it, from 1
+  std::vector<uint32_t> met_;  // by key: number, from 1, of the last row that met the key
   uint32_t now_ = 0;
 };
 

@@ -23,7 +23,8 @@ struct ShareFigures {
 struct RowFigures {
   ShareFigures self;
   ShareFigures children;  // equals `self` if rows are not accumulated
-  // 1 plus the number of rows whose own weight is certainly larger; 0 without samples of its own.
+  // 1 plus the number of rows whose own weight is certainly larger; 0 if no sample interrupted this
+  // row.
   uint32_t rank = 0;
 };
 
@@ -43,7 +44,7 @@ struct HistFigures {
 };
 
 // Computes the figures. The profile must have the order of its samples (Profile::order). Memory:
-// four bytes per row of the profile and function on its stack.
+// four bytes for each function on the stack of each row of the profile.
 HistFigures FiguresOf(const Histogram& hist, profile::EventId event);
 
 }  // namespace profiler::report

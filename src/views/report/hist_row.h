@@ -21,8 +21,8 @@ using analysis::WeightOf;
 struct HistRow {
   FunctionId function = kNoFunction;  // first function seen: names the dso and symbol
   profile::ThreadId thread{};         // names its comm, pid and tid
-  uint32_t sample = 0;                // index in profile.rows; has the row's values of columns
-  uint16_t chain_depth = 0;           // of the longest chain seen
+  uint32_t sample = 0;                // a row of the profile with the row's column values
+  uint16_t chain_depth = 0;           // depth of the longest chain seen
   Weight self;
   Weight children;  // includes self; equal to it if rows are not accumulated
 };

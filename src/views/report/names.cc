@@ -114,11 +114,11 @@ std::string_view Remedy(const Dso& dso, Unnamed reason) {
   return "";
 }
 
-// Addresses of one image without a symbol, for one reason: they share a heading.
+// Addresses of one image that lack a symbol for the same reason. A group has one heading.
 struct Group {
   DsoId dso{};
   Unnamed reason{};
-  Weight weight;                                            // of samples interrupted there
+  Weight weight;                                            // weight of samples interrupted there
   size_t frames = 0;                                        // addresses, including callers'
   std::vector<std::pair<uint64_t, std::string>> addresses;  // (weight, text)
 };

@@ -8,11 +8,12 @@
 
 namespace profiler::report {
 
-// Returns a line for the top of an event's rows, by the weight of the interrupted instructions:
+// Returns a line for the top of an event's rows. It has the weights of interrupted instructions
+// that have a symbol, only the start of their function, or no name:
 //
 //   # Names: 65.25% by symbol, 33.86% by function start only, 0.89% without (see --unresolved)
 //
-// Empty if all have a symbol.
+// Empty if all interrupted instructions have a symbol.
 std::string NamesLine(const profile::Profile& profile, profile::EventId event);
 
 // Returns the text of `report --unresolved`. For each event it lists images with addresses without

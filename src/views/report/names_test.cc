@@ -12,7 +12,8 @@ namespace {
 using profile::EventId;
 using profile::Unnamed;
 
-// Sets the reason for the unnamed frames of a DSO. Frames with a name keep it as a stand-in.
+// Sets the reason why the frames of a DSO have no symbol. Frames that have a name now count as
+// named by a function's start.
 void SetReason(profile::Profile& profile, std::string_view dso, Unnamed reason) {
   for (profile::Frame& frame : profile.frames) {
     if (profile.text(profile[frame.dso].name) == dso) frame.unnamed = reason;

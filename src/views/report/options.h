@@ -35,7 +35,8 @@ enum class ChainValue : uint8_t { kPercent, kPeriod, kCount };
 
 struct CallGraphOptions {
   CallGraphType type = CallGraphType::kGraph;
-  // Smallest percentage of branches that are shown. Unset: the percent limit, or 0.5 without one.
+  // Branches with a smaller percentage are not shown. Unset: the percent limit, or 0.5 if there is
+  // no limit.
   std::optional<double> threshold;
   // Unset: kCaller if rows are accumulated, else kCallee.
   std::optional<ChainOrder> order;
@@ -63,7 +64,7 @@ struct ReportOptions {
   // Keys that distinguish rows.
   std::vector<SortKey> sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};
   // Parsed --sort and --fields, which determine columns and order; their keys are those of `sort`.
-  // Empty: `sort` does.
+  // If both are empty, `sort` determines columns and order.
   std::vector<Field> sort_fields;
   FieldList fields;
   // Keys for events with branches, whose rows are branches without call graphs.
@@ -74,7 +75,8 @@ struct ReportOptions {
   std::vector<EventGroup> groups;
   bool join_groups = true;
   // True for accumulated rows: a function has the weight of its own samples and of its callees'.
-  // Only events with call chains can have them; unset: all of these do.
+  // Only events with call chains can have accumulated rows. Unset: all events with call chains have
+  // them.
   std::optional<bool> children;
   CallGraphOptions call_graph;
   double percent_limit = 0;   // in percent; lighter rows are left out
@@ -88,18 +90,18 @@ struct ReportOptions {
   std::vector<size_t> widths;         // by column, in characters; 0: as wide as needed
   Filter filter;
   ColumnFilter column_filter;
-  std::string symbol_part;  // shows only rows whose symbol contains it
+  std::string symbol_part;  // shows only rows whose symbol contains this
   std::string time_slices;  // the user's choice of samples by time, for the heading
   // True if percentages are of the samples that passed the filter; else of all samples.
   bool relative_percentages = false;
-  // True if samples weigh the cost of their access to memory instead of their period.
+  // True if the weight of a sample is the cost of its access to memory instead of its period.
   bool by_access_cost = false;
   // Position of the latency in each group of an event and its latency (analysis::AddLatency).
   Latency latency = Latency::kNone;
   bool inlines = true;
-  bool full_dso_paths = false;     // in the column of DSOs
-  bool full_source_paths = false;  // with kSrcline and kSrcfile
-  // Number of frames used of a chain, counted from the end at the top of the graph.
+  bool full_dso_paths = false;     // true for paths in the column of DSOs
+  bool full_source_paths = false;  // true for paths in kSrcline and kSrcfile
+  // Largest number of a chain's frames that are used, counted from the end at the top of the graph.
   uint32_t max_stack = 127;
 
   // True if any column shows confidence intervals or ranks.

@@ -1,8 +1,8 @@
 // Positions of code within functions, for the sort keys that are finer than a function:
 //
-//   srcline   "parse.cc:12"; for an inlined call, the line in the inlined function. Without a known
-//             line, "parse+28" (bytes). Without a symbol, too, "app[40311c]", the address in the
-//             image
+//   srcline   "parse.cc:12"; for an inlined call, the line in the inlined function. If the line is
+//             unknown: "parse+28" (bytes). If the symbol is also unknown: "app[40311c]", the
+//             address in the image
 //   srcfile   "parse.cc"
 //   symoff    "parse+0x1c"
 //
@@ -51,15 +51,15 @@ class PositionTable {
       : profile_(profile), keys_(keys) {}
 
   // Adds the position of `line`'s function at the frame; a null `line` means that nothing is known.
-  // Returns its id.
+  // Returns the position's id.
   PositionId Add(const profile::Frame& frame, const profile::Line* line);
 
   // Returns a position's text for one of the three keys.
   std::string_view Text(PositionId position, SortKey key) const {
     return texts_[StringId{TextId(position, key)}];
   }
-  // Returns a number in the order of the texts. Call RankTexts() first, after all positions were
-  // added.
+  // Returns the position's rank in the order of the texts. Call RankTexts() first, after all
+  // positions were added.
   uint32_t Rank(PositionId position, SortKey key) const { return ranks_[TextId(position, key)]; }
   void RankTexts();
 

@@ -57,7 +57,7 @@ class Report {
 
  private:
   void AppendElidedColumns() {
-    // perf's order of the lists, whatever the order of columns.
+    // The order of the lists in perf, which does not depend on the order of columns.
     constexpr std::array<std::pair<SortKey, std::string_view>, 3> kLists = {
         {{SortKey::kDso, "dso"}, {SortKey::kComm, "comm"}, {SortKey::kSymbol, "symbol"}}};
     for (const auto& [key, title] : kLists) {
@@ -131,7 +131,7 @@ class Report {
   }
 
   void AppendTotals(const std::vector<EventId>& events, const Histogram& hist) {
-    // A latency is of the same samples.
+    // An event and its latency have the same samples, so only one of them is counted.
     Weight total = options_.latency == Latency::kFirst ? Weight() : hist.total();
     if (options_.latency != Latency::kSecond) {
       for (const Weight& member : hist.member_totals()) total += member;

@@ -27,11 +27,11 @@
 //     for each function on its stack, so that shares exceed 100 %.
 //   * If the processor recorded the callers (perf record --call-graph lbr), a kernel sample has the
 //     user instruction that entered the kernel below the kernel's frames. perf repeats the kernel's
-//     address there. A sample without callers has its user instruction in all reports; perf has it
-//     in script, and if chains start at the callee.
-//   * --hierarchy has the weight of callees on each level. perf has none above the last level.
-//   * --ignore-callees removes callees also if chains start at the caller, and with -g none. perf
-//     removes the callers in the first case and nothing in the second.
+//     address there. A sample without recorded callers shows its user instruction in all reports;
+//     perf shows it in script, and in reports whose chains start at the callee.
+//   * --hierarchy shows the weight of callees on each level. perf shows it only on the last level.
+//   * --ignore-callees always removes callees. If chains start at the caller, perf removes the
+//     callers instead; with -g none perf removes nothing.
 //   * A time is never cut to twelve characters.
 //   * -v shows the paths of images, without the address of one sample next to each symbol.
 //   * If a filter leaves no sample, the table is printed without rows.

@@ -116,7 +116,7 @@ class JsonRows {
     }
   }
 
-  // Costs are numbers.
+  // Writes costs as numbers, and other texts as strings.
   void AddText(SortKey key, const HistRow& row, Value& value) const {
     const HugeVector<uint32_t>& column = profile_.column(*DimensionOf(key));
     const bool is_known = !column.empty() && column[row.sample] != 0;
@@ -169,7 +169,7 @@ class JsonRows {
       case Dimension::kSocket:
         value["socket"] = number();
         return;
-      // Null if the sample was taken while others ran.
+      // Null for the part of an off-CPU time during which other threads ran (profile::kOthersRan).
       case Dimension::kParallelism:
         value["parallelism"] = number();
         return;

@@ -324,7 +324,9 @@ TEST(ReportTest, InlinedFunctionsAreRowsWithoutSamplesOfTheirOwn) {
             "\n\n");
 }
 
-// By address a_second precedes z_first; by name, m between them reverses the order.
+// perf compares functions by address, and an inlined function such as m by name; the larger one
+// comes first. By address a_second precedes z_first. By name z_first precedes m, and m precedes
+// a_second, which is no consistent order.
 TEST(ReportTest, BranchesOfEqualWeightHaveOneOrderWhicheverCameFirst) {
   std::vector<std::string> callers = {"a_second@app", "m<o@app", "z_first@app"};
   std::string first;

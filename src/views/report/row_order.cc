@@ -15,7 +15,8 @@ using profile::Profile;
 
 namespace {
 
-// Joins fields of a few bits each to 32-bit keys, so that one sort serves several fields.
+// A sort by fields of a few bits each. It joins fields to 32-bit keys, so that one pass sorts by
+// several fields.
 class FieldSort {
  public:
   explicit FieldSort(size_t rows) : sort_(static_cast<uint32_t>(rows)), keys_(rows, 0) {}
@@ -33,8 +34,8 @@ class FieldSort {
     }
   }
 
-  // Adds the next more significant field: the difference to the heaviest row. If samples weigh the
-  // same, all weights end in zeros, which are dropped.
+  // Adds the next more significant field: the difference to the heaviest row. If samples have equal
+  // periods, all weights may end in the same number of zero bits, which are dropped.
   void AddHeaviestFirst(auto period_of) {
     uint64_t heaviest = 0, all_bits = 0;
     for (uint32_t row = 0; row < keys_.size(); ++row) {
@@ -76,7 +77,7 @@ class NameRanks {
     if (seen == 0) names_.push_back(name);
     seen = 1;
   }
-  // A longer decimal number is larger.
+  // Ranks the names. If `are_numbers`, they are decimal numbers, so a longer one is larger.
   void Rank(bool are_numbers = false) {
     std::sort(names_.begin(), names_.end(), [&](StringId a, StringId b) {
       const std::string_view text = profile_.text(a), other = profile_.text(b);
@@ -208,7 +209,7 @@ class RowKeys {
   uint64_t lowest_ = UINT64_MAX, highest_ = 0;  // range of addresses
 };
 
-// Sorts rows by weight, the heaviest first.
+// The weights of rows, by which they are sorted, the heaviest first.
 class RowWeights {
  public:
   RowWeights(const RowsToOrder& rows, const HistOptions& options)
@@ -261,9 +262,9 @@ class RowWeights {
     }
   }
 
-  // Puts the caller first among rows of equal weight: its chains are longer below it, or shorter
-  // above it. (perf does so only for rows of one thread, and then its order depends on the order of
-  // comparisons.)
+  // Puts the caller first among rows of equal weight. A caller has longer chains below it, or
+  // shorter chains above it, than its callee. (perf does so only for rows of one thread, and then
+  // its order depends on the order of comparisons.)
   void AddDepths(FieldSort& sort) const {
     if (!options_.children || !options_.chains) return;
     const bool deeper_first = options_.order == ChainOrder::kCaller;

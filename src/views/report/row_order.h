@@ -1,8 +1,9 @@
 // Sorts rows by weight, then by their sort keys, then by address.
 //
-// A recording may have very many rows, and most of them are as light as many others, so names
-// decide. Therefore names are ranked once, and rows are sorted by integers only: one stable radix
-// sort for each 32 bits of the key, from the least significant to the most.
+// A recording may have very many rows. Most rows are light and have the same weight as many others,
+// so names decide their order. Therefore names are ranked once, and rows are sorted by integers
+// only: one stable radix sort for each 32 bits of the key, from the least significant bits to the
+// most significant ones.
 
 #pragma once
 

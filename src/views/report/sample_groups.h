@@ -1,5 +1,5 @@
-// Divides the samples of one event that pass a report's filter into groups: by the sort keys other
-// than functions (comm, thread, cpu, parallelism).
+// Divides samples into groups by all sort keys except functions (comm, thread, cpu, parallelism).
+// The samples are those of one event that pass the report's filter.
 //
 // Private to this package.
 
@@ -20,8 +20,8 @@ namespace profiler::report {
 // Returns a number for each thread, equal if the sort keys do not distinguish the threads.
 std::vector<uint32_t> ThreadGroups(const profile::Profile& profile, const HistOptions& options);
 
-// Subdivides groups of threads by the columns of the profile's rows that the sort keys name. Refers
-// to the profile.
+// Subdivisions of groups of threads, by the columns of the profile's rows that the sort keys name.
+// Refers to the profile.
 class FinerGroups {
  public:
   FinerGroups(const profile::Profile& profile, const HistOptions& options);

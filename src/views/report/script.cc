@@ -77,7 +77,6 @@ std::string MiscText(uint16_t misc, std::string_view marks) {
   return text;
 }
 
-// "4K", "2M"; "N/A" where it is not known.
 void AppendRegisters(const RegisterValues& registers, std::string& out) {
   if (registers.abi == 0) return;
   out += " ABI:";
@@ -121,7 +120,7 @@ void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& de
   AppendKnownThread(row.thread, HasChains(row.event) && has(ScriptField::kIp), *out);
   AppendWhen(row.cpu, details.misc, {}, row.time, *out);
   AppendEvent(row, *out);
-  // The kind of branch; only decoded traces have one.
+  // Leaves the column for the kind of branch blank, because only decoded traces have one.
   if (has(ScriptField::kFlags)) out->append(24, ' ');
   if (has(ScriptField::kTrace)) AppendPrintable(details.trace, *out, kTraceMark);
   if (has(ScriptField::kAddr)) AppendAddr(details, *out);
@@ -217,8 +216,8 @@ void ScriptFormatter::AppendWhen(uint32_t cpu, uint16_t misc, std::string_view m
   out += ": ";
 }
 
-// Records of the state before the recording have time 0, from which no time is counted. Late
-// records precede the origin; their difference wraps around, as perf's does.
+// Records about the state before the recording have time 0, which is never the origin. Late records
+// precede the origin; their difference wraps around, as in perf.
 uint64_t ScriptFormatter::SinceOrigin(uint64_t time) {
   if (options_.times_from == TimeOrigin::kClock) return time;
   const uint64_t since = origin_ == 0 ? 0 : time - origin_;

@@ -28,8 +28,8 @@
 
 namespace profiler::report {
 
-// Placeholder in SampleDetails::trace for a text that the caller inserts later. FormatSample keeps
-// it. No other printed text contains this character.
+// Placeholder in SampleDetails::trace. FormatSample keeps it, and the caller later replaces it by a
+// text. No other printed text contains this character.
 inline constexpr char kTraceMark = '\0';
 
 // The zero point of printed times.
@@ -45,7 +45,7 @@ struct ScriptOptions {
   TimeOrigin times_from = TimeOrigin::kClock;
   bool callchains = true;  // if false, only the interrupted address
   bool inlines = true;
-  bool full_source_paths = false;  // of srcline; else base names
+  bool full_source_paths = false;  // paths of srcline; else base names
   uint32_t max_stack = 127;        // number of frames shown of a chain, from the interrupted one
   Filter filter;                   // samples to print
 };
@@ -56,13 +56,13 @@ struct ScriptHead {
   uint32_t pid = 0, tid = 0;
   uint32_t cpu = profile::kNoCpu;
   uint64_t time = 0;            // nanoseconds
-  uint16_t misc = 0;            // of the record's header
+  uint16_t misc = 0;            // `misc` of the record's header
   std::string_view marks = {};  // text of misc without the CPU mode: "E", "M", "S", "Sp"
 };
 
 // A cache of texts by dense id. It stores a text from its second request on, because in a recording
-// of a whole system most call chains occur once. Not thread-safe. Memory: about kMostBytes of text,
-// after which everything is forgotten, and 8 bytes per id.
+// of a whole system most call chains occur once. Not thread-safe. Memory: 8 bytes per id, and about
+// kMostBytes of text; if there would be more text, the cache is emptied.
 class TextCache {
  public:
   static constexpr size_t kMostBytes = 16 << 20;
@@ -114,10 +114,11 @@ class TextCache {
   std::vector<Piece> pieces_;
 };
 
-// Formats samples one by one while a profile grows. The profile must outlive it. Not thread-safe.
+// A formatter of single samples, while a profile grows. The profile must outlive the formatter. Not
+// thread-safe.
 //
-// Cost: text that many samples share is made once and then copied: the thread, the event with its
-// period, the second, and above all the lines of a call chain.
+// To save time, text that many samples share is made once and then copied: the thread, the event
+// with its period, the second, and above all the lines of a call chain.
 class ScriptFormatter {
  public:
   ScriptFormatter(const profile::Profile& profile, const ScriptOptions& options)
@@ -135,11 +136,12 @@ class ScriptFormatter {
     FormatSample(row, details, options_.fields, out);
   }
 
-  // Appends the text in front of a record other than a sample, of this event.
+  // Appends the text in front of a record of `event` that is not a sample.
   void FormatHead(const ScriptHead& head, profile::EventId event, std::string* out);
 
-  // True if inlined calls were left out: from the interrupted frame on, a chain had more than
-  // profile::MostInlinedCalls of its frames. Frames beyond that limit are printed without theirs.
+  // True if inlined calls were left out because a chain had more than profile::MostInlinedCalls
+  // permits. A frame that would exceed this limit, counted from the interrupted frame, is printed
+  // without its inlined calls.
   bool leaves_out_inlined_calls() const { return leaves_out_inlined_calls_; }
 
  private:
@@ -187,11 +189,11 @@ class ScriptFormatter {
 
   const profile::Profile& profile_;
   const ScriptOptions options_;
-  ScriptFields fields_ = options_.fields;  // of the current record
+  ScriptFields fields_ = options_.fields;  // fields of the current record
   bool leaves_out_inlined_calls_ = false;
   size_t event_width_ = 0;
   size_t data_source_width_ = 0;
-  uint64_t origin_ = 0;                 // time that is zero, unless that is the clock's; 0: not set
+  uint64_t origin_ = 0;                 // time printed as 0 (not with kClock); 0: not set yet
   std::vector<ThreadText> threads_[2];  // by ThreadId; [0] without, [1] with call chain
   TextCache chains_;                    // by StackId
   TextCache frames_;                    // by FrameId: lines of a call chain

@@ -41,7 +41,7 @@ enum class ScriptField : uint8_t {
   kCodePageSize,
   kSrcline,
   kTrace,
-  kCallIndent,  // of branches that were recorded one by one (intel_bts); other samples have none
+  kCallIndent,  // only for branches that were recorded one by one (intel_bts)
   kInsn,        // machine code of the interrupted instruction
   kInsnLen,
 };
@@ -74,9 +74,9 @@ ScriptFields DefaultScriptFields();
 // ip,sym,symoff,dso.
 ScriptFields DefaultTracepointFields();
 
-// Returns the fields of events by number (PERF_TYPE_RAW), as memory events are: the default, and
-// addr, data_src, weight, phys_addr, data_page_size, code_page_size, ins_lat and retire_lat if they
-// are recorded.
+// Returns the default fields of events that are given by number (PERF_TYPE_RAW), such as memory
+// events: the fields of DefaultScriptFields, and addr, data_src, weight, phys_addr, data_page_size,
+// code_page_size, ins_lat and retire_lat if they are recorded.
 ScriptFields DefaultRawFields();
 
 // Fields by kind of event, from -F.

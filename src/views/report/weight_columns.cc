@@ -95,7 +95,7 @@ class WeightColumn : public Column {
     }
   }
 
-  // A row does not contain its periods by mode, so cells with them are never known to be equal.
+  // A row does not contain its periods by mode, so this function cannot compare them.
   bool HaveSameCell(const HistRow& a, const HistRow& b) const override {
     return hist_.member_totals().empty() && hist_.options().modes == false && a.self == b.self &&
            a.children == b.children;
@@ -132,7 +132,7 @@ class WeightColumn : public Column {
   std::vector<Known> known_;  // by a hash of the number
 };
 
-// Shows "N/A" for the weight of callees if rows do not have it.
+// A column that shows "N/A", for the weight of callees if rows do not have it.
 class MissingColumn : public Column {
  public:
   explicit MissingColumn(std::string_view heading)
@@ -147,7 +147,7 @@ class MissingColumn : public Column {
   const std::string_view heading_;
 };
 
-// Shows a 95 % confidence interval: "11.92-13.40%".
+// A column that shows a 95 % confidence interval: "11.92-13.40%".
 class IntervalColumn : public Column {
  public:
   IntervalColumn(std::string_view heading, const HistFigures& figures,

@@ -1,6 +1,7 @@
 // The columns of numbers: the rows' weights, for an event or for each event of a group.
 //
-// To add one, add a line of KindOf in weight_columns.cc, or a class and a line of MakeWeightColumn.
+// To add a column, add a line of KindOf in weight_columns.cc, or a class and a line of
+// MakeWeightColumn.
 //
 // Private to this package.
 

@@ -52,8 +52,8 @@ constexpr FieldSource kSources[] = {
     {ScriptField::kCodePageSize, perf_event::kSampleCodePageSize},
 };
 
-// True if the address is looked up: that of a page fault may be the code that touched the page, or
-// its data.
+// True if the sample's address is looked up. This holds for page faults, whose address may be that
+// of a function or of data.
 bool AddrIsLookedUp(const Attr& attr) {
   constexpr uint64_t kPageFaults = 2, kMinorFaults = 5, kMajorFaults = 6;
   return attr.type == perf_event::kTypeSoftware &&

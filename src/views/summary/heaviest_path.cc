@@ -19,7 +19,8 @@ using profile::Line;
 using profile::Profile;
 using profile::StackId;
 
-// Walks the tree of stacks. Its points are the positions in the tree that the path has reached:
+// A walk down the tree of stacks. Its points are the positions in the tree that the path has
+// reached:
 //
 //   main ── run ── step            one stack node; its frame has the lines of run and, inlined
 //                    └ add         into it, of step. A point is in front of one of these lines
@@ -59,11 +60,11 @@ class PathFinder {
   // A position in front of a line of a stack node's frame.
   struct Point {
     StackId stack{};
-    size_t lines = 0;  // lines of the frame that are left, the outermost last; 0: its image
+    size_t lines = 0;  // the frame's lines that are left, the outermost last; 0: image
   };
   struct Callee {
     double weight = 0;
-    size_t order = 0;  // first seen; the lower one wins between equal weights
+    size_t order = 0;  // order of first sight; of equal weights, the first seen wins
   };
   // Identity of a function: a symbol's name, or (true) an image's.
   using Key = std::pair<StringId, bool>;
@@ -77,8 +78,8 @@ class PathFinder {
     return profile_.LinesOf(profile_[profile_[point.stack].frame]).first(point.lines);
   }
 
-  // Adds a point, skipping the outermost lines without a name; if all lack one, the image's name
-  // remains.
+  // Adds a point. Skips the outermost lines without a name; if no line has a name, the point is in
+  // front of the image.
   void AddPoint(Point point) {
     const std::span<const Line> lines = LinesOf(point);
     while (point.lines != 0 && lines[point.lines - 1].symbol == profile::kNoSymbol) --point.lines;

@@ -20,12 +20,12 @@ struct PathPart {
 };
 
 // Returns the path that starts at the roots of the stacks and continues with the heaviest callee.
-// Functions are told apart by name; an inlined function counts as one. The path ends when no callee
-// has half of its caller's weight (of `whole`, at first), or after `most` functions. `weights` is
-// the weight of each stack's own samples, by StackId.
+// Functions of equal name are one function; inlined functions are included. The path ends when no
+// callee has half of its caller's weight, or after `most` functions. The first function must have
+// half of `whole`. `weights` is the weight of each stack's own samples, by StackId.
 //
-// Time: linear in the stacks, and for each function of the path in the stacks that contain it.
-// Memory: 16 bytes per stack.
+// Time: linear in the number of stacks, plus, for each function of the path, in the number of
+// stacks that contain it. Memory: 16 bytes per stack.
 std::vector<PathPart> HeaviestPath(const profile::Profile& profile, HugeVector<double> weights,
                                    double whole, size_t most);
 

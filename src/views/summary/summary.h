@@ -56,11 +56,11 @@ struct Summary {
   uint64_t samples = 0;
   double amount = 0;
   bool is_count = false;  // see analysis::Measurement::is_count
-  // Number of context switches that the times come from, and of those whose stack was sampled or
-  // read. Both are 0 if nothing is estimated.
+  // Number of context switches that the times come from, and number of switches whose stack was
+  // sampled or read. Both are 0 if nothing is estimated.
   uint64_t switches = 0, sampled_switches = 0;
-  // Share of the samples that is missing. All shares are corrected for it (analysis::MissingPeriods);
-  // amounts contain recorded samples only.
+  // Share of the samples that is missing. All shares are corrected for missing samples
+  // (analysis::MissingPeriods); amounts contain only recorded samples.
   double missing_part = 0;
 
   std::vector<FunctionShare> functions;  // by own weight, the heaviest first
@@ -68,8 +68,8 @@ struct Summary {
   double others_part = 0;                // … and their share
   double others_amount = 0;
 
-  // From the outermost function down the heaviest callee, while that has at least half of its
-  // caller's weight.
+  // The path from the outermost function to its heaviest callee, and so on, while a callee has at
+  // least half of its caller's weight.
   std::vector<PathStep> path;
 
   double user = 0, kernel = 0, idle = 0, elsewhere = 0;
@@ -78,7 +78,7 @@ struct Summary {
 
   profile::Losses losses;
   ChainQuality chains;
-  // Share of the weight with whole call chains; absent if the recording does not say.
+  // Share of the weight with whole call chains; absent if the recording does not mark cut chains.
   std::optional<double> whole_chains;
   bool has_chains = false;
   double named = 0;                        // share of the weight whose function has a name
@@ -86,7 +86,7 @@ struct Summary {
   std::optional<analysis::UnnamedPython> python;
 };
 
-// Summarizes an event. The profile must keep the order of its samples and tell threads apart.
+// Summarizes an event. The profile must keep the order of its samples and distinguish threads.
 Summary Summarize(const profile::Profile& profile, profile::EventId event);
 
 // Formats a summary as JSON (docs/json.md).

@@ -1,5 +1,5 @@
-// A fake ClickHouse server with everything that the sender uses: it stores samples, and says which
-// it has. Tests inject errors.
+// A fake ClickHouse server for tests of the sender. It stores samples, and answers which of them it
+// has. Tests inject errors.
 
 #pragma once
 

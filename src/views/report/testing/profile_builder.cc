@@ -143,8 +143,8 @@ ThreadId ProfileBuilder::ThreadNamed(std::string_view comm) {
   return it->second;
 }
 
-// Sets the last name of the thread to the latest one. A process without its leader is named after
-// the last name of each of its threads.
+// Sets the last name of the thread to the latest one. If a process has no thread whose tid is the
+// pid, each of its threads gets its own last name as the process's name.
 void ProfileBuilder::NameThreads(const profile::Thread& named) {
   const uint32_t pid = named.pid, tid = named.tid;
   const StringId comm = named.comm;

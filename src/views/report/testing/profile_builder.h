@@ -40,7 +40,7 @@ class ProfileBuilder {
   ProfileBuilder& Cpu(uint32_t cpu);
   ProfileBuilder& Time(uint64_t ns);
   ProfileBuilder& Parallelism(uint32_t threads);
-  // From now on the profile has the order of the samples, as of one CPU.
+  // From now on the profile keeps the order of the samples, as if one CPU had taken all of them.
   ProfileBuilder& InOrder();
 
   // Lets each following sample stand for `weight` samples, because others are missing in gaps of
