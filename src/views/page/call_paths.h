@@ -78,7 +78,7 @@ struct CallPaths {
 
 // Builds the call paths. Takes time linear in rows and stacks, except for sorting them. Each
 // profile must keep Dimension::kSlice or have only one slice. Off-CPU time gets a frame for its
-// state (query/wall_clock.h).
+// state (analysis/wall_clock.h).
 CallPaths FindCallPaths(std::span<const Side> sides);
 
 }  // namespace profiler::page
