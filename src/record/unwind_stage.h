@@ -101,8 +101,9 @@ class UnwindStage {
   // of the pass minus kPublishingMargin stay in the rings, unless the pass is the `last` one.
   // Returns kDataLoss for bytes that are no records.
   absl::Status Take(std::span<ringbuf::RingPass> rings, bool last);
-  // Reads the stacks of threads that have none and have waited for a while, or since recording
-  // began. A pass began at `passed` or later; `clock` returns the present time. Both are times of
+  // Reads stacks of waiting threads that were not sampled: of threads that have waited for a while,
+  // and of threads that were already waiting when recording began. `passed`: a time at or before
+  // the beginning of the last pass. `clock` returns the present time. Both are times of
   // CLOCK_MONOTONIC. Takes some milliseconds at most; returns true if threads are left.
   bool ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t()> clock);
   // Ends the recording at `time`: threads off the CPU count as waiting until then.

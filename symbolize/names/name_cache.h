@@ -11,9 +11,9 @@
 // If debug information covers none of a run's addresses, it may not be installed yet. So nothing of
 // such a run is cached.
 //
-// Anybody can link a program with the build-id of another one. Names of such a program must never
-// be used for the other one. Therefore only files of root and of the user are cached
-// (FactSource::TrustedFileOf), and file names contain owner and size of the image's file.
+// Anybody can link a program with the build-id of another program, and names of the one must never
+// be used for the other. Therefore names are cached only for images that root or the user owns
+// (FactSource::TrustedFileOf), and the name of a cache file contains the image's owner and size.
 
 #pragma once
 

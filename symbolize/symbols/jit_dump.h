@@ -78,10 +78,10 @@ class JitDump {
     uint64_t size = 0;
     std::string_view name;
     std::span<const std::byte> code;
-    std::span<const Line> lines;  // by distance
+    std::span<const Line> lines;  // sorted by distance
     std::string_view file;        // set if there are places
     std::span<const Call> calls;
-    std::span<const Place> places;  // by distance
+    std::span<const Place> places;  // sorted by distance
   };
 
   // Reads an open dump; the caller may close `fd` afterwards. If the dump is still being written,

@@ -225,7 +225,7 @@ class Helpers {
   const std::span<const std::byte> code_;
   const absl::FunctionRef<UnwindRule(ElfAddress)> told_;
   uint64_t decoded_ = 0;
-  std::vector<Instruction> at_;  // by byte
+  std::vector<Instruction> at_;  // [n]: the instruction at byte n of code_
   std::vector<Helper> helpers_;
 };
 

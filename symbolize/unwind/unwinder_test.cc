@@ -456,9 +456,9 @@ TEST_F(UnwinderTest, AnExceptionThatIsHandedOverLeadsToTheFunctionThatCatches) {
   registers_.Set(6, kStack + 16);
   const uint64_t call = InFunction(1), other = InFunction(1, 0x40), handler = InFunction(1, 0x80);
   const std::string caught = "401010 402010r? 403010r thread start";
-  // The frame of the throwing function: rdx, rax, rbp, return address. Then come the frames to be
-  // dropped, with the return address of the last called function, and the frame of the catching
-  // function.
+  // First the frame of the throwing function: rdx, rax, rbp, return address. Then the frames that
+  // are dropped, which contain the return address of the last called function. Last the frame of
+  // the catching function.
   std::vector<uint64_t> stack = {1, 2, 0x77, call, 1, other, 3, call, 4, 5, InFunction(2)};
   EXPECT_EQ(Unwind(InFunction(0), stack), caught);
   EXPECT_EQ(chain_.frames[1].stack_pointer, kStack + 64);

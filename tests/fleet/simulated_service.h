@@ -27,7 +27,7 @@ class SimulatedService {
 
   const std::string& name() const { return name_; }
   const std::vector<SimulatedFunction>& functions() const { return functions_; }
-  // Returns a stack's functions by number, the outermost first.
+  // Returns the numbers of the functions of stack `number`, the outermost first.
   const std::vector<uint32_t>& stack(uint32_t number) const { return stacks_[number]; }
 
   // Returns a random stack, chosen by weight. Constant time.

@@ -1,5 +1,5 @@
-// Compares imported texts and profiles of the corpus with the output of the programs that made
-// them.
+// Imports the texts and profiles of the corpus. Compares the results with what the programs that
+// wrote these files report about them.
 
 #include "tests/conformance/corpus.h"
 

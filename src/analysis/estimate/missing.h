@@ -26,8 +26,8 @@ namespace profiler::estimate {
 // The gaps of one event's samples. Not thread-safe while samples are added.
 class Missing {
  public:
-  // Adds a taken sample. It stands for `weight` samples, at least 1; all but one of these are
-  // missing, in gaps of `gap` samples.
+  // Adds a taken sample that stands for `weight` samples (at least 1): itself and missing samples.
+  // Each gap has `gap` missing samples.
   void Add(double weight, double gap);
 
   double taken() const { return taken_; }

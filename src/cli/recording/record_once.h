@@ -17,8 +17,8 @@ struct Recorded {
   record::RecordSummary summary;  // after an error, its state at that time
   // True if the last file has all names. False if no names were wanted.
   bool has_all_names = false;
-  // A line about names that only the program could provide, and how; may be empty. It is not
-  // printed yet, because the closing summary contains it.
+  // A line that says which names only the recorded program can provide, and how to make it do so;
+  // may be empty. The closing summary prints it.
   std::string missing_names;
 };
 

@@ -14,10 +14,11 @@ namespace profiler::cli {
 // that arrive in the inner one.
 class SignalCounter {
  public:
-  // `once`: the second signal ends the process. With kObeyed, the first signal also ends the
-  // process if Obeyed is not called within a second: then the program is in code that does not
+  // The time in which the program must call Obeyed after the first signal. kAnyTime: no limit.
+  // kObeyed: one second; otherwise the signal ends the process, because it runs code that does not
   // check the count.
   enum class Within { kAnyTime, kObeyed };
+  // `once`: true if the second signal ends the process.
   SignalCounter(std::span<const int> signals, bool once, Within within = Within::kAnyTime);
   SignalCounter(const SignalCounter&) = delete;
   SignalCounter& operator=(const SignalCounter&) = delete;

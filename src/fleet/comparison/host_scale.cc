@@ -36,7 +36,7 @@ class Ratios {
     constexpr double kUnlike = 0.05;  // error of a function's share, for any number of samples
     const double expected = usual * samples_;
     if (expected < kFewest) return;
-    // The median of counts with mean λ is λ − ⅓.
+    // The median of counts is lower than their mean. The term of ⅓ sample makes up for that.
     const double ratio = (share + 1 / (3 * samples_)) / usual;
     ratios_.push_back({ratio, 1 / (1 / expected + kUnlike * kUnlike)});
     weights_ += ratios_.back().weight;

@@ -63,8 +63,8 @@ std::optional<KernelSymbol> ParseKallsymsLine(std::string_view line) {
   return symbol;
 }
 
-// Returns the bytes from _text to _etext, from "  01000000-02206447 : Kernel code". The kernel
-// shows zeroes to unprivileged users.
+// Returns the size in bytes of the kernel's code, from _text to _etext. The line in /proc/iomem is
+// "  01000000-02206447 : Kernel code". The kernel shows zeroes there to unprivileged users.
 std::optional<uint64_t> TextSizeFromIomem(const Roots& roots) {
   std::string text;
   if (!ReadFile(roots.proc + "/iomem", &text).ok()) return std::nullopt;

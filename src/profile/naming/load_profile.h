@@ -68,9 +68,9 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
 absl::StatusOr<LoadedProfile> LoadUnnamedProfile(const std::string& path,
                                                  const LoadOptions& options);
 
-// Returns the samples that `times` and `cpus` select. kInvalidArgument for percents of the time if
-// the recording does not have the times of its samples, and for CPUs if samples of an event do not
-// have theirs.
+// Returns the samples that `times` and `cpus` select. Error: kInvalidArgument if `times` has
+// percents and the recording lacks times of samples, or if `cpus` selects CPUs and samples of an
+// event lack their CPU.
 absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
                                                      const LoadOptions& options);
 

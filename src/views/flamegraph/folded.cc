@@ -127,7 +127,8 @@ class LineWriter {
     bool below = false;
   };
 
-  // Sets rank_[2 * label] for the own line, and rank_[2 * label + 1] for the lines below.
+  // For each label, sets rank_[2 * label] for the label's own line, and rank_[2 * label + 1] for the
+  // lines of its callees.
   void RankTurns() {
     std::vector<uint32_t> order(labels_.size() * 2);
     std::iota(order.begin(), order.end(), 0);
