@@ -74,8 +74,8 @@ class DrainLoop {
   virtual absl::Status PassNow() = 0;
   virtual void Stop() = 0;                         // ends the waiting; PassNow still works
   virtual const absl::Status& status() const = 0;  // the error that ended the loop, or OK
-  virtual uint64_t passes() const = 0;             // number of passes, empty ones included
-  virtual uint64_t wakeups() const = 0;            // by readiness or tick
+  virtual uint64_t passes() const = 0;   // number of passes, including those that found no bytes
+  virtual uint64_t wakeups() const = 0;  // number of wake-ups, by readiness or by the tick
 };
 
 }  // namespace profiler::ringbuf

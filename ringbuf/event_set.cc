@@ -27,13 +27,13 @@ std::string Count(uint64_t count, const char* noun) {
 struct Batch {
   struct Event {
     size_t attr;
-    size_t cpu;  // index into the options' cpus
+    size_t cpu;  // index in EventSetOptions::cpus
     uint64_t id;
     UniqueFd fd;
   };
   struct NewRing {
-    size_t cpu;    // index into the options' cpus
-    size_t event;  // owner, an index into events
+    size_t cpu;    // index in EventSetOptions::cpus
+    size_t event;  // index in `events` of the event that owns the ring
     std::unique_ptr<MappedRing> memory;
   };
   std::vector<Event> events;
@@ -272,12 +272,12 @@ class PerfEventSet final : public EventSet {
   const EventSetOptions options_;
   size_t ring_pages_;
   size_t threads_ = 0;
-  std::vector<size_t> ring_of_cpu_;  // by index into options_.cpus
-  std::vector<bool> offline_;        // by index into options_.cpus
+  std::vector<size_t> ring_of_cpu_;  // [i]: index in rings_ for options_.cpus[i], or kNoRing
+  std::vector<bool> offline_;        // [i]: true if CPU options_.cpus[i] was offline once
   std::vector<Ring> rings_;
-  std::vector<WatchPosition> watch_positions_;  // by index of rings_
+  std::vector<WatchPosition> watch_positions_;  // [i]: the position in rings_[i]
   std::vector<OpenedEvent> events_;
-  std::vector<UniqueFd> fds_;  // by index of events_
+  std::vector<UniqueFd> fds_;  // [i]: the descriptor of events_[i]
 };
 
 }  // namespace

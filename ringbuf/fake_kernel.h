@@ -22,7 +22,7 @@
 
 namespace profiler::ringbuf {
 
-// A fake kernel for one thread. Must outlive the descriptors and rings that it returned.
+// A fake kernel, to be used by one thread. Must outlive the descriptors and rings that it returned.
 class FakeKernel final : public Kernel {
  public:
   enum class Call {
@@ -54,18 +54,18 @@ class FakeKernel final : public Kernel {
 
   // ---- what happens
 
-  // Writes into the ring of `cpu` (see FakeRing::Publish) and wakes its readers.
+  // Writes `record` into the ring of `cpu` (see FakeRing::Publish) and wakes the ring's readers.
   bool Publish(int cpu, std::span<const std::byte> record);
   // Like Publish, but below the wake-up watermark: wakes nobody.
   bool PublishQuietly(int cpu, std::span<const std::byte> record);
-  // Wakes the readers of that ring.
+  // Wakes the readers of the ring of `cpu`.
   void Wake(int cpu);
   // Clears the readiness of all descriptors, as every poll does.
   void ConsumeReadiness();
   // Lets the thread exit: its events hang up for ever and are no longer woken.
   void HangUp(pid_t tid);
-  // Values of a counter. After SetCounter, reads of counters with that config return them. Reading
-  // a group returns its members' values with the leader's times.
+  // Values of a counter. Reads of counters whose config was given to SetCounter return these
+  // values. Reading a group returns its members' values with the leader's times.
   struct Counter {
     uint64_t value = 0, enabled = 0, running = 0;
   };
@@ -132,10 +132,13 @@ class FakeKernel final : public Kernel {
   // True if `fd` is still the pipe of `event`, and not a later file with the same number.
   bool IsOpen(int fd, const Event& event) const;
 
-  std::map<int, Event> events_;  // by descriptor; closed ones stay until the number is reused
-  std::map<int, std::weak_ptr<FakeRing>> rings_;  // by CPU
+  // Keyed by descriptor. A closed event stays until its descriptor's number is reused.
+  std::map<int, Event> events_;
+  // Keyed by CPU.
+  std::map<int, std::weak_ptr<FakeRing>> rings_;
   std::array<CallState, kCalls> calls_;
-  std::map<uint64_t, Counter> counters_;  // by config
+  // Keyed by perf_event_attr::config.
+  std::map<uint64_t, Counter> counters_;
   std::set<pid_t> gone_;
   std::set<int> offline_;
   size_t largest_ring_ = SIZE_MAX;

@@ -56,7 +56,7 @@ struct sigaction g_former_action;
 
 }  // namespace
 
-// A mapping, and a link of the list that the handler searches.
+// A mapping. It is an element of the list that the SIGBUS handler searches.
 struct MappedFile::Guarded {
   Guarded(std::span<const std::byte> bytes, std::string path, const struct stat& status)
       : start(reinterpret_cast<uintptr_t>(bytes.data())),
