@@ -57,7 +57,7 @@ struct AddressFacts {
   // next one, so it covers the address although the function's own code ends before. The function
   // names the address only without PresentOptions::bounded_symbols.
   std::optional<Function> neighbour;
-  std::span<const Inlined> inlined;  // innermost first
+  std::span<const Inlined> inlined;  // inlined calls at the address, innermost first
   Line at;                           // line in `function`, like Inlined::at
   bool has_debug_info = false;       // true if debug information covers the address
 

@@ -26,7 +26,8 @@ namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
 
-// Returns the entry /proc/PID/map_files/START-END of a mapping of `recorded`; empty if none.
+// Returns the path /proc/PID/map_files/START-END of a mapping of the file `recorded`; empty if the
+// process has no such mapping.
 std::string FindMapFile(const std::string& process, std::string_view recorded) {
   const std::string directory = absl::StrCat(process, "/map_files");
   for (const std::string& name : NamesIn(directory)) {

@@ -31,8 +31,8 @@ namespace profiler::symbolize {
 // A descriptor with several owners.
 using SharedFd = std::shared_ptr<const UniqueFd>;
 
-// Open files by build-id, path or pid. Each holds a descriptor as long as this object lives; the
-// caller of Add limits their number. Thread-safe.
+// Open files that are found by build-id, path or pid. Each holds a descriptor as long as this
+// object lives; the caller of Add limits their number. Thread-safe.
 class KeptFiles {
  public:
   struct File {
@@ -83,8 +83,8 @@ class KeptFiles {
 
   mutable std::mutex mutex_;
   absl::flat_hash_map<std::string, Entry> by_build_id_;
-  absl::flat_hash_map<std::string, Entry> by_path_;  // images without a build-id
-  absl::flat_hash_map<uint32_t, Entry> maps_;        // perf-PID.map files, by pid
+  absl::flat_hash_map<std::string, Entry> by_path_;  // images without a build-id, keyed by path
+  absl::flat_hash_map<uint32_t, Entry> maps_;        // perf-PID.map files, keyed by pid
 };
 
 }  // namespace profiler::symbolize

@@ -30,16 +30,17 @@ namespace profiler::symbolize::hotspot {
 // Offsets above the stack pointer, in bytes.
 struct LeafFrame {
   uint64_t return_address = 0;
-  std::optional<uint64_t> frame_pointer;  // of the caller's saved fp; empty: it is in the register
+  std::optional<uint64_t> frame_pointer;  // offset of the caller's fp; empty: it is in the register
   bool operator==(const LeafFrame&) const = default;
 };
 
 // Returns the frame. `code` goes from the method's first instruction to the interrupted one, which
-// must not be after the instruction that completes the frame. Empty for code that no compiler of
-// HotSpot writes there.
+// must not be after the instruction that completes the frame. Empty if no compiler of HotSpot
+// writes such code at the start of a method.
 std::optional<LeafFrame> FrameInPrologue(std::span<const uint8_t> code);
 
-// Returns the frame; empty if it is complete there. `code` begins at the interrupted instruction.
+// Returns the frame; empty if the frame is complete at the interrupted instruction. `code` begins
+// at that instruction.
 std::optional<LeafFrame> FrameInEpilogue(std::span<const uint8_t> code);
 
 }  // namespace profiler::symbolize::hotspot

@@ -218,7 +218,7 @@ class FakeHeap : public ProcessMemory {
   const Metadata data_ = NodeMetadata();
   std::vector<std::byte> bytes_;
   size_t reads_ = 0;
-  std::map<int32_t, Word> maps_;  // by instance type
+  std::map<int32_t, Word> maps_;  // keyed by instance type
   Word map_of_maps_ = 0;
 };
 
