@@ -66,7 +66,7 @@ class FileRules {
   const Owners owners_;
   uint64_t bytes_given_ = 0;
   bool has_refused_owner_ = false;
-  std::map<std::string, TrustedFile> given_;  // by path
+  std::map<std::string, TrustedFile> given_;  // keyed by path
 };
 
 }  // namespace profiler::symbolize

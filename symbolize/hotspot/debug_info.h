@@ -4,8 +4,8 @@
 //             scopes    │ … 17: sender 9, method 3, bci 4 … 9: sender 0, method 1, bci 12 │
 //             metadata  │ Method * │ Method * │ …
 //
-// PcDescs are sorted by pc. Scopes consist of packed integers (compressed.h). The numbers of methods
-// in the metadata begin with 1.
+// PcDescs are sorted by pc. Scopes consist of packed integers (compressed.h). The numbers of
+// methods in the metadata begin with 1.
 //
 // The pc of a PcDesc is the return address of a call. So the code between the previous PcDesc and
 // this one belongs to the scope of this one. The scope names the innermost method, and the chain of

@@ -51,7 +51,8 @@ class NameCache {
   // Returns true if the image has a build-id that identifies it.
   bool MayKeep(const ImageSpec& image) const;
 
-  // Returns the cached facts of the image with this file, under the image's path.
+  // Returns the facts that the cache has about an image whose file is `file`, with the path of
+  // `image`.
   std::optional<NameFacts> Read(const ImageSpec& image, const TrustedFile& file) const;
 
   // The facts that a run collected about one image.

@@ -58,7 +58,8 @@ class KernelSymbols {
 
  private:
   SymbolTable table_;
-  absl::flat_hash_map<std::string, uint64_t> modules_;  // by name: address of the first function
+  // Addresses of modules' first functions, keyed by the module's name.
+  absl::flat_hash_map<std::string, uint64_t> modules_;
   uint64_t text_ = 0;
   uint64_t stext_ = 0;
   Range scheduler_;

@@ -124,8 +124,8 @@ const Symbol* SymbolTableBuilder::FindStart(uint64_t start) const {
   return symbol.start == start ? &symbol : nullptr;
 }
 
-// Sorts by start; stable. Symbols sorted by an earlier FixUp stay in order. The rest is sorted by
-// small keys, which is faster than moving symbols.
+// Sorts by start; stable. Symbols sorted by an earlier FixUp stay in order. All other symbols are
+// sorted by small keys, which is faster than moving the symbols.
 void SymbolTableBuilder::Sort() {
   std::vector<Symbol>& symbols = table_.symbols_;
   const auto middle = symbols.begin() + static_cast<ptrdiff_t>(sorted_);
