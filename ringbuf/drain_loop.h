@@ -6,7 +6,8 @@
 //
 //   (a) Asking for readiness clears it. epoll asks whenever a descriptor is added, armed or
 //       reported. Each wake-up therefore re-arms first and drains second: readiness that re-arming
-//       cleared is drained at once, and later readiness wakes the loop. The tick catches the rest.
+//       cleared is drained at once, and later readiness wakes the loop. Readiness that a poll by
+//       another process cleared is drained at the next tick.
 //   (b) A descriptor whose thread has exited reports POLLHUP for ever. The loop stops watching it;
 //       otherwise it would never sleep again.
 //   (c) A ring outlives the hang-up of its owner, because other threads' events write to it. The

@@ -215,8 +215,8 @@ class PerfEventSet final : public EventSet {
     const uint64_t limit = kernel_.RingMemoryLimitKib();
     std::string remedy = "take smaller rings with `-m SIZE`";
     if (ErrnoOf(status) == EPERM && limit != 0) {
-      // If the ring is smaller than the limit, this user's other recordings use the rest of the
-      // limit.
+      // A ring that is smaller than the limit is refused only if other recordings of this user use
+      // a part of the limit. They use at most all of it.
       const uint64_t enough = kib > limit ? kib : limit + kib;
       absl::StrAppend(&remedy,
                       ", or raise the limit with `sysctl kernel.perf_event_mlock_kb=", enough,

@@ -83,7 +83,7 @@ struct TrustedFile {
 
 // The files that are missing for one image.
 struct MissingFiles {
-  std::string path;  // as recorded
+  std::string path;  // path of the image, as recorded
   std::vector<std::byte> build_id;
   bool executable = false;  // true if the recorded file is absent or is another build
   // True if the executable, and the debug files beside it, lack the information that names need.

@@ -46,7 +46,7 @@ class KeptFiles {
   struct Version {
     ino_t inode = 0;
     off_t size = 0;
-    int64_t modified = 0;  // in nanoseconds of CLOCK_REALTIME
+    int64_t modified = 0;  // time of the last change, in nanoseconds of CLOCK_REALTIME
     bool operator==(const Version&) const = default;
   };
   // Returns the version of an open file; all fields are 0 if fstat(2) fails.

@@ -42,7 +42,7 @@ enum class ImageId : uint32_t {};
 // The identity of an image. Equal specs are one image. If there is a build_id, it decides.
 struct ImageSpec {
   ImageKind kind = ImageKind::kUser;
-  std::string path;                 // as recorded; shown to the user
+  std::string path;                 // path as recorded; shown to the user
   std::vector<std::byte> build_id;  // empty: unknown
   // A ProcessKey. kJit and kJitDump: the process that wrote the map or dump. User images: the
   // process whose /proc/PID/root may contain the file.
@@ -76,7 +76,7 @@ enum class RunningKernel : uint8_t {
 enum class Reason : uint8_t {
   kNamed,
   kNoImageFile,  // the file does not exist (any more)
-  // The file there is another build, or only has the name of a deleted file.
+  // The file at the path is another build, or only has the name of a deleted file.
   kBuildIdMismatch,
   kNotElf,      // unreadable or corrupt
   kNoSymbol,    // no symbol covers the address
@@ -143,7 +143,7 @@ struct SymbolizerOptions : PresentOptions {
   std::string kallsyms_path = "/proc/kallsyms";
   bool kallsyms_is_recorded = false;  // true if kallsyms_path belongs to the recorded kernel
   RunningKernel running_kernel = RunningKernel::kIsRecorded;
-  std::vector<std::byte> kernel_build_id;  // of the recorded kernel; empty: unknown
+  std::vector<std::byte> kernel_build_id;  // build-id of the recorded kernel; empty: unknown
   // True if the recording was made on another machine, by its own statement.
   bool is_of_another_machine = false;
   std::string proc_path = "/proc";

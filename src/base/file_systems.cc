@@ -161,8 +161,8 @@ std::string ProcessIn(const std::string& path) {
 }
 
 // Returns the mount that holds the file, from this mount namespace or from that of the process in
-// `path`. Empty if it is in neither. User ids of another namespace may mean other users, so
-// fuse_user is not set there.
+// `path`. Empty if the mount is in neither of them. User ids of another namespace may mean other
+// users, so fuse_user is not set for a mount of another namespace.
 MountFacts MountFactsOf(int fd, const std::string& path) {
   const std::string number = MountOf(fd);
   if (number.empty()) return {};

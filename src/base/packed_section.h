@@ -84,7 +84,7 @@ class NumberReader {
     const uint64_t number = Number();
     return before + (number >> 1 ^ (0 - (number & 1)));
   }
-  // Returns a number below `limit`; fails for a larger one.
+  // Returns a number below `limit`; fails if the number is `limit` or more.
   uint32_t Index(uint64_t limit) { return static_cast<uint32_t>(Checked(Number(), limit)); }
   uint32_t IndexAfter(uint64_t before, uint64_t limit) {
     return static_cast<uint32_t>(Checked(Difference(before), limit));

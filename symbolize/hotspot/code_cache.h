@@ -102,7 +102,7 @@ class CodeCache {
   };
   // Returns the code at `pc`; null: none known. Valid until the next call.
   const Known* Find(uint64_t pc);
-  // Returns true if the blob is still there. Reads it again.
+  // Reads the blob again. Returns true if it is still at its address.
   bool IsStill(const Blob& blob);
   // Returns true if the address is in one of HotSpot's code heaps.
   bool HasCode(uint64_t pc) { return HeapOf(pc) != nullptr; }

@@ -45,7 +45,8 @@ struct Layout {
   std::optional<uint64_t> nmethod_deopt_handler;
   // Location of debug information (debug_info.h); empty: unknown.
   struct DebugInfo {
-    bool is_apart = false;  // in separate memory (_immutable_data), since JDK 23
+    // True if the debug information is in separate memory (_immutable_data), since JDK 23.
+    bool is_apart = false;
     // These fields contain ints, relative to the start of the blob or of the separate memory.
     uint64_t pcs_begin = 0, pcs_end = 0;
     uint64_t scopes_begin = 0;  // an address; if is_apart, an int like pcs_begin

@@ -90,7 +90,7 @@ class Methods {
   void ReadLines(Method& method);
 
   ProcessMemory& memory_;
-  PagedMemory again_;  // for the second reading of a method
+  PagedMemory again_;  // cache for the second reading of a method
   const Layout& layout_;
   uint64_t look_ = 1;
   uint64_t last_number_ = 0;

@@ -29,7 +29,7 @@ struct NameFacts {
   static constexpr uint32_t kMostInlined = 511;
 
   struct Symbol {
-    // The members have the meaning of those of AddressFacts::Function.
+    // Each member has the meaning of the member with the same name in AddressFacts::Function.
     StringId name{};
     ElfAddress start;
     uint64_t size = 0;

@@ -45,7 +45,7 @@ inline constexpr uint32_t kJitDumpPlaces = 0x494e4c;
 
 // Code that is at an address from a time on.
 struct JitCode {
-  uint64_t time = 0;  // time from which the code is there, CLOCK_MONOTONIC in ns
+  uint64_t time = 0;  // time from which the code is at `start`, CLOCK_MONOTONIC in ns
   uint32_t pid = 0;   // pid of the process in its own pid namespace
   RuntimeAddress start;
   uint64_t size = 0;
@@ -93,7 +93,7 @@ class JitDump {
   // write far fewer. A dump at the limits takes at most 1 GiB of memory.
   struct Limits {
     size_t codes = size_t{1} << 22;
-    size_t lines = size_t{1} << 24;  // also the limit for places
+    size_t lines = size_t{1} << 24;  // limit on lines, and also on places
     size_t calls = size_t{1} << 22;
   };
   static absl::StatusOr<JitDump> Parse(std::span<const std::byte> bytes, const Limits& limits);

@@ -24,8 +24,8 @@ namespace profiler::symbolize::v8 {
 struct Function {
   std::string name;    // "fib /home/me/app.js:3:13"
   std::string script;  // "/home/me/app.js"; empty: none
-  // The words from which the name was read. If one of them has changed, another function may be
-  // there.
+  // The words from which the name was read. If one of them has changed, another function may have
+  // replaced this one.
   Word name_or_scope_info = 0, script_word = 0;
   uint64_t position_address = 0;  // address of two words in the ScopeInfo: start and end; 0: none
   Word start = 0, end = 0;
