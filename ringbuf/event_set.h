@@ -97,7 +97,8 @@ class EventSet {
   // Returns one ring for each CPU that has events, in the order of creation. The first AddThread
   // creates all rings. A later AddThread creates rings only for CPUs that have come online since.
   virtual const std::vector<Ring>& rings() const = 0;
-  virtual const std::vector<OpenedEvent>& events() const = 0;  // grows with AddThread
+  // Returns all events opened so far. AddThread appends to them.
+  virtual const std::vector<OpenedEvent>& events() const = 0;
   // Returns the data pages of the smallest ring: ring_pages, or fewer if the limits required it.
   virtual size_t ring_pages() const = 0;
   // Returns the requested CPUs that were offline at least once, in the order of the options.

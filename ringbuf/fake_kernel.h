@@ -43,9 +43,12 @@ class FakeKernel final : public Kernel {
   // Makes a later call of that kind fail with `error`: the next call if `nth` is 1. The calls after
   // the failed one succeed.
   void FailCall(Call call, uint64_t nth, int error);
-  void SetThreadGone(pid_t tid) { gone_.insert(tid); }                    // ESRCH
-  void SetOffline(int cpu, bool offline = true);                          // ENODEV
-  void SetLargestRing(size_t data_pages) { largest_ring_ = data_pages; }  // EPERM from mmap
+  // Makes OpenEvent for the thread fail with ESRCH.
+  void SetThreadGone(pid_t tid) { gone_.insert(tid); }
+  // Makes OpenEvent on the CPU fail with ENODEV.
+  void SetOffline(int cpu, bool offline = true);
+  // Makes MapRing of more than `data_pages` fail with EPERM.
+  void SetLargestRing(size_t data_pages) { largest_ring_ = data_pages; }
   void SetRingMemoryLimitKib(uint64_t kib) { ring_memory_limit_kib_ = kib; }
   // Sets the limits on descriptors. Only open events count towards the soft limit (EMFILE).
   void SetFileLimit(uint64_t soft, uint64_t hard);

@@ -20,7 +20,7 @@ namespace profiler::symbolize {
 // written.
 struct FileStamp {
   uint64_t device = 0, inode = 0;
-  int64_t modified = 0;  // nanoseconds of CLOCK_REALTIME
+  int64_t modified = 0;  // time of the last change, in nanoseconds of CLOCK_REALTIME
   // True if fstat(2) reports another device than /proc/PID/maps does, as on overlayfs and btrfs.
   bool hides_device = false;
 };

@@ -4,7 +4,7 @@
 //                                            file    /proc/self/fd/N
 //                                            root    /proc/self/fd/M
 //   process, container and file go
-//   at the end        an address of it ──▶ Find ──▶ both are opened again, by these names
+//   at the end        an address in x ──▶ Find ──▶ file and root are opened again, by these names
 //
 // /proc has a name for each descriptor, which opens the same file again. So kept files are ordinary
 // paths for all code that looks for files, also for the confined process (symbolize/confined).

@@ -34,7 +34,7 @@ struct ProcessLife {
   // Time at which the latest thread ended or another program replaced this one.
   int64_t over = kUnknown;
   bool is_replaced = false;  // true if the process executed another program
-  // True if a thread has ended. If `over` is known, other threads may live on.
+  // True if a thread has ended. Then an unknown `over` means that the process may have ended, too.
   bool has_ended = false;
 
   bool operator==(const ProcessLife&) const = default;

@@ -117,7 +117,7 @@ struct CodeBytes {
   Reason reason = Reason::kNoImageFile;  // kNamed if there are bytes
   std::span<const std::byte> bytes;
   CodePlace place;       // position of the first byte
-  uint16_t machine = 0;  // EM_… of <elf.h>
+  uint16_t machine = 0;  // instruction set, see code_machine.h
 };
 
 // Returns ~/.debug; nothing if HOME is unset.

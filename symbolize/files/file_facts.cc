@@ -41,7 +41,7 @@ struct OpenImageState {
   std::optional<ImageFile> debug_file;
   std::optional<ImageFile> mini_file;  // ELF file in .gnu_debugdata
   SymbolTable symbols;
-  std::unique_ptr<dwarf::DebugInfo> debug_info;  // null: none
+  std::unique_ptr<dwarf::DebugInfo> debug_info;  // null: the image has none
   FunctionExtents functions;
   // Recorded addresses minus addresses in `file`, which is vmlinux.
   uint64_t kernel_bias = 0;

@@ -32,7 +32,7 @@
 namespace profiler::symbolize::hotspot {
 
 struct InlinedCalls {
-  std::vector<JitDump::Call> calls;    // views into `texts`
+  std::vector<JitDump::Call> calls;    // their texts are views into `texts`
   std::vector<JitDump::Place> places;  // sorted by distance from the start of the code
   std::vector<std::unique_ptr<std::string>> texts;
 };

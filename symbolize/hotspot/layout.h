@@ -23,7 +23,7 @@ struct NumberField {
 struct Layout {
   int version = 0;  // major version of the JDK: 17, 21, 25
 
-  // CodeCache, CodeHeap and the blobs in it: code_cache.h.
+  // Addresses and offsets to read CodeCache, CodeHeap and the blobs in a heap (code_cache.h).
   uint64_t heaps = 0;  // address of CodeCache::_heaps
   uint64_t array_length = 0, array_data = 0;
   uint64_t heap_memory = 0, heap_map = 0, heap_log2_segment = 0;
@@ -38,7 +38,7 @@ struct Layout {
   bool code_is_relative = false;
   uint64_t blob_code_begin = 0, blob_code_end = 0;
 
-  // nmethod
+  // Size of an nmethod, and offsets of its fields.
   uint64_t nmethod_size = 0;
   uint64_t nmethod_method = 0, nmethod_compile_id = 0, nmethod_orig_pc = 0;
   // The field contains an address; if code_is_relative, an int relative to the start of the blob.
@@ -57,7 +57,8 @@ struct Layout {
   };
   std::optional<DebugInfo> debug_info;
 
-  // Method, ConstMethod, ConstantPool, Klass, Symbol: methods.h.
+  // Offsets of fields in Method, ConstMethod, ConstantPool, Klass and Symbol (methods.h), and the
+  // sizes of some of these objects.
   uint64_t method_const = 0;
   uint64_t const_size = 0;  // size of a ConstMethod, which bytecodes follow
   uint64_t const_constants = 0, const_code_size = 0, const_name = 0, const_signature = 0;

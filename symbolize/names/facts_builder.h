@@ -35,7 +35,8 @@ class NameFactsBuilder {
   // until Take.
   void SetCodes(ImageId id, std::span<const JitCode> codes);
 
-  // Returns the result. Call it once, last.
+  // Returns the result. Call it once, after all facts were added. The arguments become the members
+  // of NameFacts with these names.
   NameFacts Take(bool has_lines, bool is_complete);
 
  private:

@@ -56,12 +56,12 @@ struct NameFacts {
     uint32_t neighbour = kNone;  // index in Image::symbols, like AddressFacts::neighbour
     uint32_t inlined = kNone;    // index in Image::inlined of the innermost inlined call
     StringId file{};             // source file of the instruction; empty: unknown
-    uint32_t line = 0;           // 0: unknown
+    uint32_t line = 0;           // line of the instruction; 0: unknown
     Reason reason = Reason::kNamed;
     bool operator==(const Entry&) const = default;
   };
-  using Address = Entry<CodePlace>;       // keyed like Symbolizer::Name
-  using Instruction = Entry<ElfAddress>;  // keyed like Symbolizer::NameAt
+  using Address = Entry<CodePlace>;       // `at` is the argument of Symbolizer::Name
+  using Instruction = Entry<ElfAddress>;  // `at` is the argument of Symbolizer::NameAt
 
   // A piece of code in a JIT's dump, and its runtime address from `time` on.
   struct Code {

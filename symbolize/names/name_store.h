@@ -25,19 +25,21 @@
 
 namespace profiler::symbolize {
 
-// The addresses for which files are used although the recording has facts. The cache counts as
-// files.
+// The addresses for which files are asked, or the cache in place of files.
 enum class FilesName : uint8_t {
-  // Use files for addresses about which the recording has no facts. Images whose addresses all have
-  // facts are not opened.
+  // Addresses about which the recording has no facts. Images whose addresses all have facts are not
+  // opened.
   kOthers,
-  kUnnamed,  // like kOthers, and for addresses that have no name in the recording
-  kFirst,    // use files with the recorded build-id first, then the recording
+  // Also addresses that have no name in the recording.
+  kUnnamed,
+  // Also all addresses of images with a recorded build-id. The recording's facts are used if files
+  // have no name for an address.
+  kFirst,
 };
 
 struct NameSources {
   std::unique_ptr<FactSource> files;  // never null
-  std::optional<NameFacts> recorded;  // section NAMES
+  std::optional<NameFacts> recorded;  // section NAMES of the recording; empty: it has none
   std::optional<NameCache> cache;
   FilesName files_name = FilesName::kOthers;
 };

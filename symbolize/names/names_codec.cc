@@ -25,7 +25,7 @@ uint64_t ExpectedDistance(const Entry& entry, const Entry& before) {
   return before.distance + (entry.at.value - before.at.value);
 }
 
-// Accepts values that later versions may add.
+// Stores an enum as one byte. Reading accepts values that later versions may add.
 template <class Io, class Enum>
 void EnumField(Io& io, Enum& value) {
   auto number = static_cast<uint8_t>(value);

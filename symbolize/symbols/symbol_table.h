@@ -26,7 +26,7 @@ enum class NameArea : uint8_t {
 
 struct Symbol {
   uint64_t start = 0;
-  uint64_t end = 0;   // exclusive
+  uint64_t end = 0;   // first address after the symbol
   uint32_t name = 0;  // offset in `area`; NUL-terminated
   uint32_t enclosing = kNone;
   NameArea area = NameArea::kSymtab;

@@ -97,7 +97,7 @@ class FakeHeap : public ProcessMemory {
 
   struct FunctionSpec {
     std::string name = "f";
-    std::string inferred;  // empty: none
+    std::string inferred;  // inferred name; empty: none
     int locals = 0;
     std::string script = "/app.js";
     std::string source = "function f() {\n}\n";

@@ -80,7 +80,7 @@ class Frames final : public ManagedCode {
   struct Known {
     uint64_t look = 0;
     uint64_t since = 0;  // a time at which the function already had this state and these bytecodes
-    Word bytecode = 0;   // 0: none
+    Word bytecode = 0;   // the function's BytecodeArray; 0: none
     bool has_baseline = false;
     std::string name, file;
     // [way]: the sink's generation when the function was given to the sink.
