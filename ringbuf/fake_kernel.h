@@ -45,7 +45,7 @@ class FakeKernel final : public Kernel {
   void FailCall(Call call, uint64_t nth, int error);
   // Makes OpenEvent for the thread fail with ESRCH.
   void SetThreadGone(pid_t tid) { gone_.insert(tid); }
-  // Makes OpenEvent on the CPU fail with ENODEV.
+  // Makes OpenEvent on the CPU fail with ENODEV; if `offline` is false, makes it succeed again.
   void SetOffline(int cpu, bool offline = true);
   // Makes MapRing of more than `data_pages` fail with EPERM.
   void SetLargestRing(size_t data_pages) { largest_ring_ = data_pages; }

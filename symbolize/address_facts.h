@@ -53,9 +53,10 @@ struct AddressFacts {
   std::optional<ElfAddress> address;
   // The function that contains the code.
   std::optional<Function> function;
-  // A function in front of the address whose symbol has no size. perf extends such a symbol to the
-  // next one, so it covers the address although the function's own code ends before. The function
-  // names the address only without PresentOptions::bounded_symbols.
+  // A function whose symbol has no size and starts before the address. perf extends such a symbol
+  // to the start of the next symbol. So the symbol covers the address, although the function's own
+  // code ends before the address. The function names the address only without
+  // PresentOptions::bounded_symbols.
   std::optional<Function> neighbour;
   std::span<const Inlined> inlined;  // inlined calls at the address, innermost first
   Line at;                           // line in `function`, like Inlined::at

@@ -10,7 +10,7 @@
 namespace profiler {
 
 // Sets each byte to each value in turn. Expects each time that `read` refuses the section or
-// returns a value that `is_whole` accepts, and that each of these two results occurs at least once.
+// returns a value that `is_whole` accepts. Expects that both results occur at least once.
 void ExpectWholeOrNone(const std::string& section, auto read, auto is_whole) {
   int refused = 0, accepted = 0;
   for (size_t at = 0; at < section.size(); ++at) {

@@ -1,15 +1,15 @@
 // Finds the frame of a compiled method that was interrupted while its frame was being set up or
-// removed:
+// removed. The second column shows where the return address is before each instruction:
 //
-//   cmp/jne … (an inline cache)  ◀ the return address is on top of the stack
-//   mov [rsp − 0x14000], eax     ◀ on top: touches the stack further down
-//   push rbp                     ◀ one word further up: rbp is on top
-//   sub rsp, 0x20                ◀ complete, from frame_complete on
-//   …
-//   add rsp, 0x20
-//   pop rbp                      ◀ one word further up
-//   cmp rsp, [r15 + 0x340]; ja … ◀ on top: a safepoint poll
-//   ret                          ◀ on top
+//   cmp/jne …                    on top of the stack      an inline cache
+//   mov [rsp − 0x14000], eax     on top                   touches the stack further down
+//   push rbp                     on top
+//   sub rsp, 0x20                one word above the top   rbp is on top
+//   …                            the frame is complete    from frame_complete on
+//   add rsp, 0x20                the frame is complete
+//   pop rbp                      one word above the top
+//   cmp rsp, [r15 + 0x340]; ja … on top                   a safepoint poll
+//   ret                          on top
 //
 // Methods that do not touch the stack begin with: sub rsp, 0x28; mov [rsp + 0x20], rbp.
 //

@@ -4,8 +4,8 @@
 //   ffffffffc0a31000 t nf_conntrack_in\t[nf_conntrack]
 //
 // Keeps text symbols (t, T, w, W). Keeps data symbols (d, D, b, B) too, because they show where
-// text symbols end. The list has no ends: a symbol ends at the start of the next one, and the last
-// one of the kernel or of a module ends one page after its own page.
+// text symbols end. The list does not say where symbols end: a symbol ends at the start of the next
+// one. The last symbol of the kernel or of a module ends one page after its own page.
 //
 // Source: Linux kernel/kallsyms.c (s_show); tools/perf/util/symbol.c (__dso__load_kallsyms) for the
 // choice of symbols.
