@@ -38,9 +38,10 @@ class NameCache {
  public:
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 
-  // Returns $XDG_CACHE_HOME/profiler/names, or the same below ~/.cache. Without `lines`, returns
-  // the directory "functions" beside it, because names without lines answer fewer questions. Empty,
-  // so that nothing is cached, if there is no home directory or it belongs to another user (sudo).
+  // Returns $XDG_CACHE_HOME/profiler/names, or ~/.cache/profiler/names if that variable has no
+  // absolute path. Without `lines`, returns the directory "functions" in place of "names", because
+  // names without lines answer fewer questions. Empty, so that nothing is cached, if HOME has no
+  // absolute path either, or if the directory belongs to another user (sudo).
   static std::string UsersDirectory(bool lines);
 
   // An empty directory disables the cache. If the cache's own files, recognized by their names,

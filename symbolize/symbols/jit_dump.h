@@ -14,7 +14,7 @@
 //     3 CLOSE
 //     4 UNWINDING_INFO    (not used: code of all known JITs has frame pointers)
 //     0x494e4c PLACES     calls, places, the function's file, NUL                    u32 u32
-//                         per call: its caller, the line there, name, NUL, file, NUL u32 u32
+//                         per call: its caller, line of call, name, NUL, file, NUL   u32 u32
 //                         per place: distance, call, line                            u64 u32 u32
 //                         of the next CODE_LOAD, instead of DEBUG_INFO
 //

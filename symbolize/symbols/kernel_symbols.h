@@ -26,8 +26,9 @@ namespace profiler::symbolize {
 // Returns true if `name`, the path of a kernel or module image in a recording, is the kernel's:
 // [kernel.kallsyms]_text, [kernel.vmlinux], /boot/vmlinux-6.1, /proc/kcore.
 bool IsKernelItself(std::string_view name);
-// Returns true if `name` in a table of build-ids is the kernel's. There any file except a module is
-// the kernel's, because perf uses the path of the file with the symbols, such as one in its cache.
+// Returns true if `name` in a table of build-ids is the kernel's. In such a table every file except
+// a module is the kernel's, because perf stores the path of the file with the symbols, such as a
+// file in perf's cache.
 bool IsKernelInBuildIds(std::string_view name);
 
 class KernelSymbols {
