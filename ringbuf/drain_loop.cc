@@ -83,7 +83,7 @@ class AsioDrainLoop final : public DrainLoop {
       ++wakeups_;
       StopWatchingHungUp();
       WatchNewRings();
-      // Re-arm first, drain second: trap (a). PassNow keeps its error in status().
+      // Re-arm first, drain second: trap (a) of drain_loop.h. PassNow keeps its error in status().
       WaitForReadiness();
       PassNow().IgnoreError();
     });
@@ -102,9 +102,9 @@ class AsioDrainLoop final : public DrainLoop {
         });
   }
 
-  // Replaces each descriptor that has hung up by the ring's next event: traps (b) and (c). If the
-  // next event has hung up, too, epoll reports it at once, and the loop replaces it again, until no
-  // event of the ring is left.
+  // Replaces each descriptor that has hung up by the ring's next event: traps (b) and (c) of
+  // drain_loop.h. If the next event has hung up, too, epoll reports it at once, and the loop
+  // replaces it again, until no event of the ring is left.
   void StopWatchingHungUp() {
     std::array<epoll_event, 16> reported;
     while (true) {
@@ -180,10 +180,10 @@ class AsioDrainLoop final : public DrainLoop {
   bool running_ = false;
   bool passing_ = false;
   uint64_t run_ = 0;  // number of Start calls; a queued handler of an earlier Start does nothing
-  // By index of the set's rings: the descriptor in epoll_, or -1.
+  // [i]: the descriptor of ring i of the set that epoll_ watches; -1 if it watches none.
   std::vector<int> watched_;
   std::vector<RingPass> read_;
-  std::vector<RingView*> views_;  // by index of read_
+  std::vector<RingView*> views_;  // [i]: the view from which read_[i] was read
   uint64_t passes_ = 0;
   uint64_t wakeups_ = 0;
   absl::Status status_;

@@ -6,7 +6,8 @@
 //
 //   (a) Asking for readiness clears it. epoll asks whenever a descriptor is added, armed or
 //       reported. Each wake-up therefore re-arms first and drains second: readiness that re-arming
-//       cleared is drained at once, and later readiness wakes the loop. The tick catches the rest.
+//       cleared is drained at once, and later readiness wakes the loop. Readiness that a poll by
+//       another process cleared is drained at the next tick.
 //   (b) A descriptor whose thread has exited reports POLLHUP for ever. The loop stops watching it;
 //       otherwise it would never sleep again.
 //   (c) A ring outlives the hang-up of its owner, because other threads' events write to it. The
@@ -74,8 +75,8 @@ class DrainLoop {
   virtual absl::Status PassNow() = 0;
   virtual void Stop() = 0;                         // ends the waiting; PassNow still works
   virtual const absl::Status& status() const = 0;  // the error that ended the loop, or OK
-  virtual uint64_t passes() const = 0;             // number of passes, empty ones included
-  virtual uint64_t wakeups() const = 0;            // by readiness or tick
+  virtual uint64_t passes() const = 0;   // number of passes, including those that found no bytes
+  virtual uint64_t wakeups() const = 0;  // number of wake-ups, by readiness or by the tick
 };
 
 }  // namespace profiler::ringbuf

@@ -250,7 +250,7 @@ TEST_F(DrainLoopTest, ReadinessThatArmingSwallowsIsDrainedAtOnce) {
 TEST_F(DrainLoopTest, TickDrainsWhatReadinessDoesNotTellOf) {
   StartLoop({7}, milliseconds(1));
   Publish(0, 4);
-  kernel_.ConsumeReadiness();  // like a poll by another process
+  kernel_.ConsumeReadiness();  // imitates a poll by another process
   RunUntil([this] { return !taken_.empty(); });
   EXPECT_EQ(taken_, "0:4 ");
 }
@@ -275,7 +275,7 @@ TEST_F(DrainLoopTest, SleepsAfterTheLastThreadHasHungUp) {
   RunUntil([this] { return loop_->wakeups() > 1; });
   Settle();
   const uint64_t wakeups = loop_->wakeups();
-  EXPECT_LE(wakeups, 3u);  // at most one for each descriptor of the thread
+  EXPECT_LE(wakeups, 3u);  // at most one wake-up for each descriptor of the thread
   Settle();
   EXPECT_EQ(loop_->wakeups(), wakeups);
 }

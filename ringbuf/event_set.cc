@@ -27,13 +27,13 @@ std::string Count(uint64_t count, const char* noun) {
 struct Batch {
   struct Event {
     size_t attr;
-    size_t cpu;  // index into the options' cpus
+    size_t cpu;  // index in EventSetOptions::cpus
     uint64_t id;
     UniqueFd fd;
   };
   struct NewRing {
-    size_t cpu;    // index into the options' cpus
-    size_t event;  // owner, an index into events
+    size_t cpu;    // index in EventSetOptions::cpus
+    size_t event;  // index in `events` of the event that owns the ring
     std::unique_ptr<MappedRing> memory;
   };
   std::vector<Event> events;
@@ -215,8 +215,8 @@ class PerfEventSet final : public EventSet {
     const uint64_t limit = kernel_.RingMemoryLimitKib();
     std::string remedy = "take smaller rings with `-m SIZE`";
     if (ErrnoOf(status) == EPERM && limit != 0) {
-      // If the ring is smaller than the limit, this user's other recordings use the rest of the
-      // limit.
+      // A ring that is smaller than the limit is refused only if other recordings of this user use
+      // a part of the limit. They use at most all of it.
       const uint64_t enough = kib > limit ? kib : limit + kib;
       absl::StrAppend(&remedy,
                       ", or raise the limit with `sysctl kernel.perf_event_mlock_kb=", enough,
@@ -272,12 +272,12 @@ class PerfEventSet final : public EventSet {
   const EventSetOptions options_;
   size_t ring_pages_;
   size_t threads_ = 0;
-  std::vector<size_t> ring_of_cpu_;  // by index into options_.cpus
-  std::vector<bool> offline_;        // by index into options_.cpus
+  std::vector<size_t> ring_of_cpu_;  // [i]: index in rings_ for options_.cpus[i], or kNoRing
+  std::vector<bool> offline_;        // [i]: true if CPU options_.cpus[i] was offline once
   std::vector<Ring> rings_;
-  std::vector<WatchPosition> watch_positions_;  // by index of rings_
+  std::vector<WatchPosition> watch_positions_;  // [i]: the position in rings_[i]
   std::vector<OpenedEvent> events_;
-  std::vector<UniqueFd> fds_;  // by index of events_
+  std::vector<UniqueFd> fds_;  // [i]: the descriptor of events_[i]
 };
 
 }  // namespace

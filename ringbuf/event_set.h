@@ -35,17 +35,18 @@ namespace profiler::ringbuf {
 
 struct EventSetOptions {
   std::vector<perf_event_attr> attrs;  // in the order of the recording's events
-  // By attr: the index of the attr that leads its group, which is an earlier attr or the attr
-  // itself. Empty if there are no groups.
+  // [i]: the index of the attr that leads the group of attrs[i]; it is i or less. Empty if there
+  // are no groups.
   std::vector<size_t> leaders;
-  // By attr: the CPUs to count on; an empty list means all. Empty if every attr counts on all CPUs.
+  // [i]: the CPUs on which attrs[i] counts; an empty list means all CPUs. Empty if every attr
+  // counts on all CPUs.
   std::vector<std::vector<int>> attr_cpus;
-  // By attr: the filter of a tracepoint's records; an empty string accepts all. Empty if there are
-  // no filters.
+  // [i]: the filter of the records of attrs[i], a tracepoint; an empty string accepts all records.
+  // Empty if there are no filters.
   std::vector<std::string> filters;
-  // By attr, with `system_wide`: the descriptor of a cgroup; only its threads count. -1: all
-  // threads count. Empty if there are no cgroups. Create needs the descriptors only until it
-  // returns.
+  // [i], used only with `system_wide`: the descriptor of a cgroup; attrs[i] counts only its
+  // threads. -1: attrs[i] counts all threads. Empty if there are no cgroups. Create needs the
+  // descriptors only until it returns.
   std::vector<int> cgroups;
   std::vector<int> cpus;     // online CPUs to record on
   bool system_wide = false;  // true: pid −1 on each CPU; false: AddThread adds the threads
@@ -58,7 +59,8 @@ struct EventSetOptions {
   size_t expected_threads = 0;
 };
 
-// An event set for one thread. Holds one descriptor per event; the destructor closes all of them.
+// A set of opened events, to be used by one thread. Holds one descriptor per event; the destructor
+// closes all of them.
 class EventSet {
  public:
   struct Ring {
@@ -75,8 +77,8 @@ class EventSet {
   };
 
   // With `system_wide`, opens and maps everything; otherwise opens nothing yet. `kernel` must
-  // outlive the set. Errors: kInvalidArgument for no attrs, no CPUs or a ring_pages that is not a
-  // power of two; with `system_wide` also the errors of AddThread.
+  // outlive the set. Errors: kInvalidArgument if there are no attrs or no CPUs, or if ring_pages is
+  // not a power of two; with `system_wide` also the errors of AddThread.
   static absl::StatusOr<std::unique_ptr<EventSet>> Create(Kernel& kernel, EventSetOptions options);
   virtual ~EventSet() = default;
 
@@ -95,7 +97,8 @@ class EventSet {
   // Returns one ring for each CPU that has events, in the order of creation. The first AddThread
   // creates all rings. A later AddThread creates rings only for CPUs that have come online since.
   virtual const std::vector<Ring>& rings() const = 0;
-  virtual const std::vector<OpenedEvent>& events() const = 0;  // grows with AddThread
+  // Returns all events opened so far. AddThread appends to them.
+  virtual const std::vector<OpenedEvent>& events() const = 0;
   // Returns the data pages of the smallest ring: ring_pages, or fewer if the limits required it.
   virtual size_t ring_pages() const = 0;
   // Returns the requested CPUs that were offline at least once, in the order of the options.

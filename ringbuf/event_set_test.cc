@@ -255,7 +255,8 @@ TEST(EventSet, RaisesTheLimitOnDescriptorsForAllThatAreToCome) {
   const auto set = MakeSet(kernel, options);
   for (pid_t tid = 1; tid <= 20; ++tid) ASSERT_TRUE(set->AddThread(tid).ok());
   EXPECT_EQ(kernel.open_events(), 80u);
-  // 10 descriptors are in use, 792 are still needed (2 threads have theirs), and 256 are to spare.
+  // 10 descriptors are in use, 792 are for the events of the 198 other threads, and 256 are to
+  // spare.
   EXPECT_EQ(kernel.FileLimit(), 10u + 792u + 256u);
   EXPECT_EQ(kernel.calls(Call::kOpenEvent), 81u);  // one call was refused
 }

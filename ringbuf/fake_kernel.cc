@@ -221,7 +221,9 @@ absl::StatusOr<size_t> FakeKernel::ReadCounter(int fd, std::span<std::byte> buff
   const bool is_group = (event->attr.read_format & PERF_FORMAT_GROUP) != 0;
   std::vector<uint64_t> words = {is_group ? 1 : counter.value, counter.enabled, counter.running};
   if (is_group) words.push_back(counter.value);
-  std::map<uint64_t, uint64_t> members;  // by id: the order of opening
+  // Values of the group's members, keyed by event id. Ids grow in the order in which events are
+  // opened.
+  std::map<uint64_t, uint64_t> members;
   for (const auto& [member_fd, member] : events_) {
     if (is_group && member.group_fd == fd && IsOpen(member_fd, member)) {
       members[member.id] = counters_[member.attr.config].value;

@@ -22,7 +22,7 @@
 
 namespace profiler::ringbuf {
 
-// A fake kernel for one thread. Must outlive the descriptors and rings that it returned.
+// A fake kernel, to be used by one thread. Must outlive the descriptors and rings that it returned.
 class FakeKernel final : public Kernel {
  public:
   enum class Call {
@@ -43,9 +43,12 @@ class FakeKernel final : public Kernel {
   // Makes a later call of that kind fail with `error`: the next call if `nth` is 1. The calls after
   // the failed one succeed.
   void FailCall(Call call, uint64_t nth, int error);
-  void SetThreadGone(pid_t tid) { gone_.insert(tid); }                    // ESRCH
-  void SetOffline(int cpu, bool offline = true);                          // ENODEV
-  void SetLargestRing(size_t data_pages) { largest_ring_ = data_pages; }  // EPERM from mmap
+  // Makes OpenEvent for the thread fail with ESRCH.
+  void SetThreadGone(pid_t tid) { gone_.insert(tid); }
+  // Makes OpenEvent on the CPU fail with ENODEV; if `offline` is false, makes it succeed again.
+  void SetOffline(int cpu, bool offline = true);
+  // Makes MapRing of more than `data_pages` fail with EPERM.
+  void SetLargestRing(size_t data_pages) { largest_ring_ = data_pages; }
   void SetRingMemoryLimitKib(uint64_t kib) { ring_memory_limit_kib_ = kib; }
   // Sets the limits on descriptors. Only open events count towards the soft limit (EMFILE).
   void SetFileLimit(uint64_t soft, uint64_t hard);
@@ -54,18 +57,18 @@ class FakeKernel final : public Kernel {
 
   // ---- what happens
 
-  // Writes into the ring of `cpu` (see FakeRing::Publish) and wakes its readers.
+  // Writes `record` into the ring of `cpu` (see FakeRing::Publish) and wakes the ring's readers.
   bool Publish(int cpu, std::span<const std::byte> record);
   // Like Publish, but below the wake-up watermark: wakes nobody.
   bool PublishQuietly(int cpu, std::span<const std::byte> record);
-  // Wakes the readers of that ring.
+  // Wakes the readers of the ring of `cpu`.
   void Wake(int cpu);
   // Clears the readiness of all descriptors, as every poll does.
   void ConsumeReadiness();
   // Lets the thread exit: its events hang up for ever and are no longer woken.
   void HangUp(pid_t tid);
-  // Values of a counter. After SetCounter, reads of counters with that config return them. Reading
-  // a group returns its members' values with the leader's times.
+  // Values of a counter. Reads of counters whose config was given to SetCounter return these
+  // values. Reading a group returns its members' values with the leader's times.
   struct Counter {
     uint64_t value = 0, enabled = 0, running = 0;
   };
@@ -132,10 +135,13 @@ class FakeKernel final : public Kernel {
   // True if `fd` is still the pipe of `event`, and not a later file with the same number.
   bool IsOpen(int fd, const Event& event) const;
 
-  std::map<int, Event> events_;  // by descriptor; closed ones stay until the number is reused
-  std::map<int, std::weak_ptr<FakeRing>> rings_;  // by CPU
+  // Keyed by descriptor. A closed event stays until its descriptor's number is reused.
+  std::map<int, Event> events_;
+  // Keyed by CPU.
+  std::map<int, std::weak_ptr<FakeRing>> rings_;
   std::array<CallState, kCalls> calls_;
-  std::map<uint64_t, Counter> counters_;  // by config
+  // Keyed by perf_event_attr::config.
+  std::map<uint64_t, Counter> counters_;
   std::set<pid_t> gone_;
   std::set<int> offline_;
   size_t largest_ring_ = SIZE_MAX;

@@ -42,12 +42,12 @@ uint64_t FakeRing::head() const {
 }
 
 uint64_t FakeRing::tail() const {
-  // A, pairs with D: the consumer has finished reading the bytes before tail.
+  // Point A of ring_view.h, pairs with D: the consumer has finished reading the bytes before tail.
   return std::atomic_ref<__u64>(page_->data_tail).load(std::memory_order_acquire);
 }
 
 void FakeRing::set_head(uint64_t head) {
-  // B, pairs with C: everything before head is written.
+  // Point B of ring_view.h, pairs with C: everything before head is written.
   std::atomic_ref<__u64>(page_->data_head).store(head, std::memory_order_release);
 }
 

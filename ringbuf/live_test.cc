@@ -110,7 +110,7 @@ class BusyThread {
   std::thread thread_;
 };
 
-// A counter of the samples that a loop hands over, by thread.
+// A counter of the samples that a loop hands over, with one count per thread.
 class SampleCounter {
  public:
   absl::Status Take(std::span<const RingPass> rings) {

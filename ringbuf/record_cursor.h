@@ -55,7 +55,8 @@ class RecordCursor {
   size_t offset() const { return size_ - rest_.size(); }
 
  private:
-  // Handles the rest of Next: the end of the first span, a record across both spans, and bad bytes.
+  // Does the part of Next that is rarely needed: the end of the first span, a record across both
+  // spans, and bytes that are no record.
   std::optional<RawRecord> NextAtSeam();
   void CopyFront(std::span<std::byte> out) const;
 

@@ -21,7 +21,7 @@ std::atomic_ref<__u64> DataTail(void* page) {
 
 RingBytes RingView::Peek() {
   if (data_.empty()) return {};
-  // C, pairs with B: everything before head is written.
+  // Point C of ring_view.h, pairs with B: everything before head is written.
   const uint64_t head = DataHead(page_).load(std::memory_order_acquire);
   // Only this thread writes the tail.
   const uint64_t tail = DataTail(page_).load(std::memory_order_relaxed);
@@ -39,7 +39,7 @@ void RingView::Consume(size_t size) {
   if (data_.empty()) return;
   start_ += size;
   unread_ -= size;
-  // D, pairs with A: all reads of bytes before tail are finished.
+  // Point D of ring_view.h, pairs with A: all reads of bytes before tail are finished.
   DataTail(page_).store(start_, std::memory_order_release);
 }
 

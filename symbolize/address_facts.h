@@ -53,11 +53,12 @@ struct AddressFacts {
   std::optional<ElfAddress> address;
   // The function that contains the code.
   std::optional<Function> function;
-  // A function in front of the address whose symbol has no size. perf extends such a symbol to the
-  // next one, so it covers the address although the function's own code ends before. The function
-  // names the address only without PresentOptions::bounded_symbols.
+  // A function whose symbol has no size and starts before the address. perf extends such a symbol
+  // to the start of the next symbol. So the symbol covers the address, although the function's own
+  // code ends before the address. The function names the address only without
+  // PresentOptions::bounded_symbols.
   std::optional<Function> neighbour;
-  std::span<const Inlined> inlined;  // innermost first
+  std::span<const Inlined> inlined;  // inlined calls at the address, innermost first
   Line at;                           // line in `function`, like Inlined::at
   bool has_debug_info = false;       // true if debug information covers the address
 
@@ -83,7 +84,7 @@ struct TrustedFile {
 
 // The files that are missing for one image.
 struct MissingFiles {
-  std::string path;  // as recorded
+  std::string path;  // path of the image, as recorded
   std::vector<std::byte> build_id;
   bool executable = false;  // true if the recorded file is absent or is another build
   // True if the executable, and the debug files beside it, lack the information that names need.

@@ -7,7 +7,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// Returns the last address of a mapping. Its end may not fit into 64 bits.
+// Returns the last address of a mapping, because the address after it may not fit into 64 bits.
 uint64_t LastOf(uint64_t start, uint64_t size) {
   return AddressSpace::ByEnd::Last(Mapping{.start = RuntimeAddress{start}, .size = size});
 }

@@ -17,8 +17,8 @@
 
 namespace profiler::symbolize {
 
-// A mapping of `size` bytes at `start`. A size that exceeds the address space ends at its last
-// byte.
+// A mapping of `size` bytes at `start`. If `size` reaches beyond the address space, the mapping
+// ends at the last byte of the address space.
 struct Mapping {
   RuntimeAddress start;
   uint64_t size = 0;
@@ -76,7 +76,8 @@ class AddressSpace {
   };
   using Table = absl::btree_set<Mapping, ByEnd>;
 
-  // Returns the mappings by start address; they do not overlap. Valid until the next change.
+  // Returns the mappings, sorted by start address; they do not overlap. Valid until the next
+  // change.
   const Table& mappings() const { return table_ == nullptr ? Empty() : *table_; }
 
  private:

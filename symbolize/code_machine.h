@@ -7,11 +7,11 @@
 
 namespace profiler::symbolize {
 
-inline constexpr uint16_t kThumbCode = 1 << 14;      // with EM_ARM
-inline constexpr uint16_t kBigEndianCode = 1 << 15;  // with EM_PPC64, EM_PPC and EM_MIPS
-inline constexpr uint16_t k64BitCode = 1 << 13;      // with EM_MIPS
+inline constexpr uint16_t kThumbCode = 1 << 14;      // set only with EM_ARM
+inline constexpr uint16_t kBigEndianCode = 1 << 15;  // set only with EM_PPC64, EM_PPC and EM_MIPS
+inline constexpr uint16_t k64BitCode = 1 << 13;      // set only with EM_MIPS
 
-// The EM_… number.
+// Returns the EM_… number in `machine`.
 constexpr uint16_t ElfMachineOf(uint16_t machine) {
   return machine & ~(kThumbCode | kBigEndianCode | k64BitCode);
 }

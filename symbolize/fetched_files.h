@@ -17,7 +17,7 @@ enum class FileKind : uint8_t {
   kDebugInfo,   // its separate debug information, or dwz's alternate file
 };
 
-// Paths by kind and build-id. Not thread-safe.
+// A map from kind and build-id of a file to its path. Not thread-safe.
 class FetchedFiles {
  public:
   void Add(FileKind kind, std::span<const std::byte> build_id, std::string path) {

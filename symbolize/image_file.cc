@@ -26,7 +26,8 @@ namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
 
-// Returns the entry /proc/PID/map_files/START-END of a mapping of `recorded`; empty if none.
+// Returns the path /proc/PID/map_files/START-END of a mapping of the file `recorded`; empty if the
+// process has no such mapping.
 std::string FindMapFile(const std::string& process, std::string_view recorded) {
   const std::string directory = absl::StrCat(process, "/map_files");
   for (const std::string& name : NamesIn(directory)) {
@@ -241,8 +242,8 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
   return opened;
 }
 
-// Candidates below the root of a process count as existing. They are not checked, because links in
-// that root lead to other files there than they would here.
+// Candidates below the root of a process count as existing. They are not checked, because links
+// below that root lead to other files for this process than for the process itself.
 bool MayFindImage(const ImageSpec& spec, const SymbolizerOptions& options) {
   return std::ranges::any_of(CandidatesFor(spec, options), [&](const Candidate& candidate) {
     return !ProcessRoot(candidate.root, options).empty() || FileIdOf(candidate.path).has_value();

@@ -20,7 +20,7 @@ namespace profiler::symbolize {
 // written.
 struct FileStamp {
   uint64_t device = 0, inode = 0;
-  int64_t modified = 0;  // nanoseconds of CLOCK_REALTIME
+  int64_t modified = 0;  // time of the last change, in nanoseconds of CLOCK_REALTIME
   // True if fstat(2) reports another device than /proc/PID/maps does, as on overlayfs and btrfs.
   bool hides_device = false;
 };
@@ -68,10 +68,10 @@ bool HasOwnRoot(const ImageSpec& spec, const SymbolizerOptions& options);
 bool IsDeleted(std::string_view path);
 
 // Opens the file of `spec`. Candidates, in this order:
-// 1. A deleted file: among the files that process `spec.pid` has mapped. Else, if the process lives
-//    in a file system of its own: the path there.
+// 1. For a deleted file: the files that process `spec.pid` has mapped. For any other file, if the
+//    process lives in a file system of its own: the recorded path in that file system.
 // 2. The recorded path, and the file that the recorder kept open.
-// 3. By build-id: the debug directories, perf's caches, fetched files.
+// 3. Files with the recorded build-id in the debug directories, perf's caches and fetched files.
 //
 // A file with another build-id than the recorded one is never used. Some candidates have only the
 // name of a deleted file, or of a file in another process's file system; these need the recorded

@@ -4,7 +4,7 @@
 //                                            file    /proc/self/fd/N
 //                                            root    /proc/self/fd/M
 //   process, container and file go
-//   at the end        an address of it ──▶ Find ──▶ both are opened again, by these names
+//   at the end        an address in x ──▶ Find ──▶ file and root are opened again, by these names
 //
 // /proc has a name for each descriptor, which opens the same file again. So kept files are ordinary
 // paths for all code that looks for files, also for the confined process (symbolize/confined).
@@ -31,8 +31,8 @@ namespace profiler::symbolize {
 // A descriptor with several owners.
 using SharedFd = std::shared_ptr<const UniqueFd>;
 
-// Open files by build-id, path or pid. Each holds a descriptor as long as this object lives; the
-// caller of Add limits their number. Thread-safe.
+// Open files that are found by build-id, path or pid. Each holds a descriptor as long as this
+// object lives; the caller of Add limits their number. Thread-safe.
 class KeptFiles {
  public:
   struct File {
@@ -46,7 +46,7 @@ class KeptFiles {
   struct Version {
     ino_t inode = 0;
     off_t size = 0;
-    int64_t modified = 0;  // in nanoseconds of CLOCK_REALTIME
+    int64_t modified = 0;  // time of the last change, in nanoseconds of CLOCK_REALTIME
     bool operator==(const Version&) const = default;
   };
   // Returns the version of an open file; all fields are 0 if fstat(2) fails.
@@ -83,8 +83,8 @@ class KeptFiles {
 
   mutable std::mutex mutex_;
   absl::flat_hash_map<std::string, Entry> by_build_id_;
-  absl::flat_hash_map<std::string, Entry> by_path_;  // images without a build-id
-  absl::flat_hash_map<uint32_t, Entry> maps_;        // perf-PID.map files, by pid
+  absl::flat_hash_map<std::string, Entry> by_path_;  // images without a build-id, keyed by path
+  absl::flat_hash_map<uint32_t, Entry> maps_;        // perf-PID.map files, keyed by pid
 };
 
 }  // namespace profiler::symbolize

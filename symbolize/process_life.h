@@ -29,19 +29,19 @@ constexpr uint32_t PidOf(uint32_t process) { return process & ((uint32_t{1} << k
 struct ProcessLife {
   static constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
 
-  int64_t began = kUnknown;  // begin of the life; unknown if before the recording
+  int64_t began = kUnknown;  // time at which the life began; unknown if before the recording
   int64_t seen = kUnknown;   // a time at which the process was alive
-  // Latest end of a thread, or the time at which another program replaced this one.
+  // Time at which the latest thread ended or another program replaced this one.
   int64_t over = kUnknown;
   bool is_replaced = false;  // true if the process executed another program
-  // True if a thread has ended. If `over` is known, other threads may live on.
+  // True if a thread has ended. Then an unknown `over` means that the process may have ended, too.
   bool has_ended = false;
 
   bool operator==(const ProcessLife&) const = default;
 };
 
-// Returns when the process of the directory /proc/PID began, in nanoseconds of CLOCK_REALTIME as
-// set now. Empty if there is no such process.
+// Returns the time at which the process of the directory /proc/PID began, in nanoseconds of
+// CLOCK_REALTIME as it is set now. Empty if there is no such process.
 std::optional<int64_t> BeginOfProcess(const std::string& directory);
 
 // Largest error of the compared times, in nanoseconds: process times have a resolution of 10 ms,

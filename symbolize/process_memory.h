@@ -25,8 +25,8 @@ class ProcessMemory {
     uint64_t address = 0;
     std::span<std::byte> bytes;
   };
-  // Reads pieces in order and stops at the first that cannot be read whole. Returns the number of
-  // pieces read; the caller may retry with those after the failed one.
+  // Reads pieces in order and stops at the first piece that cannot be read whole. Returns the
+  // number of pieces read. The caller may retry with the pieces after the failed one.
   virtual size_t ReadEach(std::span<const Piece> pieces);
 
   // Returns CLOCK_MONOTONIC in ns. Everything read before this call was in memory before that time.
@@ -67,9 +67,9 @@ class PagedMemory final : public ProcessMemory {
   static constexpr size_t kPages = kSets * kWays;
   struct Page {
     uint64_t number = 0;
-    uint64_t look = 0;  // value of look_ when it was read; 0: never
-    uint64_t use = 0;   // value of round_ when it was last used
-    uint64_t last = 0;  // value of asked_ when it was last used
+    uint64_t look = 0;  // value of look_ when the page was read; 0: never
+    uint64_t use = 0;   // value of round_ when the page was last used
+    uint64_t last = 0;  // value of asked_ when the page was last used
     std::array<std::byte, kPage> bytes;
   };
 

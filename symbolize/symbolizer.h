@@ -31,7 +31,8 @@ enum class ImageKind : uint8_t {
   kAnonymous,  // //anon, [heap], [stack], memfd…
 };
 
-// Returns true if code of such an image is addressed by file offset, false if by runtime address.
+// Returns true if code in an image of that kind is addressed by file offset, false if by runtime
+// address.
 constexpr bool IsInFile(ImageKind kind) {
   return kind == ImageKind::kUser || kind == ImageKind::kVdso || kind == ImageKind::kJitDump;
 }
@@ -41,7 +42,7 @@ enum class ImageId : uint32_t {};
 // The identity of an image. Equal specs are one image. If there is a build_id, it decides.
 struct ImageSpec {
   ImageKind kind = ImageKind::kUser;
-  std::string path;                 // as recorded; shown to the user
+  std::string path;                 // path as recorded; shown to the user
   std::vector<std::byte> build_id;  // empty: unknown
   // A ProcessKey. kJit and kJitDump: the process that wrote the map or dump. User images: the
   // process whose /proc/PID/root may contain the file.
@@ -70,12 +71,12 @@ enum class RunningKernel : uint8_t {
   kIsAnother,
 };
 
-// The reason why an address has no name. A value, not an error. Recordings store these numbers and
-// those of ImageKind, so new values are added at the end.
+// The reason why an address has no name. A value, not an error. Recordings store the values of
+// Reason and of ImageKind, so add new values at the end.
 enum class Reason : uint8_t {
   kNamed,
   kNoImageFile,  // the file does not exist (any more)
-  // The file there is another build, or only has the name of a deleted file.
+  // The file at the path is another build, or only has the name of a deleted file.
   kBuildIdMismatch,
   kNotElf,      // unreadable or corrupt
   kNoSymbol,    // no symbol covers the address
@@ -116,7 +117,7 @@ struct CodeBytes {
   Reason reason = Reason::kNoImageFile;  // kNamed if there are bytes
   std::span<const std::byte> bytes;
   CodePlace place;       // position of the first byte
-  uint16_t machine = 0;  // EM_… of <elf.h>
+  uint16_t machine = 0;  // instruction set, see code_machine.h
 };
 
 // Returns ~/.debug; nothing if HOME is unset.
@@ -140,17 +141,17 @@ struct SymbolizerOptions : PresentOptions {
   bool lines = true;
   std::string symfs;  // prefix for the paths of images; empty: none
   std::string kallsyms_path = "/proc/kallsyms";
-  bool kallsyms_is_recorded = false;  // kallsyms_path belongs to the recorded kernel
+  bool kallsyms_is_recorded = false;  // true if kallsyms_path belongs to the recorded kernel
   RunningKernel running_kernel = RunningKernel::kIsRecorded;
-  std::vector<std::byte> kernel_build_id;  // of the recorded kernel; empty: unknown
+  std::vector<std::byte> kernel_build_id;  // build-id of the recorded kernel; empty: unknown
   // True if the recording was made on another machine, by its own statement.
   bool is_of_another_machine = false;
   std::string proc_path = "/proc";
-  std::string sys_path = "/sys";           // build-ids of the running kernel and its modules
-  std::string jit_map_directory = "/tmp";  // of perf-PID.map
+  std::string sys_path = "/sys";  // has the build-ids of the running kernel and its modules
+  std::string jit_map_directory = "/tmp";  // directory of the files perf-PID.map
   // Directories with debug files, in .build-id/ or where .gnu_debuglink points.
   std::vector<std::string> debug_directories = {"/usr/lib/debug"};
-  // perf's caches, with files by build-id.
+  // Directories of perf's caches, whose files are found by build-id.
   std::vector<std::string> build_id_caches = UsersBuildIdCaches();
   // Fetched files, used if no other directory has the build-id; null: none. Files may be added
   // until the first address is named.
@@ -158,11 +159,12 @@ struct SymbolizerOptions : PresentOptions {
   // Files that the recorder still keeps open; null: none.
   std::shared_ptr<const KeptFiles> kept;
 
-  // Makes all these paths relative to `directory`, so that no file of this machine itself is used.
+  // Makes all paths in these options relative to `directory`, so that no file of this machine
+  // itself is used.
   void LookBelow(const std::string& directory);
 };
 
-// Images by number, and their properties besides names. Not thread-safe.
+// Images with their numbers, and all properties of images except names. Not thread-safe.
 class Images {
  public:
   virtual ~Images() = default;
@@ -201,9 +203,9 @@ class Images {
   virtual void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) = 0;
 };
 
-// Images and the names of addresses in them, by the images' symbol tables. Between aliases it
-// chooses as perf does (symbol_table.h), so that the rows of a report equal perf's. Opens each
-// image once, when its first address is named. Not thread-safe.
+// Images, and the names of addresses in them, from the images' symbol tables. If several symbols
+// are at one address, the name is the one that perf chooses (symbol_table.h), so that the rows of a
+// report equal perf's. Opens each image once, when its first address is named. Not thread-safe.
 class Symbolizer : public Images {
  public:
   // Announces the places of the next Name calls, in order. Optional. Saves much time if names come

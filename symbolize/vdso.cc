@@ -40,15 +40,15 @@ constexpr long kMapVdsoOf32Bit = 0x2002;  // ARCH_MAP_VDSO_32 of arch_prctl(2), 
 constexpr uintptr_t kAskedFor = 0x10000000;
 constexpr size_t kPage = 4096;
 constexpr size_t kMostPages = 64;       // data pages of the kernel before the image
-constexpr size_t kMostBytes = 1 << 16;  // a pipe without a reader takes this many
+constexpr size_t kMostBytes = 1 << 16;  // a pipe takes this many bytes before they are read
 
 struct Range {
   void* start = nullptr;
   size_t size = 0;
 };
 
-// Returns the mappings of our own vdso and its data. They are unmapped first, because a process can
-// have only one vdso.
+// Returns the mappings of our own vdso and its data. The child unmaps them before it maps the other
+// vdso, because a process can have only one.
 std::vector<Range> MappingsOfVdso() {
   std::vector<Range> mappings;
   std::ifstream maps("/proc/self/maps");

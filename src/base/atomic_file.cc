@@ -49,8 +49,9 @@ bool IsInProc(const std::string& path) {
   return statfs(DirectoryOf(path).c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 }
 
-// Follows symbolic links; the file at the end need not exist. Returns nullopt for /proc's links to
-// open files, which may have no name, and for links in a circle.
+// Returns the path behind all symbolic links of `path`; no file need exist there. Returns nullopt
+// if a link is one of /proc's links to open files, which may have no name, or if the links form a
+// circle.
 std::optional<std::string> Resolve(std::string path) {
   constexpr int kMostLinks = 40;  // the kernel's limit
   for (int i = 0; i < kMostLinks; ++i) {
@@ -84,7 +85,7 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path, mode_t mo
   if (!place.ok()) return Prefixed("cannot create ", place.status());
   while (true) {
     const std::string name = absl::StrCat("profiler-", getpid(), "-", number.fetch_add(1), ".tmp");
-    // From here on a signal unlinks the name, whether the file exists already or not.
+    // From here on a signal unlinks the temporary name, even if Create has not made the file yet.
     AtomicFile file(path, *target, DirectoryOf(*target) / name);
     file.fd_ = UniqueFd(Uninterrupted([&] {
       return openat(place->directory.get(), name.c_str(),

@@ -44,8 +44,8 @@ class AtomicFile {
   const std::string& target() const { return target_; }
 
   struct CommitOptions {
-    // True if Commit waits for the disk. Then even after a power cut one of the two files, old or
-    // new, is there and complete. A cache does not need that.
+    // True if Commit waits for the disk. Then one of the two files, old or new, exists and is
+    // complete even after a power cut. A cache does not need that.
     bool sync = true;
     // New name for the old file, in the same directory. A file that already has this name is
     // replaced. Empty: the old file is removed.
@@ -67,7 +67,7 @@ class AtomicFile {
   absl::Status Rename(const std::string& from, const std::string& to) const;
   absl::Status Replace(const std::string& keep_old_as) const;
 
-  std::string path_;  // as the caller spelt it, for messages
+  std::string path_;  // the path as the caller spelt it, for messages
   std::string target_;
   std::string temporary_;
   UnlinkOnSignal unlink_on_signal_;

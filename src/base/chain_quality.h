@@ -13,11 +13,12 @@ namespace profiler {
 // Counts of user call chains, one chain per sample. A chain is whole if it ends at the thread's
 // start. Whole chains are classified by their least certain step.
 struct ChainQuality {
-  // Unwound from registers and copied stack bytes, only by call frame information.
+  // Whole chains unwound from registers and copied stack bytes, with call frame information only.
   uint64_t complete = 0;
-  // The stack was read later, from a thread that waited and did not run meanwhile.
+  // Whole chains whose stack was read later, from a thread that had waited since the sample without
+  // running.
   uint64_t late_read = 0;
-  // A frame was found by its frame pointer, or on top of the stack.
+  // Whole chains with a frame that was found by its frame pointer or on top of the stack.
   uint64_t guessed = 0;
 
   // Samples that were taken in the kernel after the thread had lost its user stack, by an exec or
@@ -39,7 +40,7 @@ struct ChainQuality {
   // followed value was not a frame pointer. A recording does not store these two counts; readers
   // compute them.
   uint64_t by_kernel = 0;
-  uint64_t broken = 0;  // part of by_kernel
+  uint64_t broken = 0;  // these chains also count in by_kernel
 
   uint64_t whole() const { return complete + late_read + guessed; }
   uint64_t cut() const {

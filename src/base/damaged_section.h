@@ -9,8 +9,8 @@
 
 namespace profiler {
 
-// Sets every byte to every value and expects that `read` refuses the section or returns a value
-// that `is_whole` accepts. Expects that both happen.
+// Sets each byte to each value in turn. Expects each time that `read` refuses the section or
+// returns a value that `is_whole` accepts. Expects that both results occur at least once.
 void ExpectWholeOrNone(const std::string& section, auto read, auto is_whole) {
   int refused = 0, accepted = 0;
   for (size_t at = 0; at < section.size(); ++at) {

@@ -57,9 +57,9 @@ class FairBudget {
     uint64_t share = 0, common = 0;
   };
 
-  const uint64_t whole_;  // without the common part
-  uint64_t common_;       // of the common part: not yet taken
-  uint64_t all_ = 0;      // of whole_: already taken
+  const uint64_t whole_;  // size of the budget without its common part
+  uint64_t common_;       // amount that is left in the common part
+  uint64_t all_ = 0;      // amount of whole_ that is taken
   absl::flat_hash_map<uint32_t, Taken> taken_;
 };
 

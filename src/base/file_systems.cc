@@ -160,9 +160,9 @@ std::string ProcessIn(const std::string& path) {
   return is_process ? path.substr(0, end) : std::string();
 }
 
-// Returns the mount that holds the file, from this mount namespace or from that of the process in
-// `path`. Empty if it is in neither. User ids of another namespace may mean other users, so
-// fuse_user is not set there.
+// Returns facts about the mount that holds the file. Looks for the mount in this mount namespace,
+// then in the namespace of the process in `path`. Empty if it is in neither of them. User ids of
+// another namespace may mean other users, so fuse_user is not set for a mount found there.
 MountFacts MountFactsOf(int fd, const std::string& path) {
   const std::string number = MountOf(fd);
   if (number.empty()) return {};

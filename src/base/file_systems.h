@@ -33,8 +33,8 @@ FileSystemKind KindOfFileSystem(uint64_t magic, dev_t device);
 
 // Returns OK if programs may lie on the file system of `fd`. `path` is for messages; if it is below
 // /proc/PID, the mounts of that process are used. Errors: those of fstatfs(2) and fstat(2);
-// kPermissionDenied for a pseudo file system, for an unknown one that is not trusted, and for an
-// untrusted FUSE file system of another user, because that user could make a read last for ever.
+// kPermissionDenied for a pseudo file system, for an unknown file system that is not trusted, and
+// for an untrusted FUSE file system of another user. Such a user could make a read last for ever.
 // Costs two system calls; for FUSE also two files of /proc.
 absl::Status CheckHoldsPrograms(int fd, const std::string& path);
 

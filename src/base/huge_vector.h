@@ -5,8 +5,9 @@
 // which moves the pages of a large block (mremap) and not its bytes.
 //
 // Measured: user and system time of `profiler report -i FILE` and `profiler archive -i FILE -o
-// OTHER`, FILE with 1.48 million samples of `perf record -a -F 25000 -g`, without sums; minimum
-// (median) of 14 and 6 alternating runs, Linux 6.18, glibc 2.36.
+// OTHER`. FILE has 1.48 million samples of `perf record -a -F 25000 -g` and no stored sums. The
+// table shows the minimum (median) of 14 runs of report and 6 of archive, alternating; Linux 6.18,
+// glibc 2.36.
 //
 //   seconds            report         archive
 //   HugeVector       1.36 (1.77)    1.91 (2.21)

@@ -38,8 +38,8 @@ bool SameTime(const timespec& a, const timespec& b) {
 class SpinLock {
  public:
   explicit SpinLock(std::atomic_flag& flag) : flag_(flag) {
-    // Acquire pairs with the release below, so this thread sees the list as the last holder left
-    // it.
+    // Acquire pairs with the release in the destructor, so this thread sees the list as the last
+    // holder left it.
     while (flag_.test_and_set(std::memory_order_acquire)) {
     }
   }
@@ -56,7 +56,7 @@ struct sigaction g_former_action;
 
 }  // namespace
 
-// A mapping, and a link of the list that the handler searches.
+// A mapping. It is an element of the list that the SIGBUS handler searches.
 struct MappedFile::Guarded {
   Guarded(std::span<const std::byte> bytes, std::string path, const struct stat& status)
       : start(reinterpret_cast<uintptr_t>(bytes.data())),
@@ -92,7 +92,7 @@ struct MappedFile::Guarded {
   const uintptr_t start;
   const uintptr_t end;
   const std::string path;
-  const struct stat status;  // at the time of mapping
+  const struct stat status;  // status of the file when it was mapped
   std::atomic<bool> has_lost_bytes = false;
   Guarded* previous = nullptr;
   Guarded* next = nullptr;

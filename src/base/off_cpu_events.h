@@ -1,4 +1,5 @@
-// Names of the events whose samples are times of threads. Their periods are in nanoseconds.
+// Names of the events whose samples measure how long threads wait or run. Their periods are in
+// nanoseconds.
 
 #pragma once
 
@@ -6,8 +7,8 @@
 
 namespace profiler {
 
-// Off-CPU time of blocked threads (perf uses this name, too), and off-CPU time of threads whose CPU
-// was given to another thread.
+// kBlockedEvent: off-CPU time of blocked threads; perf uses this name, too. kPreemptedEvent:
+// off-CPU time of threads whose CPU was given to another thread.
 inline constexpr std::string_view kBlockedEvent = "offcpu-time";
 inline constexpr std::string_view kPreemptedEvent = "preempted-time";
 // On-CPU time. Used if the recording includes both on-CPU and off-CPU times.

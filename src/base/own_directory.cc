@@ -54,7 +54,8 @@ class Walk {
     return absl::PermissionDeniedError(absl::StrCat(what, " is in the hands of another user"));
   }
 
-  // Opens the directory in which `rest_` begins.
+  // Opens the directory to which `rest_` is relative: "/" for an absolute path, otherwise the
+  // directory that is already open, or else the working directory.
   absl::Status Begin() {
     if (at_.valid() && !rest_.starts_with('/')) return absl::OkStatus();
     at_ = UniqueFd(open(rest_.starts_with('/') ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));

@@ -46,7 +46,7 @@ class NumberWriter {
     for (; value >= 0x80; value >>= 7) out_.push_back(static_cast<char>(value | 0x80));
     out_.push_back(static_cast<char>(value));
   }
-  // Writes a difference. Differences wrap, so any two numbers have one.
+  // Writes `value` minus `before`. The difference wraps, so any two numbers have one.
   void Difference(uint64_t value, uint64_t before) {
     const uint64_t difference = value - before;
     Number(difference << 1 ^ (0 - (difference >> 63)));
@@ -84,13 +84,13 @@ class NumberReader {
     const uint64_t number = Number();
     return before + (number >> 1 ^ (0 - (number & 1)));
   }
-  // Returns a number below `limit`; fails for a larger one.
+  // Returns a number below `limit`; fails if the number is `limit` or more.
   uint32_t Index(uint64_t limit) { return static_cast<uint32_t>(Checked(Number(), limit)); }
   uint32_t IndexAfter(uint64_t before, uint64_t limit) {
     return static_cast<uint32_t>(Checked(Difference(before), limit));
   }
-  // Returns a number of elements. Fails if so many elements do not fit the remaining bytes, at
-  // `least` bytes each.
+  // Returns a number of elements that follow. Fails if the remaining bytes cannot hold so many
+  // elements of at least `least` bytes each.
   size_t Count(size_t least) {
     const uint64_t count = Number();
     if (count <= remaining() / least) return count;
@@ -171,7 +171,7 @@ struct ColumnWriter {
   void IndexAfter(Id& index, Id before, size_t) {
     out.Difference(static_cast<uint32_t>(index), static_cast<uint32_t>(before));
   }
-  // Writes how far an element lies before `element`; 0 for kNoIndex.
+  // Stores the index of an earlier element as its distance before `element`; 0 stands for kNoIndex.
   template <class Id>
   void Earlier(Id& index, size_t element) {
     const auto number = static_cast<uint32_t>(index);
@@ -183,7 +183,7 @@ struct ColumnWriter {
 
 struct ColumnReader {
   NumberReader in;
-  size_t strings = 1;  // size of the string table
+  size_t strings = 1;  // number of strings in the string table
 
   void Strings(StringTable& table) {
     const size_t count = in.Count(1);

@@ -20,7 +20,8 @@ thread_local uint64_t t_effective = 0;
 
 uint64_t Joined(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
 
-// True if the parent process passed on all of them, so that none came from the executed file.
+// True if the parent process passed on all of `capabilities`, so that none came from the executed
+// file.
 bool AreAmbient(uint64_t capabilities) {
   for (unsigned long i = 0; i < 64; ++i) {
     if ((capabilities >> i & 1) == 0) continue;

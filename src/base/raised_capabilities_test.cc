@@ -28,7 +28,8 @@ uint64_t Effective() {
   return ~uint64_t{0};
 }
 
-// Runs `check` in a process of another user with two capabilities, as `setcap …=ep` gives them.
+// InCopy runs `check` in a process of another user that has two capabilities, as `setcap …=ep`
+// gives them. With Ambient::kYes they are ambient as well.
 enum class Ambient : bool { kNo, kYes };
 void InCopy(const std::function<bool()>& check, Ambient ambient = Ambient::kNo) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a process capabilities";

@@ -26,8 +26,8 @@ namespace profiler {
 // If `path` begins with `root`, the rest is looked up as in a process with that root directory:
 // absolute links and ".." do not lead out of it. Use it for files of a process in another mount
 // namespace, below /proc/PID/root. Without `root`, a link in a container would lead to a file
-// outside the container. (Kernels before 5.6, and system call filters that do not know openat2(2),
-// do not support that; then links are followed in our own namespace.)
+// outside the container. (If the kernel is older than 5.6, or a system call filter does not know
+// openat2(2), `root` has no effect on links: they are followed in our own namespace.)
 //
 // Errors: those of open(2) and fstat(2); kInvalidArgument if it is not a regular file; those of
 // CheckHoldsPrograms (file_systems.h); kFailedPrecondition if /proc is not mounted. A process that

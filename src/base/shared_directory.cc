@@ -47,7 +47,9 @@ absl::Status Refused(const std::string& path, const std::string& at, const char*
 absl::Status CheckSharedName(const std::string& path, FileOfOthers file) {
   constexpr int kMostLinks = 40;  // the kernel's limit
   int links = 0;
-  std::string at, rest = path;  // the directory so far, with its slash, and the names behind it
+  // `at` is the directory so far, with a final slash. `rest` has the names that are still to be
+  // followed.
+  std::string at, rest = path;
   while (true) {
     if (rest.starts_with('/') && at.empty()) at = "/";
     rest.erase(0, rest.find_first_not_of('/'));

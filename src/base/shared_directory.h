@@ -20,10 +20,11 @@ namespace profiler {
 enum class FileOfOthers : uint8_t { kPutAside, kReplaced };
 
 // Checks that `path` may be written to. Every link on the way must belong to a trusted user: root,
-// the effective user or, under sudo, its caller. With kReplaced, a file that is replaced and keeps
-// its owner is checked, too: in a sticky directory that others may write to, it must belong to a
-// trusted user or to the directory's owner. Error: kFailedPrecondition, which names the owner.
-// Thread-safe.
+// the effective user or, under sudo, its caller. `file` says how the caller treats an existing file
+// at `path`. kPutAside: the caller renames the file, so its owner does not matter. kReplaced: the
+// caller replaces the file and keeps its owner. In a sticky directory that others may write to, the
+// file must then belong to a trusted user or to the directory's owner. Error: kFailedPrecondition,
+// which names the owner. Thread-safe.
 absl::Status CheckSharedName(const std::string& path, FileOfOthers file);
 
 // Opens `path` for writing in place: a device, a FIFO, an open file of /proc, or a regular file in

@@ -3,7 +3,8 @@
 namespace profiler {
 namespace {
 
-// Returns the size by the first byte; 0 if no character begins with it.
+// Returns the size in bytes of a character whose first byte is `first`; 0 if no character begins
+// with it.
 size_t SizeOfSequence(unsigned char first) {
   if (first < 0x80) return 1;
   if (first >= 0xc2 && first < 0xe0) return 2;

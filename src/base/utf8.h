@@ -11,7 +11,7 @@ namespace profiler {
 
 struct Utf8Character {
   uint32_t code_point = 0;
-  size_t size = 0;  // in bytes; 0: no character begins here
+  size_t size = 0;  // size in bytes; 0: no character begins here
 };
 
 // Returns the character at the start of `text` (UTF-8, RFC 3629). Overlong forms, surrogates and

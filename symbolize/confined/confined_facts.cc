@@ -126,7 +126,7 @@ class Reader {
   const ConfinementOptions& confinement_;
   const FileRules::Owners owners_;
   std::vector<std::pair<MessageKind, std::string>> told_;
-  std::deque<std::string> strings_;  // of all processes
+  std::deque<std::string> strings_;  // strings in answers of this process and its predecessors
   std::optional<FactsReader> facts_;
   std::optional<FileRules> rules_;
   std::unique_ptr<ConfinedProcess> process_;  // null: none yet, or it has ended
@@ -135,10 +135,11 @@ class Reader {
 };
 
 struct Image {
-  bool is_of_others = false;                                  // the second process reads it
-  bool failed = false;                                        // true: ask no more about it
-  std::optional<bool> may_have_file;                          // empty: not checked yet
-  std::optional<absl::StatusOr<std::vector<JitCode>>> codes;  // of a dump
+  bool is_of_others = false;          // true if the second process reads the image
+  bool failed = false;                // true if no process is asked about the image any more
+  std::optional<bool> may_have_file;  // empty: not checked yet
+  // Answer to kJitCodes about a dump; empty: not asked yet.
+  std::optional<absl::StatusOr<std::vector<JitCode>>> codes;
 };
 
 AddressFacts Unreadable() { return {.reason = Reason::kNotElf}; }
@@ -380,7 +381,7 @@ class ConfinedFacts final : public FactSource {
   size_t next_ = 0;
   std::deque<std::string> code_;  // bytes returned by CodeAt
   bool said_unavailable_ = false;
-  std::vector<std::string> warnings_;  // about files
+  std::vector<std::string> warnings_;  // about files, for TakeWarnings
 };
 
 }  // namespace

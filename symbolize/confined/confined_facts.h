@@ -16,7 +16,7 @@
 
 namespace profiler::symbolize {
 
-// Options of confinement.
+// Options for confining the processes that read files.
 struct ConfinementOptions {
   // If no process can be confined: true reads nothing; false reads in this process and warns.
   bool required = true;

@@ -36,10 +36,10 @@ namespace profiler::symbolize {
 
 // Limits of a child. The size of a file is the space that it occupies on disk.
 struct ConfinedBudget {
-  std::chrono::milliseconds time{3'000};  // CPU time, independent of files
+  std::chrono::milliseconds time{3'000};  // CPU time that a child has even without files
   std::chrono::milliseconds time_a_megabyte{150};
   std::chrono::milliseconds most_time = std::chrono::hours(24);
-  uint64_t memory = uint64_t{192} << 20;  // bytes, beyond the memory at the start
+  uint64_t memory = uint64_t{192} << 20;  // bytes beyond the memory at the start
   uint64_t memory_a_byte = 4;
   uint64_t most_memory = uint64_t{1} << 40;
 };

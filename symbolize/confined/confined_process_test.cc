@@ -36,7 +36,7 @@ class ConfinedProcessTest : public testing::Test {
     auto answer = (*process)->Ask(MessageKind::kFind, "question");
     return answer.ok() ? *answer : answer.status().ToString();
   }
-  // Returns the result of `call` in a confined process: "OK" or the name of an error.
+  // Makes `call` in a confined process and returns "OK" or the name of the error.
   std::string Try(const std::function<long()>& call) {
     return Ask([&](int socket) {
       (void)Receive(socket);

@@ -25,13 +25,13 @@ namespace {
 // System calls needed to read files in memory and to use a socket. They are listed by name, because
 // not every architecture has all of them.
 constexpr auto kPermitted = std::to_array<const char*>({
-    // memory
+    // Calls that manage memory.
     "brk",
     "munmap",
     "mremap",
     "madvise",
     "futex",
-    // descriptors that are open
+    // Calls on open descriptors.
     "read",
     "readv",
     "pread64",
@@ -46,13 +46,14 @@ constexpr auto kPermitted = std::to_array<const char*>({
     "fadvise64",
     "poll",
     "ppoll",
-    // its own signals: a file that shrinks (src/base/mapped_file.h)
+    // Calls to handle the process's own signals: SIGBUS, if a file shrinks
+    // (src/base/mapped_file.h).
     "rt_sigaction",
     "rt_sigprocmask",
     "rt_sigreturn",
     "sigaltstack",
     "restart_syscall",
-    // identity and time
+    // Calls that tell the process's identity and the time.
     "getpid",
     "gettid",
     "getuid",
@@ -67,7 +68,7 @@ constexpr auto kPermitted = std::to_array<const char*>({
     "sched_yield",
     "getrusage",
     "uname",
-    // exit
+    // Calls that end the process.
     "exit",
     "exit_group",
 });

@@ -78,7 +78,7 @@ class FactsWriter {
 
   std::deque<std::string> storage_;
   absl::flat_hash_map<absl::string_view, uint32_t> numbers_;
-  ContentWriter strings_;  // strings not sent yet
+  ContentWriter strings_;  // strings that are not sent yet
   uint32_t new_strings_ = 0;
   ContentWriter facts_;
 };
@@ -100,7 +100,7 @@ class FactsReader {
   AddressFacts ReadFacts(ByteReader& from);
 
   std::deque<std::string>& storage_;
-  std::vector<std::string_view> strings_;  // by number
+  std::vector<std::string_view> strings_;  // [number of a string]: the string
   std::deque<std::vector<AddressFacts::Inlined>> inlined_;
 };
 

@@ -23,7 +23,7 @@ bool IsDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Returns true for PREFIX digits SUFFIX.
+// Returns true if `text` consists of `prefix`, digits and `suffix`.
 bool IsNumbered(std::string_view text, std::string_view prefix, std::string_view suffix) {
   if (!text.starts_with(prefix) || !text.ends_with(suffix)) return false;
   if (text.size() < prefix.size() + suffix.size()) return false;

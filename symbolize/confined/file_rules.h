@@ -12,9 +12,9 @@
 //   kallsyms of a kernel in perf's cache         recognized by the requested name; owner must be
 //                                                root or the user
 //
-// and, if `owners` says so, only files of root and of the user. The last two groups are opened by
-// OpenOwnFile, all others by OpenRegularFile (src/base/regular_file.h). Paths below /proc/PID/root
-// are opened as process PID sees them.
+// and, with Owners::kUserAndRoot, only those of these files that belong to root or the user. The
+// last two groups are opened by OpenOwnFile, all other groups by OpenRegularFile
+// (src/base/regular_file.h). Paths below /proc/PID/root are opened as process PID sees them.
 //
 // Private to this package.
 
@@ -66,7 +66,7 @@ class FileRules {
   const Owners owners_;
   uint64_t bytes_given_ = 0;
   bool has_refused_owner_ = false;
-  std::map<std::string, TrustedFile> given_;  // by path
+  std::map<std::string, TrustedFile> given_;  // keyed by path
 };
 
 }  // namespace profiler::symbolize

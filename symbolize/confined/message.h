@@ -25,7 +25,7 @@ namespace profiler::symbolize {
 
 // The kinds of messages; facts_protocol.h describes senders and contents.
 enum class MessageKind : uint32_t {
-  // to the confined process
+  // Messages to the confined process.
   kFind,
   kFindAt,
   kCodeAt,
@@ -35,8 +35,8 @@ enum class MessageKind : uint32_t {
   kAreTrusted,
   kKernelReference,
   kKernelSymbol,
-  kOpened,  // the answer to kOpen … kNames
-  // from the confined process
+  kOpened,  // the answer to kOpen, kOpenOwn, kFileId, kLink and kNames
+  // Messages from the confined process.
   kReady,
   kAnswer,
   kOpen,
@@ -89,12 +89,13 @@ absl::Status Send(int socket, const Message& message);
 template <class Wait>
 absl::StatusOr<Message> Receive(int socket, Wait wait);
 
-// Parts of Receive.
+// MessageHeader and ReceiveSome are used by Receive.
 struct MessageHeader {
   MessageKind kind{};
   uint32_t size = 0;
 };
-// Reads available bytes, at most `into.size()`. Stores a descriptor that comes with them in `fd`.
+// Reads bytes that are available, at most `into.size()`. Returns their number. Stores a descriptor
+// that comes with them in `fd`.
 absl::StatusOr<size_t> ReceiveSome(int socket, std::span<char> into, UniqueFd& fd);
 
 template <class Wait>

@@ -11,7 +11,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// "$t", "$t.12"
+// True if `name` is the mark, such as "$t", or the mark with a suffix, such as "$t.12".
 bool IsMark(std::string_view name, std::string_view mark) {
   return name.starts_with(mark) && (name.size() == mark.size() || name[mark.size()] == '.');
 }
@@ -47,7 +47,7 @@ class ThumbSearch {
  private:
   const uint32_t address_;
   uint32_t mark_at_ = 0;
-  bool marked_ = false;  // True once a mapping symbol in front of the address was seen.
+  bool marked_ = false;  // true once a mapping symbol in front of the address was seen
   bool mark_is_thumb_ = false;
   bool function_is_thumb_ = false;
 };

@@ -45,13 +45,14 @@ bool IsWhole(const ElfImage& elf) {
 
 // The files of one image, and the state of their transfer.
 struct Job {
-  // Returns the bytes that count against the budget: an announced file reserves its full size.
+  // Returns the bytes that count against the budget. A file reserves its full size as soon as the
+  // size is known.
   uint64_t claim() const { return ended || stopped ? received : std::max(received, size); }
 
   MissingFiles missing;
   bool started = false;
   bool ended = false;
-  uint64_t received = 0;  // of the current file
+  uint64_t received = 0;  // bytes of the current file so far
   uint64_t size = 0;
   std::optional<ProblemKind> stopped;  // reason to stop the job, if it must stop
   bool gave_up = false;                // true if the job has stopped for that reason
@@ -69,7 +70,7 @@ struct Shared {
   std::condition_variable ended;
   std::deque<Job> jobs;
   size_t next = 0;
-  uint64_t received = 0;  // bytes of complete files
+  uint64_t received = 0;  // bytes of all complete files
 };
 
 // The work of one thread.

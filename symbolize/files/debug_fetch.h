@@ -26,7 +26,7 @@ namespace profiler::symbolize {
 
 // The budget of one FetchFiles call.
 struct FetchLimits {
-  std::chrono::milliseconds time{30'000};  // for all files together
+  std::chrono::milliseconds time{30'000};  // time for all files together
   uint64_t bytes = uint64_t{512} << 20;    // received bytes, for all files together
   size_t at_once = 4;
 };
@@ -35,11 +35,11 @@ struct FetchLimits {
 struct FetchProgress {
   size_t images = 0;
   size_t done = 0;        // images that are finished
-  uint64_t received = 0;  // bytes, all files together
+  uint64_t received = 0;  // received bytes of all files together
   // Path of the image that has been fetched for the longest time; empty: none.
   std::string path;
   uint64_t its_received = 0;
-  uint64_t its_size = 0;  // 0: unknown
+  uint64_t its_size = 0;  // size in bytes of the image's current file; 0: unknown
   std::chrono::milliseconds elapsed{0};
 };
 
@@ -49,12 +49,13 @@ using FetchMonitor = std::function<bool(const FetchProgress& progress)>;
 // The reason why a file was not fetched. A file that no source has is no problem.
 struct FetchProblem {
   enum class Kind : uint8_t {
-    kSkipped,  // by the monitor
+    kSkipped,  // the monitor skipped the image
     kOutOfTime,
     kOutOfBytes,
-    // Not ELF, or another build-id. `detail` has that build-id and the source.
+    // The received file is not ELF or has another build-id. `detail` has that build-id and the
+    // source.
     kWrongFile,
-    kFailed,  // `detail` has the error
+    kFailed,  // the source failed; `detail` has the error
   };
   Kind kind = Kind::kFailed;
   std::string path;  // path of the image

@@ -19,8 +19,8 @@ struct SourcedFile {
   std::string from;  // the URL; empty: the file was in the source's cache
 };
 
-// Called about once per second while a file is requested and transferred. `size` is that of the
-// file in bytes; 0: unknown. Returns false to cancel.
+// Called about once per second while a file is requested and transferred. `received` and `size` are
+// bytes of the file; size 0: unknown. Returns false to cancel.
 using KeepGoing = std::function<bool(uint64_t received, uint64_t size)>;
 
 // A remote source of files. Thread-safe.
@@ -29,7 +29,7 @@ class DebugFileSource {
   virtual ~DebugFileSource() = default;
 
   // Fetches a file; blocks. Does not check whether it is the right file. Errors: kNotFound if no
-  // server has it; kCancelled if `keep_going` returned false; others for failures.
+  // server has it; kCancelled if `keep_going` returned false; other errors if the transfer failed.
   virtual absl::StatusOr<SourcedFile> Fetch(FileKind kind, std::span<const std::byte> build_id,
                                             const KeepGoing& keep_going) = 0;
 

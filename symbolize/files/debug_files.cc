@@ -100,7 +100,7 @@ std::vector<Candidate> CandidatesFor(const ImageFile& image, const std::optional
   return candidates;
 }
 
-// Limit on the uncompressed size, as a factor.
+// Largest ratio of the uncompressed size to the compressed size.
 constexpr size_t kMostExpansion = 256;
 
 std::optional<std::vector<std::byte>> Unxz(std::span<const std::byte> packed) {

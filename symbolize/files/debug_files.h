@@ -2,7 +2,7 @@
 //
 //   IMAGE                 the image itself
 //   .build-id/ab/cdef     in debug directories with suffix `.debug`, in perf's caches `/debug`
-//   .gnu_debuglink        beside the image, in .debug/ there, and in debug directories
+//   .gnu_debuglink        beside the image, in .debug/ beside it, and in debug directories
 //   debuginfod            fetched files, by build-id
 //   .gnu_debugdata        inside the image, compressed with xz: symbols only
 //

@@ -39,14 +39,14 @@ struct OpenImageState {
   Reason reason = Reason::kNamed;  // if not kNamed: the reason for all addresses
   std::optional<ImageFile> file;
   std::optional<ImageFile> debug_file;
-  std::optional<ImageFile> mini_file;  // from .gnu_debugdata
+  std::optional<ImageFile> mini_file;  // ELF file in .gnu_debugdata
   SymbolTable symbols;
-  std::unique_ptr<dwarf::DebugInfo> debug_info;  // null: none
+  std::unique_ptr<dwarf::DebugInfo> debug_info;  // null: the image has none
   FunctionExtents functions;
   // Recorded addresses minus addresses in `file`, which is vmlinux.
   uint64_t kernel_bias = 0;
   bool named_by_vmlinux = false;
-  const KernelSymbols* kallsyms = nullptr;  // of the recorded kernel; null: none
+  const KernelSymbols* kallsyms = nullptr;  // symbols of the recorded kernel; null: none
   // Recorded addresses minus addresses in `kallsyms`, modulo 2^64.
   uint64_t kallsyms_shift = 0;
   // True after the warning that debug information was not read completely.
@@ -67,7 +67,8 @@ struct Image {
   const ImageId id;
   std::optional<OpenedImage> opened;      // moved to `state` by the first look-up
   std::unique_ptr<OpenImageState> state;  // null until the first look-up
-  // ELF files of an archive in which addresses were looked up, by their offset.
+  // ELF files in an archive in which addresses were looked up, keyed by their offset in the
+  // archive.
   std::map<uint64_t, std::unique_ptr<OpenImageState>> parts;
   int parts_tried = 0;
 };
@@ -153,18 +154,19 @@ class FileFacts final : public FactSource {
   ImageTable specs_;
   std::deque<Image> images_;
   std::vector<std::string> warnings_;
-  std::vector<AddressFacts::Inlined> inlined_;  // of the last answer
+  std::vector<AddressFacts::Inlined> inlined_;  // inlined calls of the last answer
 
-  absl::flat_hash_map<uint32_t, std::unique_ptr<PerfMap>> jit_maps_;  // by process; null: none
+  // Keyed by process; null: the process has no map.
+  absl::flat_hash_map<uint32_t, std::unique_ptr<PerfMap>> jit_maps_;
 
   bool kernel_read_ = false;
   std::optional<KernelSymbols> kernel_;
   std::string kernel_reference_;
   RuntimeAddress kernel_reference_address_;
-  std::map<std::string, std::optional<KernelSymbols>> cached_kallsyms_;  // by build-id
-  std::map<uint64_t, KernelFunction> kernel_functions_;                  // by start, disjoint
-  // All functions ever announced, by name. During a recording one function may replace another at
-  // the same address; the name in the image says which one a sample was in.
+  std::map<std::string, std::optional<KernelSymbols>> cached_kallsyms_;  // keyed by build-id
+  std::map<uint64_t, KernelFunction> kernel_functions_;                  // keyed by start, disjoint
+  // All functions ever announced, keyed by name. During a recording one function may replace
+  // another at the same address. The name in the image says which of them a sample was in.
   absl::flat_hash_map<std::string_view, std::vector<KernelFunction>> announced_;
   std::deque<std::string> made_names_;  // never moves a string
 };
@@ -608,7 +610,7 @@ AddressFacts FileFacts::FindInJitDump(const OpenImageState& state, FileOffset of
   return facts;
 }
 
-// Adds inlined calls. Ends, because a call's caller has a smaller index.
+// Adds inlined calls. The loop ends, because a call's caller has a smaller index than the call.
 void FileFacts::AddInlinedCalls(const JitDump::Function& function, const JitDump::Place& place,
                                 AddressFacts& facts) {
   inlined_.clear();

@@ -52,8 +52,8 @@ class ImageTable {
   // Maps a key without device, inode and start to the first image with that key, because some
   // callers do not know these three.
   absl::flat_hash_map<Key, ImageId> firsts_;
-  absl::flat_hash_map<uint32_t, bool> has_own_root_;  // by process
-  absl::flat_hash_map<uint32_t, ProcessLife> lives_;  // by process
+  absl::flat_hash_map<uint32_t, bool> has_own_root_;  // keyed by process
+  absl::flat_hash_map<uint32_t, ProcessLife> lives_;  // keyed by process
 };
 
 }  // namespace profiler::symbolize

@@ -21,8 +21,8 @@
 
 namespace profiler::symbolize {
 
-// Paths at which a process may have written its map, the likeliest first, and its root directory
-// for OpenRegularFile.
+// Paths at which a process may have written its map, the likeliest first. `root` is the root
+// directory of the process, for OpenRegularFile.
 struct JitMapPlaces {
   std::vector<std::string> paths;
   std::string root;

@@ -36,7 +36,8 @@ class ClassUnloads {
   }
 
  private:
-  using Counts = std::array<uint64_t, 2>;  // unloaded classes, and those of shared archives
+  // Values of the counters java.cls.unloadedClasses and java.cls.sharedUnloadedClasses.
+  using Counts = std::array<uint64_t, 2>;
 
   void FindCounters();
   std::optional<Counts> Read();

@@ -9,7 +9,7 @@ namespace {
 constexpr uint64_t kWord = 8;
 constexpr uint32_t kMostHeaps = 16;
 constexpr uint8_t kFreeSegment = 0xff;
-// Limit on steps back: the largest block has fewer, at 254 segments per step.
+// Limit on steps back. The largest block needs fewer, because one step covers 254 segments.
 constexpr int kMostSteps = 4096;
 constexpr uint64_t kLargestFrame = uint64_t{1} << 20;
 
@@ -222,7 +222,7 @@ std::optional<uint64_t> CodeCache::FindBlob(uint64_t pc) {
 std::optional<uint64_t> CodeCache::FirstSegment(const Heap& heap, uint64_t segment) {
   std::array<uint8_t, kFreeSegment> piece{};
   uint64_t begin = 0;
-  uint64_t end = 0;  // of the bytes read; 0: none
+  uint64_t end = 0;  // end of the bytes read; 0: none were read
   for (int steps = 0; steps < kMostSteps; ++steps) {
     if (segment < begin || segment >= end) {
       end = segment + 1;

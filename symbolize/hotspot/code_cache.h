@@ -47,7 +47,7 @@ struct Blob {
   uint64_t code_begin = 0, code_end = 0;
   Kind kind = Kind::kFrameless;
   std::string name;          // the blob's name, such as "nmethod" or "Interpreter"
-  uint64_t frame_bytes = 0;  // kCompiled, kFramed: including the return address
+  uint64_t frame_bytes = 0;  // kCompiled, kFramed: size of the frame, including the return address
   // Offset in the code from which the frame is complete; negative: never.
   int64_t frame_complete = -1;
   uint64_t method = 0;  // kCompiled: address of its Method
@@ -93,7 +93,7 @@ class CodeCache {
     Blob blob;
     uint64_t number = 0;
     uint64_t look = 0;
-    uint64_t since = 0;  // a time at which it was there already (ProcessMemory::Now)
+    uint64_t since = 0;  // a time at which the blob was there already (ProcessMemory::Now)
     // True if the blob's memory was unused one look earlier.
     bool is_fresh = false;
 
@@ -102,7 +102,7 @@ class CodeCache {
   };
   // Returns the code at `pc`; null: none known. Valid until the next call.
   const Known* Find(uint64_t pc);
-  // Returns true if the blob is still there. Reads it again.
+  // Reads the blob again. Returns true if it is still at its address.
   bool IsStill(const Blob& blob);
   // Returns true if the address is in one of HotSpot's code heaps.
   bool HasCode(uint64_t pc) { return HeapOf(pc) != nullptr; }
@@ -148,12 +148,12 @@ class CodeCache {
   ProcessMemory& memory_;
   const Layout& layout_;
   uint64_t look_ = 1;
-  std::optional<uint64_t> listed_at_;  // as ProcessMemory::Now
+  std::optional<uint64_t> listed_at_;  // time of the last list, by ProcessMemory::Now
   std::vector<Heap> heaps_;
-  absl::flat_hash_map<uint64_t, std::vector<uint8_t>> maps_;  // by the start of their heap
-  absl::flat_hash_map<uint64_t, Listed> listed_;              // by address of the blob
+  absl::flat_hash_map<uint64_t, std::vector<uint8_t>> maps_;  // keyed by the start of the heap
+  absl::flat_hash_map<uint64_t, Listed> listed_;              // keyed by the address of the blob
   uint64_t last_number_ = 0;
-  std::map<uint64_t, Known> known_;  // by the end of the code
+  std::map<uint64_t, Known> known_;  // keyed by the end of the code
 };
 
 template <class T>

@@ -75,7 +75,7 @@ class Reader {
         !memory_.Read(tables->scopes, scopes_)) {
       return false;
     }
-    uint64_t begin = 0;  // of the code before the next PcDesc
+    uint64_t begin = 0;  // start of the code that belongs to the next PcDesc
     for (const PcDesc& pc : pcs) {
       if (pc.pc < 0) continue;
       const auto end = static_cast<uint64_t>(pc.pc);
@@ -164,8 +164,10 @@ class Reader {
   InlinedCalls& out_;
   uint64_t metadata_ = 0;
   std::vector<std::byte> scopes_;
-  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> calls_;  // by sender and method
-  absl::flat_hash_map<uint32_t, std::unique_ptr<Named>> named_;         // by index in the metadata
+  // Indices in out_.calls, keyed by a scope's sender and method.
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> calls_;
+  // Keyed by index in the metadata.
+  absl::flat_hash_map<uint32_t, std::unique_ptr<Named>> named_;
 };
 
 }  // namespace

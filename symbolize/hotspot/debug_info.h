@@ -1,8 +1,11 @@
 // Reads the inlined calls of a compiled method, and which code belongs to each.
 //
-//   nmethod: PcDesc │ pc −1 │ pc 0x24, scope 17 │ pc 0x58, scope 41 │ … │ pc 2^31 − 1 │    by pc
-//            scopes │ … 17: sender 9, method 3, bci 4 … 9: sender 0, method 1, bci 12 │    packed
-//            metadata │ Method * │ Method * │ …                                            1, 2, …
+//   nmethod   PcDesc    │ pc −1 │ pc 0x24, scope 17 │ pc 0x58, scope 41 │ … │ pc 2^31 − 1 │
+//             scopes    │ … 17: sender 9, method 3, bci 4 … 9: sender 0, method 1, bci 12 │
+//             metadata  │ Method * │ Method * │ …
+//
+// PcDescs are sorted by pc. Scopes consist of packed integers (compressed.h). The numbers of
+// methods in the metadata begin with 1.
 //
 // The pc of a PcDesc is the return address of a call. So the code between the previous PcDesc and
 // this one belongs to the scope of this one. The scope names the innermost method, and the chain of
@@ -29,8 +32,8 @@
 namespace profiler::symbolize::hotspot {
 
 struct InlinedCalls {
-  std::vector<JitDump::Call> calls;    // views into `texts`
-  std::vector<JitDump::Place> places;  // by distance from the start of the code
+  std::vector<JitDump::Call> calls;    // their texts are views into `texts`
+  std::vector<JitDump::Place> places;  // sorted by distance from the start of the code
   std::vector<std::unique_ptr<std::string>> texts;
 };
 

@@ -93,8 +93,9 @@ class FakeVm final : public ProcessMemory {
     int32_t frame_words = 0, frame_complete = -1;
     uint64_t method = 0;
     std::vector<Scope> scopes;
-    std::vector<std::pair<int32_t, uint32_t>> places;  // pc, index of its scope
-    int32_t deopt_handler = -1, orig_pc = 0;           // from the code's start; from sp
+    std::vector<std::pair<int32_t, uint32_t>> places;  // {pc, index of its scope}
+    // deopt_handler: offset from the code's start. orig_pc: offset from sp.
+    int32_t deopt_handler = -1, orig_pc = 0;
   };
   // Adds code and returns the address of its first instruction.
   uint64_t AddCode(const Code& code) {
@@ -349,7 +350,7 @@ class FakeVm final : public ProcessMemory {
   uint64_t next_ = kStart + 0x100;
   uint64_t next_block_ = kCode;
   int32_t last_compile_id_ = 1000;
-  uint64_t unloaded_ = 0;  // address of the counter
+  uint64_t unloaded_ = 0;  // address of the counter of unloaded classes
 };
 
 }  // namespace profiler::symbolize::hotspot

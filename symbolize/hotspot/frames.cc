@@ -352,7 +352,7 @@ class HotSpotFrames::Machine {
   ClassUnloads unloads_;
   std::optional<uint64_t> call_stub_return_;
   ReportedCode told_;
-  uint64_t time_ = 0;  // of the sample
+  uint64_t time_ = 0;  // time of the current sample
 };
 
 HotSpotFrames::HotSpotFrames(ProcessMemory& memory, FindVariable find, CodeSink& sink)

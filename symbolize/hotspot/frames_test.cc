@@ -168,7 +168,7 @@ TEST_F(HotSpotFramesTest, AMethodThatIsEnteredIsKnownByTheRegisters) {
 
 TEST_F(HotSpotFramesTest, AStubIsLeftByTheReturnAddressThatIsBehindACall) {
   const uint64_t stub = vm_.AddCode({.name = "StubRoutines (1)", .bytes = {0x90, 0x90, 0x90}});
-  // call +0, and the instruction after it
+  // The code has a call; the return address is 8 bytes behind the start of the code.
   const uint64_t caller = vm_.AddCode({.bytes = {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0, 0x90, 0xc3},
                                        .frame_words = 2,
                                        .frame_complete = 0,

@@ -21,9 +21,9 @@ struct NumberField {
 };
 
 struct Layout {
-  int version = 0;  // of the JDK: 17, 21, 25
+  int version = 0;  // major version of the JDK: 17, 21, 25
 
-  // CodeCache, CodeHeap and the blobs in it: code_cache.h.
+  // Addresses and offsets to read CodeCache, CodeHeap and the blobs in a heap (code_cache.h).
   uint64_t heaps = 0;  // address of CodeCache::_heaps
   uint64_t array_length = 0, array_data = 0;
   uint64_t heap_memory = 0, heap_map = 0, heap_log2_segment = 0;
@@ -38,30 +38,32 @@ struct Layout {
   bool code_is_relative = false;
   uint64_t blob_code_begin = 0, blob_code_end = 0;
 
-  // nmethod
+  // Size of an nmethod, and offsets of its fields.
   uint64_t nmethod_size = 0;
   uint64_t nmethod_method = 0, nmethod_compile_id = 0, nmethod_orig_pc = 0;
   // The field contains an address; if code_is_relative, an int relative to the start of the blob.
   std::optional<uint64_t> nmethod_deopt_handler;
   // Location of debug information (debug_info.h); empty: unknown.
   struct DebugInfo {
-    bool is_apart = false;  // in separate memory (_immutable_data), since JDK 23
+    // True if the debug information is in separate memory (_immutable_data), since JDK 23.
+    bool is_apart = false;
     // These fields contain ints, relative to the start of the blob or of the separate memory.
     uint64_t pcs_begin = 0, pcs_end = 0;
     uint64_t scopes_begin = 0;  // an address; if is_apart, an int like pcs_begin
-    uint64_t scopes_end = 0;    // is_apart: an int with the size
-    uint64_t apart = 0;         // is_apart: its address
-    uint64_t metadata = 0;      // an int from the blob's start; is_apart: unused
+    uint64_t scopes_end = 0;    // used if is_apart: an int, the size of the separate memory
+    uint64_t apart = 0;         // used if is_apart: holds the address of the separate memory
+    uint64_t metadata = 0;      // an int relative to the blob's start; unused if is_apart
     uint64_t mutable_data = 0, relocation_size = 0;  // used if is_apart
   };
   std::optional<DebugInfo> debug_info;
 
-  // Method, ConstMethod, ConstantPool, Klass, Symbol: methods.h.
+  // Offsets of fields in Method, ConstMethod, ConstantPool, Klass and Symbol (methods.h), and the
+  // sizes of some of these objects.
   uint64_t method_const = 0;
   uint64_t const_size = 0;  // size of a ConstMethod, which bytecodes follow
   uint64_t const_constants = 0, const_code_size = 0, const_name = 0, const_signature = 0;
   std::optional<uint64_t> const_flags;
-  uint64_t has_lines = 0;  // bit in the flags
+  uint64_t has_lines = 0;  // bit of the flags that is set if there is a line table
   uint64_t pool_size = 0;  // size of a ConstantPool, which entries follow
   uint64_t pool_holder = 0, pool_length = 0;
   std::optional<uint64_t> pool_source_file;

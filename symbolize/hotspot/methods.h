@@ -33,7 +33,7 @@ std::string MethodName(std::string_view holder, std::string_view name, std::stri
 
 struct Method {
   struct Line {
-    uint32_t bci, line;  // valid from that bytecode on
+    uint32_t bci, line;  // the line is valid from bytecode `bci` on
   };
 
   uint64_t const_method = 0;
@@ -42,7 +42,7 @@ struct Method {
   // Address of the bytecodes.
   uint64_t bytecodes = 0;
   std::vector<std::byte> code;  // the bytecodes; empty for native and abstract methods
-  std::vector<Line> lines;      // by bci
+  std::vector<Line> lines;      // sorted by bci
 
   // Returns the line of the bytecode; 0: unknown.
   uint32_t LineAt(uint32_t bci) const;
@@ -67,7 +67,7 @@ class Methods {
     Method method;
     uint64_t number = 0;
     uint64_t look = 0;
-    uint64_t since = 0;  // a time at which it was there already (ProcessMemory::Now)
+    uint64_t since = 0;  // a time at which the method was there already (ProcessMemory::Now)
     std::string print;   // result of PrintOf
   };
   // Returns the Method at that address; null: none. Valid until the next call.
@@ -90,7 +90,7 @@ class Methods {
   void ReadLines(Method& method);
 
   ProcessMemory& memory_;
-  PagedMemory again_;  // for the second reading of a method
+  PagedMemory again_;  // cache for the second reading of a method
   const Layout& layout_;
   uint64_t look_ = 1;
   uint64_t last_number_ = 0;

@@ -62,7 +62,7 @@ class ReportedCode {
   struct Piece {
     uint64_t begin = 0, blob = 0;
   };
-  std::map<uint64_t, Piece> pieces_;  // code with a name, by its end
+  std::map<uint64_t, Piece> pieces_;  // code that has a name, keyed by the end of the code
 };
 
 }  // namespace profiler::symbolize::hotspot

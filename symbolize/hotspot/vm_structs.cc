@@ -12,7 +12,7 @@ namespace profiler::symbolize::hotspot {
 namespace {
 
 constexpr size_t kLongestText = 256;
-constexpr size_t kLongestEntry = 256;  // of a table, in bytes
+constexpr size_t kLongestEntry = 256;  // largest size of an entry of a table, in bytes
 
 std::string KeyOf(std::string_view type, std::string_view field) {
   return absl::StrCat(View(type), "::", View(field));

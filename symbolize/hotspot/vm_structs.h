@@ -36,7 +36,7 @@ class VmStructs {
 
   // Returns the offset of a field in objects of its type, in bytes.
   std::optional<uint64_t> Offset(std::string_view type, std::string_view field) const;
-  // Returns the declared type of such a field; empty: unknown.
+  // Returns the declared type of a field; empty: unknown.
   std::optional<std::string> TypeOf(std::string_view type, std::string_view field) const;
   // Returns the address of a static field.
   std::optional<uint64_t> Address(std::string_view type, std::string_view field) const;
@@ -50,8 +50,8 @@ class VmStructs {
  private:
   class Reader;
 
-  absl::flat_hash_map<std::string, uint64_t> offsets_, addresses_;  // by "type::field"
-  absl::flat_hash_map<std::string, std::string> types_;             // by "type::field"
+  absl::flat_hash_map<std::string, uint64_t> offsets_, addresses_;  // keyed by "type::field"
+  absl::flat_hash_map<std::string, std::string> types_;             // keyed by "type::field"
   absl::flat_hash_map<std::string, uint64_t> sizes_;
   absl::flat_hash_map<std::string, int64_t> constants_;
 };

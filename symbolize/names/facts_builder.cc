@@ -15,7 +15,7 @@ void SortDistinct(std::vector<NameFacts::Entry<Where>>& entries) {
   entries.erase(repeated, entries.end());
 }
 
-// Sorts pieces; of several at one address, keeps the longest.
+// Sorts pieces. If several pieces begin at one address, keeps only the longest.
 void SortDistinct(std::vector<NameFacts::Piece>& pieces) {
   std::ranges::sort(pieces, [](const auto& a, const auto& b) {
     if (a.address != b.address) return a.address < b.address;

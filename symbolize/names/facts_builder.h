@@ -23,8 +23,9 @@ namespace profiler::symbolize {
 // out. Not thread-safe.
 class NameFactsBuilder {
  public:
-  // Adds an image. `id` is the caller's number for it, small and dense. Call it before adding
-  // anything of the image, and again for each process that asks for the image (`spec.pid`).
+  // Adds an image. `id` is the caller's number for the image, small and dense. Call AddImage before
+  // anything else of the image is added, and again for each process that asks for the image
+  // (`spec.pid`).
   void AddImage(ImageId id, const ImageSpec& spec);
 
   void AddAddress(ImageId id, CodePlace place, const AddressFacts& facts);
@@ -34,7 +35,8 @@ class NameFactsBuilder {
   // until Take.
   void SetCodes(ImageId id, std::span<const JitCode> codes);
 
-  // Returns the result. Call it once, last.
+  // Returns the result. Call it once, after all facts were added. The arguments become the members
+  // of NameFacts with these names.
   NameFacts Take(bool has_lines, bool is_complete);
 
  private:
@@ -42,7 +44,8 @@ class NameFactsBuilder {
     NameFacts::Image image;
     std::vector<uint32_t> pids;  // processes that asked for the image
     std::span<const JitCode> codes;
-    absl::flat_hash_map<std::pair<uint64_t, StringId>, uint32_t> symbols;  // by start and name
+    // Indices in image.symbols, keyed by start and name of the symbol.
+    absl::flat_hash_map<std::pair<uint64_t, StringId>, uint32_t> symbols;
     absl::flat_hash_map<std::tuple<StringId, uint32_t, StringId, uint32_t>, uint32_t> inlined;
   };
   using Path = std::tuple<ImageKind, std::string, std::vector<std::byte>>;
@@ -55,7 +58,7 @@ class NameFactsBuilder {
   void TellApartByProcess();
 
   NameFacts facts_;
-  std::vector<std::unique_ptr<Growing>> images_;  // by ImageId; null: not added
+  std::vector<std::unique_ptr<Growing>> images_;  // [ImageId]; null: not added
   std::map<Path, std::vector<ImageId>> by_path_;
 };
 

@@ -68,7 +68,7 @@ struct Frame {
 };
 using Frames = std::vector<Frame>;
 
-// Parses alternating lines of function and file:line[:column].
+// Parses pairs of lines: a function, then its file:line[:column].
 Frames ToFrames(const std::vector<std::string>& lines) {
   Frames frames;
   for (size_t i = 0; i + 1 < lines.size(); i += 2) {
@@ -203,7 +203,8 @@ class OracleTest : public testing::Test {
     return all;
   }
 
-  // Returns the differences; empty if at least 99.9 % are equal, except for the differences above.
+  // Returns a text with all differences. Empty if at least 99.9 % of the addresses have equal
+  // results or differ as accepted at the top of this file.
   static std::string Differences(const std::vector<uint64_t>& addresses,
                                  const std::vector<Frames>& ours, const std::vector<Frames>& theirs,
                                  bool names) {

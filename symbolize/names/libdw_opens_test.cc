@@ -169,8 +169,8 @@ TEST_F(LibdwOpensTest, NothingForAnAlternateFileThatIsGone) {
   EXPECT_THAT(TakePathsOpenedByLibdw(), IsEmpty());
 }
 
-// Builds units that no compiler writes: each has children and names a split file and an alternate
-// file, so libdw could look for these files during a walk.
+// Builds units that no compiler writes. Each unit has children and names a split file and an
+// alternate file, so libdw could look for these files during a walk.
 std::vector<std::byte> HostileUnit(uint16_t version, uint8_t unit_type) {
   using dwarf::DwarfBytes;
   constexpr uint8_t kUnit = 1, kNamed = 2, kInstance = 3;

@@ -39,7 +39,7 @@ constexpr std::string_view kMagic = "PROFNAM3";
 constexpr size_t kHeaderSize = kMagic.size() + sizeof(uint32_t);
 // Shorter build-ids are made by hand and may be reused.
 constexpr size_t kShortestBuildId = 8;
-// If adding addresses to a file would exceed this number, only those of the current run are kept.
+// If adding addresses to a file would exceed this number, only the addresses of this run are kept.
 constexpr size_t kMostAddresses = 1'000'000;
 constexpr std::string_view kTemporaryPrefix = "profiler-", kTemporarySuffix = ".tmp";
 

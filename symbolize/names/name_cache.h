@@ -38,9 +38,10 @@ class NameCache {
  public:
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 
-  // Returns $XDG_CACHE_HOME/profiler/names, or the same below ~/.cache. Without `lines`, returns
-  // the directory "functions" beside it, because names without lines answer fewer questions. Empty,
-  // so that nothing is cached, if there is no home directory or it belongs to another user (sudo).
+  // Returns $XDG_CACHE_HOME/profiler/names, or ~/.cache/profiler/names if that variable has no
+  // absolute path. Without `lines`, returns the directory "functions" in place of "names", because
+  // names without lines answer fewer questions. Empty, so that nothing is cached, if HOME has no
+  // absolute path either, or if the directory belongs to another user (sudo).
   static std::string UsersDirectory(bool lines);
 
   // An empty directory disables the cache. If the cache's own files, recognized by their names,
@@ -51,7 +52,8 @@ class NameCache {
   // Returns true if the image has a build-id that identifies it.
   bool MayKeep(const ImageSpec& image) const;
 
-  // Returns the cached facts of the image with this file, under the image's path.
+  // Returns the facts that the cache has about an image whose file is `file`, with the path of
+  // `image`.
   std::optional<NameFacts> Read(const ImageSpec& image, const TrustedFile& file) const;
 
   // The facts that a run collected about one image.

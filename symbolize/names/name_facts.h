@@ -29,7 +29,7 @@ struct NameFacts {
   static constexpr uint32_t kMostInlined = 511;
 
   struct Symbol {
-    // The members of AddressFacts::Function.
+    // Each member has the meaning of the member with the same name in AddressFacts::Function.
     StringId name{};
     ElfAddress start;
     uint64_t size = 0;
@@ -40,9 +40,9 @@ struct NameFacts {
   // A function that the compiler inlined into another one.
   struct Inlined {
     StringId name{};
-    uint32_t caller = kNone;  // an earlier entry; kNone: the function that has the code
-    StringId file{};          // position of the call; empty: unknown
-    uint32_t line = 0;        // 0: unknown
+    uint32_t caller = kNone;  // index of an earlier entry; kNone: the function that has the code
+    StringId file{};          // source file of the call; empty: unknown
+    uint32_t line = 0;        // line of the call; 0: unknown
     bool operator==(const Inlined&) const = default;
   };
 
@@ -50,31 +50,32 @@ struct NameFacts {
   template <class Where>
   struct Entry {
     Where at;
-    uint64_t distance = 0;       // bytes from the start of the symbol, or else of the neighbour
-    uint32_t symbol = kNone;     // kNone: no function is known
-    uint32_t neighbour = kNone;  // like AddressFacts::neighbour
-    uint32_t inlined = kNone;    // the innermost inlined call
-    StringId file{};             // of the instruction; empty: unknown
-    uint32_t line = 0;           // 0: unknown
+    // Bytes from the start of the symbol; without a symbol, from the start of the neighbour.
+    uint64_t distance = 0;
+    uint32_t symbol = kNone;     // index in Image::symbols; kNone: no function is known
+    uint32_t neighbour = kNone;  // index in Image::symbols, like AddressFacts::neighbour
+    uint32_t inlined = kNone;    // index in Image::inlined of the innermost inlined call
+    StringId file{};             // source file of the instruction; empty: unknown
+    uint32_t line = 0;           // line of the instruction; 0: unknown
     Reason reason = Reason::kNamed;
     bool operator==(const Entry&) const = default;
   };
-  using Address = Entry<CodePlace>;       // keyed like Symbolizer::Name
-  using Instruction = Entry<ElfAddress>;  // keyed like Symbolizer::NameAt
+  using Address = Entry<CodePlace>;       // `at` is the argument of Symbolizer::Name
+  using Instruction = Entry<ElfAddress>;  // `at` is the argument of Symbolizer::NameAt
 
   // A piece of code in a JIT's dump, and its runtime address from `time` on.
   struct Code {
     uint64_t time = 0;
     RuntimeAddress start;
     uint64_t size = 0;
-    FileOffset offset;  // in the dump, like the places of addresses
+    FileOffset offset;  // offset in the dump, like Address::at
     bool operator==(const Code&) const = default;
   };
 
   // Code of a function, from the image's file.
   struct Piece {
-    ElfAddress address;  // of the first byte, as in Symbolizer::CodeAt
-    CodePlace place;     // of the first byte, as in Symbolizer::Name
+    ElfAddress address;  // address of the first byte, as in Symbolizer::CodeAt
+    CodePlace place;     // place of the first byte, as in Symbolizer::Name
     std::vector<std::byte> bytes;
     bool operator==(const Piece&) const = default;
   };
@@ -86,18 +87,19 @@ struct NameFacts {
     std::vector<std::byte> build_id;
     std::vector<Symbol> symbols;
     std::vector<Inlined> inlined;
-    std::vector<Address> addresses;  // by place, distinct
-    std::vector<Code> codes;         // by time; only code that was hit
-    // Instructions of the pieces, and the functions that the pieces call; by address, distinct.
+    std::vector<Address> addresses;  // sorted by place, distinct
+    std::vector<Code> codes;         // sorted by time; only code that was hit
+    // Instructions of the pieces, and the functions that the pieces call. Sorted by address,
+    // distinct.
     std::vector<Instruction> instructions;
-    std::vector<Piece> pieces;  // by address, distinct
-    uint16_t machine = 0;       // of the pieces: EM_… of <elf.h>
+    std::vector<Piece> pieces;  // sorted by address, distinct
+    uint16_t machine = 0;       // machine of the pieces: EM_… of <elf.h>
     // True if debug information covered an address while facts were collected. Not stored.
     bool has_debug_info = false;
     bool operator==(const Image&) const = default;
   };
 
-  bool has_lines = true;    // inlined calls, files and lines were looked up
+  bool has_lines = true;    // true if inlined calls, files and lines were looked up
   bool is_complete = true;  // false: naming was cut short
   StringTable strings;
   std::vector<Image> images;

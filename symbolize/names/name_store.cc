@@ -128,9 +128,9 @@ bool NameStore::IsSourceOf(ImageId id, ElfAddress address, std::string_view sour
   return is_said && files_->AreFilesTrusted(in_files);
 }
 
-// Returns true if files are asked although the recording has facts. With FilesName::kFirst that
-// needs a build-id, because nothing else identifies a file: other files may have changed, and pids
-// are reused.
+// Returns true if files are asked although the recording has facts. Files come before a name of the
+// recording only if the image has a build-id, because nothing else identifies a file: files without
+// one may have changed, and pids are reused.
 bool NameStore::AsksFiles(const Image& image, const AddressFacts& recorded) const {
   if (files_name_ == FilesName::kFirst && !image.spec.build_id.empty()) return true;
   return recorded.reason != Reason::kNamed && files_name_ != FilesName::kOthers;

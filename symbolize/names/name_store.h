@@ -25,19 +25,21 @@
 
 namespace profiler::symbolize {
 
-// The addresses for which files are used although the recording has facts. The cache counts as
-// files.
+// The addresses for which files are asked, or the cache in place of files.
 enum class FilesName : uint8_t {
-  // Use files for addresses about which the recording has no facts. Images whose addresses all have
-  // facts are not opened.
+  // Addresses about which the recording has no facts. Images whose addresses all have facts are not
+  // opened.
   kOthers,
-  kUnnamed,  // also for addresses that have no name in the recording
-  kFirst,    // files with the recorded build-id come first, then the recording
+  // Also addresses that have no name in the recording.
+  kUnnamed,
+  // Also all addresses of images with a recorded build-id. The recording's facts are used if files
+  // have no name for an address.
+  kFirst,
 };
 
 struct NameSources {
   std::unique_ptr<FactSource> files;  // never null
-  std::optional<NameFacts> recorded;  // section NAMES
+  std::optional<NameFacts> recorded;  // section NAMES of the recording; empty: it has none
   std::optional<NameCache> cache;
   FilesName files_name = FilesName::kOthers;
 };
@@ -88,16 +90,16 @@ class NameStore final : public Symbolizer {
     Image(const ImageSpec& image, StoredImage* known) : spec(image), recorded(known) {}
 
     const ImageSpec spec;
-    StoredImage* const recorded;      // null: the recording has no facts
-    StoredImage* code = nullptr;      // null: the recording has no code
-    std::optional<ImageId> in_files;  // empty until it is needed
+    StoredImage* const recorded;      // facts of the recording; null: it has none
+    StoredImage* code = nullptr;      // code of the recording; null: it has none
+    std::optional<ImageId> in_files;  // the image's number in `files_`; empty until it is needed
     bool cache_was_read = false;
-    // Identifies the file, with the build-id; empty: not in the cache.
+    // Identifies the file together with the build-id. Empty: nothing of the image is cached.
     std::optional<TrustedFile> cache_key;
-    std::unique_ptr<StoredFacts> cache_file;     // null: none
+    std::unique_ptr<StoredFacts> cache_file;     // the image's file in the cache; null: none
     StoredImage* cached = nullptr;               // the image in `cache_file`
-    std::optional<NameFactsBuilder> from_files;  // to be written to the cache
-    std::vector<JitCode> jit_codes;              // from the recording
+    std::optional<NameFactsBuilder> from_files;  // facts to be written to the cache
+    std::vector<JitCode> jit_codes;              // code of the dump, from the recording
   };
   // State between Keep and Take.
   struct Keeping {
@@ -120,14 +122,15 @@ class NameStore final : public Symbolizer {
                       AskFiles ask_files) const;
 
   const std::unique_ptr<FactSource> files_;
-  const std::unique_ptr<StoredFacts> recorded_;  // null: none
-  std::unique_ptr<StoredFacts> code_;            // null: none
+  const std::unique_ptr<StoredFacts> recorded_;  // facts of the recording; null: none
+  std::unique_ptr<StoredFacts> code_;            // the recording's section CODE; null: none
   const FilesName files_name_;
   const bool has_lines_;
   NameFormatter presenter_;
   std::deque<Image> images_;
   std::map<const StoredImage*, ImageId> ids_of_recorded_;
-  std::map<ImageId, ImageId> ids_of_files_;  // of images that are not recorded
+  // Numbers of images that are not recorded, keyed by their number in `files_`.
+  std::map<ImageId, ImageId> ids_of_files_;
   std::optional<NameCache> cache_;
   std::optional<Keeping> keeping_;
 };

@@ -10,8 +10,8 @@
 namespace profiler::symbolize {
 namespace {
 
-constexpr uint64_t kVersion = 1;                    // of both sections
-constexpr uint64_t kHasLines = 1, kIsComplete = 2;  // flags
+constexpr uint64_t kVersion = 1;                    // version of both sections
+constexpr uint64_t kHasLines = 1, kIsComplete = 2;  // flags of a section
 
 // zstd level. At this level, names (tens of KB) take milliseconds, and megabytes of code take
 // tenths of a second.
@@ -25,7 +25,7 @@ uint64_t ExpectedDistance(const Entry& entry, const Entry& before) {
   return before.distance + (entry.at.value - before.at.value);
 }
 
-// Accepts values that later versions may add.
+// Stores an enum as one byte. Reading accepts values that later versions may add.
 template <class Io, class Enum>
 void EnumField(Io& io, Enum& value) {
   auto number = static_cast<uint8_t>(value);
@@ -121,7 +121,7 @@ void PieceFields(Io& io, NameFacts::Image& image) {
     io.After(piece.address.value, last);
     last = piece.address.value;
   }
-  uint64_t bias = 0;  // place minus address: usually constant for all code of a file
+  uint64_t bias = 0;  // place minus address; usually the same for all code of a file
   for (auto& piece : pieces) {
     io.After(piece.place.value, piece.address.value + bias);
     bias = piece.place.value - piece.address.value;
@@ -170,7 +170,7 @@ bool IsSound(const NameFacts::Image& image) {
          Ascend(image.pieces, &NameFacts::Piece::address);
 }
 
-// Content: strings, without the empty one │ images
+// Encodes the content: the strings except the empty one, then the images.
 std::string EncodeContent(const NameFacts& names, Part part) {
   ColumnWriter writing;
   writing.Strings(names.strings);

@@ -11,9 +11,10 @@
 
 namespace profiler::symbolize {
 
-// Returns a section NAMES: addresses of each image, and code of dumps that was hit.
+// Returns a section NAMES. It holds the addresses of each image, and the code of dumps that was
+// hit.
 std::string EncodeNames(const NameFacts& names);
-// Returns a section CODE: instructions and pieces of each image.
+// Returns a section CODE. It holds the instructions and pieces of each image.
 std::string EncodeCode(const NameFacts& code);
 
 // Decode a section of untrusted bytes. Empty if the section is empty, truncated or invalid.

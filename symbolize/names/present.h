@@ -13,8 +13,9 @@
 
 namespace profiler::symbolize {
 
-// A converter from facts to names. Names that it makes live as long as this object, others as long
-// as the source of the facts. Demangles each distinct name once. Not thread-safe.
+// A converter from facts to names. Names that the converter makes live as long as this object;
+// other names live as long as the source of the facts. Demangles each distinct name once. Not
+// thread-safe.
 class NameFormatter {
  public:
   explicit NameFormatter(const PresentOptions& options) : options_(options) {}

@@ -38,7 +38,7 @@ class StoredImage {
 
   const StringTable& strings_;
   const NameFacts::Image& image_;
-  // Indices of the entries found last, in addresses and in instructions.
+  // Indices in the image's addresses and instructions of the entries that were found last.
   size_t last_address_ = 0, last_instruction_ = 0;
   std::vector<AddressFacts::Inlined> inlined_;
 };

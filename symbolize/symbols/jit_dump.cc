@@ -42,12 +42,13 @@ class JitDump::Parser {
   }
 
  private:
-  // The lines [first, end) of a function.
+  // The range [first, end) of a function's lines in JitDump::lines_.
   struct Lines {
     size_t first = 0, end = 0;
   };
 
-  // The calls and places [first, end) of a function.
+  // The ranges of a function's calls and places in JitDump::calls_ and places_, and its source
+  // file.
   struct Inlines {
     Lines calls, places;
     std::string_view file;
@@ -241,11 +242,11 @@ class JitDump::Parser {
   ByteReader reader_;
   const Limits limits_;
   JitDump dump_;
-  absl::flat_hash_map<uint64_t, JitCode> loaded_;           // by index
-  Lines next_lines_;                                        // for the next load
-  Inlines next_inlines_;                                    // for the next load
-  std::vector<Inlines> inlines_of_;                         // by function
-  std::vector<std::pair<Lines, RuntimeAddress>> lines_of_;  // by function
+  absl::flat_hash_map<uint64_t, JitCode> loaded_;  // keyed by the index in CODE_LOAD records
+  Lines next_lines_;                               // lines of the next CODE_LOAD record
+  Inlines next_inlines_;                           // calls and places of the next CODE_LOAD record
+  std::vector<Inlines> inlines_of_;                // [i]: calls and places of function i
+  std::vector<std::pair<Lines, RuntimeAddress>> lines_of_;  // [i]: lines and start of function i
   uint64_t lowest_line_ = kNoLine;
 };
 
@@ -257,7 +258,8 @@ void JitDump::AdjustTimes(uint64_t mapped_at) {
   const bool has_clock =
       !codes_.empty() && began_ >= kSecond && codes_.front().time - began_ < kLongest;
   if (mapped_at == 0 || !has_clock) return;
-  const uint64_t ahead = mapped_at - began_;  // modulo 2^64
+  // Wraps if the dump's clock is ahead of the recording's.
+  const uint64_t ahead = mapped_at - began_;
   if (ahead < kSecond || 0 - ahead < kSecond) return;
   for (JitCode& code : codes_) code.time += ahead;
   began_ = mapped_at;

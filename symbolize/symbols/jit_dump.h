@@ -14,7 +14,7 @@
 //     3 CLOSE
 //     4 UNWINDING_INFO    (not used: code of all known JITs has frame pointers)
 //     0x494e4c PLACES     calls, places, the function's file, NUL                    u32 u32
-//                         per call: its caller, the line there, name, NUL, file, NUL u32 u32
+//                         per call: its caller, line of call, name, NUL, file, NUL   u32 u32
 //                         per place: distance, call, line                            u64 u32 u32
 //                         of the next CODE_LOAD, instead of DEBUG_INFO
 //
@@ -45,11 +45,11 @@ inline constexpr uint32_t kJitDumpPlaces = 0x494e4c;
 
 // Code that is at an address from a time on.
 struct JitCode {
-  uint64_t time = 0;  // CLOCK_MONOTONIC, ns
-  uint32_t pid = 0;   // in the pid namespace of the process
+  uint64_t time = 0;  // time from which the code is at `start`, CLOCK_MONOTONIC in ns
+  uint32_t pid = 0;   // pid of the process in its own pid namespace
   RuntimeAddress start;
   uint64_t size = 0;
-  FileOffset offset;  // in the dump
+  FileOffset offset;  // offset of the code in the dump
 };
 
 // A dump. Views live as long as it does. Immutable, so thread-safe.
@@ -64,14 +64,14 @@ class JitDump {
   static constexpr uint32_t kNone = ~uint32_t{0};
   struct Call {
     uint32_t caller = kNone;  // index of an earlier call; kNone: the function itself
-    uint32_t line = 0;        // of the call, in the caller; 0: unknown
+    uint32_t line = 0;        // line of the call, in the caller; 0: unknown
     std::string_view name;
-    std::string_view file;  // of the called function; empty: unknown
+    std::string_view file;  // source file of the called function; empty: unknown
   };
   struct Place {
     uint64_t distance;  // bytes from the function's start to the place's first instruction
     uint32_t call;      // the inlined call with that code; kNone: the function itself
-    uint32_t line;      // in the called function; 0: unknown
+    uint32_t line;      // line of the place, in the innermost function; 0: unknown
   };
   struct Function {
     FileOffset offset;
@@ -79,7 +79,7 @@ class JitDump {
     std::string_view name;
     std::span<const std::byte> code;
     std::span<const Line> lines;  // sorted by distance
-    std::string_view file;        // set if there are places
+    std::string_view file;        // source file of the function; set only if there are places
     std::span<const Call> calls;
     std::span<const Place> places;  // sorted by distance
   };
@@ -89,11 +89,11 @@ class JitDump {
   // kInvalidArgument if the file is no dump, or if the dump has the other byte order or processor
   // timestamps.
   static absl::StatusOr<JitDump> Read(int fd, const std::string& path);
-  // Limits on what is read of a dump: pieces of code including moved ones, lines, calls. Far more
-  // than JITs write; at most 1 GiB in memory.
+  // Limits on the number of elements that are read of a dump. `codes` includes moved code. JITs
+  // write far fewer. A dump at the limits takes at most 1 GiB of memory.
   struct Limits {
     size_t codes = size_t{1} << 22;
-    size_t lines = size_t{1} << 24;  // also the limit for places
+    size_t lines = size_t{1} << 24;  // limit on lines, and also on places
     size_t calls = size_t{1} << 22;
   };
   static absl::StatusOr<JitDump> Parse(std::span<const std::byte> bytes, const Limits& limits);
@@ -130,12 +130,12 @@ class JitDump {
   MappedFile file_;
   bool is_cut_ = false;
   uint16_t machine_ = 0;
-  uint64_t began_ = 0;  // start of the dump, by the clock of the process
+  uint64_t began_ = 0;  // time at which the dump was begun, by the clock of the process
   std::vector<JitCode> codes_;
   std::vector<Line> lines_;
   std::vector<Call> calls_;
   std::vector<Place> places_;
-  std::vector<Function> functions_;  // by offset
+  std::vector<Function> functions_;  // sorted by offset
 };
 
 }  // namespace profiler::symbolize

@@ -30,7 +30,7 @@ class LineParser {
   struct Line {
     uint64_t address = 0;
     char type = 0;
-    uint32_t name = 0;  // offset
+    uint32_t name = 0;  // offset of the name in the text
     std::string_view module;
   };
 

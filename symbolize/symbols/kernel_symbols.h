@@ -4,8 +4,8 @@
 //   ffffffffc0a31000 t nf_conntrack_in\t[nf_conntrack]
 //
 // Keeps text symbols (t, T, w, W). Keeps data symbols (d, D, b, B) too, because they show where
-// text symbols end. The list has no ends: a symbol ends at the start of the next one, and the last
-// one of the kernel or of a module ends one page after its own page.
+// text symbols end. The list does not say where symbols end: a symbol ends at the start of the next
+// one. The last symbol of the kernel or of a module ends one page after its own page.
 //
 // Source: Linux kernel/kallsyms.c (s_show); tools/perf/util/symbol.c (__dso__load_kallsyms) for the
 // choice of symbols.
@@ -26,8 +26,9 @@ namespace profiler::symbolize {
 // Returns true if `name`, the path of a kernel or module image in a recording, is the kernel's:
 // [kernel.kallsyms]_text, [kernel.vmlinux], /boot/vmlinux-6.1, /proc/kcore.
 bool IsKernelItself(std::string_view name);
-// Returns true if `name` in a table of build-ids is the kernel's. There any file except a module is
-// the kernel's, because perf uses the path of the file with the symbols, such as one in its cache.
+// Returns true if `name` in a table of build-ids is the kernel's. In such a table every file except
+// a module is the kernel's, because perf stores the path of the file with the symbols, such as a
+// file in perf's cache.
 bool IsKernelInBuildIds(std::string_view name);
 
 class KernelSymbols {
@@ -58,7 +59,8 @@ class KernelSymbols {
 
  private:
   SymbolTable table_;
-  absl::flat_hash_map<std::string, uint64_t> modules_;  // by name: address of the first function
+  // Addresses of modules' first functions, keyed by the module's name.
+  absl::flat_hash_map<std::string, uint64_t> modules_;
   uint64_t text_ = 0;
   uint64_t stext_ = 0;
   Range scheduler_;

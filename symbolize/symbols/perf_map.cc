@@ -59,8 +59,8 @@ PerfMap PerfMap::Parse(std::vector<std::byte> text, size_t most_functions) {
   return map;
 }
 
-// Walks over all starts and ends in address order. The code between two of them belongs to the
-// function that was written last among those that are open there.
+// Walks over the starts and ends of all functions in address order. Code between two neighbouring
+// points belongs to the function that was written last of all functions that cover it.
 void PerfMap::Flatten() {
   struct Edge {
     uint64_t at;

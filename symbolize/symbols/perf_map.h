@@ -47,7 +47,7 @@ class PerfMap {
   const Function* Find(uint64_t address) const;
 
  private:
-  // A piece of the address space, and the last function written there.
+  // A piece of the address space, and the index of the last function written there.
   struct Piece {
     uint64_t start;
     uint64_t end;
@@ -58,8 +58,8 @@ class PerfMap {
 
   bool is_cut_ = false;
   std::vector<std::byte> text_;
-  std::vector<Function> functions_;  // in file order
-  std::vector<Piece> pieces_;        // by start, disjoint
+  std::vector<Function> functions_;  // in the order of the file
+  std::vector<Piece> pieces_;        // sorted by start, disjoint
 };
 
 }  // namespace profiler::symbolize

@@ -21,7 +21,7 @@ struct Stub {
 // A GOT slot and the symbol that its relocation names.
 struct SlotTarget {
   uint64_t slot = 0;
-  Symbol named;  // name and area only
+  Symbol named;  // only name and area are set
 };
 
 template <class T>

@@ -102,7 +102,7 @@ void AppendLegacyIdentifier(std::string_view identifier, std::string& out) {
   }
 }
 
-// Removes `.llvm.` and the rest, which means nothing to a reader.
+// Removes `.llvm.` and all that follows it, which means nothing to a reader.
 std::string_view WithoutLlvmSuffix(std::string_view name) {
   const size_t suffix = name.find(".llvm.");
   return suffix == std::string_view::npos ? name : name.substr(0, suffix);

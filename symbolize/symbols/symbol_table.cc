@@ -38,8 +38,8 @@ size_t LeadingUnderscores(std::string_view name) {
 }
 
 // Returns true for the complete and the base constructor of one class, such as `_ZN1AC1Ev` and
-// `_ZN1AC2Ev`, or for two such destructors (D1 and D2). They demangle to the same text. Most
-// aliases in C++ libraries are such pairs, so this check avoids demangling.
+// `_ZN1AC2Ev`, or for the complete and the base destructor (D1 and D2). Both names demangle to the
+// same text. Most aliases in C++ libraries are such pairs, so this check avoids demangling.
 bool AreOneConstructor(std::string_view a, std::string_view b) {
   if (a.size() != b.size() || !a.starts_with("_ZN")) return false;
   const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin());
@@ -124,8 +124,8 @@ const Symbol* SymbolTableBuilder::FindStart(uint64_t start) const {
   return symbol.start == start ? &symbol : nullptr;
 }
 
-// Sorts by start; stable. Symbols sorted by an earlier FixUp stay in order. The rest is sorted by
-// small keys, which is faster than moving symbols.
+// Sorts by start; stable. Symbols sorted by an earlier FixUp stay in order. All other symbols are
+// sorted by small keys, which is faster than moving the symbols.
 void SymbolTableBuilder::Sort() {
   std::vector<Symbol>& symbols = table_.symbols_;
   const auto middle = symbols.begin() + static_cast<ptrdiff_t>(sorted_);

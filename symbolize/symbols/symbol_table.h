@@ -17,30 +17,30 @@ namespace profiler::symbolize {
 
 enum class Binding : uint8_t { kLocal, kGlobal, kWeak };
 
-// The string table of a name.
+// The string table that contains a name.
 enum class NameArea : uint8_t {
-  kSymtab,  // of .symtab; without one, the names of Go's functions
-  kDynsym,  // of .dynsym
-  kOwned,   // owned by the symbol table
+  kSymtab,  // .strtab of .symtab; without .symtab, the names of Go's functions
+  kDynsym,  // .dynstr of .dynsym
+  kOwned,   // names that the symbol table owns
 };
 
 struct Symbol {
   uint64_t start = 0;
-  uint64_t end = 0;   // exclusive
+  uint64_t end = 0;   // first address after the symbol
   uint32_t name = 0;  // offset in `area`; NUL-terminated
   uint32_t enclosing = kNone;
   NameArea area = NameArea::kSymtab;
   Binding binding = Binding::kGlobal;
-  bool sized = true;  // `end` comes from the linker; false: guessed from the next start
-  bool typed = true;  // a function or an object; false: a label
-  bool data = false;  // an object, in or between code
-  bool plt = false;   // a stub of the named function: `name@plt`
+  bool sized = true;  // true if the linker set `end`; false: guessed from the next start
+  bool typed = true;  // true for a function or an object; false: a label
+  bool data = false;  // true for an object, in or between code
+  bool plt = false;   // true for a stub of the named function: `name@plt`
 
   static constexpr uint32_t kNone = ~uint32_t{0};
 };
 
-// Symbols by address. Immutable once built, so thread-safe. Names of an ELF file stay in the file,
-// which must outlive the table.
+// Symbols, sorted by address. Immutable once built, so thread-safe. Names of an ELF file stay in
+// the file, which must outlive the table.
 class SymbolTable {
  public:
   // Returns the innermost symbol that covers `address`, which is the one with the last start; null:
@@ -49,7 +49,7 @@ class SymbolTable {
   // Like Find, but ignores symbols without a size.
   const Symbol* FindSized(uint64_t address) const;
 
-  std::span<const Symbol> symbols() const { return symbols_; }  // by start, distinct starts
+  std::span<const Symbol> symbols() const { return symbols_; }  // sorted by start, distinct starts
   uint32_t IndexOf(const Symbol& symbol) const {
     return static_cast<uint32_t>(&symbol - symbols_.data());
   }
@@ -100,7 +100,8 @@ class SymbolTableBuilder {
 
  private:
   void Sort();
-  // Returns true if `other` is better than `present`, which has the same start and was added first.
+  // Returns true if `other` is better than `present`. Both have the same start; `present` was added
+  // first.
   bool Prefers(const Symbol& other, const Symbol& present) const;
 
   SymbolTable table_;

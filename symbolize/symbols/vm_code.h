@@ -24,7 +24,7 @@ struct VmCode {
   bool is_bytecode = false;  // bytecode, not machine code
   std::string_view name;     // contains no NUL
   std::string_view file;     // source file; empty: unknown
-  // Inlined calls, and places by distance, as in JitDump.
+  // Inlined calls, and places sorted by distance, as in JitDump.
   std::span<const JitDump::Call> calls;
   std::span<const JitDump::Place> places;
 };

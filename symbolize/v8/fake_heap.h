@@ -97,7 +97,7 @@ class FakeHeap : public ProcessMemory {
 
   struct FunctionSpec {
     std::string name = "f";
-    std::string inferred;  // empty: none
+    std::string inferred;  // inferred name; empty: none
     int locals = 0;
     std::string script = "/app.js";
     std::string source = "function f() {\n}\n";
@@ -218,7 +218,7 @@ class FakeHeap : public ProcessMemory {
   const Metadata data_ = NodeMetadata();
   std::vector<std::byte> bytes_;
   size_t reads_ = 0;
-  std::map<int32_t, Word> maps_;  // by instance type
+  std::map<int32_t, Word> maps_;  // keyed by instance type
   Word map_of_maps_ = 0;
 };
 

@@ -62,7 +62,7 @@ class Frames final : public ManagedCode {
       : data_(data), sink_(sink), heap_(memory, data_), functions_(heap_) {}
   Frames(const Frames&) = delete;
 
-  // True: V8's image contains the interpreter and its bytecode handlers.
+  // Returns true, because V8's image contains the interpreter and its bytecode handlers.
   bool HasCodeInImages() const override { return true; }
   void Refresh() override;
   void SetTime(uint64_t time) override { time_ = time; }
@@ -79,11 +79,12 @@ class Frames final : public ManagedCode {
   // A function, as of the last look.
   struct Known {
     uint64_t look = 0;
-    uint64_t since = 0;  // a time at which it had this state already, including bytecodes
-    Word bytecode = 0;   // 0: none
+    uint64_t since = 0;  // a time at which the function already had this state and these bytecodes
+    Word bytecode = 0;   // the function's BytecodeArray; 0: none
     bool has_baseline = false;
     std::string name, file;
-    std::array<uint64_t, kWays> given{};  // the sink's generation when it was given, per way
+    // [way]: the sink's generation when the function was given to the sink.
+    std::array<uint64_t, kWays> given{};
   };
   struct Found {
     Word shared = 0;
@@ -130,14 +131,14 @@ class Frames final : public ManagedCode {
   Heap heap_;
   Functions functions_;
   uint64_t look_ = 1;
-  uint64_t time_ = kNow;                      // of the sample
-  absl::flat_hash_map<Word, Known> known_;    // by SharedFunctionInfo
-  std::map<uint64_t, Code> code_;             // by the last address
+  uint64_t time_ = kNow;                      // time of the current sample
+  absl::flat_hash_map<Word, Known> known_;    // keyed by SharedFunctionInfo
+  std::map<uint64_t, Code> code_;             // keyed by the last address of the code
   std::array<uint64_t, kReturns> returns_{};  // return addresses in the interpreter; 0: none
   size_t next_return_ = 0;
   // Address that lists all interpreted frames without a name; 0: there was none yet.
   uint64_t nameless_ = 0;
-  uint64_t nameless_given_ = 0;  // the sink's generation when it was given
+  uint64_t nameless_given_ = 0;  // the sink's generation when nameless_ was given to it
 };
 
 }  // namespace profiler::symbolize::v8

@@ -96,7 +96,7 @@ bool Functions::ReadScope(Word scope, Function* function) {
     }
   }
   std::string name;
-  size_t integers = 0;  // consecutive, up to here
+  size_t integers = 0;  // number of consecutive small integers up to here
   for (size_t i = 0; i <= known; ++i) {
     const auto integer = i < known ? heap_.SmallInteger(behind[i]) : std::nullopt;
     if (integer) {

@@ -24,10 +24,10 @@ namespace profiler::symbolize::v8 {
 struct Function {
   std::string name;    // "fib /home/me/app.js:3:13"
   std::string script;  // "/home/me/app.js"; empty: none
-  // The words from which the name was read. If one of them has changed, another function may be
-  // there.
+  // The words from which the name was read. If one of them has changed, another function may have
+  // replaced this one.
   Word name_or_scope_info = 0, script_word = 0;
-  uint64_t position_address = 0;  // of two words in the ScopeInfo: start and end; 0: none
+  uint64_t position_address = 0;  // address of two words in the ScopeInfo: start and end; 0: none
   Word start = 0, end = 0;
   bool operator==(const Function&) const = default;
 };
@@ -49,7 +49,7 @@ class Functions {
 
  private:
   struct Place {
-    uint32_t line = 0, column = 0;  // from 1
+    uint32_t line = 0, column = 0;  // both count from 1
   };
   // The starts of a script's lines.
   struct Lines {
@@ -66,8 +66,8 @@ class Functions {
 
   Heap& heap_;
   const Metadata& data_;
-  absl::flat_hash_map<Word, Function> functions_;  // by SharedFunctionInfo
-  absl::flat_hash_map<Word, Lines> lines_;         // by Script
+  absl::flat_hash_map<Word, Function> functions_;  // keyed by SharedFunctionInfo
+  absl::flat_hash_map<Word, Lines> lines_;         // keyed by Script
   size_t known_lines_ = 0;                         // number of lines in lines_
   uint64_t source_read_ = 0;                       // bytes read of all scripts
 };

@@ -12,7 +12,7 @@ constexpr int kMostReferences = 8;
 // A string may be a tree of strings.
 constexpr int kDeepest = 16;
 constexpr size_t kMostPieces = 64;
-// String::kMaxLength.
+// Length of the longest string, String::kMaxLength of V8.
 constexpr uint32_t kLongest = (uint32_t{1} << 29) - 24;
 
 bool IsHighSurrogate(char16_t c) { return c >= 0xd800 && c < 0xdc00; }

@@ -40,9 +40,9 @@ class Heap {
   // Returns the time, like ProcessMemory::Now.
   uint64_t Now() { return memory_.Now(); }
 
-  // Returns the value; empty if the word is no small integer.
+  // Returns the value of a small integer; empty if the word is none.
   std::optional<int64_t> SmallInteger(Word word) const;
-  // Returns the address; empty if the word is no (strong) reference to an object.
+  // Returns the address of the object; empty if the word is no (strong) reference to an object.
   std::optional<uint64_t> AddressOf(Word word) const;
   // Returns the object's instance type; empty if it is no object with a valid map.
   std::optional<int32_t> TypeOf(Word object);

@@ -22,7 +22,7 @@ constexpr int32_t kWord = 8;
 constexpr int32_t kFarthest = 256;
 
 struct Name {
-  std::string_view name;  // without the prefix
+  std::string_view name;  // name without the prefix v8dbg_
   int32_t Metadata::*value;
 };
 

@@ -39,7 +39,7 @@ struct Metadata {
   // Indices of words in a ScopeInfo, after its map.
   int32_t scope_local_count = 0, scope_first_local = 0;
 
-  // Types and masks, from maps.
+  // Values of the instance type in a map. For strings: masks and tags of its bits.
   int32_t map_type = 0, function_type = 0, shared_type = 0, script_type = 0, scope_info_type = 0;
   int32_t bytecode_type = 0, interpreter_data_type = 0, code_type = 0, stream_type = 0;
   int32_t first_nonstring_type = 0;
