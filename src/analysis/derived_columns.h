@@ -13,7 +13,7 @@
 namespace profiler::analysis {
 
 // Fills Dimension::kSocket with the processor socket of each row's CPU. The profile must have
-// Dimension::kCpu. `sockets` is by CPU.
+// Dimension::kCpu. sockets[cpu] is the socket of a CPU.
 void AddSockets(std::span<const uint32_t> sockets, profile::Profile& profile);
 
 // Fills Dimension::kCommNoDigit with the thread's name, each run of digits replaced by "<N>", so

@@ -55,7 +55,7 @@ class RowFilter {
   }
 
  private:
-  // By thread and by frame; empty if all pass.
+  // threads_[thread] and frames_[frame] are True if it passes. Empty if all pass.
   std::vector<bool> threads_, frames_;
 };
 

@@ -55,11 +55,11 @@ class KeyedRows : public SampleKeys {
   };
 
   const profile::Profile& profile_;
-  std::vector<std::string> names_;        // by key
-  std::vector<profile::FrameId> frames_;  // by key
-  std::vector<KeyId> self_of_frame_;      // by frame; not used for paths
-  std::vector<KeyId> self_of_stack_;      // by stack; only for paths
-  std::vector<Range> ranges_;             // by stack, in keys_
+  std::vector<std::string> names_;        // indexed by key
+  std::vector<profile::FrameId> frames_;  // indexed by key
+  std::vector<KeyId> self_of_frame_;  // [frame]: key for the self count; not used with KeyBy::kPath
+  std::vector<KeyId> self_of_stack_;  // [stack]: key for the self count; only with KeyBy::kPath
+  std::vector<Range> ranges_;         // [stack]: range of its keys in keys_
   std::vector<KeyId> keys_;
 };
 

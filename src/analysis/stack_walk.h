@@ -19,7 +19,8 @@
 
 namespace profiler::analysis {
 
-// Returns the depth-first number of each stack, by its id; empty if all numbers equal the ids.
+// Returns the depth-first number of each stack, indexed by StackId; empty if all numbers equal the
+// ids.
 // Linear in the stacks.
 HugeVector<uint32_t> DepthFirst(std::span<const profile::StackNode> stacks);
 

@@ -53,7 +53,7 @@ struct Process {
 
 double PartOf(const Profile& profile, const std::vector<OnStack>& on_stack,
               profile::EventId event) {
-  absl::flat_hash_map<uint32_t, Process> processes;  // by pid
+  absl::flat_hash_map<uint32_t, Process> processes;  // keyed by pid
   double all = 0, unnamed = 0;
   for (const profile::Row& row : profile.rows) {
     if (row.event != event) continue;

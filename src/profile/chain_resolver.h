@@ -84,8 +84,8 @@ class ChainResolver {
   // sample is resolved. Not allowed if full(). No address space may change until ResolveBatch.
   void Add(const SamplePoint& point);
   bool full() const { return searches_in_batch_ == kBatch; }
-  // Resolves the samples of the batch, in their order, and begins the next batch. Valid until the
-  // next ResolveBatch.
+  // Resolves the samples of the batch and begins the next batch. Returns the stacks in the order of
+  // the samples; they are valid until the next ResolveBatch.
   std::span<const ResolvedStack> ResolveBatch();
 
  private:
@@ -126,8 +126,8 @@ class ChainResolver {
   struct NewChain {
     Search* search;
     size_t first, size;
-    size_t shared = 0;        // number of outer entries shared with `source`; never all
-    uint32_t source = kNone;  // index in new_; kNone: Process::last_entries
+    size_t shared = 0;        // number of outer entries shared with `source`; less than `size`
+    uint32_t source = kNone;  // index in new_; kNone: the source is Process::last_entries
   };
 
   void AddNew(Search& search);
@@ -157,12 +157,12 @@ class ChainResolver {
   // State of the present batch.
   std::vector<NewChain> new_;
   std::vector<Entry> entries_;
-  std::vector<Frame> found_;          // by entry: its frame before interning
-  std::vector<FrameId> frames_;       // by entry
-  std::vector<StackId> stack_after_;  // by entry
+  std::vector<Frame> found_;          // [n]: frame of entries_[n], before interning
+  std::vector<FrameId> frames_;       // [n]: frame of entries_[n]
+  std::vector<StackId> stack_after_;  // [n]: stack that ends with entries_[n]
 
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
-  Process of_the_point_;  // for samples with a user_space
+  Process of_the_point_;  // the process of samples with a user_space
   Space kernel_;
   Space nowhere_;
 };

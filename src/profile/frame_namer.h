@@ -45,7 +45,7 @@ class FrameNamer {
   bool IsLast(ElfAddress start, DsoId dso) const;
 
   Profile& profile_;
-  const std::vector<symbolize::ImageId>& images_;  // by DsoId
+  const std::vector<symbolize::ImageId>& images_;  // indexed by DsoId
   symbolize::Symbolizer& symbolizer_;
   const bool by_address_;
   // The first frame with each DSO, place and return_address; used if by_address_.

@@ -65,7 +65,7 @@ class ImageTable {
   DsoId DsoOf(symbolize::ImageId image) const;
   // Returns the DSO of addresses at which nothing is mapped.
   DsoId unknown_dso() const { return DsoId{0}; }
-  // Returns the images by DSO. The entry of the unknown DSO is meaningless.
+  // Returns the images of all DSOs, indexed by DsoId. The entry of the unknown DSO is meaningless.
   const std::vector<symbolize::ImageId>& images() const { return images_; }
 
  private:
@@ -74,10 +74,10 @@ class ImageTable {
     std::span<const std::byte> build_id;
     uint32_t maj = 0, min = 0;
     uint64_t ino = 0;
-    RuntimeAddress start{};  // for a module
-    uint64_t mapped_at = 0;  // for a dump; not part of the identity
+    RuntimeAddress start{};  // address of a module; else 0
+    uint64_t mapped_at = 0;  // ImageSpec::mapped_at of a dump; not part of the identity
   };
-  // Kind, path, build-id, device (major, minor) and inode, process, start.
+  // Kind, path, build-id, device (major, minor), inode, process and start of an image.
   using Key = std::tuple<symbolize::ImageKind, std::string, std::string, uint32_t, uint32_t,
                          uint64_t, uint32_t, uint64_t>;
 
@@ -95,8 +95,8 @@ class ImageTable {
   // Charged by process: a program may map ever new files, each under a name of 4 KB.
   FairBudget budget_;
   std::optional<symbolize::ImageId> too_many_;
-  std::vector<DsoId> dsos_;                 // by ImageId
-  std::vector<symbolize::ImageId> images_;  // by DsoId
+  std::vector<DsoId> dsos_;                 // [n]: DSO of the image with ImageId n
+  std::vector<symbolize::ImageId> images_;  // [n]: image of the DSO with DsoId n
 };
 
 }  // namespace profiler::profile

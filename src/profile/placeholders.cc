@@ -72,8 +72,9 @@ class Stream {
     weighted_gaps_[end] -= each * gap;
   }
 
-  std::vector<double> places_;  // by sample: its index if no sample were missing
-  // By sample: the difference to the former sample.
+  std::vector<double> places_;  // [n]: index of sample n if no sample were missing
+  // weights_[n]: additional weight of sample n minus that of sample n − 1. In weighted_gaps_, each
+  // weight is multiplied by the length of its gap.
   std::vector<double> weights_, weighted_gaps_;
 };
 

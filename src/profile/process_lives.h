@@ -61,8 +61,9 @@ class ProcessLives {
 
   symbolize::Images& images_;
   const RecordedClock clock_;
-  absl::flat_hash_map<uint32_t, Process> processes_;             // by pid
-  absl::flat_hash_map<uint32_t, symbolize::ProcessLife> lives_;  // lives with images, by ProcessKey
+  absl::flat_hash_map<uint32_t, Process> processes_;  // keyed by pid
+  // The lives that have images, keyed by ProcessKey.
+  absl::flat_hash_map<uint32_t, symbolize::ProcessLife> lives_;
   std::vector<uint32_t> unseen_;  // keys of lives_ that exist since before the first sample
 };
 

@@ -317,7 +317,7 @@ struct Losses {
   uint64_t undecodable = 0;     // records too short for their layout
   uint64_t corrupt_chains = 0;  // corrupt call chains; their samples count
   uint64_t unknown_records = 0;
-  std::vector<std::string> warnings;  // lines for the user
+  std::vector<std::string> warnings;  // lines to show to the user
 };
 
 // A function of the kernel that records of tracepoints name by its address.
@@ -336,7 +336,8 @@ struct Profile {
   HugeVector<Frame> frames;
   HugeVector<StackNode> stacks;
   HugeVector<Row> rows;
-  // By Dimension and row; empty unless the dimension is kept.
+  // columns[dimension][row]: the row's value of that dimension. A column is empty unless the
+  // profile keeps its dimension.
   std::array<HugeVector<uint32_t>, kDimensions> columns;
   TimeSlices slices;                           // for Dimension::kSlice
   TimeQuanta quanta;                           // for Dimension::kTime
@@ -344,7 +345,7 @@ struct Profile {
   std::vector<DataPlace> data;                 // for Dimension::kData
   std::vector<StringId> trace_fields;          // headings of columns from Dimension::kTraceField on
   std::vector<TraceFunction> trace_functions;  // in texts of Dimension::kTrace, each once
-  HugeVector<OrderedSample> order;             // all samples by time; empty unless kept
+  HugeVector<OrderedSample> order;             // all samples in time order; empty unless kept
   KernelFacts kernel;
   HugeVector<BranchRow> branches;  // empty unless kept
   Losses losses;

@@ -182,12 +182,13 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   ImageTable images_;
   JitCodes jit_codes_;
   ThreadTable threads_;
-  absl::flat_hash_map<uint64_t, StringId> cgroups_;  // paths by id
-  absl::flat_hash_set<uint64_t> trace_functions_;    // addresses in Profile::trace_functions
+  absl::flat_hash_map<uint64_t, StringId> cgroups_;  // path of each cgroup, keyed by its id
+  absl::flat_hash_set<uint64_t> trace_functions_;  // addresses that are in Profile::trace_functions
   symbolize::AddressSpaces data_spaces_;  // mappings without code; kept with Dimension::kData
-  // Indices in Profile::accesses, by data_src, raw weight, and true for PERF_SAMPLE_WEIGHT_STRUCT.
+  // Indices in Profile::accesses. Keyed by data_src, by raw weight, and by a bool that is true for
+  // PERF_SAMPLE_WEIGHT_STRUCT.
   absl::flat_hash_map<std::tuple<uint64_t, uint64_t, bool>, uint32_t> accesses_;
-  // Indices in Profile::data, by address, physical address, page size and frame.
+  // Indices in Profile::data. Keyed by address, physical address, page size and frame.
   absl::flat_hash_map<std::tuple<uint64_t, uint64_t, uint64_t, FrameId>, uint32_t> data_;
   ChainResolver chains_;
   UserUnwinder user_unwinder_;
@@ -198,13 +199,15 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   MissingSamples missing_{options_.samples};  // used if the order is kept
   RowTable rows_;
   BranchTable branches_;
-  std::vector<bool> is_off_cpu_;     // by event
-  std::vector<bool> is_tracepoint_;  // by event
+  std::vector<bool> is_off_cpu_;     // indexed by event
+  std::vector<bool> is_tracepoint_;  // indexed by event
   std::array<SampleRow, 2> rows_of_share_;
-  std::vector<SampleRow> batch_;                        // rows of the samples added to chains_
-  std::vector<SampleRow> shown_;                        // the last batch, while a view reads it
-  absl::flat_hash_map<std::string, bool> is_jit_dump_;  // by path, of files that may be dumps
-  absl::flat_hash_map<uint32_t, uint32_t> parents_;  // parents of processes from before recording
+  std::vector<SampleRow> batch_;  // rows of the samples added to chains_
+  std::vector<SampleRow> shown_;  // the last batch, while a view reads it
+  // True if the file is a dump; keyed by path, for files that may be dumps.
+  absl::flat_hash_map<std::string, bool> is_jit_dump_;
+  // Keyed by pid: the parent of a process that ran before the recording.
+  absl::flat_hash_map<uint32_t, uint32_t> parents_;
   // An empty space, for processes outside the pid namespace.
   const symbolize::AddressSpace nowhere_;
   bool has_other_namespace_ = false;  // True if processes without a pid were recorded.

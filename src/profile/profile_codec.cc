@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kVersion = 2;
 
-constexpr int kCompressionLevel = 3;  // level of zstd, for some megabytes
+constexpr int kCompressionLevel = 3;  // level of zstd; the section has some megabytes
 
 constexpr auto kCpu = static_cast<size_t>(Dimension::kCpu);
 constexpr auto kSlice = static_cast<size_t>(Dimension::kSlice);
@@ -26,8 +26,8 @@ uint32_t NumberOf(Id id) {
 
 // The parts of the summary's rows, each of one thread, on one CPU, in one slice.
 struct Details {
-  HugeVector<uint32_t> parts;  // by row of the summary: its number of parts
-  // By part.
+  HugeVector<uint32_t> parts;  // [n]: number of parts of the summary's row n
+  // Threads, columns, counts and periods of all parts, indexed by part.
   HugeVector<ThreadId> threads;
   std::array<HugeVector<uint32_t>, kDimensions> columns;
   HugeVector<uint64_t> counts, periods;
@@ -90,13 +90,13 @@ void FrameFields(Io& io, Profile& profile) {
     io.Flagged(mode, frame.return_address);
     frame.mode = Mode{mode};
   }
-  std::vector<uint64_t> last(images);  // by image: place of its last frame
+  std::vector<uint64_t> last(images);  // [n]: place of the last frame in image n
   for (Frame& frame : frames) {
     if (!io.ok()) return;
     io.After(frame.place.value, last[NumberOf(frame.dso)]);
     last[NumberOf(frame.dso)] = frame.place.value;
   }
-  std::vector<uint64_t> loaded(images);  // by image: its last frame's address minus its place
+  std::vector<uint64_t> loaded(images);  // [n]: address minus place of image n's last frame
   for (Frame& frame : frames) {
     if (!io.ok()) return;
     uint64_t& distance = loaded[NumberOf(frame.dso)];
@@ -417,7 +417,8 @@ bool IsSummary(const Wanted& wanted) {
 
 std::string EncodeProfile(Profile& profile, uint64_t data_size) {
   PutInOrder(profile);
-  // By thread of the profile: its index in the summary's names.
+  // first[thread]: first thread with the same name. number_of_name[thread]: index of its name in
+  // `names`.
   const std::vector<ThreadId> first = FirstOfSameName(profile);
   std::vector<ThreadId> number_of_name(first.size());
   std::vector<StringId> names;

@@ -49,7 +49,7 @@ class RunningThreads {
   void Advance(uint64_t time);
   double ShareUntil(uint64_t time) const;
 
-  absl::flat_hash_map<uint32_t, bool> runs_;  // by tid
+  absl::flat_hash_map<uint32_t, bool> runs_;  // keyed by tid: True if the thread runs
   uint32_t running_ = 0;
   uint64_t now_ = 0;
   std::vector<Point> points_;  // points at which the slope changes

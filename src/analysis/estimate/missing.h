@@ -48,7 +48,7 @@ class Missing {
   double taken_ = 0;
   double missing_ = 0;
   double squares_ = 0;         // squared weights
-  std::array<Gaps, 64> gaps_;  // by the logarithm of their length
+  std::array<Gaps, 64> gaps_;  // [n]: gaps with a length of about 2^n
 };
 
 }  // namespace profiler::estimate

@@ -52,7 +52,7 @@ struct CollectedNames {
   std::optional<analysis::UnnamedNode> node;
 };
 
-// Returns the sections for the recording, by feature bit.
+// Returns the sections for the recording, keyed by feature bit.
 std::map<int, std::string> SectionsOf(const CollectedNames& collected);
 
 // Names every address that a view of the recording shows: addresses of call chains, and recorded

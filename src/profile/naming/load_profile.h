@@ -44,7 +44,7 @@ struct LoadOptions {
   // Called for every record, in time order, for callers that need more than a profile: a pipe can
   // be read only once.
   std::function<void(const perf_data::Recording&, const perf_data::TimedRecord&)> on_record;
-  analysis::Filter filter;  // by name and id; the view applies it
+  analysis::Filter filter;  // selects samples by name and id; applied by the view
   NamingOptions naming;
   analysis::NameRules names;
   bool fold_native = false;  // apply analysis::FoldNative
@@ -80,8 +80,8 @@ profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDesc
                                           const perf_data::Features& features,
                                           const NamingOptions& naming);
 
-// Returns the time slices of a recording's profile, by the times in its features; one slice if
-// there are none.
+// Returns the time slices of a recording's profile, which cover the time that the features state.
+// Returns one slice if the features state no time.
 profile::TimeSlices SlicesOf(const perf_data::Features& features);
 
 // Adds the events beyond the first `known` ones to a builder, and updates `known`.

@@ -12,14 +12,14 @@
 namespace profiler::page {
 namespace {
 
-// Returns, by node, the share of its subtree, summed over all events.
+// Returns for each node the share of its subtree, summed over all events.
 std::vector<double> SharesOf(const CallPaths& paths) {
   std::vector<double> shares(paths.nodes.size());
   for (const PathRow& row : paths.rows) {
     const uint64_t whole = std::max<uint64_t>(paths.events[row.event].period, 1);
     shares[row.path] += static_cast<double>(row.period) / static_cast<double>(whole);
   }
-  // The path from the root to the previous node, by depth.
+  // `open[depth]`: node at that depth on the path from the root to the previous node.
   std::vector<uint32_t> parents(paths.nodes.size()), open;
   for (uint32_t i = 0; i < paths.nodes.size(); ++i) {
     open.resize(paths.nodes[i].depth);
@@ -94,7 +94,7 @@ size_t MergeThreads(size_t most, CallPaths& paths) {
 
   std::vector<PathThread> threads;
   std::vector<uint32_t> numbers(paths.threads.size());
-  std::map<std::pair<uint32_t, std::string>, uint32_t> merged;  // by side and name
+  std::map<std::pair<uint32_t, std::string>, uint32_t> merged;  // keyed by side and name
   size_t count = 0;
   for (uint32_t i = 0; i < paths.threads.size(); ++i) {
     PathThread& thread = paths.threads[i];

@@ -19,7 +19,7 @@ export class FlameView {
     this.focused = null;
     this.matches = null;
     this.widthSide = 0;
-    this.levels = [];  // by level: [{box, x, width}], from left to right
+    this.levels = [];  // levels[n]: the boxes of level n as [{box, x, width}], from left to right
     this.draw = onceAFrame(() => this.drawNow());
     this.makeElements();
     this.listen();

@@ -55,7 +55,7 @@ class BranchTable {
   }
 
   void Append(std::string& out) const {
-    std::vector<std::vector<std::string>> cells;  // by row
+    std::vector<std::vector<std::string>> cells;  // [row][column]: text of the cell
     std::vector<size_t> widths;
     for (const SortKey key : options_.branch_sort) widths.push_back(Heading(key).size());
     for (const BranchRow& row : rows_) {

@@ -84,7 +84,7 @@ class CallGraph {
     std::span<const NodeId> nodes() const { return nodes_; }
 
    private:
-    HugeVector<uint32_t> slots_;  // by node: index into weights_ plus 1, or 0
+    HugeVector<uint32_t> slots_;  // [node]: index into weights_ plus 1; 0: no weight
     std::vector<Weight> weights_;
     std::vector<NodeId> nodes_;
   };
@@ -92,9 +92,9 @@ class CallGraph {
   // The branches that are heavy enough to be shown, with their points.
   struct Parts {
     std::vector<ChainNode> children;
-    std::vector<HugeVector<ChainPoint>> points;  // by child
+    std::vector<HugeVector<ChainPoint>> points;  // [n]: points of children[n]
   };
-  // A node whose continuation has not been built yet, and its points.
+  // A node below which nothing has been built yet, and its points.
   struct Unfinished {
     size_t node;
     HugeVector<ChainPoint> points;

@@ -115,7 +115,7 @@ enum class WeightField : uint8_t {
   // Statistical margins of the weights. Rows are never sorted by them.
   kChildrenInterval,
   kOverheadInterval,
-  kRank,  // by own weight; rows whose order is uncertain share a rank
+  kRank,  // rank by own weight; rows whose order is uncertain share a rank
 };
 
 using Field = std::variant<WeightField, SortKey>;

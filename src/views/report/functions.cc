@@ -204,8 +204,8 @@ class FunctionTable::Builder {
   const Profile& profile_;
   FunctionTable& table_;
   const ImageNames image_names_;
-  std::vector<bool> interrupted_;  // by frame
-  std::vector<FunctionId> real_;   // by symbol
+  std::vector<bool> interrupted_;  // [frame]: True if it is a row's `self` or an end of a branch
+  std::vector<FunctionId> real_;   // indexed by SymbolId
   absl::flat_hash_map<std::pair<SymbolId, PositionId>, FunctionId> real_at_;
   absl::flat_hash_map<NameKey, FunctionId> first_of_name_;
   absl::flat_hash_map<std::pair<NameKey, PositionId>, FunctionId> inlined_;

@@ -84,14 +84,16 @@ class FunctionTable {
   class Builder;
 
   std::unique_ptr<PositionTable> positions_;
-  std::vector<PositionId> position_of_;  // by function; empty without positions_
+  std::vector<PositionId> position_of_;  // [n]: position of function n; empty without positions_
   HugeVector<Function> functions_;
-  // By frame. Most frames have one function: its id. Other frames have kLists plus an index into
-  // lists_, which contains the number of functions and then their ids.
+  // Indexed by frame. The element of a frame with one function is the function's id. The element of
+  // any other frame is kLists plus an index into lists_. From that index on, lists_ has the number
+  // of the frame's functions, and then their ids.
   static constexpr uint32_t kLists = uint32_t{1} << 31;
   HugeVector<uint32_t> at_;
   std::vector<uint32_t> lists_;
-  HugeVector<FunctionId> interrupted_;  // by frame; kNoFunction without samples
+  // [frame]: function of the frame's samples; kNoFunction without samples
+  HugeVector<FunctionId> interrupted_;
   uint32_t chain_keys_ = 0;
 };
 

@@ -46,8 +46,8 @@ struct RecordingHeader {
   std::string reference_time;  // one instant by the wall clock and by the recording's clock
   std::optional<uint64_t> first_sample_ns;
   std::optional<uint64_t> last_sample_ns;
-  // Lines about further features of the file, without the leading "# ", by feature number. All
-  // features are printed in order of their numbers.
+  // Lines about further features of the file, without the leading "# ". Keyed by feature number;
+  // all features are printed in order of their numbers.
   std::map<int, std::vector<std::string>> features;
   std::vector<std::string> missing_features;
 };

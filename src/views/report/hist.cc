@@ -283,9 +283,10 @@ class Histogram::Builder {
   const SampleGroups groups_;
 
   StackWalk walk_;
-  std::vector<bool> has_nodes_;   // by bucket, in the current group; empty: all have nodes
-  size_t first_row_ = 0;          // of the current group
-  HugeVector<InGroup> in_group_;  // by bucket
+  // [bucket]: True if its functions have nodes in the current group. Empty: all functions have.
+  std::vector<bool> has_nodes_;
+  size_t first_row_ = 0;          // first row of the current group
+  HugeVector<InGroup> in_group_;  // indexed by bucket
   HugeVector<uint32_t> row_of_node_;
   HugeVector<uint32_t> row_of_sample_;
 };

@@ -75,7 +75,7 @@ class Histogram {
  private:
   class Builder;
 
-  // Items by row, stored in one array.
+  // The items of each row, all in one array.
   struct Index {
     HugeVector<uint32_t> first;
     HugeVector<uint32_t> items;
@@ -93,11 +93,11 @@ class Histogram {
   HugeVector<uint32_t> buckets_;
   HugeVector<HistRow> rows_;
   Weight total_;
-  std::vector<ModePeriods> modes_;            // by row; empty unless asked for
-  std::vector<EventWeights> member_weights_;  // by row, and in a row by member
+  std::vector<ModePeriods> modes_;            // indexed by row; empty without HistOptions::modes
+  std::vector<EventWeights> member_weights_;  // for each row, its weights of all members
   std::vector<Weight> member_totals_;
   std::unique_ptr<StackTrie> trie_;
-  HugeVector<NodeId> leaf_;      // by sample
+  HugeVector<NodeId> leaf_;      // [sample]: trie leaf of its chain
   size_t rows_with_chains_ = 0;  // rows from here on have no call graph
   Index nodes_by_row_;
   Index samples_by_row_;

@@ -31,7 +31,7 @@ using profile::Row;
 using profile::StackId;
 using profile::Unnamed;
 
-constexpr size_t kAddressesShown = 10;  // per image
+constexpr size_t kAddressesShown = 10;  // number of addresses listed for each image
 
 bool HasFunctionStart(const Frame& frame) {
   return frame.unnamed != Unnamed::kNamed && frame.line_count != 0;
@@ -228,7 +228,7 @@ class Unresolved {
 
   const Profile& profile_;
   const EventId event_;
-  std::vector<Seen> seen_;  // by frame
+  std::vector<Seen> seen_;  // indexed by FrameId
   std::vector<Group> groups_;
   uint64_t total_ = 0;
 };

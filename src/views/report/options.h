@@ -86,8 +86,8 @@ struct ReportOptions {
   bool show_intervals = false;
   bool show_cpu_utilization = false;  // shares in the kernel and outside
   bool hierarchy = false;             // rows within rows, one level per sort key
-  std::string separator;              // between columns; empty: blanks
-  std::vector<size_t> widths;         // by column, in characters; 0: as wide as needed
+  std::string separator;              // printed between columns; empty: blanks
+  std::vector<size_t> widths;         // widths of the columns, in characters; 0: as wide as needed
   Filter filter;
   ColumnFilter column_filter;
   std::string symbol_part;  // shows only rows whose symbol contains this

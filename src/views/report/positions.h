@@ -28,8 +28,8 @@ namespace profiler::report {
 
 // The requested keys.
 struct PositionKeys {
-  std::array<bool, 3> wanted{};  // by IndexOf
-  bool full_paths = false;       // paths of source files; else base names, as perf prints
+  std::array<bool, 3> wanted{};  // indexed by IndexOf(key)
+  bool full_paths = false;       // True: paths of source files. False: base names, as in perf.
 
   static bool Are(SortKey key) { return key >= SortKey::kSrcline && key <= SortKey::kSymoff; }
   static size_t IndexOf(SortKey key) {
@@ -81,7 +81,7 @@ class PositionTable {
   StringTable texts_;
   std::vector<Position> positions_;
   absl::flat_hash_map<Position, PositionId> ids_;
-  std::vector<uint32_t> ranks_;  // by StringId
+  std::vector<uint32_t> ranks_;  // [n]: rank of the text with StringId n
 };
 
 }  // namespace profiler::report

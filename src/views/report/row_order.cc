@@ -61,7 +61,7 @@ class FieldSort {
   }
 
   RadixSort sort_;
-  HugeVector<uint32_t> keys_;  // by row
+  HugeVector<uint32_t> keys_;  // indexed by row
   int used_ = 0;               // used bits of keys_
 };
 
@@ -95,7 +95,7 @@ class NameRanks {
 
  private:
   const Profile& profile_;
-  std::vector<uint32_t> ranks_;  // by StringId
+  std::vector<uint32_t> ranks_;  // indexed by StringId
   std::vector<StringId> names_;
   int bits_ = 0;
 };
@@ -205,7 +205,7 @@ class RowKeys {
   const Profile& profile_;
   const FunctionTable& functions_;
   NameRanks comms_, dsos_, symbols_;
-  HugeVector<RowCode> codes_;                   // by row
+  HugeVector<RowCode> codes_;                   // indexed by row
   uint64_t lowest_ = UINT64_MAX, highest_ = 0;  // range of addresses
 };
 

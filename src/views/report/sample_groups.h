@@ -32,7 +32,7 @@ class FinerGroups {
  private:
   struct Step {
     const HugeVector<uint32_t>* column = nullptr;
-    absl::flat_hash_map<uint64_t, uint32_t> known;  // by group and value
+    absl::flat_hash_map<uint64_t, uint32_t> known;  // subdivision, keyed by group and value
   };
   std::vector<Step> steps_;
 };
@@ -57,7 +57,8 @@ class SampleGroups {
 
   Weight total_;
   HugeVector<uint32_t> samples_;
-  std::vector<size_t> first_;  // by group, and one more
+  // [n]: begin of group n. The last element is the end of the last group
+  std::vector<size_t> first_;
 };
 
 }  // namespace profiler::report

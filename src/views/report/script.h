@@ -40,10 +40,10 @@ enum class TimeOrigin : uint8_t {
 };
 
 struct ScriptOptions {
-  ScriptFields fields = DefaultScriptFields();  // for records other than samples
+  ScriptFields fields = DefaultScriptFields();  // fields of records other than samples
   bool nanoseconds = false;                     // print nine decimals of times instead of six
   TimeOrigin times_from = TimeOrigin::kClock;
-  bool callchains = true;  // if false, only the interrupted address
+  bool callchains = true;  // False: print only the interrupted address.
   bool inlines = true;
   bool full_source_paths = false;  // paths of srcline; else base names
   uint32_t max_stack = 127;        // number of frames shown of a chain, from the interrupted one
@@ -102,7 +102,7 @@ class TextCache {
  private:
   struct Piece {
     uint32_t start = 0;
-    uint32_t size : 31 = 0;  // 0: not kept
+    uint32_t size : 31 = 0;  // 0: the text is not stored
     uint32_t was_met : 1 = 0;
   };
   void Forget() {
@@ -193,12 +193,13 @@ class ScriptFormatter {
   bool leaves_out_inlined_calls_ = false;
   size_t event_width_ = 0;
   size_t data_source_width_ = 0;
-  uint64_t origin_ = 0;                 // time printed as 0 (not with kClock); 0: not set yet
-  std::vector<ThreadText> threads_[2];  // by ThreadId; [0] without, [1] with call chain
-  TextCache chains_;                    // by StackId
-  TextCache frames_;                    // by FrameId: lines of a call chain
-  TextCache selves_;                    // by FrameId: text of samples without call chain
-  std::vector<std::string> cpus_;       // by CPU; large numbers are not stored
+  uint64_t origin_ = 0;  // time that is printed as 0; not used with kClock; 0: not set yet
+  // [0] without, [1] with call chain; each indexed by ThreadId
+  std::vector<ThreadText> threads_[2];
+  TextCache chains_;               // call chains, by StackId as id
+  TextCache frames_;               // lines of a call chain, by FrameId as id
+  TextCache selves_;               // texts of samples without call chain, by FrameId as id
+  std::vector<std::string> cpus_;  // text of each CPU, indexed by CPU; not stored for large numbers
   LastTexts last_;
 };
 

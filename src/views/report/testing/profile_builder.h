@@ -83,7 +83,7 @@ class ProfileBuilder {
   bool in_order_ = false;
   float weight_ = 1, gap_ = 0;
   uint64_t time_ = 0, bias_ = 0, link_bias_ = 0;
-  std::vector<uint64_t> times_;  // by row
+  std::vector<uint64_t> times_;  // indexed by row
   std::map<std::string, profile::DsoId, std::less<>> dsos_;
   std::map<std::pair<std::string, profile::DsoId>, profile::SymbolId> symbols_;
   std::map<std::string, profile::FrameId> frames_;
