@@ -55,10 +55,11 @@ struct SamplePoint {
   // The recorded chain. If it has only markers, or an unknown marker (which is counted), it is
   // replaced by a chain of only the ip.
   perf_event::U64Array callchain;
-  // True if the user's callers are addresses inside the calls instead of return addresses.
+  // True if user entries for callers are addresses inside the call instructions instead of return
+  // addresses.
   bool exact_user = false;
-  // The address space for the user part; null: the process's own. A sample with such a space must
-  // be the only sample of its batch.
+  // The address space for the user part; null: that of the process. If it is not null, the sample
+  // must be the only sample of its batch.
   const symbolize::AddressSpace* user_space = nullptr;
 };
 
@@ -92,7 +93,7 @@ class ChainResolver {
   static constexpr size_t kBatch = ChainCache::kSearches;
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // An address of a chain, with its mode and whether it is a return address.
+  // An address of a chain.
   struct Entry {
     uint64_t ip;
     Mode mode;
@@ -111,7 +112,7 @@ class ChainResolver {
     uint64_t last_generation = 0, last_kernel_generation = 0;
     std::vector<Entry> last_entries;
     std::vector<StackId> last_stacks;
-    // Index of the chain in new_, if it belongs to the present batch.
+    // Index of that chain in new_; kNone if it belongs to a former batch.
     uint32_t last_in_batch = kNone;
   };
   struct Search {

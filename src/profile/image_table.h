@@ -53,8 +53,8 @@ class ImageTable {
   // (process_lives.h).
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind,
                                  uint64_t time);
-  // Returns the image of process `pid`'s dump. jit_codes.h maps the dump's code. `mapped_at` is the
-  // ImageSpec's.
+  // Returns the image of process `pid`'s dump. jit_codes.h maps the dump's code. `mapped_at`
+  // becomes ImageSpec::mapped_at.
   symbolize::ImageId JitDump(std::string_view filename, uint32_t pid, uint64_t time,
                              uint64_t mapped_at);
   symbolize::Mapping KernelMapping(const perf_event::Mmap2& mmap);
@@ -92,7 +92,8 @@ class ImageTable {
   ProcessLives& lives_;
   std::map<std::string, std::vector<std::byte>, std::less<>> build_ids_;
   std::map<Key, symbolize::ImageId> ids_;
-  // Charged by process: a program may map ever new files, each under a name of 4 KB.
+  // The memory for images, with a fair part for each process, because a program may map any number
+  // of files, each under a name of 4 KB.
   FairBudget budget_;
   std::optional<symbolize::ImageId> too_many_;
   std::vector<DsoId> dsos_;                 // [n]: DSO of the image with ImageId n

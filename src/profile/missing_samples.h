@@ -60,7 +60,8 @@ class MissingSamples {
     uint64_t samples = 0;
     uint64_t first = 0, last = 0;  // times of samples
     double throttled = 0;          // time in ns during which the event was throttled
-    // Begin of throttling, if the event is throttled, and the number of samples since.
+    // The time at which throttling began, if the event is throttled, and the number of samples
+    // since then.
     std::optional<uint64_t> throttled_since;
     uint64_t since_then = 0;
   };
@@ -72,7 +73,8 @@ class MissingSamples {
     std::optional<uint32_t> stream;
     // Index in Profile::order of the first sample after the loss.
     size_t before = 0;
-    // Lost samples, or lost records if the event is unknown; ns without samples if is_time.
+    // Number of lost samples, or of lost records if the event is unknown. If is_time: the time in
+    // ns in which the event took no samples.
     double amount = 0;
     bool is_time = false;
   };

@@ -57,7 +57,7 @@ class Stream {
  private:
   static constexpr double kRounding = 1e-6;
 
-  // Returns the first sample at or behind a place.
+  // Returns the index of the first sample that lies at `place` or behind it.
   size_t At(double place) const {
     return static_cast<size_t>(std::lower_bound(places_.begin(), places_.end(), place) -
                                places_.begin());

@@ -318,8 +318,9 @@ void ProfileBuilder::Impl::FoundJitDump(const perf_event::Mmap2& mmap) {
 }
 
 // Returns the parent's mapping if a process that ran before the recording inherited this code from
-// its parent, else null. Its records do not show that. But inherited code lies at the same address
-// in the parent, and both run the same program. The code's names are in the parent's map.
+// its parent, else null. The records of the process do not show that. But inherited code lies at
+// the same address in the parent, and both run the same program. The code's names are in the
+// parent's map.
 const symbolize::Mapping* ProfileBuilder::Impl::InheritedCode(const perf_event::Mmap2& mmap) {
   const auto parent = parents_.find(mmap.pid);
   if (parent == parents_.end() || parent->second == 0) return nullptr;
@@ -346,7 +347,7 @@ bool ProfileBuilder::Impl::IsJitDump(const perf_event::Mmap2& mmap) {
   const bool may_be = mmap.pgoff == 0 && mmap.len <= kLongest && mmap.build_id.empty() &&
                       mmap.addr % kPage == 0 && name.starts_with('/') &&
                       name.find(".so") == std::string_view::npos;
-  // Limit, because each candidate is opened and its name kept.
+  // Limits the candidates, because each is opened and its name is kept.
   constexpr size_t kMost = 1024;
   if (!may_be || images_.HasBuildId(name)) return false;
   if (is_jit_dump_.size() == kMost && !is_jit_dump_.contains(View(name))) return false;
@@ -450,7 +451,8 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   const bool has_cpu = (taken.layout.sample_type & perf_event::kSampleCpu) != 0;
   const uint32_t cpu = has_cpu ? sample.cpu : kNoCpu;
   if (!options_.samples.HasTime(taken.time) || !options_.samples.HasCpu(cpu)) {
-    // Losses are counted for the whole recording.
+    // The sample is not selected. But losses are counted for the whole recording, and corrupt
+    // chains are losses.
     const U64Array chain = branch_chain_.ChainOf(sample, taken.layout).value_or(sample.callchain);
     if (ChainResolver::IsCorrupt(chain)) ++profile_.losses.corrupt_chains;
     return;
@@ -498,8 +500,8 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   }
 }
 
-// Returns the rows of a share, without a stack: one, or two for a time off the CPU if parallelism
-// is kept (Dimension::kParallelism).
+// Returns the rows of a share, without a stack. It is one row, or two for a time off the CPU if
+// Dimension::kParallelism is kept.
 std::span<const SampleRow> ProfileBuilder::Impl::RowsOf(const TakenSample& taken,
                                                         const SampleShare& share, uint32_t cpu) {
   SampleRow& row = rows_of_share_[0];
@@ -623,8 +625,8 @@ const symbolize::AddressSpace* ProfileBuilder::Impl::SpaceBeforeExec(
   return &space == &spaces_.Process(sample.pid) ? nullptr : &space;
 }
 
-// Adds the samples of the batch to the profile, step by step, and passes them to on_samples, as the
-// shares of `whole` if that is not null. Call it before an address space changes.
+// Adds the samples of the batch to the profile and passes them to on_samples. If `whole` is not
+// null, the samples are its shares. Call it before an address space changes.
 void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
   if (batch_.empty()) return;
   const std::span<const ResolvedStack> resolved = chains_.ResolveBatch();

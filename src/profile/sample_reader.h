@@ -39,7 +39,7 @@ class SampleReader {
   };
 
   // Returns the details of a sample whose event has this layout; valid until the next call.
-  // `builder` must be at this sample.
+  // The sample's record must be the last one that `builder` has got.
   const SampleDetails& Read(const perf_event::Sample& sample,
                             const perf_event::RecordLayout& layout, LookUps look_ups,
                             ProfileBuilder& builder);

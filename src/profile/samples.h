@@ -16,8 +16,8 @@
 //
 // Groups that are read (PERF_SAMPLE_READ, `perf record -e '{cpu-clock,page-faults}:S'`): only the
 // leader of the group takes samples, and each of them has the counters of all members. A member has
-// a share of a sample if its counter moved since the former sample; the share's period is the
-// difference.
+// a share of a sample if its counter increased since the former sample. The share's period is that
+// increase.
 //
 //   sample                 1      2      3      4
 //   cpu-clock   counter   10     20     30     40      shares 10, 10, 10, 10

@@ -33,7 +33,8 @@ class StackTable {
   // if it is new.
   FrameId InternFrame(const Frame& frame);
 
-  // Returns the stack of `callers` with the leaf `frame`, at `depth` frames from the root.
+  // Returns the stack that consists of `callers` and the leaf `frame`. `depth` is its number of
+  // frames.
   StackId InternStack(StackId callers, FrameId frame, uint32_t depth);
 
  private:

@@ -57,7 +57,7 @@ class SampleGroups {
 
   Weight total_;
   HugeVector<uint32_t> samples_;
-  // [n]: begin of group n. The last element is the end of the last group
+  // [n]: begin of group n. The last element is the end of the last group.
   std::vector<size_t> first_;
 };
 
