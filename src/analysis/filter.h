@@ -59,8 +59,8 @@ class RowFilter {
   std::vector<bool> threads_, frames_;
 };
 
-// Drops the rows that do not pass, for views that show shares of the rest. Event::samples still
-// counts all samples of the recording.
+// Drops the rows that do not pass, for views whose 100 % are the rows that pass. Event::samples
+// still counts all samples of the recording.
 void KeepOnly(const Filter& filter, profile::Profile& profile);
 
 // Drops the rows for which `is_kept` is false.

@@ -93,7 +93,7 @@ class KeyedRows::Builder {
     return found->second;
   }
 
-  // Returns the key of `path` extended by `part`; kNoKey: an empty path.
+  // Returns the key of `path` extended by `part`. `path` is kNoKey for an empty path.
   KeyId Longer(KeyId path, KeyId part, FrameId frame) {
     const auto [found, is_new] =
         paths_.try_emplace(std::pair(path, part), static_cast<KeyId>(rows_.names_.size()));

@@ -46,8 +46,8 @@ struct Measurement {
     return std::min(1.0, (static_cast<double>(of.period) + of.missing) / all);
   }
   estimate::Interval IntervalOf(const Measured& of) const;
-  // Returns the number of samples that would rank the two keys, if their intervals overlap. Returns
-  // 0 if they do not overlap, or if no number of samples would suffice.
+  // Returns the number of samples with which the intervals of the two keys would no longer overlap.
+  // Returns 0 if they do not overlap now, or if no number of samples would suffice.
   uint64_t SamplesToTell(const Measured& a, const Measured& b) const;
 };
 

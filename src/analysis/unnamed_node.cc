@@ -24,8 +24,8 @@ bool IsNode(std::string_view base_name) {
 
 struct OnStack {
   bool has_node = false;
-  bool has_named = false;    // generated code with a name
-  bool has_unnamed = false;  // generated code without a name
+  bool has_named = false;    // True if it has generated code with a name.
+  bool has_unnamed = false;  // True if it has generated code without a name.
 };
 
 std::vector<OnStack> ReadStacks(const Profile& profile) {
