@@ -63,7 +63,7 @@ uint64_t FoldLighter(double least_share, CallPaths& paths) {
     const uint32_t depth = paths.nodes[i].depth;
     uint32_t end = i + 1;
     while (end < paths.nodes.size() && paths.nodes[end].depth > depth) ++end;
-    // A light sibling before this one may have added the node already.
+    // An earlier light sibling of this node may have added the node kLighter already.
     if (nodes.back().depth != depth || nodes.back().label != lighter) {
       nodes.push_back({depth, lighter});
     }
@@ -80,7 +80,8 @@ uint64_t FoldLighter(double least_share, CallPaths& paths) {
   return folded;
 }
 
-// Keeps the `most` heaviest threads and merges the others by side and name. Returns their number.
+// Keeps the `most` heaviest threads and merges the others by side and name. Returns the
+// number of merged threads.
 size_t MergeThreads(size_t most, CallPaths& paths) {
   if (paths.threads.size() <= most) return 0;
   std::vector<uint64_t> samples(paths.threads.size());

@@ -40,12 +40,12 @@ struct Function {
   profile::Mode mode = profile::Mode::kUnknown;
   bool inlined = false;
   uint32_t chain_key = 0;  // call graphs merge functions with equal keys
-  uint64_t address = 0;    // unnamed: the address shown; else the start of the (real) function
+  uint64_t address = 0;    // without a name: the address shown; else the start of the real function
 
   bool named() const { return name != StringId::kEmpty; }
 };
 
-// The name by which an image is shown.
+// The names that a report shows for images: base names or paths.
 enum class ImageNames : bool { kShort, kPaths };
 
 // The functions of a profile. Built in time linear in the profile's frames. After construction it
@@ -66,7 +66,7 @@ class FunctionTable {
     const FunctionId* const list = &lists_[at - kLists];
     return {list + 1, *list};
   }
-  // Loads memory that At() needs; call it some time before.
+  // Prefetches the memory that At() needs; call it some time before At().
   void Prefetch(profile::FrameId frame) const {
     __builtin_prefetch(&at_[static_cast<uint32_t>(frame)]);
   }

@@ -64,7 +64,7 @@ class PositionTable {
   void RankTexts();
 
   bool Has(SortKey key) const { return keys_.Have(key); }
-  // Returns an id that is equal for equal texts.
+  // Returns an id of the position's text for the key; equal texts have equal ids.
   uint32_t TextId(PositionId position, SortKey key) const {
     return static_cast<uint32_t>(positions_[position][PositionKeys::IndexOf(key)]);
   }

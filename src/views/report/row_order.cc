@@ -90,7 +90,7 @@ class NameRanks {
 
   uint64_t operator[](StringId name) const { return ranks_[static_cast<uint32_t>(name)]; }
   int bits() const { return bits_; }
-  // Returns a rank behind all names.
+  // Returns a rank that is higher than that of any name.
   uint64_t last() const { return (uint64_t{1} << bits_) - 1; }
 
  private:
@@ -244,7 +244,7 @@ class RowWeights {
   }
 
  private:
-  // Sorts by the leader's value, then by each member's.
+  // Sorts rows by the leader's value, then by the value of each member.
   void AddEach(FieldSort& sort, auto value_of) const {
     AddMembers(sort, value_of);
     sort.AddHeaviestFirst([&](uint32_t row) { return value_of(rows_.rows[row]); });

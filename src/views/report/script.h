@@ -41,16 +41,16 @@ enum class TimeOrigin : uint8_t {
 
 struct ScriptOptions {
   ScriptFields fields = DefaultScriptFields();  // fields of records other than samples
-  bool nanoseconds = false;                     // print nine decimals of times instead of six
+  bool nanoseconds = false;                     // True: times have nine decimals instead of six.
   TimeOrigin times_from = TimeOrigin::kClock;
   bool callchains = true;  // False: print only the interrupted address.
   bool inlines = true;
-  bool full_source_paths = false;  // paths of srcline; else base names
-  uint32_t max_stack = 127;        // number of frames shown of a chain, from the interrupted one
+  bool full_source_paths = false;  // True: srcline has paths. False: base names.
+  uint32_t max_stack = 127;        // number of a chain's frames that are shown, innermost first
   Filter filter;                   // samples to print
 };
 
-// Thread and time, printed in front of a sample or another record.
+// The thread, time and other values that are printed in front of a record.
 struct ScriptHead {
   std::string_view comm;
   uint32_t pid = 0, tid = 0;
@@ -62,13 +62,13 @@ struct ScriptHead {
 
 // A cache of texts by dense id. It stores a text from its second request on, because in a recording
 // of a whole system most call chains occur once. Not thread-safe. Memory: 8 bytes per id, and about
-// kMostBytes of text; if there would be more text, the cache is emptied.
+// kMostBytes of text. A cache with more text than that is emptied.
 class TextCache {
  public:
   static constexpr size_t kMostBytes = 16 << 20;
 
-  // Appends the text of `id`. If it is not stored, `make(std::string&)` appends it; the text must
-  // not be empty.
+  // Appends the text of `id`. If the text is not stored, `make(std::string&)` appends it. The text
+  // must not be empty.
   template <class Make>
   void Append(uint32_t id, std::string& out, Make make) {
     if (id >= pieces_.size()) pieces_.resize(size_t{id} + id / 2 + 1);
@@ -89,7 +89,8 @@ class TextCache {
     piece.size = static_cast<uint32_t>(text_.size() - piece.start);
   }
 
-  // Load memory that Append() needs: first the entry, then the start of its text.
+  // Prefetch the memory that Append() needs. PrefetchPiece is for the id's entry; PrefetchText,
+  // called later, is for the start of its text.
   void PrefetchPiece(uint32_t id) const {
     if (id < pieces_.size()) __builtin_prefetch(&pieces_[id]);
   }
@@ -124,7 +125,8 @@ class ScriptFormatter {
   ScriptFormatter(const profile::Profile& profile, const ScriptOptions& options)
       : profile_(profile), options_(options) {}
 
-  // Loads memory that FormatSample of these rows needs; call it some time before.
+  // Prefetches the memory that FormatSample needs for these rows; call it some time before
+  // FormatSample.
   void Prefetch(std::span<const profile::SampleRow> rows) const;
 
   // Appends the block of a sample with these fields, unless the filter removes it. Fields of code
@@ -139,9 +141,9 @@ class ScriptFormatter {
   // Appends the text in front of a record of `event` that is not a sample.
   void FormatHead(const ScriptHead& head, profile::EventId event, std::string* out);
 
-  // True if inlined calls were left out because a chain had more than profile::MostInlinedCalls
-  // permits. A frame that would exceed this limit, counted from the interrupted frame, is printed
-  // without its inlined calls.
+  // True if inlined calls were left out because a chain had more of them than
+  // profile::MostInlinedCalls permits. They are counted from the interrupted frame outwards. A
+  // frame with which the count would exceed the limit is printed without its inlined calls.
   bool leaves_out_inlined_calls() const { return leaves_out_inlined_calls_; }
 
  private:
