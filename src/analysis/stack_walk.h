@@ -20,8 +20,7 @@
 namespace profiler::analysis {
 
 // Returns the depth-first number of each stack, indexed by StackId; empty if all numbers equal the
-// ids.
-// Linear in the stacks.
+// ids. Linear in the stacks.
 HugeVector<uint32_t> DepthFirst(std::span<const profile::StackNode> stacks);
 
 // Sorts rows of the profile by their stacks. `numbers` is the result of DepthFirst.

@@ -43,9 +43,9 @@ struct RunVariance {
   bool has_high_variance = false;
 };
 
-// Returns the variance of each function, drawn towards the common value. Each variance between
-// runs has `freedom` degrees of freedom, more than 0. Fewer than three functions have no common
-// value; each keeps its own variance.
+// Returns the variance of each function, drawn towards the common value. Each variance between runs
+// has `freedom` degrees of freedom, more than 0. Fewer than three functions have no common value;
+// each keeps its own variance.
 std::vector<RunVariance> ShrunkVariances(std::span<const VarianceSeen> functions, double freedom);
 
 }  // namespace profiler::estimate

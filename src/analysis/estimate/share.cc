@@ -81,8 +81,8 @@ uint64_t SamplesToSeparate(const ShareSamples& a, const ShareSamples& b) {
   const double gap = std::abs(static_cast<double>(a.count) - static_cast<double>(b.count));
   const double halves =
       kQuantile95 * (std::sqrt(VarianceOfCount(a)) + std::sqrt(VarianceOfCount(b)));
-  // With more samples, the gap between counts grows in proportion, and the intervals grow
-  // with its square root.
+  // With more samples, the gap between counts grows in proportion, and the intervals grow with its
+  // square root.
   return static_cast<uint64_t>(std::ceil(n * (halves / gap) * (halves / gap)));
 }
 

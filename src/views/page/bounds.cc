@@ -80,8 +80,8 @@ uint64_t FoldLighter(double least_share, CallPaths& paths) {
   return folded;
 }
 
-// Keeps the `most` heaviest threads and merges the others by side and name. Returns the
-// number of merged threads.
+// Keeps the `most` heaviest threads and merges the others by side and name. Returns the number of
+// merged threads.
 size_t MergeThreads(size_t most, CallPaths& paths) {
   if (paths.threads.size() <= most) return 0;
   std::vector<uint64_t> samples(paths.threads.size());

@@ -88,9 +88,9 @@ struct ScriptFieldChoice {
   ScriptFields asked_for;
 };
 
-// Parses "comm,tid,ip", or "+addr,-comm" to change the default. Returns kInvalidArgument
-// for an unknown field, for a field that cannot be shown, for a mix of names with and without
-// signs, and for a prefix that names a kind of events ("sw:ip"). The message quotes the word.
+// Parses "comm,tid,ip", or "+addr,-comm" to change the default. Returns kInvalidArgument for an
+// unknown field, for a field that cannot be shown, for a mix of names with and without signs, and
+// for a prefix that names a kind of events ("sw:ip"). The message quotes the word.
 absl::StatusOr<ScriptFieldChoice> ParseScriptFields(std::string_view text);
 
 }  // namespace profiler::report
