@@ -141,7 +141,7 @@ void AddSockets(std::span<const uint32_t> sockets, Profile& profile) {
 }
 
 void AddCommsWithoutDigits(Profile& profile) {
-  std::vector<StringId> names;  // by thread
+  std::vector<StringId> names;  // indexed by ThreadId
   names.reserve(profile.threads.size());
   for (const profile::Thread& thread : profile.threads) {
     names.push_back(profile.strings.Intern(WithoutDigits(profile.text(thread.comm))));
@@ -152,7 +152,7 @@ void AddCommsWithoutDigits(Profile& profile) {
 
 void AddParents(const NamePattern& pattern, StackEnd end, Profile& profile) {
   const std::vector<bool> matches = FramesOf(pattern, profile);
-  std::vector<StringId> parents;  // by stack
+  std::vector<StringId> parents;  // indexed by StackId
   parents.reserve(profile.stacks.size());
   for (const StackNode& stack : profile.stacks) {
     StringId parent = StringId::kEmpty;
@@ -187,7 +187,7 @@ void AddAccessColumn(Dimension dimension, Profile& profile) {
 void SplitTraces(Profile& profile) {
   const size_t fields = profile.trace_fields.size();
   const HugeVector<uint32_t> whole = std::exchange(profile.column(Dimension::kTrace), {});
-  // By text of a whole record: the record's own text, then the text of each field.
+  // Keyed by the text of a whole record: the record's own text, then the text of each field.
   absl::flat_hash_map<uint32_t, std::vector<StringId>> parts_of;
   for (const uint32_t text : whole) {
     const auto [known, is_new] = parts_of.try_emplace(text, fields + 1);

@@ -13,7 +13,7 @@
 namespace profiler::analysis {
 
 // Fills Dimension::kSocket with the processor socket of each row's CPU. The profile must have
-// Dimension::kCpu. `sockets` is by CPU.
+// Dimension::kCpu. sockets[cpu] is the socket of a CPU.
 void AddSockets(std::span<const uint32_t> sockets, profile::Profile& profile);
 
 // Fills Dimension::kCommNoDigit with the thread's name, each run of digits replaced by "<N>", so
@@ -27,12 +27,12 @@ enum class StackEnd : uint8_t { kOutermost, kInnermost };
 void AddParents(const NamePattern& pattern, StackEnd end, profile::Profile& profile);
 
 // Fills a column of texts about accesses to memory: Dimension::kMemoryLevel to kPageSize. The
-// profile must keep Dimension::kAccess or kData. A text is empty if the sample does not say. Also
-// linear in the accesses.
+// profile must keep Dimension::kAccess or kData. A text is empty if the sample lacks that fact.
+// Also linear in the accesses.
 void AddAccessColumn(profile::Dimension dimension, profile::Profile& profile);
 
-// Ends the text of a tracepoint's record, and each of its fields, if a text of Dimension::kTrace
-// has several of these parts.
+// The character that ends each part of a text of Dimension::kTrace, if the text has several parts:
+// the text of a tracepoint's record, then the text of each field.
 inline constexpr char kTracePartEnd = '\0';
 
 // Splits Dimension::kTrace into the text of the record, which may be empty, and a column of each of

@@ -20,7 +20,7 @@ absl::StatusOr<std::vector<profile::EventId>> EventsNamed(const profile::Profile
                                                           std::string_view name);
 
 // Returns the first event with that name that has rows, or else the first event with that name. For
-// "" returns the first event that has rows, or nothing if no event has any. kNotFound as for
+// "" returns the first event that has rows, or nothing if no event has any. Returns kNotFound like
 // EventsNamed.
 absl::StatusOr<std::optional<profile::EventId>> ChooseEvent(const profile::Profile& profile,
                                                             std::string_view name);

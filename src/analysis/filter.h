@@ -55,12 +55,12 @@ class RowFilter {
   }
 
  private:
-  // By thread and by frame; empty if all pass.
+  // threads_[thread] and frames_[frame] are True if it passes. Empty if all pass.
   std::vector<bool> threads_, frames_;
 };
 
-// Drops the rows that do not pass, for views that show shares of the rest. Event::samples still
-// counts all samples of the recording.
+// Drops the rows that do not pass, for views whose 100 % are the rows that pass. Event::samples
+// still counts all samples of the recording.
 void KeepOnly(const Filter& filter, profile::Profile& profile);
 
 // Drops the rows for which `is_kept` is false.

@@ -73,8 +73,8 @@ class Folder {
   }
 
   Profile& profile_;
-  std::vector<bool> is_interpreter_;  // by DSO
-  std::vector<Folded> folded_;        // by stack
+  std::vector<bool> is_interpreter_;  // indexed by DsoId
+  std::vector<Folded> folded_;        // indexed by StackId
 };
 
 }  // namespace

@@ -230,7 +230,8 @@ class Finder {
     const LanguagesOfFile& languages = files_[static_cast<uint32_t>(frame.dso)];
     const std::string_view name = NameOfLine(*line);
     if (languages.go && HasDotOfGo(name)) return FrameType::kGo;
-    if (line->file != StringId::kEmpty) return FrameType::kNative;  // a file of another language
+    // The source file is in another language.
+    if (line->file != StringId::kEmpty) return FrameType::kNative;
     if (languages.rust && (IsNameOfRust(name) || MayBeRust(name))) return FrameType::kRust;
     return FrameType::kNative;
   }
@@ -252,8 +253,8 @@ class Finder {
   }
 
   const Profile& profile_;
-  std::vector<LanguagesOfFile> files_;                // by DSO
-  absl::flat_hash_map<uint32_t, Machines> machines_;  // by process
+  std::vector<LanguagesOfFile> files_;                // indexed by DsoId
+  absl::flat_hash_map<uint32_t, Machines> machines_;  // keyed by pid
 };
 
 }  // namespace

@@ -43,7 +43,8 @@ enum class FrameType : uint8_t {
 // Returns the type as the conventions spell it; "" for kUnknown.
 std::string_view NameOf(FrameType type);
 
-// Returns the types by frame. Linear in frames, stacks and rows. Thread-safe.
+// Returns the type of each frame, indexed by FrameId. Linear in frames, stacks and rows.
+// Thread-safe.
 std::vector<FrameType> FrameTypesOf(const profile::Profile& profile);
 
 }  // namespace profiler::analysis

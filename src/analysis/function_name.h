@@ -8,7 +8,7 @@
 
 namespace profiler::analysis {
 
-// Returns "schedule", or "schedule+0x1a" with `with_offset`; empty: the function is not known.
+// Returns "schedule", or "schedule+0x1a" with `with_offset`; "" if the function is unknown.
 std::string FunctionName(const profile::Profile& profile, profile::FrameId frame, bool with_offset);
 
 }  // namespace profiler::analysis

@@ -93,7 +93,7 @@ class KeyedRows::Builder {
     return found->second;
   }
 
-  // Returns the key of `path` extended by `part`; kNoKey: an empty path.
+  // Returns the key of `path` extended by `part`. `path` is kNoKey for an empty path.
   KeyId Longer(KeyId path, KeyId part, FrameId frame) {
     const auto [found, is_new] =
         paths_.try_emplace(std::pair(path, part), static_cast<KeyId>(rows_.names_.size()));
@@ -132,8 +132,8 @@ class KeyedRows::Builder {
   absl::flat_hash_map<std::string, KeyId> by_name_;
   std::vector<std::string> parts_;
   absl::flat_hash_map<std::pair<KeyId, KeyId>, KeyId> paths_;
-  // By frame: index in keys_of_frames_, which has the number of the frame's keys there, then the
-  // keys.
+  // [frame]: index in keys_of_frames_. From that index on, keys_of_frames_ has the number of the
+  // frame's keys, and then the keys.
   std::vector<uint32_t> first_of_frame_;
   std::vector<KeyId> keys_of_frames_;
   std::vector<FrameId> frames_;  // frames of the present stack, leaf first

@@ -35,11 +35,11 @@ class KeyedRows : public SampleKeys {
   const std::string& name(KeyId key) const { return names_[key]; }
   // Returns the names of all keys, for use after the profile is gone.
   std::vector<std::string> TakeNames() && { return std::move(names_); }
-  // Returns a frame that has this key, to show where the key lies.
+  // Returns a frame that has this key, to show in which image and file its code lies.
   profile::FrameId FrameOf(KeyId key) const { return frames_[key]; }
 
-  // SelfOf returns the key for the self count of a row's samples. AllOf returns all their keys,
-  // each once.
+  // SelfOf returns the key for the self count of a row's samples. AllOf returns all keys of these
+  // samples, each once.
   KeyId SelfOf(const profile::Row& row) const;
   std::span<const KeyId> AllOf(const profile::Row& row) const;
 
@@ -55,11 +55,11 @@ class KeyedRows : public SampleKeys {
   };
 
   const profile::Profile& profile_;
-  std::vector<std::string> names_;        // by key
-  std::vector<profile::FrameId> frames_;  // by key
-  std::vector<KeyId> self_of_frame_;      // by frame; not used for paths
-  std::vector<KeyId> self_of_stack_;      // by stack; only for paths
-  std::vector<Range> ranges_;             // by stack, in keys_
+  std::vector<std::string> names_;        // indexed by key
+  std::vector<profile::FrameId> frames_;  // indexed by key
+  std::vector<KeyId> self_of_frame_;  // [frame]: key for the self count; not used with KeyBy::kPath
+  std::vector<KeyId> self_of_stack_;  // [stack]: key for the self count; only with KeyBy::kPath
+  std::vector<Range> ranges_;         // [stack]: range of its keys in keys_
   std::vector<KeyId> keys_;
 };
 

@@ -20,7 +20,8 @@ uint64_t LatencyOf(uint64_t period, uint32_t parallelism) {
 
 std::vector<std::pair<EventId, EventId>> AddLatency(Profile& profile) {
   std::vector<std::pair<EventId, EventId>> pairs;
-  std::vector<EventId> latency_of(profile.events.size());  // the event itself if it has no samples
+  // latency_of[event]: the latency's event; the event itself if it has no samples.
+  std::vector<EventId> latency_of(profile.events.size());
   const StringId name = profile.strings.Intern("latency");
   for (uint32_t i = 0; i < latency_of.size(); ++i) {
     latency_of[i] = EventId{i};
@@ -41,7 +42,7 @@ std::vector<std::pair<EventId, EventId>> AddLatency(Profile& profile) {
     row.event = event;
     row.period = LatencyOf(row.period, profile.ParallelismOf(i));
     profile.events[static_cast<uint32_t>(event)].period += row.period;
-    row.count = 0;  // counted for the other event
+    row.count = 0;  // the samples count for the original event
     profile.rows.push_back(row);
     for (HugeVector<uint32_t>& column : profile.columns) {
       if (!column.empty()) column.push_back(column[i]);

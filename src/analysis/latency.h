@@ -17,9 +17,10 @@
 
 namespace profiler::analysis {
 
-// Adds an event called "latency" for each event that has samples, with rows of the same stacks
-// whose periods are their latency. The profile must have Dimension::kParallelism. Returns pairs of
-// a new event and the event that it belongs to. Linear in the rows.
+// Adds an event called "latency" for each event that has samples. Each row of the event gets a row
+// of the new event with the same stack; its period is the latency. The profile must have
+// Dimension::kParallelism. Returns pairs of a new event and the event for which it was added.
+// Linear in the rows.
 std::vector<std::pair<profile::EventId, profile::EventId>> AddLatency(profile::Profile& profile);
 
 }  // namespace profiler::analysis

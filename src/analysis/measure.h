@@ -18,7 +18,7 @@ struct Measured {
   uint64_t period = 0;
   double missing = 0;     // estimated period of its missing samples
   double inequality = 1;  // inequality of the samples' weights: estimate::ShareInterval
-  // By slice of the run: estimate::ExcessOf; empty for few samples.
+  // Result of estimate::ExcessOf: [n] is for slice n of the run. Empty for few samples.
   std::vector<float> excess;
 };
 
@@ -36,7 +36,7 @@ struct Measurement {
   // switches have a stack, or if samples are missing too.
   double estimated = 0;
   double estimated_samples = 0;
-  std::vector<Measured> self, total;  // by key
+  std::vector<Measured> self, total;  // indexed by key
 
   // Returns the key's share, from 0 to 1. Missing samples count like the samples next to them.
   double ShareOf(const Measured& of) const {
@@ -46,8 +46,8 @@ struct Measurement {
     return std::min(1.0, (static_cast<double>(of.period) + of.missing) / all);
   }
   estimate::Interval IntervalOf(const Measured& of) const;
-  // Returns the number of samples that would rank the two keys, if their intervals overlap. Returns
-  // 0 if they do not overlap, or if no number of samples would suffice.
+  // Returns the number of samples with which the intervals of the two keys would no longer overlap.
+  // Returns 0 if they do not overlap now, or if no number of samples would suffice.
   uint64_t SamplesToTell(const Measured& a, const Measured& b) const;
 };
 

@@ -26,7 +26,7 @@ class MissingPeriods {
   const estimate::Missing& chance() const { return chance_; }
 
  private:
-  std::vector<double> periods_;  // by row of the profile; empty if no sample is missing
+  std::vector<double> periods_;  // indexed by row of the profile; empty if no sample is missing
   estimate::Missing chance_;
 };
 

@@ -16,7 +16,7 @@ namespace profiler::analysis {
 // A pattern. Copyable. Matching is thread-safe.
 class NamePattern {
  public:
-  // Parses a pattern. kInvalidArgument quotes the pattern and the error.
+  // Parses a pattern. Returns kInvalidArgument, with the pattern and its error, if it is malformed.
   static absl::StatusOr<NamePattern> Parse(std::string_view pattern);
 
   bool Matches(std::string_view name) const;

@@ -26,7 +26,7 @@ bool IsResolved(const Profile& profile, profile::FrameId frame) {
 // A caller's id is lower than its callees', so one pass from the first stack suffices.
 void ForgetCallees(const NamePattern& pattern, Profile& profile) {
   const std::vector<bool> matches = FramesOf(pattern, profile);
-  std::vector<StackId> outermost;  // by stack: the outermost match; kNoStack: none
+  std::vector<StackId> outermost;  // [n]: outermost match on stack n; kNoStack: none
   outermost.reserve(profile.stacks.size());
   for (uint32_t i = 0; i < profile.stacks.size(); ++i) {
     const StackNode& stack = profile.stacks[i];
@@ -51,7 +51,7 @@ void ForgetCallers(const NamePattern& pattern, Profile& profile) {
 }
 
 void HideUnresolved(Profile& profile) {
-  std::vector<StackId> resolved;  // by stack: its innermost resolved stack
+  std::vector<StackId> resolved;  // [n]: innermost resolved node on stack n
   resolved.reserve(profile.stacks.size());
   for (uint32_t i = 0; i < profile.stacks.size(); ++i) {
     StackNode& stack = profile.stacks[i];

@@ -15,7 +15,7 @@ namespace {
 
 // True if each stack follows its caller or the last stack of the subtree of a sibling.
 bool IsDepthFirst(std::span<const StackNode> stacks) {
-  std::vector<StackId> path = {kNoStack};  // by depth
+  std::vector<StackId> path = {kNoStack};  // [depth]: node of the present stack
   uint32_t depth = 0;
   for (uint32_t i = 0; i < stacks.size(); ++i) {
     const StackNode& stack = stacks[i];

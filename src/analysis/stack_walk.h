@@ -19,8 +19,8 @@
 
 namespace profiler::analysis {
 
-// Returns the depth-first number of each stack, by its id; empty if all numbers equal the ids.
-// Linear in the stacks.
+// Returns the depth-first number of each stack, indexed by StackId; empty if all numbers equal the
+// ids. Linear in the stacks.
 HugeVector<uint32_t> DepthFirst(std::span<const profile::StackNode> stacks);
 
 // Sorts rows of the profile by their stacks. `numbers` is the result of DepthFirst.
@@ -29,7 +29,8 @@ void SortDepthFirst(const profile::Profile& profile, const HugeVector<uint32_t>&
 
 class StackWalk {
  public:
-  // The end of a stack that is kept if it has more than `max_stack` frames.
+  // The frames that are kept of a stack with more than `max_stack` frames: those at the outermost
+  // end, those at the innermost end, or all.
   enum class Keep : uint8_t { kOutermost, kInnermost, kAll };
 
   // The profile must outlive the walk.
@@ -72,7 +73,7 @@ class StackWalk {
     // kNoStack if the stack's outermost frames were cut; then the frame is not shared.
     profile::StackId stack = profile::kNoStack;
     profile::FrameId frame{};
-    uint32_t functions = 0;  // number on the path up to here
+    uint32_t functions = 0;  // number of functions on the path up to this frame
   };
 
   void ToInnermost(profile::StackId stack, auto& visitor) {

@@ -24,8 +24,8 @@ bool IsNode(std::string_view base_name) {
 
 struct OnStack {
   bool has_node = false;
-  bool has_named = false;    // generated code with a name
-  bool has_unnamed = false;  // generated code without a name
+  bool has_named = false;    // True if it has generated code with a name.
+  bool has_unnamed = false;  // True if it has generated code without a name.
 };
 
 std::vector<OnStack> ReadStacks(const Profile& profile) {
@@ -53,7 +53,7 @@ struct Process {
 
 double PartOf(const Profile& profile, const std::vector<OnStack>& on_stack,
               profile::EventId event) {
-  absl::flat_hash_map<uint32_t, Process> processes;  // by pid
+  absl::flat_hash_map<uint32_t, Process> processes;  // keyed by pid
   double all = 0, unnamed = 0;
   for (const profile::Row& row : profile.rows) {
     if (row.event != event) continue;

@@ -53,7 +53,7 @@ class Finder {
   }
 
   std::optional<UnnamedPython> Find(EventId event) const {
-    absl::flat_hash_map<uint32_t, Process> processes;  // by pid
+    absl::flat_hash_map<uint32_t, Process> processes;  // keyed by pid
     double all = 0;
     for (const Row& row : profile_.rows) {
       if (row.event != event) continue;
@@ -107,8 +107,8 @@ class Finder {
   }
 
   const Profile& profile_;
-  std::vector<std::optional<uint32_t>> minors_;  // by DSO
-  std::vector<OnStack> on_stack_;                // by stack
+  std::vector<std::optional<uint32_t>> minors_;  // indexed by DsoId
+  std::vector<OnStack> on_stack_;                // indexed by StackId
 };
 
 }  // namespace

@@ -19,20 +19,20 @@ namespace profiler::analysis {
 
 // How the joined event distinguishes times off the CPU.
 enum class OffCpuLeaf : uint8_t {
-  kNone,     // only by the waiting function, as a table of functions needs it
-  kOfState,  // their stacks get a leaf "[blocked]" or "[preempted]", of a DSO of kind kNoCode
+  kNone,     // not at all: times count for the waiting function, as in a table
+  kOfState,  // by a leaf "[blocked]" or "[preempted]" on their stacks, of a kNoCode DSO
 };
 
 // True if the recording has an event oncpu-time and one of times off the CPU.
 bool HasWallClock(const profile::Profile& profile);
 
 // Joins the rows of these events into one event, called wall-clock, in place of oncpu-time. The
-// other events stay, without rows. Does nothing if HasWallClock is false. `profile` must have
-// names. Linear in the rows.
+// events of times off the CPU stay, but without rows. Does nothing if HasWallClock is false.
+// `profile` must have names. Linear in the rows.
 void JoinWallClock(OffCpuLeaf leaf, profile::Profile& profile);
 
 // Chooses an event like ChooseEvent, for a view that shows one event. If `name` is empty or
-// "wall-clock", first joins all times, with their states as leaves.
+// "wall-clock", first calls JoinWallClock with OffCpuLeaf::kOfState.
 absl::StatusOr<std::optional<profile::EventId>> ChooseEventOrWallClock(std::string_view name,
                                                                        profile::Profile& profile);
 

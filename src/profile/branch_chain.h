@@ -1,6 +1,6 @@
 // Makes the user part of call chains from the processor's call stack, which `perf record
-// --call-graph lbr` records. Its branch stack has the calls that have not returned yet
-// (PERF_SAMPLE_BRANCH_CALL_STACK).
+// --call-graph lbr` records. The branch stack of such a sample has the calls that have not returned
+// yet (PERF_SAMPLE_BRANCH_CALL_STACK).
 //
 //   recorded   ctx KERNEL  k0 k1  ctx USER  u0 u1 …     calls  from0 ─▶ to0, from1 ─▶ to1, …
 //   chain      ctx KERNEL  k0 k1  ctx USER  u0 from0 from1 …
@@ -29,19 +29,19 @@
 
 namespace profiler::profile {
 
-// True if the user part of call chains is the branch stack, which then lists calls instead of taken
-// branches.
+// True if samples of this layout have a branch stack of calls that becomes the user part of their
+// call chains.
 inline bool HasCallStack(const perf_event::RecordLayout& layout) {
   constexpr uint64_t kBoth = perf_event::kSampleCallchain | perf_event::kSampleBranchStack;
   return (layout.sample_type & kBoth) == kBoth &&
          (layout.branch_sample_type & perf_event::kBranchCallStack) != 0;
 }
 
-// The chains. Not thread-safe.
+// A maker of such call chains. Not thread-safe.
 class BranchChain {
  public:
-  // Returns the call chain of a sample of this layout, valid until the next call. Returns nothing
-  // if the layout has no call stack, or if the sample has no user part.
+  // Returns the call chain of a sample of this layout; valid until the next call. Returns nothing
+  // if the layout has no call stack, or if the sample's call chain has no user part.
   std::optional<perf_event::U64Array> ChainOf(const perf_event::Sample& sample,
                                               const perf_event::RecordLayout& layout);
 

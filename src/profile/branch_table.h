@@ -36,7 +36,7 @@ class BranchTable {
   void Count(const BranchRow& branch);
 
   Profile& profile_;
-  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, FrameId> frames_;  // by process and address
+  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, FrameId> frames_;  // keyed by pid and address
   absl::flat_hash_map<std::tuple<EventId, ThreadId, FrameId, FrameId, uint16_t, BranchOutcome>,
                       uint32_t>
       rows_;

@@ -1,4 +1,4 @@
-// Taken branches, summed up.
+// The branches that threads took, summed up.
 //
 //   a sample of `perf record -b`     brstack  to ◀─ from   to ◀─ from   …  the latest first
 //   adds 1 to a row for each         BranchRow {event, thread, from, to, outcome, cycles} → count
@@ -21,7 +21,7 @@ struct BranchRow {
   EventId event{};
   ThreadId thread{};
   FrameId from{}, to{};
-  uint16_t cycles = 0;  // since the former branch; 0: unknown
+  uint16_t cycles = 0;  // processor cycles since the branch before; 0: unknown
   BranchOutcome outcome = BranchOutcome::kUnknown;
   uint64_t count = 0;
 };

@@ -54,7 +54,8 @@ struct KnownStack {
   bool used = false;       // True if ChainCache uses this slot.
 };
 
-// Not thread-safe. Uses up to 32 MiB, as needed. When it would use more, it forgets everything.
+// A cache of stacks. Not thread-safe. Grows to at most 32 MiB; instead of growing further, it
+// forgets all chains.
 class ChainCache {
  public:
   static constexpr size_t kMaxChains = (size_t{1} << 20) / 8 * 5;

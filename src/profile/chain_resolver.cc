@@ -30,8 +30,8 @@ Mode ModeOfMarker(uint64_t marker) {
   }
 }
 
-// Returns the index of the next entry from `i` on that is not a marker, or the chain's size. Sets
-// `mode` to that of the last marker on the way.
+// Returns the index of the first entry, from index `i` on, that is not a marker; the chain's size
+// if there is none. Sets `mode` to the mode of the last marker that was passed.
 size_t NextEntry(U64Array chain, size_t i, Mode* mode) {
   for (; i < chain.size() && perf_event::IsContext(chain[i]); ++i) {
     *mode = ModeOfMarker(chain[i]);
@@ -45,8 +45,8 @@ size_t NextEntry(U64Array chain, size_t i, Mode* mode) {
 enum class ChainKind { kEmpty, kCorrupt, kGood };
 
 // Classifies a chain. An unknown marker shows that the kernel followed a register that was not a
-// frame pointer: code without frame pointers uses it for any value. Like perf, we then ignore the
-// whole chain.
+// frame pointer, which may have any value in code without frame pointers. Like perf, we then ignore
+// the whole chain.
 ChainKind KindOf(U64Array chain) {
   bool has_entries = false;
   for (size_t i = 0; i < chain.size(); ++i) {

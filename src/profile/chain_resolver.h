@@ -55,10 +55,11 @@ struct SamplePoint {
   // The recorded chain. If it has only markers, or an unknown marker (which is counted), it is
   // replaced by a chain of only the ip.
   perf_event::U64Array callchain;
-  // True if the user's callers are addresses inside the calls instead of return addresses.
+  // True if user entries for callers are addresses inside the call instructions instead of return
+  // addresses.
   bool exact_user = false;
-  // The address space for the user part; null: the process's own. A sample with such a space must
-  // be the only sample of its batch.
+  // The address space for the user part; null: that of the process. If it is not null, the sample
+  // must be the only sample of its batch.
   const symbolize::AddressSpace* user_space = nullptr;
 };
 
@@ -84,15 +85,15 @@ class ChainResolver {
   // sample is resolved. Not allowed if full(). No address space may change until ResolveBatch.
   void Add(const SamplePoint& point);
   bool full() const { return searches_in_batch_ == kBatch; }
-  // Resolves the samples of the batch, in their order, and begins the next batch. Valid until the
-  // next ResolveBatch.
+  // Resolves the samples of the batch and begins the next batch. Returns the stacks in the order of
+  // the samples; they are valid until the next ResolveBatch.
   std::span<const ResolvedStack> ResolveBatch();
 
  private:
   static constexpr size_t kBatch = ChainCache::kSearches;
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // An address of a chain, with its mode and whether it is a return address.
+  // An address of a chain.
   struct Entry {
     uint64_t ip;
     Mode mode;
@@ -111,7 +112,7 @@ class ChainResolver {
     uint64_t last_generation = 0, last_kernel_generation = 0;
     std::vector<Entry> last_entries;
     std::vector<StackId> last_stacks;
-    // Index of the chain in new_, if it belongs to the present batch.
+    // Index of that chain in new_; kNone if it belongs to a former batch.
     uint32_t last_in_batch = kNone;
   };
   struct Search {
@@ -126,8 +127,8 @@ class ChainResolver {
   struct NewChain {
     Search* search;
     size_t first, size;
-    size_t shared = 0;        // number of outer entries shared with `source`; never all
-    uint32_t source = kNone;  // index in new_; kNone: Process::last_entries
+    size_t shared = 0;        // number of outer entries shared with `source`; less than `size`
+    uint32_t source = kNone;  // index in new_; kNone: the source is Process::last_entries
   };
 
   void AddNew(Search& search);
@@ -157,12 +158,12 @@ class ChainResolver {
   // State of the present batch.
   std::vector<NewChain> new_;
   std::vector<Entry> entries_;
-  std::vector<Frame> found_;          // by entry: its frame before interning
-  std::vector<FrameId> frames_;       // by entry
-  std::vector<StackId> stack_after_;  // by entry
+  std::vector<Frame> found_;          // [n]: frame of entries_[n], before interning
+  std::vector<FrameId> frames_;       // [n]: frame of entries_[n]
+  std::vector<StackId> stack_after_;  // [n]: stack that ends with entries_[n]
 
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
-  Process of_the_point_;  // for samples with a user_space
+  Process of_the_point_;  // the process of samples with a user_space
   Space kernel_;
   Space nowhere_;
 };

@@ -9,12 +9,12 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// The facts about a stack from its node to the root.
+// Facts about the frames from a stack's node to the root.
 struct Ends {
   bool has_user = false;       // True if it has a frame of a program.
   bool has_stack = true;       // True if the thread had its user stack.
-  uint32_t cut = kNone;        // frame with the reason of the cut
-  uint32_t outermost = kNone;  // the first frame inside of `cut`
+  uint32_t cut = kNone;        // frame that gives the reason of the cut; kNone: not cut
+  uint32_t outermost = kNone;  // frame called by `cut`: the outermost caller
 };
 
 std::vector<Ends> EndsOfStacks(const Profile& profile) {

@@ -29,10 +29,10 @@ struct ChainShares {
   }
 };
 
-// Returns the shares of each event that has any, in the order of the events, from the present rows
-// of `profile`. Empty if no chains were unwound, or if the recording counts cut chains but does not
-// mark them, as earlier versions did. The texts belong to the profile. Costs a pass over the stacks
-// and the rows. Thread-safe.
+// Returns the shares of each event with unwound chains, in the order of the events. Computes them
+// from the present rows of `profile`. Empty if no chains were unwound, or if the recording counts
+// cut chains but does not mark them, as earlier versions did. The texts belong to the profile.
+// Costs a pass over the stacks and the rows. Thread-safe.
 std::vector<ChainShares> SharesOfChains(const Profile& profile);
 
 }  // namespace profiler::profile

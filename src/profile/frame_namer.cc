@@ -29,8 +29,8 @@ Unnamed UnnamedBecause(symbolize::Reason reason) {
   return Unnamed::kNoSymbol;
 }
 
-// Returns how far to go back for a look-up: a return address belongs to the instruction behind the
-// call.
+// Returns the number of bytes by which the looked-up address precedes the frame's. It is 1 for a
+// return address, because that is the address of the instruction behind the call.
 uint64_t BackOf(const Frame& frame) {
   return frame.return_address && frame.place.value != 0 ? 1 : 0;
 }

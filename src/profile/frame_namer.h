@@ -19,8 +19,8 @@ namespace profiler::profile {
 // The namer. Not thread-safe. All objects that it refers to must outlive it.
 class FrameNamer {
  public:
-  // `by_address`: frames differ by their runtime addresses, so many may lie at one place of an
-  // image. These are named once and share their lines.
+  // `by_address`: true if frames at one place of an image may differ by their runtime addresses.
+  // All frames at one place are named once and share their lines.
   FrameNamer(Profile& profile, const std::vector<symbolize::ImageId>& images,
              symbolize::Symbolizer& symbolizer, bool by_address)
       : profile_(profile), images_(images), symbolizer_(symbolizer), by_address_(by_address) {}
@@ -45,16 +45,16 @@ class FrameNamer {
   bool IsLast(ElfAddress start, DsoId dso) const;
 
   Profile& profile_;
-  const std::vector<symbolize::ImageId>& images_;  // by DsoId
+  const std::vector<symbolize::ImageId>& images_;  // indexed by DsoId
   symbolize::Symbolizer& symbolizer_;
   const bool by_address_;
   // The first frame with each DSO, place and return_address; used if by_address_.
   absl::flat_hash_map<std::tuple<DsoId, uint64_t, bool>, uint32_t> first_at_;
   size_t named_ = 0;                  // frames [0, named_) are named
-  std::vector<CodePlace> announced_;  // scratch of Announce
+  std::vector<CodePlace> announced_;  // used only by Announce; kept to save the allocation
   DenseIndex symbols_;
   SymbolId last_ = kNoSymbol;     // last result of InternSymbol
-  bool last_is_unnamed_ = false;  // True if that symbol is named after its start.
+  bool last_is_unnamed_ = false;  // True if symbol last_ is named after its start.
   StringId last_file_ = StringId::kEmpty;
 };
 

@@ -10,7 +10,7 @@
 
 namespace profiler::profile {
 
-// Returns by DsoId the share of samples, from 0 to 1, that have the DSO anywhere on their stack.
+// Returns for each DSO the share of samples, from 0 to 1, that have it anywhere on their stack.
 // Costs a pass over the stacks; for each stack it goes up to the first caller in the same DSO.
 std::vector<double> SharesOfDsos(const Profile& profile);
 

@@ -53,8 +53,8 @@ class ImageTable {
   // (process_lives.h).
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind,
                                  uint64_t time);
-  // Returns the image of process `pid`'s dump. jit_codes.h maps the dump's code. `mapped_at` is the
-  // ImageSpec's.
+  // Returns the image of process `pid`'s dump. jit_codes.h maps the dump's code. `mapped_at`
+  // becomes ImageSpec::mapped_at.
   symbolize::ImageId JitDump(std::string_view filename, uint32_t pid, uint64_t time,
                              uint64_t mapped_at);
   symbolize::Mapping KernelMapping(const perf_event::Mmap2& mmap);
@@ -65,7 +65,7 @@ class ImageTable {
   DsoId DsoOf(symbolize::ImageId image) const;
   // Returns the DSO of addresses at which nothing is mapped.
   DsoId unknown_dso() const { return DsoId{0}; }
-  // Returns the images by DSO. The entry of the unknown DSO is meaningless.
+  // Returns the images of all DSOs, indexed by DsoId. The entry of the unknown DSO is meaningless.
   const std::vector<symbolize::ImageId>& images() const { return images_; }
 
  private:
@@ -74,10 +74,10 @@ class ImageTable {
     std::span<const std::byte> build_id;
     uint32_t maj = 0, min = 0;
     uint64_t ino = 0;
-    RuntimeAddress start{};  // for a module
-    uint64_t mapped_at = 0;  // for a dump; not part of the identity
+    RuntimeAddress start{};  // address of a module; else 0
+    uint64_t mapped_at = 0;  // ImageSpec::mapped_at of a dump; not part of the identity
   };
-  // Kind, path, build-id, device (major, minor) and inode, process, start.
+  // Kind, path, build-id, device (major, minor), inode, process and start of an image.
   using Key = std::tuple<symbolize::ImageKind, std::string, std::string, uint32_t, uint32_t,
                          uint64_t, uint32_t, uint64_t>;
 
@@ -92,11 +92,12 @@ class ImageTable {
   ProcessLives& lives_;
   std::map<std::string, std::vector<std::byte>, std::less<>> build_ids_;
   std::map<Key, symbolize::ImageId> ids_;
-  // Charged by process: a program may map ever new files, each under a name of 4 KB.
+  // The memory for images, with a fair part for each process, because a program may map any number
+  // of files, each under a name of 4 KB.
   FairBudget budget_;
   std::optional<symbolize::ImageId> too_many_;
-  std::vector<DsoId> dsos_;                 // by ImageId
-  std::vector<symbolize::ImageId> images_;  // by DsoId
+  std::vector<DsoId> dsos_;                 // [n]: DSO of the image with ImageId n
+  std::vector<symbolize::ImageId> images_;  // [n]: image of the DSO with DsoId n
 };
 
 }  // namespace profiler::profile

@@ -24,8 +24,8 @@ inline constexpr uint32_t kInlinedCallsPerFrame = 4;
 // 127 frames (a report's --max-stack), and the most that one frame can have.
 inline constexpr uint32_t kInlinedCallsOfAnyStack = 512;
 
-// Returns the limit for a stack of this many frames. It only grows with the frames, so stacks that
-// share callers are cut at the same frame.
+// Returns the limit for a stack of this many frames. More frames never lower the limit, so stacks
+// that share callers lose the inlined calls of the same frames.
 constexpr uint64_t MostInlinedCalls(uint64_t frames) {
   const uint64_t most = frames * kInlinedCallsPerFrame;
   return most < kInlinedCallsOfAnyStack ? kInlinedCallsOfAnyStack : most;
@@ -40,10 +40,10 @@ inline uint32_t InlinedCallsAt(const Frame& frame) {
 std::string InlinedCallsAreLeftOut(std::string_view chains);
 
 // Walks each stack from the root, and removes the inlined calls of each frame with which the stack
-// would exceed MostInlinedCalls(number of frames so far). Such a frame keeps only its own function.
-// `profile` must have names. A row's `self` keeps all its functions. A warning of the profile says
-// how many stacks were changed. Linear in frames, and also in stacks if a frame has more inlined
-// calls than kInlinedCallsPerFrame.
+// would exceed MostInlinedCalls(number of frames up to this one). Such a frame keeps only its own
+// function. `profile` must have names. A row's `self` keeps all its functions. A warning of the
+// profile says how many stacks were changed. Linear in frames, and also in stacks if a frame has
+// more inlined calls than kInlinedCallsPerFrame.
 void BoundInlinedCalls(Profile& profile);
 
 }  // namespace profiler::profile

@@ -46,7 +46,8 @@ class JitCodes {
     uint32_t pid;
     symbolize::ImageId image;
     std::span<const symbolize::JitCode> left;
-    std::map<uint64_t, const symbolize::JitCode*> placed{};  // by start, disjoint
+    // The placed code, keyed by start; the pieces do not overlap.
+    std::map<uint64_t, const symbolize::JitCode*> placed{};
   };
 
   void FindNext();

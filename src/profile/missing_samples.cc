@@ -14,8 +14,8 @@ using perf_event::RecordLayout;
 // perf sets this in LOST_SAMPLES for samples that a filter left out as requested.
 constexpr uint16_t kMiscFilteredByBpf = 1 << 15;
 
-// Returns the trailing fields of a record. Every record except SAMPLE ends with them, and a SWITCH
-// has no others.
+// Returns the trailing fields of a record. Every record except SAMPLE ends with them. A SWITCH
+// record has no other fields, so it is decoded to get them.
 perf_event::SampleId SampleIdOf(RawRecord record, const RecordLayout& layout) {
   perf_event::Switch any;
   Decode(record, layout, &any);
@@ -125,8 +125,8 @@ std::optional<uint32_t> MissingSamples::StreamOf(const RecordLayout& layout,
                                                  const perf_event::SampleId& id) const {
   if (!layout.sample_id_all) return std::nullopt;
   if ((layout.sample_type & perf_event::kSampleCpu) != 0) return id.cpu;
-  // The thread stands for its stream. The ring that lost records belongs to the CPU on which this
-  // thread runs.
+  // Streams are threads if samples do not have their CPU. The record then belongs to the stream of
+  // its thread, which runs on the CPU whose ring lost records.
   const auto found = of_thread_.find(id.tid);
   return found == of_thread_.end() ? std::nullopt : std::optional(found->second);
 }
@@ -146,7 +146,7 @@ void MissingSamples::EndThrottling(StreamId id, uint64_t time, size_t behind) {
                     .is_time = true});
 }
 
-// Returns the mean time between two samples of a stream, in ns; 0 if unknown.
+// Returns the mean time between neighbouring samples of a stream, in ns; 0 if unknown.
 double MissingSamples::DistanceOf(const Profile& profile, StreamId id) const {
   const Event& event = profile[id.first];
   if (is_clock_[static_cast<uint32_t>(id.first)] && event.samples != 0) {
@@ -183,7 +183,7 @@ double MissingSamples::SamplesOf(const Lack& lack, EventId event, const Profile&
   return records == 0 ? 0 : lack.amount * samples / records;
 }
 
-// Splits each loss by event.
+// Divides each loss among the events whose samples it comprises.
 std::vector<MissingSamples::Missing> MissingSamples::ByEvent(const Profile& profile,
                                                              const Parts& parts) const {
   std::vector<Missing> all;
@@ -232,7 +232,8 @@ void MissingSamples::Weigh(Profile& profile) {
   std::map<EventId, double> located = LostByEvent(all);
   for (Missing& missing : all) {
     Part& part = parts.at(missing.part);
-    // If the gaps contain more than the counters report, other records were lost with the samples.
+    // If the gaps contain more samples than the counters report, some of the lost records were not
+    // samples.
     const auto told = told_.find(missing.part.first);
     const double lost = located[missing.part.first];
     if (missing.was_lost && told != told_.end() && told->second < lost) {

@@ -59,8 +59,9 @@ class MissingSamples {
   struct Stream {
     uint64_t samples = 0;
     uint64_t first = 0, last = 0;  // times of samples
-    double throttled = 0;          // in ns
-    // Begin of throttling, if the event is throttled, and the number of samples since.
+    double throttled = 0;          // time in ns during which the event was throttled
+    // The time at which throttling began, if the event is throttled, and the number of samples
+    // since then.
     std::optional<uint64_t> throttled_since;
     uint64_t since_then = 0;
   };
@@ -72,7 +73,8 @@ class MissingSamples {
     std::optional<uint32_t> stream;
     // Index in Profile::order of the first sample after the loss.
     size_t before = 0;
-    // Lost samples, or lost records if the event is unknown; ns without samples if is_time.
+    // Number of lost samples, or of lost records if the event is unknown. If is_time: the time in
+    // ns in which the event took no samples.
     double amount = 0;
     bool is_time = false;
   };
@@ -100,13 +102,15 @@ class MissingSamples {
   static std::map<EventId, double> LostByEvent(std::span<const Missing> all);
 
   const SampleSelection& selection_;
-  std::vector<bool> is_clock_;  // by event: True if periods are nanoseconds
+  std::vector<bool> is_clock_;  // [event]: True if its periods are nanoseconds
   uint64_t all_records_ = 0;
-  absl::flat_hash_map<uint32_t, uint64_t> records_;    // records of all types, by stream
-  absl::flat_hash_map<uint32_t, uint32_t> of_thread_;  // stream by tid, if streams are threads
+  // Number of records of all types in each stream.
+  absl::flat_hash_map<uint32_t, uint64_t> records_;
+  // The stream of each thread (tid), if streams are threads.
+  absl::flat_hash_map<uint32_t, uint32_t> of_thread_;
   std::map<StreamId, Stream> streams_;
   std::vector<Lack> lacks_;
-  // By event: the number of all lost samples, from counters that the recorder reads at the end.
+  // The number of all lost samples of each event, from counters that the recorder reads at the end.
   std::map<EventId, double> told_;
 };
 

@@ -20,7 +20,7 @@ using perf_event::RecordBuilder;
 constexpr uint64_t kType = perf_event::kSampleIp | perf_event::kSampleTid |
                            perf_event::kSampleTime | perf_event::kSampleId |
                            perf_event::kSampleCpu | perf_event::kSamplePeriod;
-constexpr uint64_t kDistance = 10;  // between samples, in ns
+constexpr uint64_t kDistance = 10;  // time between samples, in ns
 constexpr uint64_t kHere = 0x1000, kThere = 0x2000;
 
 // Records of a clock, with one or two counters.
@@ -100,7 +100,7 @@ TEST_F(MissingSamplesTest, WhereOneOfTwoPhasesLostHalfBothHaveTheirTimeAgain) {
     (is_here ? here : there) += sample.weight;
   }
   EXPECT_NEAR(profile.rows[1].period, profile.rows[0].period / 2, 1);
-  // A gap at the end of a phase counts half for each phase.
+  // The gap lies between two phases, so half of its samples count for each phase.
   EXPECT_NEAR(there / (here + there), 0.5, 0.03);
 }
 

@@ -31,7 +31,7 @@ UnnamedProfile WithImages(Profile profile, std::span<const symbolize::ImageSpec>
   }
 
   std::vector<symbolize::ImageId> images(1);
-  std::vector<DsoId> dsos(1);  // by DSO: the first one with its image
+  std::vector<DsoId> dsos(1);  // [n]: the first DSO with the image of DSO n
   absl::flat_hash_map<symbolize::ImageId, DsoId> dso_of;
   for (uint32_t i = 1; i < profile.dsos.size(); ++i) {
     images.push_back(symbolizer.AddImage(specs[i]));

@@ -12,14 +12,15 @@ namespace profiler::profile {
 
 struct UnnamedProfile {
   Profile profile;
-  // By DsoId: the image of a symbolizer. The entry of the DSO called "[unknown]" is meaningless.
+  // Images of a symbolizer, indexed by DsoId. The entry of the DSO called "[unknown]" is
+  // meaningless.
   std::vector<symbolize::ImageId> images;
 };
 
 // Adds a profile's images, and the recording's facts about the kernel, to `symbolizer`. DSOs that
 // are one image to the symbolizer become one DSO.
 UnnamedProfile WithImages(Profile profile, symbolize::Symbolizer& symbolizer);
-// Adds the images with all known facts. `specs` are by DsoId; the first one is ignored.
+// Adds the images with all known facts. `specs` is indexed by DsoId; its first element is ignored.
 UnnamedProfile WithImages(Profile profile, std::span<const symbolize::ImageSpec> specs,
                           symbolize::Symbolizer& symbolizer);
 

@@ -57,7 +57,7 @@ class Stream {
  private:
   static constexpr double kRounding = 1e-6;
 
-  // Returns the first sample at or behind a place.
+  // Returns the index of the first sample that lies at `place` or behind it.
   size_t At(double place) const {
     return static_cast<size_t>(std::lower_bound(places_.begin(), places_.end(), place) -
                                places_.begin());
@@ -72,8 +72,9 @@ class Stream {
     weighted_gaps_[end] -= each * gap;
   }
 
-  std::vector<double> places_;  // by sample: its index if no sample were missing
-  // By sample: the difference to the former sample.
+  std::vector<double> places_;  // [n]: index of sample n if no sample were missing
+  // weights_[n]: additional weight of sample n minus that of sample n − 1. In weighted_gaps_, each
+  // weight is multiplied by the length of its gap.
   std::vector<double> weights_, weighted_gaps_;
 };
 

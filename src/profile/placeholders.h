@@ -29,15 +29,16 @@ struct Gap {
 };
 
 struct Placeholder {
-  float weight = 1;  // number of samples that it stands for, including itself
-  float gap = 0;     // mean length of the gaps that it stands for; 0: none
+  float weight = 1;  // number of samples that this sample stands for, including itself
+  float gap = 0;     // mean length of the gaps that this sample stands for; 0: none
 };
 
 // Limit for the length of a gap, because counts come from untrusted input.
 inline constexpr double kMostInGap = 1e9;
 
 // Returns the weights of a stream of `samples` samples with these gaps, which are in order. The
-// weights add up to all samples, taken and missing, unless there is no sample. Costs n log n.
+// weights add up to all samples, taken and missing, unless no sample was taken. Takes time n log n
+// in samples and gaps.
 std::vector<Placeholder> PlaceholdersFor(size_t samples, std::span<const Gap> gaps);
 
 }  // namespace profiler::profile

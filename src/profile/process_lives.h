@@ -30,7 +30,8 @@ class ProcessLives {
   // Returns the ProcessKey for a file that process `pid` maps. A process has one root directory,
   // whatever it executes.
   uint32_t OfProcess(uint32_t pid, uint64_t time);
-  // Returns the ProcessKey for memory that process `pid` maps, which is gone with its program.
+  // Returns the ProcessKey for memory that process `pid` maps. Such memory is gone when the process
+  // executes another program.
   uint32_t OfProgram(uint32_t pid, uint64_t time);
 
   // Notes a sample. Processes known only from the recorder's own records were alive when the first
@@ -45,10 +46,11 @@ class ProcessLives {
 
  private:
   struct Process {
-    uint32_t first = 0;                                        // present life of the process
-    uint32_t now = 0;                                          // present life of its program
-    int64_t began = symbolize::ProcessLife::kUnknown;          // when the process began
-    int64_t program_began = symbolize::ProcessLife::kUnknown;  // when the program began
+    uint32_t first = 0;                                // present life of the process
+    uint32_t now = 0;                                  // present life of its program
+    int64_t began = symbolize::ProcessLife::kUnknown;  // real time in ns when the process began
+    // Real time in ns when its program began.
+    int64_t program_began = symbolize::ProcessLife::kUnknown;
   };
 
   int64_t RealTime(uint64_t time) const;
@@ -61,8 +63,9 @@ class ProcessLives {
 
   symbolize::Images& images_;
   const RecordedClock clock_;
-  absl::flat_hash_map<uint32_t, Process> processes_;             // by pid
-  absl::flat_hash_map<uint32_t, symbolize::ProcessLife> lives_;  // lives with images, by ProcessKey
+  absl::flat_hash_map<uint32_t, Process> processes_;  // keyed by pid
+  // The lives that have images, keyed by ProcessKey.
+  absl::flat_hash_map<uint32_t, symbolize::ProcessLife> lives_;
   std::vector<uint32_t> unseen_;  // keys of lives_ that exist since before the first sample
 };
 

@@ -126,7 +126,7 @@ TEST_F(ProcessLivesTest, MoreLivesThanThereIsRoomForAreTheLastOne) {
   EXPECT_EQ(last, ProcessKey(7, symbolize::kMostLives - 1));
 }
 
-// Damaged records have such numbers; the kernel never uses them.
+// Damaged records may have such a pid; the kernel never assigns it.
 TEST_F(ProcessLivesTest, ANumberThatNoProcessHasStaysAsItIs) {
   lives_.OfProgram(0xffffffff, 2);
   lives_.Executed(0xffffffff, UINT64_MAX);

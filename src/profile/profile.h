@@ -64,9 +64,9 @@ struct Event {
   // True if the event's samples have branch stacks, which Profile::branches sums up.
   bool branch_stacks = false;
   double squared_periods = 0;  // sum of the squared periods, if Profile::order is kept
-  // With --off-cpu: counted and sampled context switches, and the part of `period` that belongs to
-  // switches without a stack. `samples` is the number of equal samples with as much statistical
-  // noise as that part.
+  // With --off-cpu: the numbers of counted and of sampled context switches. `period` is the part of
+  // the event's period that belongs to switches without a stack. `samples` is the number of equal
+  // samples that would have as much statistical noise as that part.
   struct Estimate {
     uint64_t switches = 0, sampled = 0;
     uint64_t period = 0;
@@ -106,7 +106,8 @@ constexpr bool IsInFile(DsoKind kind) {
 }
 
 struct Dso {
-  // Name as in perf's `dso` sort: base name; "[kernel.kallsyms]", "[vdso]", "[unknown]".
+  // Name that perf's sort key `dso` shows: a base name, or "[kernel.kallsyms]", "[vdso]" or
+  // "[unknown]".
   StringId name{};
   StringId long_name{};  // path
   DsoKind kind = DsoKind::kUnknown;
@@ -155,8 +156,8 @@ struct Frame {
   RuntimeAddress ip;
   uint32_t first_line = 0;  // lines()[first_line, first_line + line_count); 0 lines: no symbol
   uint32_t line_count = 0;
-  // Distance from the start of the last line's symbol. Without a line, the image's own address, or
-  // the file offset if that is unknown.
+  // Distance in bytes from the start of the last line's symbol. Without a line: the frame's address
+  // in the image, or its file offset if the image's addresses are unknown.
   uint64_t symbol_offset = 0;
 };
 static_assert(sizeof(Frame) == 40);  // small, because there are many
@@ -164,7 +165,7 @@ static_assert(sizeof(Frame) == 40);  // small, because there are many
 struct StackNode {
   StackId parent = kNoStack;  // the caller, with a lower id
   FrameId frame{};
-  uint32_t depth = 1;  // frames from here to the root
+  uint32_t depth = 1;  // number of frames from here to the root
 };
 
 // The sum of samples with the same event, thread, interrupted frame, stack and kept dimensions.
@@ -201,7 +202,7 @@ enum class Dimension : uint8_t {
   kTlb,
   kLocked,
   kBlocked,
-  kWeight,  // numbers in decimal, as the next two
+  kWeight,  // this value and the next two: decimal numbers
   kInstructionLatency,
   kRetireLatency,
   // … and from kData.
@@ -217,7 +218,8 @@ enum class Dimension : uint8_t {
 inline constexpr size_t kMostTraceFields = 32;
 inline constexpr size_t kDimensions =
     static_cast<size_t>(Dimension::kTraceField) + kMostTraceFields;
-inline constexpr size_t kDimensionsOfSamples = 8;  // these come first
+// Number of dimensions that are read from samples; they come first.
+inline constexpr size_t kDimensionsOfSamples = 8;
 using DimensionSet = std::array<bool, kDimensions>;
 
 // The processor's description of an access to memory, except for the address. Its texts are those
@@ -302,10 +304,10 @@ struct SampleRow : Row {
 struct OrderedSample {
   uint32_t row = 0;     // index in Profile::rows
   uint32_t stream = 0;  // the CPU, or the thread if the CPU is unknown
-  // Number of samples that it stands for: itself, and its part of nearby samples that are missing
-  // because they were lost or their event was throttled.
+  // Number of samples that this sample stands for: itself, and its part of nearby samples that are
+  // missing because they were lost or their event was throttled.
   float weight = 1;
-  float gap = 0;  // mean number of samples missing there in one piece; 0: none
+  float gap = 0;  // mean number of missing samples in a gap that it stands for; 0: none
 };
 
 // Losses of the recording, in records, samples and names.
@@ -317,7 +319,7 @@ struct Losses {
   uint64_t undecodable = 0;     // records too short for their layout
   uint64_t corrupt_chains = 0;  // corrupt call chains; their samples count
   uint64_t unknown_records = 0;
-  std::vector<std::string> warnings;  // lines for the user
+  std::vector<std::string> warnings;  // lines to show to the user
 };
 
 // A function of the kernel that records of tracepoints name by its address.
@@ -336,7 +338,8 @@ struct Profile {
   HugeVector<Frame> frames;
   HugeVector<StackNode> stacks;
   HugeVector<Row> rows;
-  // By Dimension and row; empty unless the dimension is kept.
+  // columns[dimension][row]: the row's value of that dimension. A column is empty unless the
+  // profile keeps its dimension.
   std::array<HugeVector<uint32_t>, kDimensions> columns;
   TimeSlices slices;                           // for Dimension::kSlice
   TimeQuanta quanta;                           // for Dimension::kTime
@@ -344,9 +347,9 @@ struct Profile {
   std::vector<DataPlace> data;                 // for Dimension::kData
   std::vector<StringId> trace_fields;          // headings of columns from Dimension::kTraceField on
   std::vector<TraceFunction> trace_functions;  // in texts of Dimension::kTrace, each once
-  HugeVector<OrderedSample> order;             // all samples by time; empty unless kept
+  HugeVector<OrderedSample> order;             // all samples in time order; empty unless kept
   KernelFacts kernel;
-  HugeVector<BranchRow> branches;  // empty unless kept
+  HugeVector<BranchRow> branches;  // empty unless the builder keeps branches
   Losses losses;
   // Quality of the chains unwound while recording or reading, and of those that the kernel made.
   ChainQuality chains;
@@ -379,8 +382,8 @@ struct Profile {
     const HugeVector<uint32_t>& values = column(Dimension::kParallelism);
     return values.empty() ? 0 : values[row];
   }
-  // Returns the address that the frame's image uses, as `addr2line -e IMAGE` takes it; the file
-  // offset if the file could not be read; the runtime address of code outside of files.
+  // Returns the frame's address in its image, which `addr2line -e IMAGE` accepts. If the file could
+  // not be read, returns the file offset. For code outside of files, returns the runtime address.
   uint64_t AddressOf(const Frame& frame) const {
     if (!frame.place.in_file) return frame.place.value;
     const std::span<const Line> functions = LinesOf(frame);

@@ -182,12 +182,13 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   ImageTable images_;
   JitCodes jit_codes_;
   ThreadTable threads_;
-  absl::flat_hash_map<uint64_t, StringId> cgroups_;  // paths by id
-  absl::flat_hash_set<uint64_t> trace_functions_;    // addresses in Profile::trace_functions
+  absl::flat_hash_map<uint64_t, StringId> cgroups_;  // path of each cgroup, keyed by its id
+  absl::flat_hash_set<uint64_t> trace_functions_;  // addresses that are in Profile::trace_functions
   symbolize::AddressSpaces data_spaces_;  // mappings without code; kept with Dimension::kData
-  // Indices in Profile::accesses, by data_src, raw weight, and true for PERF_SAMPLE_WEIGHT_STRUCT.
+  // Indices in Profile::accesses. Keyed by data_src, by raw weight, and by a bool that is true for
+  // PERF_SAMPLE_WEIGHT_STRUCT.
   absl::flat_hash_map<std::tuple<uint64_t, uint64_t, bool>, uint32_t> accesses_;
-  // Indices in Profile::data, by address, physical address, page size and frame.
+  // Indices in Profile::data. Keyed by address, physical address, page size and frame.
   absl::flat_hash_map<std::tuple<uint64_t, uint64_t, uint64_t, FrameId>, uint32_t> data_;
   ChainResolver chains_;
   UserUnwinder user_unwinder_;
@@ -198,13 +199,15 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   MissingSamples missing_{options_.samples};  // used if the order is kept
   RowTable rows_;
   BranchTable branches_;
-  std::vector<bool> is_off_cpu_;     // by event
-  std::vector<bool> is_tracepoint_;  // by event
+  std::vector<bool> is_off_cpu_;     // indexed by event
+  std::vector<bool> is_tracepoint_;  // indexed by event
   std::array<SampleRow, 2> rows_of_share_;
-  std::vector<SampleRow> batch_;                        // rows of the samples added to chains_
-  std::vector<SampleRow> shown_;                        // the last batch, while a view reads it
-  absl::flat_hash_map<std::string, bool> is_jit_dump_;  // by path, of files that may be dumps
-  absl::flat_hash_map<uint32_t, uint32_t> parents_;  // parents of processes from before recording
+  std::vector<SampleRow> batch_;  // rows of the samples added to chains_
+  std::vector<SampleRow> shown_;  // the last batch, while a view reads it
+  // True if the file is a dump; keyed by path, for files that may be dumps.
+  absl::flat_hash_map<std::string, bool> is_jit_dump_;
+  // Keyed by pid: the parent of a process that ran before the recording.
+  absl::flat_hash_map<uint32_t, uint32_t> parents_;
   // An empty space, for processes outside the pid namespace.
   const symbolize::AddressSpace nowhere_;
   bool has_other_namespace_ = false;  // True if processes without a pid were recorded.
@@ -315,8 +318,9 @@ void ProfileBuilder::Impl::FoundJitDump(const perf_event::Mmap2& mmap) {
 }
 
 // Returns the parent's mapping if a process that ran before the recording inherited this code from
-// its parent, else null. Its records do not show that. But inherited code lies at the same address
-// in the parent, and both run the same program. The code's names are in the parent's map.
+// its parent, else null. The records of the process do not show that. But inherited code lies at
+// the same address in the parent, and both run the same program. The code's names are in the
+// parent's map.
 const symbolize::Mapping* ProfileBuilder::Impl::InheritedCode(const perf_event::Mmap2& mmap) {
   const auto parent = parents_.find(mmap.pid);
   if (parent == parents_.end() || parent->second == 0) return nullptr;
@@ -343,7 +347,7 @@ bool ProfileBuilder::Impl::IsJitDump(const perf_event::Mmap2& mmap) {
   const bool may_be = mmap.pgoff == 0 && mmap.len <= kLongest && mmap.build_id.empty() &&
                       mmap.addr % kPage == 0 && name.starts_with('/') &&
                       name.find(".so") == std::string_view::npos;
-  // Limit, because each candidate is opened and its name kept.
+  // Limits the candidates, because each is opened and its name is kept.
   constexpr size_t kMost = 1024;
   if (!may_be || images_.HasBuildId(name)) return false;
   if (is_jit_dump_.size() == kMost && !is_jit_dump_.contains(View(name))) return false;
@@ -447,7 +451,8 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   const bool has_cpu = (taken.layout.sample_type & perf_event::kSampleCpu) != 0;
   const uint32_t cpu = has_cpu ? sample.cpu : kNoCpu;
   if (!options_.samples.HasTime(taken.time) || !options_.samples.HasCpu(cpu)) {
-    // Losses are counted for the whole recording.
+    // The sample is not selected. But losses are counted for the whole recording, and corrupt
+    // chains are losses.
     const U64Array chain = branch_chain_.ChainOf(sample, taken.layout).value_or(sample.callchain);
     if (ChainResolver::IsCorrupt(chain)) ++profile_.losses.corrupt_chains;
     return;
@@ -495,8 +500,8 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   }
 }
 
-// Returns the rows of a share, without a stack: one, or two for a time off the CPU if parallelism
-// is kept (Dimension::kParallelism).
+// Returns the rows of a share, without a stack. It is one row, or two for a time off the CPU if
+// Dimension::kParallelism is kept.
 std::span<const SampleRow> ProfileBuilder::Impl::RowsOf(const TakenSample& taken,
                                                         const SampleShare& share, uint32_t cpu) {
   SampleRow& row = rows_of_share_[0];
@@ -620,8 +625,8 @@ const symbolize::AddressSpace* ProfileBuilder::Impl::SpaceBeforeExec(
   return &space == &spaces_.Process(sample.pid) ? nullptr : &space;
 }
 
-// Adds the samples of the batch to the profile, step by step, and passes them to on_samples, as the
-// shares of `whole` if that is not null. Call it before an address space changes.
+// Adds the samples of the batch to the profile and passes them to on_samples. If `whole` is not
+// null, the samples are its shares. Call it before an address space changes.
 void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
   if (batch_.empty()) return;
   const std::span<const ResolvedStack> resolved = chains_.ResolveBatch();

@@ -99,7 +99,8 @@ struct BuilderOptions {
   bool whole_samples = false;
 };
 
-// The builder. Not thread-safe. `symbolizer` must outlive the builder, not the profile.
+// The builder. Not thread-safe. `symbolizer` must outlive the builder; the profile does not need
+// it.
 class ProfileBuilder {
  public:
   explicit ProfileBuilder(symbolize::Symbolizer& symbolizer, BuilderOptions options = {});
@@ -117,14 +118,15 @@ class ProfileBuilder {
   // one. Call it before the first record.
   void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
 
-  // Adds a record in native byte order, in time order, with its event and its time in ns (0: none).
-  // Malformed records are counted in Losses; perf's own types (from 64 on) are ignored.
+  // Adds a record, which must be in native byte order. Records are added in time order. `time` is
+  // in ns; 0: the record has none. Malformed records are counted in Losses; perf's own types (from
+  // 64 on) are ignored.
   void Add(perf_event::RawRecord record, uint32_t event, uint64_t time);
 
-  // FrameAt returns the frame at an address of a process, and ThreadOf a thread under its present
-  // name, both as of the last record. They serve views that show single records, and are also
-  // allowed in `on_samples`. An address in the upper half is the kernel's. The frame is named;
-  // kNoFrame for PERF_CONTEXT_* markers.
+  // FrameAt returns the frame at an address of a process. ThreadOf returns a thread under its
+  // present name. Both describe the state after the last record. They serve views that show single
+  // records, and may also be called by `on_samples`. Addresses in the upper half belong to the
+  // kernel. The returned frame is named. For PERF_CONTEXT_* markers, FrameAt returns kNoFrame.
   FrameId FrameAt(uint32_t pid, uint64_t address);
   ThreadId ThreadOf(uint32_t pid, uint32_t tid);
 
@@ -137,7 +139,7 @@ class ProfileBuilder {
   bool IsOfRecordsAlone() const;
 
   // Unnamed returns the profile without names; only allowed if no view has seen samples yet. Finish
-  // returns it with names.
+  // returns the profile with names.
   UnnamedProfile Unnamed() &&;
   Profile Finish() &&;
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kVersion = 2;
 
-constexpr int kCompressionLevel = 3;  // level of zstd, for some megabytes
+constexpr int kCompressionLevel = 3;  // level of zstd; the section has some megabytes
 
 constexpr auto kCpu = static_cast<size_t>(Dimension::kCpu);
 constexpr auto kSlice = static_cast<size_t>(Dimension::kSlice);
@@ -24,16 +24,16 @@ uint32_t NumberOf(Id id) {
   return static_cast<uint32_t>(id);
 }
 
-// The parts of the summary's rows, each of one thread, on one CPU, in one slice.
+// The parts of the summary's rows. The samples of a part agree in thread, CPU and slice.
 struct Details {
-  HugeVector<uint32_t> parts;  // by row of the summary: its number of parts
-  // By part.
+  HugeVector<uint32_t> parts;  // [n]: number of parts of the summary's row n
+  // Threads, columns, counts and periods of all parts, indexed by part.
   HugeVector<ThreadId> threads;
   std::array<HugeVector<uint32_t>, kDimensions> columns;
   HugeVector<uint64_t> counts, periods;
 };
 
-// Predicts the period of a row from the mean weight of the former row's samples.
+// Predicts the period of a row of `count` samples from the mean period of the former row's samples.
 uint64_t ExpectedPeriod(uint64_t count, uint64_t count_before, uint64_t period_before) {
   return count_before == 0 ? 0 : count * (period_before / count_before);
 }
@@ -90,13 +90,13 @@ void FrameFields(Io& io, Profile& profile) {
     io.Flagged(mode, frame.return_address);
     frame.mode = Mode{mode};
   }
-  std::vector<uint64_t> last(images);  // by image: place of its last frame
+  std::vector<uint64_t> last(images);  // [n]: place of the last frame in image n
   for (Frame& frame : frames) {
     if (!io.ok()) return;
     io.After(frame.place.value, last[NumberOf(frame.dso)]);
     last[NumberOf(frame.dso)] = frame.place.value;
   }
-  std::vector<uint64_t> loaded(images);  // by image: its last frame's address minus its place
+  std::vector<uint64_t> loaded(images);  // [n]: address minus place of image n's last frame
   for (Frame& frame : frames) {
     if (!io.ok()) return;
     uint64_t& distance = loaded[NumberOf(frame.dso)];
@@ -227,7 +227,7 @@ void DetailFields(Io& io, Profile& profile, Details& details) {
 
 struct Summary {
   HugeVector<Row> rows;
-  Details details;  // without the columns, which are those of the profile
+  Details details;  // `columns` is unused, because the profile has them
 };
 
 // Sums up rows of a sorted profile that differ only in the dimensions of the details.
@@ -277,7 +277,8 @@ bool SetDepths(HugeVector<StackNode>& stacks) {
   return true;
 }
 
-// Returns for each slice whether it is wanted; nothing if only a part of some slice is wanted.
+// Returns for each slice whether it is wanted. Returns nothing if only a part of any slice is
+// wanted.
 std::optional<std::vector<bool>> WantedSlices(const TimeSlices& slices,
                                               const SampleSelection& samples) {
   if (slices.slices.empty() && !samples.HasAllTimes()) return std::nullopt;
@@ -298,7 +299,7 @@ struct Part {
   uint64_t count = 0, period = 0;
 };
 
-// The replacement of rows by their wanted parts.
+// An operation that replaces each row by its wanted parts.
 class Refinement {
  public:
   Refinement(const Details& details, const Wanted& wanted, std::vector<bool> slices,
@@ -417,7 +418,8 @@ bool IsSummary(const Wanted& wanted) {
 
 std::string EncodeProfile(Profile& profile, uint64_t data_size) {
   PutInOrder(profile);
-  // By thread of the profile: its index in the summary's names.
+  // first[thread]: first thread with the same name. number_of_name[thread]: index of its name in
+  // `names`.
   const std::vector<ThreadId> first = FirstOfSameName(profile);
   std::vector<ThreadId> number_of_name(first.size());
   std::vector<StringId> names;

@@ -22,7 +22,7 @@ namespace profiler::profile {
 // slices.
 inline constexpr size_t kStoredSlices = 200;
 
-// Stacks are no deeper, because no record has more addresses.
+// Largest depth of a stack in frames: no record has more addresses.
 inline constexpr uint32_t kMostFrames = 1 << 15;
 
 // Dimensions that a recording's profile keeps.

@@ -8,8 +8,8 @@
 namespace profiler::profile {
 namespace {
 
-using Order = HugeVector<uint32_t>;    // old number, by new number
-using Numbers = HugeVector<uint32_t>;  // new number, by old number
+using Order = HugeVector<uint32_t>;    // [new number]: old number
+using Numbers = HugeVector<uint32_t>;  // [old number]: new number
 
 constexpr auto kNone = static_cast<uint32_t>(kNoStack);
 
@@ -77,8 +77,8 @@ class Callees {
   uint32_t& FirstOf(uint32_t stack) { return first_[stack == kNone ? stacks_.size() : stack]; }
 
   const HugeVector<StackNode>& stacks_;
-  HugeVector<uint32_t> first_;  // by stack
-  HugeVector<uint32_t> next_;   // by stack: the next one of the same caller
+  HugeVector<uint32_t> first_;  // [n]: first callee of stack n
+  HugeVector<uint32_t> next_;   // [n]: the next callee of stack n's caller
 };
 
 Order OrderOfRows(const Profile& profile) {

@@ -76,7 +76,7 @@ void RowTable::Prefetch(const Row& row, const Values& values, uint32_t known) co
   }
 }
 
-// All samples prefetch their memory before the first of them waits for it.
+// Prefetches memory for all samples before it waits for the memory of the first one.
 std::span<const uint32_t> RowTable::Add(std::span<const SampleRow> samples,
                                         std::span<const ResolvedStack> resolved) {
   values_.clear();

@@ -48,8 +48,8 @@ class RowTable {
   Profile& profile_;
   const DimensionSet kept_;
   DenseIndex index_;
-  absl::flat_hash_map<uint64_t, uint32_t> quanta_;  // by begin
-  std::vector<Values> values_;   // of the present samples; kept to save the allocation
+  absl::flat_hash_map<uint64_t, uint32_t> quanta_;  // keyed by begin: index in Profile::quanta
+  std::vector<Values> values_;   // values of the present samples; kept to save the allocation
   std::vector<uint32_t> found_;  // rows of the present samples
 };
 

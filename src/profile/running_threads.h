@@ -25,7 +25,8 @@ namespace profiler::profile {
 // and two for each change of the number of waiting threads while none runs.
 class RunningThreads {
  public:
-  // Takes any record except a sample. Switches, and the beginnings and ends of threads, count.
+  // Takes any record except a sample. Uses the records of context switches, and of beginnings and
+  // ends of threads; ignores other records.
   void Take(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
   // Notes that a thread was running when it was sampled.
   void SampledRunning(uint32_t tid, uint64_t time);
@@ -49,10 +50,10 @@ class RunningThreads {
   void Advance(uint64_t time);
   double ShareUntil(uint64_t time) const;
 
-  absl::flat_hash_map<uint32_t, bool> runs_;  // by tid
+  absl::flat_hash_map<uint32_t, bool> runs_;  // keyed by tid: True if the thread runs
   uint32_t running_ = 0;
   uint64_t now_ = 0;
-  std::vector<Point> points_;  // points at which the slope changes
+  std::vector<Point> points_;  // points at which the growth of the share changes
 };
 
 }  // namespace profiler::profile

@@ -27,7 +27,7 @@ struct RegisterValues {
   std::vector<std::pair<std::string_view, uint64_t>> values;
 };
 
-// Fields that the event does not record are zero or empty. The function that returns a
+// The details. Fields that the event does not record are zero or empty. The function that returns a
 // SampleDetails says how long its texts and views are valid.
 struct SampleDetails {
   uint16_t misc = 0;  // misc of the record's header
@@ -36,7 +36,7 @@ struct SampleDetails {
   uint64_t data_src = 0;
   std::string data_source;  // data_src in perf's words
   uint64_t weight = 0;      // WEIGHT, or the first field of WEIGHT_STRUCT
-  uint32_t instruction_latency = 0, retire_latency = 0;  // its other fields, in cycles
+  uint32_t instruction_latency = 0, retire_latency = 0;  // other fields of WEIGHT_STRUCT, in cycles
   std::string trace;                                     // text of a tracepoint's record
   std::string_view cgroup;                               // path; empty if no CGROUP record has it
   uint64_t phys_addr = 0;

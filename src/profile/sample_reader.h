@@ -38,8 +38,8 @@ class SampleReader {
     bool trace = false;  // also describe a tracepoint's record
   };
 
-  // Returns the details of a sample whose event has this layout; valid until the next call.
-  // `builder` must be at this sample.
+  // Returns the details of a sample whose event has this layout; valid until the next call. The
+  // sample's record must be the last one that `builder` has got.
   const SampleDetails& Read(const perf_event::Sample& sample,
                             const perf_event::RecordLayout& layout, LookUps look_ups,
                             ProfileBuilder& builder);

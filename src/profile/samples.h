@@ -16,8 +16,8 @@
 //
 // Groups that are read (PERF_SAMPLE_READ, `perf record -e '{cpu-clock,page-faults}:S'`): only the
 // leader of the group takes samples, and each of them has the counters of all members. A member has
-// a share of a sample if its counter moved since the former sample; the share's period is the
-// difference.
+// a share of a sample if its counter increased since the former sample. The share's period is that
+// increase.
 //
 //   sample                 1      2      3      4
 //   cpu-clock   counter   10     20     30     40      shares 10, 10, 10, 10
@@ -70,7 +70,7 @@ class Samples {
 
   struct Event {
     perf_event::RecordLayout layout;
-    uint64_t period;      // period of samples that do not carry one
+    uint64_t period;      // period of samples that do not carry a period
     bool counts_threads;  // True if each thread has its own counter under one id.
     bool is_monotonic;    // True if times are of CLOCK_MONOTONIC.
     bool is_raw_off_cpu;  // True if the raw data of each sample describes the thread that slept.
@@ -81,11 +81,12 @@ class Samples {
   void AddEvent(std::string_view name, const perf_event::Attr& attr, std::span<const uint64_t> ids);
   std::span<const Event> events() const { return events_; }
 
-  // Takes a SAMPLE record of an event. Returns false if it is too short for its layout.
+  // Takes a SAMPLE record of an event. Returns false if the record is too short for its layout.
   bool Take(perf_event::RawRecord record, uint32_t event, uint64_t time, Sink sink);
   // Passes on the samples that this chain completes.
   void Complete(const perf_event::CallchainDeferred& deferred, Sink sink);
-  // Passes on all samples that still wait, by time, with the available part of their call chains.
+  // Passes on all samples that still wait, sorted by time, each with the available part of its call
+  // chain.
   void GiveUpWaiting(Sink sink);
 
  private:
@@ -108,10 +109,10 @@ class Samples {
 
   std::vector<Event> events_;
   absl::flat_hash_map<uint64_t, EventId> event_of_id_;
-  // The value of each counter at its last sample, by counter id, and by tid if each thread has its
-  // own.
+  // The value of each counter at its last sample. Keyed by the counter's id and, if each thread has
+  // its own counter under that id, by the tid.
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint64_t> counters_;
-  absl::flat_hash_map<uint32_t, WaitingThread> waiting_;  // by tid
+  absl::flat_hash_map<uint32_t, WaitingThread> waiting_;  // keyed by tid
   // The present sample. Decode clears it.
   perf_event::Sample decoded_;
   std::vector<SampleShare> shares_;  // shares of the present sample

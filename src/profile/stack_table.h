@@ -33,11 +33,12 @@ class StackTable {
   // if it is new.
   FrameId InternFrame(const Frame& frame);
 
-  // Returns the stack of `callers` with the leaf `frame`, at `depth` frames from the root.
+  // Returns the stack that consists of `callers` and the leaf `frame`. `depth` is its number of
+  // frames.
   StackId InternStack(StackId callers, FrameId frame, uint32_t depth);
 
  private:
-  // 12 bytes, so that a slot of the index has 16.
+  // The key of a frame. It has 12 bytes, so that a slot of the index has 16.
   struct FrameKey {
     uint32_t place_low = 0, place_high = 0;
     uint32_t rest = 0;  // image, mode and return_address
@@ -71,7 +72,7 @@ class StackTable {
 
   Profile& profile_;
   const bool by_address_;
-  // Results of ImageOf, by DSO and by distance from places to runtime addresses.
+  // Results of ImageOf. Keyed by DSO and by the distance from places to runtime addresses.
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint32_t> loaded_;
   KeyIndex<FrameKey> frames_;
   KeyIndex<StackKey> stacks_;

@@ -30,7 +30,7 @@ void ThreadTable::Fork(uint32_t parent_pid, uint32_t parent_tid, uint32_t pid, u
   states_[Key(pid, tid)] = {.comm = comm};
 }
 
-// Returns the name; for a thread without one, perf's name.
+// Returns the name `comm`. If it is empty, returns perf's name for a thread without a name.
 StringId ThreadTable::NameOf(uint32_t tid, StringId comm) {
   if (comm != StringId::kEmpty) return comm;
   return profile_.strings.Intern(tid == 0 ? std::string(kIdle)

@@ -35,8 +35,8 @@ class ThreadTable {
   ThreadId Find(uint32_t pid, uint32_t tid);
 
   // Call it at the end: sets the last names of all threads, and merges entries that turned out to
-  // be the same thread under the same name. Returns the new entry for each former one; empty if
-  // none changed.
+  // be the same thread under the same name. Returns the new entry of each former entry; empty if no
+  // entry changed.
   std::vector<ThreadId> Settle();
 
  private:

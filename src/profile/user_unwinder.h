@@ -48,7 +48,7 @@ class UserUnwinder {
   // `has_stack` is false if an exec has replaced the stack. Valid until the next call.
   Chain ChainOf(const perf_event::Sample& sample, uint32_t stack_bytes, bool has_stack);
 
-  // Returns the numbers of chains so far, by the way in which they ended.
+  // Returns how many chains have ended in each possible way so far.
   ChainQuality Quality() const;
 
  private:

@@ -13,7 +13,8 @@ namespace {
 
 namespace math = boost::math;
 
-// Returns the parts of a run's share in each of `count` pieces. Each piece joins several slices.
+// Splits a run's share into the parts that `count` pieces of the run contribute. A piece joins
+// several slices.
 std::vector<double> Pieces(const RunShare& run, size_t count) {
   std::vector<double> pieces(count, run.share / static_cast<double>(count));
   const auto samples = static_cast<double>(run.samples.samples);
@@ -44,7 +45,7 @@ struct Spread {
 };
 
 // Returns the spread by short pieces, which measure the variance better. If phases last longer than
-// a short piece, long pieces vary significantly more; then the long pieces count.
+// a short piece, long pieces vary significantly more. Then returns the spread by long pieces.
 Spread SpreadByPieces(const RunShare& before, const RunShare& after) {
   constexpr size_t kShort = 64, kLong = 16;
   if (std::max(before.excess.size(), after.excess.size()) < kShort) return {};

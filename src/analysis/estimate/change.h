@@ -42,12 +42,12 @@ struct Change {
 // Compares two single runs.
 Change ChangeOf(const RunShare& before, const RunShare& after);
 
-// The shares of one function, by run; each group has at least one run.
+// The shares of one function in the runs of both groups. Each group has at least one run.
 struct Groups {
   std::vector<RunShare> before, after;
 };
 
-// Returns the changes by function. With one run each, a change is the result of ChangeOf.
+// Returns the change of each function. With one run each, a change is the result of ChangeOf.
 std::vector<Change> ChangesOf(std::span<const Groups> functions);
 
 // Returns the p-value of a split of samples into `before` and `after`: the probability of a split

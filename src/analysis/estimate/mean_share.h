@@ -28,11 +28,11 @@ struct MeanShare {
   double half_width = 0;  // half the width of the 95 % interval
 };
 
-// A function's shares by run. All functions have the same number of runs, at least one.
+// A function's share in each run. All functions have the same number of runs, at least one.
 using SharesOfRuns = std::vector<RunShare>;
 
-// Returns the mean shares by function. For a single run the interval is ShareInterval's, which does
-// not cover other runs.
+// Returns the mean share of each function. For a single run the interval is that of ShareInterval,
+// which does not cover other runs.
 std::vector<MeanShare> MeanSharesOf(std::span<const SharesOfRuns> functions);
 
 }  // namespace profiler::estimate

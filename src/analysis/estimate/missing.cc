@@ -44,8 +44,8 @@ void Missing::Add(double weight, double gap) {
   if (more <= 0) return;
   const int exponent = std::ilogb(std::max(gap, 1.0));
   Gaps& of = gaps_[std::min<size_t>(static_cast<size_t>(exponent), gaps_.size() - 1)];
-  // Weighted by `weight`, because the missing samples are estimated from that many times fewer
-  // samples.
+  // Multiplied by `weight`, because one sample stands for `weight` samples, so it has that many
+  // times more influence.
   of.samples += more * weight;
   of.of_lengths += more * weight * gap;
 }

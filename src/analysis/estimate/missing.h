@@ -31,7 +31,7 @@ class Missing {
   void Add(double weight, double gap);
 
   double taken() const { return taken_; }
-  double samples() const { return missing_; }  // number of missing ones
+  double samples() const { return missing_; }  // number of missing samples
   // Returns the inequality of weights for ShareInterval; 1 if no sample is missing. The function
   // has this share by weight, and the squared weights of its samples add up to `squares`.
   double InequalityOf(double share, double squares) const;
@@ -41,14 +41,16 @@ class Missing {
  private:
   // Gaps of similar length.
   struct Gaps {
-    double samples = 0;     // missing samples, by weight of the samples that stand for them
-    double of_lengths = 0;  // sum of the gaps' lengths, by the same weights
+    // Number of missing samples, each multiplied by the weight of the sample that stands for it.
+    double samples = 0;
+    // Sum of the lengths of these samples' gaps, multiplied by the same weights.
+    double of_lengths = 0;
   };
 
   double taken_ = 0;
   double missing_ = 0;
   double squares_ = 0;         // squared weights
-  std::array<Gaps, 64> gaps_;  // by the logarithm of their length
+  std::array<Gaps, 64> gaps_;  // [n]: gaps with a length of about 2^n
 };
 
 }  // namespace profiler::estimate

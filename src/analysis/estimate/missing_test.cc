@@ -13,7 +13,7 @@ Missing Half(double weight, double gap) {
   return missing;
 }
 
-// Visits so long that few neighbours differ, and visits of single samples.
+// kLong has visits so long that few neighbours differ; kShort has visits of single samples.
 constexpr ShareSamples kLong = {.samples = 1000, .count = 500, .changes = 20, .changes_at_two = 40};
 constexpr ShareSamples kShort = {
     .samples = 1000, .count = 500, .changes = 500, .changes_at_two = 500};

@@ -18,9 +18,9 @@ namespace profiler::estimate {
 // A function's share in one run.
 struct RunShare {
   ShareSamples samples;
-  double share = 0;               // by weight
-  double inequality = 1;          // for ShareInterval
-  std::span<const float> excess;  // by slice (ExcessOf); empty for few samples
+  double share = 0;               // share of the samples' weight
+  double inequality = 1;          // argument of ShareInterval
+  std::span<const float> excess;  // [n]: for slice n (ExcessOf); empty for few samples
 };
 
 // Returns the variance of a run's share that its samples explain.
@@ -43,9 +43,9 @@ struct RunVariance {
   bool has_high_variance = false;
 };
 
-// Returns the variances by function, each drawn towards the common value. Each variance between
-// runs has `freedom` degrees of freedom, more than 0. Fewer than three functions have no common
-// value; each keeps its own variance.
+// Returns the variance of each function, drawn towards the common value. Each variance between runs
+// has `freedom` degrees of freedom, more than 0. Fewer than three functions have no common value;
+// each keeps its own variance.
 std::vector<RunVariance> ShrunkVariances(std::span<const VarianceSeen> functions, double freedom);
 
 }  // namespace profiler::estimate

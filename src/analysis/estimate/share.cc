@@ -9,7 +9,7 @@ namespace {
 // 1.96 for a normal distribution; slightly more, because the variance is itself estimated.
 constexpr double kQuantile95 = 2.05;
 
-// One sample for visits that the samples may have missed.
+// Number of samples that is added for visits that the samples may have missed.
 constexpr double kUnseen = 1;
 
 // Returns the weight of the bound by correlation. It is 1 for nearly independent neighbours, whose
@@ -81,7 +81,7 @@ uint64_t SamplesToSeparate(const ShareSamples& a, const ShareSamples& b) {
   const double gap = std::abs(static_cast<double>(a.count) - static_cast<double>(b.count));
   const double halves =
       kQuantile95 * (std::sqrt(VarianceOfCount(a)) + std::sqrt(VarianceOfCount(b)));
-  // With more samples, the gap between counts grows in proportion, and the intervals with the
+  // With more samples, the gap between counts grows in proportion, and the intervals grow with its
   // square root.
   return static_cast<uint64_t>(std::ceil(n * (halves / gap) * (halves / gap)));
 }

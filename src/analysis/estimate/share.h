@@ -12,8 +12,8 @@
 // So the binomial formula is wrong: it is ten times too wide for long visits. The spread over
 // pieces of the run is wrong too, because a load that drifts is spread but counted exactly. With
 //
-//   D1 = half the number of neighbouring samples of which exactly one is in the function
-//   D2 = half the number of samples two apart of which exactly one is
+//   D1 = half the number of pairs of neighbouring samples with exactly one in the function
+//   D2 = half the number of pairs of samples two apart with exactly one in the function
 //
 // a sample that stands alone adds 1 to W = 2·D1 − D2, and each end of a longer visit adds ½ to E =
 // D2 − D1. An end can lie anywhere between two samples, so it has a variance of 1/12 squared
@@ -33,12 +33,12 @@
 
 namespace profiler::estimate {
 
-// Counts of the samples of one event: all, and those in one function (or any other set).
+// Counts of an event's samples, and of its samples in one function (or in any other set).
 struct ShareSamples {
-  uint64_t samples = 0;
+  uint64_t samples = 0;         // all samples of the event
   uint64_t count = 0;           // samples in the function
-  uint64_t changes = 0;         // pairs of neighbours with exactly one sample in the function
-  uint64_t changes_at_two = 0;  // pairs two apart with exactly one sample in the function
+  uint64_t changes = 0;         // pairs of neighbours with exactly one in the function
+  uint64_t changes_at_two = 0;  // pairs of samples two apart with exactly one in the function
   double beat_variance = 0;     // BeatVariance (beat.h)
   double missing_variance = 0;  // Missing::VarianceOf (missing.h)
 };

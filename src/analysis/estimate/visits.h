@@ -32,18 +32,18 @@ class Visits {
 
  private:
   struct Key {
-    uint64_t last = 0, before_last = 0;  // numbers of the last two samples in it, from 1
+    uint64_t last = 0, before_last = 0;  // numbers, from 1, of the last two samples in the set
     uint64_t count = 0;
-    // `begins`: samples in the set whose predecessor is not. `begins_at_two`: samples in the set
-    // while the sample two before is not.
+    // `begins`: number of samples in the set whose predecessor is not in the set. `begins_at_two`:
+    // number of samples in the set for which the sample two earlier is not in the set.
     uint32_t begins = 0, begins_at_two = 0;
-    // Visits that begin or end at the bound of a stream, where nothing changes.
+    // Numbers of visits that begin or end at the bound of a stream, which is no change.
     uint32_t bounds = 0, bounds_at_two = 0;
   };
 
   std::vector<Key> keys_;
   uint64_t now_ = 2;      // number of the last sample
-  uint64_t first_ = 3;    // number of the stream's first one
+  uint64_t first_ = 3;    // number of the first sample of the present stream
   uint64_t samples_ = 0;  // number of samples in all streams
   std::vector<uint32_t> last_, before_last_;
 };

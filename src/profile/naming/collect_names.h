@@ -31,8 +31,10 @@ enum class Embedding : uint8_t {
 // Returns the level for "names", "lines" or "code".
 Embedding EmbeddingOf(std::string_view text);
 
-// Called now and then with the number of finished look-ups out of `all` (0: not known yet). `what`
-// is "addresses", and then "functions". Return false to stop early.
+// A function that is called now and then while names are looked up. `looked_up` is the number of
+// finished look-ups, and `all` the number of all look-ups (0: not known yet). `what` says what is
+// looked up: first "addresses", then "functions". If the function returns false, naming stops
+// early.
 using NamingProgress = std::function<bool(std::string_view what, size_t looked_up, size_t all)>;
 
 // Limit in bytes for code: beyond it, functions with the fewest samples are left out. Each byte of
@@ -52,7 +54,7 @@ struct CollectedNames {
   std::optional<analysis::UnnamedNode> node;
 };
 
-// Returns the sections for the recording, by feature bit.
+// Returns the sections for the recording, keyed by feature bit.
 std::map<int, std::string> SectionsOf(const CollectedNames& collected);
 
 // Names every address that a view of the recording shows: addresses of call chains, and recorded

@@ -21,9 +21,9 @@ std::string_view DebugServers();
 bool FetchesFiles(const FetchOptions& options);
 
 // Fetches the missing files of images with at least a hundredth of the samples into
-// `naming.fetched`. Leaves out an image if the recording with these features has its lines; if no
-// inlined calls are wanted, its names suffice. Reports progress to the monitor, and each image with
-// a problem to `naming.fetch.warn`.
+// `naming.fetched`. Leaves out an image if the recording with these features already has the
+// image's lines. If no inlined calls are wanted, the image's names suffice. Reports progress to the
+// monitor, and each image with a problem to `naming.fetch.warn`.
 void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& features,
                        const symbolize::Symbolizer& symbolizer,
                        const std::vector<profile::ImageShare>& images);

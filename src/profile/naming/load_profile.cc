@@ -70,7 +70,8 @@ profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDesc
   const std::string& machine = features.arch;
   if (machine == "aarch64") options.architecture = symbolize::Architecture::kAArch64;
   if (machine == "x86_64") options.architecture = symbolize::Architecture::kX86_64;
-  // Older recordings do not mark events; there, only the section of chain quality shows this.
+  // Recordings of earlier versions do not mark their events. In these, only the section of chain
+  // quality shows that chains are exact.
   options.exact_user_chains = perf_data::ReadChainQuality(features).has_value() ||
                               std::any_of(events.begin(), events.end(), [](const auto& event) {
                                 return perf_data::HasExactUserCallers(event.attr);

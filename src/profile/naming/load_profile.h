@@ -28,7 +28,7 @@ struct LoadOptions {
   bool keep_thread = true;     // False: threads with the same name are merged.
   bool keep_branches = false;  // keep branches of samples with branch stacks
   // True if the processor's call stacks also count as branches, even if `perf record` used them for
-  // call chains (--call-graph lbr). Recorded with -j stack, they always count as branches.
+  // call chains (--call-graph lbr). Call stacks recorded with -j stack always count as branches.
   bool keep_call_branches = false;
   bool keep_order = false;  // keep the order of samples, for statistical errors
   profile::DimensionSet dimensions{};
@@ -44,7 +44,7 @@ struct LoadOptions {
   // Called for every record, in time order, for callers that need more than a profile: a pipe can
   // be read only once.
   std::function<void(const perf_data::Recording&, const perf_data::TimedRecord&)> on_record;
-  analysis::Filter filter;  // by name and id; the view applies it
+  analysis::Filter filter;  // selects samples by name and id; applied by the view
   NamingOptions naming;
   analysis::NameRules names;
   bool fold_native = false;  // apply analysis::FoldNative
@@ -68,23 +68,24 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
 absl::StatusOr<LoadedProfile> LoadUnnamedProfile(const std::string& path,
                                                  const LoadOptions& options);
 
-// Returns the samples that `times` and `cpus` select. Error: kInvalidArgument if `times` has
-// percents and the recording lacks times of samples, or if `cpus` selects CPUs and samples of an
-// event lack their CPU.
+// Returns the samples that `options.times` and `options.cpus` select. Returns kInvalidArgument in
+// two cases. Either `times` has percents, but the recording lacks the times of its samples. Or
+// `cpus` selects CPUs, but the samples of an event lack their CPU.
 absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
                                                      const LoadOptions& options);
 
-// Returns the options that a builder needs for a recording with these events and features,
-// independent of the kept dimensions.
+// Returns the options that a builder needs for a recording with these events and features. Leaves
+// out the options that say what the profile keeps.
 profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDescription>& events,
                                           const perf_data::Features& features,
                                           const NamingOptions& naming);
 
-// Returns the time slices of a recording's profile, by the times in its features; one slice if
-// there are none.
+// Returns the time slices of a recording's profile, which cover the time that the features state.
+// Returns one slice if the features state no time.
 profile::TimeSlices SlicesOf(const perf_data::Features& features);
 
-// Adds the events beyond the first `known` ones to a builder, and updates `known`.
+// Adds all events except the first `known` ones to a builder, and sets `known` to the number of
+// events.
 void AddNewEvents(const std::vector<perf_data::EventDescription>& events, size_t& known,
                   profile::ProfileBuilder& builder);
 

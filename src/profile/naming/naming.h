@@ -45,12 +45,12 @@ struct FetchOptions {
 };
 
 struct NamingOptions : symbolize::PresentOptions {
-  bool lines = true;  // with inlines; see symbolize::SymbolizerOptions
+  bool lines = true;  // used only with `inlines`; see symbolize::SymbolizerOptions::lines
   FilePlaces places;
   FetchOptions fetch;
   // Called with a line for each image whose file could not be read.
   std::function<void(std::string_view)> warn;
-  // Fetched files, for all later look-ups.
+  // The fetched files, which all later look-ups use.
   std::shared_ptr<symbolize::FetchedFiles> fetched = std::make_shared<symbolize::FetchedFiles>();
   // The addresses that files name if the recording itself has names. Unset: kFirst with debuginfod
   // servers, because their files may have better names. Otherwise kUnnamed with the user's own

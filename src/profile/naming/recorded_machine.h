@@ -1,6 +1,6 @@
 // Decides by a recording's features whether the recorded kernel is the one that runs now.
 //
-//   build-id of the kernel           this kernel's, or another one's
+//   build-id of the kernel           equal: this kernel; different: another kernel
 //   else host, release and machine   equal, and recorded since this machine started: this kernel
 //                                    equal, time unknown: this kernel if it lies at the recorded
 //                                    kernel's address

@@ -58,7 +58,8 @@ class FakeSymbolizer : public symbolize::Symbolizer {
 
  private:
   std::deque<symbolize::ImageSpec> images_;
-  std::map<uint64_t, std::pair<uint64_t, std::string>> kernel_symbols_;  // start → size, name
+  // Size and name of each symbol, keyed by its start.
+  std::map<uint64_t, std::pair<uint64_t, std::string>> kernel_symbols_;
   std::deque<std::string> names_;
   std::vector<symbolize::NamedFunction> found_;
   std::vector<std::string> asked_;

@@ -12,14 +12,14 @@
 namespace profiler::page {
 namespace {
 
-// Returns, by node, the share of its subtree, summed over all events.
+// Returns for each node the share of its subtree, summed over all events.
 std::vector<double> SharesOf(const CallPaths& paths) {
   std::vector<double> shares(paths.nodes.size());
   for (const PathRow& row : paths.rows) {
     const uint64_t whole = std::max<uint64_t>(paths.events[row.event].period, 1);
     shares[row.path] += static_cast<double>(row.period) / static_cast<double>(whole);
   }
-  // The path from the root to the previous node, by depth.
+  // `open[depth]`: node at that depth on the path from the root to the previous node.
   std::vector<uint32_t> parents(paths.nodes.size()), open;
   for (uint32_t i = 0; i < paths.nodes.size(); ++i) {
     open.resize(paths.nodes[i].depth);
@@ -63,7 +63,7 @@ uint64_t FoldLighter(double least_share, CallPaths& paths) {
     const uint32_t depth = paths.nodes[i].depth;
     uint32_t end = i + 1;
     while (end < paths.nodes.size() && paths.nodes[end].depth > depth) ++end;
-    // A light sibling before this one may have added the node already.
+    // An earlier light sibling of this node may have added the node kLighter already.
     if (nodes.back().depth != depth || nodes.back().label != lighter) {
       nodes.push_back({depth, lighter});
     }
@@ -80,7 +80,8 @@ uint64_t FoldLighter(double least_share, CallPaths& paths) {
   return folded;
 }
 
-// Keeps the `most` heaviest threads and merges the others by side and name. Returns their number.
+// Keeps the `most` heaviest threads and merges the others by side and name. Returns the number of
+// merged threads.
 size_t MergeThreads(size_t most, CallPaths& paths) {
   if (paths.threads.size() <= most) return 0;
   std::vector<uint64_t> samples(paths.threads.size());
@@ -94,7 +95,7 @@ size_t MergeThreads(size_t most, CallPaths& paths) {
 
   std::vector<PathThread> threads;
   std::vector<uint32_t> numbers(paths.threads.size());
-  std::map<std::pair<uint32_t, std::string>, uint32_t> merged;  // by side and name
+  std::map<std::pair<uint32_t, std::string>, uint32_t> merged;  // keyed by side and name
   size_t count = 0;
   for (uint32_t i = 0; i < paths.threads.size(); ++i) {
     PathThread& thread = paths.threads[i];

@@ -21,9 +21,9 @@ namespace profiler::page {
 inline constexpr const char* kLighter = "(lighter callees)";
 
 struct Bounds {
-  // subtrees with a smaller share, summed over all events, become kLighter
+  // Subtrees with a smaller share, summed over all events, become part of a node kLighter.
   double least_share = 0;
-  uint32_t slice_divisor = 1;  // this many slices become one
+  uint32_t slice_divisor = 1;  // number of slices that become one
   size_t most_threads = 10'000;
 };
 

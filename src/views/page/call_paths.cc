@@ -180,8 +180,8 @@ class SideReader {
   PathTree& tree_;
   const FrameLabels labels_;
   const uint32_t first_event_, first_thread_;
-  std::vector<LabelId> state_labels_;  // by event of the profile
-  std::vector<Found> path_of_;         // by stack, for the current process
+  std::vector<LabelId> state_labels_;  // indexed by event of the profile
+  std::vector<Found> path_of_;         // indexed by StackId; valid for the current process
   std::vector<StackId> pending_;
   uint32_t generation_ = 0;
 };
@@ -198,7 +198,7 @@ void PutInOrder(std::vector<PathTree::Node>& tree, CallPaths& paths) {
   sort.SortBy([&](uint32_t i) { return tree[i + 1].parent; });
   HugeVector<uint32_t> order = sort.Order();
   for (uint32_t& node : order) ++node;
-  // by parent: begin of its children in `order`
+  // [parent]: index in `order` of its first child
   std::vector<uint32_t> first(tree.size() + 1);
   for (const uint32_t node : order) ++first[tree[node].parent + 1];
   std::partial_sum(first.begin(), first.end(), first.begin());

@@ -71,8 +71,8 @@ struct CallPaths {
   std::vector<PathEvent> events;
   std::vector<PathThread> threads;
   std::vector<PathNode> nodes;  // the root is the first
-  std::vector<PathRow> rows;    // by event, thread, path and slice
-  // Sum of periods in code without a symbol, by event.
+  std::vector<PathRow> rows;    // sorted by event, thread, path and slice
+  // Sum of each event's periods in code without a symbol.
   std::vector<uint64_t> unnamed;
 };
 

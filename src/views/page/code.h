@@ -32,9 +32,9 @@ struct CodeOptions {
 struct Code {
   std::string json = "[]";
   size_t functions = 0;     // number of functions in `json`
-  size_t source_lines = 0;  // number of source lines with text
-  // The sorted files of these source lines, and one message per reason why other files were left
-  // out.
+  size_t source_lines = 0;  // number of source lines whose text is in `json`
+  // source_files has the files of these source lines, sorted. refused_sources has one message for
+  // each reason why other files were left out.
   std::vector<std::string> source_files;
   std::vector<std::string> refused_sources;
 };

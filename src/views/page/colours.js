@@ -3,7 +3,7 @@
 
 import {state} from './state.js';
 
-// By kind: hue, saturation, lightness in the light theme, lightness in the dark theme.
+// Each kind of code: hue, saturation, lightness in the light theme, lightness in the dark theme.
 const kKindColours = [
   [212, 14, 84, 34],   // process
   [29, 92, 74, 40],    // user

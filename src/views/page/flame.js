@@ -8,8 +8,8 @@ import {kEverything} from './tree.js';
 const kLevel = 18, kLeastWidth = 0.4, kCharacter = 6.65;
 
 export class FlameView {
-  // `host`: the element that it fills. `options`: {label, isInverted(), onZoom(box), onOpen(box),
-  // say(text)}
+  // `host`: the element that the view fills. `options`: {label, isInverted(), onZoom(box),
+  // onOpen(box), say(text)}
   constructor(host, data, options) {
     this.host = host;
     this.data = data;
@@ -19,7 +19,7 @@ export class FlameView {
     this.focused = null;
     this.matches = null;
     this.widthSide = 0;
-    this.levels = [];  // by level: [{box, x, width}], from left to right
+    this.levels = [];  // levels[n]: the boxes of level n as [{box, x, width}], from left to right
     this.draw = onceAFrame(() => this.drawNow());
     this.makeElements();
     this.listen();
@@ -79,7 +79,7 @@ export class FlameView {
   }
 
   // Computes the position of each visible box. Children lie within their box, in order; the rest of
-  // its width is its self part.
+  // the box's width is its self part.
   layOut(width) {
     const side = this.widthSide;
     const path = this.zoomed.path;

@@ -21,7 +21,7 @@ export function heatCells(data, {sides, choice}, count, isTotal) {
   const sums = new Float64Array(columns);
   const isEventChosen = new Uint8Array(data.about.events.length);
   for (const event of choice.events.at(-1)) isEventChosen[event] = 1;
-  // By node: the row of its function, and the nearest caller with a row.
+  // heatRow[node]: row of its function, or −1. above[node]: its nearest caller with a row.
   const heatRow = new Int32Array(nodes.size).fill(-1), above = new Uint32Array(nodes.size);
   for (let node = 1; node < nodes.size; ++node) {
     const func = labels.functionOf[nodes.label[node]];

@@ -1,4 +1,4 @@
-// Keys that work everywhere except in input fields.
+// Handles the keys that work everywhere on the page, except in input fields.
 
 const kKeys = [
   ['/', 'search', (actions) => actions.search()],

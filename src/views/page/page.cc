@@ -19,8 +19,8 @@ namespace {
 
 using json::Value;
 
-// Bounds that are tried in turn until a page is small enough: the first keep everything, the last
-// little more than the outline.
+// Bounds that are tried in turn until a page is small enough. The first bounds keep everything; the
+// last bounds keep little more than the outline.
 constexpr std::array<Bounds, 6> kBounds = {{
     {.least_share = 0, .slice_divisor = 1},
     {.least_share = 2e-5, .slice_divisor = 1},

@@ -31,16 +31,16 @@ namespace profiler::page {
 enum class OpenedView : uint8_t { kFlameGraph, kTable, kCode };
 
 struct PageOptions {
-  std::string title;    // empty: the names of the recordings
-  std::string program;  // this program, with its version
+  std::string title;    // title of the page; empty: the names of the recordings
+  std::string program;  // name and version of this program
   OpenedView view = OpenedView::kFlameGraph;
-  // event that is shown first; default: the first with samples
+  // The event that is shown first. Unset: the first event with samples.
   std::optional<profile::EventId> event;
   bool reverse = false;            // True to start with the graph merged from the leaf.
   bool inverted = false;           // True to start with the root on top.
   std::vector<std::string> notes;  // additional lines for the page's notes
   std::string code = "[]";         // Code::json (code.h)
-  std::string function;            // function that is shown first, for kCode
+  std::string function;            // name of the function that is shown first; used for kCode
   // Limit of the page's size, without `code`, which has its own limit.
   size_t most_bytes = 5'000'000;
 };

@@ -13,7 +13,7 @@
 namespace profiler::page {
 namespace {
 
-// A table that stores each text once, by number.
+// A table that stores each text once and numbers the texts.
 class Strings {
  public:
   uint32_t NumberOf(const std::string& text) {
@@ -28,7 +28,8 @@ class Strings {
   std::vector<std::string> texts_;
 };
 
-// Writes `size` elements as differences; the first one's is to 0.
+// Writes `size` elements, each as the difference to the element before it. For the first element,
+// that is 0.
 void Differences(size_t size, NumberWriter& out, auto value_of) {
   uint64_t before = 0;
   for (size_t i = 0; i < size; ++i) {

@@ -37,7 +37,7 @@ namespace profiler::page {
 
 inline constexpr uint64_t kPageDataVersion = 1;
 
-// Returns, by event, the most common period per sample; rows store their difference to it.
+// Returns each event's most common period per sample. Rows store their difference to that period.
 std::vector<uint64_t> UsualPeriods(const CallPaths& paths);
 
 // Returns false if rows and nodes certainly need more than `bytes`, even with the best compression

@@ -1,8 +1,8 @@
 // The search: finds labels whose name or image match, and the share of samples in and below them.
 
-// Returns {matches: by label, isWrong}. `matches` is null for an empty query. A query with an
-// upper-case letter is case-sensitive. A malformed regular expression is searched for literally,
-// and isWrong is true.
+// Returns {matches, isWrong}. matches[label] is 1 if the label matches. `matches` is null for an
+// empty query. A query with an upper-case letter is case-sensitive. A malformed regular expression
+// is searched for literally, and isWrong is true.
 export function findMatches(data, query) {
   if (query === '') return {matches: null, isWrong: false};
   const flags = query === query.toLowerCase() ? 'i' : '';

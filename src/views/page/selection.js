@@ -1,12 +1,12 @@
-// The weights of the selected samples: by node of the call tree and by function.
+// The weights of the selected samples, for each node of the call tree and for each function.
 //
 // A choice of events is either one event (on both sides of a comparison), or all time of the
 // threads, on and off the CPU.
 
 import {state} from './state.js';
 
-// Returns [{name, members, events: [by side: numbers of events], isTime, hasChance, hasStates}];
-// hasChance means that confidence intervals apply.
+// Returns [{name, members, events, isTime, hasChance, hasStates}]. events[side] has the numbers of
+// the choice's events on that side. hasChance means that confidence intervals apply.
 export function eventChoices(about) {
   const choices = [];
   const bare = (name) => name.split(':')[0];

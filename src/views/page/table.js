@@ -8,7 +8,7 @@ import {change, state} from './state.js';
 
 const kRowsAtFirst = 100, kMoreRows = 1000;
 
-// The columns by the key in the address; `of` returns the value to sort by.
+// The columns, keyed by the sort key in the page's address. `of` returns the value to sort by.
 const kColumns = {
   self: {heading: 'Self', of: (row) => row.self, isNumber: true},
   total: {heading: 'Total', of: (row) => row.total, isNumber: true},

@@ -17,8 +17,9 @@ function stateOf(event) {
   return event.name.startsWith('offcpu-time') ? 1 : 2;
 }
 
-// Returns {order: threads, the heaviest first, weights: by thread, cells: by state, overview: by
-// state}.
+// Returns {order, weights, cells, overview}. `order` has the threads, the heaviest first.
+// weights[t] is the weight of thread t. cells[state][t * slices + slice] is the amount of thread t
+// in a slice, and overview[state][slice] is the amount of all threads.
 export function threadCells(data, choice) {
   const {rows, threads, slices} = data;
   const stateOfEvent = new Int8Array(data.about.events.length).fill(-1);
@@ -46,8 +47,8 @@ export function threadCells(data, choice) {
   return {order, weights, cells, overview};
 }
 
-// Moves excess back: a slice can hold only its own length, so off-CPU time beyond that began
-// earlier.
+// Moves time that a slice cannot hold to the slices before. A thread spends at most the length of a
+// slice in it, so the off-CPU time beyond that began in an earlier slice.
 function spreadBack(cells, first, slices, length) {
   for (let slice = slices - 1; slice > 0; --slice) {
     let room = Math.max(0, length - cells[0][first + slice]);
@@ -68,7 +69,7 @@ export class Timeline {
     this.host = document.getElementById('threads');
     this.stage = this.host.querySelector('.stage');
     this.canvas = document.getElementById('threads-canvas');
-    this.active = 0;  // row with the keyboard's focus
+    this.active = 0;  // index of the row with the keyboard's focus
     this.draw = onceAFrame(() => this.drawNow());
     this.listen();
     new ResizeObserver(this.draw).observe(this.host.parentElement);
@@ -283,7 +284,8 @@ export class Timeline {
     return undefined;
   }
 
-  // Selects only this thread, or adds it to the selection or removes it.
+  // Selects only the thread of this row. With `isAdded`, adds the thread to the selection instead,
+  // or removes it if it is selected.
   toggle(row, isAdded) {
     const thread = this.cells.order[row];
     if (thread === undefined) return;

@@ -2,11 +2,13 @@
 // computed when they are first drawn, so even a tree of a million nodes costs only its visible
 // part.
 //
-//   down   a box has nodes of one label; its children are their callees, by label
-//   up     a box has nodes of one label, and the starts that they call, whose weights count; its
-//          children are the callers' callers
+//   down   a box has nodes of one label; its children are the callees of these nodes, one box for
+//          each label
+//   up     a box has callers of one label. For each caller it also has the starting node (`starts`)
+//          from which the caller was reached; a box weighs as much as these starting nodes. The
+//          children of a box are the callers of its nodes.
 //
-// Weights are by side: [all], or [before, after].
+// Weights are arrays with an element for each side: [all], or [before, after].
 
 // Label of a root that stands for all nodes of one function, whatever their kinds.
 export const kOneFunction = -2;
@@ -121,7 +123,8 @@ class UpTree {
     for (const start of box.starts) sum += samples[start];
     return sum;
   }
-  // Returns all for the interrupted function, and 0 for its callers.
+  // Returns the self part of a box: its whole weight for an interrupted function, and 0 for a
+  // caller.
   selfOf(box, side) {
     return box.depth <= 1 ? box.weights[side] : 0;
   }

@@ -55,7 +55,7 @@ class BranchTable {
   }
 
   void Append(std::string& out) const {
-    std::vector<std::vector<std::string>> cells;  // by row
+    std::vector<std::vector<std::string>> cells;  // [row][column]: text of the cell
     std::vector<size_t> widths;
     for (const SortKey key : options_.branch_sort) widths.push_back(Heading(key).size());
     for (const BranchRow& row : rows_) {
@@ -86,7 +86,7 @@ class BranchTable {
       if (options_.show_samples) AppendNumber(rows_[i].count, kCountWidth + 2, out);
       for (size_t column = 0; column < widths.size(); ++column) {
         out += "  ";
-        // perf pads every last column except those of symbols.
+        // Like perf, does not pad the last column if it shows symbols.
         const bool fill = column + 1 < widths.size() || !IsSymbol(options_.branch_sort[column]);
         AppendLeftAligned(cells[i][column], fill ? widths[column] : 0, out);
       }
@@ -147,7 +147,8 @@ class BranchTable {
     return {.last = !function.named(), .number = static_cast<int64_t>(address), .id = id};
   }
 
-  // perf sorts the DSOs of branches from Z to A, but other DSOs from A to Z.
+  // True if rows are sorted by this key in descending order: perf sorts the DSOs of branches from Z
+  // to A, unlike other DSOs.
   static bool FromLastToFirst(SortKey key) {
     return key == SortKey::kDsoFrom || key == SortKey::kDsoTo;
   }

@@ -74,8 +74,8 @@ CallGraph::ChainPoint CallGraph::PointAt(NodeId node, const Weight& weight, bool
           .weight = weight};
 }
 
-// Returns the starting points in caller order, which leads down the trie. Whole chains start below
-// the group's root, the others at the function's outermost points.
+// Returns the starting points in caller order, in which graphs follow the trie downwards. Whole
+// chains start below the group's root. Other chains start at the function's outermost points.
 HugeVector<CallGraph::ChainPoint> CallGraph::StartCallers(size_t row) {
   SplitOwnChains(row);
   HugeVector<ChainPoint> points;
@@ -93,8 +93,9 @@ HugeVector<CallGraph::ChainPoint> CallGraph::StartCallers(size_t row) {
   return points;
 }
 
-// Returns the starting points in callee order, which leads up the trie: the leaves of the row's own
-// samples, and the function's innermost points in all others.
+// Returns the starting points in callee order, in which graphs follow the trie upwards. The chains
+// of the row's own samples start at their leaves. Other chains start at the function's innermost
+// points.
 HugeVector<CallGraph::ChainPoint> CallGraph::StartCallees(size_t row) {
   HugeVector<ChainPoint> points;
   const uint32_t bucket = hist_.BucketOfRow(row);
@@ -121,11 +122,11 @@ HugeVector<CallGraph::ChainPoint> CallGraph::StartCallees(size_t row) {
 }
 
 // Separates the chains of samples that interrupted the function itself. Their whole chains are
-// shown, and they do not count a second time as chains that start at the function. A whole chain
-// that starts with the function is such a chain already, so it needs no separation.
+// shown, and they do not count a second time as chains that start at the function. If a whole chain
+// starts with the function, both are the same, so it is not separated.
 void CallGraph::SplitOwnChains(size_t row) {
   const uint32_t bucket = hist_.BucketOfRow(row);
-  // All these chains together weigh as much as the row's own samples.
+  // The whole chains together weigh as much as the row's own samples.
   const bool show_whole =
       options_.type == CallGraphType::kFractal || hist_.rows()[row].self.period >= min_period_;
   for (const uint32_t id : hist_.SamplesOf(row)) {
@@ -148,7 +149,7 @@ void CallGraph::SplitOwnChains(size_t row) {
   SumWholeChains();
 }
 
-// Adds the weight of each chain from its last node to all nodes above.
+// Adds the weight of each whole chain, which its leaf has, to all nodes above the leaf.
 void CallGraph::SumWholeChains() {
   std::vector<std::pair<NodeId, Weight>> ends;
   for (const NodeId node : whole_.nodes()) ends.emplace_back(node, whole_[node]);
@@ -226,8 +227,8 @@ void CallGraph::Grow(ChainTree& tree, HugeVector<ChainPoint> start) {
   }
 }
 
-// Extends the node's path as long as there is only one branch, from its points `points`. Returns
-// the branches at the path's end.
+// Extends the node's path, which ends at `points`, as long as there is only one branch. Returns the
+// branches at the end of the path.
 CallGraph::Parts CallGraph::LengthenPath(ChainNode& node, HugeVector<ChainPoint> points) {
   HugeVector<ChainPoint> next = node.path.empty() ? std::move(points) : NextPoints(points);
   points = {};
@@ -242,7 +243,8 @@ CallGraph::Parts CallGraph::LengthenPath(ChainNode& node, HugeVector<ChainPoint>
   }
 }
 
-// Makes a child for each function at `points` that is heavy enough. `points` follow `node`.
+// Makes a child for each function at `points` that is heavy enough. `points` directly follow the
+// path of `node`.
 CallGraph::Parts CallGraph::Part(std::span<const ChainPoint> points, ChainNode& node) {
   std::vector<Branch> branches;
   branch_of_point_.clear();

@@ -7,10 +7,10 @@
 //                                                   its outermost point; in callee order its
 //                                                   callers, from its innermost point
 //   how they branch (tools/perf/util/callchain.c)
-//     a node is a run of functions without a branch; it ends where chains part or where one of them
-//     ends, even if that chain is not shown
+//     a node is a run of functions without a branch; it ends where chains part or where a chain
+//     ends, even if the chain that parts or ends is not shown
 //
-// Only branches that reach the threshold are followed: the tree is cut out of the trie on demand.
+// Only branches that reach the threshold are followed, so a tree costs only what it shows.
 
 #pragma once
 
@@ -30,11 +30,11 @@ namespace profiler::report {
 struct ChainNode {
   std::vector<FunctionId> path;  // from the top of the graph down; empty in the root
   Weight total;
-  Weight below;  // part of `total` that continues in callees or callers, shown or not
+  Weight below;  // part of `total` whose chains go on below the node, shown or not
   size_t parent = 0;
   std::vector<size_t> children;  // in the order shown, without nodes below the threshold
 
-  Weight own() const { return total - below; }  // chains that end here
+  Weight own() const { return total - below; }  // weight of the chains that end in this node
 };
 
 // A tree of nodes that refer to each other by index, so even a very deep tree needs no recursion.
@@ -45,8 +45,8 @@ using ChainTree = std::vector<ChainNode>;
 // builder. Keeps scratch memory of 12 bytes per trie node. Not thread-safe.
 class CallGraph {
  public:
-  // `options.type` must not be kNone. `options.threshold` must be set; as a share of the total it
-  // must not be below the histogram's chains_from.
+  // `options.type` must not be kNone. `options.threshold` must be set. The threshold, as a share of
+  // the histogram's total, must be at least its HistOptions::chains_from.
   CallGraph(const Histogram& hist, const CallGraphOptions& options);
 
   // Builds the graph of a row. Takes time linear in the row's samples and in the trie nodes that
@@ -84,7 +84,7 @@ class CallGraph {
     std::span<const NodeId> nodes() const { return nodes_; }
 
    private:
-    HugeVector<uint32_t> slots_;  // by node: index into weights_ plus 1, or 0
+    HugeVector<uint32_t> slots_;  // [node]: index into weights_ plus 1; 0: no weight
     std::vector<Weight> weights_;
     std::vector<NodeId> nodes_;
   };
@@ -92,9 +92,9 @@ class CallGraph {
   // The branches that are heavy enough to be shown, with their points.
   struct Parts {
     std::vector<ChainNode> children;
-    std::vector<HugeVector<ChainPoint>> points;  // by child
+    std::vector<HugeVector<ChainPoint>> points;  // [n]: points of children[n]
   };
-  // A node whose continuation has not been built yet, and its points.
+  // A node below which nothing has been built yet, and its points.
   struct Unfinished {
     size_t node;
     HugeVector<ChainPoint> points;
@@ -123,7 +123,7 @@ class CallGraph {
   const CallGraphOptions options_;
   uint64_t min_period_ = 0;
   SparseWeights whole_;     // weights of the row's whole chains
-  SparseWeights excluded_;  // weights of chains that are not counted from the row's function
+  SparseWeights excluded_;  // weights of chains that do not count as starting at the row's function
   std::vector<uint32_t> key_of_function_;
   HugeVector<uint32_t> branch_of_key_;
   std::vector<uint32_t> branch_of_point_;
@@ -133,8 +133,8 @@ class CallGraph {
 // Inputs of a drawing besides its options.
 struct ChainDrawing {
   uint64_t total_period = 0;      // 100 %
-  uint64_t row_period = 0;        // period of the row above
-  bool skip_first_entry = false;  // true if the first entry repeats the row's symbol
+  uint64_t row_period = 0;        // period of the row to which the graph belongs
+  bool skip_first_entry = false;  // true: omit the first entry, which repeats the row's symbol
 };
 
 // Appends the tree in the layout of `perf report --stdio` (tools/perf/ui/stdio/hist.c, Linux 7.2).

@@ -50,7 +50,7 @@ class Drawing {
     const ChainNode* node;
     uint64_t whole;   // 100 % of the branches
     size_t margin;    // length of the branches' common indent
-    size_t next = 0;  // next child of the node
+    size_t next = 0;  // index of the node's next child to draw
     uint64_t remaining = whole;
     uint64_t shown_count = 0;
   };
@@ -140,7 +140,7 @@ class Drawing {
     }
   }
 
-  // Fractal graphs: draws the remainder of the branch's 100 %.
+  // Draws the part of the branch's 100 % that no drawn child has. Only fractal graphs show it.
   void DrawRemaining(const Branches& at, const std::string& indent) {
     if (!fractal() || at.remaining == 0 || at.remaining == at.whole) return;
     const uint64_t below = at.node->below.count;
@@ -153,7 +153,7 @@ class Drawing {
     EndLine();
   }
 
-  // Flat and folded graphs: draws each point where chains end, heaviest first.
+  // Draws a flat or folded graph: each node where chains end, the heaviest first.
   void DrawLists() {
     std::vector<const ChainNode*> ends = Ends();
     std::stable_sort(ends.begin(), ends.end(), [](const ChainNode* a, const ChainNode* b) {
@@ -171,11 +171,12 @@ class Drawing {
     }
   }
 
-  // Returns the nodes where enough chains end. Each follows all nodes below it.
+  // Returns the nodes in which chains of enough weight end. Each node comes after all nodes below
+  // it.
   std::vector<const ChainNode*> Ends() const {
     struct Visit {
       const ChainNode* node;
-      size_t next = 0;  // next child
+      size_t next = 0;  // index of the node's next child to visit
     };
     std::vector<const ChainNode*> ends;
     std::vector<Visit> path = {{tree_.data()}};

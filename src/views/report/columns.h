@@ -54,9 +54,9 @@ class Column {
 // A user's options for a column.
 struct ColumnStyle {
   size_t width = 0;          // in characters; 0: as wide as needed
-  bool separated = false;    // a separator follows, so numbers are not aligned
-  bool full_paths = false;   // show paths of images
-  bool fits_address = true;  // make the column of images as wide as an address if it has one
+  bool separated = false;    // True if a separator follows, so numbers are not aligned.
+  bool full_paths = false;   // True: the column of images shows paths.
+  bool fits_address = true;  // True: the column of images is at least as wide as an address.
 };
 
 // Makes the columns of a table, not yet widened for its rows. `hist`, `figures` and `options` must

@@ -30,7 +30,7 @@ enum class SortKey : uint8_t {
   kComm,
   kDso,
   kSymbol,
-  // Keys of samples, from columns of the profile's rows: DimensionOf.
+  // Keys whose values are in columns of the profile's rows (DimensionOf).
   kCpu,
   kParallelism,  // number of threads that ran
   kSocket,
@@ -58,12 +58,12 @@ enum class SortKey : uint8_t {
   kWeight,
   kInstructionLatency,
   kRetireLatency,
-  // Keys finer than a function: positions.h. With one of them the table of functions has an entry
-  // per position.
+  // Keys that are finer than a function (positions.h). With one of these keys, the table of
+  // functions has an entry for each position.
   kSrcline,
   kSrcfile,
   kSymoff,
-  // Keys of a branch stack's branches: branches.h.
+  // Keys of the branches in branch stacks (branches.h).
   kSymbolFrom,
   kSymbolTo,
   kDsoFrom,
@@ -88,7 +88,7 @@ inline bool IsOfMemory(SortKey key) {
 inline bool IsOfCost(SortKey key) {
   return key >= SortKey::kLocalWeight && key <= SortKey::kRetireLatency;
 }
-// True if the key's number is multiplied by the samples of a row.
+// True if the key's cost of one sample is multiplied by the row's number of samples.
 inline bool IsOfAllSamples(SortKey key) {
   return key >= SortKey::kWeight && key <= SortKey::kRetireLatency;
 }
@@ -105,17 +105,17 @@ inline bool TellsBranches(SortKey key) { return IsOfBranch(key) || key <= SortKe
 
 enum class WeightField : uint8_t {
   kChildren,  // percent, of a row and its callees
-  kOverhead,  // percent, of a row itself; so are the next four fields
-  kSys,       // … in the kernel
+  kOverhead,  // percent, of a row itself; the next four are parts of it
+  kSys,       // percent, in the kernel
   kUser,
-  kGuestSys,  // … in the kernel of a guest
+  kGuestSys,  // percent, in the kernel of a guest
   kGuestUser,
   kSamples,
   kPeriod,
   // Statistical margins of the weights. Rows are never sorted by them.
   kChildrenInterval,
   kOverheadInterval,
-  kRank,  // by own weight; rows whose order is uncertain share a rank
+  kRank,  // rank by own weight; rows whose order is uncertain share a rank
 };
 
 using Field = std::variant<WeightField, SortKey>;
@@ -129,7 +129,7 @@ inline bool IsFigure(const Field& field) {
 // A list of fields as given to --sort and --fields.
 struct FieldList {
   std::vector<Field> fields;  // without duplicates
-  bool is_added = false;      // text began with "+": adds to the default fields
+  bool is_added = false;      // True if the text begins with "+": adds to the default fields.
 };
 
 // Returns the fields of tracepoints that a word of a list names, each as "EVENT.FIELD" or "FIELD";
@@ -138,8 +138,8 @@ using TraceFieldsOf = std::function<std::vector<std::string>(std::string_view wo
 
 // Parses "overhead,comm,dso,symbol" and perf's other spellings ("sym"). Returns kInvalidArgument,
 // which names the unknown field, or says that there is none. With `trace_fields_of`, unknown words
-// may be fields of tracepoints. Each of these fields is added to `trace_fields` once; its index
-// there is its number.
+// may be fields of tracepoints. Each of these fields is added to `trace_fields` once. The index of
+// a field in `trace_fields` is the index for TraceFieldKey.
 absl::StatusOr<FieldList> ParseFields(std::string_view text,
                                       const TraceFieldsOf& trace_fields_of = nullptr,
                                       std::vector<std::string>* trace_fields = nullptr);
@@ -159,13 +159,13 @@ struct FieldChoice {
   bool cpu_utilization = false;
   bool samples = false;
   bool period = false;
-  bool intervals = false;  // next to the shares
+  bool intervals = false;  // True: an interval follows each share.
 };
 
 // The columns of a report, and the order of its rows.
 struct FieldLayout {
   std::vector<Field> shown;
-  std::vector<Field> order;  // sort rows by the first of these, then by the next …
+  std::vector<Field> order;  // rows are sorted by the first field, then by the second …
   // True if kOverhead is next to kChildren, and so has the heading "Self".
   bool overhead_is_self = false;
 };

@@ -38,8 +38,8 @@ class FunctionTable::Builder {
     if (!nowhere_in_order_) unnamed_.reserve(unnamed);
   }
 
-  // Loads memory that Add() needs, because look-ups of unnamed addresses miss all caches. Call it
-  // some frames before Add().
+  // Prefetches the memory that Add() needs, because look-ups of unnamed addresses miss all caches.
+  // Call it some frames before Add().
   void Prefetch(const Frame& frame) const {
     if (frame.line_count == 0 && !nowhere_in_order_) {
       unnamed_.prefetch({frame.dso, frame.ip.value});
@@ -121,7 +121,7 @@ class FunctionTable::Builder {
     return id;
   }
 
-  // Returns 0 if positions do not matter.
+  // Returns the position of a line at a frame; 0 if the report does not need positions.
   PositionId PositionOf(const Frame& frame, SymbolId symbol, const Line& line) {
     if (table_.positions_ == nullptr) return 0;
     Line position = line;
@@ -204,8 +204,8 @@ class FunctionTable::Builder {
   const Profile& profile_;
   FunctionTable& table_;
   const ImageNames image_names_;
-  std::vector<bool> interrupted_;  // by frame
-  std::vector<FunctionId> real_;   // by symbol
+  std::vector<bool> interrupted_;  // [frame]: True if it is a row's `self` or an end of a branch
+  std::vector<FunctionId> real_;   // indexed by SymbolId
   absl::flat_hash_map<std::pair<SymbolId, PositionId>, FunctionId> real_at_;
   absl::flat_hash_map<NameKey, FunctionId> first_of_name_;
   absl::flat_hash_map<std::pair<NameKey, PositionId>, FunctionId> inlined_;

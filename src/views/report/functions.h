@@ -40,12 +40,12 @@ struct Function {
   profile::Mode mode = profile::Mode::kUnknown;
   bool inlined = false;
   uint32_t chain_key = 0;  // call graphs merge functions with equal keys
-  uint64_t address = 0;    // unnamed: the address shown; else the start of the (real) function
+  uint64_t address = 0;    // without a name: the address shown; else the start of the real function
 
   bool named() const { return name != StringId::kEmpty; }
 };
 
-// The name by which an image is shown.
+// The names that a report shows for images: base names or paths.
 enum class ImageNames : bool { kShort, kPaths };
 
 // The functions of a profile. Built in time linear in the profile's frames. After construction it
@@ -66,7 +66,7 @@ class FunctionTable {
     const FunctionId* const list = &lists_[at - kLists];
     return {list + 1, *list};
   }
-  // Loads memory that At() needs; call it some time before.
+  // Prefetches the memory that At() needs; call it some time before At().
   void Prefetch(profile::FrameId frame) const {
     __builtin_prefetch(&at_[static_cast<uint32_t>(frame)]);
   }
@@ -84,14 +84,16 @@ class FunctionTable {
   class Builder;
 
   std::unique_ptr<PositionTable> positions_;
-  std::vector<PositionId> position_of_;  // by function; empty without positions_
+  std::vector<PositionId> position_of_;  // [n]: position of function n; empty without positions_
   HugeVector<Function> functions_;
-  // By frame. Most frames have one function: its id. Other frames have kLists plus an index into
-  // lists_, which contains the number of functions and then their ids.
+  // Indexed by frame. The element of a frame with one function is the function's id. The element of
+  // any other frame is kLists plus an index into lists_. From that index on, lists_ has the number
+  // of the frame's functions, and then their ids.
   static constexpr uint32_t kLists = uint32_t{1} << 31;
   HugeVector<uint32_t> at_;
   std::vector<uint32_t> lists_;
-  HugeVector<FunctionId> interrupted_;  // by frame; kNoFunction without samples
+  // [frame]: function of the frame's samples; kNoFunction without samples
+  HugeVector<FunctionId> interrupted_;
   uint32_t chain_keys_ = 0;
 };
 

@@ -101,7 +101,7 @@ void AppendTimes(const RecordingHeader& header, HeaderText& out) {
   }
 }
 
-// perf prints no space before the colon of these lines.
+// Appends the resolution of the recording's clock. perf prints no space before this line's colon.
 void AppendClockResolution(const RecordingHeader& header, HeaderText& out) {
   if (header.clock_resolution_ns) {
     // perf prints the resolution in picoseconds, and calls it MHz.

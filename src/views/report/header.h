@@ -27,7 +27,7 @@ struct EventDescription {
 struct RecordingHeader {
   std::string captured_on;  // text of ctime(3) without its line break
   uint32_t version = 1;
-  uint64_t data_offset = 0;  // offset in the file in bytes; 0: this and the next two are unknown
+  uint64_t data_offset = 0;  // offset in the file, bytes; 0: all three numbers are unknown
   uint64_t data_size = 0;
   uint64_t features_offset = 0;
   std::string hostname;
@@ -43,11 +43,11 @@ struct RecordingHeader {
   std::vector<EventDescription> events;
   std::optional<uint64_t> clock_resolution_ns;
   std::string clock;           // e.g. "monotonic (1)"
-  std::string reference_time;  // one instant by the wall clock and by the recording's clock
+  std::string reference_time;  // one instant as shown by the wall clock and by the recording's
   std::optional<uint64_t> first_sample_ns;
   std::optional<uint64_t> last_sample_ns;
-  // Lines about further features of the file, without the leading "# ", by feature number. All
-  // features are printed in order of their numbers.
+  // Lines about further features of the file, without the leading "# ". Keyed by feature number;
+  // all features are printed in order of their numbers.
   std::map<int, std::vector<std::string>> features;
   std::vector<std::string> missing_features;
 };
@@ -55,14 +55,14 @@ struct RecordingHeader {
 // Returns the block between two lines of "# ========".
 std::string FormatRecordingHeader(const RecordingHeader& header);
 
-// Returns the line that is printed instead if the header was not requested.
+// Returns the line that is printed in place of a header that was not requested.
 std::string_view RecordingHeaderHint();
 
 // A kind of record and its number: {"SAMPLE", 5323}.
 struct RecordCount {
   std::string name;
   uint64_t count = 0;
-  uint64_t lost_samples = 0;  // for an event: number in its LOST_SAMPLES records
+  uint64_t lost_samples = 0;  // number of samples in the event's LOST_SAMPLES records
 };
 
 // Returns the text of `perf report --stats`: all records, then the samples of each event, in the

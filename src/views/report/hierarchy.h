@@ -48,9 +48,10 @@ class Hierarchy {
   struct Level {
     std::unique_ptr<Histogram> hist;
     std::unique_ptr<HistFigures> figures;
-    std::vector<std::unique_ptr<Column>> columns;  // of weights, then of the level's key
-    std::vector<std::vector<uint32_t>> below;      // by row: its rows in the next level
-    std::vector<bool> is_shown;                    // by row
+    // Columns of weights, then the column of the level's key
+    std::vector<std::unique_ptr<Column>> columns;
+    std::vector<std::vector<uint32_t>> below;  // [row]: its rows in the next level
+    std::vector<bool> is_shown;                // [row]: True if it is shown
   };
 
   void AddLevel(size_t keys, const profile::Profile& profile, const FunctionTable& functions,

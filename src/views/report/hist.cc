@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
 
-// Assigns buckets when a sort key is finer than a function (srcline, srcfile, symoff).
+// Assigns buckets if a sort key is finer than a function (srcline, srcfile, symoff).
 void BucketPositions(const Profile& profile, const FunctionTable& functions,
                      const HistOptions& options, HugeVector<uint32_t>& buckets) {
   std::map<std::vector<uint32_t>, uint32_t> known;
@@ -143,7 +143,7 @@ class Histogram::Builder {
   void AddStacksOf(std::span<const uint32_t> samples);
   void ChooseNodes();
 
-  // Lets `visitor` see each stack and then its sample.
+  // Passes each sample's stack, and then the sample, to `visitor`.
   void Walk(std::span<const uint32_t> samples, auto& visitor) {
     constexpr size_t kAhead = 8;
     for (size_t i = 0; i < samples.size(); ++i) {
@@ -262,7 +262,8 @@ class Histogram::Builder {
     }
   }
 
-  // Inverts "item → row → rank" for ranks below `end`; kNone means no row, or no rank.
+  // Returns for each rank below `end` the items whose row has that rank. row_of[item] is kNone for
+  // an item without a row, and rank[row] is kNone for a row without a rank.
   static Index MakeIndex(const HugeVector<uint32_t>& row_of, const HugeVector<uint32_t>& rank,
                          size_t end) {
     auto next = HugeVector<uint32_t>::Zeros(end + 1);
@@ -283,15 +284,16 @@ class Histogram::Builder {
   const SampleGroups groups_;
 
   StackWalk walk_;
-  std::vector<bool> has_nodes_;   // by bucket, in the current group; empty: all have nodes
-  size_t first_row_ = 0;          // of the current group
-  HugeVector<InGroup> in_group_;  // by bucket
+  // [bucket]: True if its functions have nodes in the current group. Empty: all functions have.
+  std::vector<bool> has_nodes_;
+  size_t first_row_ = 0;          // first row of the current group
+  HugeVector<InGroup> in_group_;  // indexed by bucket
   HugeVector<uint32_t> row_of_node_;
   HugeVector<uint32_t> row_of_sample_;
 };
 
-// Sums up the rows of one group. A function has the samples of the subtrees below its outermost
-// frames.
+// A visitor that sums up the rows of one group. A function's weight is that of the subtrees below
+// its outermost frames.
 class Histogram::Builder::RowSums {
  public:
   RowSums(Builder& builder, uint32_t first)
@@ -353,7 +355,7 @@ class Histogram::Builder::RowSums {
 
   Builder& builder_;
   const FunctionTable& functions_;
-  const uint32_t first_;  // the group's first sample
+  const uint32_t first_;  // index in Profile::rows of the group's first sample
   const bool callers_below_;
   Weight sum_;                // sum of the samples so far
   std::vector<Passed> path_;  // the first depth_ entries are valid
@@ -412,7 +414,7 @@ class Histogram::Builder::TrieGrowth {
   struct PathStep {
     NodeId node;
     NodeId others;    // child of `node` for functions without nodes
-    uint32_t bucket;  // bucket of the node's function; kNone: of others
+    uint32_t bucket;  // bucket of the node's function; kNone: the node stands for others
   };
 
   NodeId OthersBelow(PathStep& above) {

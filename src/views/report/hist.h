@@ -39,9 +39,10 @@ class Histogram {
 
   // Returns the rows in the order shown, with weights of the leader.
   std::span<const HistRow> rows() const { return rows_; }
-  // Returns the leader's 100 %.
+  // Returns the leader's weight that is 100 %.
   const Weight& total() const { return total_; }
-  // Return a row's weights of the members, and the members' 100 %, in the order of the members.
+  // MembersOf returns a row's weight of each member; member_totals returns the weight of each
+  // member that is 100 %. Both are in the order of the members.
   std::span<const EventWeights> MembersOf(size_t row) const {
     return std::span(member_weights_).subspan(row * member_totals_.size(), member_totals_.size());
   }
@@ -62,7 +63,7 @@ class Histogram {
   std::span<const NodeId> NodesOf(size_t row) const { return nodes_by_row_.at(row); }
   // Returns the row's own samples, as indices into profile().rows.
   std::span<const uint32_t> SamplesOf(size_t row) const { return samples_by_row_.at(row); }
-  // Returns the trie leaf of a sample's chain. Valid for samples that SamplesOf returns.
+  // Returns the trie leaf of a sample's chain. `sample` must be one that SamplesOf returns.
   NodeId LeafOf(uint32_t sample) const { return leaf_[sample]; }
   // Returns the id that stands in the trie for all functions without nodes of their own. The id is
   // no function's, but it has a bucket.
@@ -75,7 +76,7 @@ class Histogram {
  private:
   class Builder;
 
-  // Items by row, stored in one array.
+  // The items of each row, all in one array.
   struct Index {
     HugeVector<uint32_t> first;
     HugeVector<uint32_t> items;
@@ -93,11 +94,11 @@ class Histogram {
   HugeVector<uint32_t> buckets_;
   HugeVector<HistRow> rows_;
   Weight total_;
-  std::vector<ModePeriods> modes_;            // by row; empty unless asked for
-  std::vector<EventWeights> member_weights_;  // by row, and in a row by member
+  std::vector<ModePeriods> modes_;            // indexed by row; empty without HistOptions::modes
+  std::vector<EventWeights> member_weights_;  // for each row, its weights of all members
   std::vector<Weight> member_totals_;
   std::unique_ptr<StackTrie> trie_;
-  HugeVector<NodeId> leaf_;      // by sample
+  HugeVector<NodeId> leaf_;      // [sample]: trie leaf of its chain
   size_t rows_with_chains_ = 0;  // rows from here on have no call graph
   Index nodes_by_row_;
   Index samples_by_row_;

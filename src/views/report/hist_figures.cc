@@ -47,7 +47,7 @@ class HistKeys : public analysis::SampleKeys {
   };
 
   const Histogram& hist_;
-  std::vector<Range> ranges_;  // by row of the profile
+  std::vector<Range> ranges_;  // [n]: keys of the profile's row n
   std::vector<KeyId> keys_;
 };
 
@@ -113,7 +113,7 @@ class HistKeys::Builder {
   RowNumbers numbers_;
   uint32_t row_ = 0;  // index in the profile's rows
   std::vector<KeyId> path_;
-  std::vector<uint32_t> met_;  // by key: number, from 1, of the last row that met the key
+  std::vector<uint32_t> met_;  // [key]: number, from 1, of the last row that met the key
   uint32_t now_ = 0;
 };
 

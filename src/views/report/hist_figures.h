@@ -14,7 +14,8 @@
 
 namespace profiler::report {
 
-// A share of all samples, from 0 to 1. Missing samples are estimated from those around each gap.
+// A share of all samples, from 0 to 1. It includes missing samples, which are estimated from the
+// samples around each gap.
 struct ShareFigures {
   double share = 0;
   estimate::Interval interval;
@@ -23,8 +24,8 @@ struct ShareFigures {
 struct RowFigures {
   ShareFigures self;
   ShareFigures children;  // equals `self` if rows are not accumulated
-  // 1 plus the number of rows whose own weight is certainly larger; 0 if no sample interrupted this
-  // row.
+  // 1 plus the number of rows whose own weight is certainly larger than this row's; 0 if no sample
+  // interrupted this row.
   uint32_t rank = 0;
 };
 
@@ -40,7 +41,7 @@ struct HistFigures {
   std::vector<RowFigures> rows;
   bool is_count = false;    // true if counts are exact: there is no confidence interval
   double missing_part = 0;  // share of the samples, from 0 to 1
-  std::optional<Tie> tie;   // the heaviest pair; none if all rows are ranked
+  std::optional<Tie> tie;   // the heaviest tie; none if the order of all rows is certain
 };
 
 // Computes the figures. The profile must have the order of its samples (Profile::order). Memory:

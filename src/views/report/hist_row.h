@@ -19,10 +19,10 @@ using analysis::WeightOf;
 
 // A row: samples that agree in all sort keys.
 struct HistRow {
-  FunctionId function = kNoFunction;  // first function seen: names the dso and symbol
-  profile::ThreadId thread{};         // names its comm, pid and tid
-  uint32_t sample = 0;                // a row of the profile with the row's column values
-  uint16_t chain_depth = 0;           // depth of the longest chain seen
+  FunctionId function = kNoFunction;  // function of the row's first sample; has its dso and symbol
+  profile::ThreadId thread{};         // thread of the first sample; has its comm, pid and tid
+  uint32_t sample = 0;                // index of a row of the profile with the same column values
+  uint16_t chain_depth = 0;           // depth of the longest chain among its samples
   Weight self;
   Weight children;  // includes self; equal to it if rows are not accumulated
 };
@@ -51,11 +51,12 @@ struct EventWeights {
 struct HistOptions {
   std::vector<SortKey> sort;
   bool children = false;
-  bool chains = false;     // true if call graphs will be drawn …
-  double chains_from = 0;  // … of rows with at least this percentage
+  bool chains = false;     // true if call graphs will be drawn
+  double chains_from = 0;  // least percentage of rows whose call graphs will be drawn
   ChainOrder order = ChainOrder::kCaller;
   uint32_t max_stack = 127;
-  // See FieldLayout::order. Empty: by children, self, then the sort keys.
+  // Fields by which rows are sorted (FieldLayout::order). Empty: by children, then self, then the
+  // sort keys.
   std::vector<Field> row_order;
   bool modes = false;  // true if periods are summed up by mode
   Filter filter;

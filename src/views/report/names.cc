@@ -31,7 +31,7 @@ using profile::Row;
 using profile::StackId;
 using profile::Unnamed;
 
-constexpr size_t kAddressesShown = 10;  // per image
+constexpr size_t kAddressesShown = 10;  // number of addresses listed for each image
 
 bool HasFunctionStart(const Frame& frame) {
   return frame.unnamed != Unnamed::kNamed && frame.line_count != 0;
@@ -118,8 +118,8 @@ std::string_view Remedy(const Dso& dso, Unnamed reason) {
 struct Group {
   DsoId dso{};
   Unnamed reason{};
-  Weight weight;                                            // weight of samples interrupted there
-  size_t frames = 0;                                        // addresses, including callers'
+  Weight weight;      // weight of samples interrupted there
+  size_t frames = 0;  // number of addresses, including those of callers
   std::vector<std::pair<uint64_t, std::string>> addresses;  // (weight, text)
 };
 
@@ -169,7 +169,7 @@ class Unresolved {
 
   void MakeGroups() {
     absl::flat_hash_map<std::pair<DsoId, Unnamed>, size_t> known;
-    // Frames of one unnamed function are listed together.
+    // Frames of one unnamed function are listed as one address.
     absl::flat_hash_map<std::tuple<size_t, std::string>, size_t> known_addresses;
     for (uint32_t i = 0; i < profile_.frames.size(); ++i) {
       const Frame& frame = profile_.frames[i];
@@ -192,7 +192,8 @@ class Unresolved {
     });
   }
 
-  // Returns the start of the frame's function; without one, the offset in the file, or the address.
+  // Returns the name made from the start of the frame's function. If the start is unknown, returns
+  // the frame's offset in its file, or its address if it is in no file.
   std::string AddressText(const Frame& frame) const {
     if (HasFunctionStart(frame)) {
       return std::string(profile_.text(profile_[profile_.LinesOf(frame).back().symbol].name));
@@ -228,7 +229,7 @@ class Unresolved {
 
   const Profile& profile_;
   const EventId event_;
-  std::vector<Seen> seen_;  // by frame
+  std::vector<Seen> seen_;  // indexed by FrameId
   std::vector<Group> groups_;
   uint64_t total_ = 0;
 };

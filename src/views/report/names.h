@@ -1,4 +1,4 @@
-// Reports how much of a recording has names, and remedies for the rest.
+// Reports how much of a recording has names, and remedies for code without names.
 
 #pragma once
 
@@ -16,9 +16,9 @@ namespace profiler::report {
 // Empty if all interrupted instructions have a symbol.
 std::string NamesLine(const profile::Profile& profile, profile::EventId event);
 
-// Returns the text of `report --unresolved`. For each event it lists images with addresses without
-// a symbol, in samples or call chains, the heaviest first, with reason, remedy, and the heaviest
-// addresses. Says so if every address has a symbol.
+// Returns the text of `report --unresolved`. For each event, it lists the images that have
+// addresses without a symbol in samples or call chains, the heaviest image first. Each image has
+// the reason, a remedy and its heaviest addresses. If every address has a symbol, the text says so.
 std::string FormatUnresolved(const profile::Profile& profile);
 
 }  // namespace profiler::report

@@ -28,7 +28,7 @@ enum class CallGraphType : uint8_t {
   kNone,
 };
 
-// The function at the top of a call graph: the interrupted one or the outermost caller.
+// The function at the top of a call graph: the interrupted function or the outermost caller.
 enum class ChainOrder : uint8_t { kCallee, kCaller };
 
 enum class ChainValue : uint8_t { kPercent, kPeriod, kCount };
@@ -41,7 +41,7 @@ struct CallGraphOptions {
   // Unset: kCaller if rows are accumulated, else kCallee.
   std::optional<ChainOrder> order;
   ChainValue value = ChainValue::kPercent;
-  size_t print_limit = 0;  // entries per branching point; 0: all
+  size_t print_limit = 0;  // largest number of branches drawn at one point; 0: all
 };
 
 using analysis::ColumnFilter;
@@ -57,7 +57,8 @@ struct EventGroup {
   }
 };
 
-// Position of a latency's share beside the share of its event. Rows are sorted by the first one.
+// Position of a latency's share relative to the share of its event. Rows are sorted by the share
+// that comes first.
 enum class Latency : uint8_t { kNone, kFirst, kSecond };
 
 struct ReportOptions {
@@ -71,7 +72,7 @@ struct ReportOptions {
   std::vector<SortKey> branch_sort = {SortKey::kComm, SortKey::kDsoFrom, SortKey::kSymbolFrom,
                                       SortKey::kSymbolTo, SortKey::kCycles};
   // Groups of events; no event is in two of them. If joined, a group's events share one table with
-  // a column each; else each has its own table.
+  // a column each; else each event has its own table.
   std::vector<EventGroup> groups;
   bool join_groups = true;
   // True for accumulated rows: a function has the weight of its own samples and of its callees'.
@@ -86,17 +87,17 @@ struct ReportOptions {
   bool show_intervals = false;
   bool show_cpu_utilization = false;  // shares in the kernel and outside
   bool hierarchy = false;             // rows within rows, one level per sort key
-  std::string separator;              // between columns; empty: blanks
-  std::vector<size_t> widths;         // by column, in characters; 0: as wide as needed
+  std::string separator;              // printed between columns; empty: blanks
+  std::vector<size_t> widths;         // widths of the columns, in characters; 0: as wide as needed
   Filter filter;
   ColumnFilter column_filter;
-  std::string symbol_part;  // shows only rows whose symbol contains this
-  std::string time_slices;  // the user's choice of samples by time, for the heading
+  std::string symbol_part;  // rows whose symbol does not contain this text are not shown
+  std::string time_slices;  // the user's choice of time slices, as text for the heading
   // True if percentages are of the samples that passed the filter; else of all samples.
   bool relative_percentages = false;
   // True if the weight of a sample is the cost of its access to memory instead of its period.
   bool by_access_cost = false;
-  // Position of the latency in each group of an event and its latency (analysis::AddLatency).
+  // If not kNone, each group has an event and its latency (analysis::AddLatency).
   Latency latency = Latency::kNone;
   bool inlines = true;
   bool full_dso_paths = false;     // true for paths in the column of DSOs

@@ -40,7 +40,7 @@ std::optional<EventId> EventNamed(const Profile& profile, std::string_view name)
   return std::nullopt;
 }
 
-// The rows of one event in both recordings.
+// The rows of one event, each with its shares in both recordings.
 class Pairing {
  public:
   void Add(const Profile& profile, EventId event, std::optional<double> PairedRow::*side) {

@@ -28,8 +28,8 @@ namespace profiler::report {
 
 // The requested keys.
 struct PositionKeys {
-  std::array<bool, 3> wanted{};  // by IndexOf
-  bool full_paths = false;       // paths of source files; else base names, as perf prints
+  std::array<bool, 3> wanted{};  // indexed by IndexOf(key)
+  bool full_paths = false;       // True: paths of source files. False: base names, as in perf.
 
   static bool Are(SortKey key) { return key >= SortKey::kSrcline && key <= SortKey::kSymoff; }
   static size_t IndexOf(SortKey key) {
@@ -64,7 +64,7 @@ class PositionTable {
   void RankTexts();
 
   bool Has(SortKey key) const { return keys_.Have(key); }
-  // Returns an id that is equal for equal texts.
+  // Returns an id of the position's text for the key; equal texts have equal ids.
   uint32_t TextId(PositionId position, SortKey key) const {
     return static_cast<uint32_t>(positions_[position][PositionKeys::IndexOf(key)]);
   }
@@ -81,7 +81,7 @@ class PositionTable {
   StringTable texts_;
   std::vector<Position> positions_;
   absl::flat_hash_map<Position, PositionId> ids_;
-  std::vector<uint32_t> ranks_;  // by StringId
+  std::vector<uint32_t> ranks_;  // [n]: rank of the text with StringId n
 };
 
 }  // namespace profiler::report

@@ -190,8 +190,8 @@ class Report {
     out_ += cell.substr(first, cell.find_last_not_of(' ') + 1 - first);
   }
 
-  // For the leader of a group perf prints the plural, "of events", even if the table shows only
-  // the leader.
+  // Appends the line with the number of samples. Like perf, it has the plural "of events" for the
+  // leader of a group, even if the table shows only the leader.
   void AppendSampleCount(const std::vector<EventId>& events, uint64_t samples) {
     const EventGroup* group = GroupOf(events.front());
     const bool leads = group != nullptr && group->events.size() > 1 &&

@@ -1,5 +1,5 @@
 // Formats the report in the layout of `perf report --stdio` (Linux 7.2): a table of rows for each
-// event or group of events with samples, and a call graph under each row:
+// event or group of events that has samples, and a call graph under each row:
 //
 //   #
 //   # Total Lost Samples: 0
@@ -52,16 +52,17 @@ namespace profiler::report {
 // Receives text in pieces, in order. A piece is valid only during the call.
 using TextSink = absl::FunctionRef<void(std::string_view)>;
 
-// Writes the report, without the text of header.h above it. A pure function of its arguments;
-// thread-safe. Memory: about 80 bytes per stack node that is reached (per group), and 12 per row of
-// the profile. The profile's rows must have the columns of the sort keys (cpu).
+// Writes the report, without the text above it (header.h). A pure function of its arguments;
+// thread-safe. Memory: about 80 bytes for each stack node that samples reach, in each group of
+// samples, and 12 bytes for each row of the profile. The profile must keep the dimensions of the
+// sort keys, such as Dimension::kCpu.
 void WriteReport(const profile::Profile& profile, const ReportOptions& options, TextSink sink);
 
 // Returns the report as one string.
 std::string FormatReport(const profile::Profile& profile, const ReportOptions& options);
 
-// Abbreviates a count as perf does: "3K", its leading digits and unit; a space instead of a unit
-// below 1000.
+// Returns a count as perf abbreviates it: leading digits and a unit, such as "3K". Below 1000, a
+// space takes the place of the unit.
 std::string AbbreviatedCount(uint64_t count);
 
 }  // namespace profiler::report

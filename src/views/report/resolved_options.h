@@ -13,7 +13,7 @@
 
 namespace profiler::report {
 
-// Returns the options of call graphs, with their threshold.
+// Returns the options of call graphs. Their threshold is set.
 CallGraphOptions SettledGraphOptions(const ReportOptions& options);
 
 // Returns the options of the rows. `events`: the leader of a group and its members; at least one.

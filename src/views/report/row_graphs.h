@@ -18,7 +18,8 @@ namespace profiler::report {
 // The call graphs of a histogram, which must outlive it. Not thread-safe.
 class RowGraphs {
  public:
-  // `skip_first_entry`: true if rows show the function that their graphs begin with.
+  // `skip_first_entry`: true if each row already shows the function with which its graph begins, so
+  // the graph omits that function.
   RowGraphs(const Histogram& hist, const CallGraphOptions& options, bool skip_first_entry)
       : hist_(hist), options_(options), skip_first_entry_(skip_first_entry) {
     if (hist.options().chains) graph_.emplace(hist, options);

@@ -28,7 +28,7 @@ class RowNumbers {
   const Histogram& hist_;
   const std::vector<uint32_t> thread_group_;
   FinerGroups finer_;
-  absl::flat_hash_map<uint64_t, size_t> known_;  // by group and bucket
+  absl::flat_hash_map<uint64_t, size_t> known_;  // number of a row, keyed by group and bucket
 };
 
 }  // namespace profiler::report

@@ -61,7 +61,7 @@ class FieldSort {
   }
 
   RadixSort sort_;
-  HugeVector<uint32_t> keys_;  // by row
+  HugeVector<uint32_t> keys_;  // indexed by row
   int used_ = 0;               // used bits of keys_
 };
 
@@ -90,12 +90,12 @@ class NameRanks {
 
   uint64_t operator[](StringId name) const { return ranks_[static_cast<uint32_t>(name)]; }
   int bits() const { return bits_; }
-  // Returns a rank behind all names.
+  // Returns a rank that is higher than that of any name.
   uint64_t last() const { return (uint64_t{1} << bits_) - 1; }
 
  private:
   const Profile& profile_;
-  std::vector<uint32_t> ranks_;  // by StringId
+  std::vector<uint32_t> ranks_;  // indexed by StringId
   std::vector<StringId> names_;
   int bits_ = 0;
 };
@@ -205,7 +205,7 @@ class RowKeys {
   const Profile& profile_;
   const FunctionTable& functions_;
   NameRanks comms_, dsos_, symbols_;
-  HugeVector<RowCode> codes_;                   // by row
+  HugeVector<RowCode> codes_;                   // indexed by row
   uint64_t lowest_ = UINT64_MAX, highest_ = 0;  // range of addresses
 };
 
@@ -244,7 +244,7 @@ class RowWeights {
   }
 
  private:
-  // Sorts by the leader's value, then by each member's.
+  // Sorts rows by the leader's value, then by the value of each member.
   void AddEach(FieldSort& sort, auto value_of) const {
     AddMembers(sort, value_of);
     sort.AddHeaviestFirst([&](uint32_t row) { return value_of(rows_.rows[row]); });

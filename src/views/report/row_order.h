@@ -19,8 +19,10 @@ namespace profiler::report {
 
 struct RowsToOrder {
   std::span<const HistRow> rows;
-  std::span<const ModePeriods> modes;     // of the rows; empty without HistOptions::modes
-  std::span<const EventWeights> members;  // by row: one per further event of the group
+  // [n]: periods of row n by mode; empty without HistOptions::modes
+  std::span<const ModePeriods> modes;
+  // For each row, its weights of all further events of the group
+  std::span<const EventWeights> members;
 };
 
 // Returns indices into the rows, in the order shown. Rows without any difference keep their order.

@@ -20,8 +20,8 @@ namespace profiler::report {
 // Returns a number for each thread, equal if the sort keys do not distinguish the threads.
 std::vector<uint32_t> ThreadGroups(const profile::Profile& profile, const HistOptions& options);
 
-// Subdivisions of groups of threads, by the columns of the profile's rows that the sort keys name.
-// Refers to the profile.
+// Subdivides groups of threads by the columns of the profile's rows that the sort keys name. Refers
+// to the profile.
 class FinerGroups {
  public:
   FinerGroups(const profile::Profile& profile, const HistOptions& options);
@@ -32,7 +32,7 @@ class FinerGroups {
  private:
   struct Step {
     const HugeVector<uint32_t>* column = nullptr;
-    absl::flat_hash_map<uint64_t, uint32_t> known;  // by group and value
+    absl::flat_hash_map<uint64_t, uint32_t> known;  // subdivision, keyed by group and value
   };
   std::vector<Step> steps_;
 };
@@ -44,8 +44,8 @@ class SampleGroups {
   SampleGroups(const profile::Profile& profile, profile::EventId event, const HistOptions& options);
 
   size_t size() const { return first_.size() - 1; }
-  // Returns a group's samples as indices into profile.rows; may be empty. If stacks matter, they
-  // are in depth-first order of their stacks.
+  // Returns a group's samples as indices into profile.rows; may be empty. If the report needs
+  // stacks, the samples are in depth-first order of their stacks.
   std::span<const uint32_t> operator[](size_t group) const {
     return std::span(samples_).subspan(first_[group], first_[group + 1] - first_[group]);
   }
@@ -57,7 +57,8 @@ class SampleGroups {
 
   Weight total_;
   HugeVector<uint32_t> samples_;
-  std::vector<size_t> first_;  // by group, and one more
+  // [n]: begin of group n. The last element is the end of the last group.
+  std::vector<size_t> first_;
 };
 
 }  // namespace profiler::report

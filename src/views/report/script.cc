@@ -90,8 +90,9 @@ void AppendRegisters(const RegisterValues& registers, std::string& out) {
   }
 }
 
-// Appends the flags of a branch (perf_event::BranchEntry): /M or P/X if in a transaction/A if it
-// aborts one/cycles/kind/speculation.
+// Appends the flags of a branch (perf_event::BranchEntry), each after a slash: M or P (mispredicted
+// or predicted), X (in a transaction), A (aborts a transaction), cycles, kind, speculation. A flag
+// that is not set is '-'.
 void AppendBranchFlags(uint64_t flags, std::string& out) {
   const bool mispredicted = (flags & 1) != 0, predicted = (flags & 2) != 0;
   out += '/';
@@ -179,8 +180,8 @@ void ScriptFormatter::AppendThread(std::string_view comm, uint32_t of_pid, uint3
   if (pid || tid) out += ' ';
 }
 
-// Remakes the text if the name has changed: an unnamed thread keeps its id when it gets its first
-// name.
+// Makes the text again if the thread's name has changed: a thread without a name keeps its ThreadId
+// when it gets its first name.
 void ScriptFormatter::AppendKnownThread(ThreadId id, bool with_chain, std::string& out) {
   std::vector<ThreadText>& known = threads_[with_chain ? 1 : 0];
   const auto index = static_cast<uint32_t>(id);
@@ -216,8 +217,8 @@ void ScriptFormatter::AppendWhen(uint32_t cpu, uint16_t misc, std::string_view m
   out += ": ";
 }
 
-// Records about the state before the recording have time 0, which is never the origin. Late records
-// precede the origin; their difference wraps around, as in perf.
+// Records about the state before the recording have time 0, which never becomes the origin. If a
+// late record precedes the origin, the difference wraps around, as in perf.
 uint64_t ScriptFormatter::SinceOrigin(uint64_t time) {
   if (options_.times_from == TimeOrigin::kClock) return time;
   const uint64_t since = origin_ == 0 ? 0 : time - origin_;

@@ -40,17 +40,17 @@ enum class TimeOrigin : uint8_t {
 };
 
 struct ScriptOptions {
-  ScriptFields fields = DefaultScriptFields();  // for records other than samples
-  bool nanoseconds = false;                     // print nine decimals of times instead of six
+  ScriptFields fields = DefaultScriptFields();  // fields of records other than samples
+  bool nanoseconds = false;                     // True: times have nine decimals instead of six.
   TimeOrigin times_from = TimeOrigin::kClock;
-  bool callchains = true;  // if false, only the interrupted address
+  bool callchains = true;  // False: print only the interrupted address.
   bool inlines = true;
-  bool full_source_paths = false;  // paths of srcline; else base names
-  uint32_t max_stack = 127;        // number of frames shown of a chain, from the interrupted one
+  bool full_source_paths = false;  // True: srcline has paths. False: base names.
+  uint32_t max_stack = 127;        // number of a chain's frames that are shown, innermost first
   Filter filter;                   // samples to print
 };
 
-// Thread and time, printed in front of a sample or another record.
+// The thread, time and other values that are printed in front of a record.
 struct ScriptHead {
   std::string_view comm;
   uint32_t pid = 0, tid = 0;
@@ -62,13 +62,13 @@ struct ScriptHead {
 
 // A cache of texts by dense id. It stores a text from its second request on, because in a recording
 // of a whole system most call chains occur once. Not thread-safe. Memory: 8 bytes per id, and about
-// kMostBytes of text; if there would be more text, the cache is emptied.
+// kMostBytes of text. A cache with more text than that is emptied.
 class TextCache {
  public:
   static constexpr size_t kMostBytes = 16 << 20;
 
-  // Appends the text of `id`. If it is not stored, `make(std::string&)` appends it; the text must
-  // not be empty.
+  // Appends the text of `id`. If the text is not stored, `make(std::string&)` appends it. The text
+  // must not be empty.
   template <class Make>
   void Append(uint32_t id, std::string& out, Make make) {
     if (id >= pieces_.size()) pieces_.resize(size_t{id} + id / 2 + 1);
@@ -89,7 +89,8 @@ class TextCache {
     piece.size = static_cast<uint32_t>(text_.size() - piece.start);
   }
 
-  // Load memory that Append() needs: first the entry, then the start of its text.
+  // Prefetch the memory that Append() needs. PrefetchPiece is for the id's entry; PrefetchText,
+  // called later, is for the start of its text.
   void PrefetchPiece(uint32_t id) const {
     if (id < pieces_.size()) __builtin_prefetch(&pieces_[id]);
   }
@@ -102,7 +103,7 @@ class TextCache {
  private:
   struct Piece {
     uint32_t start = 0;
-    uint32_t size : 31 = 0;  // 0: not kept
+    uint32_t size : 31 = 0;  // 0: the text is not stored
     uint32_t was_met : 1 = 0;
   };
   void Forget() {
@@ -124,7 +125,8 @@ class ScriptFormatter {
   ScriptFormatter(const profile::Profile& profile, const ScriptOptions& options)
       : profile_(profile), options_(options) {}
 
-  // Loads memory that FormatSample of these rows needs; call it some time before.
+  // Prefetches the memory that FormatSample needs for these rows; call it some time before
+  // FormatSample.
   void Prefetch(std::span<const profile::SampleRow> rows) const;
 
   // Appends the block of a sample with these fields, unless the filter removes it. Fields of code
@@ -139,9 +141,9 @@ class ScriptFormatter {
   // Appends the text in front of a record of `event` that is not a sample.
   void FormatHead(const ScriptHead& head, profile::EventId event, std::string* out);
 
-  // True if inlined calls were left out because a chain had more than profile::MostInlinedCalls
-  // permits. A frame that would exceed this limit, counted from the interrupted frame, is printed
-  // without its inlined calls.
+  // True if inlined calls were left out because a chain had more of them than
+  // profile::MostInlinedCalls permits. They are counted from the interrupted frame outwards. A
+  // frame with which the count would exceed the limit is printed without its inlined calls.
   bool leaves_out_inlined_calls() const { return leaves_out_inlined_calls_; }
 
  private:
@@ -193,12 +195,13 @@ class ScriptFormatter {
   bool leaves_out_inlined_calls_ = false;
   size_t event_width_ = 0;
   size_t data_source_width_ = 0;
-  uint64_t origin_ = 0;                 // time printed as 0 (not with kClock); 0: not set yet
-  std::vector<ThreadText> threads_[2];  // by ThreadId; [0] without, [1] with call chain
-  TextCache chains_;                    // by StackId
-  TextCache frames_;                    // by FrameId: lines of a call chain
-  TextCache selves_;                    // by FrameId: text of samples without call chain
-  std::vector<std::string> cpus_;       // by CPU; large numbers are not stored
+  uint64_t origin_ = 0;  // time that is printed as 0; not used with kClock; 0: not set yet
+  // [0] without, [1] with call chain; each indexed by ThreadId
+  std::vector<ThreadText> threads_[2];
+  TextCache chains_;               // call chains, by StackId as id
+  TextCache frames_;               // lines of a call chain, by FrameId as id
+  TextCache selves_;               // texts of samples without call chain, by FrameId as id
+  std::vector<std::string> cpus_;  // text of each CPU, indexed by CPU; not stored for large numbers
   LastTexts last_;
 };
 

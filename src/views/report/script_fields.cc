@@ -12,7 +12,7 @@
 namespace profiler::report {
 namespace {
 
-// By ScriptField.
+// The names of the fields, indexed by ScriptField.
 constexpr std::string_view kNames[] = {"comm",
                                        "pid",
                                        "tid",

@@ -70,8 +70,8 @@ std::string_view NameOf(ScriptField field);
 // Returns the default fields: comm,tid,cpu,time,period,event,ip,sym,symoff,dso.
 ScriptFields DefaultScriptFields();
 
-// Returns the default fields of tracepoints: comm,tid,cpu,time,event,trace; with call chains also
-// ip,sym,symoff,dso.
+// Returns the default fields of tracepoints: comm,tid,cpu,time,event,trace. If the event has call
+// chains, ip,sym,symoff,dso are added.
 ScriptFields DefaultTracepointFields();
 
 // Returns the default fields of events that are given by number (PERF_TYPE_RAW), such as memory
@@ -79,18 +79,18 @@ ScriptFields DefaultTracepointFields();
 // code_page_size, ins_lat and retire_lat if they are recorded.
 ScriptFields DefaultRawFields();
 
-// Fields by kind of event, from -F.
+// The fields that -F chooses for each kind of event.
 struct ScriptFieldChoice {
   ScriptFields fields = DefaultScriptFields();
   ScriptFields tracepoint_fields = DefaultTracepointFields();
   ScriptFields raw_fields = DefaultRawFields();
-  // Fields that the user named. It is an error if an event does not record one of them.
+  // Fields that the user named. If an event does not record one of these, that is an error.
   ScriptFields asked_for;
 };
 
-// Parses "comm,tid,ip", or "+addr,-comm" to change the default. Returns kInvalidArgument, which
-// quotes the error: an unknown field, a field that cannot be shown, names with and without signs,
-// or a prefix for a kind of events ("sw:ip").
+// Parses "comm,tid,ip", or "+addr,-comm" to change the default. Returns kInvalidArgument for an
+// unknown field, for a field that cannot be shown, for a mix of names with and without signs, and
+// for a prefix that names a kind of events ("sw:ip"). The message quotes the word.
 absl::StatusOr<ScriptFieldChoice> ParseScriptFields(std::string_view text);
 
 }  // namespace profiler::report

@@ -22,8 +22,8 @@ class Table {
         const FieldLayout& layout);
 
   void AppendHeadings(std::string& out) const;
-  // Appends a row. Cheap if rows are requested in order, because all cells before the last are
-  // often those of the previous row and are reused.
+  // Appends a row. If rows are requested in order, all cells except the last often equal those of
+  // the previous row, and their text is reused.
   void AppendRow(size_t index, std::string& out);
 
  private:
@@ -34,8 +34,8 @@ class Table {
   const Histogram& hist_;
   const std::string separator_;  // empty: columns are aligned
   std::vector<std::unique_ptr<Column>> columns_;
-  const HistRow* started_ = nullptr;  // the row of start_
-  std::string start_;                 // all cells except the last
+  const HistRow* started_ = nullptr;  // the row whose cells start_ has
+  std::string start_;                 // text of all cells except the last
 };
 
 }  // namespace profiler::report

@@ -15,7 +15,7 @@ namespace {
 // A number of a row for each event of a group, the leader's first.
 struct WeightKind {
   std::string_view heading;
-  size_t width;  // per event
+  size_t width;  // width of one event's cell, in characters
   bool is_percent;
   uint64_t (*of_leader)(const Histogram& hist, size_t row);
   uint64_t (*of_member)(const EventWeights& weights);
@@ -128,8 +128,8 @@ class WeightColumn : public Column {
   const Histogram& hist_;
   const WeightKind kind_;
   const ColumnStyle style_;
-  size_t cell_width_;         // per event
-  std::vector<Known> known_;  // by a hash of the number
+  size_t cell_width_;         // width of one event's cell, in characters
+  std::vector<Known> known_;  // indexed by a hash of the number
 };
 
 // A column that shows "N/A", for the weight of callees if rows do not have it.

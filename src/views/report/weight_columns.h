@@ -14,7 +14,7 @@
 
 namespace profiler::report {
 
-// The inputs of columns of numbers.
+// The objects that columns of numbers read.
 struct WeightSources {
   const Histogram& hist;
   const HistFigures& figures;

@@ -6,10 +6,10 @@
 //
 // A frame is written as
 //   name@dso           a named function, at the symbol's start
-//   name+0x10@dso      … and 16 bytes into it
+//   name+0x10@dso      a named function, 16 bytes behind the symbol's start
 //   inner<outer@dso    `inner` inlined into `outer`; more of them: innermost first
 //   0x1234@dso         an address without a name; 0x1234 is its runtime address
-//   0x1234             … without a mapping
+//   0x1234             an address at which nothing is mapped
 //   [cut: reason]      instead of the outermost callers: the chain is cut
 //
 // Chains are written from the outermost caller to the interrupted function. DSOs that start with
@@ -40,7 +40,7 @@ class ProfileBuilder {
   ProfileBuilder& Cpu(uint32_t cpu);
   ProfileBuilder& Time(uint64_t ns);
   ProfileBuilder& Parallelism(uint32_t threads);
-  // From now on the profile keeps the order of the samples, as if one CPU had taken all of them.
+  // Makes the profile keep the order of all later samples, as if one CPU had taken them.
   ProfileBuilder& InOrder();
 
   // Lets each following sample stand for `weight` samples, because others are missing in gaps of
@@ -83,7 +83,7 @@ class ProfileBuilder {
   bool in_order_ = false;
   float weight_ = 1, gap_ = 0;
   uint64_t time_ = 0, bias_ = 0, link_bias_ = 0;
-  std::vector<uint64_t> times_;  // by row
+  std::vector<uint64_t> times_;  // indexed by row
   std::map<std::string, profile::DsoId, std::less<>> dsos_;
   std::map<std::pair<std::string, profile::DsoId>, profile::SymbolId> symbols_;
   std::map<std::string, profile::FrameId> frames_;
