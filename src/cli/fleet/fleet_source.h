@@ -22,7 +22,8 @@ bool IsServer(const std::string& text);
 absl::StatusOr<std::unique_ptr<fleet::Source>> SourceOf(const std::string& text,
                                                         const http::Options& server);
 
-// Converts the connection options of an address (src/fleet/query/address.h).
+// Converts the options for the connection to a server, which an address may contain
+// (src/fleet/query/address.h).
 http::Options ServerOptionsOf(const std::vector<std::pair<std::string, std::string>>& terms);
 
 }  // namespace profiler::cli

@@ -16,8 +16,8 @@ using HostLabels = std::vector<std::pair<std::string, std::string>>;
 
 // Parses "KEY=VALUE" and adds it to `labels`; replaces an earlier value of the key. A key consists
 // of letters, digits and ".", "_", "-", "/"; a value is any text on one line. kInvalidArgument
-// quotes the bad label. A key is also invalid if fleet::ParseField reads it as the name of another
-// field.
+// quotes the bad label. A key is also invalid if it is the name of a field, such as "host"
+// (fleet::ParseField).
 absl::Status AddLabel(std::string_view text, HostLabels& labels);
 
 // Adds the labels of a file, one per line; skips empty lines and lines that begin with '#'. Errors:

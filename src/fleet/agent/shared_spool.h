@@ -38,7 +38,7 @@ class SharedSpool {
   mutable std::mutex mutex_;
   fleet::SegmentSpool spool_;  // under mutex_
   const size_t destinations_;
-  // number of servers that have the segment, by name; under mutex_
+  // a segment's name → number of servers that have it; under mutex_
   std::map<std::string, size_t> delivered_;
 };
 

@@ -7,7 +7,7 @@
 //   DateTime64(9)             Int64, nanoseconds since 1970
 //   String                    its size, then its bytes
 //   Array(T)                  the number of elements, then the elements
-//   Map(K, V)                 the number of entries, then a key and a value each
+//   Map(K, V)                 the number of entries, then the key and the value of each entry
 //
 // Sizes are LEB128: seven bits per byte, the lowest first; the highest bit is set in each byte
 // except the last. Source: clickhouse.com/docs, "RowBinary".

@@ -11,7 +11,7 @@
 // merges equal rows at some later time. Until then duplicates would be added up, so the sender
 // avoids them (clickhouse_sender.h).
 //
-// On one server the tables have these names. On a cluster, each server stores stacks_local,
+// On one server the tables have the names above. On a cluster, each server stores stacks_local,
 // samples_local and windows_local, and `stacks`, `samples` and `windows` are the tables of the
 // whole cluster. Stacks and samples are distributed over the servers by stack_hash, windows by
 // host.

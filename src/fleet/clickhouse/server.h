@@ -66,7 +66,7 @@ class Server {
   absl::StatusOr<http::Response> Insert(std::string_view table, std::string_view columns,
                                         std::string_view body, const Settings& settings);
 
-  // Returns the version; asks the server once.
+  // Returns the version. Only the first call asks the server.
   absl::StatusOr<ServerVersion> Version();
   absl::StatusOr<std::string> VersionText();  // "24.8.4.13"
 

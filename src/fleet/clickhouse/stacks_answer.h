@@ -17,7 +17,8 @@ struct StacksAnswer {
 };
 
 // Returns the windows, sorted by host and begin; none without rows. kDataLoss for a malformed
-// answer. If rows refer to stacks or windows that are missing, adds lines about these to `*notes`.
+// answer. If rows refer to stacks or windows that the answer lacks, adds lines about that to
+// `*notes`.
 absl::StatusOr<std::vector<Window>> WindowsOf(const StacksAnswer& answer,
                                               const StacksQuestion& question,
                                               std::vector<std::string>* notes);

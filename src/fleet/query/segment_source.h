@@ -1,9 +1,10 @@
 // A source that answers queries from a directory of segments, without a server.
 //
-//   segments in the interval               by their names
-//     of machines that satisfy conditions  by the host's hash in the name, or by their heads
-//       read, with the selected rows       by up to one thread per CPU
-//         added up                         in memory for the distinct lines of the answer
+//   1. choose segments in the interval     their names contain the time
+//   2. choose segments of selected hosts   their names contain a hash of the host's name; their
+//                                          heads contain the name and the labels
+//   3. read the chosen segments            with up to one thread per CPU
+//   4. add up the selected rows            the memory is that of the answer's distinct lines
 //
 // One hour of one machine is 360 segments of some 600 rows, and takes a quarter of a second.
 

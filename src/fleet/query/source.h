@@ -42,7 +42,7 @@ struct Sum {
 
 struct Sums {
   std::vector<Sum> lines;
-  uint64_t samples = 0, value = 0;  // of all selected samples
+  uint64_t samples = 0, value = 0;  // sums over all selected samples
 };
 
 // Sums of the event that ChooseEvent (event_rule.h) prefers.

@@ -33,7 +33,7 @@ class SumTable {
   fleet::Sums Answer(size_t most) const;
   // Returns the sums of the groups whose first key is `first_key`, without that key.
   fleet::Sums AnswerOf(std::string_view first_key, size_t most) const;
-  // Returns the sums by only the first key of `by`.
+  // Returns the sums grouped by nothing but the first key of `by`.
   std::vector<Sum> ByFirstKey() const;
 
  private:
@@ -60,8 +60,8 @@ class SumTable {
   SumsQuestion question_;
   StringTable texts_;
   absl::flat_hash_map<Key, uint32_t> groups_;
-  std::vector<Key> keys_;                        // by group
-  std::vector<Amounts> of_group_;                // sums that count each row once
+  std::vector<Key> keys_;                        // [g]: values of group g
+  std::vector<Amounts> of_group_;                // [g]: sums of the rows of group g
   absl::flat_hash_map<LineKey, Amounts> lines_;  // used only with functions
 };
 

@@ -111,8 +111,8 @@ class SegmentSpool : public SegmentDirectory {
   // Notes that the segment was sent everywhere, so its removal counts as no loss.
   void MayGo(const SegmentFile& file);
 
-  // Moves a segment that no server will take to the directory refused/. If that is full, removes
-  // its oldest segments. Errors: those of rename(2).
+  // Moves a segment that no server will take to the directory refused/. If refused/ is full,
+  // removes its oldest segments. Errors: those of rename(2).
   absl::Status SetAside(const SegmentFile& file);
 
   const Dropped& dropped() const { return dropped_; }

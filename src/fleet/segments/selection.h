@@ -55,7 +55,7 @@ absl::StatusOr<Condition> ParseCondition(std::string_view text);
 
 // A selection; all conditions must hold.
 struct Selection {
-  UnixTime since = 0, until = INT64_MAX;  // [since, until) of the windows' begins
+  UnixTime since = 0, until = INT64_MAX;  // selects begins in [since, until)
   std::vector<Condition> conditions;
 };
 

@@ -19,7 +19,7 @@ struct MeanRow {
 };
 
 struct Mean {
-  std::vector<MeanRow> rows;  // by own share, the heaviest first
+  std::vector<MeanRow> rows;  // sorted by own share, the largest first
   size_t rare = 0;            // number of functions with fewer than kFewestSamples
 };
 

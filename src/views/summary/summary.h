@@ -63,7 +63,7 @@ struct Summary {
   // (analysis::MissingPeriods); amounts contain only recorded samples.
   double missing_part = 0;
 
-  std::vector<FunctionShare> functions;  // by own weight, the heaviest first
+  std::vector<FunctionShare> functions;  // sorted by own weight, the heaviest first
   size_t others = 0;                     // number of functions not in the list …
   double others_part = 0;                // … and their share
   double others_amount = 0;
