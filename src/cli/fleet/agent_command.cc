@@ -87,7 +87,7 @@ absl::Status Read(const char* option, absl::StatusOr<Value> read, Value& value) 
   return absl::OkStatus();
 }
 
-// Adds a sender for each --to; repeated destinations count once.
+// Adds a sender for each destination that --to names; ignores repetitions.
 absl::Status AddTargets(const AgentArguments& arguments, std::vector<agent::PushTarget>& targets) {
   for (const std::string& text : arguments.destinations) {
     auto destination = fleet::ParseDestination(text);

@@ -84,7 +84,8 @@ int RecordRepeatedly(const RecordArguments& arguments, const record::RecordOptio
   std::vector<std::string> whole;
   Recorded last;
   {
-    // Ctrl-C ends the repetition, also between recordings; the table is printed all the same.
+    // Ctrl-C ends the repetition even if it comes between two recordings. The table is printed all
+    // the same.
     const SignalCounter signals(kEnding, /*once=*/true);
     Said said;
     for (uint32_t run = 1; run <= *arguments.repeat && signals.count() == 0; ++run) {

@@ -102,9 +102,9 @@ std::string WhereOfWindows(const Selection& selection) {
   return Where(conditions);
 }
 
-// Returns the conditions on `stacks`: stacks of selected samples. Finding these stacks costs as
-// much as adding up the samples. So if all samples in the interval are selected, the conditions
-// select all stacks of its days, which are only slightly more.
+// Returns the conditions on `stacks`. They select the stacks of selected samples; to find these
+// costs as much as to add up the samples. So if all samples of the interval are selected, the
+// conditions select all stacks of the interval's days instead, which are only slightly more.
 std::string WhereOfStacks(const Selection& selection) {
   std::vector<std::string> conditions = DaysOf(selection);
   if (!selection.conditions.empty()) {
@@ -152,8 +152,8 @@ std::string LinesByKeys(const SumsQuestion& question) {
 std::string LinesByFunctions(const SumsQuestion& question) {
   std::vector<std::string> keys = KeysOf(question);
   const std::string unknown = Quoted(kUnknownFunction);
-  // The names of a missing stack are empty. A stack may have several rows, for example of several
-  // days; the ANY join takes one.
+  // The names of a missing stack are empty. A stack may have several rows, for example one for each
+  // day; the ANY join takes one of them.
   const std::string function = question.total ? absl::StrCat("arrayJoin(if(empty(names), [",
                                                              unknown, "], arrayDistinct(names)))")
                                               : absl::StrCat("if(known = 0, ", unknown, ", name)");
