@@ -49,7 +49,7 @@ struct AgentArguments {
   bool no_sandbox = false;
   std::string metrics = "none";
   std::vector<std::string> destinations;
-  http::Options servers;  // connection options of the destinations
+  http::Options servers;  // options for connections to the destinations
 };
 
 // Returns systemd's directory for a service that asks for one, or else the default.

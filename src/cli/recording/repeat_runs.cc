@@ -26,8 +26,8 @@ bool IsWhole(const record::RecordSummary& summary) {
          summary.stop_reason != record::StopReason::kRequested;
 }
 
-// Warns that a run failed. Such a run may have done less work than the others, but it counts like
-// them.
+// Warns that a run failed. A failed run may have done less work than the other runs, but it counts
+// like them.
 void WarnOfFailure(const record::RecordSummary& summary) {
   const auto& command = summary.command;
   if (!command || command->ended_by_us) return;

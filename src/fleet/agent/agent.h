@@ -32,7 +32,7 @@
 namespace profiler::agent {
 
 struct AgentOptions {
-  record::RecordOptions recording;  // events and targets; the agent sets the rest
+  record::RecordOptions recording;  // events and targets; the agent sets the other members
   std::chrono::milliseconds window{10'000};
   std::chrono::milliseconds session{3'600'000};  // longest session
   RateBounds rates;
@@ -45,7 +45,7 @@ struct AgentOptions {
   std::string host;                 // never empty
   std::vector<std::string> labels;  // "KEY=VALUE"
   std::string labels_file;          // may be empty; read again at SIGHUP
-  std::string version;              // of this program
+  std::string version;              // version of this program
 
   naming::NamingOptions naming;
   std::optional<ListenAddress> metrics;  // none: serves no metrics

@@ -23,7 +23,7 @@ struct ListenAddress {
   std::string host = "127.0.0.1";  // an IP address, not a name
   uint16_t port = 9099;
 };
-// Parses an address. kInvalidArgument says what is expected.
+// Parses an address. Returns kInvalidArgument, which says what is expected, if it is malformed.
 absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text);
 // True if other machines can reach the address.
 bool IsForOthers(const ListenAddress& address);

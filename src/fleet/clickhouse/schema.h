@@ -42,7 +42,7 @@ enum class Schema : uint8_t {
   // are experimental; the columns are those of July 2026.
   kOtel,
 };
-// Parses "own", "coroot" or "otel". kInvalidArgument for any other text.
+// Parses "own", "coroot" or "otel". Returns kInvalidArgument for any other text.
 absl::StatusOr<Schema> ParseSchema(std::string_view text);
 
 struct SchemaOptions {
@@ -55,8 +55,8 @@ struct SchemaOptions {
 };
 
 // Returns the statements in the order in which to run them. Running them again changes only the
-// number of days to keep. Errors: kInvalidArgument for contradicting options; kUnimplemented, with
-// the remedy, if the server's version lacks a feature.
+// number of days to keep. Returns kInvalidArgument if options contradict each other, and
+// kUnimplemented, with the remedy, if the server's version lacks a feature.
 absl::StatusOr<std::vector<std::string>> CreationOf(const SchemaOptions& options);
 
 // Returns a statement whose answer is the schema's version: one row, UInt32. It fails on a server

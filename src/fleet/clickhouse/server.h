@@ -83,8 +83,8 @@ class Server {
 };
 
 // Checks that the database has the tables of schema.h in a version that this program supports.
-// Errors: those of Ask; the message of kNotFound says how to create the tables. kFailedPrecondition
-// for newer tables.
+// Errors: those of Ask; the message of kNotFound says how to create the tables. Returns
+// kFailedPrecondition if the tables are newer than this program.
 absl::Status CheckSchema(Server& server);
 
 }  // namespace profiler::fleet::clickhouse

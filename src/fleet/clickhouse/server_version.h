@@ -29,8 +29,8 @@ inline constexpr ServerVersion kWithAsynchronousInserts = {21, 11};
 // Has the text index that the Collector's table needs.
 inline constexpr ServerVersion kWithTextIndexes = {26, 2};
 
-// Parses "18.16.1" or "24.8.4.13". kInvalidArgument for malformed text; kUnimplemented for versions
-// older than kOldestVersion.
+// Parses "18.16.1" or "24.8.4.13". Returns kInvalidArgument for malformed text, and kUnimplemented
+// for versions older than kOldestVersion.
 absl::StatusOr<ServerVersion> ParseVersion(std::string_view text);
 
 }  // namespace profiler::fleet::clickhouse

@@ -21,8 +21,8 @@
 // other host counts for more than six standard errors. So neither a single odd host nor a tenth of
 // the hosts is a change.
 //
-// If both groups are the same machines, the differences of each machine are tested, which do not
-// contain the variation between machines:
+// If both groups are the same machines, each machine is compared with itself. The differences are
+// tested; they do not contain the variation between machines:
 //
 //   is their mean not zero?            compared with the variation of all differences
 //   are single differences not zero?   compared with the variation of the half that speaks least

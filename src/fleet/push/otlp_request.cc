@@ -241,7 +241,7 @@ class RequestOfWindows {
   const std::span<const Window> windows_;
   otlp::Request request_;
   CodeNumbers code_{request_.dictionary()};
-  std::map<Identity, size_t> numbers_;    // in the order of first rows
+  std::map<Identity, size_t> numbers_;    // number of each resource
   std::vector<std::vector<Part>> parts_;  // [n]: parts of resource n
   std::vector<const Identity*> order_;
 };

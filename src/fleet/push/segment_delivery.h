@@ -7,7 +7,7 @@
 //
 // The journal records a batch before it is sent. So if the process is killed, its successor sends
 // exactly the same batch again, and a server that detects repeated batches counts nothing twice. It
-// is no error if a segment disappears meanwhile; the rest of its batch becomes a batch of its own.
+// is no error if a segment disappears meanwhile; the other segments of its batch become a batch.
 //
 // Each failure in a row doubles the wait, up to a limit. Waits are shortened at random, so that a
 // thousand machines do not return at the same moment after a server's outage. If a server says when

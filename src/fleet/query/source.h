@@ -58,9 +58,9 @@ class Source {
 
   // Returns windows of the selected samples; windows without samples are left out. If times are
   // merged, `begin` and `length` cover the interval from the first window to the last. Workloads
-  // keep all their names. Damaged segments are skipped and become lines of `*notes`. Errors:
-  // kNotFound if no sample is selected; errors of the server, such as kUnavailable, or of the
-  // directory.
+  // keep all their names. Damaged segments are skipped and become lines of `*notes`. Returns
+  // kNotFound if no sample is selected. Other errors: those of the server, such as kUnavailable, or
+  // those of the directory.
   virtual absl::StatusOr<std::vector<Window>> Stacks(const StacksQuestion& question,
                                                      std::vector<std::string>* notes) = 0;
   // Adds up all selected events, even if their units differ.

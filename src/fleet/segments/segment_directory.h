@@ -33,7 +33,7 @@ inline constexpr char kMetricsFile[] = "metrics.prom";
 
 // An entry of the directory.
 struct SegmentFile {
-  std::string name;  // in the directory
+  std::string name;  // name in the directory
   UnixTime begin = 0;
   uint64_t bytes = 0;
   bool operator==(const SegmentFile&) const = default;

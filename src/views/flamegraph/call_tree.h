@@ -41,7 +41,7 @@ struct CallNode {
   LabelId label = kNoLabel;  // kNoLabel: the root of everything, which is node 0
   uint32_t parent = 0;
   uint32_t depth = 0;
-  Weight total;       // of the node and its descendants, also of dropped ones
+  Weight total;       // weight of the node and its descendants, dropped ones included
   uint64_t self = 0;  // the part of total.period that ends here
 };
 

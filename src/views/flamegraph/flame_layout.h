@@ -35,7 +35,7 @@ struct FlameLayout {
   bool pruned = false;       // True if some boxes were too narrow to draw.
   double min_width = 0;      // part of the whole; narrower boxes were left out
   bool some_narrow = false;  // True if some boxes below min_width are drawn.
-  Weight total;              // of the event
+  Weight total;              // weight of the whole event
   uint64_t unnamed = 0;      // sum of periods of samples whose innermost frame has no symbol
   // With a baseline: the largest change of any box's `self`, and the part of the baseline that
   // ended in stacks without a box. The unit is the same as for positions.
