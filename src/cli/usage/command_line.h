@@ -52,7 +52,7 @@ class Option {
   Option Required() const;
   // Makes it an error to give this option together with `other`.
   Option Excludes(Option other) const;
-  // Allows the option without a value, which then is "".
+  // Allows the user to omit the value; the option then has the value "".
   Option ValueMayBeMissing() const;
   // Makes a list take one word each time the option is given. Without this it takes all words up to
   // the next option.

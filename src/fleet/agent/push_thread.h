@@ -80,7 +80,7 @@ class PushThread final : private fleet::SegmentDelivery::Listener {
   std::string remark_;  // the previous remark
   std::mutex mutex_;    // held while the spool or say_ is used
   std::condition_variable changed_;
-  bool has_ended_ = false, is_left_alone_ = false;  // under mutex_
+  bool has_ended_ = false, is_left_alone_ = false;  // mutex_ guards both
   std::thread thread_;
 };
 

@@ -28,7 +28,7 @@ class SharedSpool {
   // no loss.
   void Delivered(const fleet::SegmentFile& file);
   // Like SegmentSpool::SetAside if there is only one server. With several servers the segment
-  // stays, because another server may take it, and counts as delivered to this one.
+  // stays, because another server may take it, and counts as delivered to the refusing server.
   absl::Status Refused(const fleet::SegmentFile& file);
 
   // Sets the metrics of the spool.

@@ -63,7 +63,8 @@ class ClickHouse final : public Sender {
   size_t RowsOfBatch() const override { return kRowsOfBatch; }
 
  private:
-  // Checks once per server that it has the tables in a supported version.
+  // Checks that the server has the tables in a supported version. Later calls check nothing, until
+  // an insert fails.
   absl::Status MakeReady() {
     if (is_ready_) return absl::OkStatus();
     PROFILER_ASSIGN_OR_RETURN(version_, server_.Version());

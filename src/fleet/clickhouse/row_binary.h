@@ -50,8 +50,8 @@ class RowWriter {
   std::string& body_;
 };
 
-// A reader of an answer, which is untrusted. Errors are sticky, as in ByteReader: reads beyond the
-// end return 0 or empty. The reader is a view of the bytes, which must outlive it.
+// A reader of an answer, which is untrusted. Errors are sticky, as in ByteReader: after an error,
+// all reads return 0 or an empty text. The reader is a view of the bytes, which must outlive it.
 class RowReader {
  public:
   explicit RowReader(std::string_view bytes) : rest_(bytes) {}

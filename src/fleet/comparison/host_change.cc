@@ -90,8 +90,8 @@ class Comparison {
     return answers;
   }
 
-  // Tests with the variation of only one group, which must have at least two hosts. Tests the hosts
-  // of the other group one by one.
+  // Tests the hosts of one group one by one. Estimates the variation from only the other group,
+  // `group`, which must have at least two hosts.
   Answers ByGroup(Values FunctionValues::*group) const {
     const double freedom = FreedomOf((functions_[0].*group).size());
     std::vector<double> squares;
@@ -99,7 +99,8 @@ class Comparison {
     return OneByOne(DrawnFrom(squares, freedom), group == &FunctionValues::after);
   }
 
-  // Tests differences with the variation of the half of the hosts that speaks least for the change.
+  // Tests the differences of pairs. Estimates their variation from the half of the pairs that
+  // speaks least for a change.
   Answers ByQuietHalf() const {
     std::vector<double> squares;
     const double freedom = FreedomOf(after_ / 2);

@@ -39,7 +39,7 @@ class SumTable {
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   using Key = std::vector<uint32_t>;              // values of `by`, as numbers in texts_
-  using LineKey = std::pair<uint32_t, uint32_t>;  // group, and function or kNone
+  using LineKey = std::pair<uint32_t, uint32_t>;  // {group, function or kNone}
   struct Amounts {
     uint64_t samples = 0, value = 0;
     void operator+=(const Amounts& more) {

@@ -61,7 +61,7 @@ class ZydisDisassembler : public Disassembler {
 struct CapstoneMode {
   uint16_t machine;  // with the marks of symbolize/code_machine.h
   cs_arch architecture;
-  int mode;        // a cs_mode, or several with |
+  int mode;        // values of cs_mode, combined with |
   uint32_t width;  // bytes of the shortest instruction
 };
 constexpr CapstoneMode kCapstoneModes[] = {

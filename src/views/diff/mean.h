@@ -1,4 +1,4 @@
-// Computes a command's average cost by function, from recordings of several runs.
+// Computes the average cost of each function of a command, from recordings of several runs.
 
 #pragma once
 

@@ -19,7 +19,7 @@ inline constexpr uint64_t kWhole = 100'000'000;
 struct FlameBox {
   LabelId label = kNoLabel;  // kNoLabel: the root
   uint32_t level = 0;        // 0 is the root
-  uint64_t start = 0;        // children lie within their parent, in order, disjoint
+  uint64_t start = 0;        // children lie side by side within their parent, in order
   uint64_t width = 0;
   uint64_t self = 0;  // part of `width` that ends here; undrawn callees excluded
   uint64_t samples = 0;

@@ -26,8 +26,8 @@ struct FunctionShare {
   std::string name;
   std::string image;   // base name
   std::string source;  // heaviest line, "parse.c:120"; empty if unknown
-  // The function whose compiled code contains it: itself, or the caller that it is inlined into.
-  // Empty if unknown.
+  // Name of the function whose compiled code contains this function: its own name, or the name of
+  // the caller that it is inlined into. Empty if unknown.
   std::string compiled_into;
   Share share;
   // Number of samples needed to rank it before the next function; 0 if the rank is already certain.
