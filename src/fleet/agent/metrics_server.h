@@ -32,8 +32,8 @@ bool IsForOthers(const ListenAddress& address);
 class MetricsServer {
  public:
   // Makes a server. It accepts connections once the io_context runs; the io_context must outlive
-  // the server. Calls `text` for each answer. Port 0 means any free port. Errors: kUnavailable if
-  // nothing can listen there.
+  // the server. Calls `text` for each answer. Port 0 means any free port. Returns kUnavailable if
+  // the server cannot listen on `address`.
   static absl::StatusOr<std::unique_ptr<MetricsServer>> Listen(boost::asio::io_context& context,
                                                                const ListenAddress& address,
                                                                std::function<std::string()> text);

@@ -7,7 +7,7 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Returns 'text', with quotes, backslashes and control characters escaped.
+// Returns the text in quotes: 'text'. Escapes quotes, backslashes and control characters in it.
 std::string Quoted(std::string_view text);
 // Returns the name of a database, a table or a cluster in backquotes: `name`.
 std::string QuotedName(std::string_view name);

@@ -40,8 +40,7 @@ bool IsOfMachine(const Condition& condition) {
   return condition.field.field == Field::kHost || condition.field.field == Field::kLabel;
 }
 
-// Converts the interval to conditions: on days, which choose partitions; on seconds, which find
-// rows; and on nanoseconds within the first and last second.
+// Returns the conditions on the interval's days, which choose partitions.
 std::vector<std::string> DaysOf(const Selection& selection) {
   std::vector<std::string> conditions;
   const int64_t since = selection.since / kNanoseconds, until = selection.until / kNanoseconds;
@@ -55,6 +54,8 @@ std::vector<std::string> DaysOf(const Selection& selection) {
   return conditions;
 }
 
+// Returns all conditions on the interval. Conditions on days choose partitions; conditions on
+// seconds find rows; conditions on nanoseconds apply within the first and last second.
 std::vector<std::string> TimesOf(const Selection& selection) {
   std::vector<std::string> conditions = DaysOf(selection);
   if (conditions == std::vector<std::string>{"0"}) return conditions;

@@ -179,7 +179,7 @@ class Comparison {
     return answers;
   }
 
-  // A function's values, without the tenth of hosts that speaks most for a change.
+  // A function's values, without the tenth of each group that speaks most for a change.
   struct Rest {
     Values before, after;
     HostMean mean_before, mean_after;

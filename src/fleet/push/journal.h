@@ -35,8 +35,8 @@ namespace profiler::fleet {
 class PushJournal {
  public:
   // Opens the journal of `destination` in the directory of the segments; `existing` are their
-  // names. Errors: kFailedPrecondition if another process holds the lock; kDataLoss if the file is
-  // no journal of `destination`; those of open(2) and write(2).
+  // names. Returns kFailedPrecondition if another process holds the lock, and kDataLoss if the file
+  // is no journal of `destination`. Other errors: those of open(2) and write(2).
   static absl::StatusOr<PushJournal> Open(const std::string& directory,
                                           const std::string& destination,
                                           const absl::flat_hash_set<std::string>& existing);

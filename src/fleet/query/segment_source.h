@@ -24,9 +24,9 @@ class SegmentSource final : public Source {
   // `threads`: number of reading threads; 0: one per CPU, at most eight.
   explicit SegmentSource(SegmentDirectory directory, unsigned threads = 0);
 
-  // Damaged segments, and segments that disappear meanwhile, such as the oldest ones of a spool,
-  // become lines of `*notes`. Other errors: those of opendir(3) and open(2). Takes time linear in
-  // the segments.
+  // Damaged segments become lines of `*notes`. So do segments that disappear before they are read,
+  // such as the oldest segments of a spool. Other errors: those of opendir(3) and open(2). Takes
+  // time linear in the segments.
   absl::StatusOr<std::vector<Window>> Stacks(const StacksQuestion& question,
                                              std::vector<std::string>* notes) override;
   absl::StatusOr<fleet::Sums> Sums(const SumsQuestion& question,

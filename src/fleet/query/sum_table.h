@@ -47,7 +47,7 @@ class SumTable {
       value += more.value;
     }
   };
-  // Pairs of a group and a row's number.
+  // Pairs {group, index of a row in Window::rows}.
   using GroupedRows = std::vector<std::pair<uint32_t, uint32_t>>;
 
   uint32_t NumberOf(std::string_view text) { return static_cast<uint32_t>(texts_.Intern(text)); }

@@ -71,8 +71,8 @@ class SegmentDirectory {
   // the directory: some microseconds per segment. Errors: those of opendir(3).
   absl::StatusOr<std::vector<SegmentFile>> List(UnixTime since, UnixTime until) const;
 
-  // Read a segment or its head. Errors: kNotFound if the file is gone; kDataLoss, with the file's
-  // name, if it is damaged; those of open(2).
+  // Read a segment or its head. Return kNotFound if the file is gone, and kDataLoss, with the
+  // file's name, if it is damaged. Other errors: those of open(2).
   absl::StatusOr<Window> Read(const SegmentFile& file) const;
   absl::StatusOr<SegmentHead> ReadHead(const SegmentFile& file) const;
 
@@ -99,8 +99,8 @@ class SegmentSpool : public SegmentDirectory {
   };
 
   // Opens the spool: creates a missing directory that only its user can access, takes the lock, and
-  // removes files that a killed process left unfinished. Errors: kFailedPrecondition if another
-  // process holds the lock; those of OpenOwnDirectory.
+  // removes files that a killed process left unfinished. Returns kFailedPrecondition if another
+  // process holds the lock. Other errors: those of OpenOwnDirectory.
   static absl::StatusOr<SegmentSpool> Open(const std::string& path, const Limits& limits);
 
   // Removes old segments until there is room, then writes the window's segment and waits for the

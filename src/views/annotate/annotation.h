@@ -75,9 +75,9 @@ inline constexpr uint64_t kLongestFunction = 1 << 20;
 // profile, or one that finds the same files. Refuses an image whose build-id differs from the
 // recorded one. A dump has no build-id; it is refused if it no longer contains the function.
 //
-// Errors: kFailedPrecondition, with the reason in one line, if there is no code to show: modules
-// and BPF programs, generated code without a dump, a file that is gone or was replaced.
-// kUnimplemented for a machine without disassembler.
+// Returns kFailedPrecondition, with the reason in one line, if there is no code to show. This is
+// the case for modules, BPF programs, generated code without a dump, and files that are gone or
+// were replaced. Returns kUnimplemented for a machine without disassembler.
 absl::StatusOr<AnnotatedFunction> Annotate(const profile::Profile& profile, profile::EventId event,
                                            const ChosenFunction& function,
                                            symbolize::Symbolizer& symbolizer, Syntax syntax,

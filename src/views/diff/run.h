@@ -35,7 +35,7 @@ inline constexpr uint64_t kFewestSamples = 10;
 // A key's name, and its id in each run.
 struct MatchedKey {
   std::string_view name;                // points into a run
-  std::vector<analysis::KeyId> of_run;  // [r]: in run r; kNoKey if absent
+  std::vector<analysis::KeyId> of_run;  // [r]: id in run r, or kNoKey
 };
 
 // Matches keys by name. Linear in the keys.
