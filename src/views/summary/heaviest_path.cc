@@ -22,8 +22,8 @@ using profile::StackId;
 // A walk down the tree of stacks. Its points are the positions in the tree that the path has
 // reached:
 //
-//   main ── run ── step            `run ── step` is one stack node. Its frame has two lines, because
-//                    └ add         step is inlined into run. A point is in front of one line
+//   main ── run ── step       `run ── step` is one stack node. Its frame has two lines, because step
+//                    └ add    is inlined into run. A point is in front of one line
 class PathFinder {
  public:
   PathFinder(const Profile& profile, HugeVector<double> weights)
