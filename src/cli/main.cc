@@ -31,7 +31,7 @@
 namespace {
 
 // Adds a value to options that were given without their optional value. Otherwise the parser would
-// take the next word as the value. Like perf, only text after `=` is such a value, so `record
+// take the next word as the value. As in perf, an optional value must follow a `=`. So `record
 // --switch-output ls` records ls.
 std::vector<std::string> WithValues(std::span<char* const> arguments) {
   static constexpr std::pair<std::string_view, const char*> kWithout[] = {
@@ -45,8 +45,8 @@ std::vector<std::string> WithValues(std::span<char* const> arguments) {
   return result;
 }
 
-// Adds options that are also accepted after the command's name. Commands that run another program
-// do not accept them there, because that program has its own options.
+// Adds the options for the pager and for colours. They are also accepted after a command's name,
+// except for commands that run another program, because that program has its own options.
 void AddTerminalOptions(profiler::usage::Command& app, const profiler::cli::Commands& commands,
                         profiler::cli::TerminalChoice& choice) {
   using profiler::cli::Colour;

@@ -13,7 +13,8 @@ namespace profiler::cli {
 // insertions, removals, changes and swaps of letters. Returns "" if every command needs many.
 std::string NearestCommand(const usage::Command& app, std::string_view word);
 
-// Returns the explanation. `first` is the first argument, or ""; `reason` is the parser's message.
+// Returns the explanation of an error. `first` is the first argument of the command line, or "" if
+// there is none. `reason` is the parser's message.
 std::string ExplainParseError(const usage::Command& app, std::string_view first,
                               std::string_view reason);
 

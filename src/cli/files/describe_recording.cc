@@ -61,7 +61,7 @@ std::string ReferenceTime(const perf_data::ClockData& data) {
                          ClockName(data.clockid));
 }
 
-// Replaces long features by notes that they exist, as perf does without -I.
+// Replaces each long feature by a line that says that it exists, as perf does without -I.
 void ShortenMachine(std::map<int, std::vector<std::string>>& features) {
   constexpr int kLong[] = {perf_data::kFeatureCpuTopology, perf_data::kFeatureNumaTopology,
                            perf_data::kFeatureCache, perf_data::kFeatureMemTopology,

@@ -1,5 +1,5 @@
-// Describes a recording for headers and exports: combines its header with facts about its file from
-// stat(2).
+// Describes a recording for the headers of reports and for exports. A description combines the
+// recording's own header with facts about its file from stat(2).
 
 #pragma once
 
@@ -15,11 +15,11 @@ namespace profiler::cli {
 
 enum class HeaderDetail : uint8_t {
   kFull,
-  kMachineInBrief,  // only notes that topology and caches are recorded
+  kMachineInBrief,  // says only that topology and caches are recorded
 };
 
-// Returns the header of a report. `path` is that given to Recording::Open; for "-", the header has
-// no facts about a file.
+// Returns the header of a report. `path` is the path that was given to Recording::Open. For "-",
+// the header has no facts about a file.
 report::RecordingHeader DescribeRecording(const std::string& path,
                                           const perf_data::Recording& recording,
                                           HeaderDetail detail = HeaderDetail::kFull);

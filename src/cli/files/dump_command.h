@@ -1,4 +1,4 @@
-// Prints the records of a recording, for views with perf's option -D.
+// Prints the records of a recording, for views that have perf's option -D.
 
 #pragma once
 

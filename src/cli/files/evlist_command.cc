@@ -60,7 +60,7 @@ std::string GroupLine(const std::vector<EventDescription>& events, size_t leader
 // Returns a line per event, or with --group a line per group.
 std::string EventLines(const perf_data::Recording& recording, const EvlistArguments& arguments) {
   const std::vector<EventDescription>& events = recording.events();
-  std::map<size_t, perf_data::EventGroup> groups;  // by leader
+  std::map<size_t, perf_data::EventGroup> groups;  // keyed by the leader's index
   if (const auto found = perf_data::ReadGroups(recording.features()); found && arguments.groups) {
     for (const perf_data::EventGroup& group : *found) groups.emplace(group.leader, group);
   }
@@ -103,14 +103,15 @@ std::set<std::string_view> HitImages(const profile::Profile& profile) {
   return images;
 }
 
-// Writes the build-ids, which are in a section after the samples, or in the records of mappings.
+// Writes the build-ids of a recording. They are in a section after the samples, or in the records
+// of mappings.
 int WriteBuildIds(const BuildIdArguments& arguments) {
   const auto loaded = naming::LoadUnnamedProfile(arguments.input, {.open = OpenOptionsFor()});
   if (!loaded.ok()) {
     PrintError(loaded.status());
     return kExitFailure;
   }
-  std::map<std::string_view, std::string> ids;  // by image
+  std::map<std::string_view, std::string> ids;  // keyed by image
   for (const profile::Dso& dso : loaded->profile.dsos) {
     if (!dso.build_id.empty()) ids[loaded->profile.text(dso.long_name)] = HexOf(dso.build_id);
   }

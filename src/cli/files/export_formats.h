@@ -29,8 +29,8 @@ struct ExportRequest {
 struct ExportFormat {
   std::string_view name;
   std::span<const std::string_view> endings;  // file name endings, the most common first
-  bool wants_times = false;                   // true for one row per sample time
-  bool wants_files = false;                   // true to set Origin::htlhash_of
+  bool wants_times = false;                   // true: needs one row per sample time
+  bool wants_files = false;                   // true: needs Origin::htlhash_of
   bool is_text = true;
   // Exactly one is set: `write` returns the file's bytes; `run` does all the work and returns the
   // exit code.
@@ -45,7 +45,7 @@ std::span<const ExportFormat> ExportFormats();
 const ExportFormat* FindExportFormat(std::string_view name, std::string_view path);
 
 // Returns the format for the path of a view's -o, or null if the view writes its own format. Never
-// perf.data: only export writes recordings.
+// returns perf.data, because only `export` writes recordings.
 const ExportFormat* FormatOfView(std::string_view path);
 
 // Returns "pprof (.pb.gz), firefox (.json.gz), …" for messages and help.

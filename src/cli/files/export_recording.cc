@@ -29,8 +29,8 @@ std::optional<std::string> SumsOf(const std::string& path) {
       .sums;
 }
 
-// Returns the header's facts about the machine and the command; facts about the file no longer
-// hold.
+// Returns the header's facts about the machine and the command. Omits the facts about the file,
+// because they are not true for the new file.
 perf_data::Features HeaderOf(const perf_data::Features& from) {
   perf_data::Features features;
   features.hostname = from.hostname;

@@ -15,8 +15,8 @@
 namespace profiler::cli {
 
 // Checks that a recording can be written to `path` without overwriting `input`, the file that is
-// read. Messages call that file a `what`: "recording" or "profile". Errors: kInvalidArgument;
-// messages name the option.
+// read. `what` is the word for `input` in messages: "recording" or "profile". Returns
+// kInvalidArgument, with a message that names the option.
 absl::Status CheckRecordingOutput(const std::string& path, const std::string& input,
                                   std::string_view what);
 

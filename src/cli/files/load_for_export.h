@@ -11,7 +11,7 @@ namespace profiler::cli {
 
 // Loads the profile. With `times` each sample time has its own row. `on_record`, if given, gets
 // every record. Returns the exit code, after printing the error, if the recording cannot be read,
-// has no such event, or has no samples that pass the filters.
+// has no event of the requested name, or has no samples that pass the filters.
 std::variant<naming::LoadedProfile, int> LoadForExport(
     const ExportRequest& request, bool times,
     decltype(naming::LoadOptions::on_record) on_record = nullptr);

@@ -49,7 +49,7 @@ struct AgentArguments {
   bool no_sandbox = false;
   std::string metrics = "none";
   std::vector<std::string> destinations;
-  http::Options servers;  // connection options of the destinations
+  http::Options servers;  // options for connections to the destinations
 };
 
 // Returns systemd's directory for a service that asks for one, or else the default.
@@ -87,7 +87,7 @@ absl::Status Read(const char* option, absl::StatusOr<Value> read, Value& value) 
   return absl::OkStatus();
 }
 
-// Adds a sender for each --to; repeated destinations count once.
+// Adds a sender for each destination that --to names; ignores repetitions.
 absl::Status AddTargets(const AgentArguments& arguments, std::vector<agent::PushTarget>& targets) {
   for (const std::string& text : arguments.destinations) {
     auto destination = fleet::ParseDestination(text);

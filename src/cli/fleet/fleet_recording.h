@@ -13,8 +13,8 @@
 
 namespace profiler::cli {
 
-// Writes the answer to `path`. `source_name` goes to the recording's header. Errors: those of
-// Source::Stacks and WriteRecordingOf.
+// Asks `source` the question, and writes the answer as a recording to `path`. `source_name` goes to
+// the recording's header. Errors: those of Source::Stacks and WriteRecordingOf.
 absl::StatusOr<importers::WrittenProfile> WriteAnswer(fleet::Source& source,
                                                       const std::string& source_name,
                                                       const fleet::StacksQuestion& question,
@@ -22,8 +22,9 @@ absl::StatusOr<importers::WrittenProfile> WriteAnswer(fleet::Source& source,
                                                       std::vector<std::string>* notes);
 
 // Lets a view open addresses of a fleet (src/fleet/query/address.h): `report -i '/spool?since=1h'`.
-// If the address has no time, all windows of a directory are read, but only the last hour of a
-// server. Notes are printed as warnings. `format` is the format of another program's profile.
+// If an address gives no time, the view reads all windows of a directory, but only the last hour of
+// windows from a server. Notes are printed as warnings. `format`, if given, is the format of an
+// input that is another program's profile.
 importers::OpenOptions OpenOptionsFor(std::optional<importers::Format> format = std::nullopt);
 
 }  // namespace profiler::cli

@@ -17,12 +17,13 @@ namespace profiler::cli {
 bool IsServer(const std::string& text);
 
 // Creates a source from a directory of segments, or from "clickhouse+http://host:8123/database".
-// Errors: kInvalidArgument if the text is neither; errors of open(2), with the remedy; errors of
-// http::CreateClient.
+// Returns kInvalidArgument if the text is neither. Other errors: those of open(2), with the remedy,
+// and those of http::CreateClient.
 absl::StatusOr<std::unique_ptr<fleet::Source>> SourceOf(const std::string& text,
                                                         const http::Options& server);
 
-// Converts the connection options of an address (src/fleet/query/address.h).
+// Converts the options for the connection to a server, which an address may contain
+// (src/fleet/query/address.h).
 http::Options ServerOptionsOf(const std::vector<std::pair<std::string, std::string>>& terms);
 
 }  // namespace profiler::cli

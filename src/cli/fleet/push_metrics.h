@@ -1,5 +1,5 @@
-// Serves the metrics of an agent and of a push to a collector. So the agent, which runs with
-// privileges, needs no network.
+// Serves two sets of metrics over HTTP: those of the agent, and those of the process that pushes
+// the agent's segments. So the agent, which runs with privileges, needs no network.
 //
 //   agent ──▶ SPOOL/metrics.prom ──▶ PushMetrics ──▶ GET /metrics
 //                     push: SegmentDelivery::Counters ──┘
@@ -22,8 +22,8 @@ namespace profiler::cli {
 // signals.
 class PushMetrics {
  public:
-  // Starts the server. The server's thread calls `pushed` for each answer. Errors: those of
-  // MetricsServer::Listen.
+  // Starts the server. For each answer, the server's thread calls `pushed` to get the metrics of
+  // the push. Errors: those of MetricsServer::Listen.
   static absl::StatusOr<std::unique_ptr<PushMetrics>> Start(
       const agent::ListenAddress& address, std::string spool,
       std::function<std::vector<agent::AgentMetrics::Pushed>()> pushed);

@@ -64,7 +64,8 @@ absl::StatusOr<fleet::Selection> SelectionOf(const QueryArguments& arguments, fl
     return added.ok() ? added : Prefixed(absl::StrCat(std::string(option), ": "), added);
   };
   PROFILER_RETURN_IF_ERROR(add("--since", "since=" + arguments.since));
-  // The default end is open, so windows written while the query runs count.
+  // With the default, "now", there is no upper limit. So windows that are written while the query
+  // runs count, too.
   if (arguments.until != "now") {
     PROFILER_RETURN_IF_ERROR(add("--until", "until=" + arguments.until));
   }
@@ -167,8 +168,7 @@ int WriteRecording(const QueryArguments& arguments, Asked& asked) {
 int WriteStatement(const QueryArguments& arguments, Asked& asked) {
   auto question = SumsQuestionOf(arguments, asked.selection);
   if (!question.ok()) return Fail(question.status());
-  // The event is normally chosen by a first query, which is not run here, so the statement groups
-  // by event.
+  // Normally a first query chooses the event. It is not run here, so the statement groups by event.
   const auto names_event = [](const fleet::Condition& condition) {
     return condition.field.field == fleet::Field::kEvent;
   };

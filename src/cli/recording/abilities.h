@@ -1,5 +1,5 @@
-// Finds out, by trying, which data this user may record and name on this machine, and how to lift
-// each limit.
+// Finds out by trying which data this user may record and name on this machine. For each limit,
+// says what would lift it.
 
 #pragma once
 

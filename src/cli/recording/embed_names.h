@@ -13,12 +13,12 @@ namespace profiler::cli {
 // Lines for the user about the names.
 struct Embedded {
   std::string found;
-  std::string missing;  // names that only the program could provide, and how; may be empty
+  std::string missing;  // names that only the program could provide; may be empty
 };
 
 // Reads the finished file again, looks its addresses up and appends their names. Uses the file that
 // was written, even if `path` now names another one; `path` is only for messages. After an error
-// the recorded data is unchanged. kFailedPrecondition if the file cannot be read
+// the recorded data is unchanged. Returns kFailedPrecondition if the file cannot be read
 // (Writer::readable_file).
 absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file, const std::string& path,
                                     naming::Embedding embedding,

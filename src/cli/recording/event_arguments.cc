@@ -51,8 +51,8 @@ absl::Status AddFilter(const std::string& filter, size_t first, std::vector<Foun
       absl::StrCat("--filter: '", filter, "' stands behind no -e with a tracepoint"));
 }
 
-// Sets the cgroups. One name applies to all events, several to the events in their order; an empty
-// name means none.
+// Sets the cgroups. A single name applies to all events. Of several names, each applies to the
+// event at the same position, and an empty name means no cgroup.
 absl::Status SetCgroups(const std::string& list, std::vector<FoundEvent>* events) {
   const std::vector<std::string> names = absl::StrSplit(list, ',');
   if (names.size() > events->size()) {

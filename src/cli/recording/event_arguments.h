@@ -27,8 +27,8 @@ void AddEventOptions(usage::Command& command, const std::string& description,
 
 // Returns the events of all -e in their order, or the events of `defaults` without -e. A --filter
 // applies to the tracepoints of the last -e before it. Errors: those of events::FindEvents and
-// CheckFilter; kInvalidArgument for a return probe that may end a program, for a filter without a
-// tracepoint, and for more cgroups than events.
+// CheckFilter. Returns kInvalidArgument if a return probe may end a program, if a filter has no
+// tracepoint, or if there are more cgroups than events.
 absl::StatusOr<std::vector<events::FoundEvent>> FindEventArguments(
     const usage::Command& command, const EventArguments& arguments,
     const std::vector<std::string>& defaults);

@@ -22,7 +22,7 @@ std::string DumpPath(const std::string& recording, std::string_view event);
 // The files of all events. Not thread-safe.
 class EventDumps {
  public:
-  // `recording` is its path, "-" for standard input.
+  // `recording` is the path of the recording, or "-" for standard input.
   explicit EventDumps(std::string recording) : recording_(std::move(recording)) {}
 
   // Begins the file of an event if it has none yet; events of equal names share a file.
@@ -44,7 +44,7 @@ class EventDumps {
 
   const std::string recording_;
   std::vector<Dump> dumps_;
-  std::map<std::string, size_t, std::less<>> by_event_;  // indices in dumps_
+  std::map<std::string, size_t, std::less<>> by_event_;  // name → index in dumps_
 };
 
 }  // namespace profiler::cli

@@ -22,8 +22,8 @@ struct ListArguments {
   bool json = false;
 };
 
-// True if this user can count the event here and now: opens it once. Listed tracepoints always
-// exist, and opening thousands would take seconds.
+// True if this user can count the event here and now. Opens the event to find out. Tracepoints are
+// not opened: those in the list exist, and opening thousands would take seconds.
 bool Works(const events::ListedEvent& event) {
   if (event.kind == "tracepoint") return true;
   const auto found = events::FindEvents({}, event.name);

@@ -63,7 +63,7 @@ void NamingQueue::Run() {
 }
 
 void NamingQueue::Name(const record::CompleteFile& file) {
-  // --switch-max-files may have removed an old file meanwhile.
+  // While the file waited, --switch-max-files may have removed it.
   const bool is_there = access(file.path.c_str(), F_OK) == 0;
   if (file.samples == 0 || cut_short_ || !is_there) return;
   const auto named = EmbedNames(*file.writer, file.path, embedding_, options_,

@@ -170,8 +170,8 @@ absl::StatusOr<Named> NameLastFile(const RecordArguments& arguments, const Kept&
   return Named{.is_whole = is_whole, .missing = std::move(embedded->missing)};
 }
 
-// Names the last file. Returns true in is_whole if the file has all names that could be found;
-// `missing` tells which names the program did not provide.
+// Names the last file. In the result, is_whole is true if the file has all names that could be
+// found, and `missing` says which names the program did not provide.
 Named NameRecording(const RecordArguments& arguments, const Kept& kept, naming::StreamNames& stream,
                     record::RecordSession& session) {
   constexpr bool kNo = false, kYes = true;

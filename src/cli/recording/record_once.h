@@ -14,11 +14,12 @@ namespace profiler::cli {
 // The outcome of a recording. Its messages have been printed.
 struct Recorded {
   absl::Status status;            // outcome of recording; missing names cause only a warning
-  record::RecordSummary summary;  // after an error, its state at that time
+  record::RecordSummary summary;  // after an error, the state when it occurred
   // True if the last file has all names. False if no names were wanted.
   bool has_all_names = false;
-  // A line that says which names only the recorded program can provide, and how to make it do so;
-  // may be empty. The closing summary prints it.
+  // A line for the user about names that only the recorded program can provide. It says which names
+  // are missing, and how to make the program provide them. May be empty. The closing summary prints
+  // the line.
   std::string missing_names;
 };
 

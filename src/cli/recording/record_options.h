@@ -72,8 +72,8 @@ void AddRecordOptions(usage::Command& command, RecordArguments& arguments);
 // Returns the list of registers if an option for registers has the value "?"; otherwise nothing.
 std::optional<std::string> ListOfRegisters(const RecordArguments& arguments);
 
-// Converts the values. Errors, each of one line for the user: kInvalidArgument for an invalid
-// value; those of CommandOf, ReadTargets and FindEventArguments.
+// Converts the values. Returns kInvalidArgument for an invalid value. Other errors: those of
+// CommandOf, ReadTargets and FindEventArguments. Each error is one line for the user.
 absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& subcommand,
                                                         const RecordArguments& arguments,
                                                         const Invocation& invocation);

@@ -30,7 +30,8 @@ constexpr std::string_view kWithValue[] = {"--event",         "--freq",       "-
                                            "--embed",         "--repeat",     "--off-cpu-thresh",
                                            "--branch-filter", "--debug-dir"};
 
-// Returns the number of words of an option, itself included; nothing for an unknown option.
+// Returns the number of words of an option: 1, or 2 if the next word is its value. Returns nothing
+// for an unknown option.
 std::optional<size_t> WordsOf(std::string_view option) {
   if (option.starts_with("--")) {
     if (option.find('=') != option.npos || std::ranges::count(kAlone, option) != 0) return 1;

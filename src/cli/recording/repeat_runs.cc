@@ -26,8 +26,8 @@ bool IsWhole(const record::RecordSummary& summary) {
          summary.stop_reason != record::StopReason::kRequested;
 }
 
-// Warns that a run failed. Such a run may have done less work than the others, but it counts like
-// them.
+// Warns that a run failed. A failed run may have done less work than the other runs, but it counts
+// like them.
 void WarnOfFailure(const record::RecordSummary& summary) {
   const auto& command = summary.command;
   if (!command || command->ended_by_us) return;
@@ -84,7 +84,8 @@ int RecordRepeatedly(const RecordArguments& arguments, const record::RecordOptio
   std::vector<std::string> whole;
   Recorded last;
   {
-    // Ctrl-C ends the repetition, also between recordings; the table is printed all the same.
+    // Ctrl-C ends the repetition even if it comes between two recordings. The table is printed all
+    // the same.
     const SignalCounter signals(kEnding, /*once=*/true);
     Said said;
     for (uint32_t run = 1; run <= *arguments.repeat && signals.count() == 0; ++run) {

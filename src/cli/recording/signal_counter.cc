@@ -9,7 +9,7 @@ namespace profiler::cli {
 namespace {
 
 constexpr suseconds_t kPatience = 900'000;  // microseconds
-constexpr int kExitInterrupted = 130;       // as if SIGINT had ended the process
+constexpr int kExitInterrupted = 130;       // a shell's exit code for SIGINT
 
 volatile sig_atomic_t g_count = 0;
 

@@ -9,16 +9,19 @@
 
 namespace profiler::cli {
 
-// A scope in which `signals` are counted; its end restores their former effect. Ignored signals
-// stay ignored (nohup, background jobs). Scopes may be nested; the outer scope also counts signals
-// that arrive in the inner one.
+// A scope in which signals are only counted. The end of the scope restores their former effect.
+// Ignored signals stay ignored (nohup, background jobs). Scopes may be nested; the outer scope also
+// counts signals that arrive in the inner scope.
 class SignalCounter {
  public:
-  // The time in which the program must call Obeyed after the first signal. kAnyTime: no limit.
-  // kObeyed: one second; otherwise the signal ends the process, because it runs code that does not
-  // check the count.
+  // The time that the program has to react to a counted signal.
+  //
+  //   kAnyTime   no limit
+  //   kObeyed    one second: if the program has not called Obeyed by then, the process ends,
+  //              because it seems to run code that does not check the count
   enum class Within { kAnyTime, kObeyed };
-  // `once`: true if the second signal ends the process.
+  // Begins to count `signals`. If `once` is true, only the first signal is counted, and a second
+  // one ends the process.
   SignalCounter(std::span<const int> signals, bool once, Within within = Within::kAnyTime);
   SignalCounter(const SignalCounter&) = delete;
   SignalCounter& operator=(const SignalCounter&) = delete;

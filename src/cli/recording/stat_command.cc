@@ -31,11 +31,12 @@
 namespace profiler::cli {
 namespace {
 
-// Default events, without -e. Events that the machine does not have are reported. EventTexts adds a
-// clock.
+// The events that are counted if there is no -e. EventTexts adds a clock to them. An event that the
+// machine does not have is reported.
 constexpr char kDefaultEvents[] =
     "context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses";
-// Additional events of -d, -dd and -ddd, each on top of the previous ones.
+// Additional events: -d counts those of the first line, -dd those of the first two lines, and -ddd
+// all.
 constexpr const char* kDetails[] = {
     "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
     "L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",

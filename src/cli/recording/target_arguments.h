@@ -24,9 +24,9 @@ struct TargetArguments {
 void AddTargetOptions(usage::Command& command, const std::string& verb, TargetArguments* arguments);
 
 // Converts the values. `command` is the command to run. If only CPUs are given, the target is
-// everything that runs on them, as in perf. Errors: kInvalidArgument for a malformed list of ids or
-// CPUs; kNotFound (ESRCH) for a process that does not run; those of target::ProcessesNamed,
-// target::ProcessesOfUser and target::CheckTargets.
+// everything that runs on them, as in perf. Returns kInvalidArgument for a malformed list of ids or
+// CPUs, and kNotFound (ESRCH) for a process that does not run. Other errors: those of
+// target::ProcessesNamed, target::ProcessesOfUser and target::CheckTargets.
 absl::StatusOr<target::Targets> ReadTargets(const TargetArguments& arguments,
                                             const std::string& verb,
                                             std::vector<std::string> command);

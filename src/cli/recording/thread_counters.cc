@@ -43,7 +43,7 @@ void ThreadCounters::Take(const perf_data::Recording& recording,
 }
 
 std::string ThreadCounters::Text(const perf_data::Recording& recording) const {
-  std::map<uint32_t, int> widths;  // of columns, by event
+  std::map<uint32_t, int> widths;  // width of each event's column, keyed by event
   int pid_width = 3, tid_width = 3;
   const auto widen = [](int& width, const std::string& text) {
     width = std::max(width, static_cast<int>(text.size()));

@@ -26,7 +26,8 @@ class ThreadCounters {
 
  private:
   using Thread = std::pair<uint32_t, uint32_t>;  // pid and tid
-  // By event. If a thread is read several times, each record adds to the count.
+  // Counts of each thread, keyed by the event's index. If there are several READ records of a
+  // thread and event, their values are added up.
   std::map<Thread, std::map<uint32_t, uint64_t>> counts_;
 };
 

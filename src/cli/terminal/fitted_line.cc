@@ -23,12 +23,12 @@ struct Range {
   uint32_t first, last;
 };
 
-// Unicode's East Asian Width W and F, and pictographs.
+// Characters that have two columns: Unicode's East Asian Width W and F, and pictographs.
 constexpr Range kWide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},  {0x3041, 0xa4cf},
                            {0xac00, 0xd7a3},   {0xf900, 0xfaff},  {0xfe30, 0xfe6f},
                            {0xff00, 0xff60},   {0xffe0, 0xffe6},  {0x1f300, 0x1f64f},
                            {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
-// Combining and invisible characters.
+// Characters that have no column: combining and invisible ones.
 constexpr Range kNarrow[] = {{0x300, 0x36f},   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f},
                              {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
 
@@ -126,7 +126,7 @@ size_t PieceOf(std::string_view line, size_t columns) {
   return 0;
 }
 
-// Returns the end of a call graph's lines and percentage.
+// Returns the size of the call graph's lines and percentage at the start of `text`.
 size_t EndOfGraph(std::string_view text) {
   if (!text.starts_with("|") && !text.starts_with("--")) return 0;
   return std::min(text.find_first_not_of("|-.%0123456789"), text.size());

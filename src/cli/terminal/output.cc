@@ -46,8 +46,8 @@ void PutOnStandardError(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-// Prints `text` between `start` and `end`, which may move the cursor. `text` stays one line even if
-// a name in it contains line breaks.
+// Prints `start`, `text` and `end`. Only `start` and `end` may move the cursor: `text` is printed
+// on one line even if a name in it contains line breaks.
 void PrintLine(std::string_view start, std::string_view text, std::string_view end) {
   std::string buffer, line(VisibleText(text, &buffer));
   std::replace(line.begin(), line.end(), '\n', ' ');
@@ -182,7 +182,7 @@ void Output::Fail(int error) {
                                  : WriteError(error, path_));
     return;
   }
-  // The user has seen enough, and should not wait while the rest is computed.
+  // The user has seen enough, and should not wait while the program computes further text.
   TheState().pager.reset();
   std::_Exit(kExitOk);
 }

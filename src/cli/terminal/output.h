@@ -94,7 +94,7 @@ class Output {
   void Fail(int error);
 
   std::string path_;
-  std::optional<AtomicFile> replaced_;  // the file being written; none if it is written in place
+  std::optional<AtomicFile> replaced_;  // the file being written; none if path_ is written in place
   std::FILE* file_ = nullptr;
   absl::Status status_;
   std::string visible_;

@@ -17,7 +17,7 @@ uint8_t IsOdd(char c) {
   return not_printable & static_cast<uint8_t>(byte != '\n') & static_cast<uint8_t>(byte != '\t');
 }
 
-// Returns the number of leading bytes of `text` that are not odd.
+// Returns the size of the longest prefix of `text` without odd bytes (IsOdd).
 size_t PlainStart(std::string_view text) {
   constexpr size_t kBlock = 64;
   size_t size = 0;

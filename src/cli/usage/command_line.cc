@@ -221,7 +221,7 @@ std::string Command::Help() const {
 }
 
 Parsed Command::Parse(std::vector<std::string> arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 wants them reversed
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes the last word first
   try {
     app_->parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {

@@ -33,7 +33,7 @@ namespace profiler::usage {
 
 struct Usage;
 
-// Lists the values that an option accepts in `--help`, or leaves them out.
+// kYes: `--help` lists the values that an option accepts.
 enum class InHelp : bool { kNo, kYes };
 
 // A handle of an option or argument of a command. Copies refer to the same option, which lives as
@@ -50,9 +50,9 @@ class Option {
 
   // Makes it an error to leave the option out.
   Option Required() const;
-  // Makes it an error to give both options.
+  // Makes it an error to give this option together with `other`.
   Option Excludes(Option other) const;
-  // Allows the option without a value, which then is "".
+  // Allows the user to omit the value; the option then has the value "".
   Option ValueMayBeMissing() const;
   // Makes a list take one word each time the option is given. Without this it takes all words up to
   // the next option.
@@ -72,7 +72,7 @@ class Option {
 
   // Returns how often the option was given.
   size_t Count() const;
-  // Returns the name with its dashes; the long one if there are two.
+  // Returns the name with its dashes; the long name if there are two.
   std::string Name() const;
 
   friend bool operator==(const Option&, const Option&) = default;
@@ -166,7 +166,7 @@ class Command {
   // Parses the words after the program's name. Call it once.
   [[nodiscard]] Parsed Parse(std::vector<std::string> arguments);
 
-  // The functions below need Parse to have run.
+  // Call the functions below only after Parse.
   bool WasGiven() const;
   // Returns how often the option of that name was given.
   size_t Count(const std::string& name) const;

@@ -31,7 +31,7 @@ bool IsRepeated(const CLI::Option& option) {
 }
 
 // Returns the option's value, as in " SIZE=1G ...". Does not list the options that the option
-// excludes, because the names of opposites are plain.
+// excludes, because their names already show that they are opposites.
 std::string ValueOf(const CLI::Option& option) {
   std::string text;
   if (option.get_type_size() == 0) return text;

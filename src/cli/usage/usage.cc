@@ -17,7 +17,7 @@ std::vector<std::string> ChecksOf(CLI::Option& option) {
   std::vector<std::string> checks;
   try {
     for (int i = 0;; ++i) checks.push_back(option.get_validator(i)->get_description());
-  } catch (const CLI::OptionNotFound&) {  // the end
+  } catch (const CLI::OptionNotFound&) {  // there is no further option
   }
   std::erase(checks, "");
   return checks;

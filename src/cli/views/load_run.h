@@ -16,9 +16,9 @@ namespace profiler::cli {
 void AskForRuns(naming::LoadOptions& load);
 
 // Loads the named event or, if `event` is empty, the event that ChooseEventOrWallClock chooses.
-// Prints the recording's warnings. Errors: those of naming::LoadProfile; kNotFound if there is no
-// such event or no sample. A damaged recording is an error, too, because its intact part would look
-// like a faster run.
+// Prints the recording's warnings. Errors: those of naming::LoadProfile. Returns kNotFound if the
+// event does not exist or has no sample. A damaged recording is an error, too, because its intact
+// part would look like a faster run.
 absl::StatusOr<diff::Run> LoadRun(const std::string& path, const naming::LoadOptions& load,
                                   const std::string& event, analysis::KeyBy by);
 

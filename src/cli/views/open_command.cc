@@ -34,8 +34,8 @@ struct OpenArguments {
   bool no_browser = false;
 };
 
-// True if a browser can show itself. False as root, because a browser should not run with root's
-// rights, and mostly refuses to.
+// True if a browser can open a window. False as root, because a browser should not run with root's
+// rights, and most browsers refuse to.
 bool HasDesktop() {
   return geteuid() != 0 && (getenv("DISPLAY") != nullptr || getenv("WAYLAND_DISPLAY") != nullptr);
 }

@@ -78,7 +78,8 @@ class AddressPrinter {
     }
     if (naming.functions.empty()) text_ += "??\n??:0\n";
     if (arguments_.no_inline && !naming.functions.empty()) {
-      // The function that contains the code, with the line of the instruction.
+      // Prints the name of the function whose compiled code contains the address, together with the
+      // line of the instruction, which may be in an inlined function.
       symbolize::NamedFunction function = naming.functions.front();
       function.name = naming.functions.back().name;
       AppendFunction(function);

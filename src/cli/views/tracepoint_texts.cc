@@ -40,7 +40,7 @@ void TracepointTexts::Describe(std::span<const events::TraceRecord> records,
   texts->assign(records.size(), "");
   if ((!was_started_ && !Start()) || process_ == nullptr) return;
   if (!process_->Texts(records, texts).ok()) {
-    // One record ended the process; the records before it still get their texts.
+    // One of the records has ended the process. The records before that one still get their texts.
     StartProcess();
     for (size_t i = 0; i < records.size() && process_ != nullptr; ++i) {
       const absl::Status appended =
@@ -89,7 +89,7 @@ void NameTraceFunctions(profile::Profile& profile) {
     return known == frames.end() ? std::string()
                                  : analysis::FunctionName(profile, known->second, with_offset);
   };
-  absl::flat_hash_map<uint32_t, uint32_t> named;  // by text with marks
+  absl::flat_hash_map<uint32_t, uint32_t> named;  // id of text with marks → of text with names
   for (uint32_t& text : profile.column(profile::Dimension::kTrace)) {
     const auto [known, is_new] = named.try_emplace(text);
     if (is_new) {
@@ -104,7 +104,7 @@ void NameTraceFunctions(profile::Profile& profile) {
 
 namespace {
 
-// Returns the fields of events whose formats the recording has.
+// Returns the fields of each event whose format the recording contains.
 std::vector<events::EventFields> FieldsOfRecording(const std::string& path) {
   if (!perf_data::CanBeReadAgain(path) || !perf_data::BeginsAsRecording(path)) return {};
   const auto recording = perf_data::Recording::Open(path);

@@ -18,16 +18,16 @@
 
 namespace profiler::cli {
 
-// A formatter that uses the recording's tracepoint formats. In a stream these may come after the
-// events. Reports malformed formats once. Not thread-safe; the recording must outlive it.
+// A formatter that uses the recording's tracepoint formats. In a stream the formats may come after
+// the events. Reports malformed formats once. Not thread-safe; the recording must outlive it.
 class TracepointTexts {
  public:
   explicit TracepointTexts(const perf_data::Recording& recording, events::TraceParts parts = {})
       : recording_(recording), parts_(std::move(parts)) {}
 
-  // Appends the text of a record. If `functions` is given, appends the addresses of functions to
-  // `functions`, and the text has marks instead (NameTraceFunctions). Otherwise the text contains
-  // the addresses.
+  // Appends the text of a record to `*out`. The text may contain addresses of functions. If
+  // `functions` is given, each address goes to `*functions`, and a mark takes its place in the text
+  // (NameTraceFunctions).
   void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out,
               std::vector<uint64_t>* functions = nullptr);
   // Sets `texts` to the text of each record; `name` names the kernel's functions. For many records,

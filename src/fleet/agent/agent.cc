@@ -42,9 +42,10 @@ using boost::system::error_code;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Number of windows after which names are looked up again, because missing files may exist by then.
-// If memory is short, this happens sooner (kShortages). It is too expensive for each window:
-// reading the symbols of the kernel and of compilers takes as much CPU time as several windows.
+// Number of windows after which all names are discarded and looked up again, because missing files
+// may exist by then. If memory is short, this happens sooner (kShortages). To look names up again
+// in every window would be too expensive: reading the symbols of the kernel and of compilers takes
+// as much CPU time as several windows.
 constexpr int kWindowsOfNames = 90;
 struct Shortage {
   double used;  // at least this part of the memory limit
@@ -59,7 +60,7 @@ constexpr auto kBetweenSessions = std::chrono::minutes(5);
 // A recorder that is silent for longer hangs; then the agent stops feeding the watchdog. This is
 // longer than the longest wait between two sessions.
 constexpr auto kLongestSilence = std::chrono::minutes(7);
-// Number of bytes copied of each stack. Frames beyond them are completed from earlier samples.
+// Number of bytes copied of each stack. Frames beyond these bytes are taken from earlier samples.
 constexpr uint32_t kStackBytes = 16384;
 constexpr auto kStatusInterval = std::chrono::seconds(10);
 

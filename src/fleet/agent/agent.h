@@ -32,9 +32,9 @@
 namespace profiler::agent {
 
 struct AgentOptions {
-  record::RecordOptions recording;  // events and targets; the agent sets the rest
+  record::RecordOptions recording;  // events and targets; the agent sets the other members
   std::chrono::milliseconds window{10'000};
-  std::chrono::milliseconds session{3'600'000};  // then a new session begins
+  std::chrono::milliseconds session{3'600'000};  // longest session
   RateBounds rates;
   double budget = 0.01;                         // share of all CPUs together
   uint64_t memory_limit = uint64_t{128} << 20;  // bytes, for this process and its children
@@ -45,7 +45,7 @@ struct AgentOptions {
   std::string host;                 // never empty
   std::vector<std::string> labels;  // "KEY=VALUE"
   std::string labels_file;          // may be empty; read again at SIGHUP
-  std::string version;              // of this program
+  std::string version;              // version of this program
 
   naming::NamingOptions naming;
   std::optional<ListenAddress> metrics;  // none: serves no metrics
@@ -64,8 +64,9 @@ size_t RingBytesFor(uint64_t memory_limit, size_t cpus);
 // only one thread. `on_metrics_port` may be empty; otherwise it is called once with the port of the
 // metrics.
 //
-// Errors, each a line for the user with a remedy: those of SegmentSpool::Open, of labels and of
-// MetricsServer. If the first session cannot begin: those of RecordSession::Create.
+// Errors, each a line for the user with a remedy: those of SegmentSpool::Open, of AddLabel and
+// AddLabelsOf, and of MetricsServer::Listen; those of RecordSession::Create, if the first session
+// cannot begin.
 absl::Status RunAgent(ringbuf::Kernel& kernel, AgentOptions options,
                       const std::function<void(uint16_t)>& on_metrics_port = {});
 

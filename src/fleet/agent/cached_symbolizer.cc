@@ -57,7 +57,7 @@ void CachedSymbolizer::Renew() {
   BeginWindow();
 }
 
-// Ids are dense within a window, because profiles have a row for each id.
+// Gives images consecutive ids in each window, because a profile has a table row for each id.
 ImageId CachedSymbolizer::AddImage(const ImageSpec& spec) {
   const bool stays = Stays(spec);
   symbolize::NameStore* const store = stays ? lasting_.get() : passing_.get();

@@ -53,7 +53,7 @@ class CachedSymbolizer final : public symbolize::Symbolizer {
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
 
  private:
-  // An image of this window: its store and its id there.
+  // An image of this window: the store that names it, and its id in that store.
   struct Place {
     symbolize::NameStore* store;
     symbolize::ImageId id;
@@ -73,11 +73,11 @@ class CachedSymbolizer final : public symbolize::Symbolizer {
     uint64_t size = 0;
     std::string name;
   };
-  std::map<uint64_t, Function> kernel_functions_;  // by start address; they do not overlap
+  std::map<uint64_t, Function> kernel_functions_;  // keyed by start address; disjoint
   std::string kernel_reference_;
   RuntimeAddress kernel_reference_address_;
   std::vector<Place> places_;
-  std::vector<symbolize::ImageId> of_lasting_, of_passing_;  // indexed by the stores' own ids
+  std::vector<symbolize::ImageId> of_lasting_, of_passing_;  // [id in the store]: id in the window
 };
 
 }  // namespace profiler::agent

@@ -23,7 +23,7 @@ struct ListenAddress {
   std::string host = "127.0.0.1";  // an IP address, not a name
   uint16_t port = 9099;
 };
-// Parses an address. kInvalidArgument says what is expected.
+// Parses an address. Returns kInvalidArgument, which says what is expected, if it is malformed.
 absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text);
 // True if other machines can reach the address.
 bool IsForOthers(const ListenAddress& address);
@@ -32,8 +32,8 @@ bool IsForOthers(const ListenAddress& address);
 class MetricsServer {
  public:
   // Makes a server. It accepts connections once the io_context runs; the io_context must outlive
-  // the server. Calls `text` for each answer. Port 0 means any free port. Errors: kUnavailable if
-  // nothing can listen there.
+  // the server. Calls `text` for each answer. Port 0 means any free port. Returns kUnavailable if
+  // the server cannot listen on `address`.
   static absl::StatusOr<std::unique_ptr<MetricsServer>> Listen(boost::asio::io_context& context,
                                                                const ListenAddress& address,
                                                                std::function<std::string()> text);

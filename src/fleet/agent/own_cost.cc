@@ -92,7 +92,7 @@ void AddChildrenOf(const procfs::Roots& roots, const std::string& directory, int
 }  // namespace
 
 OwnCost ReadOwnCost(const procfs::Roots& roots) {
-  // Two generations, because the processes that read memory are grandchildren.
+  // Two generations are enough: the processes that read memory are grandchildren.
   constexpr int kGenerations = 2;
   const std::string self = roots.proc + "/self";
   OwnCost cost = {.cpu = TimeOf(RUSAGE_SELF) + TimeOf(RUSAGE_CHILDREN)};

@@ -10,7 +10,7 @@
 namespace profiler::agent {
 
 struct OwnCost {
-  std::chrono::nanoseconds cpu{0};  // since this process began, including descendants
+  std::chrono::nanoseconds cpu{0};  // CPU time of this process and its descendants so far
   // Current proportional set size (PSS) in bytes: each process counts only its part of a shared
   // page. So about this much memory would be free without the agent. Equals `resident` if the
   // kernel does not report PSS.

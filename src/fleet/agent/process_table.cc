@@ -55,7 +55,8 @@ void ProcessTable::Ended(uint32_t pid) {
 ProcessTable::Names ProcessTable::Read(uint32_t pid) {
   if (IsOfKernel(pid)) return kernel_;
   std::string text;
-  constexpr size_t kMostOfGroups = 64 << 10;  // a path for each hierarchy of version 1
+  // Bytes. With cgroup version 1, there is a path for each hierarchy.
+  constexpr size_t kMostOfGroups = 64 << 10;
   if (!procfs::ReadOfProcess(roots_, pid, "cgroup", &text, kMostOfGroups).ok()) {
     return nullptr;
   }

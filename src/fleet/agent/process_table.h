@@ -5,8 +5,8 @@
 //   EXIT  kept for a while         ┘              (if the process still runs: read again)
 //
 // A launcher moves a process to its own group before the process executes a program, so the group
-// that is read at exec is the right one. A process may end before its records are read, which is
-// within a tenth of a second. Such a process keeps its parent's names.
+// that is read at exec is the right one. Records are read within a tenth of a second. A process
+// that ends before its exec is read keeps its parent's names.
 
 #pragma once
 
@@ -59,7 +59,7 @@ class ProcessTable final : public record::ProcessListener {
   mutable std::mutex mutex_;
   // mutex_ guards all members below.
   absl::flat_hash_map<uint32_t, Process> processes_;
-  absl::flat_hash_map<std::string, Names> known_;  // by the contents of /proc/PID/cgroup
+  absl::flat_hash_map<std::string, Names> known_;  // keyed by the text of /proc/PID/cgroup
 };
 
 }  // namespace profiler::agent

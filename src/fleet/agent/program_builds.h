@@ -45,8 +45,8 @@ class ProgramBuilds {
   void Map(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
   void Fork(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
 
-  absl::flat_hash_map<std::string, std::vector<std::byte>> build_ids_;  // by path
-  // by pid; a process's last program is the current one
+  absl::flat_hash_map<std::string, std::vector<std::byte>> build_ids_;  // keyed by path
+  // keyed by pid; the last program of a process is the one that it runs now
   absl::flat_hash_map<uint32_t, Programs> programs_;
 };
 

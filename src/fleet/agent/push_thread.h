@@ -34,17 +34,17 @@ struct PushTarget {
   std::shared_ptr<fleet::Sender> sender;
 };
 
-// Returns the counters of a delivery in the form of the agent's and push's metrics.
+// Converts the counters of a delivery to metrics of the agent or of `profiler push`.
 AgentMetrics::Pushed FiguresOf(const std::string& destination,
                                const fleet::SegmentDelivery::Counters& counters);
 
-// A thread that sends segments to one server. Describe is thread-safe; call the rest from one
-// thread.
+// A thread that sends segments to one server. Describe is thread-safe; call the other functions
+// from one thread.
 class PushThread final : private fleet::SegmentDelivery::Listener {
  public:
   // Starts the thread. `spool` must outlive the thread. The new thread calls `say` with lines for
-  // the user. It blocks the signals that the caller blocks. Errors: those of SegmentDirectory::Open
-  // and SegmentDelivery::Open.
+  // the user, and blocks the signals that the caller blocks. Errors: those of
+  // SegmentDirectory::Open and SegmentDelivery::Open.
   static absl::StatusOr<std::unique_ptr<PushThread>> Start(
       const std::string& directory, PushTarget target, SharedSpool& spool,
       std::function<void(std::string_view)> say,
@@ -80,7 +80,7 @@ class PushThread final : private fleet::SegmentDelivery::Listener {
   std::string remark_;  // the previous remark
   std::mutex mutex_;    // held while the spool or say_ is used
   std::condition_variable changed_;
-  bool has_ended_ = false, is_left_alone_ = false;  // under mutex_
+  bool has_ended_ = false, is_left_alone_ = false;  // mutex_ guards both
   std::thread thread_;
 };
 

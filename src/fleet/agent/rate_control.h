@@ -46,8 +46,9 @@ class RateControl {
   std::vector<uint64_t> steps_;
   size_t step_ = 0;
   const double budget_;
-  int windows_over_ = 0, windows_below_ = 0;  // in a row
-  double sum_ = 0;                            // sum of the shares of these windows
+  // Numbers of the last windows in a row over the budget, and below kMargin of it.
+  int windows_over_ = 0, windows_below_ = 0;
+  double sum_ = 0;  // sum of the shares of the windows in that row
 };
 
 }  // namespace profiler::agent

@@ -52,7 +52,7 @@ struct RecordingLoopOptions {
   std::function<void()> on_beat;                       // about once a second while recording works
 };
 
-// A loop whose Run occupies one thread. Other threads may call the rest.
+// A loop whose Run occupies one thread. Other threads may call the other functions.
 class RecordingLoop {
  public:
   // `kernel` and `metrics` must outlive the loop.

@@ -28,7 +28,7 @@ class SharedSpool {
   // no loss.
   void Delivered(const fleet::SegmentFile& file);
   // Like SegmentSpool::SetAside if there is only one server. With several servers the segment
-  // stays, because another server may take it, and counts as delivered to this one.
+  // stays, because another server may take it, and counts as delivered to the refusing server.
   absl::Status Refused(const fleet::SegmentFile& file);
 
   // Sets the metrics of the spool.
@@ -38,7 +38,7 @@ class SharedSpool {
   mutable std::mutex mutex_;
   fleet::SegmentSpool spool_;  // under mutex_
   const size_t destinations_;
-  // number of servers that have the segment, by name; under mutex_
+  // a segment's name → number of servers that have it; under mutex_
   std::map<std::string, size_t> delivered_;
 };
 

@@ -47,8 +47,8 @@ class WindowNamer {
   WindowNamer(naming::NamingOptions naming, std::shared_ptr<ProcessTable> processes);
 
   // Returns the window. Costs some microseconds per distinct stack, plus the lookups in
-  // ProcessTable and ProgramBuilds per process. Errors: kDataLoss if the recording cannot be read
-  // to its end; those of Recording::OpenFile.
+  // ProcessTable and ProgramBuilds per process. Returns kDataLoss if the recording cannot be
+  // read to its end. Other errors: those of Recording::OpenFile.
   absl::StatusOr<fleet::Window> Name(const FinishedRecording& recording,
                                      const MachineFacts& machine);
 

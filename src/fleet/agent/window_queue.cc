@@ -7,8 +7,8 @@
 namespace profiler::agent {
 namespace {
 
-// nice 5 leaves a third of a normal CPU share. With less, processes end before their names are
-// read.
+// nice 5 leaves a third of a normal CPU share. With a smaller share, naming would be so late that
+// processes have ended before their names are read.
 constexpr int kNice = 5;
 
 }  // namespace

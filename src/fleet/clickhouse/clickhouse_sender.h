@@ -12,9 +12,10 @@
 //              request still runs, but not for ever.
 //   questions  A batch may have been sent before if the previous batch failed, if this process has
 //              just started, or if its windows are older than some minutes. Then the sender asks
-//              the server which of its rows exist, and omits these. This works weeks later, and on
-//              servers that remember no blocks, such as 18.16 without replicas. A block is stored
-//              whole or not at all, so the remaining blocks have the same bytes as before.
+//              the server which rows of the batch exist, and omits them. This works weeks later,
+//              and on servers that remember no blocks, such as 18.16 without replicas. A block is
+//              stored whole or not at all, so the remaining blocks have the same bytes as in the
+//              first attempt.
 //   keys       The server merges rows with equal keys into one.
 //
 // One gap is left: on tables that remember no blocks, an earlier request may still run when the

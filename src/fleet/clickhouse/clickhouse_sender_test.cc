@@ -93,7 +93,8 @@ TEST_F(ClickHouseSenderTest, CountsABatchOnceThatIsSentAgainAfterDays) {
   EXPECT_EQ(later->Send(Windows(0, 3)).outcome, Outcome::kDelivered);
   EXPECT_EQ(server_.SamplesStored(), 18u);
   EXPECT_EQ(server_.inserts["samples"], 1u);
-  // Segments in other batches than before also count once, even in the second old batch in a row.
+  // Segments also count once if they were in other batches before, even in the second of two old
+  // batches in a row.
   EXPECT_EQ(later->Send(Windows(1, 3)).outcome, Outcome::kDelivered);
   EXPECT_EQ(later->Send(Windows(2, 2)).outcome, Outcome::kDelivered);
   EXPECT_EQ(server_.SamplesStored(), 24u);

@@ -14,8 +14,9 @@
 namespace profiler::fleet::clickhouse {
 namespace {
 
-// Fewest lines to ask for. If the server returns fewer lines, these are all lines; then their sum
-// is the total, and no second query is needed. The lines take some megabytes at most.
+// Number of lines to ask for, even if the question wants fewer. If the server returns fewer lines
+// than this, there are no others. Then the sum of the lines is the total, and no second query is
+// needed. The lines take some megabytes at most.
 constexpr size_t kLinesToAddUp = 100'000;
 
 class ClickHouse final : public Source {
@@ -36,7 +37,7 @@ class ClickHouse final : public Source {
 
   absl::StatusOr<fleet::Sums> Sums(const SumsQuestion& question,
                                    std::vector<std::string>* notes) override {
-    // With `total`, a sample counts in several lines.
+    // With `total`, a sample counts in several lines, so their sum is not the total.
     const bool counts_twice = question.functions && question.total;
     SumsQuestion longer = question;
     if (!counts_twice) longer.most = std::max(question.most, kLinesToAddUp);
@@ -105,8 +106,8 @@ class ClickHouse final : public Source {
   }
 
   // Returns the only selected event, or nullopt if there are several. Does not group by event,
-  // because that would read the event of each row. A query for any other event needs only the key,
-  // so it reads no rows if there is none.
+  // because that would read the event of each row. A query for samples of any other event needs
+  // only the key, so it reads no rows if there is no other event.
   absl::StatusOr<std::optional<std::string>> OnlyEvent(const Selection& selection) {
     PROFILER_RETURN_IF_ERROR(MakeReady());
     PROFILER_ASSIGN_OR_RETURN(const std::string any, Ask(AnyEventStatement(selection)));

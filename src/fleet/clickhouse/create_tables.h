@@ -23,8 +23,8 @@ struct CreatedTables {
 absl::StatusOr<std::vector<std::string>> CreationFor(http::Client& client, const std::string& url,
                                                      SchemaOptions options);
 
-// Runs the statements of CreationFor. Errors: those of CreationFor; kFailedPrecondition if the
-// tables are newer than this program (they stay unchanged).
+// Runs the statements of CreationFor. If the server's tables are newer than this program, leaves
+// them unchanged and returns kFailedPrecondition. Other errors: those of CreationFor.
 absl::StatusOr<CreatedTables> CreateTables(http::Client& client, const std::string& url,
                                            const SchemaOptions& options);
 

@@ -161,7 +161,7 @@ class OtelRows {
     AppendFrames(window, of.stack, row);
     row.Size(1);
     row.Number(static_cast<int64_t>(of.value));
-    row.Size(0);  // the times of the samples
+    row.Size(0);  // no times of the samples
     row.Number(window.length);
     row.Number(window.frequency > 0 ? static_cast<int64_t>(1e9 / window.frequency) : int64_t{0});
     row.Text(event);

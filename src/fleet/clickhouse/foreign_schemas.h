@@ -14,9 +14,9 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Returns the statements that create the tables of kCoroot and kOtel. Errors: kUnimplemented for
-// servers that lack a feature of the tables, and for clusters, because there the other programs
-// create their tables themselves.
+// Returns the statements that create the tables of kCoroot and kOtel. Returns kUnimplemented
+// if the server lacks a feature of the tables. Also returns kUnimplemented for clusters, because on
+// clusters the other programs create their tables themselves.
 absl::StatusOr<std::vector<std::string>> ForeignCreationOf(const SchemaOptions& options);
 
 }  // namespace profiler::fleet::clickhouse

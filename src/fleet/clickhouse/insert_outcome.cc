@@ -9,8 +9,8 @@ namespace profiler::fleet::clickhouse {
 namespace {
 
 bool IsOfTheRows(const http::Response& response, const ServerError& error) {
-  // A proxy before the server may find the body too long. That is also final, because half of the
-  // batch may fit.
+  // A proxy in front of the server may find the body too long. This error is also final, so that
+  // the batch is halved: half of it may fit.
   constexpr int kContentTooLarge = 413;
   if (error.code == 0) return response.status == kContentTooLarge;
   return error.code == kCannotParse || error.code == kCannotReadAllData;

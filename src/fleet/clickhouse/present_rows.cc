@@ -11,8 +11,8 @@
 namespace profiler::fleet::clickhouse {
 namespace {
 
-// Returns a query for the groups of the batch that exist on the server. Its answer has a row for
-// each, with the hashes of its stacks.
+// Returns a query for the batch's groups (SampleGroup) that exist on the server. Its answer has a
+// row for each such group, with the hashes of the group's stacks.
 std::string Question(const Batch& batch) {
   constexpr std::string_view kGroup =
       "service, ts, nanosecond, host, event, program, container, pod, build_id";

@@ -8,8 +8,8 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Removes from the batch the rows that exist on the server. Errors: those of Server::Ask; kDataLoss
-// for a malformed answer.
+// Removes from the batch the rows that exist on the server. Errors: those of Server::Ask. Returns
+// kDataLoss for a malformed answer.
 absl::Status RemovePresentRows(Server& server, Batch& batch);
 
 }  // namespace profiler::fleet::clickhouse

@@ -7,7 +7,7 @@
 //   DateTime64(9)             Int64, nanoseconds since 1970
 //   String                    its size, then its bytes
 //   Array(T)                  the number of elements, then the elements
-//   Map(K, V)                 the number of entries, then a key and a value each
+//   Map(K, V)                 the number of entries, then the key and the value of each entry
 //
 // Sizes are LEB128: seven bits per byte, the lowest first; the highest bit is set in each byte
 // except the last. Source: clickhouse.com/docs, "RowBinary".
@@ -50,8 +50,8 @@ class RowWriter {
   std::string& body_;
 };
 
-// A reader of an answer, which is untrusted. Errors are sticky, as in ByteReader: reads beyond the
-// end return 0 or empty. The reader is a view of the bytes, which must outlive it.
+// A reader of an answer, which is untrusted. Errors are sticky, as in ByteReader: after an error,
+// all reads return 0 or an empty text. The reader is a view of the bytes, which must outlive it.
 class RowReader {
  public:
   explicit RowReader(std::string_view bytes) : rest_(bytes) {}

@@ -97,7 +97,7 @@ absl::Status Batch::Add(size_t number) {
 }
 
 Rows Batch::StackRows(const SentStacks& sent, std::vector<SentStacks::Stack>* fresh) const {
-  // The first window with each stack, by day and hash.
+  // Key: day and hash of a stack. Value: the first window with this stack, and the stack's index.
   std::map<SentStacks::Stack, std::pair<const Window*, uint32_t>> stacks;
   for (size_t i = 0; i < windows_.size(); ++i) {
     const auto day = static_cast<uint16_t>(windows_[i].begin / kNanoseconds / kSecondsOfDay);

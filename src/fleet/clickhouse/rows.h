@@ -27,7 +27,7 @@ struct RowTime {
   uint32_t second = 0, nanosecond = 0;
   auto operator<=>(const RowTime&) const = default;
 };
-// Converts a time. kOutOfRange before 1970 and after 2105.
+// Converts a time. Returns kOutOfRange for times before 1970 and after 2105.
 absl::StatusOr<RowTime> RowTimeOf(UnixTime time);
 
 // The body of an INSERT … FORMAT RowBinary.
@@ -36,8 +36,8 @@ struct Rows {
   size_t rows = 0;
 };
 
-// The stacks, by day, that were sent to a server. If the set is full, it is cleared; then stacks
-// are sent once more, which does no harm.
+// The stacks that were sent to a server, each with the day for which it was sent. A full set is
+// cleared; then stacks are sent once more, which does no harm.
 class SentStacks {
  public:
   using Stack = std::pair<uint16_t, uint64_t>;  // day and hash
@@ -66,7 +66,7 @@ struct SampleGroup {
 // The rows of a batch, sorted, with the hash of each stack. Refers to the windows.
 class Batch {
  public:
-  // Builds a batch. kOutOfRange for times that the tables cannot represent.
+  // Builds a batch. Returns kOutOfRange for times that the tables cannot represent.
   static absl::StatusOr<Batch> Of(std::span<const Window> windows);
 
   // Returns the stacks that are not in `sent`, and adds them to `fresh`.
@@ -91,13 +91,13 @@ class Batch {
   };
   struct Group {
     size_t window = 0;
-    std::map<uint64_t, Amounts> rows;  // by the stack's hash
+    std::map<uint64_t, Amounts> rows;  // keyed by the stack's hash
   };
 
   absl::Status Add(size_t number);
 
   std::span<const Window> windows_;
-  std::vector<std::vector<uint64_t>> hashes_;  // by window and stack
+  std::vector<std::vector<uint64_t>> hashes_;  // [w][s]: of stack s in window w
   std::map<SampleGroup, Group> groups_;
   size_t sample_rows_ = 0;
   RowTime first_, last_;

@@ -11,7 +11,7 @@
 // merges equal rows at some later time. Until then duplicates would be added up, so the sender
 // avoids them (clickhouse_sender.h).
 //
-// On one server the tables have these names. On a cluster, each server stores stacks_local,
+// On one server the tables have the names above. On a cluster, each server stores stacks_local,
 // samples_local and windows_local, and `stacks`, `samples` and `windows` are the tables of the
 // whole cluster. Stacks and samples are distributed over the servers by stack_hash, windows by
 // host.
@@ -42,7 +42,7 @@ enum class Schema : uint8_t {
   // are experimental; the columns are those of July 2026.
   kOtel,
 };
-// Parses "own", "coroot" or "otel". kInvalidArgument for any other text.
+// Parses "own", "coroot" or "otel". Returns kInvalidArgument for any other text.
 absl::StatusOr<Schema> ParseSchema(std::string_view text);
 
 struct SchemaOptions {
@@ -55,8 +55,8 @@ struct SchemaOptions {
 };
 
 // Returns the statements in the order in which to run them. Running them again changes only the
-// number of days to keep. Errors: kInvalidArgument for contradicting options; kUnimplemented, with
-// the remedy, if the server's version lacks a feature.
+// number of days to keep. Returns kInvalidArgument if options contradict each other, and
+// kUnimplemented, with the remedy, if the server's version lacks a feature.
 absl::StatusOr<std::vector<std::string>> CreationOf(const SchemaOptions& options);
 
 // Returns a statement whose answer is the schema's version: one row, UInt32. It fails on a server

@@ -66,7 +66,7 @@ class Server {
   absl::StatusOr<http::Response> Insert(std::string_view table, std::string_view columns,
                                         std::string_view body, const Settings& settings);
 
-  // Returns the version; asks the server once.
+  // Returns the version. Only the first call asks the server.
   absl::StatusOr<ServerVersion> Version();
   absl::StatusOr<std::string> VersionText();  // "24.8.4.13"
 
@@ -83,8 +83,8 @@ class Server {
 };
 
 // Checks that the database has the tables of schema.h in a version that this program supports.
-// Errors: those of Ask; the message of kNotFound says how to create the tables. kFailedPrecondition
-// for newer tables.
+// Errors: those of Ask; the message of kNotFound says how to create the tables. Returns
+// kFailedPrecondition if the tables are newer than this program.
 absl::Status CheckSchema(Server& server);
 
 }  // namespace profiler::fleet::clickhouse

@@ -18,19 +18,20 @@ struct ServerVersion {
 
 // The oldest supported version, which Debian packages.
 inline constexpr ServerVersion kOldestVersion = {18, 16};
-// Has LowCardinality, CODEC and TTL.
+// The first version with LowCardinality, CODEC and TTL.
 inline constexpr ServerVersion kWithCodecs = {20, 3};
-// Detects repeated blocks even in tables without replicas.
+// The first version that detects repeated blocks even in tables without replicas.
 inline constexpr ServerVersion kWithOwnDeduplication = {21, 4};
-// Has maps, and times in nanoseconds.
+// The first version with maps, and with times in nanoseconds.
 inline constexpr ServerVersion kWithMaps = {21, 8};
-// May collect small inserts of several clients before it writes them, unless this is turned off.
+// The first version that may collect small inserts of several clients before it writes them. A
+// setting turns this off.
 inline constexpr ServerVersion kWithAsynchronousInserts = {21, 11};
-// Has the text index that the Collector's table needs.
+// The first version with the text index that the Collector's table needs.
 inline constexpr ServerVersion kWithTextIndexes = {26, 2};
 
-// Parses "18.16.1" or "24.8.4.13". kInvalidArgument for malformed text; kUnimplemented for versions
-// older than kOldestVersion.
+// Parses "18.16.1" or "24.8.4.13". Returns kInvalidArgument for malformed text, and kUnimplemented
+// for versions older than kOldestVersion.
 absl::StatusOr<ServerVersion> ParseVersion(std::string_view text);
 
 }  // namespace profiler::fleet::clickhouse

@@ -7,11 +7,11 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Returns 'text', with quotes, backslashes and control characters escaped.
+// Returns the text in quotes: 'text'. Escapes quotes, backslashes and control characters in it.
 std::string Quoted(std::string_view text);
-// Returns `name`, for a database, a table or a cluster.
+// Returns the name of a database, a table or a cluster in backquotes: `name`.
 std::string QuotedName(std::string_view name);
-// Returns '%a\\_b%', an operand of LIKE, for a pattern in which only '*' is special.
+// Converts a pattern, in which only '*' is special, to an operand of LIKE: *a_b* becomes '%a\\_b%'.
 std::string QuotedPattern(std::string_view pattern);
 
 }  // namespace profiler::fleet::clickhouse

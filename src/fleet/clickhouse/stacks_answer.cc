@@ -24,7 +24,7 @@ absl::Status NoAnswer() {
 // hosts or all times.
 using Key = std::pair<std::string, UnixTime>;
 
-// The names of a stack; views of the answer.
+// The names of a stack's frames, as views of the answer's bytes.
 struct Names {
   std::vector<std::string_view> functions, images;
 };
@@ -118,7 +118,7 @@ class Reader {
  private:
   struct Sum {
     WindowBuilder builder;
-    absl::flat_hash_map<uint64_t, uint32_t> stacks;  // by hash
+    absl::flat_hash_map<uint64_t, uint32_t> stacks;  // keyed by hash
   };
 
   UnixTime TimeIn(RowReader& row) const {

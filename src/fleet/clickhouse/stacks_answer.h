@@ -16,8 +16,9 @@ struct StacksAnswer {
   std::string_view rows, stacks, windows;  // RowBinary
 };
 
-// Returns the windows, sorted by host and begin; none without rows. kDataLoss for a malformed
-// answer. If rows refer to stacks or windows that are missing, adds lines about these to `*notes`.
+// Returns the windows, sorted by host and begin; none if there are no rows. Returns kDataLoss for a
+// malformed answer. If rows refer to stacks or windows that the answer lacks, adds lines about that
+// to `*notes`.
 absl::StatusOr<std::vector<Window>> WindowsOf(const StacksAnswer& answer,
                                               const StacksQuestion& question,
                                               std::vector<std::string>* notes);

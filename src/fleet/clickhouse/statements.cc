@@ -40,8 +40,7 @@ bool IsOfMachine(const Condition& condition) {
   return condition.field.field == Field::kHost || condition.field.field == Field::kLabel;
 }
 
-// Converts the interval to conditions: on days, which choose partitions; on seconds, which find
-// rows; and on nanoseconds within the first and last second.
+// Returns the conditions on the interval's days, which choose partitions.
 std::vector<std::string> DaysOf(const Selection& selection) {
   std::vector<std::string> conditions;
   const int64_t since = selection.since / kNanoseconds, until = selection.until / kNanoseconds;
@@ -55,6 +54,8 @@ std::vector<std::string> DaysOf(const Selection& selection) {
   return conditions;
 }
 
+// Returns all conditions on the interval. Conditions on days choose partitions; conditions on
+// seconds find rows; conditions on nanoseconds apply within the first and last second.
 std::vector<std::string> TimesOf(const Selection& selection) {
   std::vector<std::string> conditions = DaysOf(selection);
   if (conditions == std::vector<std::string>{"0"}) return conditions;
@@ -102,9 +103,9 @@ std::string WhereOfWindows(const Selection& selection) {
   return Where(conditions);
 }
 
-// Returns the conditions on `stacks`: stacks of selected samples. Finding these stacks costs as
-// much as adding up the samples. So if all samples in the interval are selected, the conditions
-// select all stacks of its days, which are only slightly more.
+// Returns the conditions on `stacks`. They select the stacks of selected samples; to find these
+// costs as much as to add up the samples. So if all samples of the interval are selected, the
+// conditions select all stacks of the interval's days instead, which are only slightly more.
 std::string WhereOfStacks(const Selection& selection) {
   std::vector<std::string> conditions = DaysOf(selection);
   if (!selection.conditions.empty()) {
@@ -152,8 +153,8 @@ std::string LinesByKeys(const SumsQuestion& question) {
 std::string LinesByFunctions(const SumsQuestion& question) {
   std::vector<std::string> keys = KeysOf(question);
   const std::string unknown = Quoted(kUnknownFunction);
-  // The names of a missing stack are empty. A stack may have several rows, for example of several
-  // days; the ANY join takes one.
+  // The names of a missing stack are empty. A stack may have several rows, for example one for each
+  // day; the ANY join takes one of them.
   const std::string function = question.total ? absl::StrCat("arrayJoin(if(empty(names), [",
                                                              unknown, "], arrayDistinct(names)))")
                                               : absl::StrCat("if(known = 0, ", unknown, ", name)");

@@ -43,7 +43,7 @@ Groups PairsOf(const Groups& groups) {
   return pairs;
 }
 
-// Returns the hosts that are in both groups, if they are at least half of each.
+// Returns only the hosts that are in both groups, if these are at least half of each group.
 Groups PairedIfMost(Groups groups) {
   Groups pairs = PairsOf(groups);
   const size_t count = pairs.after.size();
@@ -129,8 +129,8 @@ class Comparison {
   const Groups& groups_;
   const CompareOptions options_;
   OfHosts samples_;
-  std::vector<OfHosts> self_;    // of all functions
-  std::vector<OfHosts> shares_;  // by row
+  std::vector<OfHosts> self_;    // self shares of all functions
+  std::vector<OfHosts> shares_;  // [i]: the shares of rows_[i]
   std::vector<diff::Row> rows_;
 };
 

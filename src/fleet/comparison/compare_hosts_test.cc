@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-using Measured = diff::Run;  // Run is a member of tests
+using Measured = diff::Run;  // in tests, Run is testing::Test::Run
 
 constexpr uint64_t kMillisecond = 1'000'000;
 

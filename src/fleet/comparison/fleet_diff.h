@@ -18,9 +18,9 @@ struct FleetDiffRequest {
   bool total = false, all = false, json = false, markdown = false;
 };
 
-// Returns the comparison as text. Adds lines for the user to `*notes`. Errors: kInvalidArgument for
-// malformed conditions; those of Source::Stacks; kFailedPrecondition if the parts have no event in
-// common.
+// Returns the comparison as text. Adds lines for the user to `*notes`. Returns kInvalidArgument for
+// malformed conditions, and kFailedPrecondition if the parts have no event in common. Other errors:
+// those of Source::Stacks.
 absl::StatusOr<std::string> FleetDiffText(Source& source, const FleetDiffRequest& request,
                                           std::vector<std::string>* notes);
 

@@ -90,8 +90,8 @@ class Comparison {
     return answers;
   }
 
-  // Tests with the variation of only one group, which must have at least two hosts. Tests the hosts
-  // of the other group one by one.
+  // Tests the hosts of one group one by one. Estimates the variation from only the other group,
+  // `group`, which must have at least two hosts.
   Answers ByGroup(Values FunctionValues::*group) const {
     const double freedom = FreedomOf((functions_[0].*group).size());
     std::vector<double> squares;
@@ -99,7 +99,8 @@ class Comparison {
     return OneByOne(DrawnFrom(squares, freedom), group == &FunctionValues::after);
   }
 
-  // Tests differences with the variation of the half of the hosts that speaks least for the change.
+  // Tests the differences of pairs. Estimates their variation from the half of the pairs that
+  // speaks least for a change.
   Answers ByQuietHalf() const {
     std::vector<double> squares;
     const double freedom = FreedomOf(after_ / 2);
@@ -178,7 +179,7 @@ class Comparison {
     return answers;
   }
 
-  // A function's values, without the tenth of hosts that speaks most for a change.
+  // A function's values, without the tenth of each group that speaks most for a change.
   struct Rest {
     Values before, after;
     HostMean mean_before, mean_after;
@@ -208,9 +209,9 @@ class Comparison {
     return answers;
   }
 
-  // Tests single hosts of one group against the mean of the other, by the sum of their squared
-  // distances in the direction of the change. No host counts for more than six standard errors, so
-  // that two odd hosts are not a change.
+  // Tests whether single hosts of one group are far from the mean of the other group. Adds up the
+  // squared distances in the direction of the change. No host counts for more than six standard
+  // errors, so that two odd hosts are not a change.
   Answer EachOf(const Rest& rest, const Spread& spread, bool by_after) const {
     constexpr double kMostOfOne = 36;
     const Values& hosts = by_after ? rest.before : rest.after;
@@ -233,7 +234,8 @@ class Comparison {
   double unlike_ = 0;
 };
 
-// The samples of a function in both groups, and all samples, each weighted by the host's scale.
+// Numbers of samples in both groups: the samples of one function, and all samples. The latter are
+// multiplied by each host's scale.
 struct Sums {
   double before = 0, after = 0;
   double all_before = 0, all_after = 0;
@@ -285,8 +287,8 @@ std::vector<estimate::Change> HostChangesOf(const ComparedHosts& hosts,
                                             std::span<const OfHosts> shares) {
   if (shares.empty()) return {};
   const size_t before = hosts.samples.before.size(), after = hosts.samples.after.size();
-  // A single pair is tested like two groups of one host each; then the values of both hosts show
-  // the error of the difference.
+  // A single pair is tested like two groups of one host each. One difference alone would not show
+  // its error; the values of both hosts show it.
   const bool are_pairs = hosts.are_pairs && after > 1;
   std::vector<Sums> sums;
   std::vector<FunctionValues> values, compared;
@@ -320,11 +322,11 @@ std::vector<estimate::Change> HostChangesOf(const ComparedHosts& hosts,
 
 namespace {
 
-// Marks functions that have probably changed, at most a quarter of all functions. A single function
-// may have changed so much that the shares of all functions differ; even then it is the most
+// Marks functions that have probably changed, at most a quarter of all functions. If one function
+// changes much, the shares of all functions differ. Even then the changed function is the most
 // significant one.
 std::vector<bool> LikelyChanged(std::span<const estimate::Change> changes) {
-  constexpr double kRate = 0.1;  // part of these functions that may be unchanged
+  constexpr double kRate = 0.1;  // part of the marked functions that may be unchanged
   const double likely = estimate::LargestSignificantChance(changes, kRate);
   std::vector<size_t> changed;
   for (size_t i = 0; i < changes.size(); ++i) {

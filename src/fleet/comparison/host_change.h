@@ -3,9 +3,9 @@
 //
 // Hosts differ. The expected error of a host's value has two parts. The first part is the sampling
 // error, so hosts with few samples weigh less. The second part is the variation between hosts; it
-// is proportional to the function's share, with the same factor for all functions. A function's
-// hosts may differ even more; this excess is estimated from all functions together
-// (run_variance.h).
+// is proportional to the function's share, with the same factor for all functions. For some
+// functions hosts differ even more. The size of this excess is estimated from all functions
+// together (run_variance.h).
 //
 // A change need not be on all hosts. If a third of the hosts become slower, the variation of their
 // group becomes so large that it hides the change. So several tests are made. The smallest p-value
@@ -21,11 +21,11 @@
 // other host counts for more than six standard errors. So neither a single odd host nor a tenth of
 // the hosts is a change.
 //
-// If both groups are the same machines, the differences of each machine are tested, which do not
-// contain the variation between machines:
+// If both groups are the same machines, each machine is compared with itself. The differences are
+// tested; they do not contain the variation between machines:
 //
 //   is their mean not zero?            compared with the variation of all differences
-//   are single ones far from zero?     compared with the variation of the half that speaks least
+//   are single differences not zero?   compared with the variation of the half that speaks least
 //                                      for a change
 //
 // The functions are pure and thread-safe.
@@ -48,10 +48,11 @@ struct ComparedHosts {
   bool are_pairs = false;
 };
 
-// Returns the changes by function. `shares` are self shares, or shares including callees. A change
-// is the difference of means over hosts, as a fraction of the whole before. Pass its `chance` to
-// LargestSignificantChance. If each group has a single host, the variation between hosts is roughly
-// estimated from the differences of all functions. Linear in functions times hosts.
+// Returns the change of each function. `shares` are self shares, or shares including callees. A
+// change is the difference of means over hosts, as a fraction of the whole before. Pass its
+// `chance` to LargestSignificantChance. If each group has a single host, the variation between
+// hosts is roughly estimated from the differences of all functions. Linear in functions times
+// hosts.
 std::vector<estimate::Change> HostChangesOf(const ComparedHosts& hosts,
                                             std::span<const OfHosts> shares);
 

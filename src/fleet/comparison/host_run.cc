@@ -80,7 +80,7 @@ class Maker {
   diff::Run run_;
   std::vector<uint32_t> key_of_frame_;
   absl::flat_hash_map<std::string, analysis::KeyId> keys_;
-  std::vector<uint64_t> last_row_;  // by key
+  std::vector<uint64_t> last_row_;  // [k]: number of the last row with key k
   uint64_t row_ = 0;
 };
 

@@ -13,7 +13,7 @@
 
 namespace profiler::fleet {
 
-// Returns the samples and the value of each event in the windows, by the event's name.
+// Returns the samples and the value of each event in the windows, sorted by the event's name.
 std::vector<Sum> SumsByEvent(std::span<const Window> windows);
 
 // Returns the event's samples in a host's window, by function. Parts of a function that the

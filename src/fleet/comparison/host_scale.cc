@@ -33,7 +33,7 @@ class Ratios {
 
   void Add(double share, double usual) {
     constexpr double kFewest = 30;    // samples
-    constexpr double kUnlike = 0.05;  // error of a function's share, for any number of samples
+    constexpr double kUnlike = 0.05;  // relative error that more samples do not reduce
     const double expected = usual * samples_;
     if (expected < kFewest) return;
     // The median of counts is lower than their mean. The term of ⅓ sample makes up for that.

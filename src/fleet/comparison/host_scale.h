@@ -27,11 +27,11 @@ struct OfHosts {
 };
 
 struct HostScales {
-  OfHosts scales;  // 1 on average before
+  OfHosts scales;  // their mean over `before` is 1
   OfHosts errors;  // relative variance of each scale
 };
 
-// Returns the scales. `shares` are self shares by function, on each host, from 0 to 1. Ignores
+// Returns the scales. shares[f] has the self share of function f on each host, from 0 to 1. Ignores
 // functions that are marked in `left_out`; if `left_out` is empty, uses all functions. A host on
 // which fewer than three functions have 30 samples gets the scale 1, because its samples do not
 // show which functions have changed. Hosts must have samples, and each group at least one host.

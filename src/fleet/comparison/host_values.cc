@@ -34,8 +34,8 @@ double VarianceOf(const FunctionValues& of, double unlike) {
 
 using Chosen = std::vector<const FunctionValues*>;
 
-// Returns the quarter of all functions with the largest values. Other functions have few samples,
-// so that the sampling error hides the variation between hosts.
+// Returns the functions with the largest values: a quarter of all functions. The other functions
+// have so few samples that the sampling error hides the variation between hosts.
 Chosen LargestOf(std::span<const FunctionValues> functions) {
   constexpr size_t kFewest = 20;
   Chosen chosen;

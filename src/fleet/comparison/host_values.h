@@ -16,6 +16,8 @@ struct HostValue {
   double squared = 0;
   double of_scale = 0;  // variance explained by the error of the host's scale
 
+  // Returns the expected variance. `unlike` is the variation between hosts, relative to a
+  // function's share (HeterogeneityOf).
   double Expected(double unlike) const { return sampled + of_scale + unlike * unlike * squared; }
 };
 

@@ -39,7 +39,7 @@ struct Destination {
   bool operator==(const Destination&) const = default;
 };
 
-// Parses a destination. kInvalidArgument says what is expected.
+// Parses a destination. Returns kInvalidArgument, which says what is expected, if it is malformed.
 absl::StatusOr<Destination> ParseDestination(std::string_view text);
 
 }  // namespace profiler::fleet

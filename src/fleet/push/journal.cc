@@ -154,7 +154,7 @@ absl::Status PushJournal::Append(std::string_view line, bool sync) {
   absl::Status written = WriteTo(file_.get(), sealed, path_);
   if (written.ok() && sync && fdatasync(file_.get()) != 0) written = WriteError(errno, path_);
   size_ += sealed.size();
-  // After a write that failed, the file may end in half a line; lines behind it could not be read.
+  // After a failed write, the file may end in half a line. Lines appended to it could not be read.
   if (!written.ok() || size_ > 2 * rewritten_ + kGrowth) file_.Reset();
   return written;
 }
@@ -185,8 +185,8 @@ void PushJournal::KeepOnly(const absl::flat_hash_set<std::string>& names) {
   absl::erase_if(skipped_, [&](const auto& skipped) { return !names.contains(skipped.first); });
 }
 
-// Replaces the old file once the new one is on the disk. If the process is killed before, the
-// unfinished new file stays until the next rewrite overwrites it.
+// Replaces the old file once the new one is on the disk. If the process is killed earlier,
+// the unfinished new file stays until the next rewrite overwrites it.
 absl::Status PushJournal::Rewrite() {
   std::string text = Sealed(absl::StrCat(View(kHeading), destination_));
   std::vector<std::string> names(sent_.begin(), sent_.end());

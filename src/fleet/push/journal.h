@@ -35,8 +35,8 @@ namespace profiler::fleet {
 class PushJournal {
  public:
   // Opens the journal of `destination` in the directory of the segments; `existing` are their
-  // names. Errors: kFailedPrecondition if another process holds the lock; kDataLoss if the file is
-  // no journal of `destination`; those of open(2) and write(2).
+  // names. Returns kFailedPrecondition if another process holds the lock, and kDataLoss if the file
+  // is no journal of `destination`. Other errors: those of open(2) and write(2).
   static absl::StatusOr<PushJournal> Open(const std::string& directory,
                                           const std::string& destination,
                                           const absl::flat_hash_set<std::string>& existing);
@@ -50,8 +50,8 @@ class PushJournal {
   absl::Status Begin(std::span<const std::string> names);
   // Records that the batch was delivered. Takes effect in this object even if it returns an error.
   absl::Status Done();
-  // Records that a segment will not be sent, and the reason. Takes effect even if it returns an
-  // error.
+  // Records that a segment will not be sent, and the reason. Takes effect in this object even if it
+  // returns an error.
   absl::Status Skip(const std::string& name, std::string_view reason);
 
   // Forgets all segments except `names`. The file still contains the forgotten ones until it is
@@ -63,7 +63,7 @@ class PushJournal {
   const std::vector<std::string>& in_flight() const { return in_flight_; }
   bool IsDone(const std::string& name) const { return sent_.contains(name) || IsSkipped(name); }
   bool IsSkipped(const std::string& name) const { return skipped_.contains(name); }
-  // Returns the skipped segments by name, with the reasons.
+  // Returns the reason for each skipped segment, keyed by its name.
   const absl::flat_hash_map<std::string, std::string>& skipped() const { return skipped_; }
 
  private:
@@ -78,7 +78,7 @@ class PushJournal {
   UniqueFd lock_;
   // If invalid, the file may be damaged or too long, so the next write rewrites it.
   UniqueFd file_;
-  size_t size_ = 0, rewritten_ = 0;  // of the file in bytes, now and after the last rewrite
+  size_t size_ = 0, rewritten_ = 0;  // the file's size in bytes: now, after the last rewrite
   std::vector<std::string> in_flight_;
   absl::flat_hash_set<std::string> sent_;
   absl::flat_hash_map<std::string, std::string> skipped_;

@@ -76,7 +76,8 @@ TEST_F(PushJournalTest, ForgetsSegmentsThatHaveGone) {
   EXPECT_TRUE(journal.IsDone("b"));
 }
 
-// A power failure may cut the file off anywhere. The rest must be a journal of an earlier moment.
+// A power failure may cut the file off anywhere. The remaining file must be the journal of an
+// earlier moment.
 TEST_F(PushJournalTest, IsSoundWhereverItIsCutOff) {
   {
     PushJournal journal = Open();

@@ -155,13 +155,13 @@ class RequestOfWindows {
   void Divide() {
     for (uint32_t i = 0; i < windows_.size(); ++i) {
       const Window& window = windows_[i];
-      std::vector<size_t> resources;  // by workload
+      std::vector<size_t> resources;  // [w]: of workload w
       for (const Workload& workload : window.workloads) {
         resources.push_back(
             numbers_.try_emplace(IdentityOf(window, workload), numbers_.size()).first->second);
       }
       parts_.resize(numbers_.size());
-      std::map<std::pair<size_t, uint32_t>, Part> of_window;  // by resource and event
+      std::map<std::pair<size_t, uint32_t>, Part> of_window;  // keyed by resource, event
       for (uint32_t row = 0; row < window.rows.size(); ++row) {
         const auto [resource, event] =
             std::pair(resources[window.rows[row].workload], window.rows[row].event);
@@ -241,8 +241,8 @@ class RequestOfWindows {
   const std::span<const Window> windows_;
   otlp::Request request_;
   CodeNumbers code_{request_.dictionary()};
-  std::map<Identity, size_t> numbers_;    // in the order of first rows
-  std::vector<std::vector<Part>> parts_;  // by number
+  std::map<Identity, size_t> numbers_;    // number of each resource
+  std::vector<std::vector<Part>> parts_;  // [n]: parts of resource n
   std::vector<const Identity*> order_;
 };
 

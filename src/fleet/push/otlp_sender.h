@@ -7,7 +7,8 @@
 //               (src/format/otlp/event_types.h), with the window's time and length
 //   sample      one per row, with the program and its build-id
 //   location    a function in an image, with its language, and the functions inlined into it
-//   mapping     an image with a build-id; one without is named by process.executable.path
+//   mapping     an image with a build-id; for other files, the location's attribute
+//               process.executable.path has the file's name
 //
 // The protocol cannot detect repeated batches: a batch counts twice if its answer is lost. The ids
 // of profiles are derived from their contents, so that a receiver can detect repetitions.

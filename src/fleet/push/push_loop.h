@@ -21,15 +21,16 @@ class PushLoop {
     std::chrono::nanoseconds look_every = std::chrono::seconds(5);
     // Ends the loop after this many failures of a batch in a row; 0: no limit.
     uint64_t most_failures = 0;
-    // Called with an error of the directory or the journal; the step is repeated `look_every`
-    // later. If empty, such an error ends the loop.
+    // Called with an error of the directory or the journal. Then the step is repeated `look_every`
+    // later. If the function is empty, an error of the directory or the journal ends the loop.
     std::function<void(const absl::Status&)> on_error = nullptr;
   };
 
   explicit PushLoop(Options options) : options_(std::move(options)) {}
 
   // Runs a delivery until all segments are sent, or until Stop. Several threads may run a delivery
-  // each. Errors: kUnavailable after `most_failures`; otherwise see Options::on_error.
+  // each. Returns kUnavailable after Options::most_failures failures. Other errors: see
+  // Options::on_error.
   absl::Status Run(SegmentDelivery& delivery);
 
   // Ends Run once the current request is answered. Later calls of Run end at once. Thread-safe.

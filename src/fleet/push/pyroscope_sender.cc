@@ -57,7 +57,7 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
-// The subject of one request.
+// The service, pod and event that one request is about.
 struct Subject {
   StringId service, pod;
   uint32_t event;

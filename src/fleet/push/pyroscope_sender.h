@@ -41,7 +41,7 @@ std::unique_ptr<Sender> PyroscopeSender(const Destination& destination,
 enum class PyroscopeFormat : bool { kFolded, kPprof };
 
 // Returns the requests for a window, in the order of its tables. Equal windows yield equal
-// requests. `url` is the server's.
+// requests. `url` is the URL of the server.
 std::vector<http::Request> PyroscopeRequests(const Window& window, std::string_view url,
                                              PyroscopeFormat format);
 

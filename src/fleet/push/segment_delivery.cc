@@ -66,8 +66,8 @@ absl::StatusOr<std::unique_ptr<SegmentDelivery>> SegmentDelivery::Open(
   return delivery;
 }
 
-// Takes the segments that were listed when the journal was opened. Calls OnDelivered also for
-// segments that an earlier process delivered, so that the spool learns of them.
+// Takes the segments that were listed when the journal was opened. For segments that an earlier
+// process delivered, calls OnDelivered again, so that the spool learns that they are delivered.
 void SegmentDelivery::Take(const Files& files) {
   const auto& flight = journal_.in_flight();
   Files again;

@@ -7,7 +7,7 @@
 //
 // The journal records a batch before it is sent. So if the process is killed, its successor sends
 // exactly the same batch again, and a server that detects repeated batches counts nothing twice. It
-// is no error if a segment disappears meanwhile; the rest of its batch becomes a batch of its own.
+// is no error if a segment disappears meanwhile; the other segments of its batch become a batch.
 //
 // Each failure in a row doubles the wait, up to a limit. Waits are shortened at random, so that a
 // thousand machines do not return at the same moment after a server's outage. If a server says when
@@ -78,7 +78,7 @@ class SegmentDelivery {
   };
 
   struct Counters {
-    uint64_t segments = 0, samples = 0, rows = 0, batches = 0;  // delivered
+    uint64_t segments = 0, samples = 0, rows = 0, batches = 0;  // were delivered
     uint64_t attempts = 0;
     uint64_t failures = 0;      // attempts whose batch has to be sent again
     uint64_t refused = 0;       // segments that the server will never take
@@ -162,8 +162,8 @@ class SegmentDelivery {
   Duration pending_since_{0};
   UnixTime newest_ = INT64_MIN;  // the latest begin of all segments seen
   std::optional<Duration> looked_at_all_;
-  std::vector<Files> parts_;  // halves of refused batches, the next one last
-  // The batch in flight, and whether the journal contains it.
+  std::vector<Files> parts_;  // parts of refused batches; the last one is sent next
+  // The batch in flight. is_begun_ is true if the journal contains the batch.
   std::vector<Item> batch_;
   std::vector<Window> windows_;
   bool is_begun_ = false;

@@ -11,8 +11,8 @@
 
 namespace profiler::fleet {
 
-// Creates a sender without contacting the server. Errors: those of http::CreateClient;
-// kInvalidArgument for parameters that this kind of server does not have.
+// Creates a sender without contacting the server. Returns kInvalidArgument for parameters that this
+// kind of server does not have. Other errors: those of http::CreateClient.
 absl::StatusOr<std::unique_ptr<Sender>> SenderOfDestination(const Destination& destination,
                                                             const http::Options& options);
 

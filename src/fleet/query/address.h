@@ -27,12 +27,12 @@ struct Address {
   std::vector<std::pair<std::string, std::string>> server;
 };
 
-// Parses an address. Terms replace the times in `selection` and add conditions to it.
-// The message of kInvalidArgument names the malformed part.
+// Parses an address. Its terms replace the times in `selection` and add conditions to it. Returns
+// kInvalidArgument, which names the malformed part, for a malformed address.
 absl::StatusOr<Address> ParseAddress(std::string_view text, UnixTime now, Selection selection = {});
 
-// Adds "since=1h", "until=…" or a condition to the selection. kInvalidArgument says what is
-// malformed.
+// Adds "since=1h", "until=…" or a condition to the selection. Returns kInvalidArgument, which says
+// what is wrong, for a malformed term.
 absl::Status AddTerm(std::string_view term, UnixTime now, Selection* selection);
 
 // Returns "service=web", in the form that ParseCondition reads.

@@ -110,8 +110,8 @@ struct Found {
   bool had_segments = false;
 };
 
-// Divides the segments among threads. Each thread adds up its windows to an answer. The answers are
-// merged in the order of the segments.
+// Divides the segments among threads. Each thread adds up the windows of its segments to one
+// answer. The answers are merged in the order of the segments.
 template <class Answer, class Question>
 absl::StatusOr<Found<Answer>> Ask(const SegmentDirectory& directory, const Question& question,
                                   unsigned most_threads, std::vector<std::string>* notes) {
@@ -119,7 +119,7 @@ absl::StatusOr<Found<Answer>> Ask(const SegmentDirectory& directory, const Quest
   PROFILER_ASSIGN_OR_RETURN(auto files, directory.List(selection.since, selection.until));
   const bool had_segments = !files.empty();
   files = OfHosts(std::move(files), selection);
-  constexpr size_t kFewest = 16;  // fewest segments for which a thread pays
+  constexpr size_t kFewest = 16;  // segments; for fewer, starting a thread costs more than it saves
   const size_t count = std::clamp<size_t>(files.size() / kFewest, 1, most_threads);
   std::vector<Answer> parts;
   for (size_t i = 0; i < count; ++i) parts.emplace_back(question);

@@ -1,9 +1,10 @@
 // A source that answers queries from a directory of segments, without a server.
 //
-//   segments in the interval               by their names
-//     of machines that satisfy conditions  by the host's hash in the name, or by their heads
-//       read, with the selected rows       by up to one thread per CPU
-//         added up                         in memory for the distinct lines of the answer
+//   1. choose segments in the interval     their names contain the time
+//   2. choose segments of selected hosts   their names contain a hash of the host's name; their
+//                                          heads contain the name and the labels
+//   3. read the chosen segments            with up to one thread per CPU
+//   4. add up the selected rows            the memory is that of the answer's distinct lines
 //
 // One hour of one machine is 360 segments of some 600 rows, and takes a quarter of a second.
 
@@ -23,9 +24,9 @@ class SegmentSource final : public Source {
   // `threads`: number of reading threads; 0: one per CPU, at most eight.
   explicit SegmentSource(SegmentDirectory directory, unsigned threads = 0);
 
-  // Damaged segments, and segments that disappear meanwhile, such as the oldest ones of a spool,
-  // become lines of `*notes`. Other errors: those of opendir(3) and open(2). Takes time linear in
-  // the segments.
+  // Damaged segments become lines of `*notes`. So do segments that disappear before they are read,
+  // such as the oldest segments of a spool. Other errors: those of opendir(3) and open(2). Takes
+  // time linear in the segments.
   absl::StatusOr<std::vector<Window>> Stacks(const StacksQuestion& question,
                                              std::vector<std::string>* notes) override;
   absl::StatusOr<fleet::Sums> Sums(const SumsQuestion& question,

@@ -42,7 +42,7 @@ struct Sum {
 
 struct Sums {
   std::vector<Sum> lines;
-  uint64_t samples = 0, value = 0;  // of all selected samples
+  uint64_t samples = 0, value = 0;  // sums over all selected samples
 };
 
 // Sums of the event that ChooseEvent (event_rule.h) prefers.
@@ -58,9 +58,9 @@ class Source {
 
   // Returns windows of the selected samples; windows without samples are left out. If times are
   // merged, `begin` and `length` cover the interval from the first window to the last. Workloads
-  // keep all their names. Damaged segments are skipped and become lines of `*notes`. Errors:
-  // kNotFound if no sample is selected; errors of the server, such as kUnavailable, or of the
-  // directory.
+  // keep all their names. Damaged segments are skipped and become lines of `*notes`. Returns
+  // kNotFound if no sample is selected. Other errors: those of the server, such as kUnavailable, or
+  // those of the directory.
   virtual absl::StatusOr<std::vector<Window>> Stacks(const StacksQuestion& question,
                                                      std::vector<std::string>* notes) = 0;
   // Adds up all selected events, even if their units differ.

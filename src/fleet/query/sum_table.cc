@@ -6,7 +6,8 @@
 namespace profiler::fleet {
 namespace {
 
-// Sums of a window's functions, by the name's number in the window.
+// Sums of a window's functions. A function is identified by the index of its name in
+// Window::strings.
 template <class Amounts>
 class FunctionSums {
  public:
@@ -21,7 +22,7 @@ class FunctionSums {
     sums_[function] += amounts;
   }
 
-  // Passes on all sums and clears them.
+  // Passes all sums to `take`, and clears them.
   void Take(auto take) {
     for (const uint32_t function : met_) {
       take(function, sums_[function]);
@@ -71,7 +72,7 @@ SumTable::GroupedRows SumTable::Grouped(const Window& window, const RowSelection
 
 void SumTable::AddFunctions(const Window& window, const GroupedRows& rows) {
   FunctionSums<Amounts> sums(window.strings.size());
-  // numbers in texts_, by the window's string numbers
+  // [s]: number in texts_ of string s of the window
   std::vector<uint32_t> numbers(window.strings.size(), kNone);
   const auto take = [&](uint32_t group) {
     sums.Take([&](uint32_t function, const Amounts& amounts) {

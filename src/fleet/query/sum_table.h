@@ -33,13 +33,13 @@ class SumTable {
   fleet::Sums Answer(size_t most) const;
   // Returns the sums of the groups whose first key is `first_key`, without that key.
   fleet::Sums AnswerOf(std::string_view first_key, size_t most) const;
-  // Returns the sums by only the first key of `by`.
+  // Returns the sums grouped by nothing but the first key of `by`.
   std::vector<Sum> ByFirstKey() const;
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   using Key = std::vector<uint32_t>;              // values of `by`, as numbers in texts_
-  using LineKey = std::pair<uint32_t, uint32_t>;  // group, and function or kNone
+  using LineKey = std::pair<uint32_t, uint32_t>;  // {group, function or kNone}
   struct Amounts {
     uint64_t samples = 0, value = 0;
     void operator+=(const Amounts& more) {
@@ -47,7 +47,7 @@ class SumTable {
       value += more.value;
     }
   };
-  // Pairs of a group and a row's number.
+  // Pairs {group, index of a row in Window::rows}.
   using GroupedRows = std::vector<std::pair<uint32_t, uint32_t>>;
 
   uint32_t NumberOf(std::string_view text) { return static_cast<uint32_t>(texts_.Intern(text)); }
@@ -60,8 +60,8 @@ class SumTable {
   SumsQuestion question_;
   StringTable texts_;
   absl::flat_hash_map<Key, uint32_t> groups_;
-  std::vector<Key> keys_;                        // by group
-  std::vector<Amounts> of_group_;                // sums that count each row once
+  std::vector<Key> keys_;                        // [g]: values of group g
+  std::vector<Amounts> of_group_;                // [g]: sums of the rows of group g
   absl::flat_hash_map<LineKey, Amounts> lines_;  // used only with functions
 };
 

@@ -74,7 +74,7 @@ class Maker {
   }
 
   importers::ProfileMaker maker_;
-  std::vector<std::optional<profile::FrameId>> frames_;  // by frame number in the current window
+  std::vector<std::optional<profile::FrameId>> frames_;  // [f]: frame f of the current window
 };
 
 }  // namespace

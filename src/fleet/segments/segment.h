@@ -5,8 +5,8 @@
 //   size of the head, u32
 //   head        host, labels, times, rate, losses, sums: enough to choose segments by
 //   XXH3-64 of all preceding bytes, u64
-//   body        tables, packed as a section (src/base/packed_section.h), then types and
-//               build-ids of frames if any is known; older programs skip these
+//   body        tables, packed as a section (src/base/packed_section.h), then the types and
+//               build-ids of frames, unless all are unknown; older programs skip them
 //   XXH3-64 of the body, u64
 //
 // Numbers of fixed size are little-endian. The head can be read without the body. A segment that is

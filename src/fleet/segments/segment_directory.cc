@@ -46,8 +46,8 @@ std::string PathAside(const SegmentFile& file) {
 
 bool ComesBefore(const SegmentFile& a, const SegmentFile& b) { return a.name < b.name; }
 
-// Reads at most `most` bytes of the file. If the file grows meanwhile, it is no segment, so the new
-// bytes are ignored.
+// Reads at most `most` bytes of the file. A file that grows while it is read is no segment, so the
+// new bytes are ignored.
 absl::StatusOr<std::vector<std::byte>> BytesIn(int fd, const std::string& name, size_t most) {
   struct stat status;
   if (fstat(fd, &status) != 0) return ErrnoStatus(errno, name);

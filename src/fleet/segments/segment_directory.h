@@ -33,7 +33,7 @@ inline constexpr char kMetricsFile[] = "metrics.prom";
 
 // An entry of the directory.
 struct SegmentFile {
-  std::string name;  // in the directory
+  std::string name;  // name in the directory
   UnixTime begin = 0;
   uint64_t bytes = 0;
   bool operator==(const SegmentFile&) const = default;
@@ -71,8 +71,8 @@ class SegmentDirectory {
   // the directory: some microseconds per segment. Errors: those of opendir(3).
   absl::StatusOr<std::vector<SegmentFile>> List(UnixTime since, UnixTime until) const;
 
-  // Read a segment or its head. Errors: kNotFound if the file is gone; kDataLoss, with the file's
-  // name, if it is damaged; those of open(2).
+  // Read a segment or its head. Return kNotFound if the file is gone, and kDataLoss, with the
+  // file's name, if it is damaged. Other errors: those of open(2).
   absl::StatusOr<Window> Read(const SegmentFile& file) const;
   absl::StatusOr<SegmentHead> ReadHead(const SegmentFile& file) const;
 
@@ -99,8 +99,8 @@ class SegmentSpool : public SegmentDirectory {
   };
 
   // Opens the spool: creates a missing directory that only its user can access, takes the lock, and
-  // removes files that a killed process left unfinished. Errors: kFailedPrecondition if another
-  // process holds the lock; those of OpenOwnDirectory.
+  // removes files that a killed process left unfinished. Returns kFailedPrecondition if another
+  // process holds the lock. Other errors: those of OpenOwnDirectory.
   static absl::StatusOr<SegmentSpool> Open(const std::string& path, const Limits& limits);
 
   // Removes old segments until there is room, then writes the window's segment and waits for the
@@ -111,8 +111,8 @@ class SegmentSpool : public SegmentDirectory {
   // Notes that the segment was sent everywhere, so its removal counts as no loss.
   void MayGo(const SegmentFile& file);
 
-  // Moves a segment that no server will take to the directory refused/. If that is full, removes
-  // its oldest segments. Errors: those of rename(2).
+  // Moves a segment that no server will take to the directory refused/. If refused/ is full,
+  // removes its oldest segments. Errors: those of rename(2).
   absl::Status SetAside(const SegmentFile& file);
 
   const Dropped& dropped() const { return dropped_; }

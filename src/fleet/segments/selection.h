@@ -49,13 +49,13 @@ struct Condition {
 
   bool Holds(std::string_view text) const;
 };
-// Parses NAME=VALUE, NAME!=VALUE, NAME~PATTERN or NAME!~PATTERN. kInvalidArgument says what is
-// expected.
+// Parses NAME=VALUE, NAME!=VALUE, NAME~PATTERN or NAME!~PATTERN. Returns kInvalidArgument, which
+// says what is expected, for any other text.
 absl::StatusOr<Condition> ParseCondition(std::string_view text);
 
 // A selection; all conditions must hold.
 struct Selection {
-  UnixTime since = 0, until = INT64_MAX;  // [since, until) of the windows' begins
+  UnixTime since = 0, until = INT64_MAX;  // selects begins in [since, until)
   std::vector<Condition> conditions;
 };
 

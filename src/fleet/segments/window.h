@@ -73,7 +73,7 @@ struct StackNode {
 struct Row {
   uint32_t event = 0;
   uint32_t workload = 0;
-  uint32_t stack = 0;  // number of the leaf's node
+  uint32_t stack = 0;  // index of the leaf's node in Window::stacks
   uint64_t samples = 0;
   uint64_t value = 0;  // sum of the periods: nanoseconds for clocks, otherwise events
   bool operator==(const Row&) const = default;
@@ -108,8 +108,8 @@ struct Window {
   WindowLosses losses;
 };
 
-// Returns a hash of each stack's names, by stack. Equal names have equal hashes on every machine
-// and in every version of this program. The probability that two of 10 million distinct stacks have
+// Returns a hash of the names of each stack. Equal names have equal hashes on every machine and in
+// every version of this program. The probability that two of 10 million distinct stacks have
 // the same hash is 3 in a million.
 //
 //   hash(stack) = XXH3_64(function, 0, image, 0; seed: hash(caller))    0 is the seed of a root

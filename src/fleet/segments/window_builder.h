@@ -99,9 +99,9 @@ class WindowBuilder {
   absl::flat_hash_map<StringId, uint32_t> events_;
   absl::flat_hash_map<WorkloadKey, uint32_t> workloads_;
   absl::flat_hash_map<FrameKey, uint32_t> frames_;
-  absl::flat_hash_map<Pair, uint32_t> stacks_;  // by caller and frame
+  absl::flat_hash_map<Pair, uint32_t> stacks_;  // keyed by caller and frame
   absl::flat_hash_map<RowKey, uint32_t> rows_;
-  std::vector<uint32_t> depths_;  // by stack
+  std::vector<uint32_t> depths_;  // [s]: depth of stack s, in frames
 };
 
 }  // namespace profiler::fleet

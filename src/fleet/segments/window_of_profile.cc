@@ -132,9 +132,9 @@ class WindowMaker {
   const DescribeProcess& describe_;
   const HtlhashOfImage& htlhash_of_;
   const std::vector<analysis::FrameType> types_;
-  std::vector<std::optional<std::string>> build_ids_;  // by DSO
+  std::vector<std::optional<std::string>> build_ids_;  // indexed by DsoId
   WindowBuilder builder_;
-  std::vector<uint32_t> events_, workloads_, stacks_;  // by number in the profile
+  std::vector<uint32_t> events_, workloads_, stacks_;  // indexed by ids of the profile
 };
 
 }  // namespace

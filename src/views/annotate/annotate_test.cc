@@ -87,7 +87,7 @@ class Samples {
 
   GroupMembers group_;  // shown beside the first event
 
-  // "name samples" of each function, or the error.
+  // Returns "name samples" for each chosen function, or the error.
   std::string Chosen(std::string_view name) const {
     const auto functions = ChooseFunctions(profile_, EventId{0}, name);
     if (!functions.ok()) return std::string(functions.status().message());

@@ -85,7 +85,7 @@ std::string_view WhyInNoFile(DsoKind kind) {
   }
 }
 
-// A function's instructions, and their position in the file.
+// A function's instructions, and the position of its code in the file.
 struct Disassembled {
   AnnotatedFunction function;
   CodeBytes code;
@@ -201,9 +201,9 @@ class Annotator {
   uint64_t size_ = 0;
 };
 
-// Calls `weigh` for each sample of the function, with the row and the instruction that contains its
-// address. The instruction is null for a sample in another part of a split function, because only
-// the part at the symbol is shown.
+// Calls `weigh` for each sample of the function, with the sample's row and the instruction that was
+// interrupted. The instruction is null for a sample in another part of a split function, because
+// only the part at the symbol is shown.
 void ForEachSample(const Profile& profile, EventId event, profile::SymbolId symbol,
                    const CodeBytes& code, AnnotatedFunction& function, auto weigh) {
   std::vector<AnnotatedInstruction>& instructions = function.instructions;

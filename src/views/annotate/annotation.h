@@ -43,7 +43,7 @@ struct AnnotatedInstruction {
 struct AnnotatedMember {
   std::string event;
   analysis::Weight weight;     // 100 % of this event
-  analysis::Weight elsewhere;  // of samples at none of the instructions
+  analysis::Weight elsewhere;  // sum over samples at none of the instructions
 };
 
 struct AnnotatedFunction {
@@ -56,13 +56,13 @@ struct AnnotatedFunction {
   uint64_t samples = 0;
   uint64_t period = 0;  // 100 % of the listing
   std::vector<AnnotatedInstruction> instructions;
-  uint64_t period_elsewhere = 0;  // of samples at none of the instructions
-  bool cut = false;               // longer than what is disassembled
-  std::string group;              // its name: "anon group"; empty: there are no members
+  uint64_t period_elsewhere = 0;  // sum over samples at none of the instructions
+  bool cut = false;               // the code is longer than kLongestFunction
+  std::string group;              // name of the event group: "anon group"; empty: no members
   std::vector<AnnotatedMember> members;
 };
 
-// The events that the shown event leads.
+// The further events of the group that the shown event leads.
 struct GroupMembers {
   std::string name;
   std::vector<profile::EventId> events;
@@ -75,9 +75,9 @@ inline constexpr uint64_t kLongestFunction = 1 << 20;
 // profile, or one that finds the same files. Refuses an image whose build-id differs from the
 // recorded one. A dump has no build-id; it is refused if it no longer contains the function.
 //
-// Errors: kFailedPrecondition, with the reason in one line, if there is no code to show: modules
-// and BPF programs, generated code without a dump, a file that is gone or was replaced.
-// kUnimplemented for a machine without disassembler.
+// Returns kFailedPrecondition, with the reason in one line, if there is no code to show. This is
+// the case for modules, BPF programs, generated code without a dump, and files that are gone or
+// were replaced. Returns kUnimplemented for a machine without disassembler.
 absl::StatusOr<AnnotatedFunction> Annotate(const profile::Profile& profile, profile::EventId event,
                                            const ChosenFunction& function,
                                            symbolize::Symbolizer& symbolizer, Syntax syntax,
@@ -85,7 +85,7 @@ absl::StatusOr<AnnotatedFunction> Annotate(const profile::Profile& profile, prof
 
 // Makes all requests to `symbolizer` that Annotate would make for a function, so that a caching
 // symbolizer stores the answers. The requests depend neither on the event nor on the syntax.
-// Errors: as Annotate. Cost: a line look-up per instruction.
+// Errors: those of Annotate. Cost: a line look-up per instruction.
 absl::Status LookUpCode(const profile::Profile& profile, profile::SymbolId function,
                         symbolize::Symbolizer& symbolizer);
 

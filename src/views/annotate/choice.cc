@@ -118,8 +118,8 @@ class Chooser {
                      near.empty() ? "" : absl::StrCat("; near: ", absl::StrJoin(near, ", "))));
   }
 
-  // Returns up to kNearShown names: first those that contain `name`, then those spelt alike; within
-  // each kind, closer and heavier ones first.
+  // Returns up to kNearShown names. Names that contain `name` come first, sorted by period. Names
+  // that are spelt like `name` follow, sorted by edit distance, then by period.
   std::vector<std::string> NearNames(std::string_view name) const {
     struct Near {
       bool contains;
@@ -155,7 +155,7 @@ class Chooser {
   }
 
   const Profile& profile_;
-  std::vector<ChosenFunction> weights_;  // by symbol
+  std::vector<ChosenFunction> weights_;  // indexed by SymbolId
   bool any_ = false;
 };
 

@@ -13,7 +13,7 @@ namespace profiler::annotate {
 
 struct ChosenFunction {
   profile::SymbolId symbol{};
-  uint64_t period = 0;  // own period, including that of functions inlined into it
+  uint64_t period = 0;  // sum over samples in its code, inlined functions included
   uint64_t samples = 0;
 };
 

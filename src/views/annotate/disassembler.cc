@@ -61,7 +61,7 @@ class ZydisDisassembler : public Disassembler {
 struct CapstoneMode {
   uint16_t machine;  // with the marks of symbolize/code_machine.h
   cs_arch architecture;
-  int mode;        // bits of cs_mode
+  int mode;        // values of cs_mode, combined with |
   uint32_t width;  // bytes of the shortest instruction
 };
 constexpr CapstoneMode kCapstoneModes[] = {
@@ -122,7 +122,7 @@ class CapstoneDisassembler : public Disassembler {
            id == ARM64_INS_TBZ || id == ARM64_INS_TBNZ;
   }
 
-  // The address that a jump or a call has as its last operand.
+  // Returns the target of a direct jump or call: its last operand.
   std::optional<uint64_t> Target() const {
     const cs_detail& detail = *instruction_->detail;
     switch (mode_.architecture) {

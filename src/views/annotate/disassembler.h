@@ -15,7 +15,7 @@
 
 namespace profiler::annotate {
 
-// Syntax of x86: "mov %rsp, %rbp" or "mov rbp, rsp". Other machines have one syntax.
+// Syntax of x86. kAtt: "mov %rsp, %rbp". kIntel: "mov rbp, rsp". Other machines have one syntax.
 enum class Syntax : uint8_t { kAtt, kIntel };
 
 struct Instruction {

@@ -35,7 +35,7 @@ class GeneratedCode {
   };
 
   const profile::Profile& profile_;
-  std::vector<Loaded> loaded_;  // by start, without duplicates
+  std::vector<Loaded> loaded_;  // sorted by start, without duplicates
   uint64_t longest_ = 0;        // size of the longest function
 };
 

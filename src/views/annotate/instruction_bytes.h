@@ -32,8 +32,8 @@ class InstructionBytes {
 
   const profile::Profile& profile_;
   symbolize::Symbolizer& symbolizer_;
-  std::vector<std::optional<std::span<const std::byte>>> known_;     // by frame
-  std::map<uint16_t, std::unique_ptr<Disassembler>> disassemblers_;  // by machine
+  std::vector<std::optional<std::span<const std::byte>>> known_;     // [f]: code at frame f
+  std::map<uint16_t, std::unique_ptr<Disassembler>> disassemblers_;  // keyed by machine
 };
 
 }  // namespace profiler::annotate

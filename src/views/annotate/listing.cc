@@ -54,7 +54,7 @@ class Listing {
  private:
   double Share(uint64_t period) const { return Percent(period, function_.period); }
 
-  // Appends the weight in the event, then in each further event of its group.
+  // Appends the weight in the shown event, then the weights in the further events of its group.
   void AppendWeights(const analysis::Weight& own, std::span<const analysis::Weight> members,
                      bool as_counts) {
     AppendWeight(own, function_.period, as_counts);
@@ -137,7 +137,8 @@ class Listing {
     AppendAboutSkid();
   }
 
-  // Says that samples are late. With `:p` or more the processor records the exact instruction.
+  // Appends a note that samples are late. Appends nothing if the event has `:p` or more, because
+  // then the processor records the exact instruction.
   void AppendAboutSkid() {
     const std::string_view modifiers =
         std::string_view(function_.event)

@@ -54,8 +54,8 @@ class SourceFiles {
   std::set<std::string, std::less<>> permitted_;
   std::set<std::pair<symbolize::ImageId, std::string>> asked_;
   std::map<std::string, File, std::less<>> files_;
-  std::set<std::string, std::less<>> unproved_;   // named by no local program
-  std::set<std::string, std::less<>> of_others_;  // owned by another user
+  std::set<std::string, std::less<>> unproved_;   // files that no local program names
+  std::set<std::string, std::less<>> of_others_;  // files that another user owns
 };
 
 }  // namespace profiler::annotate

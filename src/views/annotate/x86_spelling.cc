@@ -59,7 +59,7 @@ struct Spelling {
 constexpr std::array<Spelling, 6> kConditions = {
     {{"z", "e"}, {"nz", "ne"}, {"nb", "ae"}, {"nbe", "a"}, {"nl", "ge"}, {"nle", "g"}}};
 
-// AT&T names contain both widths.
+// Conversions between widths. Their AT&T names contain the widths of both operands.
 constexpr std::array<Spelling, 6> kConversions = {{{"cbw", "cbtw"},
                                                    {"cwde", "cwtl"},
                                                    {"cdqe", "cltq"},
@@ -67,8 +67,8 @@ constexpr std::array<Spelling, 6> kConversions = {{{"cbw", "cbtw"},
                                                    {"cdq", "cltd"},
                                                    {"cqo", "cqto"}}};
 
-// AT&T assemblers have always swapped these if the result goes to a register other than the top of
-// the stack.
+// AT&T assemblers have always swapped the names of these instructions if the result goes to a
+// register other than the top of the stack.
 constexpr std::array<Spelling, 8> kReversed = {{{"fsub", "fsubr"},
                                                 {"fsubr", "fsub"},
                                                 {"fdiv", "fdivr"},

@@ -41,7 +41,8 @@ struct CompareOptions {
   double false_discovery_rate = 0.01;
 };
 
-// Decides which rows are significant, and sorts them. All other fields must be set.
+// Decides which rows are significant, and sorts them. In `rows`, all fields except Row::significant
+// must be set.
 Diff Judged(std::vector<Row> rows, const CompareOptions& options);
 
 // Compares two groups of at least one run each. Leaves out rows with fewer than kFewestSamples

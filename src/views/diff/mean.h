@@ -1,4 +1,4 @@
-// Computes a command's average cost by function, from recordings of several runs.
+// Computes the average cost of each function of a command, from recordings of several runs.
 
 #pragma once
 
@@ -19,7 +19,7 @@ struct MeanRow {
 };
 
 struct Mean {
-  std::vector<MeanRow> rows;  // by own share, the heaviest first
+  std::vector<MeanRow> rows;  // sorted by own share, the largest first
   size_t rare = 0;            // number of functions with fewer than kFewestSamples
 };
 

@@ -21,7 +21,7 @@ namespace profiler::diff {
 struct Run {
   std::string name;  // name of the file
   std::string event;
-  std::vector<std::string> names;  // by key: a function, a line or a path
+  std::vector<std::string> names;  // [k]: key k, a function, line or path
   analysis::Measurement measured;
 };
 
@@ -35,7 +35,7 @@ inline constexpr uint64_t kFewestSamples = 10;
 // A key's name, and its id in each run.
 struct MatchedKey {
   std::string_view name;                // points into a run
-  std::vector<analysis::KeyId> of_run;  // analysis::kNoKey in runs without it
+  std::vector<analysis::KeyId> of_run;  // [r]: id in run r, or kNoKey
 };
 
 // Matches keys by name. Linear in the keys.

@@ -75,7 +75,8 @@ struct Group {
   Weight total;
 };
 
-// A merger of the trie's nodes by label, from the root, or with `reverse` from the leaves.
+// A merger of the trie's nodes by label. It works from the root down or, with `reverse`, from the
+// leaves up.
 class Merger {
  public:
   Merger(const StackTrie& trie, const CallTreeOptions& options, CallTree& tree)
@@ -110,8 +111,8 @@ class Merger {
     }
   }
 
-  // Groups `cursors` by label. Pushes them in reverse order, so that the first label is processed
-  // first.
+  // Groups `cursors` by label. Pushes the groups in reverse order, so that the group of the first
+  // label is processed first.
   void PushGroups(uint32_t parent, std::vector<Cursor> cursors) {
     if (cursors.size() > 1) {
       std::sort(cursors.begin(), cursors.end(),

@@ -6,11 +6,11 @@
 //     main+4 ── f+9 ── g+2     2                     └─ h        1
 //     main+7 ── h+1            1
 //
-// The stacks already form a tree (stack_trie.h), but there siblings may have equal labels. The call
-// tree is built from it top down. Each of its nodes stands for a set of the trie's nodes; grouping
-// the children of that set by label yields the sets of its children. This visits each node of the
-// trie once and needs no hashing. Siblings come out in order, and a set that weighs too little is
-// dropped before its descendants are visited.
+// The stacks already form a tree, the trie (stack_trie.h), but siblings in the trie may have equal
+// labels. The call tree is built from the trie top down. Each node of the call tree stands for a
+// set of the trie's nodes. Grouping the children of such a set by label yields the sets for the
+// node's children. This visits each node of the trie once and needs no hashing. Siblings come out
+// in order, and a set that weighs too little is dropped before its descendants are visited.
 
 #pragma once
 
@@ -30,8 +30,8 @@ enum class WeightBy : uint8_t { kPeriod, kSamples };
 
 using analysis::Weight;
 
-// Returns a row's weight. Counts 1 per sample as the period if `by` is kSamples or if the row has
-// no period.
+// Returns a row's weight. If `by` is kSamples, or if the row has no period, each sample counts as a
+// period of 1.
 inline Weight WeightOf(const profile::Row& row, WeightBy by) {
   const bool counts = by == WeightBy::kSamples || row.period == 0;
   return {.period = counts ? row.count : row.period, .count = row.count};
@@ -41,7 +41,7 @@ struct CallNode {
   LabelId label = kNoLabel;  // kNoLabel: the root of everything, which is node 0
   uint32_t parent = 0;
   uint32_t depth = 0;
-  Weight total;       // of the node and its descendants, also of dropped ones
+  Weight total;       // weight of the node and its descendants, dropped ones included
   uint64_t self = 0;  // the part of total.period that ends here
 };
 

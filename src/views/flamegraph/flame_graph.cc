@@ -51,8 +51,8 @@ constexpr std::array<KindStyle, kCodeKinds> kStyles = {{
 
 const KindStyle& StyleOf(CodeKind kind) { return kStyles[static_cast<size_t>(kind)]; }
 
-// Returns the shade of a name, below `shades`, a power of two. It depends only on the name
-// (FNV-1a).
+// Returns a number below `shades` for a name. `shades` must be a power of two. The number is a hash
+// of the name (FNV-1a).
 uint32_t ShadeOf(std::string_view name, uint32_t shades = 8) {
   uint32_t hash = 2166136261;
   for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619;

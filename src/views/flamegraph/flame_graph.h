@@ -56,7 +56,8 @@ struct FlameGraphOptions {
   double min_percent = 0;     // boxes below this percentage of the whole are not drawn
   double min_pixels = 0.1;    // boxes narrower than this are not drawn
   size_t max_boxes = 30'000;  // only the widest boxes are drawn
-  // Limit of the file's size. More boxes are left out to keep it, but at least 100 are drawn.
+  // Limit of the file's size. To keep this limit, more boxes are left out, but at least 100 are
+  // drawn.
   size_t max_bytes = 2'000'000;
   FlameColors colors = FlameColors::kKind;
   // Baseline to compare with, or null. Uses the baseline's event of the same name, or else its

@@ -158,7 +158,7 @@ TEST(FlameLayout, ChildrenLieSideBySideWithinTheirParent) {
     const FlameLayout layout =
         LayOutFlames(test.profile(), {.reverse = reverse, .min_pixels = 0}, 1000);
     std::vector<uint64_t> ends,
-        starts;  // by level: end of the latest box, and least start of its next child
+        starts;  // [level]: end of the latest box, and least start of its next child
     for (const FlameBox& box : layout.boxes) {
       if (box.level != 0) {
         ASSERT_LE(box.level, starts.size());

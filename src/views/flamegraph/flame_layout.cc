@@ -46,8 +46,8 @@ Cut CutFor(const CallTree& tree, size_t max_boxes) {
 }
 
 // Makes boxes of the nodes that weigh enough. Children are placed side by side from their parent's
-// start; the rest of the parent's width is its own part and undrawn children. Returns the node of
-// each box.
+// start. The remaining width of the parent stands for its own part and for undrawn children.
+// Returns the node of each box.
 std::vector<uint32_t> DrawBoxes(const CallTree& tree, Cut cut, FlameLayout& layout) {
   const uint64_t whole = tree.nodes[0].total.period;
   std::vector<uint32_t> drawn;
@@ -77,8 +77,8 @@ std::vector<uint32_t> DrawBoxes(const CallTree& tree, Cut cut, FlameLayout& layo
   return drawn;
 }
 
-// Sets the baseline values of each box from the tree `before`, which has the same labels. `drawn`
-// holds the boxes' nodes.
+// Sets the baseline values of each box from the tree `before`, which has the same labels. drawn[i]
+// is the node of box i.
 void CompareBoxes(const CallTree& tree, const std::vector<uint32_t>& drawn, const CallTree& before,
                   FlameLayout& layout) {
   absl::flat_hash_map<std::pair<uint32_t, LabelId>, uint32_t> children;
@@ -121,7 +121,7 @@ uint64_t UnnamedPeriod(const Profile& profile, profile::EventId event, WeightBy 
   return unnamed;
 }
 
-// An event's rows by process, with the labels of frames.
+// The rows of an event, grouped by process name, and the labels of their frames.
 struct NamedRows {
   std::vector<ProcessRows> processes;
   FrameLabels frames;

@@ -19,7 +19,7 @@ inline constexpr uint64_t kWhole = 100'000'000;
 struct FlameBox {
   LabelId label = kNoLabel;  // kNoLabel: the root
   uint32_t level = 0;        // 0 is the root
-  uint64_t start = 0;        // children lie within their parent, in order, disjoint
+  uint64_t start = 0;        // children lie side by side within their parent, in order
   uint64_t width = 0;
   uint64_t self = 0;  // part of `width` that ends here; undrawn callees excluded
   uint64_t samples = 0;
@@ -35,7 +35,7 @@ struct FlameLayout {
   bool pruned = false;       // True if some boxes were too narrow to draw.
   double min_width = 0;      // part of the whole; narrower boxes were left out
   bool some_narrow = false;  // True if some boxes below min_width are drawn.
-  Weight total;              // of the event
+  Weight total;              // weight of the whole event
   uint64_t unnamed = 0;      // sum of periods of samples whose innermost frame has no symbol
   // With a baseline: the largest change of any box's `self`, and the part of the baseline that
   // ended in stacks without a box. The unit is the same as for positions.

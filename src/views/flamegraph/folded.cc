@@ -127,8 +127,8 @@ class LineWriter {
     bool below = false;
   };
 
-  // For each label, sets rank_[2 * label] for the label's own line, and rank_[2 * label + 1] for the
-  // lines of its callees.
+  // For each label, sets rank_[2 * label] for the label's own line, and rank_[2 * label + 1] for
+  // the lines of its callees.
   void RankTurns() {
     std::vector<uint32_t> order(labels_.size() * 2);
     std::iota(order.begin(), order.end(), 0);
@@ -185,11 +185,11 @@ class LineWriter {
   const LabelTable& labels_;
   absl::FunctionRef<void(std::string_view)> write_;
   std::vector<uint32_t> rank_;
-  // 0 means none, because node 0 is neither a child nor a sibling
+  // Indexed by node. 0 means none, because node 0, the root, is neither a child nor a sibling.
   std::vector<uint32_t> first_child_, next_sibling_;
   std::vector<Turn> pending_;  // a stack: the next turn is its last element
   std::string path_;
-  std::vector<size_t> path_ends_ = {0};  // by depth: size of path_ up to that node
+  std::vector<size_t> path_ends_ = {0};  // [d]: size of path_ up to depth d
   std::string out_;
 };
 

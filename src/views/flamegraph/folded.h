@@ -3,12 +3,13 @@
 //
 // By default the output equals, byte for byte, that of `perf script | stackcollapse-perf.pl`:
 //  - N is the sum of the samples' periods, or the number of samples if they have no periods. (If
-//    samples do not carry their period, perf script prints none, and that script counts samples.
-//    Use WeightBy::kSamples to count samples, too.)
+//    samples do not carry their period, perf script prints none, and stackcollapse-perf.pl counts
+//    samples. Use WeightBy::kSamples to do the same.)
 //  - Only one event: the first that has samples.
 //  - Names are shortened according to function_names.h, which removes parameters and some frames.
 //    NameStyle::kFull keeps every frame and its whole name instead.
-// The output differs only for code of deleted files, because that script garbles their names.
+// The output differs only for code of deleted files, because stackcollapse-perf.pl garbles their
+// names.
 //
 // The functions have no side effects. Memory is bounded by the number of distinct stacks; time is
 // linear in the stacks and in the output.

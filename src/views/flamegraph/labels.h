@@ -35,7 +35,8 @@ class LabelTable {
   // Returns the id of a label; equal labels have equal ids. Ids change once, in SortByName().
   LabelId Intern(Label label);
 
-  // Renumbers the labels in byte order of (name, dso, kind). Returns the new id by old id.
+  // Renumbers the labels in byte order of (name, dso, kind). Returns the new ids, indexed by old
+  // id.
   std::vector<LabelId> SortByName();
 
   const Label& operator[](LabelId id) const { return labels_[id]; }
@@ -46,8 +47,8 @@ class LabelTable {
   absl::flat_hash_map<std::string, LabelId> ids_;  // key: name, dso and kind in one string
 };
 
-// The labels of every frame, from the outermost function to the innermost one. A frame without
-// labels is left out of the view.
+// The labels of each frame of a profile. A frame's labels go from its outermost function to its
+// innermost one. A frame without labels is left out of the view.
 class FrameLabels {
  public:
   // Adds a label to the current frame. Frames are added in the order of their ids.

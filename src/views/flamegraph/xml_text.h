@@ -16,10 +16,11 @@ std::string CleanUtf8(std::string_view text);
 size_t CodePoints(std::string_view clean);
 size_t BytesOfCodePoints(std::string_view clean, size_t count);
 
-// Appends `clean` as the content of an element, or of an attribute in either kind of quotes.
+// Appends `clean`, escaped for the content of an XML element, and for an attribute in either kind
+// of quotes.
 void AppendXml(std::string& out, std::string_view clean);
 
-// Appends `clean` as a JSON string with quotes, as the content of an element.
+// Appends `clean` as a JSON string in quotes, escaped for the content of an XML element.
 void AppendJsonInXml(std::string& out, std::string_view clean);
 
 }  // namespace profiler::exports

@@ -197,11 +197,11 @@ class CallgrindWriter {
   const Origin& origin_;
   const CodeTable code_;
   const std::vector<EventId> events_;
-  std::vector<std::string> images_;  // by DSO
+  std::vector<std::string> images_;  // indexed by DsoId
   std::map<Place, Costs> self_;
   std::map<Call, Costs> calls_;
   Costs total_;
-  std::vector<uint64_t> last_seen_;  // by function: number of the latest stack with it
+  std::vector<uint64_t> last_seen_;  // [f]: number of the latest stack with f
   uint64_t stacks_seen_ = 0;
   NameIds objects_, files_, functions_;
   FunctionIndex entered_ = UINT32_MAX;

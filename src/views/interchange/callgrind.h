@@ -6,10 +6,10 @@
 //   ob=(1) /usr/bin/app                       image, file and function;
 //   fl=(1) main.c
 //   fn=(1) main
-//   12 1000000 1                              the function's own cost, by line
-//   cfn=(2) work                              the cost of a function that it calls,
-//   calls=3 0                                 by the call's line; 3 samples contain the call
-//   14 3000000 3
+//   12 1000000 1                              own cost of main in line 12
+//   cfn=(2) work                              main calls work;
+//   calls=3 0                                 3 samples contain the call;
+//   14 3000000 3                              line of the call, and its cost
 //
 // A function's own cost and the cost of its calls add up to its total, also for recursive
 // functions: if a function is on a sample's stack several times, only the call made by its

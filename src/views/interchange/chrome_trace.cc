@@ -278,12 +278,12 @@ class TraceWriter {
   const uint64_t most_slices_;
   const CodeTable code_;
   const bool has_times_;
-  std::vector<std::string> names_;  // quoted, by function
+  std::vector<std::string> names_;  // [f]: name of function f, quoted
   std::vector<std::string> event_names_;
   std::vector<EventId> instant_events_;
-  std::map<std::pair<uint32_t, uint32_t>, Lane> lanes_;  // by pid and tid
+  std::map<std::pair<uint32_t, uint32_t>, Lane> lanes_;  // keyed by pid and tid
   bool is_counting_ = true;
-  std::array<uint64_t, 64> lengths_{};  // number of slices by bit width of the length, minus one
+  std::array<uint64_t, 64> lengths_{};  // [b]: number of slices whose length has b + 1 bits
   uint64_t shortest_ = 0, left_out_ = 0;
   uint64_t begin_ = 0;  // begin of the timeline, in the samples' clock
   uint32_t pid_ = 0, tid_ = 0;

@@ -1,9 +1,9 @@
-// A table of a profile's functions by number, for formats that contain one.
+// A table of a profile's functions, which have numbers, for formats that contain such a table.
 //
 //   frame ─▶ lines, innermost first:  {function, line} {function, line, inlined} …
 //                                          │
 //                                          ▼
-//   function = {name, file, image}     distinct in at least one of them
+//   function = {name, file, image}     no two functions are equal in all three
 //
 // A frame without a symbol is a function named "[IMAGE]" or "[unknown]". All texts are UTF-8; other
 // bytes in the profile became U+FFFD.

@@ -145,7 +145,8 @@ class FirefoxWriter {
     return meta;
   }
 
-  // Returns the milliseconds between samples: of the first event that is a time on the CPU, else 1.
+  // Returns the milliseconds between samples of the first event that measures time on the CPU.
+  // Returns 1 if there is no such event.
   double Interval() const {
     for (const profile::Event& event : profile_.events) {
       const std::string_view name = profile_.text(event.name);
@@ -185,7 +186,7 @@ class FirefoxWriter {
     }
   }
 
-  // Adds the frames. Each of our frames becomes one of the viewer's frames per function.
+  // Adds the frames. For each function of one of our frames, the viewer has a frame of its own.
   void AddFrames() {
     first_frame_.reserve(profile_.frames.size());
     for (uint32_t i = 0; i < profile_.frames.size(); ++i) {
@@ -368,8 +369,8 @@ class FirefoxWriter {
   Table frames_{"address",      "inlineDepth",   "category", "subcategory", "func",
                 "nativeSymbol", "innerWindowID", "line",     "column"};
   Table stacks_{"frame", "prefix"};
-  std::vector<uint32_t> first_frame_;  // by our frame: the viewer's frame of the outermost function
-  std::vector<uint32_t> stack_of_;     // by our stack: the last of the viewer's stacks
+  std::vector<uint32_t> first_frame_;  // [f]: the viewer's outermost frame for our frame f
+  std::vector<uint32_t> stack_of_;     // [s]: the viewer's innermost stack for our stack s
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // A profile in the format of the Firefox Profiler (profiler.firefox.com), which Perfetto also
 // opens: the processed format, version 61. Later viewers upgrade files of older versions, so they
-// will still read this one.
+// will still read version 61.
 //
 //   meta      clock, categories, kinds of markers
 //   libs      images, with build-ids

@@ -37,7 +37,7 @@ class ImagePlaces {
   }
 
  private:
-  std::vector<ImagePlace> places_;  // by DSO
+  std::vector<ImagePlace> places_;  // indexed by DsoId
 };
 
 }  // namespace profiler::exports

@@ -64,7 +64,7 @@ TEST(ImagePlaces, AnImageIsPlacedWhereItsFirstFrameRan) {
   frame.ip.value = 0x555000001234;
   profile.frames.push_back(frame);
   frame.place.value = 0x3010;
-  frame.ip.value = 0x7000003010;  // in another process
+  frame.ip.value = 0x7000003010;  // address in another process
   profile.frames.push_back(frame);
   const ImagePlaces places(profile);
   EXPECT_EQ(places[profile::DsoId{}].start, 0x555000001000u);

@@ -180,7 +180,7 @@ class OtlpWriter {
     return samples;
   }
 
-  // If samples have times, there is one time per sample instead of a number.
+  // If samples have times, writes one time per sample instead of the number of samples.
   static void AddCount(otlp::ProfileOfType& profile, const SampleKey& key,
                        const MergedSample& sample) {
     if (sample.times.empty()) return AddValue(profile, key, sample.count);
@@ -287,7 +287,7 @@ class OtlpWriter {
   const std::vector<analysis::FrameType> types_;
   const bool has_times_;
   otlp::Request request_;
-  std::vector<std::optional<Number>> images_, locations_;  // by DSO, by frame
+  std::vector<std::optional<Number>> images_, locations_;  // indexed by DsoId and by FrameId
   absl::flat_hash_map<StackId, Number> stacks_;
 };
 

@@ -90,10 +90,10 @@ class PprofWriter {
   void WriteSamples() {
     constexpr uint32_t kNone = UINT32_MAX;
     struct Sample {
-      uint32_t first = kNone, last = kNone;  // indices of its rows
+      uint32_t first = kNone, last = kNone;  // indices of rows
     };
     std::vector<Sample> samples;
-    // by row: the next row of the same sample
+    // [r]: the next row of the sample that row r belongs to
     HugeVector<uint32_t> next(profile_.rows.size(), kNone);
     absl::flat_hash_map<std::pair<profile::ThreadId, profile::StackId>, uint32_t> known;
     for (uint32_t i = 0; i < profile_.rows.size(); ++i) {
@@ -256,10 +256,10 @@ class PprofWriter {
   const CodeTable code_;
   const ImagePlaces places_;
   const std::vector<EventId> events_;
-  std::vector<bool> is_used_;         // by frame
-  std::vector<size_t> first_value_;   // by event
+  std::vector<bool> is_used_;         // [f]: true if a sample has frame f
+  std::vector<size_t> first_value_;   // [e]: index of the first value of event e
   size_t values_ = 0;                 // number of values per sample
-  std::vector<uint64_t> mapping_of_;  // by DSO; 0: none
+  std::vector<uint64_t> mapping_of_;  // indexed by DsoId; 0: none
   std::vector<uint64_t> locations_;
   StringIndex strings_;
   std::string bytes_;

@@ -3,7 +3,7 @@
 //
 //   Profile
 //    ├─ sample_type   samples/count and EVENT/nanoseconds (or EVENT/count); for several events,
-//    │                EVENT_samples/count and EVENT/… per event, the first event's first
+//    │                EVENT_samples/count and EVENT/… per event, in the order of events
 //    ├─ sample        one per thread and stack: {location_id leaf first, one value per type,
 //    │                labels pid, tid (numbers), thread, comm (the process)}
 //    ├─ mapping       one per image, with its build-id (image_places.h)

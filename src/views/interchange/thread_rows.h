@@ -25,7 +25,7 @@ std::vector<ThreadRows> RowsByThread(const profile::Profile& profile, profile::E
 // True if rows have times: Dimension::kTime is kept, and some row has a time.
 bool HasTimes(const profile::Profile& profile);
 
-// Returns nanoseconds of the samples' clock; 0 if times are not kept.
+// Returns the time of a row, in nanoseconds of the samples' clock; 0 if times are not kept.
 inline uint64_t TimeOf(const profile::Profile& profile, uint32_t row) {
   const HugeVector<uint32_t>& times = profile.column(profile::Dimension::kTime);
   return times.empty() ? 0 : profile.quanta.begins[times[row]];

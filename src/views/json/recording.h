@@ -30,8 +30,8 @@ Value Share(double share, const estimate::Interval& interval, double amount);
 Value Losses(const profile::Losses& losses);
 // Returns the numbers of complete unwound chains, and of broken chains from the kernel.
 Value Chains(const ChainQuality& chains);
-// Returns the same numbers and, if the recording marks cut chains, also the weights of whole and
-// cut chains of each event.
+// Returns the numbers of complete and broken chains. If the recording marks cut chains, also
+// returns the weights of each event's whole chains and cut chains.
 Value Chains(const profile::Profile& profile);
 
 }  // namespace profiler::json

@@ -82,7 +82,7 @@ bool IsTracepoint(const EventDescription& event) {
 // True for an event given by its number, as perf's memory events are.
 bool IsRaw(const EventDescription& event) { return event.attr.type == perf_event::kTypeRaw; }
 
-// True if the event's samples have the source.
+// True if the event's samples contain one of the source's fields.
 bool Records(const EventDescription& event, const FieldSource& source) {
   return (event.attr.sample_type & source.sample_type) != 0;
 }
@@ -254,7 +254,7 @@ absl::Status ScriptPrinter::Print() {
   const auto order = perf_data::Recording::Order::kTime;
   const absl::Status status =
       recording_.ForEach(order, [this](const TimedRecord& timed) { Take(timed); });
-  (void)builder_.profile();  // passes on the samples that it kept
+  (void)builder_.profile();  // makes the builder pass on samples that it holds back
   Flush(0);
   can_name_ = false;
   // Passes on samples that waited for the rest of their call chain.

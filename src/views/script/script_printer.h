@@ -76,13 +76,14 @@ class ScriptPrinter {
   // After Print(): true if any sample is in ScriptPlan::samples, before the filter.
   bool any_selected() const { return any_selected_; }
 
-  // After Print(): files without names (naming::RefusedFiles), omitted parts of call chains, and
-  // the reason if the filter leaves no sample.
+  // After Print(): messages about files that were not used for names (naming::RefusedFiles), about
+  // omitted parts of call chains, and about a filter that leaves no sample.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   report::ScriptOptions Options() const;
-  // Returns the fields of events whose fields differ from `fields_`.
+  // Returns the fields for an event whose fields may differ from `fields_`: a tracepoint or a raw
+  // event.
   report::ScriptFields FieldsOf(const perf_data::EventDescription& event) const;
   absl::Status CheckRecorded() const;
   void Take(const perf_data::TimedRecord& timed);

@@ -22,8 +22,8 @@ using profile::StackId;
 // A walk down the tree of stacks. Its points are the positions in the tree that the path has
 // reached:
 //
-//   main ── run ── step            one stack node; its frame has the lines of run and, inlined
-//                    └ add         into it, of step. A point is in front of one of these lines
+//   main ── run ── step       `run ── step` is one stack node. Its frame has two lines, because step
+//                    └ add    is inlined into run. A point is in front of one line
 class PathFinder {
  public:
   PathFinder(const Profile& profile, HugeVector<double> weights)
@@ -57,16 +57,16 @@ class PathFinder {
   }
 
  private:
-  // A position in front of a line of a stack node's frame.
+  // A position in front of a line of a stack node's frame: `lines` of the lines are still to come.
   struct Point {
     StackId stack{};
-    size_t lines = 0;  // the frame's lines that are left, the outermost last; 0: image
+    size_t lines = 0;  // number of lines to come, the outermost last; 0: image
   };
   struct Callee {
     double weight = 0;
     size_t order = 0;  // order of first sight; of equal weights, the first seen wins
   };
-  // Identity of a function: a symbol's name, or (true) an image's.
+  // Identity of a function: {name of its symbol, false}, or {name of its image, true}.
   using Key = std::pair<StringId, bool>;
 
   template <class Id>

@@ -22,7 +22,7 @@ struct PathPart {
 // Returns the path that starts at the roots of the stacks and continues with the heaviest callee.
 // Functions of equal name are one function; inlined functions are included. The path ends when no
 // callee has half of its caller's weight, or after `most` functions. The first function must have
-// half of `whole`. `weights` is the weight of each stack's own samples, by StackId.
+// half of `whole`. `weights[s]` is the weight of the samples whose stack is s.
 //
 // Time: linear in the number of stacks, plus, for each function of the path, in the number of
 // stacks that contain it. Memory: 16 bytes per stack.

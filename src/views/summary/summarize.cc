@@ -39,7 +39,8 @@ std::string SourceOf(const Profile& profile, StringId file, uint32_t line) {
   return absl::StrCat(View(BaseName(profile.text(file))), ":", line);
 }
 
-// Returns the source line of `function` at a frame, into which it may be inlined.
+// Returns the source line of `function` at a frame. `function` may be inlined into the frame's
+// function.
 std::string SourceOf(const Profile& profile, FrameId id, std::string_view function) {
   for (const Line& line : profile.LinesOf(profile[id])) {
     if (line.symbol == profile::kNoSymbol) continue;
@@ -127,8 +128,8 @@ class Summarizer {
     }
   }
 
-  // Returns the function whose compiled code contains the frame: the last line, after inlined
-  // calls.
+  // Returns the function whose compiled code contains the frame. It is the frame's last line,
+  // because the lines of inlined functions come first.
   std::string CompiledInto(FrameId frame) const {
     const std::span<const Line> lines = profile_.LinesOf(profile_[frame]);
     if (lines.empty() || lines.back().symbol == profile::kNoSymbol) return {};

@@ -26,8 +26,8 @@ struct FunctionShare {
   std::string name;
   std::string image;   // base name
   std::string source;  // heaviest line, "parse.c:120"; empty if unknown
-  // The function whose compiled code contains it: itself, or the caller that it is inlined into.
-  // Empty if unknown.
+  // Name of the function whose compiled code contains this function: its own name, or the name of
+  // the caller that it is inlined into. Empty if unknown.
   std::string compiled_into;
   Share share;
   // Number of samples needed to rank it before the next function; 0 if the rank is already certain.
@@ -63,7 +63,7 @@ struct Summary {
   // (analysis::MissingPeriods); amounts contain only recorded samples.
   double missing_part = 0;
 
-  std::vector<FunctionShare> functions;  // by own weight, the heaviest first
+  std::vector<FunctionShare> functions;  // sorted by own weight, the heaviest first
   size_t others = 0;                     // number of functions not in the list …
   double others_part = 0;                // … and their share
   double others_amount = 0;

@@ -120,7 +120,7 @@ class Text {
     AppendTies();
   }
 
-  // Returns the amount, aligned to the width of the total.
+  // Returns the amount, padded to the width of the total amount.
   std::string AmountCell(double amount) const {
     const std::string all = analysis::AmountText(summary_.amount, summary_.event);
     return absl::StrFormat("%*s", all.size(), analysis::AmountText(amount, summary_.event));

@@ -1,5 +1,5 @@
-// A fake ClickHouse server for tests of the sender. It stores samples, and answers which of them it
-// has. Tests inject errors.
+// A fake ClickHouse server for tests of the sender. It stores samples, and answers queries for the
+// samples that it has. Tests inject errors.
 
 #pragma once
 
@@ -94,8 +94,8 @@ class FakeClickHouse {
 
   std::vector<StoredSample> stored;  // with duplicates
   std::vector<http::Request> requests;
-  std::map<std::string, size_t> inserts;      // by table
-  std::map<std::string, std::string> bodies;  // the last body by table
+  std::map<std::string, size_t> inserts;      // number of inserts, keyed by table
+  std::map<std::string, std::string> bodies;  // the last body, keyed by table
   size_t questions = 0;
 
  private:
