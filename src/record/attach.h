@@ -1,6 +1,6 @@
 // Opens the events on threads that already run, while these threads go on starting others.
 //
-// A thread started by an attached thread inherits its events; every other thread has to be
+// A thread that an attached thread starts inherits the events; every other thread has to be
 // attached. Both kinds turn up in /proc/PID/task. A FORK record tells them apart: the sideband
 // event is already enabled, so the kernel writes one for each thread that inherits.
 //

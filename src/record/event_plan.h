@@ -81,8 +81,9 @@ struct ProbeTarget {
 // user named the event. Events of kernel and user become user-only if the kernel may not be
 // sampled. A frequency over the limit is clamped. `options.call_graph` must not be kAuto.
 //
-// Errors: kInvalidArgument or kNotFound for an event that this machine does not have,
-// kPermissionDenied with the sysctl that would permit it, kNotFound (ESRCH) for a dead target.
+// Returns kInvalidArgument or kNotFound if this machine does not have an event. Returns
+// kPermissionDenied, with the sysctl that would permit it, if an event is forbidden. Returns
+// kNotFound (ESRCH) if the target has ended.
 absl::StatusOr<EventPlan> PlanEvents(ringbuf::Kernel& kernel, const RecordOptions& options,
                                      const procfs::PerfLimits& limits, const ProbeTarget& target);
 

@@ -71,7 +71,7 @@ class ImageKeeper {
     procfs::BuildId build_id{};
     uint32_t maj = 0, min = 0;
     uint64_t ino = 0;
-    uint64_t start = 0, end = 0;  // its addresses in the process
+    uint64_t start = 0, end = 0;  // addresses of the mapping in the process
   };
   struct Candidate {
     UniqueFd file;
@@ -115,9 +115,9 @@ class ImageKeeper {
   absl::flat_hash_set<uint32_t> looked_at_;
   std::string own_pids_;                    // this process's pid namespace
   std::vector<symbolize::SharedFd> files_;  // in the order in which they were met
-  FairBudget name_budget_{kMostBytes};      // charged by process
-  FairBudget file_budget_;  // charged by user; root and our own user are not charged
-  uint64_t met_ = 0;        // mappings taken since the last CloseDeleted
+  FairBudget name_budget_{kMostBytes};      // each process has a share
+  FairBudget file_budget_;                  // each user has a share, except root and our own user
+  uint64_t met_ = 0;                        // mappings taken since the last CloseDeleted
 };
 
 }  // namespace profiler::record

@@ -72,7 +72,7 @@ class LiveSpace final : public symbolize::MappedSpace {
     uint32_t pid = 0;
     uint64_t start = 0;
     size_t size = 0;    // bytes that could be read
-    uint32_t uses = 0;  // since the last Read
+    uint32_t uses = 0;  // uses since the last Read
   };
 
   reader::Readers& readers_;
@@ -143,7 +143,7 @@ class LiveSpaces final : private sideband::SidebandUser {
 
  private:
   struct Image {
-    // Returns the bytes that it takes of the budget.
+    // Returns the number of bytes by which the image charges the budget.
     uint64_t cost() const;
 
     symbolize::ImageSpec spec;
@@ -174,16 +174,16 @@ class LiveSpaces final : private sideband::SidebandUser {
   std::function<void(const perf_event::Mmap2&)> keep_;  // may be empty
   sideband::Sideband sideband_{*this};
   symbolize::AddressSpaces& spaces_ = sideband_.spaces();
-  // By ImageId. Null if the image was closed before a frame in it was met; then nobody holds its
-  // id.
+  // Indexed by ImageId. An entry is null if its image was closed before a frame in it was met; then
+  // nobody holds its id.
   std::vector<std::unique_ptr<Image>> images_;
   std::vector<symbolize::ImageId> free_;  // indices of null images
-  // Path, build-id, device (major, minor) and inode.
+  // Identifies an image: path, build-id, device (major, minor) and inode.
   using Key = std::tuple<std::string, std::string, uint32_t, uint32_t, uint64_t>;
   absl::flat_hash_map<Key, symbolize::ImageId> ids_;
-  // Budget for sections and segments of files that belong to neither root nor this process's user,
-  // charged by owner. All such files together may take some tens of megabytes; one owner has room
-  // for a thousand programs.
+  // Budget for sections and segments of files that belong to neither root nor this process's user.
+  // Each owner of files has a share. All such files together may take some tens of megabytes; one
+  // owner has room for a thousand programs.
   static constexpr size_t kMostHeadersOfOthers = 800'000, kMostHeadersOfOne = 4'000;
   FairBudget header_budget_{kMostHeadersOfOthers};
   symbolize::UnwindImages unwind_images_;
@@ -193,9 +193,9 @@ class LiveSpaces final : private sideband::SidebandUser {
   LiveSpace space_;
   std::deque<uint32_t> exited_;
   size_t forgotten_ = 0;  // processes forgotten since the last CloseUnmappedImages
-  size_t opened_ = 0;     // images opened since then
-  size_t mapped_ = 0;     // images that were mapped then
-  FairBudget budget_;     // for images, charged by process
+  size_t opened_ = 0;     // images opened since the last CloseUnmappedImages
+  size_t mapped_ = 0;     // images that were mapped at the last CloseUnmappedImages
+  FairBudget budget_;     // budget for images; each process has a share
   std::optional<symbolize::ImageId> too_many_;
 };
 

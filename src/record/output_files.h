@@ -32,7 +32,7 @@ class OutputFiles {
   const std::string path_;
   const size_t most_;
   std::chrono::system_clock::time_point latest_;  // time in the last name
-  std::deque<std::string> complete_;              // oldest first
+  std::deque<std::string> complete_;              // names of complete files, the oldest first
 };
 
 }  // namespace profiler::record

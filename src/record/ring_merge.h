@@ -42,7 +42,7 @@ class RingMerge {
   absl::Status Run(std::span<ringbuf::RingPass> rings, uint64_t until,
                    absl::FunctionRef<void(perf_event::RawRecord)> take);
 
-  // Returns how often Run did not wait.
+  // Returns how often Run has handed out all records without waiting.
   uint64_t hurried() const { return hurried_; }
 
  private:

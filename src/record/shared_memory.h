@@ -63,7 +63,7 @@ class SharedMemory {
   struct Process {
     uint32_t parent = 0;  // 0: no parent that could share its memory
     std::vector<uint32_t> children;
-    absl::flat_hash_map<uint32_t, bool> shares;  // by relative; the answers of `same_` so far
+    absl::flat_hash_map<uint32_t, bool> shares;  // answers of `same_`, keyed by the relative
   };
 
   void Began(uint32_t pid, uint32_t parent);

@@ -90,8 +90,8 @@ class UnwindStage {
     spaces_.OpenKept(std::move(kept), std::move(keep));
   }
 
-  // Follows the companions of return probes, which are all open at `time`. Call it before anything
-  // is observed.
+  // Follows the companions of return probes, which are all open from `time` on. Call it before
+  // anything is observed.
   void FollowReturnProbes(uint64_t time) { return_probes_.Begin(time); }
 
   // Takes whole records that describe the processes already running when the recording begins.
@@ -102,16 +102,17 @@ class UnwindStage {
   // Returns kDataLoss for bytes that are no records.
   absl::Status Take(std::span<ringbuf::RingPass> rings, bool last);
   // Reads stacks of waiting threads that were not sampled: of threads that have waited for a while,
-  // and of threads that were already waiting when recording began. `passed`: a time at or before
-  // the beginning of the last pass. `clock` returns the present time. Both are times of
-  // CLOCK_MONOTONIC. Takes some milliseconds at most; returns true if threads are left.
+  // and of threads that were already waiting when recording began. The last pass over the rings
+  // began at `passed` or later, so all records up to shortly before `passed` have been taken.
+  // `clock` returns the present time. Both times are of CLOCK_MONOTONIC. Takes some milliseconds at
+  // most; returns true if threads are left whose stacks were not read.
   bool ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t()> clock);
   // Ends the recording at `time`: threads off the CPU count as waiting until then.
   void EndOffCpu(uint64_t time);
   // Returns the records of the last pass for the file. Valid until the next pass.
   std::span<const std::byte> output() const { return output_; }
 
-  // Returns the weight of the chains of all files, by event.
+  // Returns the weights of the chains of all files, one entry per event.
   std::vector<ChainWeights> weights() const;
   // Returns the quality of the chains of the present file. The first file begins with this object.
   ChainQuality quality() const;
@@ -146,7 +147,7 @@ class UnwindStage {
 
   const std::unique_ptr<reader::Readers> readers_;
   const std::vector<SampleLayouts> events_;
-  std::vector<ChainWeights> weights_;  // by event, as events_
+  std::vector<ChainWeights> weights_;  // indexed like events_
   absl::flat_hash_map<uint64_t, size_t> event_of_id_;
   RingMerge merge_;
   LiveSpaces spaces_;

@@ -38,7 +38,7 @@ struct WaitingThread {
   bool operator==(const WaitingThread&) const = default;
 };
 
-// Returns nothing if the thread runs, is gone, or may not be looked at.
+// Reads a thread once. Returns nothing if the thread runs, is gone, or may not be looked at.
 std::optional<WaitingThread> ReadWaitingThread(const procfs::Roots& roots, uint32_t pid,
                                                uint32_t tid);
 
@@ -53,8 +53,9 @@ struct WaitingStack {
   std::vector<std::byte> bytes;
 };
 
-// Reads `most` bytes of the thread's stack. Returns false if the thread runs, is gone, may not be
-// looked at, or ran in each of several attempts. `*stack` keeps its capacity.
+// Reads the thread's registers and up to `most` bytes of its stack. Returns false if the thread
+// runs, is gone, may not be looked at, or ran in each of several attempts. `*stack` keeps its
+// capacity.
 bool ReadWaitingStack(const procfs::Roots& roots, uint32_t pid, uint32_t tid, size_t most,
                       MemoryCopy copy, WaitingStack* stack);
 

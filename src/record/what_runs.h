@@ -43,12 +43,12 @@ class WhatRuns {
   };
   struct Mapping {
     uint64_t start = 0, end = 0;
-    Bytes record;  // the mapping process's record; its children also hold it
+    Bytes record;  // record of the process that mapped; its children share it
   };
   using Mappings = std::vector<std::shared_ptr<const Mapping>>;
   struct Process {
     uint32_t parent = 0;
-    std::map<uint32_t, std::string> threads;  // names by tid
+    std::map<uint32_t, std::string> threads;  // names of threads, keyed by tid
     Mappings mappings;                        // in the order of their creation
   };
 
@@ -69,10 +69,10 @@ class WhatRuns {
 
   const perf_event::RecordLayout layout_;
   std::vector<Taken> taken_;               // not applied yet
-  size_t of_pass_before_ = 0;              // number of these that belong to the former pass
+  size_t of_pass_before_ = 0;              // number of entries of taken_ from the former pass
   std::map<uint32_t, Process> processes_;  // includes the kernel
-  std::map<uint64_t, Bytes> symbols_;      // KSYMBOL records by address
-  std::map<uint32_t, Bytes> programs_;     // BPF_EVENT records by the program's id
+  std::map<uint64_t, Bytes> symbols_;      // KSYMBOL records, keyed by address
+  std::map<uint32_t, Bytes> programs_;     // BPF_EVENT records, keyed by the program's id
 };
 
 }  // namespace profiler::record
