@@ -2,13 +2,13 @@
 // image gets the mappings that lead from these addresses back to it.
 //
 //   frames, by address   a1  a2  b1  a3      a: of one image, b: of another
-//   mappings             [a1──a2][b1][a3──   each reaches to the next one, or to its page's end
+//   mappings             [a1──a2][b1][a3──   each ends at the next one or at its page's end
 //   moved code           [c1──c2]            frames whose own address is in use, or impossible
 //
 // A frame keeps its address. Two frames can have the same address, because they ran in different
-// processes, or because the profile gives one address two names. All but the first of them move to
-// addresses that no image has. So do all frames of a profile without addresses. Kernel and user
-// code have separate ranges.
+// processes, or because the profile gives one address two names. All but the first frame of an
+// address move to addresses that no image has. So do all frames of a profile without addresses.
+// Kernel and user code have separate ranges.
 //
 // Callers lie at the byte at which they are looked up, one before a return address (FORMAT.md, "A
 // written call chain").
@@ -48,14 +48,14 @@ struct PlacedCode {
   RuntimeAddress address;    // address for the look-up
   CodePlace place;           // place in its image
   uint32_t image = kNone;    // index in CodeLayout::images; kNone: in no known image
-  uint32_t mapping = kNone;  // index in CodeLayout::mappings, or kNone
+  uint32_t mapping = kNone;  // index in CodeLayout::mappings; kNone: in no mapping
   bool in_kernel = false;
 };
 
 struct CodeLayout {
   std::vector<WrittenImage> images;
   std::vector<WrittenMapping> mappings;  // disjoint within user and within kernel code
-  std::vector<PlacedCode> frames;        // by FrameId
+  std::vector<PlacedCode> frames;        // indexed by FrameId
 };
 
 // Lays out the frames. Costs as much as sorting them.

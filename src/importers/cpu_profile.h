@@ -28,7 +28,7 @@
 
 namespace profiler::importers {
 
-// Reads a profile into `maker`. kDataLoss if the nodes are not a tree.
+// Reads a profile into `maker`. Returns kDataLoss if the nodes are not a tree.
 absl::Status ReadCpuProfile(JsonTree::Value root, ProfileMaker& maker);
 
 // A CPU profile in pieces, as Chrome's traces have it.

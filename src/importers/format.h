@@ -49,9 +49,9 @@ std::string FormatNames();
 
 std::optional<Format> FormatNamed(std::string_view name);
 
-// Recognises a file's format by its beginning; `start` may be the whole file. More than 64 KiB
-// matter only for JSON, whose members can have any order. A compressed file has to be inflated
-// first. Reading the file may still fail.
+// Recognises a file's format by its beginning; `start` may be the whole file. Bytes after the first
+// 64 KiB matter only for JSON, whose members can have any order. A compressed file has to be
+// inflated first. Reading the file may still fail.
 std::optional<Format> Recognize(std::string_view start);
 
 }  // namespace profiler::importers

@@ -114,7 +114,7 @@ class OffCpu {
   // Sums of the times off the CPU of one kind that were reported since BeginFile. The estimated
   // part had no stack of its own and was added to other stacks.
   struct Estimate {
-    uint64_t switches = 0, sampled = 0;  // sampled: with a stack, sampled or read
+    uint64_t switches = 0, sampled = 0;  // `sampled`: switches with a stack
     uint64_t time = 0;                   // ns
     double squares = 0;  // sum of the squares of the estimated times that single stacks got
   };
@@ -142,7 +142,7 @@ class OffCpu {
     uint64_t stack_time = 0;    // the `time` passed to SetStack
     bool was_found = false;     // True if FoundWaiting set the state, which a record may correct.
     uint32_t cpu = 0;
-    uint64_t since = 0;  // when the state began, or its known part
+    uint64_t since = 0;  // beginning of the state, or of its known part
     std::vector<uint64_t> chain;
     int64_t system_call = kNoCall;
     std::array<std::array<Length, kLengths>, 2> lengths;  // indexed by WaitKind and length class
