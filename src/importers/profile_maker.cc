@@ -129,7 +129,7 @@ FrameId ProfileMaker::Function(std::string_view name) {
 }
 
 FrameId ProfileMaker::Frame(const CodeSpec& code) {
-  // A name needs an image.
+  // A named function needs an image, even an unknown one.
   const bool lacks_image = code.image == DsoId{} && !code.functions.empty();
   const DsoId dso = !lacks_image          ? code.image
                     : IsKernel(code.mode) ? KernelImage()

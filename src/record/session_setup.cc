@@ -128,8 +128,8 @@ class SetupSteps {
             .samples_per_second = SamplingRate()};
   }
 
-  // Returns the number of samples per second on one CPU. The rate of an event with a period is
-  // unknown; the frequency stands for it.
+  // Returns the number of samples per second on one CPU. An event with a period has an unknown
+  // rate; the frequency is used instead.
   uint64_t SamplingRate() const {
     uint64_t rate = options_.frequency;
     if (limits_.max_sample_rate.has_value()) {
