@@ -1,4 +1,4 @@
-// Counts on this machine's kernel. Skips tests for which it lacks the rights.
+// Tests counting on this machine's kernel. Skips tests for which this process lacks the rights.
 
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ namespace {
 constexpr int kCalls = 1000;
 constexpr char kCallMe[] = "PROFILER_TEST_CALLS";
 
-// The command runs this program again, which then calls this function.
+// The counted command is this program itself, which then calls this function.
 extern "C" [[gnu::noinline]] void CalledAThousandTimes() { asm volatile(""); }
 
 const bool kIsCommand = [] {

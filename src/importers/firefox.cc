@@ -205,7 +205,8 @@ class Tables {
   LibraryCode& code_;
   ProfileMaker& maker_;
   std::vector<Value> libs_;
-  // Columns of the tables, indexed by frame or by function.
+  // Columns of the tables. First those of the table of frames, then those of the table of
+  // functions, then those of the tables of resources and sources.
   std::vector<Value> function_of_, line_of_, location_of_, lib_of_, address_of_;
   std::vector<Value> name_of_, file_of_, source_of_, resource_of_;
   std::vector<Value> lib_of_resource_, file_of_source_;
