@@ -162,7 +162,7 @@ class OpenedCounters final : public CounterSet {
         attr.exclude_kernel = attr.exclude_hv = 1;
         user_only_[event] = true;
       } else if (error == EINVAL && in_group && reads_groups_ && group_fd == -1) {
-        // Before Linux 6.13, inherited groups cannot be read at once.
+        // Before Linux 6.13, one read(2) cannot return the counts of an inherited group.
         reads_groups_ = false;
       } else {
         return fd;

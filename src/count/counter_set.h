@@ -44,7 +44,7 @@ struct CounterPlace {
 
 struct Count {
   uint64_t value = 0;
-  uint64_t enabled = 0;  // in ns
+  uint64_t enabled = 0;  // how long the counter was enabled, in ns
   uint64_t running = 0;  // part of `enabled` in which the event was counted, in ns
 
   Count& operator+=(const Count& other);

@@ -33,7 +33,7 @@ class LiveCountTest : public testing::Test {
     options_.targets.command = {"/usr/bin/env", absl::StrCat(kCallMe, "=1"), self_};
   }
 
-  // Returns the counts of all rows, by event.
+  // Counts `events`. Returns the count of each event, summed up over all rows.
   std::vector<Count> Counts(const std::string& events) {
     auto found = events::FindEvents({}, events);
     EXPECT_TRUE(found.ok()) << found.status();

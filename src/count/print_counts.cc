@@ -46,7 +46,7 @@ CountPrinter::CountPrinter(const std::vector<events::FoundEvent>& events,
 
 // The contents of the output for one event in one row: sums and means over all runs.
 struct CountPrinter::Line {
-  std::optional<double> interval_end;  // in seconds
+  std::optional<double> interval_end;  // end of the interval, in seconds since counting began
   const CountRow* row = nullptr;
   std::string event;
   std::string cgroup;

@@ -49,7 +49,7 @@ struct ChildTime {
 struct Places {
   std::vector<CounterPlace> places;
   std::vector<size_t> row_of;  // row of each place
-  std::vector<CountRow> rows;  // without counts
+  std::vector<CountRow> rows;  // the rows, still without counts
 
   void Add(CounterPlace place, const std::string& row) {
     auto found = std::find_if(rows.begin(), rows.end(),

@@ -32,7 +32,7 @@ struct StatOptions {
   bool inherit = true;
   uint32_t repeat = 1;
   std::chrono::milliseconds interval{0};  // 0: no intervals, only the end
-  uint32_t interval_count = 0;            // 0: unlimited
+  uint32_t interval_count = 0;            // number of intervals; 0: unlimited
   std::chrono::milliseconds delay{0};
   bool starts_disabled = false;                  // wait for `control` to begin counting
   std::optional<target::ControlPlaces> control;  // source of commands to begin, pause and end

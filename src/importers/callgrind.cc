@@ -243,7 +243,7 @@ class CallgrindReader {
   Place place_;
   bool is_call_ = false;  // True if the next line of costs belongs to a call.
   std::vector<CostLine> lines_;
-  absl::flat_hash_map<Place, size_t> numbers_;  // index in lines_
+  absl::flat_hash_map<Place, size_t> numbers_;  // index of each place in lines_
   size_t passed_over_ = 0, first_passed_over_ = 0;
 };
 

@@ -173,8 +173,8 @@ class TraceReader {
     };
     for (const Slice& slice : track.slices) {
       run_to(slice.begin);
-      // A slice that outlasts its caller is cut at the caller's end: a thread does one thing at a
-      // time.
+      // A slice that outlasts its caller is cut at the caller's end, because a thread executes only
+      // one function at a time.
       const int64_t end = open.empty() ? slice.end : std::min(slice.end, open.back().end);
       cut_ += end != slice.end;
       const StackId caller = open.empty() ? profile::kNoStack : open.back().stack;

@@ -260,7 +260,8 @@ class Layout {
   CodeLayout layout_;
   std::map<std::pair<profile::DsoId, bool>, uint32_t> image_of_dso_;
   std::map<std::tuple<bool, std::string, std::vector<std::byte>, uint32_t>, uint32_t> images_;
-  std::map<std::pair<uint32_t, uint64_t>, uint32_t> taken_;  // (image, place) → frame
+  // The frame that has each pair of image and place.
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> taken_;
   std::vector<uint32_t> moving_;
 };
 

@@ -26,8 +26,8 @@ enum class Format : uint8_t {
 
 struct NamedFormat {
   Format format;
-  std::string_view name;   // name for --format
-  std::string_view title;  // title in messages
+  std::string_view name;   // name of the format for --format
+  std::string_view title;  // name of the format in messages
 };
 inline constexpr std::array kFormats = {
     NamedFormat{Format::kFolded, "folded", "folded stacks"},

@@ -69,7 +69,7 @@ class JsonTree {
 
   struct Node {
     uint64_t content = 0;  // bits of a double, a StringId or the first child
-    uint32_t next = 0;     // 0: none
+    uint32_t next = 0;     // next sibling; 0: none
     StringId key{};
     Kind kind = Kind::kNothing;
   };

@@ -49,7 +49,7 @@ class Words {
 struct Header {
   Words behind;
   bool is_java = false;
-  uint64_t period = 0;  // in µs
+  uint64_t period = 0;  // time between two samples, in µs
 };
 
 std::optional<Header> ReadHeader(std::string_view bytes) {

@@ -409,7 +409,7 @@ namespace {
 // True if a field of a profile has the expected type.
 bool IsFieldOfProfile(uint32_t field, protozero::pbf_wire_type type) {
   constexpr uint32_t kLast = 15;
-  constexpr uint32_t kComment = 13;  // numbers, packed or not
+  constexpr uint32_t kComment = 13;  // field of numbers, packed or not
   const bool is_message =
       (field >= Fields::kSampleType && field <= Fields::kString) || field == Fields::kPeriodType;
   if (field == 0 || field > kLast) return false;

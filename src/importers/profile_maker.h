@@ -125,7 +125,7 @@ class ProfileMaker {
   void MakeColumns();
 
   profile::Profile profile_;
-  std::string key_;  // scratch for keys
+  std::string key_;  // scratch: the key of a look-up
   absl::flat_hash_map<std::string, profile::EventId> events_;
   absl::flat_hash_map<std::string, profile::ThreadId> threads_;
   absl::flat_hash_map<std::string, profile::ThreadId> named_threads_;

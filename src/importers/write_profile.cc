@@ -204,8 +204,8 @@ class ProfileWriter {
 
   // Adds to each process the mappings that its samples hit. Adds mappings of the kernel only once.
   void AddMappings() {
-    absl::flat_hash_set<std::pair<uint32_t, uint32_t>> walked;  // process, stack
-    absl::flat_hash_set<std::pair<uint32_t, uint32_t>> hit;     // process, mapping
+    absl::flat_hash_set<std::pair<uint32_t, uint32_t>> walked;  // pairs of process and stack
+    absl::flat_hash_set<std::pair<uint32_t, uint32_t>> hit;     // pairs of process and mapping
     const auto hits = [&](uint32_t pid, profile::FrameId id) {
       const PlacedCode& code = layout_.frames[static_cast<uint32_t>(id)];
       if (code.mapping != PlacedCode::kNone)

@@ -6,9 +6,9 @@
 //           ─▶ names                  ─▶ section NAMES
 //
 // The recording describes only the profile, not the machine that writes it. If rows have no times,
-// neither have the samples. Samples of one thread are then in random order (always the same),
-// because their true order is unknown: statistical errors become those of independent samples. If
-// rows stand for several samples, samples with the same time are shuffled too.
+// samples have no times either. Samples of one thread are then in random order (always the same),
+// because their true order is unknown. So statistical errors become those of independent samples.
+// If some rows stand for several samples, samples of the same time are shuffled too.
 
 #pragma once
 

@@ -12,7 +12,7 @@
 // that their parent started before the parent was attached.
 //
 // One gap remains: a thread started in the microseconds in which its parent's events are being
-// opened inherits only the events that are open by then.
+// opened inherits only the events that are already open.
 
 #pragma once
 

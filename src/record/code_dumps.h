@@ -75,7 +75,7 @@ class CodeDumps {
   uint64_t bytes_ = 0;  // size of all dumps
   std::string directory_;
   bool has_failed_ = false;        // True if the directory cannot be made.
-  std::vector<std::string> made_;  // dump files
+  std::vector<std::string> made_;  // paths of the dump files
   std::vector<UnlinkOnSignal> on_signal_;
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
   std::vector<std::byte> records_;

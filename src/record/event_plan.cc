@@ -81,7 +81,8 @@ class Planner {
     return absl::OkStatus();
   }
 
-  // Turns weak groups that cannot be opened into separate events. Returns false if there are none.
+  // Turns weak groups that cannot be opened into separate events. Returns false if no group had to
+  // be turned.
   bool GiveUpWeakGroups() {
     bool given_up = false;
     for (size_t leader = 0; leader < events_.size(); ++leader) {

@@ -30,7 +30,7 @@ struct PlannedEvent {
   size_t leader = 0;
   std::string group_name;
   std::vector<int> cpus;        // CPUs that count it; empty: all
-  std::string filter;           // filters a tracepoint's records
+  std::string filter;           // condition on the records of a tracepoint; empty: all records
   std::string cgroup;           // samples only threads of this cgroup; empty: all threads
   bool is_user_return = false;  // True for a return probe.
 };

@@ -51,7 +51,7 @@ class FileRoots {
  private:
   struct Key {
     FileId directory;
-    ino_t mounts = 0;  // mount namespace
+    ino_t mounts = 0;  // inode of the mount namespace
     bool operator==(const Key&) const = default;
   };
 

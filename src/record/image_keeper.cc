@@ -87,7 +87,7 @@ void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
 }
 
 // Notes that the process may write a map. Leaves out processes whose map lies in our own root
-// directory under the pid that we use, because that map will still be there at the end.
+// directory under the pid that we use, because that map will still exist when the recording ends.
 void ImageKeeper::WantMap(uint32_t pid) {
   if (maps_wanted_.size() == kMostMapsWanted || !looked_at_.insert(pid).second) return;
   const auto is_known = [pid](const MapWanted& wanted) { return wanted.pid == pid; };
@@ -230,7 +230,7 @@ void ImageKeeper::FindWaitingBelow(const symbolize::SharedFd& root) {
     UniqueFd file = OpenBelow(root, wanted);
     if (!file.valid()) return false;
     MakeKey(wanted.path, wanted.build_id, wanted.maj, wanted.min, wanted.ino);
-    // The image is there, because `wanted` was added with it. So nothing in images_ moves.
+    // The key is in images_, because the image got its entry before `wanted` was added.
     Image& image = images_.find(key_)->second;
     if (!image.is_settled) image.is_settled = Keep(wanted, Candidate{std::move(file), root});
     return true;
@@ -239,7 +239,7 @@ void ImageKeeper::FindWaitingBelow(const symbolize::SharedFd& root) {
 
 // Closes removed files, the oldest first, beyond the limit in bytes. The descriptor's number stays
 // in use (for /dev/null), because a thread that names a complete file may be about to open the
-// image by that number. It would otherwise find an unrelated file there.
+// image by that number. If the number were free, that thread might find an unrelated file under it.
 void ImageKeeper::CloseDeleted() {
   met_ = 0;
   constexpr uint64_t kBlock = 512;  // unit of st_blocks, see stat(2)

@@ -126,7 +126,7 @@ TEST_F(ImageKeeperTest, AnImageThatNobodyFoundIsLookedForInTheNextRootDirectory)
 
 TEST_F(ImageKeeperTest, HoweverManyEndedBeforeTheyWereMetOneThatLivesIsLookedAt) {
   Program("/container/bin/program");
-  for (uint32_t pid = 100; pid < 106; ++pid) Map(pid, "/bin/program");  // ended processes
+  for (uint32_t pid = 100; pid < 106; ++pid) Map(pid, "/bin/program");  // processes that have ended
   EXPECT_FALSE(Kept().has_value());
   Process(106, "/container");
   Map(106, "/bin/program");

@@ -61,8 +61,8 @@ class LiveSpace final : public symbolize::MappedSpace {
     bool Holds(uint64_t address, size_t bytes) const {
       return address >= start && address - start < size && bytes <= size - (address - start);
     }
-    // Reads the window anew, from the page of `address` on. Keeps the former contents if nothing
-    // can be read, because the process may have ended.
+    // Reads the window anew, from the page of `address` on. If nothing can be read, as when the
+    // process has ended, keeps the former contents.
     void Read(reader::Readers& readers, uint32_t pid, uint64_t address);
     // Copies part of the window into `bytes`, after a Read if needed.
     bool Copy(reader::Readers& readers, uint32_t pid, uint64_t address, std::span<std::byte> bytes);
@@ -171,7 +171,7 @@ class LiveSpaces final : private sideband::SidebandUser {
 
   const perf_event::RecordLayout layout_;
   symbolize::SymbolizerOptions files_;                  // how image files are found
-  std::function<void(const perf_event::Mmap2&)> keep_;  // may be empty
+  std::function<void(const perf_event::Mmap2&)> keep_;  // called for each new image; may be empty
   sideband::Sideband sideband_{*this};
   symbolize::AddressSpaces& spaces_ = sideband_.spaces();
   // Indexed by ImageId. An entry is null if its image was closed before a frame in it was met; then

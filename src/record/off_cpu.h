@@ -11,12 +11,13 @@
 // nanosecond, with or without a sampled stack.
 //
 // If there are too many switches to sample them all, the sampled ones stand for the others of their
-// thread. A time without a stack is kept, by kind and by length class (times that differ by less
-// than a factor of four). The next time of that kind and class with a stack is reported with the
-// kept time added. So the sum over a thread's samples is its whole time off the CPU. The choice of
-// switches to sample does not depend on how long the time will be. So within a length class, the
-// share of each stack is its share of the sampled switches. Time that is left at the end goes to
-// the last stack of its kind and class; if there was none, it is reported without a stack.
+// thread. A time without a stack is added to a sum, of which each thread has one for each kind and
+// each length class. (Times of one class differ by less than a factor of four.) The next time with
+// a stack, of the same kind and class, is reported with this sum added. So the sum over a thread's
+// samples is its whole time off the CPU. The choice of switches to sample does not depend on how
+// long the time will be. So within a length class, the share of each stack is its share of the
+// sampled switches. At the end, a remaining sum goes to the last stack of its kind and class; if
+// there was no such stack, the sum is reported without a stack.
 //
 // Source: __perf_event_task_sched_out and _in, perf_event_switch in kernel/events/core.c, Linux
 // 6.18; perf_event_open(2), PERF_RECORD_MISC_SWITCH_OUT_PREEMPT.
@@ -50,7 +51,7 @@ struct Wait {
   uint32_t cpu = 0;
   uint64_t end = 0;       // end of the time, or of the last of several, in ns of the records' clock
   uint64_t duration = 0;  // in ns
-  // The call chain of the sample; empty if there was none. Valid during the call.
+  // The call chain of the sample; empty without a sample. Valid during the call.
   std::span<const uint64_t> chain;
   int64_t system_call = kNoCall;  // from SetStack; kNoCall if the stack is a sample's
 };
@@ -95,8 +96,9 @@ class OffCpu {
   void FoundWaiting(uint32_t pid, uint32_t tid);
   void FoundRunning(uint32_t pid, uint32_t tid) { Find(pid, tid); }
 
-  // Returns at most `most` threads that wait without a stack: those off the CPU since `since` or
-  // earlier, and those that were found waiting. Lists each thread once per time off the CPU.
+  // Returns at most `most` threads that wait without a stack: threads that left their CPU at
+  // `since` or earlier, and threads that FoundWaiting has named. Lists each thread once per time
+  // off the CPU.
   struct Waiting {
     uint32_t pid = 0, tid = 0;
   };
@@ -111,11 +113,11 @@ class OffCpu {
   // Returns the times of all threads, also of ended ones, in no order. Complete after End.
   std::vector<ThreadTimes> times() const;
 
-  // Sums of the times off the CPU of one kind that were reported since BeginFile. The estimated
-  // part had no stack of its own and was added to other stacks.
+  // Sums over the times off the CPU of one kind since BeginFile. Times without a stack of their own
+  // are estimated: they are added to other stacks.
   struct Estimate {
     uint64_t switches = 0, sampled = 0;  // `sampled`: switches with a stack
-    uint64_t time = 0;                   // ns
+    uint64_t time = 0;                   // estimated time, in ns
     double squares = 0;  // sum of the squares of the estimated times that single stacks got
   };
   const Estimate& estimate(WaitKind kind) const { return estimates_[static_cast<size_t>(kind)]; }

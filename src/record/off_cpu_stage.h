@@ -53,7 +53,8 @@ struct KernelEntry {
     return H::combine(std::move(hash), entry.addresses, entry.system_call);
   }
 };
-using BlockedTimes = absl::flat_hash_map<KernelEntry, uint64_t>;  // blocked time in ns
+// Blocked times in ns, keyed by the entry.
+using BlockedTimes = absl::flat_hash_map<KernelEntry, uint64_t>;
 
 // The key of a sum of short times: they have the same kind, thread and chain.
 struct ShortWaits {

@@ -93,7 +93,7 @@ struct RecordOptions {
   target::Targets targets;
 
   // The events, at least one. Their attrs have only the settings that events::FoundEvent describes;
-  // the session adds the rest.
+  // the session adds the other settings.
   std::vector<events::FoundEvent> events;
   // True if the user named no event. Then replacing an event needs no note.
   bool events_are_default = false;
@@ -190,7 +190,7 @@ enum class StopReason {
   kCommandExited,
   kDuration,
   kSignal,
-  kRequested,   // by RequestStop
+  kRequested,   // RequestStop was called
   kMaxSize,     // the file has reached max_bytes
   kReaderLeft,  // the reader of the output pipe has closed it
   kError,       // Run returned an error
@@ -202,7 +202,7 @@ struct RecordSummary {
   uint64_t lost_chunks = 0;  // number of records that report losses
   uint64_t bytes = 0;        // size of all files
   uint64_t files = 0;
-  std::string last_file;                 // path
+  std::string last_file;                 // path of the last file
   uint64_t last_file_samples = 0;        // number of samples in `last_file`
   std::chrono::nanoseconds duration{0};  // how long sampling lasted
   // CPU time of the recorder, including attaching and writing the header, excluding the command.

@@ -7,7 +7,7 @@
 // published after a later sample of the same process on another CPU. When a pass begins, the rings
 // are therefore complete only up to that moment minus a margin. Records with a later time stay in
 // their ring until the next pass. Records of one ring keep the ring's order, whatever their times
-// are; small inversions are normal there (interrupts).
+// are. In a ring, times that go back a little are normal, because of interrupts.
 
 #pragma once
 
@@ -27,7 +27,7 @@ namespace profiler::record {
 
 // Longest time from a record's timestamp to its publication. Copying the largest record takes far
 // less.
-inline constexpr uint64_t kPublishingMargin = 500'000;  // ns
+inline constexpr uint64_t kPublishingMargin = 500'000;  // in ns
 
 // The merge. Use it from one thread. Does not allocate once it has seen all rings.
 class RingMerge {

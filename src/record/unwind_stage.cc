@@ -36,7 +36,7 @@ constexpr size_t kWaitingStacks[] = {size_t{64} << 10, size_t{1} << 20};
 // that request another one. 0 on a CPU without SVE.
 uint64_t OwnVectorGranule() {
   static const uint64_t own = [] {
-    const int length = prctl(PR_SVE_GET_VL);  // in bytes, below flags
+    const int length = prctl(PR_SVE_GET_VL);  // length in bytes in the low bits, flags above
     return length < 0 ? 0 : static_cast<uint64_t>(length & PR_SVE_VL_LEN_MASK) / 8;
   }();
   return own;
@@ -311,7 +311,8 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
   LiveSpace& space = spaces_.Enter(sample.pid);
   const bool has_memory = !spaces_.IsExecuting(sample.pid) ||
                           spaces_.EnterDuringExec(sample.pid, in_user_code, registers.pc());
-  if (!has_memory) stack.bytes = {};  // the memory there already belongs to the next program
+  // Without the memory of its program, the stack pointer leads into that of the next program.
+  if (!has_memory) stack.bytes = {};
   const auto most = static_cast<uint32_t>(kMostEntries - std::min(chain_.size(), kMostEntries - 1));
   spaces_.dumps().SetTime(sample.time);
   unwinder_.Unwind(registers, stack, space, {.max_frames = most}, &unwound_);

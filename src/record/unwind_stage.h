@@ -162,8 +162,8 @@ class UnwindStage {
   WaitingStack waiting_;  // the waiting thread's stack that was read last
 
   // State of the present sample.
-  std::vector<uint64_t> chain_;      // as written
-  std::vector<uint64_t> registers_;  // as written
+  std::vector<uint64_t> chain_;      // the chain as the file gets it
+  std::vector<uint64_t> registers_;  // the registers as the file gets them
   size_t kernel_entries_ = 0;        // number of the chain's entries in the kernel
   size_t stack_bytes_ = 0;           // number of stack bytes that were requested
   std::optional<uint64_t> leaf_;     // instruction that replaces the sample's ip

@@ -556,7 +556,7 @@ TEST_F(UnwindStageTest, CodeWithoutAFileHasTheNameThatReportsHave) {
   mapping.At(1).By(pid, pid).Mmap2(kCode, 0x1000, 0, "//anon");
   Publish(0, mapping);
   Captured captured = Capture(16384);
-  captured.registers[6] = captured.registers[7] = 0x10000;  // no chain of frames
+  captured.registers[6] = captured.registers[7] = 0x10000;  // an address without memory
   captured.registers[8] = kCode;
   captured.stack.clear();
   PublishSample(0, captured, 2);

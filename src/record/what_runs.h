@@ -68,9 +68,9 @@ class WhatRuns {
   void WriteAgain(const Bytes& bytes, std::vector<std::byte>* out) const;
 
   const perf_event::RecordLayout layout_;
-  std::vector<Taken> taken_;               // not applied yet
+  std::vector<Taken> taken_;               // records that are not applied yet
   size_t of_pass_before_ = 0;              // number of entries of taken_ from the former pass
-  std::map<uint32_t, Process> processes_;  // includes the kernel
+  std::map<uint32_t, Process> processes_;  // keyed by pid; includes the kernel
   std::map<uint64_t, Bytes> symbols_;      // KSYMBOL records, keyed by address
   std::map<uint32_t, Bytes> programs_;     // BPF_EVENT records, keyed by the program's id
 };
