@@ -44,9 +44,9 @@ struct OffCpuPlan {
 };
 
 // Above `above` switches per second on a CPU, every `period`-th switch of each thread is sampled.
-// The kernel's own frequency mode does not fit: it raises the period after any two switches in a
-// row, but lowers the period only while the thread runs for ticks. A thread may alternate between
-// several waits. The periods are primes, so that each of these waits is sampled in turn.
+// The kernel's own frequency mode is not used. It raises the period after any two switches in a
+// row. It lowers the period only at timer ticks while the thread runs. The periods here are primes,
+// so that each wait is sampled in turn if a thread alternates between several waits.
 struct SwitchSampling {
   uint64_t above = 0;
   uint64_t period = 1;

@@ -1,5 +1,5 @@
-// Tests the stage on samples of a Go program that runs on the stack of a thread, so that the sample
-// does not have the goroutine's own stack.
+// Tests the stage on samples of a Go program that runs on the stack of a thread. Such samples do
+// not have the goroutine's own stack.
 
 #include <elf.h>
 #include <unistd.h>

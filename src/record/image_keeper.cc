@@ -86,8 +86,8 @@ void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
   waiting_.push_back(std::move(wanted));
 }
 
-// Notes that the process may write a map. Leaves out processes whose map lies in our own root
-// directory under the pid that we use, because that map will still exist when the recording ends.
+// Notes that the process may write a map. Leaves out a process with our own root directory and pid
+// namespace, because its map will still be found when the recording ends.
 void ImageKeeper::WantMap(uint32_t pid) {
   if (maps_wanted_.size() == kMostMapsWanted || !looked_at_.insert(pid).second) return;
   const auto is_known = [pid](const MapWanted& wanted) { return wanted.pid == pid; };

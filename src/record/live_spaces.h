@@ -87,8 +87,8 @@ class LiveSpace final : public symbolize::MappedSpace {
 // Allocates only for mappings and images.
 //
 // A program may map ever new files, each under a name of 4 KB. So images that no process maps any
-// more are closed now and then, and the images of one process have to fit into its share of a
-// budget. Code of further images is not unwound.
+// more are closed now and then. The images of each process have to fit into its share of a budget;
+// code of further images is not unwound.
 class LiveSpaces final : private sideband::SidebandUser {
  public:
   // `layout` is the layout of the taken records, `written` the layout of the records in the file.

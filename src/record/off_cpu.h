@@ -1,5 +1,5 @@
-// Follows each thread from one context switch to the next: whether it runs, waits for a CPU or
-// waits for something else, and with which stack it waits.
+// Follows each thread from one context switch to the next. Knows whether the thread runs, waits for
+// a CPU or waits for something else, and the stack with which it waits.
 //
 //            sample                  SWITCH                         SWITCH
 //            (stack)                 out                            in
@@ -11,13 +11,13 @@
 // nanosecond, with or without a sampled stack.
 //
 // If there are too many switches to sample them all, the sampled ones stand for the others of their
-// thread. A time without a stack is added to a sum, of which each thread has one for each kind and
-// each length class. (Times of one class differ by less than a factor of four.) The next time with
-// a stack, of the same kind and class, is reported with this sum added. So the sum over a thread's
-// samples is its whole time off the CPU. The choice of switches to sample does not depend on how
-// long the time will be. So within a length class, the share of each stack is its share of the
-// sampled switches. At the end, a remaining sum goes to the last stack of its kind and class; if
-// there was no such stack, the sum is reported without a stack.
+// thread. Each thread has a sum of times without a stack, for each kind and each length class.
+// (Times of one class differ by less than a factor of four.) When a time of this kind and class has
+// a stack, it is reported together with the sum. So the total over a thread's samples is its whole
+// time off the CPU. The choice of switches to sample does not depend on how long the time will be.
+// So within a length class, the share of each stack is its share of the sampled switches. At the
+// end, a remaining sum goes to the last stack of its kind and class; if there was no such stack,
+// the sum is reported without one.
 //
 // Source: __perf_event_task_sched_out and _in, perf_event_switch in kernel/events/core.c, Linux
 // 6.18; perf_event_open(2), PERF_RECORD_MISC_SWITCH_OUT_PREEMPT.

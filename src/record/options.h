@@ -165,7 +165,7 @@ struct RecordOptions {
   procfs::Roots roots;
 };
 
-// How the threads spent a recording with off_cpu, in ns, summed up over all threads. A thread
+// How the threads spent a recording with off_cpu: times in ns, summed up over all threads. A thread
 // counts from its start to its end, as far as the recording saw it.
 struct ThreadStates {
   uint64_t threads = 0;

@@ -8,10 +8,10 @@
 //                  f runs      [ trampoline ]   in the process's page [uprobes]
 //                  f returned  the kernel continues at the caller
 //
-// So each return probe has a companion: an event at the entry, whose samples have the stack pointer
-// and the word at the top of the stack. The kernel runs all events of a breakpoint before it
-// replaces the address (handler_chain in kernel/events/uprobes.c, Linux 6.18), so that word is the
-// caller's address. The companion's samples are in no file.
+// So each return probe has a companion, which is an event at the entry. Its samples have the stack
+// pointer and the word at the top of the stack. The kernel runs all events of a breakpoint before
+// it replaces the address (handler_chain in kernel/events/uprobes.c, Linux 6.18), so that word is
+// the caller's address. The companion's samples are in no file.
 //
 // An entry counts until the function returns, until another entry with the same stack pointer, or
 // until records are lost. After a loss nobody knows which entry was the last one, so chains end at

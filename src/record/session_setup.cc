@@ -25,10 +25,11 @@ namespace profiler::record {
 namespace {
 
 // Wake-ups per second while one thread keeps a CPU busy. A system-wide recording copies so much of
-// each stack that hardly any stack is read later, so fewer wake-ups suffice; each costs as much as
-// unwinding some samples.
+// each stack that hardly any stack is read later, so fewer wake-ups suffice. A wake-up costs as
+// much as unwinding some samples.
 constexpr uint64_t kWakeUpsPerSecond = 250, kWakeUpsPerSecondOfAll = 25;
-// Ids of the two events made from context switches. The kernel counts its own ids up from 1.
+// Ids of the two events made from context switches. The ids that the kernel gives to events count
+// up from 1.
 constexpr uint64_t kBlockedId = uint64_t{1} << 62, kPreemptedId = kBlockedId + 1;
 
 class SetupSteps {

@@ -1,5 +1,5 @@
-// Triggers the switch to the next file by SIGUSR2 and by time. (The session triggers the switch by
-// size.)
+// Triggers the switch to the next file when SIGUSR2 arrives or a time is over. (The session
+// triggers the switch when the file has reached a size.)
 
 #pragma once
 

@@ -24,8 +24,8 @@ constexpr size_t kMostEntries = 8000;
 // How long a thread waits, in ns, before its stack is read from its process. Shorter waits get a
 // stack only from their sample.
 constexpr uint64_t kWaitsForStack = 5'000'000;
-// Limits for reading stacks of waiting threads, because the rings are not read meanwhile: the time
-// of one call in ns, and the number of threads that are looked up at once.
+// Limits for one call of ReadWaitingStacks: its time in ns, and the number of threads that it looks
+// up at once. Rings are not read during the call.
 constexpr uint64_t kWaitingTime = 5'000'000;
 constexpr size_t kWaitingAtOnce = 16;
 // Bytes to read of a waiting thread's stack: the second size if the chain does not end within the

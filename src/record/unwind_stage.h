@@ -101,11 +101,11 @@ class UnwindStage {
   // of the pass minus kPublishingMargin stay in the rings, unless the pass is the `last` one.
   // Returns kDataLoss for bytes that are no records.
   absl::Status Take(std::span<ringbuf::RingPass> rings, bool last);
-  // Reads stacks of waiting threads that were not sampled: of threads that have waited for a while,
-  // and of threads that were already waiting when recording began. The last pass over the rings
-  // began at `passed` or later, so all records up to shortly before `passed` have been taken.
-  // `clock` returns the present time. Both times are of CLOCK_MONOTONIC. Takes some milliseconds at
-  // most; returns true if threads are left whose stacks were not read.
+  // Reads the stacks of waiting threads that have no sampled stack. Such a thread has waited for a
+  // while, or was already waiting when recording began. The last pass over the rings began at
+  // `passed` or later, so all records up to shortly before `passed` have been taken. `clock`
+  // returns the present time. Both times are of CLOCK_MONOTONIC. Takes some milliseconds at most;
+  // returns true if threads are left whose stacks were not read.
   bool ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t()> clock);
   // Ends the recording at `time`: threads off the CPU count as waiting until then.
   void EndOffCpu(uint64_t time);

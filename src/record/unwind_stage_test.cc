@@ -512,8 +512,8 @@ TEST_F(UnwindStageTest, NothingOfTheNextProgramsStackIsTakenForTheFormerOnes) {
   EXPECT_EQ(Quality(), "complete 1 guessed 0 cut 0 no stack 1");
 }
 
-// Takes samples from two rings, with chains of every kind: complete chains, chains in the kernel,
-// chains longer than the copied bytes, and chains of a stack that is gone.
+// Takes samples of every kind from two rings: with complete chains, with chains in the kernel, with
+// chains longer than the copied bytes, and without a stack.
 TEST_F(UnwindStageTest, AllocatesNothingOnceItsBuffersHaveGrown) {
   PublishMappings(0, 1);
   uint64_t allocated = 0;

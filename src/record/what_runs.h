@@ -1,5 +1,5 @@
-// Follows the records of a recording to know what runs, and writes it in front of the next file, as
-// a procfs::Synthesizer does in front of the first one.
+// Follows the records of a recording to know which processes and mappings exist. Describes them at
+// the start of each further file, as a procfs::Synthesizer does at the start of the first file.
 //
 //   records of file 1 ──▶ WhatRuns ──▶ FORK, COMM, MMAP2, KSYMBOL … at the start of file 2
 //
