@@ -1,9 +1,9 @@
 // Lays out the code of a profile that is written as a recording. Every frame gets an address. Every
 // image gets the mappings that lead from these addresses back to it.
 //
-//   frames, by address   a1  a2  b1  a3      a: of one image, b: of another
+//   frames, by address   a1  a2  b1  a3      a: in one image, b: in another image
 //   mappings             [a1──a2][b1][a3──   each ends at the next one or at its page's end
-//   moved code           [c1──c2]            frames whose own address is in use, or impossible
+//   moved code           [c1──c2]            frames whose own address is taken or impossible
 //
 // A frame keeps its address. Two frames can have the same address, because they ran in different
 // processes, or because the profile gives one address two names. All but the first frame of an

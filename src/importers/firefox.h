@@ -9,8 +9,8 @@
 //
 // A sample without a weight counts once. Weights in milliseconds become ns of the event "time".
 // Weights in bytes become bytes of an event "bytes"; freed bytes are left out, and a warning counts
-// them. A function without a name keeps its address if its library is available. Addresses count
-// from the beginning of the library in memory (library_code.h).
+// them. A function without a name keeps its address if its library is available. The profile counts
+// addresses from the beginning of the library in memory (library_code.h).
 
 #pragma once
 

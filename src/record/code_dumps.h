@@ -51,11 +51,11 @@ class CodeDumps {
   // Drops compiled code of the process from now on, because the process writes its own dump.
   // Bytecodes are still kept.
   void LeaveCompiled(uint32_t pid);
-  // Notes that the process has mapped executable memory, which may have replaced code. Code met
-  // after that is therefore added again (CodeSink::Generation).
+  // Notes that the process has mapped executable memory, which may have replaced code. Code that is
+  // met after the mapping is therefore added again (CodeSink::Generation).
   void Mapped(uint32_t pid);
-  // Ends the dumps of the process: it executes another program, or its pid is reused. The files
-  // stay.
+  // Ends the dumps of the process, because it executes another program or its pid is reused. The
+  // dump files stay.
   void Forget(uint32_t pid);
 
   // Appends the records that have to precede the sample at hand: whole records.

@@ -31,9 +31,10 @@ class ManagedProcesses {
 
   // Takes the mapping of code that a process has made.
   void Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKind kind);
-  // Notes that the process's JIT writes its own dump: names of compiled code come from that dump.
+  // Notes that the process's JIT writes its own dump. Names of compiled code then come from that
+  // dump.
   void HasDump(uint32_t pid) { dumps_.LeaveCompiled(pid); }
-  // Forgets the process: it executes another program, or its pid is reused.
+  // Forgets the process, because it executes another program or its pid is reused.
   void Forget(uint32_t pid);
 
   // Returns the virtual machine of the process; null if it has none. Valid until the next call of

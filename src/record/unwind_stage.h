@@ -14,14 +14,15 @@
 // listed as perf_data/FORMAT.md says.
 //
 // While a thread executes another program or exits, its user stack is gone, but its registers are
-// still those of the system call. The chain of such a sample has only the kernel's part and the
-// system call. The mappings of the former program are known until the next one runs.
+// still those of the system call. The chain of a sample at that time has only the kernel's part and
+// the system call. The mappings of the former program are known until the next one runs.
 //
 // Frames and names of code that a virtual machine generates come from the machine's own tables
 // while it runs (managed_processes.h). New names precede the sample that met them (code_dumps.h).
 //
-// With --off-cpu, context switches also pass this stage. Their samples get their chains and go on,
-// together with SWITCH and similar records, to the OffCpuStage, whose samples replace them.
+// With --off-cpu, context switches also pass this stage. The samples of context switches get chains
+// here. Then the OffCpuStage takes them, together with SWITCH and similar records, and writes its
+// own samples in place of them.
 
 #pragma once
 
@@ -114,7 +115,8 @@ class UnwindStage {
 
   // Returns the weights of the chains of all files, one entry per event.
   std::vector<ChainWeights> weights() const;
-  // Returns the quality of the chains of the present file. The first file begins with this object.
+  // Returns the quality of the chains since the last BeginFile, or since the beginning if there was
+  // none.
   ChainQuality quality() const;
   void BeginFile() {
     tally_ = {};
