@@ -224,8 +224,8 @@ class Planner {
     attr->sample_period = period != 0 ? period : frequency;
   }
 
-  // Plans the companions of return probes. If only some CPUs are recorded, there are none, because
-  // a function could be entered on another CPU.
+  // Plans the companions of return probes. If only some CPUs are recorded, there are no companions,
+  // because a function could be entered on another CPU.
   void PlanCompanions() {
     if (!plan_.unwinds || !HasCompanions() || !options_.targets.cpus.empty()) return;
     for (const PlannedEvent& event : plan_.sampling) {
@@ -366,7 +366,8 @@ class Planner {
     return true;
   }
 
-  // cpu-clock cannot replace cycles with branches, which only hardware records.
+  // True if cpu-clock may replace the event. It cannot replace cycles that are sampled with
+  // branches, because only hardware records branches.
   static bool MayBeCpuClock(const Attr& attr) {
     return attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES &&
            (attr.sample_type & perf_event::kSampleBranchStack) == 0;

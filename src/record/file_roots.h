@@ -2,7 +2,7 @@
 // directory, as in containers and chroots.
 //
 //   process lives   /proc/PID/root ──▶ a descriptor, for each root directory and mount namespace
-//   process ends                       the process's executables are still found below the descriptor
+//   process ends                       the executables are still found below the descriptor
 
 #pragma once
 

@@ -98,8 +98,8 @@ void ImageKeeper::WantMap(uint32_t pid) {
   maps_wanted_.push_back({.pid = pid});
 }
 
-// Looks for the map of each process in the next call; then after 2, 4, 8 … and at most 64 further
-// calls.
+// Looks for a process's map in the first call after WantMap, then 2, 4, 8 … calls later, and from
+// then on every 64 calls.
 void ImageKeeper::LookForMaps() {
   constexpr uint32_t kRarely = 64;
   looked_at_.clear();
@@ -203,7 +203,7 @@ bool ImageKeeper::Matches(int file, const Wanted& wanted) const {
 
 // Keeps the file. Returns true if the image is settled: the file is kept or need not be kept.
 bool ImageKeeper::Keep(const Wanted& wanted, Candidate candidate) {
-  // True if the image is kept under another name.
+  // The image may already be kept under another name.
   if (!wanted.build_id.empty() && kept_->Find(wanted.path, wanted.build_id)) return true;
   struct stat status;
   if (fstat(candidate.file.get(), &status) != 0) return false;

@@ -23,7 +23,8 @@ constexpr size_t kPage = 4096;
 // Number of uses of a window of code before the window is read again, because JITs change their
 // pages bit by bit.
 constexpr uint32_t kMostUses = 1000;
-// Number of exited processes that are kept, for samples taken before their end.
+// Number of exited processes whose mappings are kept, for samples that were taken before the end of
+// the processes.
 constexpr size_t kExitedKept = 256;
 // Number of processes forgotten between two searches for unmapped images. A search looks at all
 // mappings.

@@ -125,8 +125,8 @@ class LiveSpaces final : private sideband::SidebandUser {
 
   // True while the process executes another program (AddressSpaces::IsExecuting).
   bool IsExecuting(uint32_t pid) const { return spaces_.IsExecuting(pid); }
-  // Enters the former or the next program of a process that IsExecuting: the program to which the
-  // sample belongs. Returns false if that program's memory is gone; then only its files can be
+  // For a process for which IsExecuting is true: enters its former or its next program, to which
+  // the sample belongs. Returns false if that program's memory is gone; then only its files can be
   // read.
   bool EnterDuringExec(uint32_t pid, bool in_user_code, uint64_t user_ip) {
     const symbolize::AddressSpace& space =

@@ -39,7 +39,7 @@ struct SessionSetup {
   // with --off-cpu, even if the kernel makes the call chains.
   std::unique_ptr<UnwindStage> unwinding;
   // The kernel's symbols, for --off-cpu; read once, in some 100 ms. Empty if kernel addresses are
-  // hidden, and if no sample is taken in the kernel.
+  // hidden, or if no sample is taken in the kernel.
   symbolize::KernelSymbols kernel;
   std::string call_graph;  // the choice of `auto` and its reason, for the summary
   // The targeted threads, and the threads of the targeted processes, that existed before the

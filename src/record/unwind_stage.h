@@ -98,9 +98,9 @@ class UnwindStage {
   // Takes whole records that describe the processes already running when the recording begins.
   absl::Status Observe(std::span<const std::byte> records);
 
-  // Takes one pass and sets how much of each ring is consumed. Records younger than the beginning
-  // of the pass minus kPublishingMargin stay in the rings, unless the pass is the `last` one.
-  // Returns kDataLoss for bytes that are no records.
+  // Takes one pass and sets how much of each ring is consumed. Records whose time is after the
+  // beginning of the pass minus kPublishingMargin stay in the rings, unless the pass is the `last`
+  // one. Returns kDataLoss for bytes that are no records.
   absl::Status Take(std::span<ringbuf::RingPass> rings, bool last);
   // Reads the stacks of waiting threads that have no sampled stack. Such a thread has waited for a
   // while, or was already waiting when recording began. The last pass over the rings began at

@@ -309,7 +309,8 @@ TEST_F(UnwindStageTest, TheLastPassLeavesNothingBehind) {
   EXPECT_EQ(rings_[0].head(), rings_[0].tail());
 }
 
-// The stack still exists, with the same calls as in the sample, but the stage cannot know that.
+// The thread still has the stack with the same calls as in the sample, but the stage cannot know
+// that.
 TEST_F(UnwindStageTest, AChainThatIsLongerThanTheCopiedStackIsCutThereAndSaysWhy) {
   PublishMappings(0, 1);
   Deep(300, [&] {
