@@ -217,7 +217,7 @@ class TraceReader {
   size_t left_out_ = 0, cut_ = 0;
 };
 
-// Parses a trace. An interrupted writer leaves out the end of the array.
+// Parses a trace. The end of the array is missing if its writer was interrupted.
 absl::StatusOr<JsonTree> ParseTrace(std::string_view text) {
   absl::StatusOr<JsonTree> whole = JsonTree::Parse(text);
   if (whole.ok() || !Trimmed(text).starts_with('[')) return whole;

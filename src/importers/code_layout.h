@@ -54,8 +54,9 @@ struct PlacedCode {
 
 struct CodeLayout {
   std::vector<WrittenImage> images;
-  std::vector<WrittenMapping> mappings;  // disjoint within user and within kernel code
-  std::vector<PlacedCode> frames;        // indexed by FrameId
+  std::vector<WrittenMapping>
+      mappings;                    // those of user code are disjoint, those of kernel code too
+  std::vector<PlacedCode> frames;  // indexed by FrameId
 };
 
 // Lays out the frames. Costs as much as sorting them.

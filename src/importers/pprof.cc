@@ -239,7 +239,7 @@ class PprofReader {
     return stack;
   }
 
-  // Reads numbers from a field, which has them packed as in proto3, or one by one.
+  // Reads the numbers of a field. They are packed as in proto3, or stand one by one.
   template <class Number>
   static void ReadNumbers(pbf_reader& message, std::vector<Number>& numbers) {
     if (message.wire_type() != protozero::pbf_wire_type::length_delimited) {

@@ -358,7 +358,8 @@ class Planner {
   }
 
   static bool IsUnknownRegister(int error) { return error == EINVAL || error == EOPNOTSUPP; }
-  // Removes vector registers that were not requested. Returns false if there are none.
+  // Removes vector registers that were not requested. Returns false if the attr has no such
+  // registers.
   bool DropVectorRegisters(Attr* attr) const {
     const uint64_t dropped = kVectorRegisters & ~options_.contents.user_registers;
     if ((attr->sample_regs_user & dropped) == 0) return false;

@@ -29,7 +29,7 @@ struct PlannedEvent {
   // Index of the group's leader in EventPlan::sampling; the event's own index outside a group.
   size_t leader = 0;
   std::string group_name;
-  std::vector<int> cpus;        // CPUs that count it; empty: all
+  std::vector<int> cpus;        // CPUs that count the event; empty: all CPUs
   std::string filter;           // condition on the records of a tracepoint; empty: all records
   std::string cgroup;           // samples only threads of this cgroup; empty: all threads
   bool is_user_return = false;  // True for a return probe.

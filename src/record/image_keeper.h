@@ -62,7 +62,8 @@ class ImageKeeper {
   // The state of an image that was met.
   struct Image {
     bool is_settled = false;  // True if the file was found, or if there is no room for it.
-    // Searches for the file so far. After the first one, only mappings of living processes count.
+    // Number of mappings of the image so far. After the first one, only mappings of living
+    // processes count.
     uint32_t tries = 0;
   };
   // A mapped image whose file is looked for.

@@ -141,7 +141,7 @@ TEST_F(LiveTest, TellsHowLongAThreadWasBlockedAndInWhat) {
   static constexpr std::chrono::nanoseconds kSleep = std::chrono::milliseconds(50);
   Child child([] {
     const timespec time{0, kSleep.count()};
-    // The first sleep may begin before the recording.
+    // The first sleep may begin before the recording does.
     for (int i = 0; i < 3; ++i) clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
   });
   options_.targets.pids = {child.pid()};

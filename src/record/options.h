@@ -100,8 +100,8 @@ struct RecordOptions {
   static constexpr uint64_t kMaxFrequency = UINT64_MAX;
   uint64_t frequency = 999;  // Hz; kMaxFrequency: the kernel's limit
   uint64_t period = 0;       // events per sample; 0: `frequency` decides
-  // True if the user gave a frequency or period. Then it also holds for tracepoints, breakpoints
-  // and probes.
+  // True if the user gave a frequency or period. Then this rate also holds for tracepoints,
+  // breakpoints and probes.
   bool rate_is_asked_for = false;
   CallGraph call_graph = CallGraph::kNone;
   // Bytes of stack that each sample copies with kDwarf: a multiple of 8, at most kMostStackBytes.
@@ -116,7 +116,7 @@ struct RecordOptions {
        all_kernel = false;     // sample only user or only kernel code, unless an event differs
   bool switch_events = false;  // write SWITCH records
   bool off_cpu = false;        // sample times off the CPU as two more events (off_cpu_stage.h)
-  // Shorter times off the CPU are summed up by thread and chain.
+  // Times off the CPU that are shorter than this are summed up for each thread and chain.
   std::chrono::nanoseconds off_cpu_threshold{0};
   bool bpf_events = true;  // write KSYMBOL and BPF_EVENT records
 

@@ -179,7 +179,7 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
       const uint16_t cpumode = record.misc() & perf_event::kMiscCpumodeMask;
       UnwindSample(sample, *registers, cpumode == perf_event::kMiscUser);
     } else {
-      // A 32-bit program on AArch64.
+      // The sample is of a 32-bit program on AArch64.
       if (outside.empty()) chain_.push_back(sample.ip);
       tally_.CountCut(ChainEnd::kNoImage, 0);
       if (outside.empty()) chain_.push_back(symbolize::CutMarkOf(ChainEnd::kNoImage));
