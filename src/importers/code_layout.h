@@ -54,8 +54,8 @@ struct PlacedCode {
 
 struct CodeLayout {
   std::vector<WrittenImage> images;
-  std::vector<WrittenMapping>
-      mappings;                    // those of user code are disjoint, those of kernel code too
+  // Mappings of user code do not overlap each other, nor do mappings of kernel code.
+  std::vector<WrittenMapping> mappings;
   std::vector<PlacedCode> frames;  // indexed by FrameId
 };
 

@@ -34,8 +34,8 @@ class DropFrames {
   bool Matches(Expression& expression, const std::string& name);
 
   std::shared_ptr<Expression> drop_, keep_;  // keep_: null if there is no such pattern
-  uint64_t budget_ =
-      uint64_t{1} << 28;  // what is left of it: bytes of names times bytes of patterns
+  // What is left of the budget for matching: bytes of names times bytes of patterns.
+  uint64_t budget_ = uint64_t{1} << 28;
 };
 
 }  // namespace profiler::importers
