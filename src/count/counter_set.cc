@@ -18,7 +18,8 @@ namespace {
 //                   for one event:  value  enabled  running
 constexpr uint64_t kTimes = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 constexpr size_t kWordsBeforeValues = 3;
-// Descriptors for the command line, the event loop and the command.
+// Number of descriptors that the program needs besides the counters: for its files, the event loop
+// and the command.
 constexpr size_t kDescriptorsBeside = 64;
 
 class OpenedCounters final : public CounterSet {
@@ -34,7 +35,7 @@ class OpenedCounters final : public CounterSet {
 
   absl::Status OpenAll() {
     kernel_.RaiseFileLimit(counters_.size() + kDescriptorsBeside);
-    // Splitting a weak group turns its members into leaders, so the leaders are listed first.
+    // Splitting a weak group adds leaders, so the present leaders are listed beforehand.
     std::vector<size_t> leaders;
     for (size_t event = 0; event < events_.size(); ++event) {
       if (events_[event].leader == event) leaders.push_back(event);
@@ -107,7 +108,8 @@ class OpenedCounters final : public CounterSet {
     return absl::OkStatus();
   }
 
-  // Opens an event at a place. The first member that can be opened becomes the group's leader.
+  // Opens an event at a place. The first event of a group that can be opened becomes the group's
+  // leader.
   absl::Status OpenAt(size_t event, size_t place, bool in_group, std::optional<size_t>* leader) {
     const CounterPlace& where = places_[place];
     const std::vector<int>& cpus = events_[event].cpus;
@@ -160,7 +162,7 @@ class OpenedCounters final : public CounterSet {
         attr.exclude_kernel = attr.exclude_hv = 1;
         user_only_[event] = true;
       } else if (error == EINVAL && in_group && reads_groups_ && group_fd == -1) {
-        // Before Linux 6.13, inherited groups cannot be read at once.
+        // Before Linux 6.13, one read(2) cannot return the counts of an inherited group.
         reads_groups_ = false;
       } else {
         return fd;
@@ -185,7 +187,7 @@ class OpenedCounters final : public CounterSet {
     PROFILER_ASSIGN_OR_RETURN(
         const size_t size,
         kernel_.ReadCounter(at.fd.get(), std::as_writable_bytes(std::span(words))));
-    // Reading a pinned group that lost its counters returns end of file.
+    // read(2) returns end of file for a pinned group that has lost its counters.
     if (size < words.size() * sizeof(uint64_t)) return absl::OkStatus();
     for (size_t i = 0; i < at.members.size(); ++i) {
       counts[at.members[i] * places_.size() + place] = {
@@ -199,7 +201,7 @@ class OpenedCounters final : public CounterSet {
   ringbuf::Kernel& kernel_;
   std::vector<CounterEvent> events_;
   std::vector<CounterPlace> places_;
-  std::vector<Counter> counters_;  // [event · places + place]
+  std::vector<Counter> counters_;  // index: event · (number of places) + place
   std::vector<bool> supported_;
   std::vector<bool> user_only_;
   bool reads_groups_ = true;

@@ -44,12 +44,12 @@ struct CounterPlace {
 
 struct Count {
   uint64_t value = 0;
-  uint64_t enabled = 0;  // in ns
-  uint64_t running = 0;  // part of `enabled` in which it counted, in ns
+  uint64_t enabled = 0;  // how long the counter was enabled, in ns
+  uint64_t running = 0;  // part of `enabled` in which the event was counted, in ns
 
   Count& operator+=(const Count& other);
   Count operator-(const Count& before) const;
-  // Returns the estimated value for all of `enabled`; 0 if it never ran.
+  // Returns the estimated value for all of `enabled`; 0 if the counter never ran.
   double scaled() const;
   bool is_guess() const { return running < enabled; }
 };
@@ -79,8 +79,9 @@ class CounterSet {
   virtual absl::Status Enable() = 0;
   virtual absl::Status Disable() = 0;
 
-  // Reads the counts since the counters were opened: [event · places + place]. Zero at places where
-  // an event is not counted. Costs one system call per group and place.
+  // Reads the counts since the counters were opened. The count of event e at place p has the index
+  // e · (number of places) + p. Counts are zero at places where an event is not counted. Costs one
+  // system call per group and place.
   virtual absl::StatusOr<std::vector<Count>> Read() const = 0;
 };
 

@@ -33,7 +33,7 @@ class CounterSetTest : public testing::Test {
     set_ = *std::move(set);
   }
 
-  // Returns "value enabled/running", one event per line, its places side by side.
+  // Returns a line for each event, with "value enabled/running" for each of its places.
   std::string Counts() {
     const auto counts = set_->Read();
     if (!counts.ok()) return std::string(counts.status().message());

@@ -1,4 +1,4 @@
-// Counts on this machine's kernel. Skips tests for which it lacks the rights.
+// Tests counting on this machine's kernel. Skips tests for which this process lacks the rights.
 
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ namespace {
 constexpr int kCalls = 1000;
 constexpr char kCallMe[] = "PROFILER_TEST_CALLS";
 
-// The command runs this program again, which then calls this function.
+// The counted command is this program itself, which then calls this function.
 extern "C" [[gnu::noinline]] void CalledAThousandTimes() { asm volatile(""); }
 
 const bool kIsCommand = [] {
@@ -33,7 +33,7 @@ class LiveCountTest : public testing::Test {
     options_.targets.command = {"/usr/bin/env", absl::StrCat(kCallMe, "=1"), self_};
   }
 
-  // Returns the counts of all rows, by event.
+  // Counts `events`. Returns the count of each event, summed up over all rows.
   std::vector<Count> Counts(const std::string& events) {
     auto found = events::FindEvents({}, events);
     EXPECT_TRUE(found.ok()) << found.status();

@@ -18,7 +18,7 @@ constexpr uint64_t kLevels = perf_event::kAttrExcludeUser | perf_event::kAttrExc
 
 // An event's ratio to another event, such as "branch-misses" to "branches".
 struct Share {
-  const char* name;  // for -M
+  const char* name;  // name of the ratio for -M
   std::string_view part, whole;
   double factor;
   const char* unit;
@@ -45,8 +45,8 @@ bool Counts(const Attr& attr, std::string_view name) {
   return known && attr.type == known->type && (attr.config & kWithoutPmu) == known->config;
 }
 
-// Returns the first count of a wanted event. If `like` is not null, the event must count the same
-// modes.
+// Returns the count of the first event for which `is_wanted` is true. If `like` is not null, the
+// event must count the same modes as `like`.
 std::optional<double> CountOf(const std::vector<events::FoundEvent>& events, const CountRow& row,
                               const auto& is_wanted, const Attr* like) {
   for (size_t i = 0; i < events.size(); ++i) {
@@ -59,7 +59,7 @@ std::optional<double> CountOf(const std::vector<events::FoundEvent>& events, con
   return std::nullopt;
 }
 
-// Returns a rate such as "1.23 M/sec".
+// Returns a rate with its unit, such as 1.23 and "M/sec".
 Metric Rate(double per_second) {
   if (per_second >= 1e9) return {per_second / 1e9, "G/sec"};
   if (per_second >= 1e6) return {per_second / 1e6, "M/sec"};

@@ -19,8 +19,8 @@ struct Metric {
   std::string unit;  // "insn per cycle", "CPUs utilized", "M/sec"
 };
 
-// Returns the metric that is shown beside the count of `event`, from the counts of its row. Returns
-// nothing if a count that it needs is missing.
+// Returns the metric that is shown beside the count of `event`, computed from the counts in `row`,
+// which cover `duration`. Returns nothing if a count that it needs is missing.
 std::optional<Metric> MetricOf(const std::vector<events::FoundEvent>& events, const CountRow& row,
                                size_t event, std::chrono::nanoseconds duration);
 

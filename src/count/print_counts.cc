@@ -44,9 +44,9 @@ CountPrinter::CountPrinter(const std::vector<events::FoundEvent>& events,
         return !event.cgroup.empty();
       })) {}
 
-// The output for one event in one row: sums and means over all runs.
+// The contents of the output for one event in one row: sums and means over all runs.
 struct CountPrinter::Line {
-  std::optional<double> interval_end;  // in seconds
+  std::optional<double> interval_end;  // end of the interval, in seconds since counting began
   const CountRow* row = nullptr;
   std::string event;
   std::string cgroup;
@@ -54,7 +54,7 @@ struct CountPrinter::Line {
   bool is_number = false;
   double number = 0;
   std::string unit;
-  double margin = 0;  // percent of the value
+  double margin = 0;  // margin of error, in percent of the value
   bool repeated = false;
   Count count;  // sum over all runs
   std::optional<Metric> metric;
@@ -200,7 +200,7 @@ void CountPrinter::AppendPerfJson(const Line& line, std::string& out) const {
   nlohmann::ordered_json object;
   if (line.interval_end) object["interval"] = *line.interval_end;
   if (!line.row->name.empty()) object[KeyOf(options_.aggregation)] = line.row->name;
-  // The key of perf 7.2; older versions call it "aggregate-number".
+  // perf 7.2 has this key; older versions of perf have "aggregate-number" instead.
   if (ShowsPlaces(options_.aggregation)) {
     object["counters"] = line.count.enabled == 0 ? 0 : line.row->places;
   }

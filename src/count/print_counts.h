@@ -29,7 +29,7 @@ enum class Format { kText, kSeparated, kPerfJson, kDocument };
 struct PrintOptions {
   Format format = Format::kText;
   std::string separator = ",";
-  bool big_numbers = true;  // 1,234,567
+  bool big_numbers = true;  // True if numbers have separators: 1,234,567.
   bool metrics = true;
   Aggregation aggregation = Aggregation::kAll;
 };

@@ -126,7 +126,7 @@ TEST_F(PrintCountsTest, JsonHasAnObjectALine) {
             "\"event-runtime\":600000,\"pcnt-running\":100.0}\n");
 }
 
-// perf 7.2 prints the same columns.
+// The columns are those that perf 7.2 prints.
 TEST_F(PrintCountsTest, CgroupsHaveAColumnForPrograms) {
   Event("cs");
   Event("faults");

@@ -25,7 +25,7 @@ class Spread {
  private:
   size_t count_ = 0;
   double mean_ = 0;
-  double squares_ = 0;  // squared distances from the mean
+  double squares_ = 0;  // sum of the squared distances from the mean
 };
 
 }  // namespace profiler::count

@@ -34,7 +34,7 @@ std::chrono::microseconds Microseconds(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
-// CPU time of all children waited for so far.
+// The CPU time of all children that this process has waited for so far.
 struct ChildTime {
   std::chrono::microseconds user, system;
 
@@ -48,8 +48,8 @@ struct ChildTime {
 // The places of the counters, and the row of each place.
 struct Places {
   std::vector<CounterPlace> places;
-  std::vector<size_t> row_of;  // by place
-  std::vector<CountRow> rows;  // without counts
+  std::vector<size_t> row_of;  // row of each place
+  std::vector<CountRow> rows;  // the rows, still without counts
 
   void Add(CounterPlace place, const std::string& row) {
     auto found = std::find_if(rows.begin(), rows.end(),
@@ -61,10 +61,10 @@ struct Places {
   }
 };
 
-// One count: of one run of the command, or of the other targets.
+// One count: it covers one run of the command, or the time for which other targets are counted.
 class Counting {
  public:
-  // `control` is null if nobody else controls the count.
+  // `control` is null if no other program controls the count.
   Counting(ringbuf::Kernel& kernel, const StatOptions& options, target::Control* control,
            StatResult& result, const IntervalSink& on_interval)
       : kernel_(kernel),
@@ -302,8 +302,8 @@ class Counting {
     return true;
   }
 
-  // Ends a command that outlives the count. After a signal has interrupted the count, waits until
-  // the command ends by itself.
+  // Ends a command that outlives the count. But if a signal interrupted the count, waits until the
+  // command ends by itself.
   absl::Status EndCommand(bool interrupted) {
     if (command_ == nullptr) return absl::OkStatus();
     const bool end_it = !command_exited_ && !interrupted;

@@ -27,12 +27,12 @@ namespace profiler::count {
 
 struct StatOptions {
   target::Targets targets;
-  std::vector<events::FoundEvent> events;  // at least one
+  std::vector<events::FoundEvent> events;  // at least one event
   Aggregation aggregation = Aggregation::kAll;
   bool inherit = true;
   uint32_t repeat = 1;
   std::chrono::milliseconds interval{0};  // 0: no intervals, only the end
-  uint32_t interval_count = 0;            // 0: unlimited
+  uint32_t interval_count = 0;            // number of intervals; 0: unlimited
   std::chrono::milliseconds delay{0};
   bool starts_disabled = false;                  // wait for `control` to begin counting
   std::optional<target::ControlPlaces> control;  // source of commands to begin, pause and end
@@ -45,11 +45,11 @@ struct StatOptions {
 struct CountRow {
   std::string name;           // "CPU3", "S0-D0-C3", "postgres-712"; empty: all places
   size_t places = 0;          // number of CPUs or threads
-  std::vector<Count> counts;  // by event
+  std::vector<Count> counts;  // one count per event
 };
 
 struct CountTable {
-  std::chrono::nanoseconds end{0};       // since counting began
+  std::chrono::nanoseconds end{0};       // end of the interval or run, since counting began
   std::chrono::nanoseconds duration{0};  // length of this interval, or of the whole run
   std::vector<CountRow> rows;
 };
@@ -61,11 +61,11 @@ struct StatRun {
 };
 
 struct StatResult {
-  std::vector<bool> supported;  // by event
-  // By event. True if the event counts only user space because the rights for the kernel are
-  // missing.
+  std::vector<bool> supported;  // one entry per event
+  // One entry per event. True if the event counts only user space because the rights for the kernel
+  // are missing.
   std::vector<bool> excludes_kernel;
-  std::vector<StatRun> runs;  // at least one
+  std::vector<StatRun> runs;  // one for each repetition, at least one
   std::optional<target::Command::End> command;
   bool interrupted = false;     // True if a signal ended the count early.
   bool stopped = false;         // True if `control` ended the count: no further repetition.
@@ -77,9 +77,9 @@ struct StatResult {
 // Receives each interval at its end, on Run's thread.
 using IntervalSink = std::function<void(const StatResult& so_far, const CountTable& interval)>;
 
-// Counts. Call it from one thread. SIGINT and SIGTERM end the count and are not passed on. Errors:
-// kInvalidArgument for incompatible targets and offline CPUs, kNotFound for processes and commands
-// that do not exist, and those of CounterSet::Open and Control::Open.
+// Counts the events. Call it from one thread. SIGINT and SIGTERM end the count and are not passed
+// on. Errors: kInvalidArgument for incompatible targets or an offline CPU; kNotFound if a process
+// or the command does not exist; the errors of CounterSet::Open and Control::Open.
 absl::StatusOr<StatResult> RunStat(ringbuf::Kernel& kernel, const StatOptions& options,
                                    const IntervalSink& on_interval);
 

@@ -37,7 +37,7 @@ std::optional<uint64_t> ParseNumber(std::string_view text) {
   return number;
 }
 
-// Abbreviated names: "(3) main" at first, "(3)" later.
+// Decodes abbreviated names: a name is "(3) main" at first, and "(3)" later.
 class Names {
  public:
   std::string_view Of(std::string_view text) {
@@ -112,7 +112,7 @@ class CallgrindReader {
 
   void TakeHead(std::string_view key, std::string_view value) {
     if (key == "events") {
-      if (!events_.empty()) return;  // each part of a file repeats them
+      if (!events_.empty()) return;  // each part of a file repeats the line of event names
       while (!Trimmed(value).empty()) {
         const std::string_view name = TakeWord(value);
         events_.push_back({std::string(name), titles_.contains(name) ? titles_[name] : ""});
@@ -168,7 +168,7 @@ class CallgrindReader {
       uint64_t& last = last_positions_[i];
       last = word.starts_with('+') ? last + *value : is_relative ? last - *value : *value;
     }
-    if (std::exchange(is_call_, false)) return;  // costs of a callee, which lists them itself
+    if (std::exchange(is_call_, false)) return;  // costs of a callee, which the callee lists itself
     place_.line = has_lines_ ? last_positions_[line_position_] : 0;
     const auto [known, is_new] = numbers_.try_emplace(place_, lines_.size());
     if (is_new) lines_.push_back({place_, {}});
@@ -183,8 +183,8 @@ class CallgrindReader {
     }
   }
 
-  // Returns the column with the sample counts of an event. Our own exports have such a column
-  // beside the column of periods.
+  // Returns the index of the column with the numbers of samples of an event. Our own exports have
+  // such a column beside the column with the periods.
   std::optional<size_t> CountsOf(size_t event) const {
     const std::string title = absl::StrCat("samples of ", events_[event].title);
     for (size_t i = 0; i < events_.size(); ++i) {
@@ -243,7 +243,7 @@ class CallgrindReader {
   Place place_;
   bool is_call_ = false;  // True if the next line of costs belongs to a call.
   std::vector<CostLine> lines_;
-  absl::flat_hash_map<Place, size_t> numbers_;  // index in lines_
+  absl::flat_hash_map<Place, size_t> numbers_;  // index of each place in lines_
   size_t passed_over_ = 0, first_passed_over_ = 0;
 };
 

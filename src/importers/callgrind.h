@@ -21,7 +21,7 @@
 namespace profiler::importers {
 
 // Reads a profile into `maker`. Skips lines that it does not understand, and counts them in a
-// warning. kDataLoss if no line names the counted events.
+// warning. Returns kDataLoss if no line names the counted events.
 absl::Status ReadCallgrind(std::string_view text, ProfileMaker& maker);
 
 // True if the first lines look like a file of this format.

@@ -24,7 +24,7 @@ using Value = JsonTree::Value;
 constexpr double kNanosecondsInAMicrosecond = 1e3;
 constexpr double kMost = 9007199254740992.0;
 
-// A thread by pid and tid.
+// Pid and tid of a thread.
 using ThreadKey = std::pair<uint32_t, uint32_t>;
 
 struct Slice {
@@ -32,7 +32,7 @@ struct Slice {
   std::string_view name;
 };
 
-// Parses a number, which some writers write as text.
+// Returns the number of a process or thread, which some writers write as text.
 uint32_t IdOf(Value value) {
   if (const auto number = value.index()) return static_cast<uint32_t>(*number);
   uint32_t number = 0;
@@ -59,7 +59,7 @@ class TraceReader {
  private:
   struct Track {
     std::vector<Slice> slices;
-    std::vector<Slice> open;  // begun, but not ended
+    std::vector<Slice> open;  // slices that have begun, but not ended
     int64_t last = 0;         // time of the last event
   };
   struct ProfilePieces {
@@ -81,7 +81,8 @@ class TraceReader {
     }
   }
 
-  // Adds a piece of a profile. The pieces have its id, and may come from another thread.
+  // Adds a piece of a CPU profile. All pieces have the id of the profile, and may come from another
+  // thread than the profiled one.
   void TakeProfile(Value event, const ThreadKey& thread, bool begins) {
     const Value data = event["args"]["data"];
     const auto [known, is_new] =
@@ -172,8 +173,8 @@ class TraceReader {
     };
     for (const Slice& slice : track.slices) {
       run_to(slice.begin);
-      // A slice that outlasts its caller is cut at the caller's end: a thread does one thing at a
-      // time.
+      // A slice that outlasts its caller is cut at the caller's end, because a thread executes only
+      // one function at a time.
       const int64_t end = open.empty() ? slice.end : std::min(slice.end, open.back().end);
       cut_ += end != slice.end;
       const StackId caller = open.empty() ? profile::kNoStack : open.back().stack;
@@ -212,11 +213,11 @@ class TraceReader {
   std::map<ThreadKey, Track> tracks_;
   absl::flat_hash_map<ThreadKey, std::string_view> names_;
   absl::flat_hash_map<uint32_t, std::string_view> process_names_;
-  std::map<std::pair<uint32_t, std::string>, ProfilePieces> profiles_;  // by pid and id
+  std::map<std::pair<uint32_t, std::string>, ProfilePieces> profiles_;  // keyed by pid and id
   size_t left_out_ = 0, cut_ = 0;
 };
 
-// Parses a trace. An interrupted writer leaves out the end of the array.
+// Parses a trace. The end of the array is missing if its writer was interrupted.
 absl::StatusOr<JsonTree> ParseTrace(std::string_view text) {
   absl::StatusOr<JsonTree> whole = JsonTree::Parse(text);
   if (whole.ok() || !Trimmed(text).starts_with('[')) return whole;

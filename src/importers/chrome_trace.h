@@ -2,7 +2,7 @@
 // an array of events, or an object with such an array as "traceEvents".
 //
 //   {"ph":"P","name":"Profile",…}        begin of a CPU profile of V8
-//   {"ph":"P","name":"ProfileChunk",…}   a piece of it
+//   {"ph":"P","name":"ProfileChunk",…}   a piece of the CPU profile
 //   {"ph":"B",…} {"ph":"E",…}            begin and end of a slice
 //   {"ph":"X","dur":µs,…}                a whole slice
 //
@@ -19,8 +19,8 @@
 
 namespace profiler::importers {
 
-// Reads a trace into `maker`. The array's end may be missing, as the format permits. kDataLoss if
-// the text is not JSON.
+// Reads a trace into `maker`. The array's end may be missing, as the format permits. Returns
+// kDataLoss if the text is not JSON.
 absl::Status ReadChromeTrace(std::string_view text, ProfileMaker& maker);
 
 }  // namespace profiler::importers

@@ -25,7 +25,7 @@ using symbolize::ImageKind;
 using symbolize::ImageSpec;
 
 constexpr uint64_t kPage = 4096;
-// Longest path; a record has room for it.
+// Length of the longest path that is written; a record has room for it.
 constexpr size_t kLongestPath = 4095;
 
 bool IsKernel(Mode mode) { return mode == Mode::kKernel || mode == Mode::kGuestKernel; }
@@ -53,7 +53,7 @@ class Layout {
  private:
   const Frame& FrameAt(uint32_t index) const { return profile_.frames[index]; }
 
-  // Places a frame at its own address, for now.
+  // Places a frame at its own address. It may have to move later.
   void Place(uint32_t index) {
     const Frame& frame = FrameAt(index);
     PlacedCode& placed = layout_.frames[index];
@@ -129,14 +129,15 @@ class Layout {
 
   bool MustMove(const PlacedCode& placed) const {
     const uint64_t address = placed.address.value;
-    // A call chain would take the address, or the return address after a call there, for a marker.
+    // Readers of call chains would take the address, or a return address one byte after it, for a
+    // marker.
     const bool is_marker = perf_event::IsContext(address) || perf_event::IsContext(address + 1);
     if (address == 0 || is_marker) return true;
     // Readers read a vDSO from the start of its file on.
     return placed.image != PlacedCode::kNone && SpecOf(placed).kind == ImageKind::kVdso;
   }
 
-  // Returns the frames of kernel or user code, by address.
+  // Returns the frames of kernel or user code, sorted by address.
   std::vector<uint32_t> FramesIn(bool in_kernel) const {
     std::vector<uint32_t> frames;
     for (uint32_t i = 0; i < layout_.frames.size(); ++i) {
@@ -150,7 +151,7 @@ class Layout {
 
   void MapWhatStays(bool in_kernel) {
     moving_.clear();
-    std::optional<uint32_t> last;  // last frame that stays
+    std::optional<uint32_t> last;  // last frame that keeps its address
     for (const uint32_t index : FramesIn(in_kernel)) {
       const PlacedCode& placed = layout_.frames[index];
       const bool is_taken =
@@ -222,8 +223,8 @@ class Layout {
     }
   }
 
-  // Returns the first address after all code that stays. An imported profile may contain moved code
-  // already; new moved code must follow it.
+  // Returns the first address after all code that keeps its address. An imported profile may
+  // contain moved code already; new moved code must follow it.
   uint64_t FirstFreeAddress(bool in_kernel) const {
     const uint64_t begin = in_kernel ? kMovedKernelCode : kMovedUserCode;
     uint64_t first = begin;
@@ -259,7 +260,8 @@ class Layout {
   CodeLayout layout_;
   std::map<std::pair<profile::DsoId, bool>, uint32_t> image_of_dso_;
   std::map<std::tuple<bool, std::string, std::vector<std::byte>, uint32_t>, uint32_t> images_;
-  std::map<std::pair<uint32_t, uint64_t>, uint32_t> taken_;  // (image, place) → frame
+  // The frame that has each pair of image and place.
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> taken_;
   std::vector<uint32_t> moving_;
 };
 

@@ -1,14 +1,14 @@
 // Lays out the code of a profile that is written as a recording. Every frame gets an address. Every
 // image gets the mappings that lead from these addresses back to it.
 //
-//   frames, by address   a1  a2  b1  a3      a: of one image, b: of another
-//   mappings             [a1──a2][b1][a3──   each reaches to the next one, or to its page's end
-//   moved code           [c1──c2]            frames whose own address is in use, or impossible
+//   frames, by address   a1  a2  b1  a3      a: in one image, b: in another image
+//   mappings             [a1──a2][b1][a3──   each ends at the next one or at its page's end
+//   moved code           [c1──c2]            frames whose own address is taken or impossible
 //
 // A frame keeps its address. Two frames can have the same address, because they ran in different
-// processes, or because the profile gives one address two names. All but the first of them move to
-// addresses that no image has. So do all frames of a profile without addresses. Kernel and user
-// code have separate ranges.
+// processes, or because the profile gives one address two names. All but the first frame of an
+// address move to addresses that no image has. So do all frames of a profile without addresses.
+// Kernel and user code have separate ranges.
 //
 // Callers lie at the byte at which they are looked up, one before a return address (FORMAT.md, "A
 // written call chain").
@@ -48,14 +48,15 @@ struct PlacedCode {
   RuntimeAddress address;    // address for the look-up
   CodePlace place;           // place in its image
   uint32_t image = kNone;    // index in CodeLayout::images; kNone: in no known image
-  uint32_t mapping = kNone;  // index in CodeLayout::mappings, or kNone
+  uint32_t mapping = kNone;  // index in CodeLayout::mappings; kNone: in no mapping
   bool in_kernel = false;
 };
 
 struct CodeLayout {
   std::vector<WrittenImage> images;
-  std::vector<WrittenMapping> mappings;  // disjoint within user and within kernel code
-  std::vector<PlacedCode> frames;        // by FrameId
+  // Mappings of user code do not overlap each other, nor do mappings of kernel code.
+  std::vector<WrittenMapping> mappings;
+  std::vector<PlacedCode> frames;  // indexed by FrameId
 };
 
 // Lays out the frames. Costs as much as sorting them.

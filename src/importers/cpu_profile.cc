@@ -83,7 +83,7 @@ class CpuProfileReader {
     }
     std::stable_sort(ordered.begin(), ordered.end(),
                      [](const Sample& a, const Sample& b) { return a.at < b.at; });
-    // Samples are limited to the profile's own time.
+    // Samples are cut to the time between the profile's start and end.
     constexpr double kEver = std::numeric_limits<double>::infinity();
     const double first = start ? *start : -kEver;
     const bool has_end = end && *end >= first;
@@ -131,8 +131,8 @@ class CpuProfileReader {
 
   static uint64_t IdOf(Value id) { return id.index(uint64_t{1} << 53).value_or(kNone); }
 
-  // Adds the function of a node and returns the node's id. `first_line`: the number of a file's
-  // first line; smaller numbers mean that the line is unknown.
+  // Adds the function of a node and returns the node's id. `first_line` is the number that the
+  // profile gives to a file's first line. A smaller number means that the line is unknown.
   uint64_t AddCode(Value node_value, Value call, double first_line) {
     const std::string_view name = call["functionName"].text();
     const double line = call["lineNumber"].number().value_or(-1) + 1 - first_line;
@@ -155,7 +155,7 @@ class CpuProfileReader {
   }
 
   ProfileMaker& maker_;
-  std::vector<std::pair<uint64_t, uint64_t>> parents_;  // child, parent
+  std::vector<std::pair<uint64_t, uint64_t>> parents_;  // ids of child and parent
   absl::flat_hash_map<uint64_t, Node> nodes_;
   std::vector<uint64_t> order_;  // ids of the nodes, in the order of the file
 };

@@ -13,9 +13,9 @@
 //   samples     [id, …]
 //   timestamps  [µs, …]
 //
-// In time order, a sample lasts until the next one. That duration is its period, in ns of the event
-// "time". A profile without samples yields the hit counts of its nodes, as the event "samples". The
-// node "(root)" is not a frame.
+// In time order, a sample lasts until the next one. This duration in ns is its period, and its
+// event is "time". A profile without samples yields the hit counts of its nodes, as the event
+// "samples". The node "(root)" is not a frame.
 
 #pragma once
 
@@ -28,7 +28,7 @@
 
 namespace profiler::importers {
 
-// Reads a profile into `maker`. kDataLoss if the nodes are not a tree.
+// Reads a profile into `maker`. Returns kDataLoss if the nodes are not a tree.
 absl::Status ReadCpuProfile(JsonTree::Value root, ProfileMaker& maker);
 
 // A CPU profile in pieces, as Chrome's traces have it.

@@ -11,9 +11,9 @@ namespace profiler::importers {
 namespace {
 
 constexpr size_t kLongest = 4096, kDeepest = 32;
-// Number of matched bytes after which the expression is compiled anew, to bound its memory. While
-// matching, the C library caches up to one state per byte. Each state has at most as many positions
-// as the expression.
+// Number of matched bytes after which an expression is compiled anew, which frees the memory of its
+// cache. While matching, the C library caches up to one state per byte. Each state has at most as
+// many positions as the expression.
 constexpr size_t kMostMatched = 8192;
 
 // Translates a pattern of Go into a POSIX extended expression that matches the whole name.
@@ -49,7 +49,8 @@ std::optional<std::string> Translated(std::string_view pattern) {
     } else if (c == '[') {
       is_in_brackets = true;
     } else if (c == '{' || c == '\0') {
-      return std::nullopt;  // repetition takes as much memory as copies of the pattern
+      // A counted repetition takes as much memory as that many copies of its pattern.
+      return std::nullopt;
     } else if (c == '(') {
       if (++depth > kDeepest) return std::nullopt;
       if (pattern.substr(i + 1).starts_with("?:")) {
@@ -111,7 +112,7 @@ class DropFrames::Expression {
   const std::string text_;
   regex_t compiled_{};
   bool is_compiled_ = false;
-  size_t matched_ = 0;  // bytes, since the last Compile
+  size_t matched_ = 0;  // number of bytes matched since the last Compile
 };
 
 std::optional<DropFrames> DropFrames::Parse(std::string_view drop, std::string_view keep) {

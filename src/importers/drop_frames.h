@@ -16,13 +16,13 @@ namespace profiler::importers {
 
 class DropFrames {
  public:
-  // Parses the patterns. Returns nothing for a pattern that is too long, or that uses syntax that
-  // POSIX's extended expressions lack, except \d, \w, \s, (?: and lazy repetition, which are
-  // translated.
+  // Parses the patterns. Returns nothing if a pattern is too long, or if its syntax does not exist
+  // in POSIX's extended expressions. Of the syntax of Go alone, only \d, \w, \s, (?: and lazy
+  // repetition are translated.
   static std::optional<DropFrames> Parse(std::string_view drop, std::string_view keep);
 
-  // True if the pattern matches the name without its parameters. False for names that are too long.
-  // Not thread-safe.
+  // True if frames of the function have to be left out. Its name is compared without its
+  // parameters. False for names that are too long. Not thread-safe.
   bool Drops(std::string_view name);
 
   // True if matching exceeded its budget, which limits untrusted patterns and names. The results of
@@ -34,7 +34,8 @@ class DropFrames {
   bool Matches(Expression& expression, const std::string& name);
 
   std::shared_ptr<Expression> drop_, keep_;  // keep_: null if there is no such pattern
-  uint64_t budget_ = uint64_t{1} << 28;      // bytes of names times bytes of patterns
+  // What is left of the budget for matching: bytes of names times bytes of patterns.
+  uint64_t budget_ = uint64_t{1} << 28;
 };
 
 }  // namespace profiler::importers

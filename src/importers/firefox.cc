@@ -20,7 +20,7 @@ using Value = JsonTree::Value;
 constexpr double kNanosecondsInAMillisecond = 1e6;
 constexpr double kMost = 9007199254740992.0;
 
-// Returns a column of a table, which is stored as an array or in rows with a schema.
+// Returns a column of a table. The table is stored in columns, or in rows with a schema.
 std::vector<Value> Column(Value table, std::string_view name) {
   if (!table["schema"].exists()) return table[name].elements();
   const auto at = table["schema"][name].index();
@@ -42,7 +42,8 @@ Value At(const std::vector<Value>& column, size_t index) {
   return index < column.size() ? column[index] : Value();
 }
 
-// Parses "1234", 1234, or "1234.2", in which Firefox has added a counter.
+// Parses the number of a process or thread: 1234, "1234", or "1234.2", where Firefox has added a
+// counter.
 uint32_t IdOf(Value value) {
   if (const auto number = value.index()) return static_cast<uint32_t>(*number);
   uint32_t id = 0;
@@ -51,7 +52,7 @@ uint32_t IdOf(Value value) {
   return id;
 }
 
-// The tables of a thread, or of all threads.
+// The tables of one thread, or the tables that all threads share.
 class Tables {
  public:
   Tables(Value tables, Value libs, Value fallback_libs, LibraryCode& code, ProfileMaker& maker)
@@ -146,7 +147,7 @@ class Tables {
     return maker_.Frame(code);
   }
 
-  // Names a function by its address, if the profile has an address instead of a name.
+  // Looks up the name of a function, if the profile has its address instead of its name.
   void NameByAddress(Value lib, std::optional<uint64_t> address, FunctionLine& function,
                      CodeSpec& code) {
     const std::string_view code_id = lib["codeId"].text(), path = lib["path"].text();
@@ -171,7 +172,7 @@ class Tables {
     if (open == std::string_view::npos || !location.ends_with(')')) return;
     std::string_view where = location.substr(open + 2);
     where.remove_suffix(1);
-    // The line, and perhaps the column after it.
+    // The line number, and after it perhaps the column.
     uint32_t numbers[2] = {0, 0};
     size_t count = 0;
     while (count < 2) {
@@ -204,8 +205,10 @@ class Tables {
   LibraryCode& code_;
   ProfileMaker& maker_;
   std::vector<Value> libs_;
-  std::vector<Value> function_of_, line_of_, location_of_, lib_of_, address_of_;  // by frame
-  std::vector<Value> name_of_, file_of_, source_of_, resource_of_;                // by function
+  // Columns of the tables. First those of the table of frames, then those of the table of
+  // functions, then those of the tables of resources and sources.
+  std::vector<Value> function_of_, line_of_, location_of_, lib_of_, address_of_;
+  std::vector<Value> name_of_, file_of_, source_of_, resource_of_;
   std::vector<Value> lib_of_resource_, file_of_source_;
   std::vector<std::optional<profile::FrameId>> frames_;
   std::vector<StackId> stacks_;
@@ -240,7 +243,7 @@ class FirefoxReader {
         AddThread(thread, root, tables);
       }
     }
-    // The Gecko form has further processes.
+    // In the Gecko form, each process may contain further processes.
     for (const Value process : root["processes"].elements()) {
       PROFILER_RETURN_IF_ERROR(ReadProcess(process));
     }

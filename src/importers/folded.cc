@@ -25,7 +25,7 @@ struct Count {
   bool is_rounded = false;
 };
 
-// Parses digits, and perhaps a fraction.
+// Parses a number: digits, and perhaps a fraction.
 std::optional<Count> ParseCount(std::string_view text) {
   if (text.empty() || text.find_first_not_of("0123456789.") != std::string_view::npos) {
     return std::nullopt;
@@ -45,7 +45,7 @@ std::optional<Count> ParseCount(std::string_view text) {
 struct FoldedLine {
   std::string_view stack;
   Count count;
-  std::optional<Count> after;  // second column
+  std::optional<Count> after;  // count of the second column
 };
 
 // Removes the number at the end of `text` and returns it.
@@ -57,8 +57,8 @@ std::optional<Count> TakeCount(std::string_view& text) {
   return count;
 }
 
-// Parses a line. A number in front of the last one may be part of a name, so it counts as a column
-// only if every line has one.
+// Parses a line. A number in front of the last number may be part of a name. So it counts as a
+// column only if every line has such a number.
 std::optional<FoldedLine> ParseLine(std::string_view line, bool two_columns) {
   FoldedLine folded{.stack = Trimmed(line)};
   const std::optional<Count> last = TakeCount(folded.stack);
@@ -173,8 +173,8 @@ absl::Status ReadFolded(std::string_view text, ProfileMaker& maker) {
 
 namespace {
 
-// True if the beginning of the file ends within a long line: a deep stack of long names is longer
-// than the examined part.
+// True if `line` may be the beginning of a long line that the examined part of the file cuts off: a
+// deep stack with long names.
 bool IsStartOfLongLine(std::string_view line) {
   constexpr size_t kLong = 8192;
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; };

@@ -2,7 +2,7 @@
 // bpftrace and `profiler folded` write them:
 //
 //   process;outermost;…;leaf 12
-//   process;outermost;…;leaf 12 15      two columns, of difffolded.pl: before and after
+//   process;outermost;…;leaf 12 15      two columns of difffolded.pl: counts before and after
 //
 // The first name counts as the name of the process, as in the files of FlameGraph and of this
 // program. The count follows the last space, so names may contain spaces. Suffixes of names (_[k],
@@ -19,7 +19,7 @@
 namespace profiler::importers {
 
 // Reads stacks into `maker`. Skips lines that do not end with a number, and counts them in a
-// warning. kDataLoss, with a line number, if no line ends with one.
+// warning. Returns kDataLoss, with a line number, if no line ends with a number.
 absl::Status ReadFolded(std::string_view text, ProfileMaker& maker);
 
 // True if the first lines look like folded stacks.

@@ -26,8 +26,8 @@ enum class Format : uint8_t {
 
 struct NamedFormat {
   Format format;
-  std::string_view name;   // name for --format
-  std::string_view title;  // title in messages
+  std::string_view name;   // name of the format for --format
+  std::string_view title;  // name of the format in messages
 };
 inline constexpr std::array kFormats = {
     NamedFormat{Format::kFolded, "folded", "folded stacks"},
@@ -49,9 +49,9 @@ std::string FormatNames();
 
 std::optional<Format> FormatNamed(std::string_view name);
 
-// Recognises a file's format by its beginning; `start` may be the whole file. More than 64 KiB
-// matter only for JSON, whose members can have any order. A compressed file has to be inflated
-// first. Reading the file may still fail.
+// Recognises a file's format by its beginning; `start` may be the whole file. Bytes after the first
+// 64 KiB matter only for JSON, whose members can have any order. A compressed file has to be
+// inflated first. Reading the file may still fail.
 std::optional<Format> Recognize(std::string_view start);
 
 }  // namespace profiler::importers

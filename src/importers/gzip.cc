@@ -20,7 +20,7 @@ constexpr size_t kStep = size_t{1} << 20;
 class Inflater {
  public:
   explicit Inflater(std::string_view bytes) : bytes_(bytes) {
-    constexpr int kGzipAlone = 15 + 16;  // window bits, for gzip only
+    constexpr int kGzipAlone = 15 + 16;  // window bits; the added 16 means gzip only
     is_ready_ = inflateInit2(&stream_, kGzipAlone) == Z_OK;
   }
   Inflater(const Inflater&) = delete;

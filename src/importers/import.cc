@@ -39,7 +39,7 @@ constexpr size_t kLooksAt = size_t{1} << 16;
 
 using Read = absl::Status (*)(std::string_view bytes, ProfileMaker& maker);
 
-// Returns the text of samply's file with symbol names beside the profile.
+// Returns the text of samply's file with symbol names, which lies beside the profile.
 std::string SymbolsBeside(const std::string& path) {
   if (path.empty()) return {};
   const absl::StatusOr<MappedFile> file = MappedFile::Open(SymbolFileOf(path));

@@ -21,15 +21,16 @@ struct ImportedProfile {
   uint64_t input = 0;  // size of the input in bytes, before decompression
 };
 
-// Reads `bytes`, which may be compressed by gzip, in the given format, or else in the recognised
-// one. `path` is the location of the file, for files beside it; empty: unknown. Errors: kDataLoss,
-// with position and expectation, if the bytes have another format, are damaged or have no sample;
-// kInvalidArgument if no format is recognised. Uses a few times the memory of the bytes.
+// Imports `bytes`, which may be compressed by gzip. If `format` is unset, the bytes decide the
+// format. `path` is the location of the file, because other files beside it may be read too; empty:
+// unknown. Returns kDataLoss, with the position and what was expected there, if the bytes have
+// another format, are damaged or have no sample. Returns kInvalidArgument if no format is
+// recognised. Uses a few times the memory of the bytes.
 absl::StatusOr<ImportedProfile> Import(std::span<const std::byte> bytes,
                                        std::optional<Format> format, const std::string& path = {});
 
-// Imports a file, or standard input for "-". Errors contain the file's name. There are also the
-// errors of open(2) and, for a pipe, of creating a temporary file.
+// Imports a file, or standard input for "-". Errors contain the file's name. Also returns the
+// errors of open(2) and, if the input is a pipe, those of creating a temporary file.
 absl::StatusOr<ImportedProfile> ImportFile(const std::string& path, std::optional<Format> format);
 
 // Recognises a file's format by its first bytes, which may be compressed.

@@ -232,7 +232,7 @@ TEST(AProfileOfFirefox, HasItsTablesInEachThread) {
   EXPECT_EQ(loaded.recording->features().sample_time->last, 4'250'000);
 }
 
-// samply saves addresses in place of names, and the names in a file beside the profile.
+// samply saves addresses in the profile, and their names in a file beside it.
 TEST(AProfileOfFirefox, WithoutNamesHasThoseOfTheSymbolFileBesideIt) {
   const std::string path = FileWith(R"json({"meta": {"symbolicated": false},
     "libs": [{"path": "/no/such/file", "codeId": "3e5c28e9"}],

@@ -49,7 +49,7 @@ class JsonTreeMaker {
 
   struct OpenNode {
     uint32_t node = 0;
-    uint32_t last_child = 0;  // 0: none yet
+    uint32_t last_child = 0;  // 0: no child yet
   };
 
   bool AddNumber(double value) {

@@ -34,8 +34,8 @@ class JsonTree {
     // Returns the object's member with this name; the first one if several have it. Costs a
     // comparison with the name of each member.
     Value operator[](std::string_view key) const;
-    // Return the first element or member of this value, and the sibling after this value; kNothing
-    // at the end.
+    // child() returns the first element or member of this value. next() returns the sibling after
+    // this value. Both return kNothing if there is none.
     bool has_child() const;
     Value child() const;
     bool has_next() const;
@@ -57,8 +57,9 @@ class JsonTree {
     uint32_t node_ = 0;
   };
 
-  // Parses a document. kDataLoss, with the offset, if `text` is not JSON. kResourceExhausted if it
-  // nests deeper than 200 levels or has more values than a profile could have.
+  // Parses a document. Returns kDataLoss, with the offset, if `text` is not JSON. Returns
+  // kResourceExhausted if the document nests deeper than 200 levels or has more values than a
+  // profile could have.
   static absl::StatusOr<JsonTree> Parse(std::string_view text);
 
   Value root() const { return Value(this, nodes_.size() > 1 ? 1 : 0); }
@@ -68,13 +69,13 @@ class JsonTree {
 
   struct Node {
     uint64_t content = 0;  // bits of a double, a StringId or the first child
-    uint32_t next = 0;     // 0: none
+    uint32_t next = 0;     // next sibling; 0: none
     StringId key{};
     Kind kind = Kind::kNothing;
   };
   static_assert(sizeof(Node) == 24);
 
-  std::vector<Node> nodes_ = {Node{}};  // the first one stands for missing values
+  std::vector<Node> nodes_ = {Node{}};  // node 0 stands for missing values
   StringTable strings_;
 };
 

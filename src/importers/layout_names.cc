@@ -51,7 +51,7 @@ AddressFacts FactsOf(const Profile& profile, const Frame& frame,
   const profile::Symbol& symbol = profile[lines.back().symbol];
   const bool has_name = frame.unnamed == Unnamed::kNamed;
   // A symbol that only stands for the start of code without a name is stored without a name:
-  // readers name the code after that start.
+  // readers make a name from that start.
   facts.function = {.name = has_name ? profile.text(symbol.name) : std::string_view(),
                     .start = symbol.start,
                     .size = symbol.size};

@@ -49,7 +49,7 @@ class Words {
 struct Header {
   Words behind;
   bool is_java = false;
-  uint64_t period = 0;  // in µs
+  uint64_t period = 0;  // time between two samples, in µs
 };
 
 std::optional<Header> ReadHeader(std::string_view bytes) {
@@ -91,7 +91,7 @@ absl::Status ReadSamples(Words& words, std::vector<CpuSample>& samples) {
   }
 }
 
-// Moves callers from the return address into the call before it.
+// Replaces the return address of each caller by an address in the call before it.
 void MakeCallersExact(std::vector<CpuSample>& samples) {
   for (CpuSample& sample : samples) {
     for (size_t i = 1; i < sample.addresses.size(); ++i) {
@@ -100,7 +100,7 @@ void MakeCallersExact(std::vector<CpuSample>& samples) {
   }
 }
 
-// Removes the frames of the signal handler, which follow the leaf in almost all samples.
+// Removes the frames of the signal handler. In almost all samples they follow the leaf.
 void LeaveOutSignalHandler(std::vector<CpuSample>& samples) {
   constexpr int kFramesAtMost = 2;
   constexpr size_t kOneInHowManyMayDiffer = 32;
@@ -131,7 +131,7 @@ void LeaveOutRepeatedLeaves(std::vector<CpuSample>& samples) {
   }
 }
 
-// Returns the names by number, from lines such as " 0x0000006 com.example.function06
+// Returns the function of each number, from lines such as " 0x0000006 com.example.function06
 // (source.java:06)".
 std::map<uint64_t, FunctionLine> JavaNames(std::string_view text) {
   std::map<uint64_t, FunctionLine> names;

@@ -11,8 +11,8 @@ namespace profiler::importers {
 
 bool IsLegacyCpuProfile(std::string_view bytes);
 
-// Reads bytes that IsLegacyCpuProfile accepts into `maker`. kDataLoss, with the offset, if they are
-// cut.
+// Reads a profile into `maker`. IsLegacyCpuProfile must be true for `bytes`. Returns kDataLoss,
+// with the offset, if the bytes are cut.
 absl::Status ReadLegacyCpuProfile(std::string_view bytes, ProfileMaker& maker);
 
 }  // namespace profiler::importers

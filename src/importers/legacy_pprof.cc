@@ -93,7 +93,7 @@ Parts SplitAtMappings(std::string_view text) {
   return {text, {}};
 }
 
-// The file's own names of addresses: "#⇥0x41c711⇥main.f+0x11⇥⇥/src/f.go:12".
+// The names that the file gives to addresses: "#⇥0x41c711⇥main.f+0x11⇥⇥/src/f.go:12".
 using Names = std::map<uint64_t, std::vector<FunctionLine>>;
 Names NamesIn(std::string_view text) {
   Names names;
@@ -147,7 +147,7 @@ class TextReader {
         stack = MakeStack(cursor.Addresses());
         continue;
       }
-      // jemalloc has a line for each thread; the line t* has their sum.
+      // jemalloc has a line for each thread; the line t* has the sum of all threads.
       if (is_jemalloc_ && !cursor.Mark("t*:")) continue;
       const auto counts = TakeHeapCounts(cursor);
       if (!counts) continue;
@@ -155,7 +155,7 @@ class TextReader {
         if (!cursor.Mark("@")) continue;
         stack = MakeStack(cursor.Addresses());
       } else if (stack == profile::kNoStack) {
-        continue;  // the sums at the beginning
+        continue;  // the line with the sums at the beginning
       }
       AddHeap(*counts, stack);
     }
@@ -190,7 +190,7 @@ class TextReader {
     }
     if (!cursor.Mark(kHeap) || !TakeHeapCounts(cursor) || !cursor.Mark("@")) return false;
     const bool is_v2 = cursor.Mark("heapz_v2/") || cursor.Mark("heap_v2/");
-    // Go writes twice the rate.
+    // Go writes the doubled rate.
     const bool is_go = !is_v2 && cursor.Mark("heap/");
     if (!is_v2 && !is_go) return true;  // every allocation is counted
     rate_ = static_cast<double>(cursor.Number().value_or(0)) / (is_go ? 2 : 1);

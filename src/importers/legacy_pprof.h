@@ -23,8 +23,8 @@
 
 namespace profiler::importers {
 
-// Reads a profile into `maker`. kDataLoss, with offset or line, if the file is cut or has none of
-// these forms.
+// Reads a profile into `maker`. Returns kDataLoss, with offset or line, if the file is cut or has
+// none of these formats.
 absl::Status ReadLegacyPprof(std::string_view bytes, ProfileMaker& maker);
 
 bool LooksLikeLegacyPprof(std::string_view start);

@@ -34,9 +34,10 @@ class LibraryCode {
   // ignored.
   explicit LibraryCode(std::string_view symbols);
 
-  // Returns the name at an address; empty: unknown. `code_id`: the build-id in hexadecimal.
+  // Returns the name of the code at an address; empty: unknown. `code_id` is the library's build-id
+  // in hexadecimal.
   std::string_view NameAt(std::string_view code_id, uint64_t address);
-  // Returns the file offset of the address in the file at `path`, or in another file with the
+  // Returns the file offset of the address in the file at `path`, or in another file with the same
   // build-id.
   std::optional<uint64_t> FileOffsetOf(std::string_view path, std::string_view code_id,
                                        uint64_t address);
@@ -46,11 +47,12 @@ class LibraryCode {
     uint64_t size = 0;
     std::string_view name;
   };
-  using Symbols = std::map<uint64_t, Symbol>;  // by start
+  using Symbols = std::map<uint64_t, Symbol>;  // keyed by the start address
 
   std::optional<JsonTree> tree_;
-  std::map<std::string, Symbols, std::less<>> symbols_;                            // by build-id
-  std::map<std::string, std::optional<symbolize::ImageFile>, std::less<>> files_;  // by build-id
+  // Both are keyed by build-id.
+  std::map<std::string, Symbols, std::less<>> symbols_;
+  std::map<std::string, std::optional<symbolize::ImageFile>, std::less<>> files_;
 };
 
 // Returns the bytes of a build-id; empty if the text is not a hexadecimal number of whole bytes.

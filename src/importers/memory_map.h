@@ -20,7 +20,7 @@ class MemoryMap {
   // Parses the lines. Skips lines that are not executable mappings.
   explicit MemoryMap(std::string_view text);
 
-  // Returns a frame at `address`, with the image that is mapped there.
+  // Makes a frame at `address`, in the image that is mapped there.
   profile::FrameId Frame(uint64_t address, std::span<const FunctionLine> functions,
                          ProfileMaker& maker) const;
 
@@ -36,7 +36,7 @@ class MemoryMap {
   void AddLine(std::string_view line);
   std::string WithAttributes(std::string_view path) const;
 
-  std::vector<Mapping> mappings_;                                // by start
+  std::vector<Mapping> mappings_;                                // sorted by start
   std::vector<std::pair<std::string, std::string>> attributes_;  // "$source" and its value
 };
 

@@ -32,7 +32,7 @@ class ProfileReader final : public perf_data::ForeignReader {
     auto imported = Import(bytes, format_, name);
     if (!imported.ok()) return Prefixed(absl::StrCat(name, ": "), imported.status());
     Imported result;
-    // In memory, so that the converted profile leaves no trace on a disk.
+    // The recording lies in memory, so that the converted profile leaves no trace on a disk.
     result.recording = UniqueFd(memfd_create("perf.data", MFD_CLOEXEC));
     if (!result.recording.valid()) return ErrnoStatus(errno, "no memory for a recording");
     const std::string path = absl::StrCat("/proc/self/fd/", result.recording.get());

@@ -26,15 +26,15 @@ class RecordingSource {
 };
 
 struct OpenOptions {
-  RecordingSource* source = nullptr;  // asked before files; null: none. Outlives the call.
+  RecordingSource* source = nullptr;  // asked before a file is opened; null: no source
   // Format of profiles of other programs; unset: recognised by their bytes. perf.data files are
   // always recognised by their magic.
   std::optional<Format> format;
 };
 
 // Opens a recording as Recording::Open does. A profile of another format is written as a recording
-// into a file in memory (write_profile.h), and that is opened: this costs the memory of the profile
-// and some hundred bytes per sample. Errors: those of Recording::Open, Import and
+// into a file in memory (write_profile.h), and that file is opened. This costs the memory of the
+// profile and some hundred bytes per sample. Errors: those of Recording::Open, Import and
 // RecordingSource::Answer.
 absl::StatusOr<std::unique_ptr<perf_data::Recording>> OpenRecording(
     const std::string& path, const OpenOptions& options = {});

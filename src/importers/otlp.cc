@@ -24,7 +24,7 @@ using profile::StackId;
 using profile::ThreadId;
 using protozero::pbf_reader;
 
-// The index of an element in a table, checked at its use.
+// The index of an element in a table. It may be invalid, so each look-up checks it.
 using Index = uint64_t;
 
 struct ValueType {
@@ -64,7 +64,7 @@ struct OneProfile {
   std::vector<Sample> samples;
 };
 
-// Appends a repeated field of numbers, packed or not.
+// Appends the numbers of a repeated field to `out`; the field may be packed.
 template <class Number, class Get>
 void AppendNumbers(pbf_reader& field, std::vector<Number>& out, Get get_packed) {
   if (field.wire_type() == protozero::pbf_wire_type::varint) {
@@ -293,7 +293,8 @@ class Dictionary {
   std::string_view text(Index index) const {
     return index < strings_.size() ? strings_[index] : std::string_view();
   }
-  // Return null for element 0, which stands for none, and for missing elements.
+  // These functions return null for missing elements, and for element 0, which stands for no
+  // element.
   const Mapping* mapping(Index index) const { return At(mappings_, index); }
   const Location* location(Index index) const { return At(locations_, index); }
   const Function* function(Index index) const { return At(functions_, index); }
@@ -429,8 +430,8 @@ class OtlpReader {
     return true;
   }
 
-  // Returns the sum of the values, or the number of timestamps if there are no values. Nothing for
-  // negative values.
+  // Returns the sum of the values, or the number of timestamps if there are no values. Returns
+  // nothing if a value is negative.
   std::optional<uint64_t> AmountOf(const Sample& sample) {
     if (sample.values.empty()) return sample.times.size();
     uint64_t sum = 0;
@@ -469,7 +470,8 @@ class OtlpReader {
     }
   }
 
-  // Adds `count` samples with the sum `period`; at the sample's times if there are `count` of them.
+  // Adds `count` samples with the sum `period`. If the sample has `count` times, each of the added
+  // samples gets one of them.
   void Add(EventId event, const Sample& sample, uint64_t count, uint64_t period) {
     SampleSpec spec{.event = event,
                     .thread = ThreadOf(sample.attributes),
@@ -562,7 +564,7 @@ class OtlpReader {
 
   ProfileMaker& maker_;
   Dictionary dictionary_;
-  std::string_view service_;  // service or program of the present resource
+  std::string_view service_;  // name of the service or program of the present resource
   std::map<std::vector<Index>, ThreadId> threads_;
   std::map<Index, StackId> known_stacks_;
   size_t left_out_ = 0;
@@ -579,10 +581,10 @@ absl::Status ReadOtlp(std::string_view bytes, ProfileMaker& maker) {
   return absl::OkStatus();
 }
 
-// Decides by the first field. In a request, that is resource_profiles or the dictionary. The former
-// begins with a resource or scope_profiles, and the latter has an empty first mapping. In pprof's
-// files, the first field is different: sample types begin with numbers, and samples have no empty
-// field.
+// Decides by the first field. In a request, that is resource_profiles or the dictionary.
+// resource_profiles begins with a resource or scope_profiles; the dictionary has an empty first
+// mapping. In pprof's files, the first field is different: sample types begin with numbers, and
+// samples have no empty field.
 bool LooksLikeOtlp(std::string_view start) {
   size_t at = 1;
   while (at < start.size() && (start[at] & 0x80) != 0) ++at;

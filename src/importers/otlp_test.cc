@@ -11,7 +11,7 @@ namespace {
 
 using protozero::pbf_writer;
 
-// Returns one message of the given fields.
+// Returns a message with the fields that `write` adds.
 template <class Write>
 std::string Message(Write write) {
   std::string bytes;
@@ -45,7 +45,7 @@ std::string DictionaryOf() {
                     }));
       w.add_message(3, Message([&](pbf_writer& m) { m.add_uint64(1, 1 + function); }));
     }
-    w.add_message(7, Packed(1, {2, 1}));  // stack: leaf first
+    w.add_message(7, Packed(1, {2, 1}));  // a stack, the leaf first
     const auto attribute = [&](uint64_t key, auto add_value) {
       w.add_message(6, Message([&](pbf_writer& m) {
                       m.add_uint64(1, key);

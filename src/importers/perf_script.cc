@@ -41,7 +41,8 @@ class ScriptReader {
 
   void Take(std::string_view line, size_t number) {
     if (Trimmed(line).empty()) {
-      // Some programs also print an empty line in front of the frames.
+      // Some programs print an empty line in front of the frames too, so it ends a sample only
+      // after frames.
       if (!frames_.empty()) Finish();
       return;
     }

@@ -2,7 +2,7 @@
 //
 //   comm  pid/tid [cpu] seconds: period event: fields of a tracepoint        a sample
 //   ⇥ffffffff9c2009e7 symbol+0xoffset (image)                                its frames, leaf first
-//   ⇥    7f443c368f50 function (inlined)                                     … into the next one
+//   ⇥    7f443c368f50 function (inlined)                                     … into the next frame
 //     file.c:12                                                              the line of a frame
 //                                                                            end of the sample
 //
@@ -19,8 +19,8 @@
 
 namespace profiler::importers {
 
-// Reads samples into `maker`. Skips other lines, and counts them in a warning. kDataLoss, with a
-// line number, if there is no sample at all.
+// Reads samples into `maker`. Skips other lines, and counts them in a warning. Returns kDataLoss,
+// with a line number, if there is no sample at all.
 absl::Status ReadPerfScript(std::string_view text, ProfileMaker& maker);
 
 // True if the first line with contents is the first line of a sample.

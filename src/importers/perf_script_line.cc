@@ -29,7 +29,7 @@ std::string_view TakeWord(std::string_view& rest) {
   return word;
 }
 
-// Parses seconds, such as "51499.088689", to ns.
+// Parses a time in seconds, such as "51499.088689", and returns it in ns.
 std::optional<uint64_t> ParseSeconds(std::string_view text) {
   constexpr uint64_t kNanosecondsInASecond = 1'000'000'000;
   constexpr uint64_t kMostSeconds = UINT64_MAX / kNanosecondsInASecond - 1;
@@ -47,7 +47,7 @@ std::optional<uint64_t> ParseSeconds(std::string_view text) {
   return *seconds * kNanosecondsInASecond + nanoseconds;
 }
 
-// Parses "1234", a tid, or "12/34", a pid and a tid. An ended thread is -1.
+// Parses "1234", a tid, or "12/34", a pid and a tid. -1 stands for an ended thread.
 bool ParseIds(std::string_view word, ScriptSample& sample) {
   const auto parse = [](std::string_view text) -> std::optional<uint32_t> {
     if (text == "-1") return UINT32_MAX;
@@ -71,7 +71,7 @@ bool ParseCpu(std::string_view word, ScriptSample& sample) {
   return sample.cpu.has_value();
 }
 
-// Removes the CPU and the time that follow the thread's numbers. Returns the next word.
+// Removes the CPU and the time that follow the thread's numbers. Returns the word after them.
 std::string_view TakePlaceAndTime(std::string_view& rest, ScriptSample& sample) {
   std::string_view word = TakeWord(rest);
   if (ParseCpu(word, sample)) word = TakeWord(rest);
@@ -117,8 +117,8 @@ size_t FindImage(std::string_view line) {
 
 namespace {
 
-// Parses the beginning of a line. The name may contain numbers: the first number after which the
-// rest fits is the tid.
+// Parses the beginning of a line. The thread's name may contain numbers. The tid is the first
+// number after which `fits` accepts the rest of the line.
 template <class Fits>
 std::optional<ScriptSample> ParseHead(std::string_view line, Fits fits) {
   const size_t begin = line.find_first_not_of(kSpace);

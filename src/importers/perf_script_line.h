@@ -8,7 +8,7 @@
 
 namespace profiler::importers {
 
-// The first line of a sample.
+// The contents of the first line of a sample.
 struct ScriptSample {
   std::string_view comm;
   std::optional<uint32_t> pid;  // unknown if the line has only one number, which is the tid
@@ -25,7 +25,7 @@ std::optional<ScriptSample> ParseScriptSample(std::string_view line);
 // "comm pid/tid [cpu] seconds: PERF_RECORD_…".
 bool IsScriptRecord(std::string_view line);
 
-// The line of one function of a stack.
+// The contents of the line of one function of a stack.
 struct ScriptFrame {
   std::optional<uint64_t> address;
   std::string_view name;  // empty: no name ("[unknown]")

@@ -8,7 +8,7 @@
 namespace profiler::importers {
 namespace {
 
-// Returns the fields of a sample's line as text.
+// Parses the first line of a sample, and returns its fields as text.
 std::string Told(std::string_view line) {
   const auto sample = ParseScriptSample(line);
   if (!sample) return "none";

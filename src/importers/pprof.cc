@@ -26,12 +26,13 @@ using profile::StackId;
 using protozero::pbf_reader;
 using Fields = PprofFields;
 
-// The values of a sample that belong to an event.
+// Says which values of a sample belong to an event.
 struct ValueOfEvent {
   profile::EventId event{};
-  std::optional<size_t> count;  // index of the value with the number of samples
-  size_t period = 0;            // index of the value with their weight
-  // If the file has the distance between two samples, the count is the weight divided by it.
+  std::optional<size_t> count;  // index of the value that is the number of samples
+  size_t period = 0;            // index of the value that is the weight of these samples
+  // Weight per sample, if the file says it; 0: unknown. The number of samples is then the weight
+  // divided by it.
   uint64_t per_sample = 0;
   uint64_t scale = 1;  // ns per unit of time
 };
@@ -42,7 +43,7 @@ bool IsSampleCount(std::string_view type, std::string_view unit, std::string_vie
   return (type == "samples" || type == "sample" || is_of_next) && unit == "count";
 }
 
-// Returns the ns per unit of time. The units are those of pprof's internal/measurement.
+// Returns the number of ns in a unit of time. The units are those of pprof's internal/measurement.
 uint64_t ScaleOf(std::string_view unit) {
   constexpr uint64_t kSecond = 1'000'000'000;
   constexpr std::pair<std::string_view, uint64_t> kUnits[] = {{"us", 1000},
@@ -62,8 +63,8 @@ uint64_t ScaleOf(std::string_view unit) {
   return 1;
 }
 
-// Parses a hexadecimal build-id. Any other text is not the build-id of an ELF file; Go writes such
-// texts.
+// Parses a hexadecimal build-id. Returns nothing for other texts, which Go writes and which are no
+// build-ids of ELF files.
 std::vector<std::byte> BuildIdOf(std::string_view text) {
   constexpr size_t kLongest = 20;
   const bool is_hex = text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
@@ -135,8 +136,8 @@ class PprofReader {
     }
   }
 
-  // Returns the name of a type's event. If another type has the name already, adds the unit, and
-  // then a number if needed.
+  // Returns the name of a type's event. If another type already has that name, adds the unit, and
+  // if that is not enough, a number.
   std::string NameOf(size_t index, std::span<const std::string> before) const {
     const std::string type(tables_.text(tables_.value_types[index].type));
     std::string name = type;
@@ -222,8 +223,8 @@ class PprofReader {
   }
   size_t values_of_sample() const { return tables_.value_types.size(); }
 
-  // Returns the stack from the outermost location up to the first dropped one. Dropped locations
-  // outside of all kept ones stay.
+  // Returns the sample's stack from the outermost location up to the first dropped location.
+  // Locations outside of the outermost kept location always stay.
   StackId StackOfSample() {
     StackId stack = profile::kNoStack;
     bool has_kept = false;
@@ -238,7 +239,7 @@ class PprofReader {
     return stack;
   }
 
-  // Reads numbers, packed as in proto3, or one by one.
+  // Reads the numbers of a field. They are packed as in proto3, or stand one by one.
   template <class Number>
   static void ReadNumbers(pbf_reader& message, std::vector<Number>& numbers) {
     if (message.wire_type() != protozero::pbf_wire_type::length_delimited) {
@@ -282,8 +283,8 @@ class PprofReader {
     return error == std::errc() && stop == end ? std::optional(id) : std::nullopt;
   }
 
-  // Returns the thread of the present sample. It is named after its own label, else after its
-  // process, else after the program.
+  // Returns the thread of the present sample. The name is that of the label thread, or else that of
+  // the process (comm), or else that of the program.
   profile::ThreadId ThreadOfSample() {
     std::string_view name = fields_.thread.empty() ? fields_.comm : fields_.thread;
     if (name.empty()) name = ProgramName();
@@ -333,8 +334,8 @@ class PprofReader {
     return name.empty() ? tables_.text(function->second.system_name) : name;
   }
 
-  // Makes the frames of a location. Only the function that has the code gets the address, not the
-  // inlined ones.
+  // Makes the frames of a location. Only the function that contains the code gets the address, not
+  // the functions inlined into it.
   std::vector<FrameId> MakeFrames(uint64_t location_id) {
     const auto found = tables_.locations.find(location_id);
     if (found == tables_.locations.end()) return {maker_.Frame({})};
@@ -386,8 +387,8 @@ class PprofReader {
   PprofTables tables_;
   std::vector<ValueOfEvent> values_;
   SampleFields fields_;                                         // fields of the present sample
-  absl::flat_hash_map<uint64_t, std::vector<FrameId>> frames_;  // by location
-  // Locations whose callees are dropped. True if the location itself is dropped too.
+  absl::flat_hash_map<uint64_t, std::vector<FrameId>> frames_;  // keyed by location id
+  // Locations whose callees are dropped. The value is true if the location itself is dropped too.
   absl::flat_hash_map<uint64_t, bool> dropped_;
   size_t below_zero_ = 0;
 };
@@ -408,7 +409,7 @@ namespace {
 // True if a field of a profile has the expected type.
 bool IsFieldOfProfile(uint32_t field, protozero::pbf_wire_type type) {
   constexpr uint32_t kLast = 15;
-  constexpr uint32_t kComment = 13;  // numbers, packed or not
+  constexpr uint32_t kComment = 13;  // field of numbers, packed or not
   const bool is_message =
       (field >= Fields::kSampleType && field <= Fields::kString) || field == Fields::kPeriodType;
   if (field == 0 || field > kLast) return false;

@@ -12,8 +12,8 @@ namespace profiler::importers {
 
 using PprofFields = pprof::Fields;
 
-// Throws if a field has another wire type, because protozero does not check that itself. Damaged
-// input makes all functions throw.
+// Throws if a field has another wire type, because protozero does not check that itself. All
+// functions throw if the input is damaged.
 inline void RequireType(const protozero::pbf_reader& field, protozero::pbf_wire_type type) {
   if (field.wire_type() != type) throw protozero::unknown_pbf_wire_type_exception{};
 }

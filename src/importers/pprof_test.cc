@@ -180,7 +180,8 @@ TEST(Pprof, OfSeveralEventsHasTheSamplesOfEach) {
   EXPECT_EQ(EventsOf(Load(FileWith(pprof.Bytes())).profile), "faults 3/42, cycles 3/3000");
 }
 
-// main calls work, which calls malloc, into which alloc is inlined.
+// Returns a profile in which main calls work, and work calls malloc. The function alloc is inlined
+// into malloc.
 PprofBuilder MallocProfile() {
   PprofBuilder pprof;
   pprof.Type("space", "bytes");

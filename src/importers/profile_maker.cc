@@ -60,7 +60,8 @@ ProfileMaker::ProfileMaker() {
 EventId ProfileMaker::Event(std::string_view name) {
   const auto [known, is_new] =
       events_.try_emplace(std::string(name), NextId<EventId>(profile_.events));
-  // Samples stand for several occurrences: no format states that each occurrence was counted.
+  // A sample may stand for several occurrences, because no format states that each occurrence has a
+  // sample.
   if (is_new) {
     profile_.events.push_back({.name = profile_.strings.Intern(name), .frequency = true});
   }
@@ -129,7 +130,7 @@ FrameId ProfileMaker::Function(std::string_view name) {
 }
 
 FrameId ProfileMaker::Frame(const CodeSpec& code) {
-  // A name needs an image.
+  // A named function needs an image, even an unknown one.
   const bool lacks_image = code.image == DsoId{} && !code.functions.empty();
   const DsoId dso = !lacks_image          ? code.image
                     : IsKernel(code.mode) ? KernelImage()

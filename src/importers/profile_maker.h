@@ -87,7 +87,7 @@ class ProfileMaker {
   profile::FrameId Frame(const CodeSpec& code);
   // Returns the frame of a function that is known only by its name.
   profile::FrameId Function(std::string_view name);
-  // Returns the stack of `caller` with `frame` as its callee.
+  // Returns the stack in which `frame` is called from the stack `caller`.
   profile::StackId Stack(profile::StackId caller, profile::FrameId frame);
 
   void Add(const SampleSpec& sample);
@@ -125,7 +125,7 @@ class ProfileMaker {
   void MakeColumns();
 
   profile::Profile profile_;
-  std::string key_;  // scratch for keys
+  std::string key_;  // scratch: the key of a look-up
   absl::flat_hash_map<std::string, profile::EventId> events_;
   absl::flat_hash_map<std::string, profile::ThreadId> threads_;
   absl::flat_hash_map<std::string, profile::ThreadId> named_threads_;
@@ -135,9 +135,9 @@ class ProfileMaker {
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, profile::StackId> stacks_;
   absl::flat_hash_map<RowKey, uint32_t> rows_;
   absl::flat_hash_map<uint64_t, uint32_t> quanta_;
-  std::vector<FrameNotes> notes_;  // by frame
-  std::vector<uint64_t> times_;    // by row
-  std::vector<uint32_t> cpus_;     // by row
+  std::vector<FrameNotes> notes_;  // indexed by FrameId
+  std::vector<uint64_t> times_;    // one for each row
+  std::vector<uint32_t> cpus_;     // one for each row
   bool has_times_ = false, has_cpus_ = false;
 };
 

@@ -91,7 +91,7 @@ class SpeedscopeReader {
     FrameId frame{};
   };
 
-  // Adds an evented profile. The frames that are open between two events are the stack of that
+  // Adds an evented profile. The frames that are open between two events are the stack during that
   // time.
   absl::Status AddEvents(Value profile) {
     std::vector<TimedEvent> at_once;  // events at the same time
@@ -111,8 +111,8 @@ class SpeedscopeReader {
     return Apply(at_once);
   }
 
-  // Opens and closes the frames of one moment. They close in the order of the stack, because some
-  // writers list callers first.
+  // Opens and closes the frames of one moment. Frames close from the leaf outwards, because some
+  // writers list the callers first.
   absl::Status Apply(const std::vector<TimedEvent>& at_once) {
     std::vector<FrameId> closing;  // frames that were open before this moment
     std::vector<FrameId> opening;
@@ -121,7 +121,7 @@ class SpeedscopeReader {
         opening.push_back(event.frame);
       } else if (const auto found = std::find(opening.rbegin(), opening.rend(), event.frame);
                  found != opening.rend()) {
-        opening.erase(std::next(found).base());  // the frame took no time
+        opening.erase(std::next(found).base());  // the frame has opened and closed at one moment
       } else {
         closing.push_back(event.frame);
       }
@@ -173,7 +173,7 @@ class SpeedscopeReader {
   ProfileMaker& maker_;
   std::vector<FrameId> frames_;
   std::vector<OpenFrame> open_;  // open frames of an evented profile
-  size_t profile_ = 0;           // its number, from 1 on
+  size_t profile_ = 0;           // number of the profile in the file, from 1 on
   profile::EventId event_{};
   profile::ThreadId thread_{};
   bool is_time_ = false, counts_ = false;

@@ -1,7 +1,7 @@
 // Reads speedscope's profiles (https://www.speedscope.app/file-format-schema.json). All profiles of
 // a file share its frames. Each profile is one thread, and has one of two kinds:
 //
-//   "sampled"   samples [[root, …, leaf], …] and a weight each, in a unit
+//   "sampled"   samples [[root, …, leaf], …], each with a weight in a unit
 //   "evented"   events of a frame that opens (O) or closes (C), each at a time
 //
 // Weights in units of time become ns of an event "time". A sample's time is the sum of the weights
@@ -17,7 +17,7 @@ namespace profiler::importers {
 
 bool IsSpeedscope(JsonTree::Value root);
 
-// Reads profiles into `maker`. kDataLoss if a profile refers to a missing frame.
+// Reads profiles into `maker`. Returns kDataLoss if a profile refers to a missing frame.
 absl::Status ReadSpeedscope(JsonTree::Value root, ProfileMaker& maker);
 
 }  // namespace profiler::importers

@@ -44,8 +44,8 @@ Attr AttrOf(const Profile& profile, size_t index, bool has_times, bool has_cpus)
   using namespace perf_event;  // NOLINT: the names of many bits
   const profile::Event& event = profile.events[index];
   const std::string_view name = profile.text(event.name);
-  // An event with the name of a kernel event gets its type. For other events only the name is
-  // known.
+  // An event with the name of a kernel event gets the type of that kernel event. For other events
+  // only the name is known.
   Attr attr = FindKnownEvent(name.substr(0, name.find(':')))
                   .value_or(Attr{.type = kTypeRaw, .config = index});
   // For an event with a frequency, the sampling period is unknown.
@@ -56,14 +56,14 @@ Attr AttrOf(const Profile& profile, size_t index, bool has_times, bool has_cpus)
   if (event.callchains) attr.sample_type |= kSampleCallchain;
   attr.flags = kAttrMmap | kAttrMmap2 | kAttrComm | kAttrSampleIdAll;
   if (event.frequency) attr.flags |= kAttrFreq;
-  // This flag marks exact user callers.
+  // This flag says that user callers are exact.
   if (event.callchains) attr.flags |= kAttrExcludeCallchainUser;
   return attr;
 }
 
 // The order of the samples to write, and whether each row is one sample.
 struct SampleOrder {
-  std::vector<uint32_t> rows;  // by sample
+  std::vector<uint32_t> rows;  // row of each sample
   bool rows_are_samples = false;
 };
 
@@ -156,7 +156,7 @@ class ProfileWriter {
       order_.rows.insert(order_.rows.end(), count, i);
     }
     parts_written_.resize(order_.rows_are_samples ? 0 : profile_.rows.size());
-    // The samples of one row may belong anywhere among others with the same time.
+    // The samples of one row may belong anywhere among other samples of the same time.
     const bool has_counts =
         std::ranges::any_of(profile_.rows, [](const Row& row) { return row.count > 1; });
     if (!has_times_ || has_counts) MixWithinThreads();
@@ -184,7 +184,7 @@ class ProfileWriter {
     if (!Encode(type, misc, layouts_[event], record, &bytes_)) ++too_long_;
   }
 
-  // Names each thread from the beginning, with its first name.
+  // Names each thread at the beginning of the recording, with the first name that the thread had.
   void AddThreads() {
     for (uint32_t i = 0; i < profile_.threads.size(); ++i) {
       const profile::Thread& thread = profile_.threads[i];
@@ -202,10 +202,10 @@ class ProfileWriter {
                          .sample_id = IdAt(thread.pid, thread.tid, time)});
   }
 
-  // Adds to each process the mappings of its samples, and those of the kernel once.
+  // Adds to each process the mappings that its samples hit. Adds mappings of the kernel only once.
   void AddMappings() {
-    absl::flat_hash_set<std::pair<uint32_t, uint32_t>> walked;  // process, stack
-    absl::flat_hash_set<std::pair<uint32_t, uint32_t>> hit;     // process, mapping
+    absl::flat_hash_set<std::pair<uint32_t, uint32_t>> walked;  // pairs of process and stack
+    absl::flat_hash_set<std::pair<uint32_t, uint32_t>> hit;     // pairs of process and mapping
     const auto hits = [&](uint32_t pid, profile::FrameId id) {
       const PlacedCode& code = layout_.frames[static_cast<uint32_t>(id)];
       if (code.mapping != PlacedCode::kNone)
@@ -279,7 +279,8 @@ class ProfileWriter {
     return bytes_.size() < kBytesAtOnce ? absl::OkStatus() : Flush();
   }
 
-  // Returns the period of a row's next sample: equal parts, with the remainder in the first.
+  // Returns the period of a row's next sample. All samples of a row have equal periods, except that
+  // the first one also gets the remainder.
   uint64_t NextPeriod(uint32_t number) {
     const Row& row = profile_.rows[number];
     if (order_.rows_are_samples || row.count <= 1) return row.period;
@@ -303,7 +304,8 @@ class ProfileWriter {
       if (!is_caller) {
         chain_.push_back(code.in_kernel ? perf_event::kContextKernel : perf_event::kContextUser);
       }
-      // Readers take callers in the kernel for return addresses.
+      // Readers take the addresses of callers in the kernel for return addresses, one byte after
+      // the look-up.
       chain_.push_back(code.address.value + (is_caller && code.in_kernel ? 1 : 0));
       in_kernel = code.in_kernel;
     }
@@ -370,11 +372,11 @@ class ProfileWriter {
   const CodeLayout layout_;
   const bool has_times_, has_cpus_;
   std::unique_ptr<perf_data::Writer> writer_;
-  std::vector<perf_event::RecordLayout> layouts_;  // by event
+  std::vector<perf_event::RecordLayout> layouts_;  // one for each event
   SampleOrder order_;
-  std::vector<uint8_t> parts_written_;  // by row: 1 if its first sample is written
-  std::map<uint32_t, std::pair<uint32_t, StringId>> comm_of_;  // by tid: present pid and name
-  std::vector<std::byte> bytes_;                               // not written yet
+  std::vector<uint8_t> parts_written_;  // one for each row: 1 if its first sample is written
+  std::map<uint32_t, std::pair<uint32_t, StringId>> comm_of_;  // keyed by tid: present pid and name
+  std::vector<std::byte> bytes_;                               // records that are not written yet
   std::vector<uint64_t> chain_;
   size_t most_frames_ = kMostFrames;
   uint64_t cut_chains_ = 0, too_long_ = 0, left_out_ = 0;

@@ -6,9 +6,9 @@
 //           ─▶ names                  ─▶ section NAMES
 //
 // The recording describes only the profile, not the machine that writes it. If rows have no times,
-// neither have the samples. Samples of one thread are then in random order (always the same),
-// because their true order is unknown: statistical errors become those of independent samples. If
-// rows stand for several samples, samples with the same time are shuffled too.
+// samples have no times either. Samples of one thread are then in random order (always the same),
+// because their true order is unknown. So statistical errors become those of independent samples.
+// If some rows stand for several samples, samples of the same time are shuffled too.
 
 #pragma once
 
@@ -29,12 +29,14 @@ struct WriteProfileOptions {
   // whole period. A warning says so.
   uint64_t most_samples = 4'000'000;
   uint64_t most_bytes = uint64_t{1} << 30;
-  // Limit in bytes for the records of the file. Chains are cut at their outermost frames until all
-  // fit; if even the shortest do not, samples are left out. Warnings count both.
+  // Limit in bytes for the records of the file. The outermost frames of chains are cut off until
+  // all records fit; if even the shortest chains do not fit, samples are left out. Warnings count
+  // the cut chains and the samples that were left out.
   uint64_t most_recorded = uint64_t{4} << 30;
   // The contents of the header. NAMES is added.
   perf_data::Features features;
-  // Called when the rest of the file at `path` is complete. Returns the section SUMS, or nothing.
+  // Called when everything else in the file at `path` is complete. Returns the section SUMS, or
+  // nothing.
   std::function<std::optional<std::string>()> sums;
 };
 
@@ -45,14 +47,14 @@ uint64_t MostRecordedOf(uint64_t input);
 struct WrittenProfile {
   uint64_t samples = 0;
   uint64_t bytes = 0;
-  bool rows_are_samples = false;  // True if a row with a count above 1 is one sample.
+  bool rows_are_samples = false;  // True if each row is one sample, whatever its count.
   std::vector<std::string> warnings;
 };
 
 // Writes a named profile to `path`, as perf_data::Writer does. Does not write branches, cgroups and
-// the order of samples. Chains of more than 8000 frames are cut at the outermost, and a warning
-// counts them. Uses a few dozen bytes of memory per frame and per sample. Errors: those of the
-// writer; kInvalidArgument for a profile without events.
+// the order of samples. Chains of more than 8000 frames lose their outermost frames, and a warning
+// counts these chains. Uses a few dozen bytes of memory per frame and per sample. Errors: those of
+// perf_data::Writer; kInvalidArgument for a profile without events.
 absl::StatusOr<WrittenProfile> WriteProfile(const profile::Profile& profile,
                                             const std::string& path,
                                             const WriteProfileOptions& options);

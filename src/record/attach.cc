@@ -23,7 +23,7 @@ class Attacher {
     while (true) {
       const absl::StatusOr<std::vector<pid_t>> tids = procfs::ThreadIds(roots_, pid);
       if (!tids.ok()) {
-        // A thread group that has ended meanwhile left its records in the rings.
+        // If the process has ended meanwhile, its records are in the rings.
         if (!first_scan && absl::IsNotFound(tids.status())) return absl::OkStatus();
         return absl::IsNotFound(tids.status()) ? NoSuchProcess(pid) : tids.status();
       }

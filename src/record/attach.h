@@ -1,6 +1,6 @@
 // Opens the events on threads that already run, while these threads go on starting others.
 //
-// A thread started by an attached thread inherits its events; every other thread has to be
+// A thread that an attached thread starts inherits the events; every other thread has to be
 // attached. Both kinds turn up in /proc/PID/task. A FORK record tells them apart: the sideband
 // event is already enabled, so the kernel writes one for each thread that inherits.
 //
@@ -12,7 +12,7 @@
 // that their parent started before the parent was attached.
 //
 // One gap remains: a thread started in the microseconds in which its parent's events are being
-// opened inherits only the events that are open by then.
+// opened inherits only the events that are already open.
 
 #pragma once
 

@@ -22,7 +22,7 @@
 namespace profiler::record {
 namespace {
 
-// Number of targets that are examined; most targets are alike.
+// Largest number of targets that are examined; a few are enough, because most targets are alike.
 constexpr size_t kMostTargets = 8;
 
 struct Target {
@@ -92,7 +92,7 @@ CallGraphChoice ChooseForEverything(const RecordOptions& options, const Unwindin
         "fp, as everything is recorded, and of a period (-c) it is not known how often it comes"};
   }
   constexpr double kSecondsOfSample = 12e-6, kMostOfCpu = 0.05;
-  constexpr uint64_t kMostOfMemory = 64;  // at most a 64th
+  constexpr uint64_t kMostOfMemory = 64;  // the rings take at most a 64th of the memory
   const double share =
       kSecondsOfSample * static_cast<double>(means.samples_per_second * means.cpus);
   if (share > kMostOfCpu) {

@@ -22,9 +22,9 @@ struct UnwindingMeans {
   procfs::PerfLimits limits;
   uint64_t capabilities = 0;
   size_t page_size = 4096;
-  uint64_t memory = 0;              // of the machine, in bytes
-  size_t cpus = 1;                  // recorded CPUs
-  uint64_t samples_per_second = 0;  // per CPU
+  uint64_t memory = 0;              // memory of the machine, in bytes
+  size_t cpus = 1;                  // number of recorded CPUs
+  uint64_t samples_per_second = 0;  // samples per second on one CPU
 };
 
 // Bytes of stack that each sample of a system-wide recording copies. Most stacks are no deeper.

@@ -10,7 +10,8 @@
 namespace profiler::record {
 namespace {
 
-// A machine of two CPUs and 16 GiB, with the capabilities of root.
+// Returns the limits of a machine with two CPUs and 16 GiB of memory, for a process that may lock
+// memory.
 UnwindingMeans Means() {
   return {.capabilities = 1ull << CAP_IPC_LOCK,
           .memory = uint64_t{16} << 30,

@@ -28,7 +28,7 @@ using symbolize::VmCode;
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kSecond = 1'000'000'000;
-// Bytes that a dump keeps before it writes them: some hundred functions.
+// Number of bytes that a dump collects in memory before it writes them: some hundred functions.
 constexpr size_t kMostKept = 256 << 10;
 #if defined(__aarch64__)
 constexpr uint16_t kNativeMachine = EM_AARCH64;
@@ -70,7 +70,7 @@ class Dump {
 
   const std::string& path() const { return path_; }
 
-  // Returns the number of bytes that the dump has grown by.
+  // Adds a piece of code. Returns the number of bytes by which the dump has grown.
   size_t Add(const VmCode& code, uint32_t pid, uint64_t time) {
     const size_t before = kept_.size();
     const Piece piece{.index = next_index_,
@@ -98,7 +98,7 @@ class Dump {
  private:
   struct Piece {
     uint64_t index = 0, size = 0;
-    size_t print = 0;  // hash of its name and bytes
+    size_t print = 0;  // hash of the code's name and bytes
   };
 
   const UniqueFd file_;
@@ -106,7 +106,7 @@ class Dump {
   const uint64_t since_;
   std::string kept_;
   uint64_t next_index_ = 0;
-  absl::flat_hash_map<uint64_t, Piece> pieces_;  // by address
+  absl::flat_hash_map<uint64_t, Piece> pieces_;  // keyed by address
 };
 
 }  // namespace
@@ -152,14 +152,14 @@ class CodeDumps::Process final : public symbolize::CodeSink {
     const uint16_t machine = is_bytecode ? symbolize::kBytecodeMachine : kNativeMachine;
     dump.emplace(std::move(file), *path, symbolize::JitDumpHeader(machine, pid_, all_.time_),
                  since_);
-    // A JIT maps its dump at some address. Processes never map the first pages of memory, so those
-    // are free for this.
+    // A JIT maps its dump at some address. This dump counts as mapped in the first pages of memory,
+    // which processes never use.
     all_.AddMapping(pid_, is_bytecode ? 2 * kPage : kPage, kPage, *path);
     return true;
   }
 
-  // Adds mappings for the pages of bytecodes. They are not executable, so the kernel has no records
-  // for them.
+  // Adds mappings for the pages of bytecodes. The kernel writes no records for these pages, because
+  // they are not executable.
   void MapPagesOf(const VmCode& code) {
     const uint64_t end = code.start.value + code.bytes.size();
     for (uint64_t page = code.start.value & ~(kPage - 1); page < end; page += kPage) {
@@ -228,8 +228,8 @@ std::optional<std::string> CodeDumps::NewPath(uint32_t pid) {
   return absl::StrCat(inside, "/jit-", pid, ".dump");
 }
 
-// Adds a mapping just before the sample's time. So the code that the sample added is newer, and
-// replaces the mapping.
+// Adds a mapping just before the sample's time. So the code that the sample added is newer than the
+// mapping, and replaces it.
 void CodeDumps::AddMapping(uint32_t pid, uint64_t start, uint64_t size, const std::string& name) {
   perf_event::Mmap2 mapping{.pid = pid, .tid = pid, .addr = start, .len = size};
   mapping.prot = PROT_READ | PROT_EXEC;

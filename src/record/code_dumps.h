@@ -51,11 +51,11 @@ class CodeDumps {
   // Drops compiled code of the process from now on, because the process writes its own dump.
   // Bytecodes are still kept.
   void LeaveCompiled(uint32_t pid);
-  // Notes that the process has mapped executable memory, which may have replaced code. Code met
-  // after that is therefore added again (CodeSink::Generation).
+  // Notes that the process has mapped executable memory, which may have replaced code. Code that is
+  // met after the mapping is therefore added again (CodeSink::Generation).
   void Mapped(uint32_t pid);
-  // Ends the dumps of the process: it executes another program, or its pid is reused. The files
-  // stay.
+  // Ends the dumps of the process, because it executes another program or its pid is reused. The
+  // dump files stay.
   void Forget(uint32_t pid);
 
   // Appends the records that have to precede the sample at hand: whole records.
@@ -75,7 +75,7 @@ class CodeDumps {
   uint64_t bytes_ = 0;  // size of all dumps
   std::string directory_;
   bool has_failed_ = false;        // True if the directory cannot be made.
-  std::vector<std::string> made_;  // dump files
+  std::vector<std::string> made_;  // paths of the dump files
   std::vector<UnlinkOnSignal> on_signal_;
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
   std::vector<std::byte> records_;

@@ -66,7 +66,7 @@ class CodeDumpsTest : public testing::Test {
     }
     return mappings;
   }
-  // Returns the contents of the dump: times, addresses, sizes and names.
+  // Returns the contents of the dump in the folder `inside`: times, addresses, sizes and names.
   std::string Dump(const std::string& inside) {
     dumps_->Flush();
     for (const auto& entry : fs::recursive_directory_iterator(directory_)) {

@@ -29,10 +29,11 @@ constexpr uint64_t kPlacement = perf_event::kAttrPinned | perf_event::kAttrExclu
 constexpr uint64_t kExclusions = perf_event::kAttrExcludeUser | perf_event::kAttrExcludeKernel |
                                  perf_event::kAttrExcludeHv | perf_event::kAttrExcludeIdle |
                                  perf_event::kAttrExcludeHost | perf_event::kAttrExcludeGuest;
-// Registers that an unwinder may need: all general registers and pc; on x86-64 without segments and
-// flags. On AArch64 also VG, by which functions with SVE vectors say where their frames are.
-// Kernels refuse VG before 6.1, on a CPU without SVE, and for events that no CPU counts. Source:
-// arch/*/include/uapi/asm/perf_regs.h, perf_try_init_event in kernel/events/core.c, Linux 6.18.
+// Registers that an unwinder may need: all general registers and pc, but on x86-64 no segments and
+// flags. On AArch64 they include VG, by which functions with SVE vectors say where their frames
+// are. The kernel refuses VG before Linux 6.1, on a CPU without SVE, and for events that no CPU
+// counts. Source: arch/*/include/uapi/asm/perf_regs.h, perf_try_init_event in kernel/events/core.c,
+// Linux 6.18.
 #if defined(__aarch64__)
 constexpr uint64_t kUserRegisters = (uint64_t{1} << 33) - 1;
 constexpr uint64_t kVectorRegisters = uint64_t{1} << 46;
@@ -40,7 +41,8 @@ constexpr uint64_t kVectorRegisters = uint64_t{1} << 46;
 constexpr uint64_t kUserRegisters = 0xff0fff;
 constexpr uint64_t kVectorRegisters = 0;
 #endif
-// Bytes of stack copied at a context switch. The rest is read from the process while it waits.
+// Bytes of stack copied at a context switch. The rest of the stack is read from the process while
+// the thread waits.
 constexpr uint64_t kSwitchStackBytes = 4096;
 
 class Planner {
@@ -79,7 +81,8 @@ class Planner {
     return absl::OkStatus();
   }
 
-  // Turns weak groups that cannot be opened into separate events. Returns false if there are none.
+  // Turns weak groups that cannot be opened into separate events. Returns false if no group had to
+  // be turned.
   bool GiveUpWeakGroups() {
     bool given_up = false;
     for (size_t leader = 0; leader < events_.size(); ++leader) {
@@ -127,8 +130,8 @@ class Planner {
     frequency_ = limit;
   }
 
-  // Returns the settings that all events of the recording share, so that all records have time and
-  // id at one position.
+  // Returns the settings that all events of the recording share, so that time and id are at the
+  // same position in all records.
   Attr BaseAttr() const {
     Attr attr;
     attr.sample_type = kSampleType;
@@ -221,8 +224,8 @@ class Planner {
     attr->sample_period = period != 0 ? period : frequency;
   }
 
-  // Plans the companions of return probes. If only some CPUs are recorded, there are none, because
-  // a function could be entered on another CPU.
+  // Plans the companions of return probes. If only some CPUs are recorded, there are no companions,
+  // because a function could be entered on another CPU.
   void PlanCompanions() {
     if (!plan_.unwinds || !HasCompanions() || !options_.targets.cpus.empty()) return;
     for (const PlannedEvent& event : plan_.sampling) {
@@ -231,8 +234,8 @@ class Planner {
   }
 
   // Plans the context switches. They happen in kernel code, so a user who may not sample the kernel
-  // gets no samples of them. For such a user, only the stacks of threads that wait for long are
-  // read, from the processes.
+  // gets no samples of them. For such a user, only threads that wait for long get stacks, which are
+  // read from their processes.
   absl::Status PlanOffCpu() {
     OffCpuPlan& plan = plan_.off_cpu.emplace();
     Attr attr = BaseAttr();
@@ -296,8 +299,8 @@ class Planner {
   }
 
   // Adds registers and stack bytes. The kernel's own walk of the user stack would only repeat ours,
-  // so it is excluded. If chains are unwound while recording, ProbeSampling requests that walk
-  // again, because it helps behind switches of stacks; it goes into no file.
+  // so it is excluded. If chains are unwound while recording, ProbeSampling nevertheless requests
+  // the kernel's walk, because it helps behind switches of stacks. That walk goes into no file.
   static void CopyStacks(uint32_t bytes, Attr* attr) {
     attr->sample_type |= perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
     attr->flags |= perf_event::kAttrExcludeCallchainUser;
@@ -318,13 +321,13 @@ class Planner {
   }
 
   absl::Status ProbeSampling(PlannedEvent event) {
-    // If one tracepoint can be opened, all can. Only the first is tried, because closing one takes
-    // the kernel about 10 ms.
+    // If one tracepoint can be opened, all can. Only the first tracepoint is tried, because closing
+    // a tracepoint takes the kernel about 10 ms.
     const bool is_tracepoint = event.attr.type == perf_event::kTypeTracepoint;
     absl::Status opened = is_tracepoint && tracepoints_open_ ? absl::OkStatus() : Try(event.attr);
     tracepoints_open_ = tracepoints_open_ || (is_tracepoint && opened.ok());
-    // The kernel checks rights before it checks whether the event exists, so one fall-back may show
-    // that the other one is also needed. Each is taken at most once.
+    // The kernel checks rights before it checks whether the event exists. So after one fall-back,
+    // another may turn out to be needed too. Each fall-back is taken at most once.
     bool user_only = false;
     for (;; opened = Try(event.attr)) {
       if (IsUnknownRegister(ErrnoOf(opened)) && DropVectorRegisters(&event.attr)) continue;
@@ -355,7 +358,8 @@ class Planner {
   }
 
   static bool IsUnknownRegister(int error) { return error == EINVAL || error == EOPNOTSUPP; }
-  // Removes vector registers that were not requested. Returns false if there are none.
+  // Removes vector registers that were not requested. Returns false if the attr has no such
+  // registers.
   bool DropVectorRegisters(Attr* attr) const {
     const uint64_t dropped = kVectorRegisters & ~options_.contents.user_registers;
     if ((attr->sample_regs_user & dropped) == 0) return false;
@@ -363,7 +367,8 @@ class Planner {
     return true;
   }
 
-  // cpu-clock cannot replace cycles with branches, which only hardware records.
+  // True if cpu-clock may replace the event. It cannot replace cycles that are sampled with
+  // branches, because only hardware records branches.
   static bool MayBeCpuClock(const Attr& attr) {
     return attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES &&
            (attr.sample_type & perf_event::kSampleBranchStack) == 0;
@@ -405,9 +410,9 @@ class Planner {
     return !attr.has(perf_event::kAttrExcludeKernel) && !attr.has(perf_event::kAttrExcludeUser);
   }
 
-  // True if samples of user space ask for the kernel's part of chains, which they do not have. Some
-  // kernels (Debian's 6.12.117) nevertheless refuse them to unprivileged users unless that part is
-  // excluded.
+  // True if an event samples only user space, but asks for the kernel's part of chains, which such
+  // samples do not have. Some kernels (Debian's 6.12.117) refuse the event to unprivileged users
+  // unless that part is excluded.
   static bool AsksForKernelChains(const Attr& attr) {
     return attr.has(perf_event::kAttrExcludeKernel) &&
            !attr.has(perf_event::kAttrExcludeCallchainKernel) &&
@@ -440,7 +445,7 @@ class Planner {
       opened = Try(attr);
     }
     if (!opened.ok()) return Explain(opened, name);
-    // Each flag is tried separately, so that a flag unknown to this kernel does not cost the
+    // Each flag is tried separately, because a kernel that does not know one flag may know the
     // others.
     for (const auto& [is_wanted, flag] :
          {std::pair(true, perf_event::kAttrBuildId),
@@ -495,9 +500,9 @@ class Planner {
   const RecordOptions& options_;
   const procfs::PerfLimits& limits_;
   const ProbeTarget target_;
-  // As requested, with members of abandoned weak groups as separate events.
+  // The requested events. Members of abandoned weak groups are separate events here.
   std::vector<events::FoundEvent> events_;
-  std::vector<std::string> given_up_;  // notes on those groups
+  std::vector<std::string> given_up_;  // notes on the abandoned weak groups
   uint64_t frequency_ = 0;
   bool user_only_noted_ = false, reads_noted_ = false;
   bool tracepoints_open_ = false;  // True if a tracepoint could be opened.

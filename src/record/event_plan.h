@@ -29,8 +29,8 @@ struct PlannedEvent {
   // Index of the group's leader in EventPlan::sampling; the event's own index outside a group.
   size_t leader = 0;
   std::string group_name;
-  std::vector<int> cpus;        // CPUs that count it; empty: all
-  std::string filter;           // filters a tracepoint's records
+  std::vector<int> cpus;        // CPUs that count the event; empty: all CPUs
+  std::string filter;           // condition on the records of a tracepoint; empty: all records
   std::string cgroup;           // samples only threads of this cgroup; empty: all threads
   bool is_user_return = false;  // True for a return probe.
 };
@@ -44,9 +44,9 @@ struct OffCpuPlan {
 };
 
 // Above `above` switches per second on a CPU, every `period`-th switch of each thread is sampled.
-// The kernel's own frequency mode does not fit: it raises the period after any two switches in a
-// row, but lowers the period only while the thread runs for ticks. A thread may alternate between
-// several waits. The periods are primes, so that each of these waits is sampled in turn.
+// The kernel's own frequency mode is not used. It raises the period after any two switches in a
+// row. It lowers the period only at timer ticks while the thread runs. The periods here are primes,
+// so that each wait is sampled in turn if a thread alternates between several waits.
 struct SwitchSampling {
   uint64_t above = 0;
   uint64_t period = 1;
@@ -81,8 +81,9 @@ struct ProbeTarget {
 // user named the event. Events of kernel and user become user-only if the kernel may not be
 // sampled. A frequency over the limit is clamped. `options.call_graph` must not be kAuto.
 //
-// Errors: kInvalidArgument or kNotFound for an event that this machine does not have,
-// kPermissionDenied with the sysctl that would permit it, kNotFound (ESRCH) for a dead target.
+// Returns kInvalidArgument or kNotFound if this machine does not have an event. Returns
+// kPermissionDenied, with the sysctl that would permit it, if an event is forbidden. Returns
+// kNotFound (ESRCH) if the target has ended.
 absl::StatusOr<EventPlan> PlanEvents(ringbuf::Kernel& kernel, const RecordOptions& options,
                                      const procfs::PerfLimits& limits, const ProbeTarget& target);
 

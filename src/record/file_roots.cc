@@ -18,7 +18,7 @@
 namespace profiler::record {
 namespace {
 
-// Returns a detached copy of the mounts at the directory and below; invalid if none may be made.
+// Returns a detached copy of the mounts at the directory and below; invalid if no copy may be made.
 // Mounts that the process makes or removes later do not change the copy.
 UniqueFd CopyOfMounts(int directory) {
   constexpr unsigned kCopy = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH;
@@ -71,7 +71,7 @@ symbolize::SharedFd FileRoots::Open(const std::string& process, const Key& key) 
     const RaisedCapabilities raised(kToReadProcesses);
     directory = UniqueFd(open((process + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   }
-  // By now another process may have the pid, or the process another root.
+  // By now, another process may have the pid, or the process may have another root directory.
   const std::optional<FileId> opened = FileIdOf(directory.get());
   if (opened != key.directory || KeyOf(process) != key) return nullptr;
   if (UniqueFd copy = CopyOfMounts(directory.get()); copy.valid()) directory = std::move(copy);

@@ -2,7 +2,7 @@
 // directory, as in containers and chroots.
 //
 //   process lives   /proc/PID/root ──▶ a descriptor, for each root directory and mount namespace
-//   process ends                       its executables are still found below the descriptor
+//   process ends                       the executables are still found below the descriptor
 
 #pragma once
 
@@ -32,15 +32,15 @@ namespace profiler::record {
 // system itself stays in use until the descriptor is closed.
 class FileRoots {
  public:
-  // Limit for directories. The processes of a user other than root and ours may use at most one
-  // sixteenth of the remaining budget.
+  // Limit for the number of open directories. All processes of one user, other than root and our
+  // own user, may use at most one sixteenth of the remaining budget.
   static constexpr size_t kMost = 256;
 
   explicit FileRoots(const procfs::Roots& roots);
 
   struct Found {
-    symbolize::SharedFd directory;  // null: our own root directory, or unknown
-    bool is_new = false;            // True if no earlier process had it.
+    symbolize::SharedFd directory;  // null: our own root directory, or an unknown one
+    bool is_new = false;            // True if no earlier process had this directory.
   };
   // Returns the root directory of a running process and moves it to the front of `recent`.
   Found Of(uint32_t pid);
@@ -51,7 +51,7 @@ class FileRoots {
  private:
   struct Key {
     FileId directory;
-    ino_t mounts = 0;  // mount namespace
+    ino_t mounts = 0;  // inode of the mount namespace
     bool operator==(const Key&) const = default;
   };
 
@@ -60,10 +60,10 @@ class FileRoots {
 
   const std::string proc_;
   const std::optional<Key> own_;
-  // In the order of `recent_`.
+  // The key of each directory, in the order of `recent_`.
   std::vector<Key> keys_;
   std::vector<symbolize::SharedFd> recent_;
-  FairBudget budget_{kMost};  // Charged by user.
+  FairBudget budget_{kMost};  // Each user has a share.
 };
 
 }  // namespace profiler::record

@@ -1,5 +1,5 @@
-// Tests the stage on samples of a Go program that runs on the stack of a thread: the goroutine's
-// own stack was not copied.
+// Tests the stage on samples of a Go program that runs on the stack of a thread. Such samples do
+// not have the goroutine's own stack.
 
 #include <elf.h>
 #include <unistd.h>
@@ -20,7 +20,8 @@
 namespace profiler::record {
 namespace {
 
-// Difference between addresses in memory and in the file. Nothing of this process is mapped there.
+// Difference between an address in memory and its address in the file. Nothing of this process is
+// mapped there.
 constexpr uint64_t kBias = 0x10000000000;
 constexpr uint64_t kOutermost = 0x1000, kSystemstack = 0x1100, kOnThread = 0x1200, kWork = 0x1300,
                    kMain = 0x1400, kAsmcgocall = 0x1500, kCgocall = 0x1600, kStub = 0x1700,
@@ -33,8 +34,8 @@ constexpr uint64_t kOtherFrame = 0x30000000018;  // the frame pointer of main.wo
 constexpr uint64_t kRegisters = 0xff0fff;
 constexpr size_t kFp = 6, kSp = 7, kPc = 8;
 
-// Makes a program: main.main calls main.work and the stubs, which call C. `is_newer`: asmcgocall,
-// which switches stacks to call C, has a frame.
+// Makes a program: main.main calls main.work and the stubs, which call C. If `is_newer`,
+// asmcgocall, which switches stacks to call C, has a frame, as in newer versions of Go.
 std::vector<std::byte> ProgramFile(bool is_newer) {
   symbolize::ByteBuilder code;
   const auto pad_to = [&](uint64_t address) {
@@ -132,12 +133,12 @@ class GoroutinesTest : public testing::Test {
     for (const auto record : records.records()) ASSERT_TRUE(ring_.Publish(record.bytes()));
   }
 
-  // Unwinds in a function that systemstack called. `kernel`: the return addresses that the kernel
-  // found by frame pointers.
+  // Unwinds in a function that systemstack called. `kernel` has the return addresses that the
+  // kernel found by frame pointers.
   std::string Unwind(const std::vector<uint64_t>& kernel) {
     return UnwindStack(kOnThread, {kOtherFrame, kBias + kSystemstack + 0x49, 1, 2}, kernel);
   }
-  // Unwinds in a C function that a goroutine called. The kernel has no chain for it.
+  // Unwinds in a C function that a goroutine called. The kernel found no return addresses.
   std::string UnwindC(uint64_t function, uint64_t frame_pointer) {
     return UnwindStack(function, {frame_pointer, kBias + kAsmcgocall + 0x49, 1, 2}, {});
   }

@@ -25,10 +25,10 @@
 namespace profiler::record {
 namespace {
 
-// Root directories that are searched for the file of a process that has ended.
+// Largest number of root directories that are searched for the file of a process that has ended.
 constexpr size_t kMostRootsTried = 16;
-// Mappings between two calls of CloseDeleted. The number grows with the number of files, because
-// each file costs CloseDeleted a system call.
+// Number of mappings between two calls of CloseDeleted. It grows with the number of kept files,
+// because each file costs CloseDeleted a system call.
 constexpr uint64_t kMetBetweenLooks = 4096, kMetForEachFile = 8;
 
 std::string DescriptorPath(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
@@ -68,9 +68,9 @@ void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
   }
   Image& image = known->second;
   if (image.is_settled) return;
-  // If a search has failed and this process has also ended, a new search would fail in the same
-  // way. A living process may still lead to the file, so it is worth a search. Searches become
-  // rarer: the 1st, 2nd, 4th, 8th … try.
+  // After a failed search, a search for a process that has ended would fail in the same way. A
+  // living process may lead to the file, so it is worth a search. Searches become rarer: the 1st,
+  // 2nd, 4th, 8th … try.
   if (image.tries > 0 && !IsAlive(mapping.pid)) return;
   if (!std::has_single_bit(++image.tries)) return;
   Wanted wanted{.path = std::string(mapping.filename),
@@ -86,8 +86,8 @@ void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
   waiting_.push_back(std::move(wanted));
 }
 
-// Notes that the process may write a map. Leaves out processes whose map lies in our own root
-// directory under the pid that we use, because that map will still be there at the end.
+// Notes that the process may write a map. Leaves out a process with our own root directory and pid
+// namespace, because its map will still be found when the recording ends.
 void ImageKeeper::WantMap(uint32_t pid) {
   if (maps_wanted_.size() == kMostMapsWanted || !looked_at_.insert(pid).second) return;
   const auto is_known = [pid](const MapWanted& wanted) { return wanted.pid == pid; };
@@ -98,7 +98,8 @@ void ImageKeeper::WantMap(uint32_t pid) {
   maps_wanted_.push_back({.pid = pid});
 }
 
-// Looks for each process in the next pass, then after twice as many passes as before, up to 64.
+// Looks for a process's map in the first call after WantMap, then 2, 4, 8 … calls later, and from
+// then on every 64 calls.
 void ImageKeeper::LookForMaps() {
   constexpr uint32_t kRarely = 64;
   looked_at_.clear();
@@ -117,7 +118,7 @@ bool ImageKeeper::FindMap(uint32_t pid) {
   files.proc_path = proc_;
   const symbolize::ImageSpec spec{.kind = symbolize::ImageKind::kJit, .path = {}, .pid = pid};
   const symbolize::JitMapPlaces places = symbolize::PlacesOfJitMap(spec, files);
-  if (places.root.empty()) return false;  // it has ended
+  if (places.root.empty()) return false;  // the process has ended
   for (const std::string& path : places.paths) {
     if (!path.starts_with(places.root)) continue;
     absl::StatusOr<UniqueFd> file = symbolize::OpenJitFile(path, places.root, spec, files);
@@ -200,9 +201,9 @@ bool ImageKeeper::Matches(int file, const Wanted& wanted) const {
   return procfs::IsMappedFile(file, wanted.maj, wanted.min, wanted.ino);
 }
 
-// Keeps the file. Returns true if the image is settled: the file is kept, or need not be.
+// Keeps the file. Returns true if the image is settled: the file is kept or need not be kept.
 bool ImageKeeper::Keep(const Wanted& wanted, Candidate candidate) {
-  // True if the image is kept under another name.
+  // The image may already be kept under another name.
   if (!wanted.build_id.empty() && kept_->Find(wanted.path, wanted.build_id)) return true;
   struct stat status;
   if (fstat(candidate.file.get(), &status) != 0) return false;
@@ -229,7 +230,7 @@ void ImageKeeper::FindWaitingBelow(const symbolize::SharedFd& root) {
     UniqueFd file = OpenBelow(root, wanted);
     if (!file.valid()) return false;
     MakeKey(wanted.path, wanted.build_id, wanted.maj, wanted.min, wanted.ino);
-    // The image is there, because `wanted` was added with it. So nothing in images_ moves.
+    // The key is in images_, because the image got its entry before `wanted` was added.
     Image& image = images_.find(key_)->second;
     if (!image.is_settled) image.is_settled = Keep(wanted, Candidate{std::move(file), root});
     return true;
@@ -238,12 +239,12 @@ void ImageKeeper::FindWaitingBelow(const symbolize::SharedFd& root) {
 
 // Closes removed files, the oldest first, beyond the limit in bytes. The descriptor's number stays
 // in use (for /dev/null), because a thread that names a complete file may be about to open the
-// image by that number. It would otherwise find an unrelated file there.
+// image by that number. If the number were free, that thread might find an unrelated file under it.
 void ImageKeeper::CloseDeleted() {
   met_ = 0;
   constexpr uint64_t kBlock = 512;  // unit of st_blocks, see stat(2)
   uint64_t bytes = 0;
-  std::vector<int> deleted;  // latest first
+  std::vector<int> deleted;  // descriptors of removed files, the latest first
   for (size_t i = files_.size(); i > 0; --i) {
     struct stat status;
     const int file = files_[i - 1]->get();

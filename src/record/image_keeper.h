@@ -2,7 +2,7 @@
 // containers may go, and packages may be replaced.
 //
 //   MMAP2 of a new image: where is its file?
-//     our own root directory          not kept open if it will still be there at the end
+//     our own root directory          not kept open if the file will remain until the end
 //     the process's root directory    a container or a chroot, while the process lives
 //     root directories met before     the process has ended, others like it have not
 //     the process's own mapping       a file that has no name any more
@@ -39,7 +39,7 @@ namespace profiler::record {
 class ImageKeeper {
  public:
   struct Limits {
-    uint64_t files = 0;  // descriptors for images
+    uint64_t files = 0;  // limit for the number of descriptors for images
     // True if all processes are recorded. Then our own files are kept open only on the file system
     // of "/", so that other file systems can be unmounted.
     bool system_wide = false;
@@ -62,7 +62,8 @@ class ImageKeeper {
   // The state of an image that was met.
   struct Image {
     bool is_settled = false;  // True if the file was found, or if there is no room for it.
-    // Searches for the file so far. After the first one, only mappings of living processes count.
+    // Number of mappings of the image so far. After the first one, only mappings of living
+    // processes count.
     uint32_t tries = 0;
   };
   // A mapped image whose file is looked for.
@@ -71,7 +72,7 @@ class ImageKeeper {
     procfs::BuildId build_id{};
     uint32_t maj = 0, min = 0;
     uint64_t ino = 0;
-    uint64_t start = 0, end = 0;  // its addresses in the process
+    uint64_t start = 0, end = 0;  // addresses of the mapping in the process
   };
   struct Candidate {
     UniqueFd file;
@@ -113,11 +114,11 @@ class ImageKeeper {
   std::vector<MapWanted> maps_wanted_;
   // Processes that WantMap has seen since the last LookForMaps.
   absl::flat_hash_set<uint32_t> looked_at_;
-  std::string own_pids_;                    // this process's pid namespace
+  std::string own_pids_;                    // name of this process's pid namespace
   std::vector<symbolize::SharedFd> files_;  // in the order in which they were met
-  FairBudget name_budget_{kMostBytes};      // charged by process
-  FairBudget file_budget_;  // charged by user; root and our own user are not charged
-  uint64_t met_ = 0;        // mappings taken since the last CloseDeleted
+  FairBudget name_budget_{kMostBytes};      // each process has a share
+  FairBudget file_budget_;                  // each user has a share, except root and our own user
+  uint64_t met_ = 0;                        // mappings taken since the last CloseDeleted
 };
 
 }  // namespace profiler::record

@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Processes are directories of a temporary tree, which also has their root directories.
+// In these tests, processes are directories of a temporary tree in place of /proc. The tree also
+// has their root directories.
 class ImageKeeperTest : public testing::Test {
  protected:
   ImageKeeperTest() {
@@ -50,7 +51,7 @@ class ImageKeeperTest : public testing::Test {
   }
   void End(uint32_t pid) { fs::remove_all(proc() + "/" + std::to_string(pid)); }
 
-  // Makes a program with a build-id: a copy of this one.
+  // Makes a program with a build-id, by copying the program of this test.
   std::string Program(const std::string& name) {
     const std::string path = directory_ + name;
     fs::create_directories(fs::path(path).parent_path());
@@ -73,7 +74,7 @@ class ImageKeeperTest : public testing::Test {
                    .prot = PROT_EXEC,
                    .filename = name});
   }
-  // Returns the file that was kept of this program.
+  // Returns the file that was kept for the program of this test.
   std::optional<symbolize::KeptFiles::File> Kept() {
     return kept_->Find("", procfs::BuildIdOfFile("/proc/self/exe"));
   }
@@ -94,7 +95,7 @@ TEST_F(ImageKeeperTest, AProgramIsFoundInTheRootDirectoryOfItsProcess) {
 
 TEST_F(ImageKeeperTest, AnotherBuildInOurOwnRootDirectoryIsLeftAlone) {
   Process(7, "/container");
-  // Another file of that name, in our own root directory.
+  // Another file with the same name, in our own root directory.
   const std::string name = directory_ + "/both";
   Write(name, "no program");
   const std::string program = Program("/container" + name);
@@ -106,7 +107,7 @@ TEST_F(ImageKeeperTest, AnotherBuildInOurOwnRootDirectoryIsLeftAlone) {
 TEST_F(ImageKeeperTest, AfterItsEndAProcessIsTakenToHaveHadARootDirectoryThatIsKnown) {
   Process(7, "/container");
   Write(directory_ + "/container/bin/sh", "another");
-  Map(7, "/bin/sh");  // not in its root directory, so nothing is kept
+  Map(7, "/bin/sh");  // missing in the process's root directory, so nothing is kept
   End(7);
   const std::string program = Program("/container/bin/program");
   Map(8, "/bin/program");
@@ -125,7 +126,7 @@ TEST_F(ImageKeeperTest, AnImageThatNobodyFoundIsLookedForInTheNextRootDirectory)
 
 TEST_F(ImageKeeperTest, HoweverManyEndedBeforeTheyWereMetOneThatLivesIsLookedAt) {
   Program("/container/bin/program");
-  for (uint32_t pid = 100; pid < 106; ++pid) Map(pid, "/bin/program");  // ended processes
+  for (uint32_t pid = 100; pid < 106; ++pid) Map(pid, "/bin/program");  // processes that have ended
   EXPECT_FALSE(Kept().has_value());
   Process(106, "/container");
   Map(106, "/bin/program");

@@ -43,7 +43,8 @@ void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
   } else if ((misc & perf_event::kMiscMmapBuildId) != 0) {
     image.build_id.assign(mapping.build_id.begin(), mapping.build_id.end());
   } else {
-    // Read the file as the process sees it. If it is gone there, read it as we see it.
+    // Read the file at this path below the process's root directory; if it is gone there, below our
+    // own.
     const std::string path(name);
     const std::string root = absl::StrCat("/proc/", LivingThreadOf("/proc", mapping.pid), "/root");
     {

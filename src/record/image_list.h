@@ -43,9 +43,9 @@ class ImageList {
   };
   using Images = absl::node_hash_map<std::string, Image>;
 
-  Images images_;                                 // by name
-  std::vector<const Images::value_type*> order_;  // by first mapping
-  FairBudget budget_{kMostBytes};                 // charged by process
+  Images images_;                                 // keyed by name
+  std::vector<const Images::value_type*> order_;  // in the order of the first mapping
+  FairBudget budget_{kMostBytes};                 // each process has a share
 };
 
 }  // namespace profiler::record

@@ -20,13 +20,17 @@ using symbolize::ImageId;
 using symbolize::ImageKind;
 
 constexpr size_t kPage = 4096;
-// Uses of a window of code before it is read again, because JITs change their pages bit by bit.
+// Number of uses of a window of code before the window is read again, because JITs change their
+// pages bit by bit.
 constexpr uint32_t kMostUses = 1000;
-// Number of exited processes that are kept, for samples taken before their end.
+// Number of exited processes whose mappings are kept, for samples that were taken before the end of
+// the processes.
 constexpr size_t kExitedKept = 256;
-// Forgotten processes between two searches for unmapped images. A search looks at all mappings.
+// Number of processes forgotten between two searches for unmapped images. A search looks at all
+// mappings.
 constexpr size_t kForgottenBetweenLooks = 256;
-// Opened images between two such searches, unless the last search found more mapped images.
+// Number of images opened between two searches for unmapped images; more if the last search found
+// more mapped images.
 constexpr size_t kOpenedBetweenLooks = 4096;
 // Budget in bytes for all images, and the cost of an image besides its name. Half of the budget is
 // common: one process with thousands of plugins may use it as long as no other process needs it.
@@ -99,7 +103,7 @@ symbolize::Mapping LiveSpaces::UserMapping(const perf_event::Mmap2& mmap, ImageK
 }
 
 ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
-  // For the unwinder all memory without a file is alike, so names suffice as the key.
+  // All memory without a file is alike for the unwinder, so the name is the whole key.
   const bool is_file = kind == ImageKind::kUser;
   const std::span<const std::byte> build_id =
       is_file ? mapping.build_id : std::span<const std::byte>();
@@ -132,8 +136,8 @@ ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
     OpenUserImage(image);
   }
   if (kind == ImageKind::kVdso) image.file = symbolize::OpenVdso(image.spec, files_).file;
-  // A changed file gets a new number: it may be another program than the one that was opened under
-  // the same name.
+  // A changed file gets a new id, because it may be another program than the one that was opened
+  // under the same name.
   return ids_[key] = Add(std::move(image));
 }
 
@@ -197,7 +201,8 @@ void LiveSpaces::Ended(const perf_event::Task& task) {
   if (exited_.size() <= kExitedKept) return;
   const uint32_t oldest = exited_.front();
   exited_.pop_front();
-  // Only the first thread has ended: others may run on, or the pid may be in use again.
+  // Only the first thread is known to have ended. Other threads may run on, or the pid may be in
+  // use again.
   if (kill(static_cast<pid_t>(oldest), 0) != 0 && errno == ESRCH) {
     spaces_.Forget(oldest);
     machines_.Forget(oldest);

@@ -61,8 +61,8 @@ class LiveSpace final : public symbolize::MappedSpace {
     bool Holds(uint64_t address, size_t bytes) const {
       return address >= start && address - start < size && bytes <= size - (address - start);
     }
-    // Reads the window anew, from the page of `address` on. Keeps the former contents if nothing
-    // can be read, because the process may have ended.
+    // Reads the window anew, from the page of `address` on. If nothing can be read, as when the
+    // process has ended, keeps the former contents.
     void Read(reader::Readers& readers, uint32_t pid, uint64_t address);
     // Copies part of the window into `bytes`, after a Read if needed.
     bool Copy(reader::Readers& readers, uint32_t pid, uint64_t address, std::span<std::byte> bytes);
@@ -72,7 +72,7 @@ class LiveSpace final : public symbolize::MappedSpace {
     uint32_t pid = 0;
     uint64_t start = 0;
     size_t size = 0;    // bytes that could be read
-    uint32_t uses = 0;  // since the last Read
+    uint32_t uses = 0;  // uses since the last Read
   };
 
   reader::Readers& readers_;
@@ -87,8 +87,8 @@ class LiveSpace final : public symbolize::MappedSpace {
 // Allocates only for mappings and images.
 //
 // A program may map ever new files, each under a name of 4 KB. So images that no process maps any
-// more are closed now and then, and the images of one process have to fit into its share of a
-// budget. Code of further images is not unwound.
+// more are closed now and then. The images of each process have to fit into its share of a budget;
+// code of further images is not unwound.
 class LiveSpaces final : private sideband::SidebandUser {
  public:
   // `layout` is the layout of the taken records, `written` the layout of the records in the file.
@@ -125,8 +125,8 @@ class LiveSpaces final : private sideband::SidebandUser {
 
   // True while the process executes another program (AddressSpaces::IsExecuting).
   bool IsExecuting(uint32_t pid) const { return spaces_.IsExecuting(pid); }
-  // Enters the former or the next program of a process that IsExecuting: the program to which the
-  // sample belongs. Returns false if that program's memory is gone; then only its files can be
+  // For a process for which IsExecuting is true: enters its former or its next program, to which
+  // the sample belongs. Returns false if that program's memory is gone; then only its files can be
   // read.
   bool EnterDuringExec(uint32_t pid, bool in_user_code, uint64_t user_ip) {
     const symbolize::AddressSpace& space =
@@ -143,7 +143,7 @@ class LiveSpaces final : private sideband::SidebandUser {
 
  private:
   struct Image {
-    // Returns the bytes that it takes of the budget.
+    // Returns the number of bytes by which the image charges the budget.
     uint64_t cost() const;
 
     symbolize::ImageSpec spec;
@@ -171,19 +171,19 @@ class LiveSpaces final : private sideband::SidebandUser {
 
   const perf_event::RecordLayout layout_;
   symbolize::SymbolizerOptions files_;                  // how image files are found
-  std::function<void(const perf_event::Mmap2&)> keep_;  // may be empty
+  std::function<void(const perf_event::Mmap2&)> keep_;  // called for each new image; may be empty
   sideband::Sideband sideband_{*this};
   symbolize::AddressSpaces& spaces_ = sideband_.spaces();
-  // By ImageId. Null if the image was closed before a frame in it was met; then nobody holds its
-  // id.
+  // Indexed by ImageId. An entry is null if its image was closed before a frame in it was met; then
+  // nobody holds its id.
   std::vector<std::unique_ptr<Image>> images_;
   std::vector<symbolize::ImageId> free_;  // indices of null images
-  // Path, build-id, device (major, minor) and inode.
+  // Identifies an image: path, build-id, device (major, minor) and inode.
   using Key = std::tuple<std::string, std::string, uint32_t, uint32_t, uint64_t>;
   absl::flat_hash_map<Key, symbolize::ImageId> ids_;
-  // Budget for sections and segments of files that belong to neither root nor this process's user,
-  // charged by owner. All such files together may take some tens of megabytes; one owner has room
-  // for a thousand programs.
+  // Budget for sections and segments of files that belong to neither root nor this process's user.
+  // Each owner of files has a share. All such files together may take some tens of megabytes; one
+  // owner has room for a thousand programs.
   static constexpr size_t kMostHeadersOfOthers = 800'000, kMostHeadersOfOne = 4'000;
   FairBudget header_budget_{kMostHeadersOfOthers};
   symbolize::UnwindImages unwind_images_;
@@ -193,9 +193,9 @@ class LiveSpaces final : private sideband::SidebandUser {
   LiveSpace space_;
   std::deque<uint32_t> exited_;
   size_t forgotten_ = 0;  // processes forgotten since the last CloseUnmappedImages
-  size_t opened_ = 0;     // images opened since then
-  size_t mapped_ = 0;     // images that were mapped then
-  FairBudget budget_;     // for images, charged by process
+  size_t opened_ = 0;     // images opened since the last CloseUnmappedImages
+  size_t mapped_ = 0;     // images that were mapped at the last CloseUnmappedImages
+  FairBudget budget_;     // budget for images; each process has a share
   std::optional<symbolize::ImageId> too_many_;
 };
 

@@ -75,7 +75,7 @@ class LiveSpacesTest : public testing::Test {
     RecordBuilder records(UsualAttr());
     Take(records.By(pid, pid).Exit());
   }
-  // Ends more processes than are kept.
+  // Ends more processes than LiveSpaces remembers after their end.
   void EndManyProcesses() {
     constexpr uint32_t kMany = 1000;
     for (uint32_t i = 1; i <= kMany; ++i) End(kNoSuchProcess + i);
@@ -86,8 +86,8 @@ class LiveSpacesTest : public testing::Test {
                      "/proc", readers_};
 };
 
-// Makes a copy of a program whose header counts `count` sections; the section headers are a hole at
-// its end.
+// Makes a copy of a program whose header counts `count` sections; the section headers lie in a hole
+// at the end of the file.
 std::string CopyOfSections(const std::string& name, uint16_t count) {
   const std::string path = CopyOfAProgram(name);
   const uint64_t size = std::filesystem::file_size(path);

@@ -1,4 +1,5 @@
-// Tests the session on the running kernel. Skips tests for which that kernel forbids recording.
+// Tests the session on the running kernel. Skips tests for which the running kernel forbids
+// recording.
 
 #include <grp.h>
 #include <signal.h>
@@ -107,7 +108,7 @@ TEST_F(LiveTest, RecordsABusyProcessWithoutLoss) {
   ASSERT_TRUE((*session)->Run().ok());
   const RecordSummary& summary = (*session)->summary();
   EXPECT_EQ(summary.stop_reason, StopReason::kTargetsExited);
-  EXPECT_GE(summary.samples, 500u);  // about 600 are expected
+  EXPECT_GE(summary.samples, 500u);  // about 600 samples are expected
   EXPECT_EQ(summary.lost, 0u);
   const RecordedFile file = ReadBack(options_.output);
   EXPECT_EQ(static_cast<uint64_t>(file.count("SAMPLE")), summary.samples);
@@ -133,14 +134,14 @@ TEST_F(LiveTest, FollowsNewThreadsAndTheirChildren) {
   const RecordedFile file = ReadBack(options_.output);
   EXPECT_EQ(file.sampled_pids.size(), 2u);
   EXPECT_GE(file.sampled_tids.size(), 2u);
-  EXPECT_GE(file.count("FORK"), 3);  // records of the process itself, its thread and its child
+  EXPECT_GE(file.count("FORK"), 3);  // for the process, its thread and its child
 }
 
 TEST_F(LiveTest, TellsHowLongAThreadWasBlockedAndInWhat) {
   static constexpr std::chrono::nanoseconds kSleep = std::chrono::milliseconds(50);
   Child child([] {
     const timespec time{0, kSleep.count()};
-    // The first sleep may begin before the recording.
+    // The first sleep may begin before the recording does.
     for (int i = 0; i < 3; ++i) clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
   });
   options_.targets.pids = {child.pid()};
@@ -153,7 +154,8 @@ TEST_F(LiveTest, TellsHowLongAThreadWasBlockedAndInWhat) {
   ASSERT_TRUE(summary.states.has_value());
   // ThreadSanitizer adds a thread to each process.
   EXPECT_GE(summary.states->threads, 1u);
-  // Unknown until the first switch: the thread was about to run when recording began.
+  // The state is unknown until the first switch, because the thread was about to run when recording
+  // began.
   EXPECT_LT(summary.states->unknown, summary.states->blocked);
   EXPECT_GE(summary.states->blocked, static_cast<uint64_t>(2 * kSleep.count()));
   const auto& calls = summary.states->calls;
@@ -310,8 +312,8 @@ void ThrowFor(std::chrono::milliseconds time) {
 
 class LiveUnwindTest : public LiveTest {
  protected:
-  // Records `body` and notes the quality of its chains. `least`: the smallest share of complete
-  // chains.
+  // Records `body` and notes the quality of its chains. At least the share `least` of the chains
+  // must be complete.
   void Record(const std::function<void()>& body, double least = 0.995) {
     options_.call_graph = CallGraph::kDwarf;
     Child child(body);
@@ -347,8 +349,8 @@ TEST_F(LiveUnwindTest, TheFileHasCallChainsAndNoStacks) {
   EXPECT_NE(file_.attr.sample_type & perf_event::kSampleCallchain, 0u);
   EXPECT_EQ(perf_data::ReadChainQuality(file_.features), summary_.chains);
   EXPECT_TRUE(perf_data::HasExactUserCallers(file_.attr));
-  // The file has 80 bytes per sample and 8 per frame, besides the header and the mappings. Each
-  // mapping has a record and a build-id.
+  // The file has 80 bytes for each sample and 8 bytes for each frame, besides the header and the
+  // mappings. Each mapping has a record and a build-id.
   constexpr uint64_t kOnce = 8192, kMapping = 512;
   const auto mappings = static_cast<uint64_t>(file_.count("MMAP2"));
   EXPECT_LE(summary_.bytes, kOnce + kMapping * mappings + 80 * summary_.samples + 8 * file_.frames)
@@ -359,7 +361,7 @@ TEST_F(LiveUnwindTest, ChainsThatReachFarBeyondTheCopiedStackAreCut) {
   Record([] { BurnBelow(3000, std::chrono::milliseconds(300)); }, /*least=*/0);
   if (IsSkipped()) return;
   ASSERT_FALSE(summary_.chains.cuts.empty());
-  // The kernel copies less if the rest of the record leaves less room.
+  // The kernel copies fewer stack bytes if other parts of the record leave less room for them.
   const std::string& reason = summary_.chains.cuts[0].reason;
   EXPECT_TRUE(reason == "stack too short" || reason == "stack copied short") << reason;
   ASSERT_EQ(summary_.chain_weights.size(), 1u);
@@ -367,7 +369,7 @@ TEST_F(LiveUnwindTest, ChainsThatReachFarBeyondTheCopiedStackAreCut) {
   EXPECT_GT(weight.cut, weight.whole);
 }
 
-// The interrupted function uses another stack, which the sample does not copy.
+// The sample copies the stack of the signal handler, but not that of the interrupted function.
 TEST_F(LiveUnwindTest, HandlersOnAStackOfTheirOwnEndWithWhatTheyInterrupted) {
   Record(BurnOnOtherStack, /*least=*/0);
   if (IsSkipped()) return;
@@ -443,7 +445,7 @@ TEST_F(LiveTest, EachSampleIsInOneOfSeveralFiles) {
   const RecordSummary& summary = (*session)->summary();
   paths.push_back(summary.last_file);
   EXPECT_EQ(summary.files, paths.size());
-  EXPECT_GE(paths.size(), 2u);  // pending signals count as one
+  EXPECT_GE(paths.size(), 2u);  // several pending signals count as one signal
   uint64_t samples = 0;
   for (const std::string& path : paths) {
     const RecordedFile file = ReadBack(path);

@@ -22,7 +22,7 @@
 namespace profiler::record {
 namespace {
 
-// All readable memory of a process, not only its code.
+// All readable memory of a process, not only code.
 class LiveMemory final : public symbolize::ProcessMemory {
  public:
   LiveMemory(const std::string& proc, uint32_t pid, reader::Readers& readers)
@@ -34,7 +34,8 @@ class LiveMemory final : public symbolize::ProcessMemory {
     return ReadPieces(std::span(&piece, 1)) == static_cast<int64_t>(bytes.size());
   }
 
-  // Reads all pieces in one request. They are read one after the other while the process runs on.
+  // Reads all pieces with one request. The process runs on meanwhile, so the pieces are not of one
+  // moment.
   size_t ReadEach(std::span<const Piece> pieces) override {
     constexpr size_t kMost = 128;
     pieces = pieces.first(std::min(pieces.size(), kMost));
@@ -59,7 +60,8 @@ class LiveMemory final : public symbolize::ProcessMemory {
   reader::Readers& readers_;
 };
 
-// Returns true if the process has a map of its code (perf-PID.map) from which names would be taken.
+// Returns true if the process has a map of its code (perf-PID.map). Names would then be taken from
+// that map.
 bool FindMap(const symbolize::ImageSpec& spec, const symbolize::SymbolizerOptions& files) {
   const symbolize::JitMapPlaces places = symbolize::PlacesOfJitMap(spec, files);
   return std::ranges::any_of(places.paths, [&](const std::string& path) {
@@ -110,7 +112,7 @@ class ManagedProcesses::Process {
     if (machine != nullptr) machine->SetTime(time);
     return machine;
   }
-  // Reads state of the running process now, because later samples need it as proof.
+  // Reads state of the running process now, because later samples need this state as proof.
   void Prepare() {
     if (symbolize::ManagedCode* const machine = Machine()) machine->Prepare();
   }
@@ -221,7 +223,7 @@ void ManagedProcesses::Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKin
   symbolize::CodeSink& sink = dumps_.Of(mmap.pid, mmap.sample_id.time);
   if (has_hotspot) {
     process = std::make_unique<HotSpotProcess>(files_, readers_, mmap, sink);
-    // The process runs since before the recording: read its code before the first sample.
+    // The process began before the recording: read its code before the first sample.
     if (mmap.sample_id.time == 0) process->Prepare();
   } else {
     process = std::make_unique<V8Process>(files_, readers_, v8_images_, mmap, sink);

@@ -29,16 +29,17 @@ class ManagedProcesses {
                    reader::Readers& readers);
   ~ManagedProcesses();
 
-  // Takes a mapping of code of a process.
+  // Takes the mapping of code that a process has made.
   void Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKind kind);
-  // Notes that the process's JIT writes its own dump: names of compiled code come from that dump.
+  // Notes that the process's JIT writes its own dump. Names of compiled code then come from that
+  // dump.
   void HasDump(uint32_t pid) { dumps_.LeaveCompiled(pid); }
-  // Forgets the process: it executes another program, or its pid is reused.
+  // Forgets the process, because it executes another program or its pid is reused.
   void Forget(uint32_t pid);
 
   // Returns the virtual machine of the process; null if it has none. Valid until the next call of
-  // Mapped or Forget. `time` is when the stack was copied that the caller unwinds; 0: the time that
-  // was set in the dumps.
+  // Mapped or Forget. `time` is when the stack that the caller unwinds was copied; 0: at the time
+  // of the sample, CodeDumps::time().
   symbolize::ManagedCode* Of(uint32_t pid, uint64_t time);
   // Begins a new pass. State that was read from the machines earlier is some milliseconds old.
   void Refresh() { ++look_; }
@@ -53,7 +54,8 @@ class ManagedProcesses {
   reader::Readers& readers_;
   uint64_t look_ = 0;
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
-  // Metadata by path and build-id of the image; nothing if the image has no V8.
+  // V8's metadata in an image, keyed by the image's path and build-id; nothing if the image has no
+  // V8.
   using V8Images = absl::flat_hash_map<std::pair<std::string, std::string>,
                                        std::optional<symbolize::v8::Metadata>>;
   V8Images v8_images_;

@@ -10,7 +10,8 @@ OffCpu::Thread& OffCpu::Find(uint32_t pid, uint32_t tid) {
   std::unique_ptr<Thread>& thread = threads_[tid];
   if (thread == nullptr) {
     thread = std::make_unique<Thread>();
-    // The thread may exist since before its first record, so its time counts from the beginning.
+    // The thread may have existed before its first record, so its time counts from the beginning of
+    // the recording.
     thread->since = counted_.empty() ? 0 : counted_.front().begin;
     thread->times.pid = pid;
     thread->times.tid = tid;
@@ -142,7 +143,7 @@ void OffCpu::SwitchOut(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time, 
 
 void OffCpu::SwitchIn(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time) {
   Thread& thread = Find(pid, tid);
-  // The record of the thread leaving its CPU in between is missing.
+  // The record that the thread left its CPU before this time is missing.
   if (thread.state == State::kRunning) thread.state = State::kUnknown;
   if (thread.stack_time >= time) thread.has_stack = false;
   Close(thread, time);
@@ -155,7 +156,7 @@ void OffCpu::SwitchIn(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time) {
 }
 
 void OffCpu::Start(uint32_t pid, uint32_t tid, uint64_t time) {
-  Exit(tid, time);  // ends a former thread with that tid
+  Exit(tid, time);  // ends a former thread with the same tid
   Thread& thread = Find(pid, tid);
   thread.state = State::kOff;
   thread.kind = WaitKind::kPreempted;

@@ -1,5 +1,5 @@
-// Follows each thread from one context switch to the next: whether it runs, waits for a CPU or
-// waits for something else, and with which stack it waits.
+// Follows each thread from one context switch to the next. Knows whether the thread runs, waits for
+// a CPU or waits for something else, and the stack with which it waits.
 //
 //            sample                  SWITCH                         SWITCH
 //            (stack)                 out                            in
@@ -11,12 +11,13 @@
 // nanosecond, with or without a sampled stack.
 //
 // If there are too many switches to sample them all, the sampled ones stand for the others of their
-// thread. A time without a stack is kept, by kind and by length class (times that differ by less
-// than a factor of four). The next time of that kind and class with a stack is reported with the
-// kept time added. So the sum over a thread's samples is its whole time off the CPU. The choice of
-// switches to sample does not depend on how long the time will be. So within a length class, the
-// share of each stack is its share of the sampled switches. Time that is left at the end goes to
-// the last stack of its kind and class; if there was none, it is reported without a stack.
+// thread. Each thread has a sum of times without a stack, for each kind and each length class.
+// (Times of one class differ by less than a factor of four.) When a time of this kind and class has
+// a stack, it is reported together with the sum. So the total over a thread's samples is its whole
+// time off the CPU. The choice of switches to sample does not depend on how long the time will be.
+// So within a length class, the share of each stack is its share of the sampled switches. At the
+// end, a remaining sum goes to the last stack of its kind and class; if there was no such stack,
+// the sum is reported without one.
 //
 // Source: __perf_event_task_sched_out and _in, perf_event_switch in kernel/events/core.c, Linux
 // 6.18; perf_event_open(2), PERF_RECORD_MISC_SWITCH_OUT_PREEMPT.
@@ -48,9 +49,9 @@ struct Wait {
   WaitKind kind = WaitKind::kBlocked;
   uint32_t pid = 0, tid = 0;
   uint32_t cpu = 0;
-  uint64_t end = 0;       // end of the last time, in ns of the records' clock
+  uint64_t end = 0;       // end of the time, or of the last of several, in ns of the records' clock
   uint64_t duration = 0;  // in ns
-  // The call chain of the sample; empty if there was none. Valid during the call.
+  // The call chain of the sample; empty without a sample. Valid during the call.
   std::span<const uint64_t> chain;
   int64_t system_call = kNoCall;  // from SetStack; kNoCall if the stack is a sample's
 };
@@ -63,7 +64,7 @@ struct ThreadTimes {
   uint64_t unknown = 0;         // before its first record, and around lost records
   uint64_t without_stack = 0;   // part of preempted and blocked, reported without a stack
   uint64_t times_off = 0;       // number of times off the CPU
-  uint64_t stacks_sampled = 0;  // number of these that have a sampled stack
+  uint64_t stacks_sampled = 0;  // number of times off the CPU with a sampled stack
   // Part of preempted and blocked that had no stack, and was added to stacks of other switches.
   uint64_t estimated = 0;
   bool has_ended = false;
@@ -76,8 +77,8 @@ class OffCpu {
   // `on_wait` is called at the end of each time off the CPU.
   explicit OffCpu(std::function<void(const Wait&)> on_wait) : on_wait_(std::move(on_wait)) {}
 
-  // Times count only between Begin and Pause. Outside, only the state of each thread is followed.
-  // Records that are older than a Begin or Pause may still arrive after the call.
+  // Times count only between Begin and Pause. At other times, only the state of each thread is
+  // followed. Records that are older than a Begin or Pause may still arrive after the call.
   void Begin(uint64_t time);
   void Pause(uint64_t time);
   bool has_begun() const { return !counted_.empty(); }
@@ -95,8 +96,9 @@ class OffCpu {
   void FoundWaiting(uint32_t pid, uint32_t tid);
   void FoundRunning(uint32_t pid, uint32_t tid) { Find(pid, tid); }
 
-  // Returns at most `most` threads that wait without a stack: those off the CPU since `since` or
-  // earlier, and those that were found waiting. Lists each thread once per time off the CPU.
+  // Returns at most `most` threads that wait without a stack: threads that left their CPU at
+  // `since` or earlier, and threads that FoundWaiting has named. Lists each thread once per time
+  // off the CPU.
   struct Waiting {
     uint32_t pid = 0, tid = 0;
   };
@@ -111,12 +113,12 @@ class OffCpu {
   // Returns the times of all threads, also of ended ones, in no order. Complete after End.
   std::vector<ThreadTimes> times() const;
 
-  // Sums of the times off the CPU of one kind that were reported since BeginFile. The estimated
-  // part had no stack of its own and was added to other stacks.
+  // Sums over the times off the CPU of one kind since BeginFile. Times without a stack of their own
+  // are estimated: they are added to other stacks.
   struct Estimate {
-    uint64_t switches = 0, sampled = 0;  // sampled: including stacks that were read
-    uint64_t time = 0;                   // ns
-    double squares = 0;  // sum of squares; each term is the estimated time added to one stack
+    uint64_t switches = 0, sampled = 0;  // `sampled`: switches with a stack
+    uint64_t time = 0;                   // estimated time, in ns
+    double squares = 0;  // sum of the squares of the estimated times that single stacks got
   };
   const Estimate& estimate(WaitKind kind) const { return estimates_[static_cast<size_t>(kind)]; }
   void BeginFile() { estimates_ = {}; }
@@ -142,10 +144,10 @@ class OffCpu {
     uint64_t stack_time = 0;    // the `time` passed to SetStack
     bool was_found = false;     // True if FoundWaiting set the state, which a record may correct.
     uint32_t cpu = 0;
-    uint64_t since = 0;  // begin of the state, or of its known part
+    uint64_t since = 0;  // beginning of the state, or of its known part
     std::vector<uint64_t> chain;
     int64_t system_call = kNoCall;
-    std::array<std::array<Length, kLengths>, 2> lengths;  // by WaitKind
+    std::array<std::array<Length, kLengths>, 2> lengths;  // indexed by WaitKind and length class
     ThreadTimes times;
   };
 
@@ -160,7 +162,7 @@ class OffCpu {
   void Emit(Thread& thread, uint64_t duration, uint64_t time);
   void EmitOwed(Thread& thread, uint64_t time);
   void CountEstimated(Thread& thread, WaitKind kind, uint64_t time);
-  // Reports `wait` after filling in its thread.
+  // Sets pid and tid of `wait` to those of the thread, and reports it.
   void Report(const Thread& thread, Wait wait) const;
   static size_t LengthOf(uint64_t duration);
 
@@ -168,7 +170,7 @@ class OffCpu {
   std::vector<Span> counted_;  // in time order; the last one is open until Pause
   absl::flat_hash_map<uint32_t, std::unique_ptr<Thread>> threads_;
   std::vector<ThreadTimes> ended_;
-  std::array<Estimate, 2> estimates_;  // by WaitKind
+  std::array<Estimate, 2> estimates_;  // indexed by WaitKind
 };
 
 }  // namespace profiler::record

@@ -9,8 +9,8 @@
 namespace profiler::record {
 namespace {
 
-constexpr uint64_t kRateWindow = 20'000'000;  // ns
-// Bounds the memory: some tens of MB with chains.
+constexpr uint64_t kRateWindow = 20'000'000;  // length of a window in ns
+// Limit for the number of sums of short times; with their chains, they take some tens of MB.
 constexpr size_t kMostShortWaits = 1 << 16;
 constexpr uint64_t kSecond = 1'000'000'000;
 

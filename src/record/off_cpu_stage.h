@@ -53,9 +53,10 @@ struct KernelEntry {
     return H::combine(std::move(hash), entry.addresses, entry.system_call);
   }
 };
-using BlockedTimes = absl::flat_hash_map<KernelEntry, uint64_t>;  // in ns
+// Blocked times in ns, keyed by the entry.
+using BlockedTimes = absl::flat_hash_map<KernelEntry, uint64_t>;
 
-// The short times of one thread that are summed up, by kind and chain.
+// The key of a sum of short times: they have the same kind, thread and chain.
 struct ShortWaits {
   WaitKind kind = WaitKind::kBlocked;
   uint32_t pid = 0, tid = 0;
@@ -91,8 +92,8 @@ class OffCpuStage {
   // Returns the switches per second of the busiest CPU, measured over about 20 ms before `now`.
   uint64_t switch_rate(uint64_t now) const;
   const BlockedTimes& blocked() const { return blocked_; }
-  // Returns the times in complete and in cut chains: first blocked, then preempted. Zero if the
-  // kernel makes the chains.
+  // Returns how much time belongs to complete chains and to cut chains: [0] for blocked times, [1]
+  // for preempted times. Zero if the kernel makes the chains.
   const std::array<ChainWeights, 2>& weights() const { return weights_; }
 
  private:
@@ -114,7 +115,7 @@ class OffCpuStage {
   std::vector<uint64_t> chain_;  // scratch of WithoutScheduler
   // The present window, in which switches are counted.
   uint64_t window_began_ = 0;
-  std::vector<uint32_t> switches_;  // by CPU
+  std::vector<uint32_t> switches_;  // number of switches in the window, indexed by CPU
   uint64_t rate_ = 0;               // switches per second in the last complete window
 };
 

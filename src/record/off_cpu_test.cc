@@ -108,7 +108,7 @@ TEST_F(OffCpuTest, LetsASampledWaitStandForThoseOfAboutItsLengthThatWereNot) {
     In(time + 100);
   }
   Out(5000);
-  In(105000);  // much longer than the others
+  In(105000);  // this time off the CPU is much longer than the other times
   Sample({1});
   Out(110000);
   In(110100);
@@ -154,7 +154,7 @@ TEST_F(OffCpuTest, TimesWithStacksOfTheirOwnAreNotEstimated) {
   Out(1000);
   In(1100);
   Out(2000);
-  In(9000);  // another length class, without a stack
+  In(9000);  // this time is in another length class, and has no stack
   off_cpu_.End(9000);
   EXPECT_EQ(off_cpu_.estimate(WaitKind::kBlocked).time, 0);
 }
@@ -203,9 +203,9 @@ TEST_F(OffCpuTest, KeepsThreadsOfOneNumberApart) {
 TEST_F(OffCpuTest, SaysUnknownWhereASwitchWasLost) {
   off_cpu_.Begin(0);
   Out(10);
-  Out(50);  // the time of its return is unknown
+  Out(50);  // the time of the thread's return is unknown
   In(60);
-  In(90);  // the time of leaving is unknown
+  In(90);  // the time at which the thread left its CPU is unknown
   off_cpu_.End(100);
   EXPECT_EQ(Times(), "8: run 20 preempted 0 blocked 10 unknown 70");
 }

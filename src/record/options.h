@@ -27,7 +27,7 @@
 namespace profiler::record {
 
 struct RecordProgress {
-  std::chrono::milliseconds elapsed{0};  // since sampling began
+  std::chrono::milliseconds elapsed{0};  // time since sampling began
   uint64_t samples = 0;
   uint64_t lost = 0;
   uint64_t bytes = 0;  // size of the file so far
@@ -43,21 +43,21 @@ enum class CallGraph : uint8_t {
 
 // The contents of samples besides address, thread, time, CPU and period.
 struct SampleContents {
-  bool data_address = false;      // ADDR and DATA_SRC, and mappings of data
-  bool physical_address = false;  // PHYS_ADDR
-  bool weight = false;            // WEIGHT_STRUCT; before Linux 5.12 WEIGHT
-  bool raw = false;               // RAW; tracepoints always have it
-  bool thread_counts = false;     // READ records at the end of threads
-  uint64_t user_registers = 0;    // REGS_USER: bits of registers.h
-  uint64_t interrupt_registers = 0;
-  uint64_t branches = 0;  // BRANCH_STACK: bits of branch_filter.h; 0: none
+  bool data_address = false;         // ADDR and DATA_SRC, and mappings of data
+  bool physical_address = false;     // PHYS_ADDR
+  bool weight = false;               // WEIGHT_STRUCT; before Linux 5.12 WEIGHT
+  bool raw = false;                  // RAW; tracepoints always have it
+  bool thread_counts = false;        // READ records at the end of threads
+  uint64_t user_registers = 0;       // REGS_USER: bits of registers.h
+  uint64_t interrupt_registers = 0;  // REGS_INTR: bits of registers.h
+  uint64_t branches = 0;             // BRANCH_STACK: bits of branch_filter.h; 0: none
 };
 
 // Conditions that complete a file and begin the next one; the first one to occur counts.
 struct SwitchOutput {
   bool at_signal = false;             // switch at each SIGUSR2, if signals are handled
-  uint64_t bytes = 0;                 // switch at this size; 0: any size
-  std::chrono::milliseconds time{0};  // switch after this time; 0: any time
+  uint64_t bytes = 0;                 // switch at this size; 0: size causes no switch
+  std::chrono::milliseconds time{0};  // switch after this time; 0: time causes no switch
   size_t most_files = 0;              // complete files to keep, the latest ones; 0: all
   bool last_keeps_name = false;       // True if the last file keeps the name `output`.
 };
@@ -86,21 +86,22 @@ class ProcessListener {
 struct RecordOptions {
   // Null: no listener.
   std::shared_ptr<ProcessListener> processes;
-  // Collects images that may be gone when they are named; null: this process does not name them.
+  // Keeps image files open that may be gone when names are looked up in them. Null: this process
+  // looks up no names.
   std::shared_ptr<symbolize::KeptFiles> kept;
 
   target::Targets targets;
 
   // The events, at least one. Their attrs have only the settings that events::FoundEvent describes;
-  // the session adds the rest.
+  // the session adds the other settings.
   std::vector<events::FoundEvent> events;
   // True if the user named no event. Then replacing an event needs no note.
   bool events_are_default = false;
   static constexpr uint64_t kMaxFrequency = UINT64_MAX;
   uint64_t frequency = 999;  // Hz; kMaxFrequency: the kernel's limit
   uint64_t period = 0;       // events per sample; 0: `frequency` decides
-  // True if the user gave a frequency or period. Then it also holds for tracepoints, breakpoints
-  // and probes.
+  // True if the user gave a frequency or period. Then this rate also holds for tracepoints,
+  // breakpoints and probes.
   bool rate_is_asked_for = false;
   CallGraph call_graph = CallGraph::kNone;
   // Bytes of stack that each sample copies with kDwarf: a multiple of 8, at most kMostStackBytes.
@@ -112,11 +113,12 @@ struct RecordOptions {
   bool inherit = true;  // follow new threads and children
   SampleContents contents;
   bool all_user = false,
-       all_kernel = false;     // sample only user or kernel, unless the event says otherwise
+       all_kernel = false;     // sample only user or only kernel code, unless an event differs
   bool switch_events = false;  // write SWITCH records
   bool off_cpu = false;        // sample times off the CPU as two more events (off_cpu_stage.h)
-  std::chrono::nanoseconds off_cpu_threshold{0};  // shorter times are summed up by thread and chain
-  bool bpf_events = true;                         // write KSYMBOL and BPF_EVENT records
+  // Times off the CPU that are shorter than this are summed up for each thread and chain.
+  std::chrono::nanoseconds off_cpu_threshold{0};
+  bool bpf_events = true;  // write KSYMBOL and BPF_EVENT records
 
   // The clock of all times. Unwinding while recording needs CLOCK_MONOTONIC.
   clockid_t clock = CLOCK_MONOTONIC;
@@ -163,22 +165,23 @@ struct RecordOptions {
   procfs::Roots roots;
 };
 
-// How the threads spent a recording with off_cpu, in ns, summed up over all threads. A thread
+// How the threads spent a recording with off_cpu: times in ns, summed up over all threads. A thread
 // counts from its start to its end, as far as the recording saw it.
 struct ThreadStates {
   uint64_t threads = 0;
   uint64_t running = 0;
   uint64_t preempted = 0;  // waited for a CPU that the kernel gave to another thread
   uint64_t blocked = 0;    // waited for something else, and then for a CPU
-  // Part of `blocked` in which the thread only waited for a CPU. Only of threads that lived at the
-  // end.
+  // Part of `blocked` in which the thread only waited for a CPU. Counts only threads that lived at
+  // the end of the recording.
   uint64_t awakened = 0;
-  uint64_t unknown = 0;        // before their first switch, or around lost records
-  uint64_t without_stack = 0;  // part of preempted and blocked, without a stack
+  uint64_t unknown = 0;        // before a thread's first switch, or around lost records
+  uint64_t without_stack = 0;  // part of preempted and blocked that has no stack
   // Part of preempted and blocked that was added to stacks of other switches of the thread.
   uint64_t estimated = 0;
+  // Number of times off the CPU, and of those with a sampled stack.
   uint64_t switches = 0, sampled = 0;
-  // Blocked time by system call, the longest first.
+  // Names of system calls, each with the time that threads were blocked in it; the longest first.
   std::vector<std::pair<std::string, uint64_t>> calls;
 };
 
@@ -187,10 +190,10 @@ enum class StopReason {
   kCommandExited,
   kDuration,
   kSignal,
-  kRequested,   // by RequestStop
-  kMaxSize,     // the file has max_bytes
+  kRequested,   // RequestStop was called
+  kMaxSize,     // the file has reached max_bytes
   kReaderLeft,  // the reader of the output pipe has closed it
-  kError,       // Run returned the error
+  kError,       // Run returned an error
 };
 
 struct RecordSummary {
@@ -199,14 +202,14 @@ struct RecordSummary {
   uint64_t lost_chunks = 0;  // number of records that report losses
   uint64_t bytes = 0;        // size of all files
   uint64_t files = 0;
-  std::string last_file;                 // path
-  uint64_t last_file_samples = 0;        // samples in it
+  std::string last_file;                 // path of the last file
+  uint64_t last_file_samples = 0;        // number of samples in `last_file`
   std::chrono::nanoseconds duration{0};  // how long sampling lasted
   // CPU time of the recorder, including attaching and writing the header, excluding the command.
   std::chrono::microseconds user_time{0}, system_time{0};
   uint64_t wakeups = 0;
   ChainQuality chains;                      // quality of the chains unwound while recording
-  std::vector<ChainWeights> chain_weights;  // weight of these chains, by event
+  std::vector<ChainWeights> chain_weights;  // weights of these chains, one entry per event
   std::optional<ThreadStates> states;
   // Number of passes that did not wait for records of other rings, because their own ring was
   // filling up.
@@ -216,7 +219,7 @@ struct RecordSummary {
   size_t ring_bytes = 0;  // final size of each CPU's ring
   std::string priority;   // recorder's priority, in the words of PriorityInWords
   StopReason stop_reason = StopReason::kError;
-  int stop_signal = 0;  // signal number, with kSignal
+  int stop_signal = 0;  // number of the signal if stop_reason is kSignal
 
   // How the command ended; unset without a command, and while it runs on.
   std::optional<target::Command::End> command;

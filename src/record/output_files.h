@@ -20,9 +20,10 @@ class OutputFiles {
   // `path` is a regular file or does not exist. At most `most` complete files are kept; 0: all.
   OutputFiles(std::string path, size_t most) : path_(std::move(path)), most_(most) {}
 
-  // Renames the file at `path` and returns its new name. The name has a time in hundredths of a
-  // second: the first one, from `now` on, that is later than in all former names and gives an
-  // unused name. Errors: those of rename(2); the file then keeps its name.
+  // Renames the file at `path` and returns its new name. The new name contains a time in hundredths
+  // of a second. It is `now`, or the first time after `now` that is later than the times of all
+  // former names and whose name is unused. Errors: those of rename(2); the file then keeps its
+  // name.
   absl::StatusOr<std::string> PutAside(std::chrono::system_clock::time_point now);
   // Removes the oldest complete files until at most `most` are left. A file that is already gone is
   // no error. Errors: those of unlink(2); such a file is not tried again.
@@ -32,7 +33,7 @@ class OutputFiles {
   const std::string path_;
   const size_t most_;
   std::chrono::system_clock::time_point latest_;  // time in the last name
-  std::deque<std::string> complete_;              // oldest first
+  std::deque<std::string> complete_;              // names of complete files, the oldest first
 };
 
 }  // namespace profiler::record

@@ -35,7 +35,8 @@ class RaisedPriority {
   bool nice_ = false;
 };
 
-// Returns "nice -20", "SCHED_FIFO 10"; empty for normal priority.
+// Returns this process's priority, such as "nice -20" or "SCHED_FIFO 10"; empty for normal
+// priority.
 std::string PriorityInWords();
 
 }  // namespace profiler::record

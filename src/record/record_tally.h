@@ -51,9 +51,9 @@ class RecordTally {
   absl::Status Take(const ringbuf::RingBytes& bytes);
   // Ends a pass: all records of one pass over the rings were taken.
   void EndPass();
-  // Counts the records taken since the last call as recorded: the file has them.
+  // Notes that the file has all records taken so far.
   void Written() { written_ = {samples_, file_samples_}; }
-  // Counts them as lost: the file does not have them.
+  // Counts the samples taken since the last call of Written as lost, because the file lacks them.
   void NotWritten();
   // Returns records that repeat a process's mappings for the processes that share its memory, and
   // counts these records. Call it before EndPass. Valid until the next call.
@@ -95,8 +95,8 @@ class RecordTally {
   } written_;
   perf_data::SampleTime time_ = kNoTime;
   ImageList images_;
-  std::shared_ptr<ImageKeeper> keeper_;         // null: keeps none
-  std::shared_ptr<ProcessListener> processes_;  // null: none
+  std::shared_ptr<ImageKeeper> keeper_;         // null: no images are kept
+  std::shared_ptr<ProcessListener> processes_;  // null: no listener
   std::optional<WhatRuns> what_runs_;
   std::optional<SharedMemoryOfPasses> sharers_;
   std::unique_ptr<ringbuf::BounceBuffer> bounce_ = std::make_unique<ringbuf::BounceBuffer>();

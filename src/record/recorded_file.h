@@ -16,7 +16,7 @@
 namespace profiler::record {
 
 struct RecordedFile {
-  std::map<std::string, int> records;  // by type
+  std::map<std::string, int> records;  // number of records, keyed by the name of their type
   std::set<uint32_t> sampled_pids, sampled_tids;
   std::vector<std::string> events;
   perf_data::Features features;

@@ -36,8 +36,8 @@ struct RecordingFacts {
 perf_data::Features FeaturesKnownBefore(const RecordOptions& options, const EventPlan& plan,
                                         const std::string& tracing_data);
 
-// One file, readable as a recording at every moment from Begin on, even after kill -9. Use it from
-// one thread.
+// One file. From Begin on, it is readable as a recording at every moment, even after kill -9. Use
+// it from one thread.
 class RecordingFile {
  public:
   // Creates `path` and writes `start`, whole records, as its first round. `facts` must outlive the

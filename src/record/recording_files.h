@@ -46,8 +46,10 @@ class RecordingFiles {
   // Completes the last file, with or without features.
   absl::Status Finish(bool with_features, std::vector<std::string>* notes);
 
-  uint64_t file_bytes() const { return file_->bytes_written(); }  // of the present file
+  // Returns the size of the present file, and of all files together.
+  uint64_t file_bytes() const { return file_->bytes_written(); }
   uint64_t bytes() const { return complete_bytes_ + file_bytes(); }
+  // Returns the number of files, including the present one.
   uint64_t count() const { return complete_ + 1; }
   // Returns the path of the present file. Finish may change it.
   const std::string& path() const { return path_; }
@@ -67,7 +69,7 @@ class RecordingFiles {
   std::string path_;
   bool is_put_aside_ = false;     // True if path_ is the file's final name.
   std::vector<std::byte> start_;  // first records of the next file
-  // Sums over the complete files.
+  // Number, size and chain quality of the complete files.
   uint64_t complete_ = 0;
   uint64_t complete_bytes_ = 0;
   ChainQuality complete_chains_;

@@ -15,8 +15,8 @@ using perf_event::RecordLayout;
 
 constexpr uint64_t kWord = sizeof(uint64_t);
 constexpr size_t kStackPointer = 7;  // PERF_REG_X86_SP
-// Limit for entries, some 50 MB; beyond it all are forgotten. A program can enter a probed function
-// at any number of stack pointers.
+// Limit for the number of entries (some 50 MB). When it is exceeded, all entries are forgotten. A
+// program can enter a probed function at any number of stack pointers.
 constexpr size_t kMostEntries = 1 << 20;
 
 // Returns the stack pointer of a thread in 64-bit code; nothing otherwise.
@@ -67,7 +67,7 @@ void ReturnProbes::Take(RawRecord record, const RecordLayout& layout) {
       if (!Decode(record, layout, &task)) return;
       ForgetThread(task.tid);
       if (task.pid == task.ppid) return;
-      // A child has a copy of its parent's stack, with the hidden addresses.
+      // A child has a copy of its parent's stack, with the trampolines on it.
       const auto parent = threads_.find(task.ptid);
       if (parent != threads_.end()) {
         Entries inherited = parent->second;

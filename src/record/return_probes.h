@@ -8,10 +8,10 @@
 //                  f runs      [ trampoline ]   in the process's page [uprobes]
 //                  f returned  the kernel continues at the caller
 //
-// So each return probe has a companion: an event at the entry, whose samples have the stack pointer
-// and the word at the top of the stack. The kernel runs all events of a breakpoint before it
-// replaces the address (handler_chain in kernel/events/uprobes.c, Linux 6.18), so that word is the
-// caller's address. The companion's samples are in no file.
+// So each return probe has a companion, which is an event at the entry. Its samples have the stack
+// pointer and the word at the top of the stack. The kernel runs all events of a breakpoint before
+// it replaces the address (handler_chain in kernel/events/uprobes.c, Linux 6.18), so that word is
+// the caller's address. The companion's samples are in no file.
 //
 // An entry counts until the function returns, until another entry with the same stack pointer, or
 // until records are lost. After a loss nobody knows which entry was the last one, so chains end at
@@ -42,8 +42,8 @@ bool HasCompanions();
 // Costs nothing without return probes.
 class ReturnProbes {
  public:
-  // Begins: entries before `time` do not count, because some CPU or thread was not observed until
-  // then.
+  // Begins to follow entries. Entries before `time` do not count, because some CPU or thread was
+  // not observed until then.
   void Begin(uint64_t time) {
     begin_ = time;
     is_on_ = true;
@@ -51,7 +51,7 @@ class ReturnProbes {
 
   // Takes a record of any type except a sample.
   void Take(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
-  // Take a sample of a companion, and of the return probe itself.
+  // TakeEntry takes a sample of a companion. TakeReturn takes a sample of a return probe itself.
   void TakeEntry(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
   void TakeReturn(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
 
@@ -60,7 +60,7 @@ class ReturnProbes {
   symbolize::StackBytes PutBack(uint32_t pid, uint32_t tid, symbolize::StackBytes stack);
 
  private:
-  // Return addresses by their address on the stack.
+  // Hidden return addresses, each keyed by the address of its place on the stack.
   using Entries = absl::btree_map<uint64_t, uint64_t>;
 
   bool IsTrampoline(uint32_t pid, uint64_t address) const;
@@ -69,7 +69,7 @@ class ReturnProbes {
 
   bool is_on_ = false;
   uint64_t begin_ = 0;
-  absl::flat_hash_map<uint32_t, uint64_t> trampolines_;  // by process
+  absl::flat_hash_map<uint32_t, uint64_t> trampolines_;  // address of the trampolines, keyed by pid
   absl::flat_hash_map<uint32_t, Entries> threads_;
   size_t entries_ = 0;  // number of entries of all threads
   std::vector<std::byte> stack_;

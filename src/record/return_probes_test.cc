@@ -17,7 +17,8 @@ using perf_event::RecordBuilder;
 constexpr uint64_t kTrampoline = 0x7fffffffe000, kStack = 0x10000;
 constexpr uint64_t kStackPointer = uint64_t{1} << 7;
 
-// Return addresses are plain numbers; a stack is the words from kStack on.
+// In these tests, return addresses are small numbers, and a stack consists of the words from kStack
+// on.
 class ReturnProbesTest : public testing::Test {
  protected:
   ReturnProbesTest() : records_(EntryAttr()) {
@@ -37,8 +38,8 @@ class ReturnProbesTest : public testing::Test {
     records_.Clear();
   }
 
-  // Returns a sample of the thread at the entry or return of a function; `word` is word `at` of its
-  // stack.
+  // Returns a sample of the thread at the entry or return of a function. The stack pointer points
+  // to word number `at` of the thread's stack, and this word is `word`.
   perf_event::RawRecord SampleAt(uint32_t tid, size_t at, uint64_t word) {
     words_ = {kStack + 8 * at};
     stack_ = {word};

@@ -3,11 +3,11 @@
 //   ring 0   |1 4 6 |9        numbers: times          began − margin = 7
 //   ring 1   |2 5   |8 10     handed out: 1 2 4 5 6   left in the rings: 9, 8 10
 //
-// The kernel publishes a record a little after the record's time, so a mapping on one CPU may be
-// published after a later sample of the same process on another CPU. When a pass begins, the rings
-// are therefore complete only up to that moment minus a margin. Records with a later time stay in
-// their ring until the next pass. Records of one ring keep the ring's order, whatever their times
-// are; small inversions are normal there (interrupts).
+// The kernel publishes a record a little after the record's time. So a mapping on one CPU may be
+// published only after a later sample of the same process on another CPU. When a pass begins, the
+// rings are therefore complete only up to that moment minus a margin. Records with a later time
+// stay in their ring until the next pass. Records of one ring keep the ring's order, whatever their
+// times are. In a ring, times that go back a little are normal, because of interrupts.
 
 #pragma once
 
@@ -27,7 +27,7 @@ namespace profiler::record {
 
 // Longest time from a record's timestamp to its publication. Copying the largest record takes far
 // less.
-inline constexpr uint64_t kPublishingMargin = 500'000;  // ns
+inline constexpr uint64_t kPublishingMargin = 500'000;  // in ns
 
 // The merge. Use it from one thread. Does not allocate once it has seen all rings.
 class RingMerge {
@@ -42,7 +42,7 @@ class RingMerge {
   absl::Status Run(std::span<ringbuf::RingPass> rings, uint64_t until,
                    absl::FunctionRef<void(perf_event::RawRecord)> take);
 
-  // Returns how often Run did not wait.
+  // Returns how often Run has handed out all records without waiting.
   uint64_t hurried() const { return hurried_; }
 
  private:

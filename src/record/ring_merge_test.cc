@@ -27,7 +27,8 @@ class RingMergeTest : public testing::Test {
     }
   }
 
-  // Runs one pass and consumes its records. Returns their times, in order.
+  // Runs one pass and consumes the records that it hands out. Returns the times of these records,
+  // in the order of the calls.
   std::string Run(uint64_t until) {
     std::vector<ringbuf::RingPass> passes;
     for (auto& ring : rings_) {
@@ -78,7 +79,7 @@ TEST_F(RingMergeTest, ARecordWithoutTimeIsNotWaitedFor) {
 }
 
 TEST_F(RingMergeTest, DoesNotWaitWhereARingWouldStayMoreThanHalfFull) {
-  for (int i = 0; i < 70; ++i) Publish(0, {20});  // 32 bytes each
+  for (int i = 0; i < 70; ++i) Publish(0, {20});  // records of 32 bytes
   Publish(1, {1, 21});
   EXPECT_EQ(Run(10).substr(0, 5), "1 20 ");
   EXPECT_EQ(merge_.hurried(), 1u);

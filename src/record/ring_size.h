@@ -14,9 +14,9 @@ struct RingSize {
   size_t min_pages = 0;  // smallest size to try if a limit forbids `pages`; 0: none
 };
 
-// Returns the size of each ring. A process that may lock any amount of memory gets 4 MiB per CPU,
-// which hold 400 ms of 25 000 samples per second of 400 bytes. Other processes get the limit of
-// kernel.perf_event_mlock_kb, 512 KiB by default.
+// Returns the size of each ring. A process that may lock any amount of memory gets 4 MiB per CPU.
+// If samples have 400 bytes, this holds 25 000 samples per second for 400 ms. Other processes get
+// the limit of kernel.perf_event_mlock_kb, 512 KiB by default.
 //
 // `bytes_per_second` is the expected output of a CPU if samples carry stack bytes, else 0. A ring
 // then holds at least 50 ms of it, up to 64 MiB. That may exceed the sysctl and count against the

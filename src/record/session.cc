@@ -39,14 +39,15 @@ constexpr std::chrono::seconds kProgressInterval{1};
 constexpr std::chrono::milliseconds kWaitingInterval{20};
 // Interval if the only threads without a stack were already blocked when recording began.
 constexpr std::chrono::milliseconds kLongWaitingInterval{100};
-// Context switches must have been few for this long, in ns, before all of them are sampled again.
+// How long context switches have to be few, in ns, before more of them are sampled again.
 constexpr uint64_t kCalm = 1'000'000'000;
 
 struct CpuTime {
   std::chrono::microseconds user{0}, system{0};
 };
 
-// Measures one thread, because the recording uses one; other threads may name its files meanwhile.
+// Measures only one thread, because the recording runs on one thread. Other threads may name its
+// files meanwhile.
 CpuTime CpuTimeOfThisThread() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
@@ -58,7 +59,7 @@ CpuTime CpuTimeOfThisThread() {
 
 class Session final : public RecordSession {
  public:
-  // Throws boost::system::system_error when there is no descriptor for the io_context.
+  // Throws boost::system::system_error if no descriptor is left for the io_context.
   Session(RecordOptions options, SessionSetup setup, CpuTime before,
           std::unique_ptr<RaisedPriority> priority)
       : options_(std::move(options)),
@@ -212,7 +213,7 @@ class Session final : public RecordSession {
     return setup_.unwinding == nullptr ? nullptr : setup_.unwinding->off_cpu();
   }
 
-  // Returns the index in the set of events of kSwitchSampling[which].
+  // Returns the index in setup_.events of the event of kSwitchSampling[which].
   size_t SwitchesAttr(size_t which) const { return 1 + setup_.plan.sampling.size() + which; }
 
   void BeginOffCpu() {
@@ -259,8 +260,8 @@ class Session final : public RecordSession {
     });
   }
 
-  // Samples fewer switches at once when they become too many. Samples more only after they have
-  // been few for a while, because each change costs as much as some hundred samples.
+  // If switches become too many, samples fewer of them at once. Samples more of them only after
+  // they have been few for a while, because each change costs as much as some hundred samples.
   absl::Status AdaptToSwitches(uint64_t now) {
     OffCpuStage* stage = off_cpu();
     if (stage == nullptr || !samples_switches_) return absl::OkStatus();
@@ -457,7 +458,8 @@ class Session final : public RecordSession {
     absl::Status status = ForEachSamplingAttr(&ringbuf::EventSet::Disable);
     drain_->Stop();
     is_last_pass_ = true;
-    // The last pass takes the records since the previous pass. After a failed write they are lost.
+    // The last pass takes the records since the previous pass. After a failed write, these records
+    // are lost.
     if (!write_failed_) status.Update(drain_->PassNow());
     status.Update(EndOffCpu());
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
@@ -523,7 +525,7 @@ class Session final : public RecordSession {
   SessionSetup setup_;
   RecordingFiles files_;
   const CpuTime before_;
-  std::unique_ptr<RaisedPriority> priority_;  // until the recording ends
+  std::unique_ptr<RaisedPriority> priority_;  // reset when the recording ends
   std::unique_ptr<ringbuf::DrainLoop> drain_;
   std::optional<target::BlockedSignals> signals_;
   target::TargetWatch watch_;
@@ -532,12 +534,12 @@ class Session final : public RecordSession {
   boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_, waiting_timer_;
   std::optional<SwitchTrigger> switch_trigger_;
   steady_clock::time_point began_;
-  std::vector<std::span<const std::byte>> pieces_;  // scratch: one pass
+  std::vector<std::span<const std::byte>> pieces_;  // scratch: the pieces of one pass
   // Only with --off-cpu.
   const bool samples_switches_;
   size_t switches_ = 0;      // index of the enabled event in kSwitchSampling
-  uint64_t last_many_ = 0;   // last time with too many switches for a smaller period
-  RunDelays run_delays_;     // run delays when sampling began, plus those of pauses
+  uint64_t last_many_ = 0;   // last time at which switches were too many for a smaller period
+  RunDelays run_delays_;     // run delays when sampling began, plus the delays during pauses
   RunDelays paused_delays_;  // run delays when the last pause began
   bool stopped_ = false;
   bool is_last_pass_ = false;

@@ -31,15 +31,15 @@ class RecordSession {
   //   kNotFound            no such process; no such command (target::CommandFailure says which)
   //   kPermissionDenied    with the sysctl or capability that would permit it
   //   kResourceExhausted   descriptors, ring memory, disk
-  //   others               those of open(2) for the output
-  // An existing output file is left alone until all of this has succeeded.
+  //   others               errors of open(2) for the output
+  // An existing output file is left alone until all other steps of Create have succeeded.
   static absl::StatusOr<std::unique_ptr<RecordSession>> Create(ringbuf::Kernel& kernel,
                                                                RecordOptions options);
   // Kills the command if it still waits to start.
   virtual ~RecordSession() = default;
 
   // Records and completes the file; call it once. After an error (full disk, a command that cannot
-  // be executed) the file is readable up to that point, and summary() describes its contents. Files
+  // be executed) the file is readable up to the error, and summary() describes its contents. Files
   // that were completed before the error stay complete.
   //
   // With switch_output, SIGUSR2 does not end the process from the start of Run until this object is
@@ -57,14 +57,15 @@ class RecordSession {
   virtual absl::Status AwaitCommand() = 0;
 
   // Returns the writer of the last file that Run has written. It takes further sections, and can
-  // read back the file. Valid as long as this object. Not allowed after an error, nor if the reader
-  // has closed the output pipe.
+  // read back the file. Valid as long as this object. Do not call it after an error, or after the
+  // reader has closed the output pipe.
   virtual perf_data::Writer& last_file() = 0;
 
   // Makes Run end. Call it from any thread at any time, but not from a signal handler.
   virtual void RequestStop() = 0;
 
-  // Complete once Run has returned. Its notes are available from Create on.
+  // Returns the summary. It is complete once Run has returned; its notes are available from Create
+  // on.
   virtual const RecordSummary& summary() const = 0;
 };
 

@@ -25,10 +25,11 @@ namespace profiler::record {
 namespace {
 
 // Wake-ups per second while one thread keeps a CPU busy. A system-wide recording copies so much of
-// each stack that hardly any stack is read later, so fewer wake-ups suffice; each costs as much as
-// unwinding some samples.
+// each stack that hardly any stack is read later, so fewer wake-ups suffice. A wake-up costs as
+// much as unwinding some samples.
 constexpr uint64_t kWakeUpsPerSecond = 250, kWakeUpsPerSecondOfAll = 25;
-// Ids of the two events made from context switches. The kernel counts its own ids up from 1.
+// Ids of the two events made from context switches. The ids that the kernel gives to events count
+// up from 1.
 constexpr uint64_t kBlockedId = uint64_t{1} << 62, kPreemptedId = kBlockedId + 1;
 
 class SetupSteps {
@@ -61,7 +62,7 @@ class SetupSteps {
       setup_.call_graph = std::move(choice.reason);
     }
     if (options_.stack_bytes == 0) {
-      // A file of raw stacks stores each copy in full, used or not.
+      // A file of raw stacks stores each copy in full, even if fewer bytes were copied.
       options_.stack_bytes =
           options_.post_unwind
               ? kModestStackBytes
@@ -128,8 +129,8 @@ class SetupSteps {
             .samples_per_second = SamplingRate()};
   }
 
-  // Returns the samples per second per CPU. The rate of an event with a period is unknown; the
-  // frequency stands for it.
+  // Returns the number of samples per second on one CPU. An event with a period has an unknown
+  // rate; the frequency is used instead.
   uint64_t SamplingRate() const {
     uint64_t rate = options_.frequency;
     if (limits_.max_sample_rate.has_value()) {
@@ -206,7 +207,7 @@ class SetupSteps {
   }
 
   // Keeps images open. The events already have their descriptors. Images may use half of the
-  // descriptors that are left, or all that raising the limit adds, if that is more.
+  // descriptors that are left; or as many as raising the limit adds, if that is more than half.
   void KeepImages() {
     constexpr uint64_t kMostKept = 16384;
     const uint64_t before = kernel_.FileLimit();
@@ -224,8 +225,8 @@ class SetupSteps {
         options_.kept, [keeper](const perf_event::Mmap2& mapping) { keeper->Take(mapping); });
   }
 
-  // Starts the readers' processes, which are forked before this process has rings, images and
-  // tables. The recording's notes report an error later.
+  // Starts the processes of the readers. They are forked early, while this process has no rings,
+  // images and tables yet. An error becomes a note of the recording later.
   void StartReaders() {
     readers_ =
         std::make_unique<reader::Readers>(reader::ReadersOptions{.proc = options_.roots.proc});
@@ -275,7 +276,7 @@ class SetupSteps {
     return absl::OkStatus();
   }
 
-  // Checks the output if an option renames files: streams and devices cannot be renamed.
+  // Checks the output if an option renames files, because streams and devices cannot be renamed.
   absl::Status CheckOutput() const {
     if (options_.in_memory) return absl::OkStatus();
     const char* option = options_.switch_output        ? "--switch-output"
@@ -314,7 +315,7 @@ class SetupSteps {
     uint64_t sum = 0;
     for (const PlannedEvent& event : setup_.plan.sampling) {
       if (event.attr.sample_stack_user == 0) continue;
-      // The rate of an event with a period is unknown; the frequency stands for it.
+      // An event with a period has an unknown rate; the frequency is used instead.
       const uint64_t rate =
           event.attr.has(perf_event::kAttrFreq) ? event.attr.sample_period : options_.frequency;
       sum += std::min<uint64_t>(rate, 1'000'000) * (event.attr.sample_stack_user + kBesideStack);
@@ -329,8 +330,8 @@ class SetupSteps {
   }
 
   // Sets the watermark for wake-ups. The tables of virtual machines are read after the sample, so
-  // the sooner we wake, the fewer of them have changed. The kernel wakes us by the watermark of the
-  // event that owns the ring; by default when the ring is half full.
+  // the sooner we wake, the fewer of them have changed. The watermark of the event that owns the
+  // ring decides when the kernel wakes us. By default, that is when the ring is half full.
   void WakeSoon(size_t ring_bytes, perf_event::Attr* sideband) const {
     const uint64_t times =
         options_.targets.system_wide ? kWakeUpsPerSecondOfAll : kWakeUpsPerSecond;
@@ -435,7 +436,7 @@ class SetupSteps {
   RecordOptions options_;
   const procfs::PerfLimits limits_;
   std::vector<int> cpus_;
-  std::unique_ptr<reader::Readers> readers_;  // until the unwinding stage has them
+  std::unique_ptr<reader::Readers> readers_;  // null once the unwinding stage has them
   SessionSetup setup_;
 };
 

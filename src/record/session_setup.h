@@ -28,18 +28,18 @@ struct SessionSetup {
   // True if the command's exec starts sampling and the counting of times off the CPU.
   bool begins_with_exec = false;
   EventPlan plan;
-  std::unique_ptr<target::Control> control;  // null without one
+  std::unique_ptr<target::Control> control;  // null without RecordOptions::control
   // Attr 0 is the sideband. The sampling events follow, then the context switches of --off-cpu.
   // Sampling is disabled.
   std::unique_ptr<ringbuf::EventSet> events;
   std::unique_ptr<RecordingFacts> facts;
   std::unique_ptr<RecordingFile> file;  // begins with the records of what already runs
-  std::unique_ptr<RecordTally> tally;   // has also taken those records
-  // Has also taken those records. Null if records are written unchanged. Always set with --off-cpu,
-  // even if the kernel makes the call chains.
+  std::unique_ptr<RecordTally> tally;   // has also taken the first records of `file`
+  // Has also taken the first records of `file`. Null if records are written unchanged. Always set
+  // with --off-cpu, even if the kernel makes the call chains.
   std::unique_ptr<UnwindStage> unwinding;
   // The kernel's symbols, for --off-cpu; read once, in some 100 ms. Empty if kernel addresses are
-  // hidden, and if no sample is taken in the kernel.
+  // hidden, or if no sample is taken in the kernel.
   symbolize::KernelSymbols kernel;
   std::string call_graph;  // the choice of `auto` and its reason, for the summary
   // The targeted threads, and the threads of the targeted processes, that existed before the

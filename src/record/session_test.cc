@@ -68,7 +68,8 @@ class SessionTest : public testing::Test {
     return RecordSession::Create(kernel_, options_);
   }
 
-  // Stops in the first turn of the loop, so the recording has the present contents of the rings.
+  // Runs the session and stops it in the first turn of its loop, so the recording has the present
+  // contents of the rings.
   absl::Status RunAndStop(RecordSession& session) {
     session.RequestStop();
     return session.Run();
@@ -85,7 +86,7 @@ class SessionTest : public testing::Test {
     for (const auto record : records.records()) ASSERT_TRUE(kernel_.Publish(cpu, record.bytes()));
   }
 
-  // Collects complete files in `files_`. Calls `then` with their number.
+  // Collects complete files in `files_`, and calls `then` with the number of files each time.
   void CollectFiles(std::function<void(size_t)> then) {
     options_.on_file = [this, then = std::move(then)](CompleteFile file) {
       files_.push_back(std::move(file));
@@ -93,7 +94,7 @@ class SessionTest : public testing::Test {
     };
   }
 
-  // Returns the files beside the fake trees, sorted by name.
+  // Lists the files beside the fake trees, sorted by name.
   std::vector<std::string> FilesThere() {
     std::vector<std::string> paths;
     for (const auto& entry : std::filesystem::directory_iterator(tree_.path("."))) {
@@ -352,7 +353,7 @@ TEST_F(SessionTest, OneTracepointIsTriedForAll) {
     EXPECT_TRUE(Create().ok());
     return kernel_.calls(Call::kOpenEvent) - before;
   };
-  // One more event on each of two CPUs, and no further trial.
+  // The second event is opened once on each of two CPUs, and is not tried beforehand.
   EXPECT_EQ(opened("many:one,many:two") - opened("many:one"), 2u);
   EXPECT_EQ(opened("many:*") - opened("many:one"), 4u);
 }
@@ -569,7 +570,7 @@ extern "C" [[gnu::noipa]] void FunctionWithAProbe() { asm volatile("nop"); }
 
 TEST_F(SessionTest, AReturnProbeHasACompanionThatIsInNoFile) {
   if (!HasCompanions()) GTEST_SKIP() << "return addresses are not on the stack";
-  FunctionWithAProbe();  // keeps the linker from dropping the function
+  FunctionWithAProbe();  // the call keeps the linker from dropping the function
   tree_.Write("sys/bus/event_source/devices/uprobe/type", "8\n")
       .Write("sys/bus/event_source/devices/uprobe/format/retprobe", "config:0\n");
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
@@ -586,7 +587,7 @@ TEST_F(SessionTest, AReturnProbeHasACompanionThatIsInNoFile) {
   options_.call_graph = CallGraph::kDwarf;
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
-  EXPECT_EQ(count_companions(), 2) << kernel_.Describe();  // one for each CPU
+  EXPECT_EQ(count_companions(), 2) << kernel_.Describe();  // one companion for each CPU
   ASSERT_TRUE(RunAndStop(**session).ok());
   const RecordedFile file = ReadBack(options_.output);
   ASSERT_EQ(file.events.size(), 3u);
@@ -610,7 +611,7 @@ TEST_F(SessionTest, AReturnProbeHasACompanionThatIsInNoFile) {
 TEST_F(SessionTest, GivesUpAWeakGroupThatCannotBeOpened) {
   options_.targets.system_wide = true;
   options_.events = *events::FindEvents(tree_.roots(), "{cpu-clock,page-faults}:W");
-  // Each event is first tried separately.
+  // Each event is tried separately at first.
   kernel_.FailCall(Call::kOpenEvent, 4, EINVAL);
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();

@@ -17,7 +17,7 @@ namespace {
 
 using perf_event::RawRecord;
 
-// Limit for the relatives that are compared with a process. In a server with more children, further
+// Limit for the number of relatives that are compared with a process. If it has more, the further
 // relatives count as not sharing its memory.
 constexpr size_t kMostAsked = 64;
 

@@ -1,4 +1,5 @@
-// Finds processes that share their memory, and copies the mappings of one to all of them.
+// Finds processes that share their memory. Repeats the records of mappings that one of them makes
+// for the others.
 //
 // clone(CLONE_VM) without CLONE_THREAD makes a new process in the memory of its parent, as
 // sandboxes, some language runtimes and LinuxThreads do. The kernel writes an MMAP2 record only for
@@ -9,9 +10,9 @@
 //
 // A FORK record does not say whether memory is shared. So kcmp(2) is asked, once for each pair of
 // relatives, when the first of the two maps code. A process shares memory from its start to its end
-// or next exec, and never begins to share later. So if the memory is the same now, it was the same
-// when the record was written. If one of the two has ended or executed another program by now, the
-// answer is unknown; then nothing is added.
+// or next exec, and never begins to share later. So if two processes share their memory now, they
+// also shared it when the record was written. If one of them has ended or executed another program
+// by now, kcmp(2) cannot tell; then no record is added.
 
 #pragma once
 
@@ -55,15 +56,15 @@ class SharedMemory {
   // Takes a record that describes a process already running. Such records have all mappings of each
   // process, so nothing is added.
   void Observe(perf_event::RawRecord record);
-  // Takes the next record of any type, in time order. Appends the records of the processes that
-  // share its mapping to `*out`.
+  // Takes the next record of any type, in time order. If the record is a mapping, appends a copy of
+  // it to `*out` for each other process that shares the memory.
   void Take(perf_event::RawRecord record, std::vector<std::byte>* out);
 
  private:
   struct Process {
     uint32_t parent = 0;  // 0: no parent that could share its memory
     std::vector<uint32_t> children;
-    absl::flat_hash_map<uint32_t, bool> shares;  // by relative; the answers of `same_` so far
+    absl::flat_hash_map<uint32_t, bool> shares;  // answers of `same_`, keyed by the relative
   };
 
   void Began(uint32_t pid, uint32_t parent);

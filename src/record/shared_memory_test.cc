@@ -33,7 +33,7 @@ class SharedMemoryTest : public testing::Test {
     records_.By(pid, pid).Mmap2(0x1000, 0x1000, 0, path);
   }
 
-  // Returns the records that were added to the records taken so far.
+  // Takes the records that were built since the last call, and returns the records that were added.
   std::string Added() {
     std::vector<std::byte> bytes;
     for (const auto record : records_.records()) shared_.Take(record, &bytes);
@@ -128,7 +128,7 @@ TEST_F(SharedMemoryTest, RecordsOfOnePassCountInTheOrderOfTheirTimes) {
     return same_.contains({a, b}) || same_.contains({b, a});
   });
   records_.At(20);
-  Map(8, "/lib/a.so");  // on a CPU whose ring is read first
+  Map(8, "/lib/a.so");  // this happened on a CPU whose ring is read first
   records_.At(10);
   Fork(7, 8);
   for (const auto record : records_.records()) passes.Take(record);

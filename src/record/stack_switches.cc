@@ -17,8 +17,8 @@ U64Array UserPart(const U64Array& callchain) {
   return U64Array(callchain.bytes().subspan(before * sizeof(uint64_t)));
 }
 
-// Returns the index in the kernel's chain of the address to which the last frame's frame pointer
-// leads; 0: none.
+// Returns the index of an address in the kernel's chain: the return address to which the frame
+// pointer of the last unwound frame leads. 0: there is none.
 size_t FindOuter(const UnwoundChain& chain, const U64Array& kernel, uint64_t frame_pointer) {
   // Entry 0 is the interrupted instruction, so the frame pointer of the sample leads to entry 1.
   if (chain.registers.fp() == frame_pointer) return 1;

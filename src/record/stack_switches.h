@@ -7,7 +7,7 @@
 //
 //   unwound    pc … work.func1  systemstack
 //   kernel     pc … ········ ,  systemstack,  ·····,  main,  goexit
-//                                             └ called before it goes on in main
+//                                             └ named by the call before main goes on
 //
 // The kernel's chain leaves out the caller of the switching function. The call instruction before
 // the next return address names that caller; if the call goes through a register, the chain stays

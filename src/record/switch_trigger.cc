@@ -46,8 +46,7 @@ void SwitchTrigger::StartTime() {
   if (options_.time.count() != 0) AwaitTime(steady_clock::now());
 }
 
-// Schedules the next switch a fixed time after the last due time, so that the duration of switches
-// does not add up.
+// Schedules the next switch a fixed time after the last due time, so that delays do not add up.
 void SwitchTrigger::AwaitTime(steady_clock::time_point after) {
   timer_.expires_at(after + options_.time);
   timer_.async_wait([this](const error_code& failed) {

@@ -1,5 +1,5 @@
-// Triggers the switch to the next file by SIGUSR2 and by time. (The session triggers the switch by
-// size.)
+// Triggers the switch to the next file when SIGUSR2 arrives or a time is over. (The session
+// triggers the switch when the file has reached a size.)
 
 #pragma once
 
@@ -25,8 +25,8 @@ class SwitchTrigger {
   // Gives SIGUSR2 its former effect, and drops SIGUSR2 signals that are still pending.
   ~SwitchTrigger();
 
-  // Keeps SIGUSR2 from ending the process, even if only time or size triggers switches, as perf
-  // does. Errors: those of signalfd(2).
+  // Keeps SIGUSR2 from ending the process, as in perf. Call it also if only time or size triggers
+  // switches. Errors: those of signalfd(2).
   absl::Status WatchSignal();
   // Starts the timer for switches by time.
   void StartTime();

@@ -65,7 +65,7 @@ RunDelays ReadRunDelays(const procfs::Roots& roots, const std::vector<ThreadTime
     const auto line = procfs::ReadLine(
         absl::StrCat(roots.proc, "/", thread.pid, "/task/", thread.tid, "/schedstat"));
     if (!line) continue;
-    procfs::TextScanner scanner(*line);  // on CPU, on a run queue, number of time slices
+    procfs::TextScanner scanner(*line);  // time on a CPU, time on run queues, number of time slices
     scanner.Word();
     if (const auto delay = procfs::ParseNumber<uint64_t>(scanner.Word())) {
       delays[thread.tid] = *delay;
@@ -98,7 +98,8 @@ ThreadStates SumStates(const OffCpuStage& stage, const RunDelays& before, const 
     if (at_end == after.end() || thread.has_ended) continue;
     const auto at_begin = before.find(thread.tid);
     const uint64_t delay = at_end->second - (at_begin == before.end() ? 0 : at_begin->second);
-    // A thread waits on a run queue after it was preempted or after it was blocked.
+    // A thread waits on a run queue after it was preempted and after it was blocked; only the
+    // latter counts here.
     const uint64_t awakened = delay - std::min(delay, thread.preempted);
     states.awakened += std::min(awakened, thread.blocked);
   }

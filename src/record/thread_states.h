@@ -16,8 +16,8 @@
 namespace profiler::record {
 
 // How long each thread has waited on run queues so far, in ns: after it was preempted, and after
-// the event that it waited for. Source: proc_pid_schedstat in fs/proc/base.c, Linux 6.18. Ended
-// threads have no entry, and no thread has one on kernels without schedstat.
+// the event that it waited for. Keyed by tid. Source: proc_pid_schedstat in fs/proc/base.c, Linux
+// 6.18. Ended threads have no entry, and no thread has one on kernels without schedstat.
 using RunDelays = absl::flat_hash_map<uint32_t, uint64_t>;
 RunDelays ReadRunDelays(const procfs::Roots& roots, const std::vector<ThreadTimes>& threads);
 

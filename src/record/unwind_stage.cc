@@ -18,25 +18,25 @@ using perf_event::RawRecord;
 using symbolize::ChainEnd;
 using symbolize::UnwoundFrame;
 
-// Limit for entries of a call chain, including markers: a record has room for them beside its other
-// contents.
+// Limit for the number of entries of a call chain, including markers. A record with such a chain
+// has room for its other contents.
 constexpr size_t kMostEntries = 8000;
 // How long a thread waits, in ns, before its stack is read from its process. Shorter waits get a
 // stack only from their sample.
 constexpr uint64_t kWaitsForStack = 5'000'000;
-// Limits for reading stacks of waiting threads in one pass: the time in ns, and the number of
-// stacks at once. The rings are not read meanwhile.
+// Limits for one call of ReadWaitingStacks: its time in ns, and the number of threads that it looks
+// up at once. Rings are not read during the call.
 constexpr uint64_t kWaitingTime = 5'000'000;
 constexpr size_t kWaitingAtOnce = 16;
 // Bytes to read of a waiting thread's stack: the second size if the chain does not end within the
 // first.
 constexpr size_t kWaitingStacks[] = {size_t{64} << 10, size_t{1} << 20};
 
-// Returns VG of AArch64, for samples without it. All threads have the same value except those that
-// request another one. 0 on a CPU without SVE.
+// Returns VG of AArch64, for samples without it. All threads have the same value, except threads
+// that request another one. 0 on a CPU without SVE.
 uint64_t OwnVectorGranule() {
   static const uint64_t own = [] {
-    const int length = prctl(PR_SVE_GET_VL);  // in bytes, below flags
+    const int length = prctl(PR_SVE_GET_VL);  // length in bytes in the low bits, flags above
     return length < 0 ? 0 : static_cast<uint64_t>(length & PR_SVE_VL_LEN_MASK) / 8;
   }();
   return own;
@@ -55,8 +55,8 @@ symbolize::RegisterSet RegistersOf(const WaitingThread& thread, LiveSpace& space
   const auto numbers = symbolize::NumbersOf(architecture);
   registers.Set(numbers.pc, thread.pc);
   registers.Set(numbers.sp, thread.sp);
-  // vfork(2) in glibc keeps its return address in the register of the first argument, so the
-  // arguments are needed. Calls by int $0x80 have their arguments in other registers.
+  // vfork(2) in glibc keeps its return address in the register of the first argument, so registers
+  // of arguments are needed. System calls by int $0x80 have their arguments in other registers.
   constexpr std::array<std::byte, 2> kSyscall{std::byte{0x0f}, std::byte{0x05}};
   constexpr std::array<uint8_t, 6> kArguments = {5, 4, 1, 10, 8, 9};  // rdi rsi rdx r10 r8 r9
   std::array<std::byte, 2> before{};
@@ -179,7 +179,7 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
       const uint16_t cpumode = record.misc() & perf_event::kMiscCpumodeMask;
       UnwindSample(sample, *registers, cpumode == perf_event::kMiscUser);
     } else {
-      // A 32-bit program on AArch64.
+      // The sample is of a 32-bit program on AArch64.
       if (outside.empty()) chain_.push_back(sample.ip);
       tally_.CountCut(ChainEnd::kNoImage, 0);
       if (outside.empty()) chain_.push_back(symbolize::CutMarkOf(ChainEnd::kNoImage));
@@ -202,7 +202,7 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
   Encode(perf_event::kRecordSample, record.misc(), layouts.written, unwound, &output_);
 }
 
-// Returns the registers of `mask`, which `all` has.
+// Returns the registers of `mask` from `all`, which includes them.
 perf_event::Registers UnwindStage::KeptRegisters(const perf_event::Registers& all, uint64_t mask) {
   if (mask == 0 || all.abi == perf_event::kRegsAbiNone) return {};
   const perf_event::U64Array values(all.values);
@@ -274,8 +274,8 @@ void UnwindStage::EndOffCpu(uint64_t time) {
   spaces_.dumps().Flush();
 }
 
-// Writes a record of one lost sample in place of a sample that is too short for its layout. The
-// kernel writes no such samples.
+// Writes a record that reports one lost sample, in place of a sample that is too short for its
+// layout. The kernel writes no such samples.
 void UnwindStage::CountLost(RawRecord record) {
   const perf_event::LostSamples lost{.lost = 1,
                                      .sample_id = {.time = TimeOf(record, events_.front().opened)}};
@@ -311,7 +311,8 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
   LiveSpace& space = spaces_.Enter(sample.pid);
   const bool has_memory = !spaces_.IsExecuting(sample.pid) ||
                           spaces_.EnterDuringExec(sample.pid, in_user_code, registers.pc());
-  if (!has_memory) stack.bytes = {};  // the memory there already belongs to the next program
+  // Without the memory of its program, the stack pointer leads into that of the next program.
+  if (!has_memory) stack.bytes = {};
   const auto most = static_cast<uint32_t>(kMostEntries - std::min(chain_.size(), kMostEntries - 1));
   spaces_.dumps().SetTime(sample.time);
   unwinder_.Unwind(registers, stack, space, {.max_frames = most}, &unwound_);
@@ -325,7 +326,7 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
   CountWhole(unwound_.guessed != 0);
 }
 
-// Continues behind a switch of stacks: the stack of the outer frames was not copied.
+// Continues the chain behind a switch of stacks. The stack with the outer frames was not copied.
 void UnwindStage::FindPartBehindSwitch(const perf_event::Sample& sample,
                                        symbolize::StackBytes stack, uint64_t frame_pointer) {
   LiveSpace& space = spaces_.Enter(sample.pid);
@@ -339,7 +340,7 @@ void UnwindStage::FindPartBehindSwitch(const perf_event::Sample& sample,
   if (!GoOnWithoutC(sample, stack)) CutUnfinished(sample, stack);
 }
 
-// If C has called Go, continues with the goroutine that had called C.
+// If C code has called Go, continues the chain with the goroutine that had called the C code.
 bool UnwindStage::GoOnWithoutC(const perf_event::Sample& sample, symbolize::StackBytes stack) {
   LiveSpace& space = spaces_.Enter(sample.pid);
   unwinder_.Unwind(unwound_.registers, stack, space,
@@ -353,7 +354,7 @@ bool UnwindStage::GoOnWithoutC(const perf_event::Sample& sample, symbolize::Stac
 
 void UnwindStage::CutUnfinished(const perf_event::Sample& sample, symbolize::StackBytes stack) {
   // A thread in a system call has just used its stack. If the kernel cannot copy any of the stack,
-  // the thread has dropped its memory.
+  // the thread has dropped its memory, because it executes another program or exits.
   if (!stack.bytes.empty() || kernel_entries_ == 0) {
     const bool copied_short = sample.user_stack.size() < stack_bytes_;
     return Cut(symbolize::EndOf(unwound_, copied_short));

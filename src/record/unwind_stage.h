@@ -14,14 +14,15 @@
 // listed as perf_data/FORMAT.md says.
 //
 // While a thread executes another program or exits, its user stack is gone, but its registers are
-// still those of the system call. The chain of such a sample has only the kernel's part and the
-// system call. The mappings of the former program are known until the next one runs.
+// still those of the system call. The chain of a sample at that time has only the kernel's part and
+// the system call. The mappings of the former program are known until the next one runs.
 //
 // Frames and names of code that a virtual machine generates come from the machine's own tables
 // while it runs (managed_processes.h). New names precede the sample that met them (code_dumps.h).
 //
-// With --off-cpu, context switches also pass this stage. Their samples get their chains and go on,
-// together with SWITCH and similar records, to the OffCpuStage, whose samples replace them.
+// With --off-cpu, context switches also pass this stage. The samples of context switches get chains
+// here. Then the OffCpuStage takes them, together with SWITCH and similar records, and writes its
+// own samples in place of them.
 
 #pragma once
 
@@ -90,30 +91,32 @@ class UnwindStage {
     spaces_.OpenKept(std::move(kept), std::move(keep));
   }
 
-  // Follows the companions of return probes, which are all open at `time`. Call it before anything
-  // is observed.
+  // Follows the companions of return probes, which are all open from `time` on. Call it before
+  // anything is observed.
   void FollowReturnProbes(uint64_t time) { return_probes_.Begin(time); }
 
   // Takes whole records that describe the processes already running when the recording begins.
   absl::Status Observe(std::span<const std::byte> records);
 
-  // Takes one pass and sets how much of each ring is consumed. Records younger than the beginning
-  // of the pass minus kPublishingMargin stay in the rings, unless the pass is the `last` one.
-  // Returns kDataLoss for bytes that are no records.
+  // Takes one pass and sets how much of each ring is consumed. Records whose time is after the
+  // beginning of the pass minus kPublishingMargin stay in the rings, unless the pass is the `last`
+  // one. Returns kDataLoss for bytes that are no records.
   absl::Status Take(std::span<ringbuf::RingPass> rings, bool last);
-  // Reads stacks of waiting threads that were not sampled: of threads that have waited for a while,
-  // and of threads that were already waiting when recording began. `passed`: a time at or before
-  // the beginning of the last pass. `clock` returns the present time. Both are times of
-  // CLOCK_MONOTONIC. Takes some milliseconds at most; returns true if threads are left.
+  // Reads the stacks of waiting threads that have no sampled stack. Such a thread has waited for a
+  // while, or was already waiting when recording began. The last pass over the rings began at
+  // `passed` or later, so all records up to shortly before `passed` have been taken. `clock`
+  // returns the present time. Both times are of CLOCK_MONOTONIC. Takes some milliseconds at most;
+  // returns true if threads are left whose stacks were not read.
   bool ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t()> clock);
   // Ends the recording at `time`: threads off the CPU count as waiting until then.
   void EndOffCpu(uint64_t time);
   // Returns the records of the last pass for the file. Valid until the next pass.
   std::span<const std::byte> output() const { return output_; }
 
-  // Returns the weight of the chains of all files, by event.
+  // Returns the weights of the chains of all files, one entry per event.
   std::vector<ChainWeights> weights() const;
-  // Returns the quality of the chains of the present file. The first file begins with this object.
+  // Returns the quality of the chains since the last BeginFile, or since the beginning if there was
+  // none.
   ChainQuality quality() const;
   void BeginFile() {
     tally_ = {};
@@ -146,7 +149,7 @@ class UnwindStage {
 
   const std::unique_ptr<reader::Readers> readers_;
   const std::vector<SampleLayouts> events_;
-  std::vector<ChainWeights> weights_;  // by event, as events_
+  std::vector<ChainWeights> weights_;  // indexed like events_
   absl::flat_hash_map<uint64_t, size_t> event_of_id_;
   RingMerge merge_;
   LiveSpaces spaces_;
@@ -161,8 +164,8 @@ class UnwindStage {
   WaitingStack waiting_;  // the waiting thread's stack that was read last
 
   // State of the present sample.
-  std::vector<uint64_t> chain_;      // as written
-  std::vector<uint64_t> registers_;  // as written
+  std::vector<uint64_t> chain_;      // the chain as the file gets it
+  std::vector<uint64_t> registers_;  // the registers as the file gets them
   size_t kernel_entries_ = 0;        // number of the chain's entries in the kernel
   size_t stack_bytes_ = 0;           // number of stack bytes that were requested
   std::optional<uint64_t> leaf_;     // instruction that replaces the sample's ip

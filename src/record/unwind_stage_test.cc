@@ -1,4 +1,5 @@
-// Tests the stage on samples of this process: registers and stack bytes are those of the test.
+// Tests the stage on samples of this process: registers and stack bytes are those of the running
+// test.
 
 #include "src/record/unwind_stage.h"
 
@@ -49,7 +50,7 @@ struct Captured {
   for (size_t i = 0; i < kOrder.size(); ++i) {
     captured.registers[i] = static_cast<uint64_t>(regs[kOrder[i]]);
   }
-  // Copies up to the end of the stack, as the kernel does.
+  // Copies at most the bytes up to the end of the stack, as the kernel does.
   captured.stack.resize(stack_bytes);
   const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   const ssize_t size = pread(memory, captured.stack.data(), stack_bytes, regs[REG_RSP]);
@@ -235,7 +236,7 @@ TEST_F(UnwindStageTest, SamplesOfAnEventWithoutStacksGoIntoTheFileAsTheyAre) {
   std::vector<ringbuf::RingPass> passes = {{0, bytes, kRing, 0, bytes.size()}};
   ASSERT_TRUE(stage.Take(passes, /*last=*/true).ok());
 
-  std::vector<std::pair<uint64_t, size_t>> found;  // ids and lengths of chains
+  std::vector<std::pair<uint64_t, size_t>> found;  // id and chain length of each sample
   ringbuf::RingBytes output;
   output.spans[0] = stage.output();
   ringbuf::BounceBuffer bounce;
@@ -308,7 +309,8 @@ TEST_F(UnwindStageTest, TheLastPassLeavesNothingBehind) {
   EXPECT_EQ(rings_[0].head(), rings_[0].tail());
 }
 
-// The stack still exists, with the same calls as in the sample, but the stage cannot know that.
+// The thread still has the stack with the same calls as in the sample, but the stage cannot know
+// that.
 TEST_F(UnwindStageTest, AChainThatIsLongerThanTheCopiedStackIsCutThereAndSaysWhy) {
   PublishMappings(0, 1);
   Deep(300, [&] {
@@ -439,7 +441,7 @@ TEST_F(UnwindStageTest, ASystemCallThatDropsItsStackHasNoCallersFromBeforeThat) 
   Publish(0, records);
   Pass(0, /*last=*/true);
   EXPECT_EQ(Quality(), "complete 1 guessed 0 cut 0");
-  // An unmapped stack: the test's own stack still exists.
+  // The stack pointer gets an unmapped address, because the test's own stack still exists.
   Captured gone = captured;
   gone.registers[6] = 0x10040;
   gone.registers[7] = 0x10000;
@@ -483,7 +485,7 @@ TEST_F(UnwindStageTest, NothingOfTheFormerProgramIsTakenForTheNextOnes) {
 }
 
 // During exec, the kernel first drops the old memory, then reports the new program, then its
-// mappings. The registers change last.
+// mappings. The registers change after all of this.
 TEST_F(UnwindStageTest, NothingOfTheNextProgramsStackIsTakenForTheFormerOnes) {
   PublishMappings(0, 1);
   const Captured captured = Capture(16384);
@@ -500,7 +502,7 @@ TEST_F(UnwindStageTest, NothingOfTheNextProgramsStackIsTakenForTheFormerOnes) {
   RecordBuilder later(Opened());
   later.At(3).By(pid, pid).Comm("next", /*exec=*/true).Mmap2(0x1000, 0x1000, 0, "/bin/next");
   sample.time = 4;
-  // The stack at the same address belongs to the next program.
+  // The next program has another stack at the same address.
   const std::vector<std::byte> next_stack(16384, std::byte{1});
   sample.user_stack = next_stack;
   later.Add(perf_event::kRecordSample, perf_event::kMiscKernel, sample);
@@ -511,8 +513,8 @@ TEST_F(UnwindStageTest, NothingOfTheNextProgramsStackIsTakenForTheFormerOnes) {
   EXPECT_EQ(Quality(), "complete 1 guessed 0 cut 0 no stack 1");
 }
 
-// Takes chains of every kind, in two rings: complete, in the kernel, longer than the copied bytes,
-// and of a stack that is gone.
+// Takes samples of every kind from two rings: with complete chains, with chains in the kernel, with
+// chains longer than the copied bytes, and without a stack.
 TEST_F(UnwindStageTest, AllocatesNothingOnceItsBuffersHaveGrown) {
   PublishMappings(0, 1);
   uint64_t allocated = 0;
@@ -555,7 +557,7 @@ TEST_F(UnwindStageTest, CodeWithoutAFileHasTheNameThatReportsHave) {
   mapping.At(1).By(pid, pid).Mmap2(kCode, 0x1000, 0, "//anon");
   Publish(0, mapping);
   Captured captured = Capture(16384);
-  captured.registers[6] = captured.registers[7] = 0x10000;  // no chain of frames
+  captured.registers[6] = captured.registers[7] = 0x10000;  // an address without memory
   captured.registers[8] = kCode;
   captured.stack.clear();
   PublishSample(0, captured, 2);

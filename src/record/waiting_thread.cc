@@ -19,7 +19,7 @@ std::string FileOf(const procfs::Roots& roots, uint32_t pid, uint32_t tid, const
 std::optional<uint64_t> SwitchesOfWaiting(const procfs::Roots& roots, uint32_t pid, uint32_t tid,
                                           std::string* text) {
   if (!procfs::ReadFile(FileOf(roots, pid, tid, "status"), text).ok()) return std::nullopt;
-  // States of a waiting thread: sleeping, in an uninterruptible call, stopped, traced. Source:
+  // States of a waiting thread: sleeping, in uninterruptible sleep, stopped, traced. Source:
   // include/linux/sched.h, fs/proc/array.c.
   constexpr std::string_view kWaits = "SDTt";
   const auto state = procfs::ValueOf(*text, "State");

@@ -1,5 +1,5 @@
-// Reads the registers and the stack of a thread of another process while the thread waits, without
-// stopping it, and proves that it did not run meanwhile.
+// Reads the registers and the stack of a waiting thread of another process. Does not stop the
+// thread, but proves that it did not run meanwhile.
 //
 //   switch count   registers   stack   registers   switch count
 //   ────┴──────────────┴─────────┴─────────┴────────────┴──────▶
@@ -10,9 +10,10 @@
 // equal counts prove that it waited all the time.
 //
 // Sources: proc_pid_syscall in fs/proc/base.c and task_current_syscall in lib/syscall.c, Linux
-// 6.18. /proc/PID/task/TID/syscall has "running", or the number of the system call (-1: none, as in
-// a page fault), six arguments if there is a call, stack pointer and program counter. Reading that
-// file needs PTRACE_MODE_ATTACH. The switch counts are those of /proc/PID/task/TID/status.
+// 6.18. /proc/PID/task/TID/syscall has "running" or a list of numbers. The list has the number of
+// the system call (-1: none, as in a page fault), its six arguments if there is a call, the stack
+// pointer and the program counter. Reading that file needs PTRACE_MODE_ATTACH. The switch counts
+// are those of /proc/PID/task/TID/status.
 
 #pragma once
 
@@ -38,7 +39,7 @@ struct WaitingThread {
   bool operator==(const WaitingThread&) const = default;
 };
 
-// Returns nothing if the thread runs, is gone, or may not be looked at.
+// Reads a thread once. Returns nothing if the thread runs, is gone, or may not be looked at.
 std::optional<WaitingThread> ReadWaitingThread(const procfs::Roots& roots, uint32_t pid,
                                                uint32_t tid);
 
@@ -53,8 +54,9 @@ struct WaitingStack {
   std::vector<std::byte> bytes;
 };
 
-// Reads `most` bytes of the thread's stack. Returns false if the thread runs, is gone, may not be
-// looked at, or ran in each of several attempts. `*stack` keeps its capacity.
+// Reads the thread's registers and up to `most` bytes of its stack. Returns false if the thread
+// runs, is gone, may not be looked at, or ran in each of several attempts. `*stack` keeps its
+// capacity.
 bool ReadWaitingStack(const procfs::Roots& roots, uint32_t pid, uint32_t tid, size_t most,
                       MemoryCopy copy, WaitingStack* stack);
 

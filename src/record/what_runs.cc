@@ -160,7 +160,8 @@ void WhatRuns::WriteProcess(uint32_t pid, const Process& process,
     fork.pid = pid;
     fork.tid = tid;
     fork.ppid = fork.ptid = parent;
-    // FORK_EXEC tells readers not to copy the parent's mappings: all of them follow.
+    // FORK_EXEC tells readers not to copy the parent's mappings, because records of all mappings
+    // follow.
     Encode(perf_event::kRecordFork, perf_event::kMiscForkExec, layout_, fork, out);
     perf_event::Comm comm;
     comm.pid = pid;
@@ -168,7 +169,7 @@ void WhatRuns::WriteProcess(uint32_t pid, const Process& process,
     comm.comm = name;
     Encode(perf_event::kRecordComm, 0, layout_, comm, out);
   };
-  // The leader comes first, because the FORK records of the others name it as their parent.
+  // The leader comes first, because the FORK records of the other threads name it as their parent.
   const auto leader = process.threads.find(pid);
   if (leader != process.threads.end()) write_thread(pid, process.parent, leader->second);
   for (const auto& [tid, name] : process.threads) {

@@ -1,5 +1,5 @@
-// Follows the records of a recording to know what runs, and writes it in front of the next file, as
-// a procfs::Synthesizer does in front of the first one.
+// Follows the records of a recording to know which processes and mappings exist. Describes them at
+// the start of each further file, as a procfs::Synthesizer does at the start of the first file.
 //
 //   records of file 1 ──▶ WhatRuns ──▶ FORK, COMM, MMAP2, KSYMBOL … at the start of file 2
 //
@@ -43,12 +43,12 @@ class WhatRuns {
   };
   struct Mapping {
     uint64_t start = 0, end = 0;
-    Bytes record;  // the mapping process's record; its children also hold it
+    Bytes record;  // record of the process that mapped; its children share it
   };
   using Mappings = std::vector<std::shared_ptr<const Mapping>>;
   struct Process {
     uint32_t parent = 0;
-    std::map<uint32_t, std::string> threads;  // names by tid
+    std::map<uint32_t, std::string> threads;  // names of threads, keyed by tid
     Mappings mappings;                        // in the order of their creation
   };
 
@@ -68,11 +68,11 @@ class WhatRuns {
   void WriteAgain(const Bytes& bytes, std::vector<std::byte>* out) const;
 
   const perf_event::RecordLayout layout_;
-  std::vector<Taken> taken_;               // not applied yet
-  size_t of_pass_before_ = 0;              // number of these that belong to the former pass
-  std::map<uint32_t, Process> processes_;  // includes the kernel
-  std::map<uint64_t, Bytes> symbols_;      // KSYMBOL records by address
-  std::map<uint32_t, Bytes> programs_;     // BPF_EVENT records by the program's id
+  std::vector<Taken> taken_;               // records that are not applied yet
+  size_t of_pass_before_ = 0;              // number of entries of taken_ from the former pass
+  std::map<uint32_t, Process> processes_;  // keyed by pid; includes the kernel
+  std::map<uint64_t, Bytes> symbols_;      // KSYMBOL records, keyed by address
+  std::map<uint32_t, Bytes> programs_;     // BPF_EVENT records, keyed by the program's id
 };
 
 }  // namespace profiler::record

@@ -114,7 +114,8 @@ TEST_F(WhatRunsTest, AMappingTakesThePlaceOfThoseThatItCovers) {
 }
 
 TEST_F(WhatRunsTest, RecordsOfDifferentRingsCountInTheOrderOfTheirTimes) {
-  // The child's ring is read before its parent's ring; for the second child, even one pass earlier.
+  // The ring with the child's records is read before the ring with its parent's records; for the
+  // second child, even one pass earlier.
   records_.By(9, 9).At(5).Comm("ls", /*exec=*/true).Mmap2(0x1000, 0x500, 0, "/bin/ls");
   records_.By(7, 7).At(4).Fork(9, 9);
   records_.By(10, 10).At(7).Comm("cat", /*exec=*/true).Mmap2(0x1000, 0x500, 0, "/bin/cat");

@@ -17,8 +17,8 @@ std::string FileWith(std::string_view bytes);
 // Loads the profile of a file; fails the test if it has none.
 naming::LoadedProfile Load(const std::string& path, const naming::LoadOptions& options = {});
 
-// Returns the folded stacks of a profile, with unabbreviated names. `event`: by name; empty: the
-// first.
+// Returns the folded stacks of a profile, with unabbreviated names. `event` is the name of an
+// event; empty: the first event.
 std::string FoldedOf(const profile::Profile& profile, std::string_view event = {});
 // Returns the folded stacks with names as stackcollapse-perf.pl prints them.
 std::string CollapsedOf(const profile::Profile& profile);
@@ -26,8 +26,8 @@ std::string CollapsedOf(const profile::Profile& profile);
 // Returns the samples and the period of each event: "cpu 3/100, alloc 1/8".
 std::string EventsOf(const profile::Profile& profile);
 
-// Returns one line per row, sorted: "root@image;…;leaf@image file:line 3". Inlined functions have a
-// '^'.
+// Returns one line per row, sorted: "root@image;…;leaf@image file:line 3". A '^' marks inlined
+// functions.
 std::string FramesOf(const profile::Profile& profile);
 
 // Returns the error of loading a file.
