@@ -47,12 +47,12 @@ class DerivedRules {
   ~DerivedRules();
   DerivedRules(const DerivedRules&) = delete;
 
-  // Returns the rule at an instruction; kNone: none. Sets `*compiled` if the function is new: then
-  // its instructions are decoded, at most 2^16 of them, 0.1 µs each. The first address without a
-  // symbol causes a scan of all code (FindFunctionStarts).
+  // Returns the rule at an instruction; kNone if none can be derived. The first look-up in a
+  // function decodes at most 2^16 of its instructions, 0.1 µs each, and sets `*compiled`. The first
+  // address without a symbol causes a scan of all code (FindFunctionStarts).
   DerivedRule Find(ElfAddress address, bool* compiled);
 
-  // Returns the heap memory in bytes.
+  // Returns the bytes of heap memory that the rules occupy.
   size_t memory_used() const;
 
  private:
@@ -64,7 +64,7 @@ class DerivedRules {
   const uint64_t offset_table_;
   std::vector<CodeRange> code_;
   std::unique_ptr<Functions> named_;
-  std::unique_ptr<Functions> found_;  // null: code was not scanned yet
+  std::unique_ptr<Functions> found_;  // functions without a symbol; null: code not scanned yet
 };
 
 }  // namespace profiler::symbolize

@@ -35,11 +35,12 @@ class FrameBudget {
   uint64_t instructions_left() const {
     return static_cast<uint64_t>(std::max<int64_t>(instructions_left_, 0));
   }
-  // Subtracts instructions that ran. The result may be negative; later samples pay it back.
+  // Subtracts `count` instructions that ran. The remaining number may become negative. Then no more
+  // instructions run until later samples have added enough.
   void TakeInstructions(uint64_t count) { instructions_left_ -= static_cast<int64_t>(count); }
 
   uint64_t memory_left() const { return memory_left_; }
-  // Takes memory. Returns false and takes nothing if less is left.
+  // Takes `bytes` of memory. Returns false and takes nothing if fewer bytes are left.
   bool TakeMemory(uint64_t bytes) {
     if (bytes > memory_left_) return false;
     memory_left_ -= bytes;
