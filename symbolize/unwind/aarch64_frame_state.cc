@@ -89,8 +89,8 @@ std::optional<ElfAddress> ArmTarget(uint32_t code, ElfAddress address) {
 
 bool IsArmPadding(uint32_t code) { return code == kNop; }
 
-// Saving other registers is no sign of a prologue: it may come later, after a check whether they
-// are needed.
+// Saving other registers does not count as a prologue. A function may save them later, after a test
+// that decides whether it needs them.
 bool IsArmPrologue(uint32_t code) {
   if (IsArmEntry(code)) return true;
   const auto access = AsStackAccess(code);

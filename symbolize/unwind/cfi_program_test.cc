@@ -268,7 +268,7 @@ TEST(CfiProgramTest, UnknownInstructionsEndTheRows) {
 }
 
 TEST(CfiProgramTest, CutOperandsEndTheRows) {
-  // The expression claims more bytes than the entry has, padding included.
+  // The expression claims more bytes than the entry has, even with its padding.
   EXPECT_EQ(Rows({DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 100}),
             "1000-1001 r7+8 r16=[cfa-8]");
 }

@@ -21,9 +21,9 @@ const ElfSegment* FindCodeSegment(const ElfImage& elf, FileOffset offset) {
 }  // namespace
 
 struct UnwindImages::Image {
-  std::optional<UnwindImageFiles> files;  // the files behind `table`
+  std::optional<UnwindImageFiles> files;  // the files that `table` reads
   std::unique_ptr<CfiTable> table;
-  uint64_t pass = 0;  // pass in which it was checked last
+  uint64_t pass = 0;  // pass (StartPass) in which the files were last checked for changes
 
   bool HasChanged() const {
     return files &&
