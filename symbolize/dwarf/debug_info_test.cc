@@ -247,7 +247,7 @@ TEST(DebugInfoTest, LinesOfCodeThatTheLinkerDroppedAreNowhere) {
   DwarfBytes lines;
   for (const std::byte b : kept) lines.U8(static_cast<uint8_t>(b));
   lines.U8(0).U8(9).U8(2).U64(0);
-  lines.U8(3).Uleb(99);  // line 100, then a row every 24 bytes
+  lines.U8(3).Uleb(99);  // line 100; the opcodes after this add a row every 24 bytes
   for (int i = 0; i < 256; ++i) lines.U8(2).U8(24).U8(3).U8(1).U8(1);
   lines.U8(0).U8(1).U8(1);
   sections[".debug_line"] = lines.WithLength();
@@ -388,7 +388,7 @@ TEST(HostileDebugInfoTest, ALineProgramThatDefinesFilesIsNotRead) {
   }
 }
 
-// Returns the contents with a 64-bit initial length.
+// Returns the contents, preceded by their length in the 64-bit format.
 std::vector<std::byte> WithLongLength(const DwarfBytes& contents) {
   DwarfBytes out;
   out.U32(0xffffffff).U64(contents.size());

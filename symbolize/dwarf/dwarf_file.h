@@ -50,7 +50,7 @@ struct Unit {
   uint8_t address_size = 0;  // 4 or 8 bytes
   uint8_t offset_size = 0;   // 4 or 8 bytes
   Contribution contribution;
-  std::optional<SkeletonPart> skeleton;  // set for a split unit in use
+  std::optional<SkeletonPart> skeleton;  // only in split units: set by Bind
 };
 
 // A unit opened in libdw.
@@ -77,7 +77,7 @@ class OpenUnit {
 
   // Returns the entry at an offset in .debug_info; empty if the unit does not contain it.
   std::optional<Dwarf_Die> EntryAt(uint64_t offset) const;
-  // Returns the offset of an entry in .debug_info.
+  // Returns the offset in .debug_info at which an entry of this unit begins.
   uint64_t OffsetOf(const Dwarf_Die& entry) const;
 
   // Returns the text of an attribute of form DW_FORM_string.
@@ -117,7 +117,8 @@ class DwarfFile {
 
   Bytes section(SectionId id) const { return sections_[id]; }
 
-  // Sets the file that GNU_ref_alt and GNU_strp_alt refer to; null: none.
+  // Sets the alternate file, to which the forms GNU_ref_alt and GNU_strp_alt refer; null if there
+  // is none.
   void set_alternate(DwarfFile* file) { alternate_ = file; }
 
   // Returns the units in the order of their offsets, including DWARF 5 type units. A package has

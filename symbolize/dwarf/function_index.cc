@@ -208,7 +208,7 @@ class FunctionIndex::Walk {
   const OpenUnit& unit_;
   FunctionIndex& index_;
   Place place_ = kInUnit;
-  IntervalMap* inlined_ = nullptr;  // null: the walk is outside of functions
+  IntervalMap* inlined_ = nullptr;  // map to which inlined calls are added; null: none are read
   Dwarf_Die at_ = {};
   // For each open parent of the current entry, outermost first: the scope of the parent's children.
   // If there are none, the walk is done.

@@ -23,7 +23,7 @@ using IsCode = std::function<bool(uint64_t address)>;
 // A DW_TAG_subprogram with code, or a DW_TAG_inlined_subroutine.
 struct Scope {
   uint64_t entry = 0;          // offset in .debug_info of the unit's file
-  uint32_t parent = kNoOwner;  // the scope into which this one was inlined
+  uint32_t parent = kNoOwner;  // scope into which this scope is inlined; kNoOwner: a function
   bool inlined = false;
   // Position of the call, for an inlined scope. `call_file` is an index of the unit's line table.
   uint32_t call_file = 0;
@@ -58,7 +58,7 @@ class FunctionIndex {
 
   // Returns the innermost scope at an address; kNoOwner if there is no function.
   uint32_t Find(uint64_t address, const Opener& open);
-  // Returns a scope. Valid until the next Find.
+  // Returns the scope with number `scope`. The reference is valid until the next Find.
   Scope& operator[](uint32_t scope) { return scopes_[scope]; }
 
  private:

@@ -156,9 +156,9 @@ inline std::vector<std::byte> SmallLines() {
   out.U32(0).U16(4).U32(header.size());
   for (const std::byte b : header.bytes()) out.U8(static_cast<uint8_t>(b));
   out.U8(0).U8(9).U8(2).U64(0x1010);
-  out.U8(3).U8(3).U8(1);                          // line 4, a row
-  out.U8(2).U8(0x10).U8(4).U8(2).U8(3).U8(0x7d);  // at 0x1020 file 2, line 1
-  out.U8(5).U8(7).U8(1);                          // column 7, a row
+  out.U8(3).U8(3).U8(1);                          // set line 4, add a row
+  out.U8(2).U8(0x10).U8(4).U8(2).U8(3).U8(0x7d);  // set address 0x1020, file 2, line 1
+  out.U8(5).U8(7).U8(1);                          // set column 7, add a row
   out.U8(2).U8(0x20).U8(4).U8(1).U8(3).U8(5).U8(1);
   out.U8(2).Uleb(0x50).U8(0).U8(1).U8(1);
   return out.WithLength();

@@ -155,11 +155,11 @@ std::optional<GoFunctions> GoFunctions::Read(const ElfImage& image, ElfAddress a
 
   Header header{};
   header.functions = reader.Read<uint64_t>();
-  reader.Read<uint64_t>();  // number of files
+  reader.Read<uint64_t>();  // skips the number of files
   if (layout->has_text_start) header.text_start = reader.Read<uint64_t>();
   header.names = reader.Read<uint64_t>();
-  reader.Read<uint64_t>();  // compilation units
-  reader.Read<uint64_t>();  // names of files
+  reader.Read<uint64_t>();  // skips the offset of compilation units
+  reader.Read<uint64_t>();  // skips the offset of file names
   header.pc_tables = reader.Read<uint64_t>();
   header.entries = reader.Read<uint64_t>();
   const bool is_inside = reader.ok() && header.names <= all.size() &&

@@ -72,7 +72,7 @@ class GoFunctions {
   const Layout* layout_ = nullptr;
   std::span<const std::byte> names_, pc_tables_, functions_;
   size_t count_ = 0;
-  uint64_t text_ = 0;  // base address of function starts
+  uint64_t text_ = 0;  // address to which the starts of functions are relative
   uint32_t quantum_ = 1;
 };
 

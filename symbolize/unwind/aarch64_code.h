@@ -22,14 +22,14 @@
 
 namespace profiler::symbolize {
 
-inline constexpr size_t kAArch64Instruction = 4;  // bytes
+inline constexpr size_t kAArch64Instruction = 4;  // size of an instruction in bytes
 
 // Register numbers in instructions. In most instructions that compute, 31 means zero instead of sp.
 inline constexpr unsigned kArmFp = 29, kArmLink = 30, kArmSp = 31;
 constexpr unsigned ArmRt(uint32_t code) { return code & 31; }
 constexpr unsigned ArmRn(uint32_t code) { return code >> 5 & 31; }
 
-// Returns the lowest `bits` of `value` as a signed number.
+// Returns the signed number in the lowest `bits` bits of `value`.
 constexpr int64_t SignedBits(uint32_t value, unsigned bits) {
   const uint64_t sign = uint64_t{1} << (bits - 1);
   const uint64_t kept = value & (2 * sign - 1);
@@ -46,8 +46,8 @@ struct StackAccess {
 };
 std::optional<StackAccess> AsStackAccess(uint32_t code);
 
-// Returns the bytes by which a load or store relative to the stack pointer changes the stack
-// pointer. Returns 0 for all other instructions.
+// Returns the number of bytes by which a load or store relative to the stack pointer changes the
+// stack pointer. Returns 0 for all other instructions.
 int64_t AccessMovesStack(uint32_t code);
 
 // Returns the number that `add Rd, Rn, #number` adds to register `base`; negative for sub. Empty if

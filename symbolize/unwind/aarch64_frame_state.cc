@@ -20,7 +20,7 @@ bool IsTestAndBranch(uint32_t code) { return (code & 0x7e000000) == 0x36000000; 
 bool IsConditionalBranch(uint32_t code) { return (code & 0xff000000) == 0x54000000; }
 bool IsBranch(uint32_t code) { return code >> 26 == 0x05; }
 
-// Records that the instruction saves or restores the caller's fp or link register.
+// Updates `state` if the access saves or restores the caller's frame pointer or the link register.
 void AccessStack(const StackAccess& access, FrameState* state) {
   for (const auto& [number, offset] :
        {std::pair(access.first, access.offset), std::pair(access.second, access.offset + kWord)}) {

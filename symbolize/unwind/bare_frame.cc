@@ -13,7 +13,7 @@ using Code = std::span<const uint8_t>;
 
 // Encodings of x86-64 instructions. On i386 they are the same without kWide.
 constexpr std::array<uint8_t, 3> kEndBranch = {0xf3, 0x0f, 0x1e};
-constexpr uint8_t kEndBranch64 = 0xfa, kEndBranch32 = 0xfb;  // the byte after kEndBranch
+constexpr uint8_t kEndBranch64 = 0xfa, kEndBranch32 = 0xfb;  // last byte of endbr64 and endbr32
 constexpr uint8_t kPushFp = 0x55;                            // push rbp
 constexpr uint8_t kWide = 0x48;                              // prefix of 64-bit instructions
 // mov rbp, rsp in both encodings

@@ -232,7 +232,7 @@ TEST(CfiProgramTest, SigningOfReturnAddressesIsPassedOverOnAArch64Only) {
             "1000-1100 r31+24");
 }
 
-// Sets CFA = stack pointer + `offset`.
+// Returns an instruction that sets the CFA to stack pointer + `offset`.
 ByteBuilder CfaFromStackPointer(int offset) {
   return {DW_CFA_def_cfa_expression, 2, DW_OP_breg31, offset};
 }

@@ -59,7 +59,7 @@ struct UnwindRule {
     // A function that realigned its stack. CFA = word at fp + cfa_offset; the caller's frame
     // pointer is frame_slot words from fp.
     kRealigned,
-    kFull,     // use FullRules
+    kFull,     // no simple rule is enough; use FullRules
     kTooLong,  // the function's information exceeds the limits
   };
 
@@ -164,11 +164,12 @@ class CfiTable {
   // Sets the number of the current chain, counted from the first one, for the limits of FullRules.
   void StartChain(uint64_t chain);
 
-  // Returns the function of the FDE, or of Go's table, that covers an instruction; empty: none.
-  // Compiles nothing. Cost: a binary search, and reading the FDE's head.
+  // Returns the extent of the FDE that covers an instruction, or of the function in Go's table.
+  // Empty if neither covers it. Compiles nothing. Cost: a binary search, and reading the FDE's
+  // head.
   std::optional<FunctionExtent> FunctionAt(ElfAddress address);
 
-  // Returns the bytes of heap memory that the table occupies.
+  // Returns the size of the table's heap memory in bytes.
   size_t memory_used() const;
 
   // Compiles all functions, for tests of memory_used. Functions in both sections count twice.
@@ -184,7 +185,8 @@ class CfiTable {
 
   CfiTable();
   void CheckForChanges();
-  // Sets `*compiled` if it compiled a function.
+  // Returns the rule at `address` from .eh_frame or .debug_frame. Sets `*compiled` if this call
+  // compiled a function.
   UnwindRule FindInSections(ElfAddress address, bool* compiled);
   UnwindRule FindInSection(Section& section, ElfAddress address, bool* compiled);
   void FindHelpers(Section& section, ElfAddress address);
@@ -208,7 +210,7 @@ class CfiTable {
   std::unique_ptr<Section> eh_frame_;
   std::vector<LinkageTable> linkage_tables_;
   std::optional<GoFunctions> go_functions_;
-  std::optional<ElfImage> debug_source_;  // has a .debug_frame that was not read yet
+  std::optional<ElfImage> debug_source_;  // file with a .debug_frame; empty: none, or already read
   std::unique_ptr<Section> debug_frame_;
   std::vector<CodeRange> code_;
   std::vector<HelperRule> helpers_;          // helpers of all compiled functions, sorted by start

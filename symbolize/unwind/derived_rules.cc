@@ -247,7 +247,7 @@ class DerivedRules::Functions {
 
   const std::vector<FunctionExtent>& extents() const { return extents_; }
 
-  // Returns the index of the function that contains the address; empty: none.
+  // Returns the index of the function that contains the address; empty if there is none.
   std::optional<size_t> Holding(ElfAddress address) const {
     const auto after = std::upper_bound(
         extents_.begin(), extents_.end(), address,

@@ -5,7 +5,7 @@
 //   symbols ───────────▶ start and end of the function ──▶ its instructions, along every path
 //   function_starts.h ─┘                                          │ frame_state.h
 //                                                                 ▼
-//                                                     a rule for each, as in cfi_table.h
+//                                       an UnwindRule (cfi_table.h) for each instruction
 //
 // All code is scanned for function starts only if an address belongs to no symbol. A large program
 // has symbols or call frame information for nearly all its code.
@@ -52,7 +52,7 @@ class DerivedRules {
   // address without a symbol causes a scan of all code (FindFunctionStarts).
   DerivedRule Find(ElfAddress address, bool* compiled);
 
-  // Returns the bytes of heap memory that the rules occupy.
+  // Returns the size of the rules' heap memory in bytes.
   size_t memory_used() const;
 
  private:

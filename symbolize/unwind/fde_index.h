@@ -1,4 +1,4 @@
-// An index of the functions in a FrameSection, by address.
+// An index of the functions in a FrameSection, sorted by address.
 //
 //   entry   i32 start − base, i32 FDE − entry base      sorted by start
 //
@@ -59,8 +59,8 @@ class FdeIndex {
   FdeIndex() = default;
   Entry EntryAt(size_t i) const;
 
-  std::span<const std::byte> in_file_;  // entries in .eh_frame_hdr
-  std::vector<Entry> own_;              // used if in_file_ is empty
+  std::span<const std::byte> in_file_;  // entries in .eh_frame_hdr; empty: own_ has the entries
+  std::vector<Entry> own_;              // entries that Scan made
   size_t count_ = 0;
   uint64_t scanned_ = 0;
   uint64_t base_ = 0;

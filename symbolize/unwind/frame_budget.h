@@ -31,7 +31,7 @@ class FrameBudget {
         std::min(instructions_left_ + limits_.instructions_of_sample, limits_.instructions);
   }
 
-  // Returns the instructions that are left, at least 0.
+  // Returns the number of instructions that may still run; never negative.
   uint64_t instructions_left() const {
     return static_cast<uint64_t>(std::max<int64_t>(instructions_left_, 0));
   }

@@ -16,7 +16,7 @@ namespace profiler::symbolize {
 // The location of the caller's value of one register.
 struct RegisterRule {
   enum Kind : uint8_t {
-    kUnspecified,      // default of the ABI: IsCalleeSaved
+    kUnspecified,      // no rule: the ABI decides whether the register is kept (IsCalleeSaved)
     kUndefined,        // the value is lost
     kSameValue,        // the value is still in the register
     kOffset,           // the value is saved at address CFA + offset
@@ -63,7 +63,7 @@ struct FrameRules {
   std::array<RegisterRule, kRegisters> registers;
   uint8_t return_address = 0;  // index of the return address in `registers`
   bool signal_frame = false;
-  std::span<const std::byte> expressions;  // the section with the FDE
+  std::span<const std::byte> expressions;  // bytes of the section that contains the expressions
 
   std::span<const std::byte> Expression(int64_t offset, uint32_t size) const {
     const auto start = static_cast<uint64_t>(offset);

@@ -78,7 +78,7 @@ struct FrameState {
 
   bool operator==(const FrameState&) const = default;
 
-  // Returns the rule; kNone if the caller cannot be found.
+  // Returns the rule that finds the caller in this state; kNone if the caller cannot be found.
   UnwindRule Rule(Architecture architecture) const;
 };
 
@@ -131,9 +131,9 @@ class FrameInstruction {
   int32_t StackWidth() const { return instruction_.operand_width / 8; }
   void Push(FrameState* state) const;
   void Pop(FrameState* state) const;
-  void Load(FrameState* state) const;   // lea
-  void Align(FrameState* state) const;  // and
-  void Move(FrameState* state) const;   // mov
+  void Load(FrameState* state) const;   // the effect of lea
+  void Align(FrameState* state) const;  // the effect of and
+  void Move(FrameState* state) const;   // the effect of mov
   void Leave(FrameState* state) const;
   void Clobber(FrameState* state) const;
 

@@ -128,7 +128,7 @@ class StartFinder {
   // Returns the address that the i386 instruction at the start of `code` loads; empty for other
   // instructions. `code` has at least one byte more than a distance.
   std::optional<ElfAddress> TakenOnI386(std::span<const uint8_t> code) const {
-    size_t at = 0;  // offset of the four bytes
+    size_t at = 0;  // offset of the address or distance in the instruction
     if (offset_table_ != 0) {
       const bool has_sib = (code[1] & 7) == 4;
       if (code[0] == kLea && (code[1] & kMode) == kFromRegister && !has_sib) at = 2;

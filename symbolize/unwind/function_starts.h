@@ -54,7 +54,7 @@ struct CodeRange {
 
 std::vector<CodeRange> CodeOf(const ElfImage& image);
 
-// Returns the range that contains `address`; null: none.
+// Returns the range that contains `address`; null if there is none.
 const CodeRange* FindRange(const std::vector<CodeRange>& code, ElfAddress address);
 
 // Returns true if `code` at `address` looks like the start of a function: it is aligned, and one of

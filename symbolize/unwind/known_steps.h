@@ -54,8 +54,8 @@ class KnownSteps {
     left_ = stack_->steps.size();
   }
 
-  // Returns the last chain's step from this frame; null: none. Call it for frames from the leaf
-  // outwards.
+  // Returns the step from this frame in the last chain; null if the last chain did not have the
+  // frame. Call Find for the frames of a chain in order, from the leaf outwards.
   const KnownStep* Find(uint64_t pc, uint64_t sp, uint64_t fp) {
     if (stack_ == nullptr) return nullptr;
     const HugeVector<KnownStep>& steps = stack_->steps;

@@ -28,7 +28,7 @@ struct ManagedFrame {
   // pc, sp and fp are known. Other registers are known only for an interrupted frame before the
   // first engine step.
   const RegisterSet& registers;
-  bool is_return_address = false;  // pc is a return address; false: interrupted at pc
+  bool is_return_address = false;  // true if pc is a return address, false if interrupted at pc
   bool is_in_image = false;        // pc is in an image; always false without HasCodeInImages
 };
 

@@ -36,7 +36,7 @@ namespace profiler::symbolize {
 class RuleCache {
  public:
   RuleCache() : entries_(kSets * kWays, 0), rules_(size_t{1} << kNumberBits) {
-    rules_.Intern({});  // number 0, the number in empty entries
+    rules_.Intern({});  // takes number 0, which is the rule number in empty entries
   }
 
   // Returns the key of a rule. Empty for address 0. Also empty if the table's number or the address
@@ -49,7 +49,7 @@ class RuleCache {
     return (uint64_t{table} << kAddressBits | address.value) << 1 | (is_return_address ? 1 : 0);
   }
 
-  // Returns the rule; null: not cached. Valid until Add.
+  // Returns the rule with this key; null if it is not cached. The pointer is valid until Add.
   const UnwindRule* Find(uint64_t key) const {
     const uint64_t hash = HashOf(key);
     const uint64_t* const set = &entries_[SetOf(hash)];

@@ -51,7 +51,7 @@ class RuleRows {
   void Start(size_t function) {
     slots_[function] = static_cast<uint32_t>(distances_.size());
     slot_ = slots_[function];
-    AddRow(0, kNoRuleNumber);  // becomes the number of rows
+    AddRow(0, kNoRuleNumber);  // End stores the number of rows here
   }
   // Adds a row, unless it equals the previous one. If the rule table is full, a new rule becomes
   // kFull.

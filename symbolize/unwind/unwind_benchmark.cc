@@ -156,7 +156,7 @@ class Engine {
   explicit Engine(Recording& recording)
       : recording_(recording), images_(recording.NewImages()), space_(images_) {}
 
-  // Returns the number of frames.
+  // Unwinds a sample. Returns the number of its frames.
   size_t Unwind(const RawSample& sample, std::span<const std::byte> stack) {
     space_.Enter(sample.pid, sample.addresses);
     unwinder_.Unwind(sample.registers, {sample.registers.sp(), stack}, space_, {.max_frames = 1000},

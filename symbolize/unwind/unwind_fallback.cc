@@ -499,7 +499,7 @@ UnwindWalk::Next UnwindWalk::FollowFramePointer() {
   return GoToAboveRecord(stripped, fp + 2 * word_, caller_fp);
 }
 
-// Continues a walk that ended at the interrupted function, by looking at the function's
+// Continues a walk that ended at the interrupted function, with a rule derived from the function's
 // instructions. Returns true if that succeeded. Hand-written call frame information may be wrong.
 // For example, the information about glibc's memcpy for i386 ignores a push
 // (sysdeps/i386/i686/memcpy.S, 2.36).
@@ -532,7 +532,7 @@ bool UnwindWalk::LeaveByInstructions(const RegisterSet& registers, bool pc_is_re
 // During most of a throw, the catching function is still being searched for. So a chain that ends
 // with the stack's bytes, or at the frame limit, is right as far as it goes.
 bool UnwindWalk::FindCatchingFrame() {
-  constexpr size_t kInnermost = 3;  // most frames that are further in than the throwing function
+  constexpr size_t kInnermost = 3;  // the throwing function is one of the 3 innermost frames
   const bool is_lost = chain_.end == ChainEnd::kNoImage || chain_.end == ChainEnd::kNoCfi ||
                        chain_.end == ChainEnd::kBadRegister ||
                        chain_.end == ChainEnd::kNoProgress ||

@@ -6,9 +6,9 @@
 namespace profiler::symbolize {
 namespace {
 
-// Returns the executable segment that contains the byte at `offset` of the file; null: none. The
-// start of the mapping would not show the segment: linkers let segments share pages, so the first
-// bytes of a mapping may belong to the previous segment.
+// Returns the executable segment that contains the byte at `offset` of the file; null if there is
+// none. The start of a mapping does not determine the segment: linkers let segments share pages, so
+// the first bytes of a mapping may belong to the previous segment.
 const ElfSegment* FindCodeSegment(const ElfImage& elf, FileOffset offset) {
   for (const ElfSegment& segment : elf.segments()) {
     const bool holds =

@@ -68,7 +68,7 @@ class UnwindImages {
   // Returns the image's table; null if the image was not met yet or could not be opened.
   const CfiTable* table(ImageId image) const;
 
-  // Returns the heap memory of all tables in bytes.
+  // Returns the size of all tables' heap memory in bytes.
   size_t memory_used() const;
 
  private:

@@ -176,7 +176,7 @@ class UnwindWalk final : public MemoryReader {
     late_ = false;
   }
 
-  // Keeps only the innermost frames.
+  // Keeps only the `count` innermost frames.
   void KeepFrames(size_t count);
 
   Next End(ChainEnd end) {
@@ -203,7 +203,8 @@ class UnwindWalk final : public MemoryReader {
     return true;
   }
 
-  // Reads a stack word; fast in the common case.
+  // Reads a stack word. Returns false if it cannot be read. Words in the copied stack are read
+  // fastest.
   bool ReadStackWord(uint64_t address, uint64_t* word) {
     return ReadCopiedWord(address, word) || ReadWord(address, word, word_);
   }

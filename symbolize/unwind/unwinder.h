@@ -52,7 +52,7 @@ struct MappedCode {
   uint64_t size = 0;
   uint64_t bias = 0;        // runtime address − ELF address, modulo 2^64
   CfiTable* cfi = nullptr;  // null: no information about frames (JIT code, unreadable file)
-  uint32_t image = 0;       // for the caller's statistics; the engine only passes it on
+  uint32_t image = 0;       // number that the engine only copies to UnwoundChain::end_image
 
   bool Holds(RuntimeAddress a) const { return a >= start && a.value - start.value < size; }
 };
@@ -79,8 +79,8 @@ class UnwindSpace {
   virtual bool ReadCode(RuntimeAddress address, std::span<std::byte> bytes) {
     return ReadMemory(address.value, bytes);
   }
-  // Returns the reader of this process's virtual machine; null: none. Used for frames in memory
-  // without an image.
+  // Returns the reader of this process's virtual machine; null if there is none. It is used for
+  // frames in memory without an image.
   virtual ManagedCode* Managed() { return nullptr; }
 };
 
@@ -124,7 +124,7 @@ static_assert(CutMarkOf(ChainEnd::kNoStack) == kNoStackMark);
 std::string_view ChainEndName(ChainEnd end);
 
 enum class FrameOrigin : uint8_t {
-  kRegisters,  // the sample's pc
+  kRegisters,  // the frame is the interrupted function, at the sample's pc
   // The frame was found by the image's call frame information, or by the tables of a virtual
   // machine.
   kCfi,
@@ -137,8 +137,8 @@ struct UnwoundFrame {
   RuntimeAddress address;
   uint64_t stack_pointer = 0;  // the CFA of the previous frame
   FrameOrigin origin = FrameOrigin::kRegisters;
-  bool is_return_address = false;  // the call is before `address`
-  bool late_read = false;          // ReadMemory was needed to find the frame
+  bool is_return_address = false;  // true if `address` comes after a call
+  bool late_read = false;          // true if ReadMemory was needed to find the frame
 
   // Returns the address that a call chain lists. For a caller, this is the last byte of its call,
   // because the next instruction may belong to other code if the call never returns.
