@@ -22,8 +22,9 @@ struct OpenedFile {
 };
 
 // Opens the alternate file of `files.debug`, which dwz makes and .gnu_debugaltlink names. Looks for
-// its build-id in the debug directories and among fetched files. If files.follow_names is true,
-// also tries the path that .gnu_debugaltlink has. Null if no file has the build-id.
+// a file with the right build-id in the debug directories and among fetched files. If
+// files.follow_names is true, also tries the path in .gnu_debugaltlink. Null if there is no file
+// with the build-id.
 std::unique_ptr<OpenedFile> OpenAlternate(const DebugInfoFiles& files);
 
 // Returns true if a split file has the entries of the unit.

@@ -79,9 +79,9 @@ class ElfImage {
   // Returns the bytes of the build-id, from the NT_GNU_BUILD_ID note. Empty if there is none.
   std::span<const std::byte> build_id() const { return build_id_; }
 
-  // Returns the memory address of the byte at `offset`. Prefers executable segments. The kernel
-  // maps whole pages, so a segment also has the rest of its first and last page; but a segment that
-  // contains the byte itself wins. Empty if no segment has the byte.
+  // Returns the memory address of the byte at `offset`; empty if no segment has the byte. The
+  // kernel maps whole pages, so a segment also has all bytes of its first and last page. Prefers
+  // segments that contain the byte itself; among them, executable segments.
   std::optional<ElfAddress> AddressOf(FileOffset offset) const;
   std::optional<FileOffset> OffsetOf(ElfAddress address) const;
 

@@ -150,8 +150,9 @@ class CfiTable {
   // look-up in a function decodes the function.
   DerivedRule Derive(ElfAddress address);
 
-  // Returns the stack switch at an instruction, if it belongs to a Go function that continues on
-  // another stack; else empty. For such functions Find returns kFull, and FullRules kNothing.
+  // Returns the stack switch at an instruction of a Go function that continues on another stack.
+  // Empty for instructions of other functions. In functions that switch stacks, Find returns kFull,
+  // and FullRules returns kNothing.
   std::optional<StackSwitch> StackSwitchAt(ElfAddress address) const;
   bool has_go_functions() const { return go_functions_.has_value(); }
 

@@ -15,8 +15,8 @@ namespace profiler::symbolize {
 class FrameBudget {
  public:
   struct Limits {
-    // Instructions of FDE programs: the most that may run at once (less than 1 s), and the number
-    // that each sample adds (0.1 ms).
+    // Numbers of FDE instructions. `instructions` is the budget at the start and its maximum; that
+    // many take less than 1 s. Each sample adds `instructions_of_sample`, which take 0.1 ms.
     int64_t instructions = int64_t{1} << 25;
     int64_t instructions_of_sample = int64_t{1} << 14;
     // Memory of tables and decompressed sections, in bytes.

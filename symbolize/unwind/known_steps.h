@@ -81,7 +81,7 @@ class KnownSteps {
     fresh_.push_back(step);
   }
 
-  // Ends the chain; its steps replace those of the last chain.
+  // Ends the chain. Its steps replace the steps of the last chain.
   void Finish() {
     if (stack_ == nullptr || (fresh_.empty() && !in_run_)) return;
     HugeVector<KnownStep>& steps = stack_->steps;

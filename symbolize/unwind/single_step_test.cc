@@ -238,16 +238,17 @@ class Stepper {
     if (differences_++ < 3) ADD_FAILURE() << "step " << steps_ << Difference();
   }
 
-  // Returns true while libgcc hands over an exception. libgcc's function overwrites the registers
-  // saved in its own frame, and its return address, with those of the catching function. From then
-  // on, the frames in between are dropped: the chain leads from libgcc's function directly to the
-  // catching function.
+  // Returns true while libgcc hands over an exception. libgcc's function overwrites its saved
+  // registers with the registers of the catching function, and its return address with an address
+  // in the catching function. After that, the chain leads from libgcc's function directly to the
+  // catching function, without the frames in between.
   bool LeadsToCatcher() {
     for (size_t i = 0; i < 2 && i + 1 < chain_.frames.size(); ++i) {
       const std::string_view name = NameOf(chain_.frames[i].address.value);
       if (name != "_Unwind_RaiseException" && name != "_Unwind_Resume") continue;
       const size_t callers = chain_.frames.size() - i - 2;
-      // The last instructions have also dropped the catching function's own call.
+      // At libgcc's last instructions, the chain also lacks the call that the catching function
+      // made.
       if (callers < calls_.size()) catcher_ = NameOf(calls_[callers].address);
       return callers <= calls_.size() && Matches(i + 2, callers) &&
              NameOf(chain_.frames[i + 1].address.value) == catcher_;

@@ -285,8 +285,8 @@ bool UnwindWalk::IsBehindSystemCall(uint64_t pc) {
 }
 
 // Corrects the rule of an interrupted AArch64 function. Some call frame information is made only
-// for exceptions (rustc) and is valid only at calls. There, the rule of a function's start covers
-// the whole prologue, and the rule before the epilogue also covers the return.
+// for exceptions (rustc) and is valid only at calls. In such information, the rule of a function's
+// start covers the whole prologue, and the rule before the epilogue also covers the return.
 UnwindRule UnwindWalk::MendInterruptedRule(ElfAddress address, UnwindRule told) {
   constexpr uint64_t kMostBytes = 128;  // longest prologue in bytes
   const UnwindRule at_ends{.kind = UnwindRule::kFromStackPointer};

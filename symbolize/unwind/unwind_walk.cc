@@ -216,7 +216,8 @@ void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
   if (at_target.kind == UnwindRule::kNone || MayFollowCall(chain_.frames.back().address.value)) {
     return;
   }
-  // Skips Go: its runtime makes such frames, for runtime.goexit and for interrupted functions.
+  // Go's runtime puts return addresses that follow no call on the stack, for runtime.goexit and for
+  // interrupted functions. In Go programs, nothing changes if both rules are equal.
   if (at_target == *rule && code_.cfi->has_go_functions()) return;
   *rule = at_target;
   if (at_target.signal_frame == 0 && IsStartOfStack(target)) {

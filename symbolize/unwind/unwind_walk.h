@@ -73,8 +73,8 @@ class UnwindWalk final : public MemoryReader {
   void Start(const RegisterSet& registers, bool pc_is_return_address, bool all_registers);
 
   // Finds code like UnwindSpace::FindCode, with one difference: an image of another architecture
-  // counts as one without information. A 64-bit program may continue in 32 bits, as Windows
-  // programs in Wine do, and then has images of both kinds.
+  // counts as an image without information. A 64-bit program may continue in 32 bits, as Windows
+  // programs in Wine do. Then it has images of two architectures.
   bool FindCode(RuntimeAddress address, MappedCode* code) {
     if (!space_.FindCode(address, code)) return false;
     const bool is_other =

@@ -180,9 +180,9 @@ struct UnwindLimits {
   bool leaves_out_c = false;
 };
 
-// An engine that unwinds chains. It caches recent rules (over all images and processes) and chains.
-// A thread that unwinds needs its own Unwinder and its own tables. Unwind allocates only room in
-// the chain, and memory for tables when it compiles a new function. Not thread-safe.
+// An engine that unwinds chains. It caches recent rules of all images, and recent chains of all
+// processes. Not thread-safe: each thread that unwinds needs its own Unwinder and its own tables.
+// Unwind allocates memory only if the chain needs more room or if a new function is compiled.
 class Unwinder {
  public:
   Unwinder();

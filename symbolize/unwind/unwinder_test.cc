@@ -450,7 +450,7 @@ TEST_F(UnwinderTest, CodeThatCatchesAnExceptionIsNoReturnAddress) {
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020r 403010r thread start");
 }
 
-// The throwing function has overwritten its saved registers with those of the catching function.
+// The throwing function has overwritten its saved registers with the catching function's registers.
 TEST_F(UnwinderTest, AnExceptionThatIsHandedOverLeadsToTheFunctionThatCatches) {
   Functions({kThrows, kFrameOf16, kThreadStart});
   registers_.Set(6, kStack + 16);
