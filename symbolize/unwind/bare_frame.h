@@ -10,10 +10,11 @@
 //   pop rbp         ◀ one word above the top
 //   ret             ◀ on top of the stack
 //
-// At the marked instructions the frame pointer is the caller's, and following it would skip the
-// caller. A function without a frame pointer can be unwound after a call if only its return
-// remains. Examples are the trampolines by which CPython shows its functions to profilers
-// (Python/asm_trampoline.S, 3.12); one of them is between any two Python frames:
+// At the marked instructions (◀) rbp still has the caller's frame pointer, so following it would
+// skip the caller. If a function has no frame pointer and has made a call, it can be unwound if the
+// only code after the call removes the frame and returns. Examples are the trampolines by which
+// CPython shows its functions to profilers (Python/asm_trampoline.S, 3.12). One trampoline is
+// between any two Python frames:
 //
 //   sub rsp, 8
 //   call rcx        ◀ one word above the top, also after the call
@@ -22,8 +23,8 @@
 //
 // On i386 the same instructions have no prefix for 64 bits, and words have 4 bytes.
 //
-// On AArch64 the return address is in the link register until a function saves it, and its position
-// on the stack does not show where the frame ends:
+// On AArch64 the return address is in the link register until a function saves it. The position of
+// the saved return address does not show where the frame ends:
 //
 //   bti c; paciasp              ◀ the return address is in the link register
 //   stp x29, x30, [sp, #-32]!   ◀ in the link register

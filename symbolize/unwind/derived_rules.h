@@ -12,9 +12,9 @@
 //
 // Paths are followed from the function's start. A branch leads both ways. A call leads to the next
 // instruction, not into the called function. A call into the function itself leads to a helper,
-// which begins like a function. Code that only a jump through a table reaches has the frame of the
-// jump. Code that no path reaches, for example a function whose address is in data, counts as the
-// start of a function if it is aligned like one.
+// which begins like a function. If code is reached only by a jump through a table, it has the same
+// frame as the jump. Code that no path reaches, for example a function whose address is in data,
+// counts as the start of a function if it is aligned like a function.
 //
 // Results may be wrong: a function start may be unknown, and a call may never return, with other
 // code after it. Callers must check the frame to which such a rule leads.

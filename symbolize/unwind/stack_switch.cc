@@ -13,8 +13,8 @@
 //   │  that switches │   └────────────────▶ │ frame pointer  │ ◀ 2. at the distance of the caller's
 //   │ (of another)   │                      │ return address │    frame size
 //
-// Both conditions must hold, or the chain ends. If the switching function has a frame itself, the
-// saved frame pointer is that of the switching function.
+// If condition 1 or 2 does not hold, the chain ends. If the switching function has a frame itself,
+// the saved frame pointer points to the frame of the switching function.
 //
 // If C calls Go, the frames of Go are put on the goroutine's stack, next to the frames that had
 // called C. Only one address is in between. It belongs to a function that nobody calls, and Go
