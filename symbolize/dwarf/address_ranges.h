@@ -31,8 +31,8 @@ inline void Merge(std::vector<AddressRange>& ranges) {
   ranges.resize(kept);
 }
 
-// Returns the last range that starts at or before `address`; null: none. `ranges` comes from Merge.
-// O(log n).
+// Returns the last range that starts at or before `address`; null if there is none. `ranges` must
+// be a result of Merge. O(log n).
 inline const AddressRange* LastFrom(const std::vector<AddressRange>& ranges, uint64_t address) {
   const auto after = std::ranges::upper_bound(ranges, address, {}, &AddressRange::start);
   return after == ranges.begin() ? nullptr : &*std::prev(after);

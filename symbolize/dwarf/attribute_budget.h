@@ -17,8 +17,8 @@ namespace profiler::symbolize::dwarf {
 // Number of attributes that may still be read. Not thread-safe.
 class AttributeBudget {
  public:
-  // Adds the budget of a unit of `bytes` bytes. Each entry is read up to three times, and entries
-  // of compilers have hardly more attributes than bytes.
+  // Adds the budget of a unit of `bytes` bytes. That is ample: each entry is read up to three
+  // times, and entries from compilers have hardly more attributes than bytes.
   void AddUnit(uint64_t bytes) { left_ += 16 * bytes + 4096; }
 
   // Subtracts the cost of reading the entry. Returns false, now and in all later calls, if the

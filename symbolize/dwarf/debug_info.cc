@@ -17,15 +17,15 @@
 namespace profiler::symbolize::dwarf {
 namespace {
 
-// More than the longest chains of references and of inlined calls that compilers write.
+// Limits on chains of references and of inlined calls. Compilers write shorter chains.
 constexpr int kMaxReferences = 16;
 constexpr size_t kMaxFrames = 512;
-// Limit on the number of ranges that are read, as a factor on the bytes of the sections with
-// ranges. In a valid file, each list belongs to one unit and is read twice at most: to list the
-// units, and for the lines of a unit that was hit.
+// Limit on the number of ranges that are read, as a multiple of the size in bytes of the sections
+// with ranges. In a valid file, each list belongs to one unit and is read at most twice: to list
+// the units, and to read the lines of a unit that was hit.
 constexpr size_t kRangeBudget = 2;
 
-// Limit on the bytes of line tables that are read, as a factor on the size of .debug_line. In a
+// Limit on the bytes of line tables that are read, as a multiple of the size of .debug_line. In a
 // valid file, each byte belongs to one table.
 constexpr uint64_t kLineBudget = 4;
 
@@ -54,8 +54,8 @@ int CollectNames(Dwarf_Attribute* value, void* into) {
   return DWARF_CB_OK;
 }
 
-// Returns the linkage name of a function, else its source name. The name may be in the entry
-// itself, in the entry that declared it, or in the entry of which it is an instance.
+// Returns the linkage name of a function; without one, its source name. The name may be in the
+// function's entry, or in the entry to which that refers: its declaration or abstract instance.
 std::string_view NameOf(DwarfFile* file, uint64_t entry, AttributeBudget& budget) {
   std::string_view name;
   for (int i = 0; i < kMaxReferences && file != nullptr; ++i) {
@@ -106,11 +106,11 @@ class FileDebugInfo : public DebugInfo {
  private:
   // The parts of a unit that were read after a hit.
   struct Indexed {
-    DwarfFile* file = nullptr;   // has the entries: main_, or a split file
-    const Unit* unit = nullptr;  // the unit in that file
+    DwarfFile* file = nullptr;   // the file that has the entries: main_ or a split file
+    const Unit* unit = nullptr;  // the unit of `file` that has the entries
     FunctionIndex functions;
     LineTable lines;
-    // Line table to which call_file refers, if it is not `lines`.
+    // Line table to which Scope::call_file refers; empty: that is `lines`.
     std::optional<LineTable> call_lines;
   };
 
@@ -129,11 +129,11 @@ class FileDebugInfo : public DebugInfo {
   SplitFiles split_files_;
   const bool has_lines_;
   bool listed_ = false;
-  IntervalMap units_;                              // address → index of the unit in main_
-  std::vector<std::unique_ptr<Indexed>> indexed_;  // by unit; null: not hit yet
+  IntervalMap units_;                              // maps addresses to indices in main_.units()
+  std::vector<std::unique_ptr<Indexed>> indexed_;  // index: as in main_.units(); null: not hit yet
   StringTable paths_;
   uint64_t line_budget_ = 0;  // bytes of line tables that may still be read
-  size_t range_budget_ = 0;   // ranges of units that may still be read
+  size_t range_budget_ = 0;   // number of ranges of units that may still be read
   std::vector<SourceFrame> frames_;
 };
 
@@ -200,8 +200,8 @@ void FileDebugInfo::ReadFunctions(const OpenUnit& unit, Indexed& indexed) {
   attributes_.AddUnit(with_entries.sections()[SectionId::kInfo].size());
   indexed.functions = FunctionIndex(with_entries, is_code_, attributes_);
   if (!has_lines_) return;
-  // Uses the file list of the split unit if there is one: the compiler wrote it. The skeleton's
-  // list may come from the assembler.
+  // Reads the split unit's own file list for calls, if there is one. The compiler wrote that list,
+  // but the skeleton's list may come from the assembler.
   if (split_unit != nullptr) {
     if (const auto own = split_unit->RootNumber(DW_AT_stmt_list)) {
       indexed.call_lines = LinesOf(*split_unit, *own, directory);

@@ -103,7 +103,7 @@ TEST(DebugInfoTest, TellsFunctionsAloneWhereLinesAreNotWanted) {
   EXPECT_EQ(dwarf.At(0x1020), "inner inlined :0:0\nouter :5:9\n");
 }
 
-// GCC describes lambdas like this: the local class has the lambda's only entry.
+// GCC describes lambdas in this way: the lambda's only entry is inside the entry of a local class.
 TEST(DebugInfoTest, FindsCallsInlinedIntoAFunctionOfALocalClass) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes unit = SmallUnit();
@@ -122,7 +122,7 @@ TEST(DebugInfoTest, FindsCallsInlinedIntoAFunctionOfALocalClass) {
   EXPECT_EQ(dwarf.At(0x1108), "inner inlined :0:0\nlambda :5:9\n");
 }
 
-// rustc describes the functions of an impl like this.
+// rustc describes the functions of an impl in this way.
 TEST(DebugInfoTest, FindsFunctionsThatAreDefinedInATypeOfANamespace) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes unit = SmallUnit();
@@ -162,7 +162,7 @@ DwarfBytes HeaderOfOneFile() {
   return header;
 }
 
-// libdw sorts the rows of the dropped and of the kept function together.
+// libdw sorts the rows of dropped functions and the rows of kept functions together.
 TEST(DebugInfoTest, RowsOfADroppedFunctionThatIsLongerThanTheAddressOfCodeAreOfNoCode) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes unit = SmallUnit();
@@ -173,7 +173,7 @@ TEST(DebugInfoTest, RowsOfADroppedFunctionThatIsLongerThanTheAddressOfCodeAreOfN
   lines.U32(0).U16(4).U32(header.size());
   lines.AddBytes(header.bytes());
   lines.U8(0).U8(9).U8(2).U64(0).U8(3).U8(90).U8(1);  // line 27 at 0
-  lines.U8(2).Uleb(0x1020).U8(1);                     // and at 0x1020
+  lines.U8(2).Uleb(0x1020).U8(1);                     // line 27 at 0x1020 too
   lines.U8(2).Uleb(0x20).U8(0).U8(1).U8(1);           // up to 0x1040
   lines.U8(0).U8(9).U8(2).U64(0x1000).U8(3).U8(4).U8(1);
   lines.U8(2).Uleb(0x100).U8(3).U8(1).U8(1);
@@ -247,7 +247,7 @@ TEST(DebugInfoTest, LinesOfCodeThatTheLinkerDroppedAreNowhere) {
   DwarfBytes lines;
   for (const std::byte b : kept) lines.U8(static_cast<uint8_t>(b));
   lines.U8(0).U8(9).U8(2).U64(0);
-  lines.U8(3).Uleb(99);  // line 100, then a row every 24 bytes
+  lines.U8(3).Uleb(99);  // line 100; the opcodes after this add a row every 24 bytes
   for (int i = 0; i < 256; ++i) lines.U8(2).U8(24).U8(3).U8(1).U8(1);
   lines.U8(0).U8(1).U8(1);
   sections[".debug_line"] = lines.WithLength();
@@ -316,7 +316,7 @@ OpenedDwarf WithEmptyAttributes(int count) {
   DwarfBytes abbreviations;
   abbreviations.AddBytes(SmallAbbreviations());
   std::vector<std::byte> bytes = abbreviations.bytes();
-  bytes.pop_back();  // the end
+  bytes.pop_back();  // the end mark
   DwarfBytes extended;
   extended.AddBytes(bytes).List({20, 0x2e, 0});
   for (int i = 0; i < 20000; ++i) extended.List({0x34, 0x19});  // DW_AT_artificial, flag_present
@@ -388,7 +388,7 @@ TEST(HostileDebugInfoTest, ALineProgramThatDefinesFilesIsNotRead) {
   }
 }
 
-// Returns the contents with a 64-bit initial length.
+// Returns the contents, preceded by their length in the 64-bit format.
 std::vector<std::byte> WithLongLength(const DwarfBytes& contents) {
   DwarfBytes out;
   out.U32(0xffffffff).U64(contents.size());

@@ -11,9 +11,9 @@
 namespace profiler::symbolize::dwarf {
 namespace {
 
-// Limits on abbreviations, in bytes. libdw reads a unit's table up to the abbreviation that it
-// looks for, and keeps it in ten times the space, separately for each unit. A hostile file may have
-// many units that share one large table.
+// Limits on abbreviations, in bytes. libdw reads a unit's abbreviation table up to the abbreviation
+// that it looks for. It keeps that part in ten times the space, separately for each unit. A hostile
+// file may have many units that share one large table.
 constexpr uint64_t kMostAbbreviations = uint64_t{1} << 30;
 constexpr uint64_t kMostOpenAbbreviations = uint64_t{64} << 20;
 constexpr size_t kMostOpenUnits = 1024;
@@ -76,7 +76,7 @@ uint64_t OpenUnit::OffsetOf(const Dwarf_Die& entry) const {
   return unit_.offset + dwarf_dieoffset(&copy);
 }
 
-// Returns the bytes of the unit from `at` on.
+// Returns the unit's bytes that begin at `at`; empty if `at` is outside of the unit.
 Bytes OpenUnit::From(const void* at) const {
   const Bytes info = views_[SectionId::kInfo];
   const auto* byte = static_cast<const std::byte*>(at);
@@ -178,8 +178,8 @@ SectionViews DwarfFile::ViewsOf(const Unit& unit) const {
   return views;
 }
 
-// Returns the end of the unit's abbreviation table. Tables do not overlap, so that is the start of
-// the next table.
+// Returns the start of the next abbreviation table, or the end of the section. Tables do not
+// overlap, so the unit's table ends there or earlier.
 uint64_t DwarfFile::EndOfAbbreviations(const Unit& unit) const {
   const uint64_t size = section(SectionId::kAbbrev).size();
   const auto next = std::upper_bound(abbreviation_tables_.begin(), abbreviation_tables_.end(),
@@ -271,10 +271,10 @@ EntryReference DwarfFile::ReferenceOf(const OpenUnit& unit, const Dwarf_Attribut
 
 namespace {
 
-// Returns the offset of an entry's list in the section that libdw sees; -1: invalid. If the list is
-// given by an index, the section has a table of offsets after its header, relative to the table's
-// start. The result is checked here, because libdw does not check offsets and would read outside
-// the section.
+// Returns the offset of an entry's range list in the section that libdw sees; -1: invalid. An
+// attribute may have an index instead of an offset. Then the offset is in a table after the
+// section's header, and it is relative to the table's start. Checks the result, because libdw does
+// not check offsets and would read outside the section.
 ptrdiff_t OffsetOfList(const OpenUnit& unit, Dwarf_Attribute list) {
   Dwarf_Word offset = 0;
   if (dwarf_formudata(&list, &offset) != 0) return -1;
@@ -300,7 +300,7 @@ void DwarfFile::AppendRanges(const OpenUnit& unit, const Dwarf_Die& entry,
     if (!attributes.low || !attributes.high || limit == 0) return;
     Dwarf_Attribute low = *attributes.low, high = *attributes.high;
     if (dwarf_formaddr(&low, &start) != 0) return;
-    // The high end is an address, or else a distance from the low one.
+    // The high end is an address, or a distance from the low end.
     if (dwarf_formaddr(&high, &end) != 0) {
       if (dwarf_formudata(&high, &end) != 0) return;
       end += start;
@@ -311,8 +311,8 @@ void DwarfFile::AppendRanges(const OpenUnit& unit, const Dwarf_Die& entry,
   Dwarf_Die die = entry;
   base = unit.base_address();
   ptrdiff_t next = OffsetOfList(unit, *attributes.list);
-  // Before DWARF 5, a list may be at offset 0. libdw starts such a list itself, and does not know
-  // the base address of a split unit.
+  // Before DWARF 5, a list may be at offset 0. For libdw, offset 0 means that it must start the
+  // list itself, but it does not know the base address of a split unit.
   const bool may_lack_base = next == 0;
   for (; limit != 0 && next >= 0; --limit) {
     next = dwarf_ranges(&die, next, &base, &start, &end);

@@ -7,7 +7,7 @@
 namespace profiler::symbolize::dwarf {
 namespace {
 
-// No compiler nests entries deeper.
+// Largest depth of nested entries that is followed. No compiler nests entries deeper.
 constexpr size_t kMaxDepth = 4096;
 
 bool IsNamespace(int tag) { return tag == DW_TAG_namespace || tag == DW_TAG_module; }
@@ -79,7 +79,7 @@ class FunctionIndex::Walk {
     if (const auto at = unit_.EntryAt(entry)) Run(*at, kInNamespace, kNoOwner);
   }
 
-  // Reads the calls inlined into the function of `scope`; their code goes to `inlined`.
+  // Reads the calls inlined into the function of `scope`. Adds their code ranges to `inlined`.
   void ReadFunction(uint32_t scope, IntervalMap& inlined) {
     inlined_ = &inlined;
     if (const auto at = unit_.EntryAt(index_.scopes_[scope].entry)) Run(*at, kInFunction, scope);
@@ -97,8 +97,8 @@ class FunctionIndex::Walk {
     } while (!scopes_.empty());
   }
 
-  // Reads the current entry. Sets `scope` to the scope of its children. Returns false if this walk
-  // skips the children.
+  // Reads the current entry. Sets `scope` to the scope of the entry's children. Returns false if
+  // this walk skips the children.
   bool ReadEntry(uint32_t& scope) {
     const int tag = dwarf_tag(&at_);
     if (tag == DW_TAG_inlined_subroutine && place_ == kInFunction) {
@@ -113,14 +113,15 @@ class FunctionIndex::Walk {
     }
     if (place_ == kInFunction) return !IsCallSite(tag);
     if (IsNamespace(tag)) return !PassOver();
-    // Skips types that have DW_AT_sibling (GCC), because GCC describes the code of member functions
-    // outside of the type. rustc describes it inside, and writes no DW_AT_sibling.
+    // Skips types that have DW_AT_sibling. GCC writes it, and describes the code of member
+    // functions outside of the type. rustc does not write it, and describes the code inside.
     return !IsType(tag) || !HasAttribute(DW_AT_sibling);
   }
 
   bool HasAttribute(unsigned name) { return dwarf_hasattr(&at_, name) != 0; }
 
-  // Puts off a namespace if DW_AT_sibling makes it cheap to skip.
+  // Skips the current namespace until a look-up needs it, if DW_AT_sibling makes skipping cheap.
+  // Returns true if the namespace was skipped.
   bool PassOver() {
     if (place_ != kInUnit || !HasAttribute(DW_AT_sibling)) return false;
     index_.namespaces_.push_back(unit_.OffsetOf(at_));
@@ -140,7 +141,7 @@ class FunctionIndex::Walk {
     index_.functions_.push_back(std::move(function));
   }
 
-  // Reads the current entry. Leaves its code ranges in ranges_.
+  // Reads the scope of the current entry. Leaves its code ranges in ranges_.
   Scope ReadScope() {
     Attributes attributes;
     attributes.scope.entry = unit_.OffsetOf(at_);
@@ -152,7 +153,7 @@ class FunctionIndex::Walk {
     return attributes.scope;
   }
 
-  // Adds a scope. `owner` is the value in the map.
+  // Adds a scope, and adds its code ranges to `map` with the value `owner`.
   uint32_t AddScope(Scope scope, uint32_t parent, IntervalMap& map, uint32_t owner) {
     scope.parent = parent;
     scope.inlined = parent != kNoOwner;
@@ -207,10 +208,10 @@ class FunctionIndex::Walk {
   const OpenUnit& unit_;
   FunctionIndex& index_;
   Place place_ = kInUnit;
-  IntervalMap* inlined_ = nullptr;  // null: the walk is outside of functions
+  IntervalMap* inlined_ = nullptr;  // map to which inlined calls are added; null: none are read
   Dwarf_Die at_ = {};
   // For each open parent of the current entry, outermost first: the scope of the parent's children.
-  // Empty: the walk is done.
+  // If there are none, the walk is done.
   std::vector<uint32_t> scopes_;
   std::vector<AddressRange> ranges_;
 };

@@ -1,4 +1,4 @@
-// Finds the function, and the inlined calls in it, that contain an address of one unit.
+// Finds the function of one unit that contains an address, and the inlined calls there.
 
 #pragma once
 
@@ -23,19 +23,20 @@ using IsCode = std::function<bool(uint64_t address)>;
 // A DW_TAG_subprogram with code, or a DW_TAG_inlined_subroutine.
 struct Scope {
   uint64_t entry = 0;          // offset in .debug_info of the unit's file
-  uint32_t parent = kNoOwner;  // the scope into which this one was inlined
+  uint32_t parent = kNoOwner;  // scope into which this scope is inlined; kNoOwner: a function
   bool inlined = false;
   // Position of the call, for an inlined scope. `call_file` is an index of the unit's line table.
   uint32_t call_file = 0;
   uint32_t call_line = 0;
   uint32_t call_column = 0;
-  AddressRange code;  // its first range
+  AddressRange code;  // the first of its address ranges
   // Name of the function; null until the first look-up.
   std::string_view name;
 };
 
 // The functions of a unit. Reads only the entries that look-ups need, because look-ups hit few
-// functions of a large program, and most entries lie inside functions.
+// functions of a large program, and most entries lie inside functions. Entries are read at once or
+// by a later look-up:
 //
 //   unit ┬ f ─ inlined g ─ inlined h     f: at once; g and h: on the first look-up in f
 //        ├ namespace ─ f2                clang (no DW_AT_sibling): at once;
@@ -57,7 +58,7 @@ class FunctionIndex {
 
   // Returns the innermost scope at an address; kNoOwner if there is no function.
   uint32_t Find(uint64_t address, const Opener& open);
-  // Returns a scope. Valid until the next Find.
+  // Returns the scope with number `scope`. The reference is valid until the next Find.
   Scope& operator[](uint32_t scope) { return scopes_[scope]; }
 
  private:
@@ -65,10 +66,10 @@ class FunctionIndex {
 
   struct Function {
     uint32_t scope = 0;
-    // address → scope, in the function; empty: not read yet
+    // Maps addresses in the function to scopes; empty: not read yet.
     std::optional<IntervalMap> inlined;
   };
-  // Location of a function's entry, and the index into function_at_.
+  // Kinds of places in the unit at which a function's entry may be. Used as index of function_at_.
   enum Place : uint8_t { kInUnit, kInNamespace, kInFunction };
   static constexpr size_t kPlaceCount = 3;
 
@@ -82,8 +83,8 @@ class FunctionIndex {
   size_t range_budget_ = 0;  // address ranges that may still be read
   std::vector<Scope> scopes_;
   std::vector<Function> functions_;
-  std::vector<uint64_t> namespaces_;                  // entries of namespaces that were skipped
-  std::array<IntervalMap, kPlaceCount> function_at_;  // address → function
+  std::vector<uint64_t> namespaces_;                  // offsets of namespaces that were skipped
+  std::array<IntervalMap, kPlaceCount> function_at_;  // each maps addresses to functions_
   bool has_read_namespaces_ = false;
   bool has_read_functions_ = false;
 };

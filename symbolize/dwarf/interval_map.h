@@ -11,22 +11,23 @@ namespace profiler::symbolize::dwarf {
 
 inline constexpr uint32_t kNoOwner = std::numeric_limits<uint32_t>::max();
 
-// A map from addresses to range owners. Built once from ranges in any order, which are flattened
-// into disjoint pieces:
+// A map from addresses to the owners of ranges. Built once from ranges in any order, which are
+// flattened into disjoint pieces. On the right are the starts of pieces with their owners:
 //
 //   f   [--------------------)              0 f  3 g  7 f  9 h  12 f
 //   g      [----)
 //   h            [---)
 //
-// If ranges overlap, the one with the last start wins; with equal starts, the shorter one; of
-// equal ranges, the one added last. O(n log n); a look-up is a binary search.
+// If ranges overlap, the range with the highest start wins. Of ranges with equal starts, the
+// shortest wins; of equal ranges, the last added. Building takes O(n log n); a look-up is a binary
+// search.
 class IntervalMap {
  public:
   void Add(uint64_t start, uint64_t end, uint32_t owner) {
     if (start < end) ranges_.push_back({start, end, owner, static_cast<uint32_t>(ranges_.size())});
   }
 
-  // Flattens the ranges. Call it once, after the last Add.
+  // Flattens the ranges. Call Build once, after the last Add.
   void Build() {
     std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
       if (a.start != b.start) return a.start < b.start;

@@ -11,7 +11,7 @@
 namespace profiler::symbolize::dwarf {
 namespace {
 
-// All sections except the last, kCuIndex, which libdw does not read.
+// Number of sections that libdw reads: all except the last one, kCuIndex.
 constexpr size_t kSectionsOfLibdw = kSectionCount - 1;
 
 template <class Header, class SectionHeader>
@@ -22,7 +22,7 @@ std::string MakeImage(unsigned char elf_class) {
     sections[index].sh_name = static_cast<uint32_t>(names.size());
     sections[index].sh_type = type;
     sections[index].sh_offset = sizeof(Header) + sizeof(sections);
-    sections[index].sh_size = 1;  // replaced
+    sections[index].sh_size = 1;  // Replace changes the size
     names.append(name).push_back('\0');
   };
   for (size_t i = 0; i < kSectionsOfLibdw; ++i) {
@@ -48,8 +48,8 @@ std::string MakeImage(unsigned char elf_class) {
   return image += names;
 }
 
-// Returns the ELF image whose sections Replace fills. All handles share it: libelf only reads it,
-// and Replace gives each handle contents of its own.
+// Returns the ELF image whose sections Replace fills. All handles share the image, because libelf
+// only reads it, and Replace gives each handle its own section contents.
 std::string& ImageFor(unsigned address_size) {
   static std::string image32 = MakeImage<Elf32_Ehdr, Elf32_Shdr>(ELFCLASS32);
   static std::string image64 = MakeImage<Elf64_Ehdr, Elf64_Shdr>(ELFCLASS64);

@@ -19,7 +19,7 @@ constexpr uint32_t kNoCode = std::numeric_limits<uint32_t>::max();
 // without code.
 //
 //   dropped   0 ├───────────┤ 0x1800
-//   code           0x1000 ├────┤ 0x1400     rows in between would be ambiguous
+//   code           0x1000 ├────┤ 0x1400     here rows of both would be mixed
 //
 // Linkers leave the sequences of dropped functions at 0, and libdw sorts the rows of all sequences
 // together. The program's header:
@@ -33,9 +33,10 @@ class DroppedSequences {
                    const std::vector<AddressRange>& code)
       : program_(program), address_size_(address_size), code_(code), reader_(program) {}
 
-  // Returns false if libdw must not read the program. This is so if no compiler writes such
-  // programs, because libdw could read them differently from this code. It is also so if the
-  // program defines files (DW_LNE_define_file), because libdw 0.192 fails on that.
+  // Moves the sequences. Returns false if libdw must not read the program. One reason is that no
+  // compiler writes programs of this form, so libdw could read them differently from this code. The
+  // other reason is that the program defines files (DW_LNE_define_file), and libdw 0.192 reads such
+  // programs out of bounds.
   bool Move() {
     const uint8_t opcode_base = ReadHeader();
     while (reader_.ok() && reader_.remaining() != 0) {
@@ -186,7 +187,7 @@ class LineTable::Reader {
 
   void AddRows(Dwarf_Lines* lines, size_t count) {
     rows_.reserve(count);
-    auto code = source_.code.begin();  // the range that contains `address` or follows it
+    auto code = source_.code.begin();  // the first range that ends after `address`
     for (size_t i = 0; i < count; ++i) {
       Dwarf_Line* const line = dwarf_onesrcline(lines, i);
       const uint64_t address = AddressOf(line);

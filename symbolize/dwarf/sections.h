@@ -15,7 +15,7 @@ namespace profiler::symbolize::dwarf {
 
 using Bytes = std::span<const std::byte>;
 
-// Returns the bytes from `offset` on; empty if there are none.
+// Returns the part of `bytes` that begins at `offset`; empty if `bytes` is not longer than that.
 inline Bytes BytesFrom(Bytes bytes, uint64_t offset) {
   return offset < bytes.size() ? bytes.subspan(offset) : Bytes();
 }
@@ -30,7 +30,7 @@ enum class SectionId : uint8_t {
   kRanges,
   kRngLists,
   kAddr,
-  kCuIndex,  // of a package of split units (.dwp)
+  kCuIndex,  // index of the units in a package (.dwp)
 };
 inline constexpr size_t kSectionCount = 10;
 
@@ -49,11 +49,11 @@ class SectionViews {
 
 class Sections {
  public:
-  // Loads the sections `.debug_NAME`, in a split file `.debug_NAME.dwo`. Decompresses
-  // SHF_COMPRESSED with zlib or zstd and .zdebug_NAME. A section is empty if it does not exist or
-  // cannot be decompressed. String tables end with their last NUL. Allocates at most kMaxExpansion
-  // bytes per byte of a section, and MostDecompressed bytes in total; sections beyond that are
-  // empty. The image's bytes must outlive the result.
+  // Loads the sections `.debug_NAME`; if `split` is true, `.debug_NAME.dwo`. Decompresses sections
+  // with SHF_COMPRESSED (zlib or zstd), and sections `.zdebug_NAME`. A section is empty if it does
+  // not exist or cannot be decompressed. String tables end with their last NUL. Allocates at most
+  // kMaxExpansion bytes per byte of a section, and MostDecompressed bytes in total; sections that
+  // exceed these limits are empty. The image's bytes must outlive the result.
   static Sections Load(const ElfImage& image, bool split);
 
   // Limit on the expansion of one compressed section.
@@ -64,7 +64,7 @@ class Sections {
 
  private:
   SectionViews views_;
-  std::deque<std::vector<std::byte>> decompressed_;  // the bytes behind `views_`
+  std::deque<std::vector<std::byte>> decompressed_;  // decompressed sections that views_ points to
 };
 
 // Returns true if the file has debug information. Decompresses nothing.

@@ -46,7 +46,7 @@ class DwarfBytes {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return *this;
   }
-  // Stores the length of the remaining bytes in the first four.
+  // Stores the number of all bytes after the first four in the first four bytes.
   std::vector<std::byte> WithLength() {
     const auto length = static_cast<uint32_t>(bytes_.size() - 4);
     std::memcpy(bytes_.data(), &length, 4);
@@ -133,8 +133,8 @@ inline DwarfBytes SmallUnit() {
   return out;
 }
 
-// Entries: outer() at [0x1010, 0x1090); inlined in it, inner() at [0x1020, 0x1040), called in line
-// 5, column 9.
+// Returns a unit with the function outer() at [0x1010, 0x1090). The function inner() is inlined
+// into outer() at [0x1020, 0x1040); its call is in line 5, column 9.
 inline std::vector<std::byte> SmallEntries() {
   DwarfBytes out = SmallUnit();
   const uint32_t inner = out.size();
@@ -145,7 +145,7 @@ inline std::vector<std::byte> SmallEntries() {
   return out.WithLength();
 }
 
-// DWARF 4 lines: 4 at 0x1010, 1 of b.h at 0x1020, 6 at 0x1040, up to 0x1090.
+// Returns a DWARF 4 line table: a.cc:4 at 0x1010, b.h:1 at 0x1020, a.cc:6 from 0x1040 to 0x1090.
 inline std::vector<std::byte> SmallLines() {
   DwarfBytes header;
   header.U8(1).U8(1).U8(1).U8(0xfb).U8(14).U8(13);
@@ -156,9 +156,9 @@ inline std::vector<std::byte> SmallLines() {
   out.U32(0).U16(4).U32(header.size());
   for (const std::byte b : header.bytes()) out.U8(static_cast<uint8_t>(b));
   out.U8(0).U8(9).U8(2).U64(0x1010);
-  out.U8(3).U8(3).U8(1);                          // line 4, a row
-  out.U8(2).U8(0x10).U8(4).U8(2).U8(3).U8(0x7d);  // at 0x1020 file 2, line 1
-  out.U8(5).U8(7).U8(1);                          // column 7, a row
+  out.U8(3).U8(3).U8(1);                          // set line 4, add a row
+  out.U8(2).U8(0x10).U8(4).U8(2).U8(3).U8(0x7d);  // set address 0x1020, file 2, line 1
+  out.U8(5).U8(7).U8(1);                          // set column 7, add a row
   out.U8(2).U8(0x20).U8(4).U8(1).U8(3).U8(5).U8(1);
   out.U8(2).Uleb(0x50).U8(0).U8(1).U8(1);
   return out.WithLength();

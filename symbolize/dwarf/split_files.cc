@@ -48,12 +48,13 @@ std::string Join(std::string_view directory, std::string_view name) {
   return path += name;
 }
 
-// Returns the root below which names in `files.debug` are looked for: that of the file itself.
+// Returns the root below which the files named in `files.debug` are looked for: files.root if the
+// debug file lies below it, else empty.
 std::string RootOfNames(const DebugInfoFiles& files) {
   return files.debug_path.starts_with(files.root) ? files.root : "";
 }
 
-// Returns the path to which `name` leads in a file of `directory`.
+// Returns the path of the file `name`; a relative name is relative to `directory`.
 std::string PathOf(const std::string& root, std::string_view directory, std::string_view name) {
   std::string path = Join(directory, name);
   return path.starts_with('/') && !path.starts_with(root) ? root + path : path;
@@ -110,7 +111,8 @@ std::string_view SplitName(DwarfFile& file, const OpenUnit& skeleton) {
   return name.empty() ? file.StringOf(skeleton, skeleton.RootAttribute(DW_AT_GNU_dwo_name)) : name;
 }
 
-// Returns a base for which DWARF 4 has a separate attribute.
+// Returns the value of the root attribute `name`, or of `gnu_name`, its name in split DWARF 4; 0 if
+// the unit has neither.
 uint64_t BaseOf(const OpenUnit& unit, unsigned name, unsigned gnu_name) {
   return unit.RootNumber(name).value_or(unit.RootNumber(gnu_name).value_or(0));
 }
@@ -185,7 +187,7 @@ SplitFiles::Found SplitFiles::FindInPackage(uint64_t id) {
 //
 //   version (u32 2, or u16 5 and padding), columns, units, slots u32
 //   slots × id u64          a hash table
-//   slots × row u32         from 1; 0: an empty slot
+//   slots × row u32         counted from 1; 0: an empty slot
 //   columns × section u32   DW_SECT_…
 //   units × columns × offset u32
 //   units × columns × size u32
@@ -234,7 +236,7 @@ void SplitFiles::OpenPackage() {
           contribution.string_offsets = offset;
           break;
         case DW_SECT_RNGLISTS:
-          // In version 2 this number stands for another section.
+          // In version 2 of the index, this number stands for another section.
           if (version == 5) contribution.range_lists = offset;
           break;
         default:

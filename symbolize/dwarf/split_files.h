@@ -21,9 +21,10 @@ struct OpenedFile {
   std::unique_ptr<DwarfFile> dwarf;
 };
 
-// Opens the alternate file of `files.debug`, made by dwz and named by .gnu_debugaltlink. Looks for
-// it by build-id in the debug directories and among fetched files, and by its path if names are
-// followed. Null if no file has that build-id.
+// Opens the alternate file of `files.debug`, which dwz makes and .gnu_debugaltlink names. Looks for
+// a file with the right build-id in the debug directories and among fetched files. If
+// files.follow_names is true, also tries the path in .gnu_debugaltlink. Null if there is no file
+// with the build-id.
 std::unique_ptr<OpenedFile> OpenAlternate(const DebugInfoFiles& files);
 
 // Returns true if a split file has the entries of the unit.
@@ -34,8 +35,8 @@ bool IsSkeleton(const OpenUnit& unit);
 //   .dwo   one file per unit, at the path in the skeleton or beside the image
 //   .dwp   one file for all units, `IMAGE.dwp`
 //
-// There are none if names are not followed. Split units live as long as this object. Not
-// thread-safe.
+// If DebugInfoFiles::follow_names is false, no split unit is found. Split units live as long as
+// this object. Not thread-safe.
 class SplitFiles {
  public:
   explicit SplitFiles(const DebugInfoFiles& files);
@@ -44,8 +45,9 @@ class SplitFiles {
     DwarfFile* file = nullptr;
     Unit* unit = nullptr;  // null: not found
   };
-  // Returns the unit with the id of `skeleton` (a unit of `file`) and binds it. Only the first
-  // skeleton with that id gets it.
+  // Returns the split unit that has the id of `skeleton`, which is a unit of `file`, and gives it
+  // the skeleton's parts (DwarfFile::Bind). If several skeletons have that id, only the first gets
+  // the unit.
   Found Find(DwarfFile& file, const OpenUnit& skeleton);
 
  private:
@@ -55,14 +57,14 @@ class SplitFiles {
 
   std::unique_ptr<OpenedFile> Open(const std::string& path) const;
 
-  const std::vector<std::string> paths_;  // of the image and of its debug file
+  const std::vector<std::string> paths_;  // paths of the image and of its debug file
   const std::string root_;
   const std::string root_of_names_;
   const bool follow_names_;
   bool looked_for_package_ = false;
   std::unique_ptr<OpenedFile> package_;
-  std::map<uint64_t, Contribution> contributions_;            // of the package, by unit id
-  std::map<std::string, std::unique_ptr<OpenedFile>> files_;  // by path; null: no such file
+  std::map<uint64_t, Contribution> contributions_;            // the package's units, keyed by id
+  std::map<std::string, std::unique_ptr<OpenedFile>> files_;  // keyed by path; null: no such file
 };
 
 }  // namespace profiler::symbolize::dwarf

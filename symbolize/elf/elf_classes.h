@@ -1,4 +1,4 @@
-// ELF types of both classes, 32 and 64 bits, for tests that write files of either.
+// ELF types of both classes, 32 and 64 bits, for tests that write files of either class.
 
 #pragma once
 

@@ -12,7 +12,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// More than any linker writes; a larger number means a corrupt file.
+// Largest number of segments that are read. No linker writes so many.
 constexpr size_t kMaxSegments = 1 << 16;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMaxSectionName = 256;
@@ -51,7 +51,7 @@ struct ElfImage::Reader {
   // Bytes of notes that may still be read. Notes of a valid file are no larger than the file, and
   // are read twice: as sections and as segments.
   uint64_t notes_left;
-  bool is_swapped;  // the file has the other byte order
+  bool is_swapped;  // true if the file's byte order is not this machine's
 
   // Returns true if the contents can be used. libelf converts symbols to native byte order. All
   // other sections are read unconverted, so they are dropped if the file has the other byte order.
@@ -70,8 +70,8 @@ struct ElfImage::Reader {
       GElf_Shdr header;
       if (gelf_getshdr(elf_getscn(elf, i), &header) == nullptr) return;
       ElfSection& section = image.sections_.emplace_back();
-      // The length is limited, because a corrupt file may have many sections, and finding the NUL
-      // of each name could take a scan of the whole file.
+      // Limits the length of names. Otherwise finding the NUL of each name could scan the whole
+      // file, and a corrupt file may have many sections.
       section.name = StringAt(Clip(names, header.sh_name, kMaxSectionName), 0);
       section.type = header.sh_type;
       section.flags = header.sh_flags;
@@ -99,7 +99,7 @@ struct ElfImage::Reader {
     return WithoutHoles(Clip(image.bytes_, header.sh_offset, header.sh_size));
   }
 
-  // Returns the bytes before the first hole in them.
+  // Returns the part of `bytes` in front of the first hole in it.
   std::span<const std::byte> WithoutHoles(std::span<const std::byte> bytes) const {
     if (bytes.empty()) return bytes;
     const auto offset = static_cast<uint64_t>(bytes.data() - image.bytes_.data());

@@ -36,13 +36,14 @@ struct ElfSection {
   uint64_t flags = 0;  // SHF_…
   ElfAddress address;
   FileOffset offset;
-  // Size in memory. `contents` is shorter for SHT_NOBITS, in a truncated file, and if is_cut.
+  // Size in memory, in bytes. `contents` is shorter for SHT_NOBITS, in a truncated file, and if
+  // is_cut is true.
   uint64_t size = 0;
   uint32_t link = 0;
   uint32_t info = 0;
   uint64_t entry_size = 0;
   std::span<const std::byte> contents;
-  bool is_cut = false;  // `contents` ends at a hole of the file
+  bool is_cut = false;  // true if `contents` ends early, at a hole of the file
 
   bool Holds(ElfAddress a) const { return a >= address && a.value - address.value < size; }
 };
@@ -50,16 +51,15 @@ struct ElfSection {
 // The tables of one ELF file. A view: the bytes must outlive it. Immutable, so thread-safe.
 class ElfImage {
  public:
-  // Reads the tables of an ELF file. `holes` are the file's holes: the contents of a section or a
-  // note end at the first hole in it. Data of a program may contain holes, which BytesAt returns as
-  // zeros. If the file has the other byte order, only its symbols and its build-id can be read, no
-  // contents of other sections. Errors: kDataLoss if `bytes` are no ELF file, or if a header or
-  // table lies outside of them.
+  // Reads the tables of an ELF file. `holes` are the file's holes. The contents of a section or
+  // note end at the first hole in them, but BytesAt returns holes as zeros. If the file has the
+  // other byte order, only symbols and build-id can be read; other sections have no contents.
+  // Errors: kDataLoss if `bytes` are no ELF file, or if a header or table lies outside of `bytes`.
   static absl::StatusOr<ElfImage> Parse(std::span<const std::byte> bytes,
                                         std::span<const FileHole> holes = {});
 
   std::span<const std::byte> bytes() const { return bytes_; }
-  // Number of bytes outside of holes.
+  // Returns the number of the file's bytes that are outside of holes.
   uint64_t solid_size() const { return solid_size_; }
   bool is_64_bit() const { return is_64_bit_; }
   uint16_t type() const { return type_; }        // ET_…
@@ -67,25 +67,25 @@ class ElfImage {
   ElfAddress entry() const { return entry_; }    // address at which a program starts
 
   std::span<const ElfSegment> segments() const { return segments_; }
-  // Returns all sections, by their index in the file; 0 is the null section.
+  // Returns all sections, in the order of the file. Number 0 is the null section.
   std::span<const ElfSection> sections() const { return sections_; }
-  // Returns the first section of that name or type; null: none.
+  // Return the first section of the given name or type; null if there is none.
   const ElfSection* FindSection(std::string_view name) const;
   const ElfSection* FindSectionOfType(uint32_t type) const;
   const ElfSection* section(size_t index) const {
     return index < sections_.size() ? &sections_[index] : nullptr;
   }
 
-  // Returns the descriptor of the NT_GNU_BUILD_ID note; empty: none.
+  // Returns the bytes of the build-id, from the NT_GNU_BUILD_ID note. Empty if there is none.
   std::span<const std::byte> build_id() const { return build_id_; }
 
-  // Returns the memory address of the byte at `offset`. Searches segments that contain it,
-  // executable ones first. The kernel maps whole pages, so the first and last page of a segment
-  // belong to it too, but a segment that contains the byte itself wins. Empty if no segment has it.
+  // Returns the memory address of the byte at `offset`; empty if no segment has the byte. The
+  // kernel maps whole pages, so a segment also has all bytes of its first and last page. Prefers
+  // segments that contain the byte itself; among them, executable segments.
   std::optional<ElfAddress> AddressOf(FileOffset offset) const;
   std::optional<FileOffset> OffsetOf(ElfAddress address) const;
 
-  // Returns at most `size` bytes from `address`; fewer if the file has fewer.
+  // Returns the contents at `address`: `size` bytes, or fewer if the file has fewer there.
   std::span<const std::byte> BytesAt(ElfAddress address, size_t size) const;
 
  private:
@@ -102,11 +102,12 @@ class ElfImage {
   std::span<const std::byte> build_id_;
 };
 
-// Returns DIRECTORY/.build-id/ab/cdef…, the path of a file (or of a directory of files) with that
-// build-id. Empty if the build-id has less than two bytes.
+// Returns DIRECTORY/.build-id/ab/cdef…, the path of the file with build-id abcdef…, or of a
+// directory with its files. Empty if the build-id has less than two bytes.
 std::string BuildIdPath(std::string_view directory, std::span<const std::byte> build_id);
 
-// Returns true if both are the same build-id. Ignores zeros at the end: perf.data pads to 20 bytes.
+// Returns true if `a` and `b` are the same build-id. Ignores zeros at the end, because perf.data
+// pads build-ids to 20 bytes.
 bool SameBuildId(std::span<const std::byte> a, std::span<const std::byte> b);
 
 // Returns the NUL-terminated text at `offset` of a string table; empty if there is none.

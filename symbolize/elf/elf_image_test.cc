@@ -161,12 +161,12 @@ TEST(ElfImageTest, AnArchiveIsDataLoss) {
   EXPECT_TRUE(absl::IsDataLoss(ElfImage::Parse(Bytes("!<arch>\ncut off")).status()));
 }
 
-// Returns the ELF header, to be changed.
+// Returns the ELF header, which tests change.
 Elf64_Ehdr& HeaderOf(std::vector<std::byte>& file) {
   return *reinterpret_cast<Elf64_Ehdr*>(file.data());
 }
 
-// Numbers too large for the ELF header are in the header of the first section.
+// Numbers that do not fit into the ELF header are in the first section header.
 TEST(ElfImageTest, ReadsNumbersThatAreTooLargeForTheHeader) {
   const std::vector<std::byte> usual = Bytes(ReadFile(TestFile("pie")));
   std::vector<std::byte> file = usual;
@@ -228,7 +228,8 @@ TEST(ElfImageTest, NotesThatManySectionsShareAreNotReadForEach) {
   EXPECT_TRUE(image->build_id().empty());
 }
 
-// Uses the file as naming does; the results do not matter.
+// Calls the functions that symbolization uses, to see that they do not crash. Their results do not
+// matter.
 size_t UseEverything(std::span<const std::byte> bytes) {
   const auto image = ElfImage::Parse(bytes);
   if (!image.ok()) return 0;
@@ -259,7 +260,7 @@ TEST(ElfImageTest, SurvivesCorruptBytes) {
   const auto image = ElfImage::Parse(whole);
   ASSERT_TRUE(image.ok());
   std::mt19937 random(7);
-  // Most of the structure is in the headers and the tables that follow them.
+  // Byte ranges that are corrupted: all headers, and the sections named below.
   std::vector<std::pair<size_t, size_t>> targets = {{16, 64 + 13 * 56}};
   const size_t headers = image->sections().size() * 64;
   targets.emplace_back(whole.size() - headers, headers);

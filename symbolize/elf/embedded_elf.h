@@ -21,10 +21,10 @@ namespace profiler::symbolize {
 
 struct EmbeddedElf {
   uint64_t start = 0;  // offset in the archive
-  ElfImage elf;        // of the bytes from `start` to the archive's end
+  ElfImage elf;        // made of the bytes from `start` to the archive's end
 };
 
-// Search at most this many bytes before the offset.
+// Largest distance in bytes from the start of the ELF file to the offset.
 inline constexpr uint64_t kLargestEmbedded = uint64_t{512} << 20;
 
 // Returns the ELF file in `bytes` that contains the code at `offset`. Empty if there is none or if

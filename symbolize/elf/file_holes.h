@@ -19,9 +19,9 @@ struct FileHole {
   uint64_t size = 0;
 };
 
-// Returns the holes of at least 64 KiB in an open file, by offset. After 2^14 holes, the rest of
-// the file counts as one hole. Empty if the file system does not report holes. Cost: two system
-// calls per hole; one for a file without holes. Changes the position of `fd`.
+// Returns the holes of at least 64 KiB in an open file, sorted by offset. After 2^14 holes, all
+// further bytes count as one hole. Empty if the file system does not report holes. Cost: two system
+// calls per hole, or one call for a file without holes. Changes the position of `fd`.
 std::vector<FileHole> HolesOf(int fd);
 
 }  // namespace profiler::symbolize

@@ -20,12 +20,12 @@ namespace profiler::symbolize {
 // 1.20      0xfffffff1   as in 1.18                    as in 1.18, the function's line before id
 struct GoFunctions::Layout {
   uint32_t magic;
-  bool has_text_start;  // true if the header has the start of all code
+  bool has_text_start;  // true if the header has the start address of all code
   size_t word;          // size of each number in an entry
   size_t name, frame_sizes, flags;
 };
 
-// Numbers in the header, after its first 8 bytes.
+// Numbers that are stored in the header, after its first 8 bytes.
 struct GoFunctions::Header {
   uint64_t functions, text_start, names, pc_tables, entries;
 };
@@ -34,21 +34,22 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kSections = {".gopclntab", ".data.rel.ro.gopclntab"};
 // In position-independent programs that contain C, GNU ld merges the table into kMergedSection. The
-// table then starts somewhere inside, at a multiple of kAlignment. The section kMarkOfGo proves
-// that it is a Go program.
+// table then starts somewhere inside this section, at a multiple of kAlignment. If the program has
+// the section kMarkOfGo, it is a Go program.
 constexpr std::string_view kMergedSection = ".data.rel.ro", kMarkOfGo = ".go.buildinfo";
 constexpr size_t kAlignment = 32;
-// Ten times as many as the largest programs have.
+// Largest number of functions: ten times as many as the largest programs have.
 constexpr uint64_t kMostFunctions = 1 << 22;
 constexpr int kMostRelocations = 1 << 22;
-// Entries in the pc table of one function.
+// Largest number of entries that are read from the pc table of one function.
 constexpr uint64_t kMostSteps = 1 << 16;
 constexpr uint8_t kTopFrame = 1, kWritesStackPointer = 2;
 constexpr std::array<std::string_view, 4> kOutermost = {"runtime.goexit", "runtime.mstart",
                                                         "runtime.rt0_go", "runtime.mcall"};
 constexpr uint64_t kTextStartOffset = 24;
-// Offset in runtime.moduledata of the start of all code. In front of it are the table's address, 19
-// other words, the start of the first function and the end of the last one.
+// kModuleText is the offset in runtime.moduledata at which the start address of all code is stored.
+// In front of it are the table's address, 19 other words, the start of the first function and the
+// end of the last function.
 constexpr std::string_view kModuleSection = ".go.module";
 constexpr uint64_t kModuleText = 22 * sizeof(uint64_t);
 
@@ -90,7 +91,8 @@ std::optional<uint64_t> RelocatedWord(const ElfImage& image, uint64_t address) {
   return std::nullopt;
 }
 
-// Returns a word as in memory, if the program is loaded at its link address.
+// Returns the word at `offset` of a section as it is in the memory of a program that was loaded at
+// its link address.
 std::optional<uint64_t> WordIn(const ElfImage& image, const ElfSection& section, uint64_t offset) {
   ByteReader reader(section.contents);
   reader.Skip(offset);
@@ -153,11 +155,11 @@ std::optional<GoFunctions> GoFunctions::Read(const ElfImage& image, ElfAddress a
 
   Header header{};
   header.functions = reader.Read<uint64_t>();
-  reader.Read<uint64_t>();  // number of files
+  reader.Read<uint64_t>();  // skips the number of files
   if (layout->has_text_start) header.text_start = reader.Read<uint64_t>();
   header.names = reader.Read<uint64_t>();
-  reader.Read<uint64_t>();  // compilation units
-  reader.Read<uint64_t>();  // names of files
+  reader.Read<uint64_t>();  // skips the offset of compilation units
+  reader.Read<uint64_t>();  // skips the offset of file names
   header.pc_tables = reader.Read<uint64_t>();
   header.entries = reader.Read<uint64_t>();
   const bool is_inside = reader.ok() && header.names <= all.size() &&
@@ -178,8 +180,8 @@ std::optional<GoFunctions> GoFunctions::Read(const ElfImage& image, ElfAddress a
   return table;
 }
 
-// Reads the list of functions: `word` 0 is the start, `word` 1 the offset of the record. The entry
-// after the last function has its end.
+// Reads a number from the list of functions: for `word` 0 the function's start, for `word` 1 the
+// offset of its record. The entry after the last function has the end of that function.
 uint64_t GoFunctions::EntryWord(size_t index, size_t word) const {
   uint64_t value = 0;
   std::memcpy(&value, functions_.data() + (2 * index + word) * layout_->word, layout_->word);
@@ -206,8 +208,8 @@ std::optional<GoFunction> GoFunctions::operator[](size_t index) const {
                         field(layout_->flags, &flags);
   if (!is_whole) return std::nullopt;
   function.name = StringAt(names_, function.name_offset);
-  // Go's own stack traces end at a signal handler. Unwinding continues there, because the kernel
-  // called it.
+  // Go's own stack traces end at a signal handler, so Go marks it as outermost. Unwinding continues
+  // to the interrupted function.
   const bool handles_signal = function.name.starts_with("runtime.sigtramp");
   function.is_outermost =
       ((flags & kTopFrame) != 0 && !handles_signal) || IsOutermost(function.name);
@@ -232,8 +234,9 @@ std::optional<GoFunction> GoFunctions::At(ElfAddress instruction) const {
   return holds ? function : std::nullopt;
 }
 
-// The pc table is a list of pairs: the change of the value, with its sign in the lowest bit, and
-// the number of instructions or bytes for which the new value holds. A change of 0 ends it.
+// The pc table is a list of pairs. The first number is the change of the value, with its sign in
+// the lowest bit. The second number is the length of the code that has the new value, in
+// instructions or bytes. A change of 0 ends the table.
 std::optional<uint64_t> GoFunctions::FrameSize(const GoFunction& function, ElfAddress instruction,
                                                uint64_t* steps) const {
   if (function.frame_sizes == 0 || function.frame_sizes >= pc_tables_.size()) return std::nullopt;

@@ -4,8 +4,8 @@
 //
 //   header      magic, counts, offsets of the parts below
 //   names       NUL-terminated
-//   pc tables   per function: frame size by instruction address, and other values
-//   functions   ┌ start, offset of its record ┐ by start; after the last one its end
+//   pc tables   each maps a function's instruction addresses to frame sizes, or to other values
+//   functions   ┌ start, offset of its record ┐ sorted by start; after the last one its end
 //               └ … ─────────────────────────▶ record: name, pc table of the frame, flags
 //
 // Source: Go's src/runtime/symtab.go and src/internal/abi/symtab.go, versions 1.16 to 1.27. Tables
@@ -34,7 +34,7 @@ struct GoFunction {
   bool is_outermost = false;
   // True if the function writes the stack pointer, usually to switch to another stack.
   bool switches_stack = false;
-  uint32_t frame_sizes = 0;  // offset of its pc table, for FrameSize
+  uint32_t frame_sizes = 0;  // offset of the pc table with the function's frame sizes
 };
 
 // The function table of an image. A view: the image's bytes must outlive it. Immutable, so
@@ -52,14 +52,14 @@ class GoFunctions {
   // Returns the function that contains the instruction. O(log n).
   std::optional<GoFunction> At(ElfAddress instruction) const;
 
-  // Returns by how many bytes the stack pointer is lower just before the instruction than it was
-  // when the function was called. Empty if the table does not say. Reads the function's pc table in
-  // order and adds the number of entries read to `*steps`.
+  // Returns the frame's size in bytes just before the instruction runs: the distance by which the
+  // stack pointer is lower than at the function's start. Empty if the table does not have it. Reads
+  // the function's pc table in order and adds the number of entries read to `*steps`.
   std::optional<uint64_t> FrameSize(const GoFunction& function, ElfAddress instruction,
                                     uint64_t* steps) const;
 
  private:
-  // Field offsets of one version.
+  // Positions and sizes of fields in one version of the table.
   struct Layout;
   struct Header;
 
@@ -72,7 +72,7 @@ class GoFunctions {
   const Layout* layout_ = nullptr;
   std::span<const std::byte> names_, pc_tables_, functions_;
   size_t count_ = 0;
-  uint64_t text_ = 0;  // base address of function starts
+  uint64_t text_ = 0;  // address to which the starts of functions are relative
   uint32_t quantum_ = 1;
 };
 

@@ -93,7 +93,8 @@ TEST(GoFunctionsTest, WhereTheHeaderDoesNotSayWhereCodeBeginsTheSectionDoes) {
   EXPECT_EQ(Text(*GoFunctions::Find(*ElfImage::Parse(without))), Text(*GoFunctions::Find(image)));
 }
 
-// In a program with C code and Go code, the C code comes first.
+// In a program with C code and Go code, the C code comes first, so .text does not start with Go
+// code.
 TEST(GoFunctionsTest, WhereTheHeaderDoesNotSayWhereCodeBeginsTheRuntimesModuleDoes) {
   constexpr uint64_t kTable = 0x8000, kModule = 0x9000, kCodeOfC = 0x100;
   ByteBuilder table = GoTable(kFunctions, kEnd, kText);

@@ -5,7 +5,7 @@
 //
 //   bytes                       are read in place; functions that write to them, such as
 //                               elf_compress, are not used
-//   number of headers           is believed if the file is large enough; see LibelfFile
+//   number of headers           is believed if the file is large enough (see LibelfFile)
 //   entries by index            are checked against the size of their table
 //   table at an odd address     is copied once; the handle keeps the copy
 //
@@ -26,21 +26,23 @@ namespace profiler::symbolize {
 // objects for the same bytes.
 class LibelfFile {
  public:
-  // Opens the file. elf_memory allocates 200 bytes per section. Therefore a file is refused if its
-  // header does not count the sections and more than a million of them would fit into it.
+  // Opens the file. elf_memory allocates 200 bytes per section. Therefore a file is refused if the
+  // ELF header does not have the number of sections and more than a million would fit into the
+  // file.
   explicit LibelfFile(std::span<const std::byte> bytes);
 
-  // Returns the number of sections and segments in the header of an ELF file; 0 for another file.
-  // If the header does not count the sections, because the first section header does, returns how
-  // many fit into the file.
+  // Returns the number of sections and segments of an ELF file; 0 for other files. Reads the ELF
+  // header. If the number of sections is in the first section header instead, returns the number
+  // that would fit into the file.
   static size_t CountHeaders(std::span<const std::byte> bytes);
 
-  // Handle for libelf's functions. Null if the file is no ELF file; with null these functions fail.
+  // Returns the handle for libelf's functions. Null if the file is no ELF file; libelf's functions
+  // fail for null.
   Elf* get() const { return elf_.get(); }
 
-  // Returns the whole entries of `contents`, a part of the file's bytes, for gelf_getsym and
-  // similar functions. Null, with which these functions fail, if there are no whole entries. Valid
-  // as long as this object.
+  // Returns a table for gelf_getsym and similar functions. Its entries are the complete entries in
+  // `contents`, a part of the file's bytes. Null if there are none; gelf_getsym fails for null. The
+  // table is valid as long as this object.
   Elf_Data* Table(std::span<const std::byte> contents, Elf_Type type) const;
 
  private:
@@ -51,7 +53,8 @@ class LibelfFile {
 
   static Handle Open(std::span<const std::byte> bytes);
   static bool MayHaveMillionsOfSections(std::span<const std::byte> bytes);
-  // Returns how many sections fit into the file if the header does not count them; else 0.
+  // If the ELF header does not have the number of sections, returns the number that would fit into
+  // the file; else 0.
   static uint64_t RoomForUncounted(const GElf_Ehdr& header, uint64_t size);
 
   std::span<const std::byte> bytes_;

@@ -8,7 +8,7 @@
 
 namespace profiler::symbolize {
 
-// Returns the section that starts at _GLOBAL_OFFSET_TABLE_; null: none.
+// Returns the section that starts at _GLOBAL_OFFSET_TABLE_; null if the image has none.
 inline const ElfSection* FindGlobalOffsetTable(const ElfImage& image) {
   const ElfSection* const table = image.FindSection(".got.plt");
   return table != nullptr ? table : image.FindSection(".got");

@@ -17,7 +17,8 @@ constexpr uint32_t kCompressZstd = 2;  // ELFCOMPRESS_ZSTD, newer than this glib
 
 using Bytes = std::span<const std::byte>;
 
-// Reads the header of compressed contents into `header`. Returns its size; 0 if it is invalid.
+// Reads the header of compressed contents into `header`. Returns the size of the header in bytes; 0
+// if it is invalid.
 size_t ReadHeader(const ElfImage& image, const ElfSection& section, GElf_Chdr* header) {
   const LibelfFile file(image.bytes());
   Elf_Scn* const read = elf_getscn(file.get(), &section - image.sections().data());

@@ -2,7 +2,7 @@
 //
 //   SHF_COMPRESSED   Elf64_Chdr {u32 type, u32 reserved, u64 size, u64 alignment} or
 //                    Elf32_Chdr {u32 type, u32 size, u32 alignment}, then zlib or zstd
-//   .zdebug_…        "ZLIB", u64 size with the high byte first, then zlib: older Go versions
+//   .zdebug_…        "ZLIB", u64 size with the high byte first, then zlib; in older Go versions
 //
 // Source: System V ABI, chapter 4, "Section Compression".
 
@@ -21,8 +21,8 @@ namespace profiler::symbolize {
 // Limits of the decompressed size. A section that claims more is not read, and nothing is allocated
 // for it.
 struct SectionBounds {
-  uint64_t expansion = 256;     // as a factor of the section's size in the file
-  uint64_t bytes = UINT64_MAX;  // in bytes
+  uint64_t expansion = 256;     // limit as a multiple of the section's size in the file
+  uint64_t bytes = UINT64_MAX;  // limit in bytes
 };
 
 // Returns the limit for all decompressed sections of a file together: 16 MiB plus 32 times the
@@ -34,13 +34,13 @@ inline constexpr size_t kReadableBehind = 16;
 
 // Contents of a section. Moving keeps `bytes` valid, because a moved vector keeps its buffer.
 struct SectionContents {
-  std::span<const std::byte> bytes;  // in the file or in `owned`
+  std::span<const std::byte> bytes;  // points into the file or into `owned`
   std::vector<std::byte> owned;
 };
 
-// Returns the contents of the section `name` (".debug_frame"), or of its ".z" form. Empty if there
-// is none, if it cannot be decompressed, or if it exceeds `bounds`. The image's bytes must outlive
-// the result.
+// Returns the contents of the section `name`, for example ".debug_frame", or of the compressed
+// ".zdebug_frame". Empty if there is no such section, if it cannot be decompressed, or if it
+// exceeds `bounds`. The image's bytes must outlive the result.
 SectionContents ReadSectionContents(const ElfImage& image, std::string_view name,
                                     const SectionBounds& bounds);
 

@@ -22,7 +22,7 @@ std::string Raw(const T& value) {
   return std::string(TextOf(BytesOf(value)));
 }
 
-// Builds a file with one section, and the section of names.
+// Builds a file with one section, and the section that contains section names.
 template <class Classes>
 std::string ElfOf(std::string_view name, const std::string& contents, uint64_t flags) {
   using Ehdr = typename Classes::Ehdr;

@@ -20,7 +20,7 @@ uint32_t InstructionAt(std::span<const uint8_t> code, size_t at) {
 constexpr std::array<uint32_t, 4> kEntries = {0xd503245f, 0xd50324df, 0xd503233f, 0xd503237f};
 // ret, retaa, retab
 constexpr std::array<uint32_t, 3> kReturns = {0xd65f03c0, 0xd65f0bff, 0xd65f0fff};
-// nop, autiasp, autibsp: no visible effect here.
+// nop, autiasp, autibsp: instructions that change neither the frame nor a followed register.
 constexpr std::array<uint32_t, 3> kHints = {0xd503201f, 0xd50323bf, 0xd50323ff};
 
 template <size_t size>
@@ -29,7 +29,8 @@ bool IsOneOf(const std::array<uint32_t, size>& known, uint32_t code) {
 }
 
 bool IsPair(uint32_t code) { return (code >> 27 & 7) == 5; }
-// Returns the addressing mode of a pair: none (stnp), post-index, offset, pre-index.
+// Returns the addressing mode of a load or store of a pair. 0: stnp or ldnp; 1: post-index; 2:
+// offset; 3: pre-index.
 uint32_t PairMode(uint32_t code) { return code >> 23 & 3; }
 // Returns true for a load or store of one register that changes its base register, before or after
 // the access.
@@ -53,7 +54,7 @@ std::optional<ReturnPath> FromStart(uint32_t code) {
   const auto access = AsStackAccess(code);
   if (access && !access->is_load && (access->first == kArmLink || access->second == kArmLink)) {
     ReturnPath back{.in_link_register = true};
-    // An instruction that moves the stack pointer now means that nothing is on the stack yet.
+    // If this instruction moves the stack pointer down, the frame has nothing on the stack yet.
     if (AccessMovesStack(code) < 0) back.caller_stack = 0;
     return back;
   }
@@ -66,10 +67,11 @@ std::optional<ReturnPath> FromStart(uint32_t code) {
   return std::nullopt;
 }
 
-// Follows the instructions that remove a frame, up to the return.
+// Follows the instructions that remove a frame, up to the return. `link_is_known` is true if the
+// link register still has the return address.
 std::optional<ReturnPath> ToReturn(std::span<const uint8_t> code, bool link_is_known) {
   ReturnPath back{.in_link_register = true};
-  int64_t words = 0;  // distance that the stack pointer has moved
+  int64_t words = 0;  // words by which the stack pointer has moved up so far
   for (size_t at = 0; at < code.size(); at += kAArch64Instruction) {
     const uint32_t instruction = InstructionAt(code, at);
     if (ReturnsByLink(instruction)) {
@@ -133,7 +135,7 @@ std::optional<StackAccess> AsStackAccess(uint32_t code) {
 int64_t AccessMovesStack(uint32_t code) {
   if (!IsArmMemoryAccess(code) || ArmRn(code) != kArmSp) return 0;
   if (IsPair(code) && (PairMode(code) & 1) != 0) {
-    // Words of w and x registers, or of vectors: s, d, q.
+    // The offset counts registers: w or x registers, or vector registers s, d or q.
     const uint32_t size = code >> 30;
     const int64_t bytes = IsVector(code) ? int64_t{4} << size : size == 2 ? kWord : 4;
     return SignedBits(code >> 15, 7) * bytes;
@@ -147,7 +149,8 @@ std::optional<int64_t> AddedTo(unsigned base, uint32_t code) {
   return (code >> 30 & 1) != 0 ? -bytes : bytes;
 }
 
-// Register number 31 means the stack pointer in some instructions, and zero in others.
+// Returns true if the instruction writes the stack pointer. Register number 31 means the stack
+// pointer in some instructions, and zero in others.
 bool WritesStackPointer(uint32_t code) {
   if (IsArmMemoryAccess(code)) return AccessMovesStack(code) != 0;
   if (ArmRt(code) != kArmSp) return false;
@@ -164,7 +167,7 @@ bool WritesRegister(unsigned number, uint32_t code) {
   const bool moves_address = (IsPair(code) && (PairMode(code) & 1) != 0) || IsMovingSingle(code);
   if (moves_address && ArmRn(code) == number) return true;
   if (IsVector(code)) return false;
-  // Counts as a load unless it is certainly a store.
+  // An instruction counts as a load unless it is certainly a store.
   const bool is_store =
       IsPair(code) ? (code >> 22 & 1) == 0 : (code >> 27 & 7) == 7 && (code >> 22 & 3) == 0;
   return !is_store && (ArmRt(code) == number || (IsPair(code) && Rt2(code) == number));
@@ -189,7 +192,7 @@ std::optional<uint64_t> TargetOfCall(uint32_t call, uint64_t address) {
 
 //    op immlo 1 0 0 0 0 ├── immhi ──┤├ Rd ┤    adr, adrp
 std::optional<uint64_t> TakenAddress(uint32_t before, uint32_t code, uint64_t address) {
-  constexpr uint64_t kPage = 4096;  // unit of adrp, whatever the kernel's page size
+  constexpr uint64_t kPage = 4096;  // unit of adrp in bytes; independent of the kernel's page size
   constexpr uint32_t kAdr = 0x10000000, kAdrp = 0x90000000, kMask = 0x9f000000;
   const auto distance = [](uint32_t adr) {
     return static_cast<uint64_t>(SignedBits((adr >> 5 & 0x7ffff) << 2 | (adr >> 29 & 3), 21));

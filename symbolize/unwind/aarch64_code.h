@@ -22,14 +22,14 @@
 
 namespace profiler::symbolize {
 
-inline constexpr size_t kAArch64Instruction = 4;  // bytes
+inline constexpr size_t kAArch64Instruction = 4;  // size of an instruction in bytes
 
 // Register numbers in instructions. In most instructions that compute, 31 means zero instead of sp.
 inline constexpr unsigned kArmFp = 29, kArmLink = 30, kArmSp = 31;
 constexpr unsigned ArmRt(uint32_t code) { return code & 31; }
 constexpr unsigned ArmRn(uint32_t code) { return code >> 5 & 31; }
 
-// Returns the lowest `bits` of `value` as a signed number.
+// Returns the signed number in the lowest `bits` bits of `value`.
 constexpr int64_t SignedBits(uint32_t value, unsigned bits) {
   const uint64_t sign = uint64_t{1} << (bits - 1);
   const uint64_t kept = value & (2 * sign - 1);
@@ -39,22 +39,24 @@ constexpr int64_t SignedBits(uint32_t value, unsigned bits) {
 // A load or store of x registers at an address relative to the stack pointer.
 struct StackAccess {
   bool is_load = false;
-  unsigned first = 0, second = kArmSp;  // register numbers; kArmSp: no second one
+  // Numbers of the loaded or stored registers. If `second` is kArmSp, there is only one.
+  unsigned first = 0, second = kArmSp;
   // Bytes from the old stack pointer to the first register's slot.
   int64_t offset = 0;
 };
 std::optional<StackAccess> AsStackAccess(uint32_t code);
 
-// Returns by how many bytes a load or store relative to the stack pointer moves it; 0 for all other
-// instructions.
+// Returns the number of bytes by which a load or store relative to the stack pointer changes the
+// stack pointer. Returns 0 for all other instructions.
 int64_t AccessMovesStack(uint32_t code);
 
-// Returns the bytes of add or sub Rd, Rn, #bytes with x registers, if Rn is `base`.
+// Returns the number that `add Rd, Rn, #number` adds to register `base`; negative for sub. Empty if
+// the instruction is no add or sub of x registers, or if Rn is not `base`.
 std::optional<int64_t> AddedTo(unsigned base, uint32_t code);
 
 // Returns true for loads and stores of any registers.
 constexpr bool IsArmMemoryAccess(uint32_t code) { return (code >> 25 & 5) == 4; }
-// Returns true for data processing with an immediate or with registers.
+// Returns true for computing instructions (data processing), with an immediate or with registers.
 constexpr bool IsArmDataProcessing(uint32_t code) {
   return (code >> 26 & 7) == 4 || (code >> 25 & 7) == 5;
 }
@@ -79,8 +81,9 @@ std::optional<ReturnPath> ReturnPathOnAArch64(std::span<const uint8_t, kBareFram
 // through a register and for other instructions.
 std::optional<uint64_t> TargetOfCall(uint32_t call, uint64_t address);
 
-// Returns the address that `code`, an instruction at `address`, computes: adr, or an add after adrp
-// of the same register, which is `before`. Empty for other instructions.
+// Returns the address that the instruction `code` at `address` computes. The instruction is an adr,
+// or an add that follows an adrp of the same register; `before` is the instruction in front of
+// `code`. Empty for other instructions.
 std::optional<uint64_t> TakenAddress(uint32_t before, uint32_t code, uint64_t address);
 
 // Effects of code on the link register and the stack pointer, on any path through the code. A
@@ -88,8 +91,8 @@ std::optional<uint64_t> TakenAddress(uint32_t before, uint32_t code, uint64_t ad
 // function's start to the interrupted one show whether the function has made a call, saved its
 // return address, or used the stack.
 struct LinkUse {
-  bool keeps_link = true;   // the link register is neither written nor saved
-  bool keeps_stack = true;  // the stack pointer is not written
+  bool keeps_link = true;   // true if no instruction writes or saves the link register
+  bool keeps_stack = true;  // true if no instruction writes the stack pointer
 };
 LinkUse UseOfLink(std::span<const uint8_t> code);
 

@@ -20,7 +20,7 @@ bool IsTestAndBranch(uint32_t code) { return (code & 0x7e000000) == 0x36000000; 
 bool IsConditionalBranch(uint32_t code) { return (code & 0xff000000) == 0x54000000; }
 bool IsBranch(uint32_t code) { return code >> 26 == 0x05; }
 
-// Records that the instruction saves or restores the caller's fp or link register.
+// Updates `state` if the access saves or restores the caller's frame pointer or the link register.
 void AccessStack(const StackAccess& access, FrameState* state) {
   for (const auto& [number, offset] :
        {std::pair(access.first, access.offset), std::pair(access.second, access.offset + kWord)}) {
@@ -89,8 +89,8 @@ std::optional<ElfAddress> ArmTarget(uint32_t code, ElfAddress address) {
 
 bool IsArmPadding(uint32_t code) { return code == kNop; }
 
-// Saving other registers is no sign of a prologue: it may come later, after a check whether they
-// are needed.
+// Saving other registers does not count as a prologue. A function may save them later, after a test
+// that decides whether it needs them.
 bool IsArmPrologue(uint32_t code) {
   if (IsArmEntry(code)) return true;
   const auto access = AsStackAccess(code);

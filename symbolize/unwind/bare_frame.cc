@@ -11,9 +11,9 @@ namespace {
 
 using Code = std::span<const uint8_t>;
 
-// Encodings of x86-64. The encodings of i386 are the same without kWide.
+// Encodings of x86-64 instructions. On i386 they are the same without kWide.
 constexpr std::array<uint8_t, 3> kEndBranch = {0xf3, 0x0f, 0x1e};
-constexpr uint8_t kEndBranch64 = 0xfa, kEndBranch32 = 0xfb;  // the byte after kEndBranch
+constexpr uint8_t kEndBranch64 = 0xfa, kEndBranch32 = 0xfb;  // last byte of endbr64 and endbr32
 constexpr uint8_t kPushFp = 0x55;                            // push rbp
 constexpr uint8_t kWide = 0x48;                              // prefix of 64-bit instructions
 // mov rbp, rsp in both encodings
@@ -22,7 +22,7 @@ constexpr std::array<uint8_t, 2> kMoveLoad = {0x8b, 0xec};
 constexpr std::array<uint8_t, 2> kSubtractByte = {0x83, 0xec};  // sub rsp, imm8
 constexpr std::array<uint8_t, 2> kAddByte = {0x83, 0xc4};       // add rsp, imm8
 constexpr std::array<uint8_t, 2> kAddWord = {0x81, 0xc4};       // add rsp, imm32
-constexpr uint8_t kPop = 0x58;                                  // plus the register number
+constexpr uint8_t kPop = 0x58;                                  // the low 3 bits are the register
 constexpr uint8_t kUpper = 0x41;                                // prefix of r8 … r15
 constexpr uint8_t kStackPointer = 4, kFramePointer = 5;
 constexpr uint8_t kReturn = 0xc3;
@@ -34,7 +34,8 @@ bool BeginsWith(Code code, const std::array<uint8_t, size>& instruction) {
   return code.size() >= size && std::equal(instruction.begin(), instruction.end(), code.begin());
 }
 
-// Removes the prefix of 64-bit instructions. Empty if the instruction has none.
+// Returns the instruction without the prefix of 64-bit instructions. Empty if it has no prefix. On
+// i386, returns the instruction unchanged.
 Code OfFullWidth(Architecture architecture, Code code) {
   if (architecture == Architecture::kI386) return code;
   return code[0] == kWide ? code.subspan(1) : Code();

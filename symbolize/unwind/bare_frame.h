@@ -3,32 +3,34 @@
 //
 // An interrupted function may not have set up its frame yet, or may have removed it:
 //
-//   push rbp        ◀ the return address is on top of the stack
-//   mov rbp, rsp    ◀ one word further up: the caller's frame pointer is on top
-//   …                 at the frame pointer
-//   pop rbp         ◀ one word further up
+//   instruction       position of the return address
+//   push rbp        ◀ on top of the stack
+//   mov rbp, rsp    ◀ one word above the top; the caller's frame pointer is on top
+//   …                 one word above the address in rbp
+//   pop rbp         ◀ one word above the top
 //   ret             ◀ on top of the stack
 //
-// At the marked instructions the frame pointer is the caller's, and following it would skip the
-// caller. A function without a frame pointer can be unwound after a call if only its return
-// remains. Examples are the trampolines by which CPython shows its functions to profilers
-// (Python/asm_trampoline.S, 3.12); one of them is between any two Python frames:
+// At the marked instructions (◀) rbp still has the caller's frame pointer, so following it would
+// skip the caller. If a function has no frame pointer and has made a call, it can be unwound if the
+// only code after the call removes the frame and returns. Examples are the trampolines by which
+// CPython shows its functions to profilers (Python/asm_trampoline.S, 3.12). One trampoline is
+// between any two Python frames:
 //
 //   sub rsp, 8
-//   call rcx        ◀ one word further up, also after the call
+//   call rcx        ◀ one word above the top, also after the call
 //   add rsp, 8
 //   ret
 //
 // On i386 the same instructions have no prefix for 64 bits, and words have 4 bytes.
 //
-// On AArch64 the return address is in the link register until a function saves it, and its position
-// on the stack does not show where the frame ends:
+// On AArch64 the return address is in the link register until a function saves it. The position of
+// the saved return address does not show where the frame ends:
 //
 //   bti c; paciasp              ◀ the return address is in the link register
 //   stp x29, x30, [sp, #-32]!   ◀ in the link register
-//   mov x29, sp                 ◀ one word further up: the caller's frame pointer is on top
-//   …                             at the frame pointer
-//   ldp x29, x30, [sp], #32     ◀ one word further up; the frame has four words
+//   mov x29, sp                 ◀ one word above the top; the caller's frame pointer is on top
+//   …                             one word above the address in x29
+//   ldp x29, x30, [sp], #32     ◀ one word above the top; the frame has four words
 //   autiasp; ret                ◀ in the link register
 //
 // Private to this package.
@@ -46,19 +48,19 @@ namespace profiler::symbolize {
 
 inline constexpr size_t kBareFrameCode = 32;
 
-// Position of a frame's caller, in words above the stack pointer.
+// Positions of a caller's registers. Positions on the stack are in words above the stack pointer.
 struct ReturnPath {
   uint64_t return_address = 0;
-  // Slot of the caller's frame pointer, if it is saved; empty: it is in the register.
+  // Position of the caller's frame pointer; empty: it is still in the frame-pointer register.
   std::optional<uint64_t> frame_pointer;
-  bool in_link_register = false;  // the return address is there, not on the stack
+  bool in_link_register = false;  // true if the return address is in the link register
   // AArch64: the caller's stack pointer, if known. On x86 it is the word after the return address.
   std::optional<uint64_t> caller_stack = std::nullopt;
   bool operator==(const ReturnPath&) const = default;
 };
 
-// Returns the way back; empty if `code` does not show it. `code` begins at the interrupted
-// instruction, or at a return address; unknown bytes are 0.
+// Returns the positions of the caller's registers; empty if `code` does not show them. `code`
+// begins at the interrupted instruction, or at a return address; unknown bytes are 0.
 std::optional<ReturnPath> ReturnPathOf(Architecture architecture,
                                        std::span<const uint8_t, kBareFrameCode> code,
                                        bool is_interrupted);

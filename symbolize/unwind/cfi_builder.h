@@ -152,10 +152,11 @@ class EhFrameBuilder {
 
   uint64_t address() const { return address_; }
   const ByteBuilder& section() const { return section_; }
-  // Returns the offset of FDE number `fde`.
+  // Returns the offset of FDE number `fde` in the section.
   size_t offset(size_t fde) const { return offsets_[fde]; }
 
-  // Returns an .eh_frame_hdr at `address`. Its table is sorted if FDEs were added in order.
+  // Returns an .eh_frame_hdr for memory address `address`. Its table is sorted if FDEs were added
+  // in the order of their starts.
   ByteBuilder Header(uint64_t address) const {
     ByteBuilder header{1, 0x1b, 0x03, 0x3b};
     header.U32(static_cast<uint32_t>(address_ - (address + 4)));

@@ -7,15 +7,16 @@
 namespace profiler::symbolize {
 namespace {
 
-// Compilers nest two or three deep.
+// Largest depth of nested DW_CFA_remember_state. Compilers nest them two or three deep.
 constexpr size_t kMaxRemembered = 64;
 
-// These three instructions have an operand in their low six bits.
+// Three instructions are recognized by their high two bits. They have an operand in the low six
+// bits.
 constexpr uint8_t kHighBits = 0xc0;
 constexpr uint8_t kLowBits = 0x3f;
 
-// Missing in elfutils' dwarf.h of 2022. On AArch64, 0x2d (elsewhere DW_CFA_GNU_window_save) means
-// that the return address is signed from here on.
+// These constants are missing in elfutils' dwarf.h of 2022. On AArch64, 0x2d means that the return
+// address is signed from here on; elsewhere 0x2d is DW_CFA_GNU_window_save.
 constexpr uint8_t kAArch64NegateStateWithPc = 0x2c;
 constexpr uint8_t kAArch64NegateState = 0x2d;
 
@@ -213,8 +214,9 @@ CfiProgram::Step CfiProgram::SetCfa(uint8_t op, DwarfReader& code) {
   }
 }
 
-// Sets the CFA. If the stack pointer moves by this, marks the registers whose slots were described
-// relative to it at an earlier instruction, because their slots do not move (FrameRules::told_at).
+// Sets the CFA. If the new rule shows that the stack pointer has moved, marks the registers whose
+// slots were described relative to the stack pointer before. Their slots have not moved
+// (FrameRules::told_at).
 CfiProgram::Step CfiProgram::SetCfaExpression(DwarfReader& code) {
   const CfaRule before = rules_.cfa;
   rules_.cfa = {.kind = CfaRule::kExpression};
@@ -241,7 +243,7 @@ bool CfiProgram::IsFromStackPointer(int64_t offset, uint32_t size) const {
 }
 
 CfiProgram::Step CfiProgram::SetRule(uint8_t op, DwarfReader& code) {
-  const uint64_t number = code.Uleb();  // first operand of all
+  const uint64_t number = code.Uleb();  // the first operand of all these instructions
   RegisterRule rule;
   switch (op) {
     case DW_CFA_restore_extended:

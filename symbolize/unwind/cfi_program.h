@@ -31,7 +31,7 @@ class CfiProgram {
 
   struct Outcome {
     uint64_t instructions = 0;  // number of instructions that ran, including the CIE's
-    bool is_cut = false;        // the limit was reached, so rows are missing
+    bool is_cut = false;        // true if the limit was reached, so that rows are missing
   };
 
   // Calls `visit` for each row of `function`, in order and without overlap. Stops if `visit`
@@ -63,13 +63,13 @@ class CfiProgram {
   const FrameSection* section_ = nullptr;
   const FunctionEntry* function_ = nullptr;
   uint64_t code_address_ = 0;  // memory address of the running instructions
-  uint64_t most_ = 0;          // instructions
+  uint64_t most_ = 0;          // largest number of instructions to run
   Outcome outcome_;
   uint64_t location_ = 0;
-  uint64_t next_location_ = 0;    // for kAdvance
+  uint64_t next_location_ = 0;    // start of the next row, set by a step that returns kAdvance
   uint64_t last_expression_ = 0;  // location_ at which a register's expression was last set
   FrameRules rules_;
-  FrameRules initial_;  // after the CIE
+  FrameRules initial_;  // rules after the CIE's instructions
   std::vector<FrameRules> remembered_;
 };
 

@@ -232,7 +232,7 @@ TEST(CfiProgramTest, SigningOfReturnAddressesIsPassedOverOnAArch64Only) {
             "1000-1100 r31+24");
 }
 
-// Sets CFA = stack pointer + `offset`.
+// Returns an instruction that sets the CFA to stack pointer + `offset`.
 ByteBuilder CfaFromStackPointer(int offset) {
   return {DW_CFA_def_cfa_expression, 2, DW_OP_breg31, offset};
 }
@@ -268,7 +268,7 @@ TEST(CfiProgramTest, UnknownInstructionsEndTheRows) {
 }
 
 TEST(CfiProgramTest, CutOperandsEndTheRows) {
-  // The expression claims more bytes than the entry has, padding included.
+  // The expression claims more bytes than the entry has, even with its padding.
   EXPECT_EQ(Rows({DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 100}),
             "1000-1001 r7+8 r16=[cfa-8]");
 }

@@ -28,25 +28,26 @@ namespace {
 // Largest .debug_frame in bytes.
 constexpr uint64_t kMostDebugFrame = uint64_t{1} << 28;
 
-// Limits on instructions: per function, per byte of a section, and per section. Compilers need far
-// fewer, although functions that share a CIE all run its instructions. The last limit takes about
-// 1 s.
+// Limits on instructions: per function, per byte of a section, and per section. Information from
+// compilers needs far fewer, although each function also runs the instructions of its CIE.
+// kMostOfSection instructions take about 1 s.
 constexpr uint64_t kMostOfFunction = uint64_t{1} << 18;
 constexpr uint64_t kMostPerByte = 4, kAlwaysOfSection = 1 << 16;
 constexpr uint64_t kMostOfSection = uint64_t{1} << 26;
 
-// Costs of other work, in instructions of a budget.
-constexpr uint64_t kInstructionsOfScan = 8;      // per function
+// Costs of other work, in instructions of a FrameBudget.
+constexpr uint64_t kInstructionsOfScan = 8;      // per function that FdeIndex::Scan reads
 constexpr uint64_t kBytesOfInstruction = 4;      // bytes decompressed per instruction
 constexpr uint64_t kInstructionsOfDecoding = 4;  // per decoded instruction of code
 
-// Limits of FullRules. The number per chain takes at most 0.2 ms.
+// Limits on the instructions of FullRules, in total and per chain. kFullInstructionsOfChain
+// instructions take at most 0.2 ms.
 constexpr int64_t kMostFullInstructions = int64_t{1} << 20;
 constexpr int64_t kFullInstructionsOfChain = int64_t{1} << 14;
 
 }  // namespace
 
-// One of the two sections, and its compiled rules.
+// The section .eh_frame or .debug_frame, and its compiled rules.
 class CfiTable::Section {
  public:
   // `budget` may be null. The memory of the arguments (MemoryOf) must already be taken from it.
@@ -67,14 +68,14 @@ class CfiTable::Section {
   }
   Section(const Section&) = delete;
 
-  // Returns the memory of a section with these parts, before it compiles a function.
+  // Returns the bytes of memory of a Section that has `index` and `owned` and has compiled nothing.
   static uint64_t MemoryOf(const FdeIndex& index, const std::vector<std::byte>& owned) {
     return index.memory_used() + index.size() * RuleRows::kBytesOfFunction + owned.capacity();
   }
 
   size_t functions() const { return index_.size(); }
 
-  // Returns the rule at an address. Sets `*compiled` if its function is new.
+  // Returns the rule at an address. Sets `*compiled` if this call compiles the function.
   UnwindRule Find(uint64_t address, bool* compiled) {
     const std::optional<size_t> function = index_.Find(address);
     if (!function) return {};
@@ -83,8 +84,8 @@ class CfiTable::Section {
     return rows_.Find(*function, address - index_.Start(*function));
   }
 
-  // Evaluates the rules at an address. Subtracts the instructions that ran from
-  // `*instructions_left`, which is positive before the call and may be negative after it.
+  // Evaluates the rules at an address. Subtracts the number of instructions that ran from
+  // `*instructions_left`, which must be positive before the call and may be negative after it.
   Told FullRules(uint64_t address, FrameRules* rules, int64_t* instructions_left) {
     const std::optional<size_t> function = index_.Find(address);
     if (!function) return Told::kNothing;
@@ -169,8 +170,8 @@ class CfiTable::Section {
   uint64_t instructions_left_;  // FDE instructions that may still be compiled
 };
 
-// A cache of FullRules by address, one entry per slot, because chains look up the same frames again
-// and again.
+// A cache of the results of FullRules, keyed by address, because chains look up the same frames
+// again and again. Addresses with the same slot replace each other.
 class CfiTable::KnownRules {
  public:
   // Returns the rules; null: not cached.
@@ -269,8 +270,8 @@ std::unique_ptr<CfiTable::Section> CfiTable::MakeSection(const FrameSection& sec
                                    budget_);
 }
 
-// Returns .debug_frame. It may need decompression, so it is read only when a function is missing in
-// .eh_frame.
+// Returns the section .debug_frame. It may need decompression, so it is read only when a function
+// is missing in .eh_frame.
 CfiTable::Section* CfiTable::DebugFrame() {
   if (!debug_source_) return debug_frame_.get();
   uint64_t most = std::min(kMostDebugFrame, MostDecompressed(*debug_source_));
@@ -287,8 +288,8 @@ CfiTable::Section* CfiTable::DebugFrame() {
   return debug_frame_.get();
 }
 
-// Checks whether the files have changed after it used their bytes. An earlier check would miss
-// writes in between.
+// Uses the files' bytes first and checks afterwards whether the files have changed. A check before
+// the use would miss a write between the check and the use.
 UnwindRule CfiTable::Find(ElfAddress address) {
   if (is_outdated_) return {};
   bool compiled = false;
@@ -363,8 +364,8 @@ const HelperRule* CfiTable::HelperAt(ElfAddress address) const {
   return address.value - helper.start.value < helper.size ? &helper : nullptr;
 }
 
-// Finds the caller as Go's own stack traces do. Go's .debug_frame says the same, but would have to
-// be decompressed.
+// Returns a rule with the frame size from .gopclntab, which Go's own stack traces use too. Go's
+// .debug_frame has the same information, but would have to be decompressed.
 UnwindRule CfiTable::FindGoRule(ElfAddress address, bool* compiled) {
   if (!go_functions_) return {};
   const std::optional<GoFunction> function = go_functions_->At(address);
@@ -405,8 +406,8 @@ DerivedRule CfiTable::Derive(ElfAddress address) {
   return is_outdated_ ? DerivedRule{} : derived;
 }
 
-// Adds .plt, whose entries push a word because of lazy binding, and the other tables, whose entries
-// only jump.
+// Adds the linkage tables. Entries of .plt push a word because of lazy binding. Entries of all
+// other tables only jump.
 void CfiTable::AddLinkageTables(const ElfImage& image) {
   constexpr int32_t kPushesBefore = 11;
   for (const ElfSection& section : image.sections()) {
@@ -427,9 +428,10 @@ void CfiTable::AddLinkageTables(const ElfImage& image) {
   }
 }
 
-// Adds a rule for the header of AArch64's .plt, to which all entries lead. The header pushes x16,
-// which has the entry's address, and the link register: [bti c]; stp x16, x30, [sp, #-16]!; …; br
-// x17.
+// Adds a rule for the header of AArch64's .plt, to which all entries lead. The header pushes the
+// link register and x16, which has the entry's address:
+//
+//   [bti c]; stp x16, x30, [sp, #-16]!; …; br x17
 //
 // Source: ELF for the Arm 64-bit Architecture, 2023Q3, "Procedure Linkage Table"; output of GNU ld
 // and lld.
@@ -447,7 +449,7 @@ void CfiTable::AddTableHeader(const ElfSection& section) {
 }
 
 void CfiTable::StartChain(uint64_t chain) {
-  // After this many chains, the full number is available again.
+  // After this many chains, kMostFullInstructions are available again.
   constexpr uint64_t kMostChains =
       2 * static_cast<uint64_t>(kMostFullInstructions / kFullInstructionsOfChain);
   const auto chains = static_cast<int64_t>(std::min(chain - chain_, kMostChains));

@@ -12,7 +12,8 @@
 // Linkage tables (.plt, .plt.sec …), which linkers make, may have no information. They are
 // recognized by their sections.
 //
-//   row     u32 distance from the function's start, u16 number of a rule; functions share rules
+// A row has a u32 distance from the function's start and the u16 number of a rule. Functions share
+// rules.
 //
 // Sources: DWARF 5, 6.4; Linux Standard Base core 5.0, 10.6 (.eh_frame, .eh_frame_hdr); the AArch64
 // DWARF supplement, 4.4 (pointer authentication).
@@ -58,24 +59,25 @@ struct UnwindRule {
     // A function that realigned its stack. CFA = word at fp + cfa_offset; the caller's frame
     // pointer is frame_slot words from fp.
     kRealigned,
-    kFull,     // use FullRules
+    kFull,     // no simple rule is enough; use FullRules
     kTooLong,  // the function's information exceeds the limits
   };
 
   uint32_t kind : 3 = kNone;
-  uint32_t signal_frame : 1 = 0;  // the caller was interrupted; it made no call
+  uint32_t signal_frame : 1 = 0;  // 1: a signal interrupted the caller, which made no call
   // In the Unwinder: the frame's address follows no call. In DerivedRules: no path from the
   // function's start leads here.
   uint32_t not_called : 1 = 0;
-  int32_t return_slot : 13 = 0;  // of the return address; 0: it is in the link register
-  int32_t frame_slot : 14 = 0;   // of the caller's frame pointer; 0: it is in its register
+  int32_t return_slot : 13 = 0;  // slot of the return address; 0: it is in the link register
+  int32_t frame_slot : 14 = 0;   // slot of the caller's frame pointer; 0: it is still in fp
   int32_t cfa_offset = 0;
 
   bool operator==(const UnwindRule&) const = default;
 };
 static_assert(sizeof(UnwindRule) == 8);
 
-// A function, or a part of one that a compiler moved elsewhere: the code of one FDE or symbol.
+// The code of one FDE or symbol: a function, or a part of a function that the compiler moved away
+// from the function.
 struct FunctionExtent {
   ElfAddress start;
   uint64_t size = 0;
@@ -100,7 +102,7 @@ struct HelperRule {
 // A position in a function that switches stacks.
 struct StackSwitch {
   ElfAddress function;      // start of the function
-  uint64_t frame_size = 0;  // in bytes at the position, if the stack is not switched
+  uint64_t frame_size = 0;  // bytes of the frame at the position, if the stack is not switched
 };
 
 // The call frame information of one image, for all processes that map it. Not thread-safe, because
@@ -110,12 +112,13 @@ class CfiTable {
   // Creates the table of an image. `debug` is its separate debug file or null. The bytes of both
   // files must outlive the table. An image without call frame information gets an empty table.
   //
-  // `budget` limits this and other tables together and outlives this one. If it is used up,
-  // functions not met yet have the rule kTooLong, and a new table that does not fit is empty. Null:
-  // only the limits per image apply.
+  // `budget` limits the cost of this and of other tables together, and must outlive the table. If
+  // the budget is used up, functions that were not looked up before have the rule kTooLong, and a
+  // new table that does not fit is empty. If `budget` is null, only the limits per image apply.
   //
   // `has_changed` returns true if the bytes may have changed since the image was opened. It is
-  // called after the table was made and after each compilation. Null: the bytes never change.
+  // called after the table was made and after each compilation. If `has_changed` is null, the bytes
+  // never change.
   //
   // Errors: kUnimplemented for a machine that cannot be unwound.
   using ChangeCheck = std::function<bool()>;
@@ -141,14 +144,15 @@ class CfiTable {
   // functions share instructions.
   UnwindRule Find(ElfAddress address);
 
-  // Returns a rule derived from the function's instructions (derived_rules.h), for an instruction
-  // without call frame information; kNone if the instructions do not show it. The rule may be
-  // wrong. Cost: two binary searches. The first call scans all code of the image, 1 ms per MB; the
-  // first look-up in a function decodes its instructions.
+  // Returns the rule at an instruction without call frame information. Derives it from the
+  // function's instructions (derived_rules.h); kNone if they do not show it. The rule may be wrong.
+  // Cost: two binary searches. The first call scans all code of the image, 1 ms per MB; the first
+  // look-up in a function decodes the function.
   DerivedRule Derive(ElfAddress address);
 
-  // Returns the stack switch at an instruction, if it belongs to a Go function that continues on
-  // another stack; else empty. For such functions Find returns kFull, and FullRules kNothing.
+  // Returns the stack switch at an instruction of a Go function that continues on another stack.
+  // Empty for instructions of other functions. In functions that switch stacks, Find returns kFull,
+  // and FullRules returns kNothing.
   std::optional<StackSwitch> StackSwitchAt(ElfAddress address) const;
   bool has_go_functions() const { return go_functions_.has_value(); }
 
@@ -161,11 +165,12 @@ class CfiTable {
   // Sets the number of the current chain, counted from the first one, for the limits of FullRules.
   void StartChain(uint64_t chain);
 
-  // Returns the function of the FDE, or of Go's table, that covers an instruction; empty: none.
-  // Compiles nothing. Cost: a binary search, and reading the FDE's head.
+  // Returns the extent of the FDE that covers an instruction, or of the function in Go's table.
+  // Empty if neither covers it. Compiles nothing. Cost: a binary search, and reading the FDE's
+  // head.
   std::optional<FunctionExtent> FunctionAt(ElfAddress address);
 
-  // Returns the heap memory in bytes.
+  // Returns the size of the table's heap memory in bytes.
   size_t memory_used() const;
 
   // Compiles all functions, for tests of memory_used. Functions in both sections count twice.
@@ -173,7 +178,7 @@ class CfiTable {
 
  private:
   class Section;     // .eh_frame or .debug_frame
-  class KnownRules;  // cache of FullRules
+  class KnownRules;  // a cache of the results of FullRules
   struct LinkageTable {
     uint64_t start, size;
     UnwindRule rule;
@@ -181,14 +186,15 @@ class CfiTable {
 
   CfiTable();
   void CheckForChanges();
-  // Sets `*compiled` if it compiled a function.
+  // Returns the rule at `address` from .eh_frame or .debug_frame. Sets `*compiled` if this call
+  // compiled a function.
   UnwindRule FindInSections(ElfAddress address, bool* compiled);
   UnwindRule FindInSection(Section& section, ElfAddress address, bool* compiled);
   void FindHelpers(Section& section, ElfAddress address);
   const HelperRule* HelperAt(ElfAddress address) const;  // null: no helper contains the address
   UnwindRule FindGoRule(ElfAddress address, bool* compiled);
-  Section* DebugFrame();  // null: none
-  // Returns null if the budget has no room. `header` is the section's index; null: none.
+  Section* DebugFrame();  // null: the image has no .debug_frame
+  // Returns null if the budget has no room. `header` is .eh_frame_hdr; null: there is none.
   std::unique_ptr<Section> MakeSection(const FrameSection& section, const ElfSection* header,
                                        std::vector<std::byte> owned) const;
   Told EvaluateRules(uint64_t address, FrameRules* rules);
@@ -205,13 +211,13 @@ class CfiTable {
   std::unique_ptr<Section> eh_frame_;
   std::vector<LinkageTable> linkage_tables_;
   std::optional<GoFunctions> go_functions_;
-  std::optional<ElfImage> debug_source_;  // has a .debug_frame that was not read yet
+  std::optional<ElfImage> debug_source_;  // file with a .debug_frame; empty: none, or already read
   std::unique_ptr<Section> debug_frame_;
   std::vector<CodeRange> code_;
-  std::vector<HelperRule> helpers_;              // of functions met so far, by address
-  uint64_t helper_bytes_ = 0;                    // taken from the budget
-  std::unique_ptr<KnownRules> known_rules_;      // null: not used yet
-  std::unique_ptr<DerivedRules> derived_rules_;  // null: not used yet
+  std::vector<HelperRule> helpers_;          // helpers of all compiled functions, sorted by start
+  uint64_t helper_bytes_ = 0;                // bytes of helpers_ that were taken from the budget
+  std::unique_ptr<KnownRules> known_rules_;  // null: FullRules was not called yet
+  std::unique_ptr<DerivedRules> derived_rules_;  // null: Derive was not called yet
   uint64_t chain_ = 0;
   int64_t full_instructions_left_ = 0;  // instructions that FullRules may still run
 };

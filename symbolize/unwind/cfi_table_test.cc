@@ -412,7 +412,7 @@ TEST(CfiTableTest, FullRulesAreNotEvaluatedAgainAndAgain) {
   EXPECT_EQ(told(0x100b), CfiTable::Told::kRules);
 }
 
-// The table of a file, with a budget for its sections.
+// The table of a file, whose sections use a budget.
 struct Budgeted {
   Budgeted(const std::vector<std::byte>& file, FrameBudget& budget)
       : elf(*ElfImage::Parse(file)), table(*CfiTable::Create(elf, nullptr, nullptr, &budget)) {}
@@ -425,7 +425,8 @@ struct Budgeted {
   std::unique_ptr<CfiTable> table;
 };
 
-// Returns one line per address of a function of `code` at which the rule changes.
+// Returns the rules of a function that has the instructions `code`: one line for each address at
+// which the rule changes.
 std::string RulesOf(const ByteBuilder& code, const ByteBuilder& instructions,
                     const CieSpec& cie = {}, uint16_t machine = EM_X86_64) {
   EhFrameBuilder frames(kFrames, cie);
@@ -445,7 +446,8 @@ std::string RulesOf(const ByteBuilder& code, const ByteBuilder& instructions,
 
 const ByteBuilder kFrameOf32{DW_CFA_def_cfa_offset, 40};
 
-// sub $32, %rsp; call of the code `at` bytes after these instructions; add $32, %rsp; ret
+// Returns code that calls the code `at` bytes after its end:
+// sub $32, %rsp; call; add $32, %rsp; ret
 ByteBuilder CallsInside(int at) {
   return {0x48, 0x83, 0xec, 0x20, 0xe8, 5 + at, 0, 0, 0, 0x48, 0x83, 0xc4, 0x20, 0xc3};
 }

@@ -29,19 +29,19 @@ class ChainTally {
     CountWhole(chain.guessed != 0);
   }
   void CountWhole(bool guessed) { ++(guessed ? whole_.guessed : whole_.complete); }
-  // Counts a whole chain of a waiting thread whose stack was read from its process. The thread did
-  // not run meanwhile.
+  // Counts a whole chain of a waiting thread whose stack was read from its process after the
+  // sample. The thread did not run in between. `guessed`: a frame of the chain is a guess.
   void CountLateRead(bool guessed) { ++(guessed ? whole_.guessed : whole_.late_read); }
   // Counts a sample of a thread whose user stack is gone.
   void CountWithoutStack() { ++whole_.no_stack; }
-  // `image` has no meaning with kNoImage.
+  // Counts a chain that ends because of `end` in image `image`. `image` is ignored for kNoImage.
   void CountCut(ChainEnd end, uint32_t image);
 
   // Returns the counts, the most frequent cuts first. `path_of` returns the path of an image.
   ChainQuality Quality(absl::FunctionRef<std::string(uint32_t image)> path_of) const;
 
  private:
-  ChainQuality whole_;  // everything except the cuts
+  ChainQuality whole_;  // the counts except those of cut chains
   std::map<std::pair<ChainEnd, uint32_t>, uint64_t> cuts_;
 };
 

@@ -49,7 +49,8 @@ ByteBuilder RandomBytes(Chance& chance, size_t size) {
   return bytes;
 }
 
-// Returns random bytes. Half of the opcodes are below 0x30, where DWARF's instructions are.
+// Returns random instructions. Half of the opcodes are less than 0x30, because most of DWARF's
+// instructions have such opcodes.
 ByteBuilder RandomInstructions(Chance& chance) {
   ByteBuilder code;
   const size_t size = chance.Below(60);

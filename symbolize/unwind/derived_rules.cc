@@ -13,10 +13,10 @@
 namespace profiler::symbolize {
 namespace {
 
-// Limits on a function's instructions and bytes. Only generated functions are larger.
+// Limits on a function's instructions and bytes. Only machine-generated functions are larger.
 constexpr size_t kMostInstructions = size_t{1} << 16;
 constexpr size_t kMostBytes = size_t{1} << 20;
-// Cost of decoding one instruction, in instructions of a budget.
+// Cost of decoding one instruction, in instructions of a FrameBudget.
 constexpr uint64_t kCostOfInstruction = 4;
 
 }  // namespace
@@ -46,7 +46,7 @@ class DerivedRules::Function {
     }
   }
 
-  // Returns the number of decoded instructions; some are decoded repeatedly.
+  // Returns how many times an instruction was decoded. Some instructions are decoded repeatedly.
   size_t instructions() const { return decoded_; }
 
   void AddTo(RuleRows* rows) const {
@@ -67,7 +67,7 @@ class DerivedRules::Function {
  private:
   struct Found {
     UnwindRule rule;
-    uint8_t length = 0;  // of the instruction that begins here; 0: not reached
+    uint8_t length = 0;  // length of the instruction that begins here; 0: not reached
   };
   struct Place {
     size_t at;
@@ -104,8 +104,8 @@ class DerivedRules::Function {
         case FrameInstruction::Flow::kEnd:
           return;
         case FrameInstruction::Flow::kFarJump:
-          // If something is on the stack, the jump goes through a table; else it leads to another
-          // function.
+          // If the frame differs from its state at the start, the jump goes through a table inside
+          // the function. Otherwise it leads to another function.
           if (place.state != FrameState::AtStart(architecture_)) at_far_jump_ = place.state;
           return;
         case FrameInstruction::Flow::kJump:
@@ -125,7 +125,8 @@ class DerivedRules::Function {
     }
   }
 
-  // Decodes an instruction. Returns false if there is none, or at the limit.
+  // Decodes the instruction at offset `at`. Returns false if there is none, or if the limit on
+  // decoded instructions is reached.
   bool Decode(size_t at, FrameInstruction* instruction) {
     if (at >= bytes_.size() || decoded_ == most_) return false;
     ++decoded_;
@@ -139,8 +140,8 @@ class DerivedRules::Function {
     }
   }
 
-  // Adds the called code, with two exceptions: a call of the next instruction reads the pc, and a
-  // call of the function's start is a recursion.
+  // Adds the called code as a helper, with two exceptions: a call of the next instruction only
+  // reads the pc, and a call of the function's start is a recursion.
   void AddHelper(const FrameInstruction& call, size_t next) {
     constexpr size_t kMostHelpers = 256;
     const auto target = call.target();
@@ -149,9 +150,9 @@ class DerivedRules::Function {
     if (at < bytes_.size() && at != next) helpers_.push_back(at);
   }
 
-  // Returns true if only padding lies between a call and the start of a function, so that the call
-  // does not return. On i386, code that pushes arguments looks like the start of a function. So on
-  // i386 there must be padding, or a likely start.
+  // Returns true if at most padding lies between the end of a call, at offset `at`, and the start
+  // of a function. Then the call does not return. On i386, code that pushes arguments looks like
+  // the start of a function. So on i386 there must be padding, or a likely start.
   bool IsBehindPadding(size_t at) {
     const size_t behind_call = at;
     FrameInstruction instruction(architecture_);
@@ -173,10 +174,11 @@ class DerivedRules::Function {
     return BeginsFunction(architecture_, bytes_.subspan(at), address);
   }
 
-  // Returns the next unreached instruction with a plausible state, skipping padding. That is the
-  // target of a table jump, an instruction aligned like a function, or a prologue directly after
-  // reached code (functions optimized for size are not aligned). On AArch64 the last two prove
-  // nothing, because starts of loops, and one in four landing pads of exceptions, are aligned too.
+  // Returns the next unreached instruction whose state can be guessed; skips padding. Such an
+  // instruction is the target of a table jump, is aligned like a function, or is a prologue
+  // directly after reached code (functions optimized for size are not aligned). On AArch64, the
+  // second and third sign prove nothing, because starts of loops, and one in four landing pads of
+  // exceptions, are aligned too.
   std::optional<size_t> NextGap() {
     while (gap_ < bytes_.size() && decoded_ != most_) {
       if (found_[gap_].length != 0) {
@@ -210,18 +212,18 @@ class DerivedRules::Function {
   const size_t most_;  // most instructions that may be decoded
   size_t decoded_ = 0;
   const std::vector<ElfAddress>& likely_;
-  std::vector<Found> found_;   // by byte
+  std::vector<Found> found_;   // [n]: the instruction at byte n of bytes_
   std::vector<Place> places_;  // places from which to continue
   // Places after calls; used when places_ is empty.
   std::priority_queue<Place, std::vector<Place>, std::greater<>> behind_calls_;
   std::vector<size_t> helpers_;  // offsets of code that the function calls inside itself
-  bool is_reached_ = true;       // the current path begins at the function's start
+  bool is_reached_ = true;       // true if the current path begins at the function's start
   std::optional<FrameState> at_far_jump_;
   size_t gap_ = 0;
-  bool is_behind_found_ = false;  // reached code ends at gap_
+  bool is_behind_found_ = false;  // true if reached code ends at gap_
 };
 
-// Functions of the image by address, and rules of the functions that were looked up.
+// Functions of the image, sorted by start, and rules of the functions that were looked up.
 class DerivedRules::Functions {
  public:
   // `likely` are starts that may lie inside these functions. `code` and `budget` (may be null) must
@@ -245,7 +247,7 @@ class DerivedRules::Functions {
 
   const std::vector<FunctionExtent>& extents() const { return extents_; }
 
-  // Returns the index of the function that contains the address; empty: none.
+  // Returns the index of the function that contains the address; empty if there is none.
   std::optional<size_t> Holding(ElfAddress address) const {
     const auto after = std::upper_bound(
         extents_.begin(), extents_.end(), address,
@@ -301,7 +303,7 @@ class DerivedRules::Functions {
   uint64_t taken_ = 0;         // bytes taken from the budget
   std::vector<FunctionExtent> extents_;
   std::vector<ElfAddress> likely_;
-  std::unique_ptr<RuleRows> rows_;  // null: no room in the budget
+  std::unique_ptr<RuleRows> rows_;  // null: the budget has no room
 };
 
 namespace {

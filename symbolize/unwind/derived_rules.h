@@ -5,16 +5,16 @@
 //   symbols ───────────▶ start and end of the function ──▶ its instructions, along every path
 //   function_starts.h ─┘                                          │ frame_state.h
 //                                                                 ▼
-//                                                     a rule for each, as in cfi_table.h
+//                                       an UnwindRule (cfi_table.h) for each instruction
 //
 // All code is scanned for function starts only if an address belongs to no symbol. A large program
 // has symbols or call frame information for nearly all its code.
 //
 // Paths are followed from the function's start. A branch leads both ways. A call leads to the next
 // instruction, not into the called function. A call into the function itself leads to a helper,
-// which begins like a function. Code that only a jump through a table reaches has the frame of the
-// jump. Code that no path reaches, for example a function whose address is in data, counts as the
-// start of a function if it is aligned like one.
+// which begins like a function. If code is reached only by a jump through a table, it has the same
+// frame as the jump. Code that no path reaches, for example a function whose address is in data,
+// counts as the start of a function if it is aligned like a function.
 //
 // Results may be wrong: a function start may be unknown, and a call may never return, with other
 // code after it. Callers must check the frame to which such a rule leads.
@@ -47,12 +47,12 @@ class DerivedRules {
   ~DerivedRules();
   DerivedRules(const DerivedRules&) = delete;
 
-  // Returns the rule at an instruction; kNone: none. Sets `*compiled` if the function is new: then
-  // its instructions are decoded, at most 2^16 of them, 0.1 µs each. The first address without a
-  // symbol causes a scan of all code (FindFunctionStarts).
+  // Returns the rule at an instruction; kNone if none can be derived. The first look-up in a
+  // function decodes at most 2^16 of its instructions, 0.1 µs each, and sets `*compiled`. The first
+  // address without a symbol causes a scan of all code (FindFunctionStarts).
   DerivedRule Find(ElfAddress address, bool* compiled);
 
-  // Returns the heap memory in bytes.
+  // Returns the size of the rules' heap memory in bytes.
   size_t memory_used() const;
 
  private:
@@ -64,7 +64,7 @@ class DerivedRules {
   const uint64_t offset_table_;
   std::vector<CodeRange> code_;
   std::unique_ptr<Functions> named_;
-  std::unique_ptr<Functions> found_;  // null: code was not scanned yet
+  std::unique_ptr<Functions> found_;  // functions without a symbol; null: code not scanned yet
 };
 
 }  // namespace profiler::symbolize

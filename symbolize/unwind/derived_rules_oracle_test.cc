@@ -22,18 +22,18 @@
 namespace profiler::symbolize {
 namespace {
 
-constexpr uint64_t kLargest = uint64_t{64} << 10;  // bytes of a function
+constexpr uint64_t kLargest = uint64_t{64} << 10;  // largest function in bytes that is compared
 
 struct Comparison {
   size_t told = 0;     // instructions with a simple rule in call frame information
-  size_t derived = 0;  // of these: with a derived rule
-  size_t wrong = 0;    // of these: with a different rule
+  size_t derived = 0;  // instructions among `told` that also have a derived rule
+  size_t wrong = 0;    // instructions among `derived` whose two rules differ
   std::string first_wrong;
 };
 
-// The slot of the caller's frame pointer does not matter while the frame pointer is still in its
-// register. On AArch64, compilers describe frames by the stack pointer, even if the frame pointer
-// points to the frame too.
+// Returns true if both rules lead to the same caller. The slot of the caller's frame pointer does
+// not matter while this pointer is still in its register. On AArch64, compilers describe frames
+// relative to the stack pointer, even if the frame pointer points to the frame too.
 bool IsSame(const UnwindRule& told, const UnwindRule& derived) {
   if (told.kind == UnwindRule::kFromStackPointer && derived.kind == UnwindRule::kFromFramePointer) {
     return derived.cfa_offset == -8 * told.frame_slot && told.frame_slot == derived.frame_slot &&

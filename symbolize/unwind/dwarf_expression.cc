@@ -52,7 +52,7 @@ class Machine {
     return stack_[--depth_];
   }
 
-  // Returns the value `index` below the top.
+  // Returns the value that is `index` values below the top of the stack.
   uint64_t Peek(size_t index) {
     if (index >= depth_) {
       Fail(Evaluation::kMalformed);

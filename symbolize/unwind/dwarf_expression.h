@@ -2,7 +2,8 @@
 // CFA. An expression runs on a stack machine, whose numbers are as wide as addresses, and may read
 // registers and memory.
 //
-// Source: DWARF 5, 2.5 and 6.4.2: no operators that need a compilation unit or a call frame.
+// Operators that need a compilation unit or a call frame are not supported; they do not occur in
+// call frame information. Source: DWARF 5, 2.5 and 6.4.2.
 //
 // Private to this package.
 
@@ -23,12 +24,13 @@ enum class Evaluation : uint8_t {
   kMalformed,        // unknown operator, stack underflow or overflow, too many steps
   kUnknownRegister,  // needs a register whose value is lost
   kUnreadable,       // needs memory that cannot be read
-  kTooLong,          // needs more than `*steps_left`
+  kTooLong,          // needs more steps than `*steps_left`
 };
 
-// Evaluates `expression` and stores the top of the stack in `result`. If `start` is given, it is on
-// the stack at first: the CFA, for expressions of registers. Runs at most 1,000 steps, and at most
-// `*steps_left`, from which they are subtracted.
+// Evaluates `expression` and stores the final top of the stack in `result`. The stack begins with
+// `start`, if it is given. Pass the CFA for the expression of a register, and nothing for the
+// expression of the CFA. Runs at most 1,000 steps and at most `*steps_left` steps. Subtracts the
+// steps that ran from `*steps_left`.
 Evaluation Evaluate(std::span<const std::byte> expression, const RegisterSet& registers,
                     MemoryReader& memory, std::optional<uint64_t> start, uint32_t* steps_left,
                     uint64_t* result);

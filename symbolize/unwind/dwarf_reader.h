@@ -25,13 +25,13 @@ inline constexpr uint8_t kPointerSigned4 = 0x0b;
 
 class DwarfReader : public ByteReader {
  public:
-  // `address_size` is that of the image's architecture, 4 or 8.
+  // `address_size` is the size of addresses of the image's architecture in bytes, 4 or 8.
   explicit DwarfReader(std::span<const std::byte> bytes, uint64_t address_size = sizeof(uint64_t))
       : ByteReader(bytes), address_size_(address_size) {}
 
   uint64_t Address() { return address_size_ == 4 ? Read<uint32_t>() : Read<uint64_t>(); }
 
-  // Drops bits above 64.
+  // Reads an unsigned number. Drops bits beyond the lowest 64.
   uint64_t Uleb() {
     uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint8_t kHeaderVersion = 1;
 
-// Ten times as many as the largest programs have.
+// Largest number of entries that Scan reads: ten times as many as the largest programs have.
 constexpr uint64_t kMostScanned = uint64_t{1} << 24;
 
 bool FitsInt32(int64_t value) {
@@ -21,8 +21,8 @@ bool FitsInt32(int64_t value) {
 
 }  // namespace
 
-// Reads the header: u8 version, u8 encoding of the pointer, u8 of the count, u8 of the table;
-// pointer to .eh_frame, count, table.
+// The header has: u8 version, u8 encoding of the pointer, u8 encoding of the count, u8 encoding of
+// the table, pointer to .eh_frame, count, table.
 std::optional<FdeIndex> FdeIndex::FromHeader(std::span<const std::byte> header, uint64_t address,
                                              const FrameSection& section) {
   DwarfReader reader(header, section.address_size());

@@ -1,4 +1,4 @@
-// An index of the functions in a FrameSection, by address.
+// An index of the functions in a FrameSection, sorted by address.
 //
 //   entry   i32 start − base, i32 FDE − entry base      sorted by start
 //
@@ -24,12 +24,12 @@ namespace profiler::symbolize {
 class FdeIndex {
  public:
   // Uses the table in `header`, the contents of .eh_frame_hdr at memory address `address`. Empty if
-  // its format is not the common one.
+  // the table does not have the format above.
   static std::optional<FdeIndex> FromHeader(std::span<const std::byte> header, uint64_t address,
                                             const FrameSection& section);
-  // Makes an index by reading the whole section, at most 2^24 entries or `most`. Leaves out
-  // functions farther than 2 GiB from the first. Needs at most kBytesOfScan bytes per entry while
-  // it runs.
+  // Makes an index by reading the whole section, but at most 2^24 entries and at most `most`
+  // entries. Leaves out functions that are more than 2 GiB away from the first function. Uses at
+  // most kBytesOfScan bytes of memory per entry while it runs.
   static FdeIndex Scan(const FrameSection& section, uint64_t most = UINT64_MAX);
   static constexpr size_t kBytesOfScan = 32;
 
@@ -42,7 +42,8 @@ class FdeIndex {
   uint64_t Start(size_t function) const {
     return base_ + static_cast<uint64_t>(int64_t{EntryAt(function).start});
   }
-  // Returns the offset of its FDE in the section. May be out of bounds in a corrupt file.
+  // Returns the offset of the function's FDE in the section. It may be out of bounds in a corrupt
+  // file.
   uint64_t Offset(size_t function) const {
     return fde_base_ + static_cast<uint64_t>(int64_t{EntryAt(function).fde});
   }
@@ -58,12 +59,12 @@ class FdeIndex {
   FdeIndex() = default;
   Entry EntryAt(size_t i) const;
 
-  std::span<const std::byte> in_file_;  // entries in .eh_frame_hdr
-  std::vector<Entry> own_;              // used if in_file_ is empty
+  std::span<const std::byte> in_file_;  // entries in .eh_frame_hdr; empty: own_ has the entries
+  std::vector<Entry> own_;              // entries that Scan made
   size_t count_ = 0;
   uint64_t scanned_ = 0;
   uint64_t base_ = 0;
-  uint64_t fde_base_ = 0;  // add it to get an offset in the section
+  uint64_t fde_base_ = 0;  // fde_base_ + Entry::fde is the FDE's offset in the section
 };
 
 }  // namespace profiler::symbolize

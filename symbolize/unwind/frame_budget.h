@@ -15,8 +15,8 @@ namespace profiler::symbolize {
 class FrameBudget {
  public:
   struct Limits {
-    // Instructions of FDE programs: the most that may run at once (less than 1 s), and the number
-    // that each sample adds (0.1 ms).
+    // Numbers of FDE instructions. `instructions` is the budget at the start and its maximum; that
+    // many take less than 1 s. Each sample adds `instructions_of_sample`, which take 0.1 ms.
     int64_t instructions = int64_t{1} << 25;
     int64_t instructions_of_sample = int64_t{1} << 14;
     // Memory of tables and decompressed sections, in bytes.
@@ -31,15 +31,16 @@ class FrameBudget {
         std::min(instructions_left_ + limits_.instructions_of_sample, limits_.instructions);
   }
 
-  // Returns the instructions that are left, at least 0.
+  // Returns the number of instructions that may still run; never negative.
   uint64_t instructions_left() const {
     return static_cast<uint64_t>(std::max<int64_t>(instructions_left_, 0));
   }
-  // Subtracts instructions that ran. The result may be negative; later samples pay it back.
+  // Subtracts `count` instructions that ran. The remaining number may become negative. Then no more
+  // instructions run until later samples have added enough.
   void TakeInstructions(uint64_t count) { instructions_left_ -= static_cast<int64_t>(count); }
 
   uint64_t memory_left() const { return memory_left_; }
-  // Takes memory. Returns false and takes nothing if less is left.
+  // Takes `bytes` of memory. Returns false and takes nothing if fewer bytes are left.
   bool TakeMemory(uint64_t bytes) {
     if (bytes > memory_left_) return false;
     memory_left_ -= bytes;

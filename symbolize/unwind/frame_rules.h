@@ -16,20 +16,21 @@ namespace profiler::symbolize {
 // The location of the caller's value of one register.
 struct RegisterRule {
   enum Kind : uint8_t {
-    kUnspecified,      // default of the ABI: IsCalleeSaved
+    kUnspecified,      // no rule: the ABI decides whether the register is kept (IsCalleeSaved)
     kUndefined,        // the value is lost
-    kSameValue,        // still in the register
-    kOffset,           // saved at CFA + offset
-    kValueOffset,      // CFA + offset itself
-    kRegister,         // in the register number `offset`
-    kExpression,       // saved at the result of the expression, which starts with the CFA
-    kValueExpression,  // the result of the expression, which starts with the CFA
+    kSameValue,        // the value is still in the register
+    kOffset,           // the value is saved at address CFA + offset
+    kValueOffset,      // the value is the number CFA + offset
+    kRegister,         // the value is in register number `offset`
+    kExpression,       // the value is saved at the address that the expression computes
+    kValueExpression,  // the value is the number that the expression computes
   };
   Kind kind = kUnspecified;
   // kExpression: the stack pointer has moved since the rule was set; see FrameRules::told_at.
   bool stack_moved = false;
   uint32_t expression_size = 0;
-  // Expressions: position of the first byte in FrameRules::expressions.
+  // Offset, or register number. For the two expression kinds: index of the expression's first byte
+  // in FrameRules::expressions. Expressions of registers start with the CFA on their stack.
   int64_t offset = 0;
 
   bool operator==(const RegisterRule&) const = default;
@@ -55,13 +56,14 @@ struct FrameRules {
   //   stp   x29, x30, [sp]                                         x30 is saved at sp + 8
   //   addvl sp, sp, #-18                    CFA = sp + 152 VG + 16   (x30's rule is unchanged)
   //
-  // The CFA does not move. So the stack pointer has moved by the difference between this rule,
-  // which was valid when the register's rule was set, and `cfa`.
+  // The CFA does not move. `told_at` is the CFA rule that was valid when the register's rule was
+  // set. So the difference between `told_at` and `cfa` is the distance by which the stack pointer
+  // has moved since.
   CfaRule told_at;
   std::array<RegisterRule, kRegisters> registers;
-  uint8_t return_address = 0;  // the column of the return address
+  uint8_t return_address = 0;  // index of the return address in `registers`
   bool signal_frame = false;
-  std::span<const std::byte> expressions;  // the section with the FDE
+  std::span<const std::byte> expressions;  // bytes of the section that contains the expressions
 
   std::span<const std::byte> Expression(int64_t offset, uint32_t size) const {
     const auto start = static_cast<uint64_t>(offset);

@@ -40,11 +40,11 @@ void ReadAugmentation(std::string_view letters, DwarfReader data, CommonEntry* c
 
 }  // namespace
 
-// An entry from its id on. Offsets are relative to the section.
+// The part of an entry that begins with its id. Offsets are relative to the section.
 struct FrameSection::Entry {
   bool is_common = false;
   uint64_t common_offset = 0;  // offset of an FDE's CIE
-  uint64_t body_offset = 0;    // after the id
+  uint64_t body_offset = 0;    // offset of the first byte after the id
   std::span<const std::byte> body;
   uint64_t next = 0;
 };

@@ -1,6 +1,6 @@
 // Reads the entries of .eh_frame and .debug_frame.
 //
-//   entry   u32 length, or ~0 and u64 length; then of that length:
+//   entry   u32 length, or u32 ~0 and u64 length; then as many bytes, a CIE or an FDE:
 //   CIE     id, u8 version, text augmentation, (v4: u8 address size, u8 segment size,)
 //           uleb code alignment, sleb data alignment, return address column (v1: u8, else uleb),
 //           with 'z': uleb size, augmentation data; instructions
@@ -10,7 +10,7 @@
 //   id of a CIE         u32 0                               ~0, as wide as offsets are
 //   the CIE of an FDE   u32 distance back from this field   offset in the section
 //   start and size      in the format of the CIE's 'R'      absolute
-//   length 0            an end, more entries may follow     —
+//   length 0            end mark; more entries may follow   —
 //
 // Does not use dwarf_next_cfi of libdw (0.188 to 0.192). That function reads a byte per letter of
 // the augmentation without a check that the byte exists, and it stops at length 0.
@@ -30,7 +30,7 @@ namespace profiler::symbolize {
 struct CommonEntry {
   uint64_t code_alignment = 1;
   int64_t data_alignment = 1;
-  uint8_t return_address = 0;  // column; 255: too large for any register
+  uint8_t return_address = 0;  // column of the return address; 255: larger than all registers
   uint8_t pointer_encoding = 0;
   bool has_augmentation_data = false;
   bool signal_frame = false;
@@ -60,8 +60,8 @@ class FrameSection {
   // Returns the FDE at `offset`; empty for a CIE and for invalid entries.
   std::optional<FunctionEntry> ReadFunction(uint64_t offset) const;
 
-  // Returns the offset of the entry after the one at `offset`; it is greater than `offset`. Empty
-  // at the end, and if the length is invalid.
+  // Returns the offset of the entry that follows the entry at `offset`. The result is greater than
+  // `offset`. Empty after the last entry, and if the entry's length is invalid.
   std::optional<uint64_t> Next(uint64_t offset) const;
 
  private:

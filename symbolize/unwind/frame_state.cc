@@ -255,8 +255,8 @@ void FrameInstruction::Push(FrameState* state) const {
   if (has_cfa && state->depth && state->saved_cfa == 0) state->saved_cfa = *state->depth;
 }
 
-// Only the first alignment counts, before the caller's frame pointer is saved; after that, the
-// frame pointer locates the frame.
+// Only the first alignment counts, before the caller's frame pointer is saved. After the save, the
+// frame is found through the frame pointer.
 void FrameInstruction::Align(FrameState* state) const {
   const bool is_known = IsRegister(0, Sp()) && state->cfa_register != ZYDIS_REGISTER_NONE &&
                         !state->is_aligned && state->fp == FrameState::kOfCaller &&

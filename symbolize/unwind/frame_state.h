@@ -1,5 +1,5 @@
 // Tracks a function's frame along its instructions: the positions of the return address and of the
-// caller's frame pointer after each of them.
+// caller's frame pointer after each instruction.
 //
 //                      │ return address     │  CFA − 8     CFA: the stack pointer
 //   push rbp           │ caller's rbp       │  CFA − 16         before the call
@@ -18,8 +18,8 @@
 //   push ebp                   │ caller's ebp           │ ◀ ebp
 //   mov ebp, esp; push ecx     │ CFA                    │
 //
-// On AArch64 the return address is first in the link register; both it and the frame pointer are
-// then saved side by side in the frame:
+// On AArch64 the return address is in the link register at first. Later the link register and the
+// frame pointer are saved side by side in the frame:
 //
 //   stp x29, x30, [sp, #-32]!   │ locals             │ CFA − 16     CFA: the first stack pointer
 //   mov x29, sp                 │ x30                │ CFA − 24
@@ -58,10 +58,10 @@ struct FrameState {
   // Bytes from the stack pointer up to the CFA; empty: unknown.
   std::optional<int32_t> depth = 8;
   enum FramePointer : uint8_t {
-    kOfCaller,
-    kOfFrame,    // fp_depth bytes below the CFA
-    kOutermost,  // set to 0 by code that does not save the caller's
-    kOther,
+    kOfCaller,   // fp still has the caller's frame pointer
+    kOfFrame,    // fp points fp_depth bytes below the CFA
+    kOutermost,  // fp was set to 0, and the caller's frame pointer is not saved
+    kOther,      // fp has an unknown value
   };
   FramePointer fp = kOfCaller;
   int32_t fp_depth = 0;
@@ -69,16 +69,16 @@ struct FrameState {
   int32_t saved_fp = 0;
   // Bytes from the slot of the return address up to the CFA; 0: not saved.
   int32_t saved_return = 8;
-  bool keeps_link = true;  // the link register also has the return address
+  bool keeps_link = true;  // true while the link register has the return address
   // True if all depths except saved_return count from the aligned stack pointer.
   bool is_aligned = false;
-  // Register with the CFA; NONE: no register.
+  // Register that holds the CFA; NONE: no register.
   ZydisRegister cfa_register = ZYDIS_REGISTER_NONE;
-  int32_t saved_cfa = 0;  // slot of that register; 0: not saved
+  int32_t saved_cfa = 0;  // slot in which cfa_register is saved; 0: not saved
 
   bool operator==(const FrameState&) const = default;
 
-  // Returns the rule; kNone if the caller cannot be found.
+  // Returns the rule that finds the caller in this state; kNone if the caller cannot be found.
   UnwindRule Rule(Architecture architecture) const;
 };
 
@@ -91,12 +91,12 @@ class FrameInstruction {
   explicit FrameInstruction(Architecture architecture) : architecture_(architecture) {}
 
   enum class Flow : uint8_t {
-    kNext,
-    kCall,     // then continues with the next
-    kBranch,   // to `target`, or to the next instruction
-    kJump,     // to `target`
-    kFarJump,  // to an address in a register or memory
-    kEnd,      // a return, or a stop
+    kNext,     // continues with the next instruction
+    kCall,     // calls `target` and then continues with the next instruction
+    kBranch,   // continues at `target` or with the next instruction
+    kJump,     // continues at `target`
+    kFarJump,  // continues at an address in a register or in memory
+    kEnd,      // returns, or stops the program
   };
 
   // Decodes the first instruction of `code`, which must not be empty. Returns false if it is
@@ -131,9 +131,9 @@ class FrameInstruction {
   int32_t StackWidth() const { return instruction_.operand_width / 8; }
   void Push(FrameState* state) const;
   void Pop(FrameState* state) const;
-  void Load(FrameState* state) const;   // lea
-  void Align(FrameState* state) const;  // and
-  void Move(FrameState* state) const;   // mov
+  void Load(FrameState* state) const;   // the effect of lea
+  void Align(FrameState* state) const;  // the effect of and
+  void Move(FrameState* state) const;   // the effect of mov
   void Leave(FrameState* state) const;
   void Clobber(FrameState* state) const;
 

@@ -123,7 +123,8 @@ bool IsRestored(const FrameRules& rules, Architecture architecture, unsigned num
          IsCalleeSaved(architecture, number);
 }
 
-// The position of saved registers on the stack: from `offset` on, one word each, in `order`.
+// The position of the saved registers on the stack. The first register is `offset` bytes above the
+// stack pointer. Each register takes one word, in the order `order`.
 struct SignalFrame {
   uint64_t offset;
   std::span<const uint8_t> order;  // DWARF numbers
@@ -131,7 +132,7 @@ struct SignalFrame {
 
 constexpr std::array<uint8_t, 17> kX86Order = {8, 9, 10, 11, 12, 13, 14, 15, 5,
                                                4, 6, 3,  1,  0,  2,  7,  16};
-constexpr uint64_t kX86Offset = 40;  // uc_flags, uc_link, uc_stack
+constexpr uint64_t kX86Offset = 40;  // size of uc_flags, uc_link and uc_stack
 
 constexpr std::array<uint8_t, 33> kArmOrder = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
                                                11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
@@ -161,8 +162,8 @@ std::optional<SignalFrame> RecognizeSignalReturn(MemoryReader& memory,
            code == expected;
   };
   if (registers.architecture() == Architecture::kAArch64) {
-    // The pc may be at the first instruction, at the second, or, while the kernel returns, after
-    // both.
+    // The pc may be at the first or at the second instruction. While the kernel returns from the
+    // signal, the pc is after both instructions.
     if (!stands_here(kArm, 8) && !stands_here(kArm, 8, 4) && !stands_here(kArm, 8, 8)) {
       return std::nullopt;
     }

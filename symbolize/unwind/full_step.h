@@ -16,7 +16,7 @@ enum class Stepped : uint8_t {
   kUnknownRegister,  // needs a register whose value is lost
   kUnreadable,       // needs memory that cannot be read
   kMalformed,
-  kTooLong,  // needs more expression steps than are left
+  kTooLong,  // needs more expression steps than `*expression_steps`
 };
 
 // Replaces a frame's registers by its caller's. A callee-saved register that cannot be read is
@@ -26,7 +26,8 @@ enum class Stepped : uint8_t {
 // were already popped. Such a slot is below the stack pointer, and the register has the caller's
 // value again.
 //
-// Subtracts the steps of expressions from `*expression_steps`.
+// `*expression_steps` is the number of steps that expressions may still run. Subtracts the steps
+// that ran.
 Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& memory,
                     uint32_t* expression_steps, RegisterSet* registers);
 
@@ -40,8 +41,8 @@ Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& 
 //   i386      pc: mov $173, %eax; int $0x80           sp: number, two pointers, siginfo, ucontext
 //             pc: pop %eax; mov $119, %eax; int …     sp: number, struct sigcontext
 //
-// Sources: arch/x86/include/asm/sigframe.h, arch/arm64/kernel/signal.c and the uapi/asm
-// sigcontext.h of both, Linux 6.1.
+// Sources (Linux 6.1): arch/x86/include/asm/sigframe.h, arch/arm64/kernel/signal.c, and
+// uapi/asm/sigcontext.h of both architectures.
 Stepped StepOverSignalReturn(MemoryReader& memory, RegisterSet* registers);
 
 }  // namespace profiler::symbolize

@@ -24,15 +24,16 @@ class FunctionExtents {
   // Returns the function that contains `address`; empty: unknown.
   std::optional<FunctionExtent> Find(ElfAddress address);
 
-  // Returns true if a function that starts at `start` may extend to `address`, which is not before
-  // it: both are in one section, and no other function is known to start in between.
+  // Returns true if a function that starts at `start` may extend to `address`. That is so if both
+  // are in one section and no other function is known to start in between. `address` must not be
+  // less than `start`.
   bool MayBeOne(ElfAddress start, ElfAddress address);
 
  private:
   const ElfImage* image_ = nullptr;
   const ElfImage* debug_ = nullptr;
   bool read_ = false;
-  std::unique_ptr<CfiTable> table_;  // null: none, or not read yet
+  std::unique_ptr<CfiTable> table_;  // null: not read yet, or the image has no table
 };
 
 }  // namespace profiler::symbolize

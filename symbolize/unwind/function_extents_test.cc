@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint64_t kText = 0x1000, kFrames = 0x5000;
 
-// Returns a file with code from 0x1000 to 0x1100 and functions at 0x1010 (16 bytes) and 0x1040
-// (32).
+// Returns a file with code from 0x1000 to 0x1100. It has a function of 16 bytes at 0x1010 and a
+// function of 32 bytes at 0x1040.
 std::vector<std::byte> File(uint16_t machine = EM_X86_64) {
   EhFrameBuilder frames(kFrames, {});
   frames.Add({.start = 0x1010, .size = 0x10});

@@ -19,13 +19,13 @@ namespace {
 
 constexpr size_t kMostSymbols = size_t{1} << 20;
 constexpr size_t kMostCode = size_t{64} << 20;
-constexpr size_t kMostFound = size_t{1} << 21;  // calls and loaded addresses
-// So many bytes are examined at the cost of one instruction of a budget. A symbol also costs one.
+constexpr size_t kMostFound = size_t{1} << 21;  // largest number of calls and loaded addresses
+// Examining this many bytes, or one symbol, costs one instruction of a FrameBudget.
 constexpr uint64_t kBytesOfInstruction = 4;
 
 constexpr uint8_t kCall = 0xe8;
 constexpr uint8_t kLea = 0x8d;
-// ModRM of a pc-relative operand: any register, mode 0, 5.
+// ModRM of a pc-relative operand: mode 0, operand 5, any register.
 constexpr uint8_t kRelative = 0x05, kModeAndOperand = 0xc7;
 constexpr size_t kDistance = sizeof(int32_t);
 
@@ -125,9 +125,10 @@ class StartFinder {
     return {WithinWord(architecture_, address.value + at + kDistance + distance)};
   }
 
-  // `code` has at least one byte and a distance.
+  // Returns the address that the i386 instruction at the start of `code` loads; empty for other
+  // instructions. `code` has at least one byte more than a distance.
   std::optional<ElfAddress> TakenOnI386(std::span<const uint8_t> code) const {
-    size_t at = 0;  // offset of the four bytes
+    size_t at = 0;  // offset of the address or distance in the instruction
     if (offset_table_ != 0) {
       const bool has_sib = (code[1] & 7) == 4;
       if (code[0] == kLea && (code[1] & kMode) == kFromRegister && !has_sib) at = 2;
@@ -199,7 +200,7 @@ class StartFinder {
   }
 
   const Architecture architecture_;
-  const uint64_t offset_table_;  // for i386
+  const uint64_t offset_table_;  // address of i386's global offset table; 0: none
   const std::vector<CodeRange>& code_;
   FrameBudget* const budget_;  // null: no budget
   FunctionStarts found_;

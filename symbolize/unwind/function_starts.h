@@ -11,8 +11,8 @@
 //   68 imm32, b8 … bf imm32, c7 … imm32     push f, mov r, f, or mov [m], f: only in code at a
 //                                           fixed address
 //
-// On x86 all bytes are searched, because decoding all code takes too long. So some results are
-// wrong: on x86 a part of an instruction may look like a call, on AArch64 data may. A start is
+// On x86 all bytes are searched, because decoding all code takes too long. Some results are wrong:
+// on x86, a part of an instruction may look like a call; on AArch64, data may. A start is
 // certain if it is called from two addresses, or if it is aligned and looks like the start of a
 // function. An address that is loaded within its own function is the label of a computed jump and
 // is left out.
@@ -35,7 +35,7 @@
 namespace profiler::symbolize {
 
 // Alignment of functions in bytes: the default of compilers for x86. Some AArch64 functions are
-// only aligned as instructions are.
+// only aligned to 4 bytes, like instructions.
 inline constexpr uint64_t kFunctionAlignment = 16;
 constexpr bool IsAlignedAsFunction(Architecture architecture, ElfAddress address) {
   return address.value % (architecture == Architecture::kAArch64 ? 4 : kFunctionAlignment) == 0;
@@ -54,7 +54,7 @@ struct CodeRange {
 
 std::vector<CodeRange> CodeOf(const ElfImage& image);
 
-// Returns the range that contains `address`; null: none.
+// Returns the range that contains `address`; null if there is none.
 const CodeRange* FindRange(const std::vector<CodeRange>& code, ElfAddress address);
 
 // Returns true if `code` at `address` looks like the start of a function: it is aligned, and one of
@@ -63,10 +63,10 @@ const CodeRange* FindRange(const std::vector<CodeRange>& code, ElfAddress addres
 inline constexpr size_t kLookedAt = 8;
 bool BeginsFunction(Architecture architecture, std::span<const std::byte> code, ElfAddress address);
 
-// Returns the functions named by symbols in `code`, and ranges that are one function, by address.
-// Each start occurs once, with the largest size of its symbols (0: unknown); a size that reaches
-// beyond the next start is cut there. Reads at most 2^20 symbols, and no more than `budget` has
-// left, if it is not null. Cost: about 10 ns per symbol.
+// Returns the functions in `code` that symbols name, and the ranges that are one function, sorted
+// by start. Each start occurs once, with the largest size of its symbols (0: unknown). A size that
+// reaches beyond the next start is cut there. Reads at most 2^20 symbols, and fewer if `budget`,
+// which may be null, has less left. Cost: about 10 ns per symbol.
 std::vector<FunctionExtent> FindNamedFunctions(const ElfImage& image,
                                                const std::vector<CodeRange>& code,
                                                FrameBudget* budget);
@@ -75,14 +75,15 @@ std::vector<FunctionExtent> FindNamedFunctions(const ElfImage& image,
 // code at a fixed address.
 uint64_t GlobalOffsetTable(const ElfImage& image);
 
-// Sorted starts; none is in both lists or twice in one.
+// Starts of functions, sorted. Each start occurs once and in only one of the lists.
 struct FunctionStarts {
   std::vector<ElfAddress> certain;  // including named functions and the start of each range
   std::vector<ElfAddress> likely;
 };
 
-// Finds the starts. `offset_table` is the result of GlobalOffsetTable. Reads at most 64 MB of code,
-// and no more than `budget` has left, if it is not null. Cost: a few ms per MB.
+// Finds the starts of functions in the image's code. `offset_table` is the result of
+// GlobalOffsetTable. Reads at most 64 MB of code, and less if `budget`, which may be null, has less
+// left. Cost: a few ms per MB.
 FunctionStarts FindFunctionStarts(Architecture architecture, uint64_t offset_table,
                                   const std::vector<FunctionExtent>& named,
                                   const std::vector<CodeRange>& code, FrameBudget* budget);

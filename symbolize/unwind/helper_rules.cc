@@ -27,7 +27,7 @@ class Helpers {
           absl::FunctionRef<UnwindRule(ElfAddress)> told)
       : architecture_(architecture), start_(start), code_(code), told_(told), at_(code.size()) {}
 
-  // Finds the helpers. Returns false if there is nothing to replace.
+  // Finds the helpers. Returns false if no rule needs to be replaced.
   bool Find() {
     ReadInstructions();
     if (helpers_.empty()) return false;
@@ -59,11 +59,11 @@ class Helpers {
   struct Instruction {
     uint8_t length = 0;  // 0: no instruction begins here
     bool is_padding = false;
-    bool is_of_others = false;   // reached without a call of a helper
-    bool is_of_several = false;  // reached from helpers with different rules here
-    uint8_t helper = 0;          // index of its helper + 1; 0: none
-    uint8_t followed = 0;        // index + 1 of the helper from which it was reached last
-    UnwindRule rule;             // of the helper
+    bool is_of_others = false;   // true if it is reached without a call of a helper
+    bool is_of_several = false;  // true if helpers reach it with different rules
+    uint8_t helper = 0;          // index of the helper that reaches it, + 1; 0: none
+    uint8_t followed = 0;        // index of the helper that reached it last, + 1; 0: none
+    UnwindRule rule;             // rule if it runs as a part of `helper`
   };
   struct Helper {
     size_t entry;
@@ -167,7 +167,8 @@ class Helpers {
     return state.Rule(architecture_);
   }
 
-  // Follows code from the function's start, and code that only a jump through a table may reach.
+  // Follows code that is reached without a call of a helper: from the function's start, and code
+  // that only a jump through a table may reach.
   void FollowOthers() {
     FollowOther(0);
     for (size_t at = 0; at < at_.size(); at += std::max<size_t>(at_[at].length, 1)) {
@@ -209,8 +210,8 @@ class Helpers {
                : std::optional(instruction.rule);
   }
 
-  // Returns true if `told` includes the words pushed by calls of the helper and by the helper
-  // itself.
+  // Returns true if `told` counts the return address that a call of the helper pushes, and the
+  // words that the helper pushes.
   bool CountsCall(const Helper& helper, const UnwindRule& told, const UnwindRule& derived) {
     if (derived.kind != UnwindRule::kFromStackPointer) return false;
     return std::all_of(helper.calls.begin(), helper.calls.end(), [&](size_t call) {

@@ -9,9 +9,9 @@
 //              ret
 //
 // Call frame information that ignores the call would take a local variable for the return address.
-// Therefore a helper counts as a function of its own, with rules derived from its instructions; its
-// caller is the function around it. Information that counts the helper's pushes, or that is based
-// on a frame pointer, is correct and stays.
+// Therefore a helper counts as a function of its own, with rules derived from its instructions. Its
+// caller is the function around it. Information that counts the words pushed by the call and by the
+// helper, or that is based on a frame pointer, is correct and is not replaced.
 //
 // Only assembly code has helpers, because compilers call functions at their start. One search
 // through a function's bytes shows whether it calls code inside itself.
@@ -36,10 +36,11 @@ namespace profiler::symbolize {
 // functions.
 bool MayCallItself(Architecture architecture, std::span<const std::byte> code);
 
-// Returns the rules that replace those of call frame information, by address; kNone for
-// instructions that are reached both with a call and without. `told` returns the rule of call frame
-// information. Adds the number of decoded instructions, at most 8 × 2^16, to `*decoded`. Returns
-// nothing for functions of more than 256 KB or with more than 64 helpers.
+// Returns the rules that replace rules of call frame information, sorted by start. The rule is
+// kNone for instructions that are reached both with a call of the helper and without. `told`
+// returns the rule of call frame information. Adds the number of decoded instructions, at most
+// 8 × 2^16, to `*decoded`. Returns no rules for a function of more than 256 KB or with more than 64
+// helpers.
 std::vector<HelperRule> FindHelperRules(Architecture architecture, ElfAddress start,
                                         std::span<const std::byte> code,
                                         absl::FunctionRef<UnwindRule(ElfAddress)> told,

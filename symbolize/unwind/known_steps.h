@@ -32,8 +32,8 @@ struct KnownStep {
   uint64_t caller_sp = 0;
 };
 
-// The cache. Allocates only if a chain is longer than all before. Memory: 48 bytes per step, for
-// kStacks chains with at most kMostSteps each. Not thread-safe.
+// The cache. Allocates only if a chain is longer than all chains before. Memory: 48 bytes per step,
+// for kStacks chains of at most kMostSteps steps each. Not thread-safe.
 class KnownSteps {
  public:
   // Begins a chain at stack pointer `sp`. `space` is UnwindSpace::Identity().
@@ -54,8 +54,8 @@ class KnownSteps {
     left_ = stack_->steps.size();
   }
 
-  // Returns the last chain's step from this frame; null: none. Call it for frames from the leaf
-  // outwards.
+  // Returns the step from this frame in the last chain; null if the last chain did not have the
+  // frame. Call Find for the frames of a chain in order, from the leaf outwards.
   const KnownStep* Find(uint64_t pc, uint64_t sp, uint64_t fp) {
     if (stack_ == nullptr) return nullptr;
     const HugeVector<KnownStep>& steps = stack_->steps;
@@ -81,7 +81,7 @@ class KnownSteps {
     fresh_.push_back(step);
   }
 
-  // Ends the chain; its steps replace those of the last chain.
+  // Ends the chain. Its steps replace the steps of the last chain.
   void Finish() {
     if (stack_ == nullptr || (fresh_.empty() && !in_run_)) return;
     HugeVector<KnownStep>& steps = stack_->steps;
@@ -93,7 +93,7 @@ class KnownSteps {
 
  private:
   static constexpr size_t kStacks = 32;
-  static constexpr size_t kMostSteps = 1024;   // only the outermost ones are kept
+  static constexpr size_t kMostSteps = 1024;   // of a longer chain, only the outermost steps stay
   static constexpr unsigned kRegionLog2 = 23;  // log2 of the default stack size of threads
   static constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
   static constexpr unsigned kSpreadShift = 59;
@@ -112,9 +112,10 @@ class KnownSteps {
   }
 
   std::array<Stack, kStacks> stacks_;
-  Stack* stack_ = nullptr;  // of the current chain; null: no cache
-  size_t left_ = 0;         // steps of the last chain that are further out; they are at the front
-  bool in_run_ = false;     // the last steps, from run_ − 1 to left_, were all repeated
+  Stack* stack_ = nullptr;  // stack of the current chain; null: its steps are not cached
+  // Number of the last chain's steps that are further out than the current frame: steps [0, left_).
+  size_t left_ = 0;
+  bool in_run_ = false;  // true if the chain has just repeated steps [left_, run_)
   size_t run_ = 0;
   HugeVector<KnownStep> fresh_;  // steps of the current chain, from the leaf outwards
 };

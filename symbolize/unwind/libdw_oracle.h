@@ -18,7 +18,7 @@ namespace profiler::symbolize {
 struct OracleStep {
   bool thread_start = false;
   bool signal_frame = false;
-  RegisterSet caller;  // registers that are known
+  RegisterSet caller;  // the caller's registers; only some are known
   uint64_t row_start = 0, row_end = 0;
 };
 
@@ -27,7 +27,7 @@ class LibdwOracle {
  public:
   using Memory = std::function<uint64_t(uint64_t address)>;
 
-  // Reads .eh_frame of `path`; with `debug_frame`, .debug_frame.
+  // Reads .eh_frame of the file `path`, or .debug_frame if `debug_frame` is true.
   LibdwOracle(const std::string& path, bool debug_frame, Architecture architecture);
   ~LibdwOracle();
   LibdwOracle(const LibdwOracle&) = delete;

@@ -30,7 +30,7 @@ uint64_t MadeUpWord(uint64_t address) {
   return (address * 0x9e3779b97f4a7c15 >> 20 & ~uint64_t{7}) | uint64_t{1} << 46;
 }
 
-constexpr unsigned kRbx = 3;  // on x86-64
+constexpr unsigned kRbx = 3;  // DWARF number on x86-64
 
 class MadeUpMemory : public MemoryReader {
  public:
@@ -71,7 +71,8 @@ RegisterSet MadeUpRegisters(Architecture architecture, uint64_t pc) {
   return registers;
 }
 
-// Returns the registers of the same frame during a call. During a call, no slot was popped yet.
+// Returns the registers that the frame would have during a call. During a call, no slot of the
+// frame was popped yet.
 RegisterSet InCall(RegisterSet registers) {
   registers.Set(NumbersOf(registers.architecture()).pc, registers.pc() + 1);
   return registers;
@@ -132,7 +133,7 @@ class Comparer {
   }
 
  private:
-  // Compares at the first and the last byte. Returns the start of the next row.
+  // Compares at the first and the last byte of the row. Returns the start of the next row.
   uint64_t CompareRow(uint64_t address, uint64_t end, Comparison* all) {
     const RegisterSet registers = MadeUpRegisters(table_->architecture(), address);
     const auto expected = oracle_->Step(address, registers, MadeUpWord);
@@ -193,7 +194,7 @@ class Comparer {
     return registers;
   }
 
-  // Compares with the rule in the table.
+  // Compares libdw's step `expected` with the rule in the table.
   void CompareFast(uint64_t address, const OracleStep& expected, Comparison* all) {
     const UnwindRule rule = table_->Find({address});
     if (rule.kind == UnwindRule::kFull) return;
@@ -291,9 +292,9 @@ struct SystemImage {
   size_t frames_size;  // bytes of .eh_frame
 };
 
-// Returns installed images from several compilers, without those that have little information.
-// Node.js is either one large program, or a small one with a library. Patterns stand for versions
-// in paths.
+// Returns installed images from several compilers, except images with less than `least_frames_size`
+// bytes of .eh_frame. Node.js is either one large program, or a small program with a library. Paths
+// have patterns because they contain versions.
 std::vector<SystemImage> SystemImages(size_t least_frames_size) {
   glob_t found = {};
   glob(

@@ -9,8 +9,8 @@
 //   libjvm.so            ──▶  by call frame information, as always
 //
 // The engine calls this interface only in memory without an image, and, if the machine has code in
-// its image, at addresses without call frame information. So native frames cost no more than
-// before.
+// its image, at addresses without call frame information. So other native frames cost nothing
+// extra.
 
 #pragma once
 
@@ -28,8 +28,8 @@ struct ManagedFrame {
   // pc, sp and fp are known. Other registers are known only for an interrupted frame before the
   // first engine step.
   const RegisterSet& registers;
-  bool is_return_address = false;  // pc is a return address; false: interrupted at pc
-  bool is_in_image = false;        // pc is in an image; false unless HasCodeInImages
+  bool is_return_address = false;  // true if pc is a return address, false if interrupted at pc
+  bool is_in_image = false;        // pc is in an image; always false without HasCodeInImages
 };
 
 // The step from a frame to its caller.
@@ -49,8 +49,8 @@ struct ManagedStep {
   Kind kind = Kind::kUnknown;
   // kCaller: the caller's registers. pc is a return address.
   uint64_t pc = 0, sp = 0, fp = 0;
-  // kCaller: the address after the word with the return address. Equals `sp` unless the caller's
-  // frame has grown since. Identifies the frame when chains are joined.
+  // kCaller: the address after the word with the return address. Equals `sp`, unless the caller's
+  // frame has grown after the call. Identifies the frame when chains are joined.
   uint64_t frame_end = 0;
   // kCaller: the address that the chain lists for the frame itself; 0: its pc.
   RuntimeAddress listed;
@@ -68,13 +68,13 @@ class ManagedCode {
   // Returns true if the machine also has code in images.
   virtual bool HasCodeInImages() const { return false; }
 
-  // Called every few milliseconds: values read before may have changed.
+  // Tells the machine that values read before may have changed. Called every few milliseconds.
   virtual void Refresh() {}
   // Reads state that must be known before the first sample. Called if the process was already
   // running when the recording began.
   virtual void Prepare() {}
-  // Sets the time (CLOCK_MONOTONIC, ns) of the stack words of the next frames. kNow: they are still
-  // valid, because the thread has not run since.
+  // Sets the time (CLOCK_MONOTONIC, ns) at which the stack words of the next frames were valid.
+  // kNow: they are still valid, because the thread has not run since the sample.
   static constexpr uint64_t kNow = UINT64_MAX;
   virtual void SetTime(uint64_t time) { static_cast<void>(time); }
 

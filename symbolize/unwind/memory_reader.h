@@ -15,7 +15,7 @@ class MemoryReader {
   // Reads `bytes.size()` bytes. Returns false if not all can be read.
   virtual bool ReadBytes(uint64_t address, std::span<std::byte> bytes) = 0;
 
-  // Reads a word of `size` bytes, extended to 64 bits.
+  // Reads a word of `size` bytes and extends it to 64 bits. Returns false if it cannot be read.
   bool ReadWord(uint64_t address, uint64_t* value, size_t size = sizeof(uint64_t)) {
     uint64_t word = 0;
     const bool is_read =

@@ -17,7 +17,7 @@ constexpr unsigned kNone = kRegisters;
 constexpr std::array<uint8_t, 24> kX86Order = {0,  3,     2,     1,     4,     5,     6,     7,
                                                16, kNone, kNone, kNone, kNone, kNone, kNone, kNone,
                                                8,  9,     10,    11,    12,    13,    14,    15};
-// DWARF numbers in the order of the same bits for 32-bit programs.
+// DWARF numbers of the registers of 32-bit programs, in the order of PERF_REG_X86_*.
 constexpr std::array<uint8_t, 9> kI386Order = {0, 3, 1, 2, 6, 7, 5, 4, 8};
 
 // The order of PERF_REG_ARM64_* (x0 … x29, lr, sp, pc) is that of DWARF numbers.

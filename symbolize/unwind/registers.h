@@ -1,4 +1,4 @@
-// The registers of one frame, by DWARF number, on any machine.
+// The registers of one frame, keyed by DWARF number, for each architecture.
 //
 //              0 … 15                    16        29  30  31  32
 //   x86-64     rax rdx rcx rbx rsi rdi   pc
@@ -26,8 +26,8 @@ namespace profiler::symbolize {
 
 enum class Architecture : uint8_t { kX86_64, kAArch64, kI386 };
 
-// Returns the architecture of an ELF machine (EM_…) and class. Empty if it cannot be unwound, for
-// example x86-64 with 4-byte pointers (x32).
+// Returns the architecture of an ELF file with this machine (EM_…) and class. Empty if its programs
+// cannot be unwound, for example x86-64 with 4-byte pointers (x32).
 std::optional<Architecture> ArchitectureOfElf(uint16_t machine, bool is_64_bit);
 
 // Returns true if calls put the return address into a register. Otherwise they push it.
@@ -52,7 +52,7 @@ inline constexpr unsigned kRegisters = 33;
 // DWARF numbers of registers that unwinding uses.
 struct RegisterNumbers {
   uint8_t pc, sp, fp;
-  // The column named by CIEs: pc itself on x86, lr on AArch64.
+  // Column of the return address in CIEs: the number of pc on x86, of lr on AArch64.
   uint8_t return_address;
   // The registers that pass an exception to the function that catches it
   // (__builtin_eh_return_data_regno).
@@ -70,12 +70,12 @@ constexpr RegisterNumbers NumbersOf(Architecture architecture) {
   return {};
 }
 
-// AArch64's VG, the number of 8-byte units in an SVE vector: its DWARF number, and its bit
-// PERF_REG_ARM64_VG.
+// DWARF number of AArch64's VG, the number of 8-byte units in an SVE vector. The bit
+// PERF_REG_ARM64_VG has the same number.
 inline constexpr unsigned kVectorGranule = 46;
 
-// Returns true if a callee must preserve the register. Without a rule, such a register still has
-// its value; any other is lost.
+// Returns true if a callee must preserve the register. If call frame information has no rule for a
+// register, a preserved register still has its value, and any other register is lost.
 bool IsCalleeSaved(Architecture architecture, unsigned number);
 
 // Wraps a number to the size of a word.
@@ -103,9 +103,9 @@ class RegisterSet {
 
   // Reads the user registers of a sample taken on a 64-bit machine. `values` has one unaligned u64
   // per set bit of `mask`, in the order of PERF_REG_X86_* or PERF_REG_ARM64_*
-  // (arch/*/include/uapi/asm/perf_regs.h). `abi` is PERF_SAMPLE_REGS_ABI_*; it distinguishes 32-bit
-  // programs. Empty if pc or sp is missing, and for 32-bit programs on AArch64, which cannot be
-  // unwound.
+  // (arch/*/include/uapi/asm/perf_regs.h). `abi` (PERF_SAMPLE_REGS_ABI_*) says whether the program
+  // has 32 or 64 bits. Empty if pc or sp is missing. Also empty for 32-bit programs on AArch64,
+  // which cannot be unwound.
   static std::optional<RegisterSet> FromPerf(Architecture machine, uint64_t abi, uint64_t mask,
                                              std::span<const std::byte> values);
 
@@ -123,7 +123,7 @@ class RegisterSet {
     known_ &= ~(uint64_t{1} << number);
   }
 
-  // Forgets all registers except those whose bits are set.
+  // Forgets all registers except those whose bits in `bits` are set.
   void KeepOnly(uint64_t bits) {
     for (uint64_t others = known_ & ~bits; others != 0; others &= others - 1) {
       values_[static_cast<unsigned>(__builtin_ctzll(others))] = 0;
@@ -131,7 +131,7 @@ class RegisterSet {
     known_ &= bits;
   }
 
-  // Returns the value of kVectorGranule; 0: unknown, or no SVE.
+  // Returns the value of VG (kVectorGranule); 0: unknown, or the CPU has no SVE.
   uint64_t vector_granule() const { return vector_granule_; }
   void SetVectorGranule(uint64_t value) { vector_granule_ = value; }
 
@@ -142,7 +142,7 @@ class RegisterSet {
  private:
   Architecture architecture_;
   RegisterNumbers numbers_;  // of architecture_; stored because each step uses them
-  uint64_t known_ = 0;       // bit n: register n
+  uint64_t known_ = 0;       // bit n is set if register n is known
   uint64_t vector_granule_ = 0;
   std::array<uint64_t, kRegisters> values_{};
 };

@@ -1,7 +1,7 @@
-// Caches recently used rules of all images, by image and address.
+// Caches recently used rules of all images, keyed by image and address.
 //
-//   key     18 bits CfiTable::id(), 43 bits ELF address, 1 bit: a return address
-//   hash    the key times an odd number, modulo 2^62: no two keys have the same
+//   key     18 bits CfiTable::id(), 43 bits ELF address, 1 bit: set for a return address
+//   hash    the key times an odd number, modulo 2^62: no two keys have the same hash
 //             13 bits  number of the set
 //             49 bits  kept in the entry, so that rules are never confused
 //   set     4 entries of 8 bytes: 49 bits of the hash, 15 bits number of a rule
@@ -36,11 +36,11 @@ namespace profiler::symbolize {
 class RuleCache {
  public:
   RuleCache() : entries_(kSets * kWays, 0), rules_(size_t{1} << kNumberBits) {
-    rules_.Intern({});  // number 0, the number in empty entries
+    rules_.Intern({});  // takes number 0, which is the rule number in empty entries
   }
 
-  // Returns the key. Empty for address 0, and if a value exceeds its field in the key, which is
-  // rare.
+  // Returns the key of a rule. Empty for address 0. Also empty if the table's number or the address
+  // exceeds its field in the key, which is rare.
   static std::optional<uint64_t> KeyOf(uint32_t table, ElfAddress address, bool is_return_address) {
     constexpr unsigned kIdBits = 18, kAddressBits = 43;
     const bool fits =
@@ -49,13 +49,14 @@ class RuleCache {
     return (uint64_t{table} << kAddressBits | address.value) << 1 | (is_return_address ? 1 : 0);
   }
 
-  // Returns the rule; null: not cached. Valid until Add.
+  // Returns the rule with this key; null if it is not cached. The pointer is valid until Add.
   const UnwindRule* Find(uint64_t key) const {
     const uint64_t hash = HashOf(key);
     const uint64_t* const set = &entries_[SetOf(hash)];
     const uint64_t kept = hash << kNumberBits;
-    // XOR with the hash leaves only the number for an entry with this hash, and larger values for
-    // all others. An empty entry matches no key, because that key would need address 0.
+    // XOR with the kept bits turns an entry with this hash into its rule number, and all other
+    // entries into larger values. An empty entry matches no key, because only a key with address 0
+    // would match it.
     const uint64_t number =
         std::min(std::min(set[0] ^ kept, set[1] ^ kept), std::min(set[2] ^ kept, set[3] ^ kept));
     return number >> kNumberBits == 0 ? &rules_[static_cast<uint16_t>(number)] : nullptr;

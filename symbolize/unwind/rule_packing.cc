@@ -11,11 +11,11 @@
 namespace profiler::symbolize {
 namespace {
 
-constexpr int64_t kMostSlots = 1 << 12;  // range of 13 bits
+constexpr int64_t kMostSlots = 1 << 12;  // limit of signed numbers with 13 bits
 
 int64_t WordOf(Architecture architecture) { return static_cast<int64_t>(WordSize(architecture)); }
 
-// Returns the slot of a register that is saved at `offset` from the CFA.
+// Returns the slot of a register that is saved `offset` bytes above the CFA.
 std::optional<int32_t> SlotOf(int64_t word, int64_t offset) {
   const int64_t slot = offset / word;
   if (offset % word != 0 || slot == 0 || slot < -kMostSlots || slot >= kMostSlots) {
@@ -40,7 +40,8 @@ bool FitsInt32(int64_t value) {
          value <= std::numeric_limits<int32_t>::max();
 }
 
-// Returns the offset in "register `number` + offset"; empty for other expressions.
+// Reads an expression of the form "register `number` + offset" and returns the offset; empty for
+// other expressions.
 std::optional<int64_t> ReadBaseRegister(DwarfReader& code, unsigned number) {
   if (code.Read<uint8_t>() != DW_OP_breg0 + number) return std::nullopt;
   const int64_t offset = code.Sleb();
@@ -48,8 +49,9 @@ std::optional<int64_t> ReadBaseRegister(DwarfReader& code, unsigned number) {
   return offset;
 }
 
-// Recognizes a linkage table: breg7 8; breg16 0; lit15; and; lit N; ge; lit3; shl; plus. Each entry
-// has 16 bytes and pushes 8 at its offset N. On i386: breg4 4; breg8 0; …; lit2; shl; plus.
+// Recognizes a linkage table. Its CFA is breg7 8; breg16 0; lit15; and; lit N; ge; lit3; shl; plus.
+// This means that each entry has 16 bytes, and that 8 bytes have been pushed from its offset N on.
+// On i386 the CFA is breg4 4; breg8 0; …; lit2; shl; plus.
 std::optional<UnwindRule> PackLinkageTable(Architecture architecture, const FrameRules& rules) {
   const RegisterNumbers numbers = NumbersOf(architecture);
   const int64_t word = WordOf(architecture);
@@ -74,7 +76,8 @@ std::optional<UnwindRule> PackLinkageTable(Architecture architecture, const Fram
                     .cfa_offset = static_cast<int32_t>(*offset)};
 }
 
-// Recognizes a realigned stack. CFA: breg6 offset; deref. Frame pointer: breg6 offset.
+// Recognizes a realigned stack. The rule of the CFA is: breg6 offset; deref. The rule of the frame
+// pointer is: breg6 offset.
 std::optional<UnwindRule> PackRealigned(Architecture architecture, const FrameRules& rules) {
   const RegisterNumbers numbers = NumbersOf(architecture);
   const int64_t word = WordOf(architecture);

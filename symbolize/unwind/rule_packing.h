@@ -1,4 +1,4 @@
-// Converts FrameRules into an UnwindRule if they fit.
+// Converts FrameRules into an UnwindRule, if an UnwindRule can express them.
 //
 // Private to this package.
 
@@ -9,8 +9,9 @@
 
 namespace profiler::symbolize {
 
-// Returns kFull for rules that need more than the stack and frame pointers, kNone if there is no
-// CFA. Drops other registers: a caller that needs them uses full rules from the start.
+// Returns kFull if finding the caller needs more than the stack and frame pointers, and kNone if
+// there is no CFA. Drops the rules of other registers: a walk that needs them uses full rules from
+// the leaf on.
 UnwindRule PackRule(Architecture architecture, const FrameRules& rules);
 
 }  // namespace profiler::symbolize

@@ -1,6 +1,8 @@
-// The compiled rules of functions by address. Functions are added one after the other.
+// The compiled rules of functions. Each function has rows that are sorted by address. Functions are
+// added one after the other.
 //
-//   slots_[function] ──▶ {number of rows}, {distance, rule} …, {size, none}
+//   slots_[function] ──▶ {number of rows}, {distance from the function's start, rule} …,
+//                        {size of the function, no rule}
 //
 // Private to this package.
 
@@ -44,12 +46,12 @@ class RuleRows {
     return rules_[numbers_[static_cast<size_t>(after - distances_.begin()) - 1]];
   }
 
-  // Begins a function. Its rows follow in order, less than 2^32 bytes from its start; End finishes
-  // it. There is no rule from `size` on.
+  // Begins a function. Then add its rows in order, at distances of less than 2^32 bytes from its
+  // start, and call End. Distances of at least `size` (End) have no rule.
   void Start(size_t function) {
     slots_[function] = static_cast<uint32_t>(distances_.size());
     slot_ = slots_[function];
-    AddRow(0, kNoRuleNumber);  // becomes the number of rows
+    AddRow(0, kNoRuleNumber);  // End stores the number of rows here
   }
   // Adds a row, unless it equals the previous one. If the rule table is full, a new rule becomes
   // kFull.
@@ -98,11 +100,11 @@ class RuleRows {
   FrameBudget* const budget_;  // null: no budget
   uint64_t taken_ = 0;         // bytes taken from the budget
   bool is_full_ = false;
-  std::vector<uint32_t> slots_;  // by function; 0: not compiled yet
+  std::vector<uint32_t> slots_;  // [n]: index of function n's number of rows; 0: not compiled yet
   size_t slot_ = 0;              // slot of the function to which rows are added
   std::vector<uint32_t> distances_;
   std::vector<uint16_t> numbers_;
-  RuleTable rules_{size_t{1} << 16};  // as many as numbers_ can express
+  RuleTable rules_{size_t{1} << 16};  // has room for as many rules as a u16 can number
 };
 
 }  // namespace profiler::symbolize

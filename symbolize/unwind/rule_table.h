@@ -1,4 +1,4 @@
-// Numbers distinct rules: code of a compiler needs only a few hundred.
+// Gives each distinct rule a number. Compiled code needs only a few hundred distinct rules.
 //
 // Private to this package.
 
@@ -15,7 +15,7 @@
 
 namespace profiler::symbolize {
 
-// Distinct rules by number. Not thread-safe.
+// Distinct rules; each is found by its number. Not thread-safe.
 class RuleTable {
  public:
   // `most` is the largest number of rules, up to 65536.

@@ -1,5 +1,5 @@
-// Runs programs instruction by instruction and unwinds at each. The chain must equal the one from
-// watching calls and returns:
+// Runs programs instruction by instruction and unwinds at each instruction. The chain must equal
+// the chain that the test records by watching calls and returns:
 //
 //   a call     the stack pointer moves down by 8, to an address directly after the call
 //   a return   frames below the stack pointer are gone, by ret or by an exception
@@ -34,9 +34,10 @@ namespace {
 
 constexpr size_t kCopied = 16384;
 constexpr int kMaxSteps = 2'000'000;
-constexpr int kMostHandedOver = 300;  // steps in which one of two exceptions is handed over
+// Most steps during which libgcc hands over one of the test's two exceptions.
+constexpr int kMostHandedOver = 300;
 
-// Reads another process's memory. Returns the number of bytes up to the first unreadable one.
+// Reads another process's memory. Returns the number of bytes before the first unreadable byte.
 size_t ReadProcess(pid_t pid, uint64_t address, std::span<std::byte> bytes) {
   iovec local{bytes.data(), bytes.size()};
   // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process.
@@ -56,7 +57,7 @@ class ProcessSpace : public MappedSpace {
 // A frame of the expected chain.
 struct Expected {
   uint64_t address = 0;
-  uint64_t slot = 0;  // its stack address, for return addresses
+  uint64_t slot = 0;  // if `address` is a return address: the stack address at which it is
   bool is_return_address = true;
 };
 
@@ -214,9 +215,9 @@ class Stepper {
     if (differences_++ < 3) ADD_FAILURE() << "step " << steps_ << Difference();
   }
 
-  // Unwinds like a waiting thread, of which only two registers are known. The chain may then end
-  // early, but all its frames must be right. Done only at every 16th step, because decoding the
-  // instructions takes long.
+  // Unwinds with pc and sp only, like a waiting thread, of which no other registers are known. The
+  // chain may end early, but all its frames must be right. Runs only at every 16th step, because
+  // decoding the instructions takes long.
   void CompareWithoutRegisters() {
     constexpr int kEach = 16;
     if (steps_ % kEach != 0) return;
@@ -237,16 +238,17 @@ class Stepper {
     if (differences_++ < 3) ADD_FAILURE() << "step " << steps_ << Difference();
   }
 
-  // Returns true while libgcc hands over an exception. libgcc's function overwrites the registers
-  // saved in its own frame, and its return address, with those of the catching function. From then
-  // on, the frames in between are dropped: the chain leads from libgcc's function directly to the
-  // catching function.
+  // Returns true while libgcc hands over an exception. libgcc's function overwrites its saved
+  // registers with the registers of the catching function, and its return address with an address
+  // in the catching function. After that, the chain leads from libgcc's function directly to the
+  // catching function, without the frames in between.
   bool LeadsToCatcher() {
     for (size_t i = 0; i < 2 && i + 1 < chain_.frames.size(); ++i) {
       const std::string_view name = NameOf(chain_.frames[i].address.value);
       if (name != "_Unwind_RaiseException" && name != "_Unwind_Resume") continue;
       const size_t callers = chain_.frames.size() - i - 2;
-      // The last instructions have also dropped the catching function's own call.
+      // At libgcc's last instructions, the chain also lacks the call that the catching function
+      // made.
       if (callers < calls_.size()) catcher_ = NameOf(calls_[callers].address);
       return callers <= calls_.size() && Matches(i + 2, callers) &&
              NameOf(chain_.frames[i + 1].address.value) == catcher_;
@@ -299,13 +301,13 @@ class Stepper {
 
   pid_t pid_ = -1;
   AddressSpace addresses_;
-  std::vector<std::string> paths_;  // by ImageId
+  std::vector<std::string> paths_;  // index: ImageId
   std::unique_ptr<Symbolizer> symbolizer_ = CreateSymbolizer({});
   UnwindImages images_;
   ProcessSpace space_;
   Unwinder unwinder_;
   UnwoundChain chain_;
-  UnwoundChain partial_;  // of CompareWithoutRegisters
+  UnwoundChain partial_;  // the last chain of CompareWithoutRegisters
   int partial_chains_ = 0, whole_partial_chains_ = 0;
 
   user_regs_struct registers_{};
@@ -314,7 +316,7 @@ class Stepper {
   std::vector<std::vector<Expected>> interrupted_;
   int steps_ = 0;
   int differences_ = 0;
-  std::string catcher_;  // of the last exception
+  std::string catcher_;  // name of the function that caught the last exception
   int handed_over_ = 0;
 };
 

@@ -19,7 +19,7 @@ class DepthSearch {
         depths_(code.size(), kUnreached) {}
 
   std::optional<uint64_t> Find() {
-    constexpr int32_t kAtStart = 8;  // bytes: the return address
+    constexpr int32_t kAtStart = 8;  // depth in bytes: only the return address is on the stack
     // If a part of a function was moved elsewhere, that part begins with another depth.
     const UnwindRule at_start = cfi_.Find(function_.start);
     if (at_start.kind != UnwindRule::kFromStackPointer || at_start.cfa_offset != kAtStart) {
@@ -32,8 +32,8 @@ class DepthSearch {
   }
 
  private:
-  // Marks among depths, which are positive. A depth changes at most twice: from kUnreached to a
-  // number, and from that to kSeveral. So the search ends.
+  // Marks that stand for a depth; real depths are positive. A depth changes at most twice: from
+  // kUnreached to a real depth, and then to kSeveral. So the search ends.
   static constexpr int32_t kUnreached = -1;
   static constexpr int32_t kSeveral = -2;  // several depths, or an unknown one
 
@@ -86,7 +86,7 @@ class DepthSearch {
       case FrameInstruction::Flow::kEnd:
         return;
       case FrameInstruction::Flow::kFarJump:
-        // Elsewhere, such a jump leads to another function.
+        // Without a frame pointer, such a jump leads to another function.
         if (rule.kind == UnwindRule::kFromFramePointer) at_tables_ = Joined(at_tables_, depth);
         return;
       case FrameInstruction::Flow::kJump:
@@ -115,7 +115,7 @@ class DepthSearch {
       if (depths_[at] == kUnreached && !instruction.IsPadding()) {
         Reach(at, at_tables_);
         Follow();
-        if (at_tables_ <= 0) found_ = kSeveral;  // another jump has another depth
+        if (at_tables_ <= 0) found_ = kSeveral;  // two jumps have different depths
       }
       at += instruction.length();
     }
@@ -126,8 +126,8 @@ class DepthSearch {
   const std::span<const std::byte> code_;
   const size_t asked_;
   const bool is_return_address_;
-  std::vector<int32_t> depths_;  // by byte: before the instruction there
-  std::vector<size_t> reached_;  // to be followed from
+  std::vector<int32_t> depths_;  // [n]: the depth before the instruction at byte n of code_
+  std::vector<size_t> reached_;  // offsets of instructions that still must be followed
   int32_t at_tables_ = kUnreached;
   int32_t found_ = kUnreached;
 };

@@ -13,17 +13,18 @@
 //   │  that switches │   └────────────────▶ │ frame pointer  │ ◀ 2. at the distance of the caller's
 //   │ (of another)   │                      │ return address │    frame size
 //
-// Both conditions must hold, or the chain ends. If the switching function has a frame itself, the
-// saved frame pointer is that of the switching function.
+// If condition 1 or 2 does not hold, the chain ends. If the switching function has a frame itself,
+// the saved frame pointer points to the frame of the switching function.
 //
-// If C calls Go, the goroutine's stack continues where C was called. In between is only one
-// address. It belongs to a function that nobody calls, and Go recognizes the position by it:
+// If C calls Go, the frames of Go are put on the goroutine's stack, next to the frames that had
+// called C. Only one address is in between. It belongs to a function that nobody calls, and Go
+// recognizes this position by the address:
 //
 //   the goroutine's stack
 //   │ …              │
 //   ├─ cgocallback ──┤ ── frame pointer ──▶ on the thread's stack, because C has called it
 //   │ the address    │
-//   │ return address │ ◀ behind a call of asmcgocall, which has called C
+//   │ return address │ ◀ comes after a call of asmcgocall, which has called C
 //   ├─ cgocall ──────┤
 
 #include "symbolize/unwind/switching_call.h"
@@ -32,7 +33,7 @@
 namespace profiler::symbolize {
 namespace {
 
-// The largest frame that is searched, in words.
+// Largest frame in words that is searched for the return address.
 constexpr uint64_t kMostWords = 1024;
 
 }  // namespace
@@ -41,7 +42,8 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
   const uint64_t sp = registers_.sp();
   switched_stack_ = true;
   if (!is_return_address_) {
-    // Interrupted: most likely the stack was not switched yet, or was already switched back.
+    // The function was interrupted. Most likely it had not switched the stack yet, or had already
+    // switched it back.
     const uint64_t slot = sp + stack_switch.frame_size;
     uint64_t address = 0;
     if (!ReadStackWord(slot, &address)) return EndUnreadable();
@@ -78,10 +80,10 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
 }
 
 // Steps from a Go function that C has called. The function's frame on the goroutine's stack ends at
-// `frame_end`. Empty if C has not called the function.
+// `frame_end`. Empty if C has not called the function. Stack words from lower to higher addresses:
 //
-//   its frame │ an address in the runtime │ return address of the caller of C
-//   newer versions (1.24): …              │ saved frame pointer │ return address
+//   older Go versions        the frame │ address in the runtime │ return address of the caller of C
+//   newer, for example 1.24  the frame │ address in the runtime │ saved frame pointer │ return …
 std::optional<UnwindWalk::Next> UnwindWalk::StepOverC(uint64_t frame_end) {
   uint64_t place = 0, address = 0;
   if (!ReadStackWord(frame_end, &place) || !ReadStackWord(frame_end + word_, &address)) {
@@ -104,10 +106,10 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepOverC(uint64_t frame_end) {
   return GoTo(address, sp, fp, FrameOrigin::kGuess, true);
 }
 
-// Returns true if the frame to which `fp` points belongs to the function that contains the call in
-// front of `return_address`; `sp` is its stack pointer. The function may make that call to enlarge
-// its stack, when it has no frame yet. Then `fp` points to the frame of its caller. Therefore two
-// functions are tried.
+// Returns true if `fp` points to the frame of the function that contains the call in front of
+// `return_address`. `sp` is the stack pointer of this function. It may make the call to enlarge its
+// stack, when it has no frame yet. Then `fp` points to the frame of its caller. Therefore two
+// functions are tried: this function and its caller.
 bool UnwindWalk::LeadsToFrame(uint64_t return_address, uint64_t sp, uint64_t fp) {
   for (int callers = 0; callers < 2; ++callers) {
     MappedCode code;

@@ -19,8 +19,8 @@ namespace profiler::symbolize {
 namespace {
 
 constexpr uint64_t kCode = 0x400000;       // load address minus ELF address
-constexpr uint64_t kStack = 0x7fff0000;    // of the thread
-constexpr uint64_t kOther = 0xc000010000;  // of the goroutine: address of main.work's frame
+constexpr uint64_t kStack = 0x7fff0000;    // stack pointer on the thread's stack
+constexpr uint64_t kOther = 0xc000010000;  // address of main.work's frame on the goroutine's stack
 
 // ELF addresses of functions, 0x100 bytes each.
 constexpr uint64_t kOutermost = 0x1000, kSystemstack = 0x1100, kOnThread = 0x1200, kWork = 0x1300,
@@ -59,7 +59,7 @@ class FakeProgram : public UnwindSpace {
     table_ = *CfiTable::Create(*ElfImage::Parse(file_));
   }
 
-  // Writes a 5-byte instruction that ends before the ELF address `end`.
+  // Writes a 5-byte call or jump (`opcode`) to `target` that ends before the ELF address `end`.
   void BranchBefore(uint64_t end, int opcode, uint64_t target) {
     ByteBuilder branch;
     branch.U8(opcode).U32(static_cast<uint32_t>(target - end));
@@ -167,7 +167,7 @@ TEST_F(StackSwitchTest, WhereTheStackIsEnlargedTheCallerHasTheFrame) {
   EXPECT_EQ(Unwind(kOther + 24, kEnlarge), "1220 1649 1306 1440 1001 thread start");
 }
 
-// An example of such a function is the one that reads the time through the vdso.
+// An example is Go's function that reads the time through the vdso.
 TEST_F(StackSwitchTest, AFunctionWithAFrameHasItsOwnFramePointer) {
   program_.BranchBefore(kMain + 0x40, 0xe8, kClock);
   program_.SetMemory(kOther, {kOther + 48, kCode + kMain + 0x40, 3, 4, kCode + kOutermost + 1});

@@ -8,13 +8,13 @@
 namespace profiler::symbolize {
 namespace {
 
-// x86-64: an opcode, followed by a 4-byte distance from the end of the instruction.
+// Branches of x86-64: a 1-byte opcode and a 4-byte distance from the end of the instruction.
 constexpr uint8_t kCall = 0xe8, kJump = 0xe9;
 constexpr uint64_t kBranchSize = 5;
 // Largest offset of the jump in a function that only loads an argument and jumps to another one.
 constexpr uint64_t kLongestStub = 16;
 constexpr uint64_t kLongestFunction = 1 << 16;
-// Bytes of code read at once.
+// Number of bytes of code that are read at once.
 constexpr uint64_t kPiece = 1024;
 
 RuntimeAddress TargetOf(RuntimeAddress branch, const uint8_t* code) {
@@ -55,7 +55,7 @@ std::optional<Code> CodeBefore(UnwindSpace& space, RuntimeAddress return_address
   return code;
 }
 
-// Returns the address after the first call of `function` in the code from `start` on.
+// Returns the address after the first call of `function` in the `size` bytes of code at `start`.
 std::optional<RuntimeAddress> FindCall(UnwindSpace& space, RuntimeAddress function,
                                        RuntimeAddress start, uint64_t size) {
   std::vector<uint8_t> code(kPiece);

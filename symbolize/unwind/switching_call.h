@@ -27,20 +27,20 @@ constexpr bool StartsSegment(const UnwindRule& rule) {
 // Returns true if `return_address` is in a Go function that has switched stacks.
 bool IsBehindSwitchOfGo(UnwindSpace& space, RuntimeAddress return_address);
 
-// Returns the target of the direct call before `return_address`; empty: it is no direct call.
+// Returns the target of the call before `return_address`; empty if that is no direct call.
 std::optional<RuntimeAddress> CalledBefore(UnwindSpace& space, RuntimeAddress return_address);
 
-// The caller of a stack-switching function. Following the frame pointer would skip it.
+// The caller of a stack-switching function. Following the frame pointer would skip this caller.
 struct BehindSwitch {
-  // Return address into that caller; empty: it is the `outer` of FindBehindSwitch.
+  // Return address into the caller; empty: it is the argument `outer` of FindBehindSwitch.
   std::optional<RuntimeAddress> caller;
 };
 
-// Finds the caller of a stack-switching function. `switching` is a return address in that function;
-// `outer` is the return address beside the frame pointer with which that function was called. Empty
-// if the caller is unknown: either no direct call is before `outer`, or the function called there
-// does not call the stack-switching function. If the code has several such calls, uses the first.
-// Reads the code of one function, at most 64 KB.
+// Finds the caller of a stack-switching function. `switching` is a return address in the switching
+// function. `outer` is the return address beside the frame pointer with which the switching
+// function was called. Empty if the caller is unknown: either no direct call is before `outer`, or
+// the function called there does not call the switching function. If it contains several calls of
+// the switching function, uses the first. Reads the code of one function, at most 64 KB.
 std::optional<BehindSwitch> FindBehindSwitch(UnwindSpace& space, RuntimeAddress switching,
                                              RuntimeAddress outer);
 

@@ -156,7 +156,7 @@ class Engine {
   explicit Engine(Recording& recording)
       : recording_(recording), images_(recording.NewImages()), space_(images_) {}
 
-  // Returns the number of frames.
+  // Unwinds a sample. Returns the number of its frames.
   size_t Unwind(const RawSample& sample, std::span<const std::byte> stack) {
     space_.Enter(sample.pid, sample.addresses);
     unwinder_.Unwind(sample.registers, {sample.registers.sp(), stack}, space_, {.max_frames = 1000},
@@ -186,7 +186,7 @@ void CountFrames(benchmark::State& state, size_t frames) {
       static_cast<double>(frames), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-// Measures chains whose functions were all met before.
+// Measures chains whose functions are already compiled and cached.
 void BM_Warm(benchmark::State& state) {
   Recording& recording = Recording::Get();
   if (recording.samples().empty())
@@ -238,8 +238,7 @@ void BM_WarmFromRing(benchmark::State& state) {
 }
 BENCHMARK(BM_WarmFromRing)->Unit(benchmark::kMillisecond)->UseManualTime();
 
-// Measures chains of which nothing was met before: tables, caches and files are new. The files are
-// in the page cache.
+// Measures chains with new tables and empty caches. The images' files are in the page cache.
 void BM_Fresh(benchmark::State& state) {
   Recording& recording = Recording::Get();
   if (recording.samples().empty())
@@ -248,7 +247,8 @@ void BM_Fresh(benchmark::State& state) {
 }
 BENCHMARK(BM_Fresh)->Arg(1)->Arg(1000)->Arg(1 << 30)->Unit(benchmark::kMillisecond);
 
-// Opens a large image and finds its first rule. UNWIND_IMAGE names another image than node.
+// Opens a large image and finds its first rule. The image is node; set UNWIND_IMAGE to the path of
+// another image.
 void BM_FirstRule(benchmark::State& state) {
   const char* path = std::getenv("UNWIND_IMAGE");
   for (auto _ : state) {

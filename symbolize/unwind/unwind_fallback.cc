@@ -18,7 +18,8 @@ namespace {
 
 // Size in bytes of code at an image's entry point, which has no caller and often no information.
 constexpr uint64_t kEntryCode = 64;
-// Bytes read if a mapping ends soon after an instruction.
+// Number of bytes of code that are read if the mapping ends less than kBareFrameCode bytes after an
+// instruction.
 constexpr size_t kLeastCode = 8;
 // Words at the top of the stack in which hand-written code's return address is searched: more than
 // the number of registers that it may save.
@@ -103,8 +104,9 @@ bool UnwindWalk::IsInEntryPoint(ElfAddress address) {
   return true;
 }
 
-// Steps by the virtual machine that made the code. Empty if the machine does not know the caller;
-// sets `*is_frameless` if it knows that the frame pointer belongs to a caller.
+// Steps with the tables of the virtual machine that made the code. Empty if the machine does not
+// know the caller. Then sets `*is_frameless` if the machine knows that the frame pointer belongs to
+// a caller.
 std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine(bool* is_frameless) {
   if (!in_code_) return std::nullopt;
   ManagedCode* const machine = space_.Managed();
@@ -127,7 +129,8 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine(bool* is_frameless) {
   }
   if (!IsAligned(step.sp)) return End(ChainEnd::kBadRegister);
   if (step.sp <= registers_.sp()) return End(ChainEnd::kNoProgress);
-  // Ends before the frame's address is replaced, because a later continuation needs it.
+  // Ends the chain here, before the frame's address is replaced. A continuation of this chain needs
+  // the address.
   if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
   if (step.listed.value != 0) {
     chain_.frames.back().address = step.listed;
@@ -142,9 +145,9 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine(bool* is_frameless) {
   return next;
 }
 
-// Finds a step by the function's instructions. The step must lead to a plausible caller, because
-// the path that was followed may be impossible. The step is proven if the caller calls this very
-// function.
+// Finds a step with a rule derived from the function's instructions. The step must lead to a
+// plausible caller, because the rule may come from a path that never runs. The step is proven if
+// the caller calls this function.
 std::optional<UnwindWalk::DerivedStep> UnwindWalk::FindDerivedStep(ElfAddress address) {
   if (!in_code_ || code_.cfi == nullptr) return std::nullopt;
   const DerivedRule derived = code_.cfi->Derive(address);
@@ -176,10 +179,10 @@ std::optional<UnwindWalk::DerivedStep> UnwindWalk::FindDerivedStep(ElfAddress ad
   return step;
 }
 
-// Returns true if the code from `address` on never returns but stops the program or the thread:
-// after the last call comes an instruction that no program may run. Two examples are thread starts
-// of musl, and the code to which Boost lets a coroutine's first function return (make_fcontext);
-// that code follows no call.
+// Returns true if the code at `address` never returns but stops the program or the thread: its last
+// call is followed by an instruction that no program may run. One example is the code with which
+// musl starts threads. Another is the code to which a coroutine's first function returns in Boost
+// (make_fcontext); that code follows no call.
 bool UnwindWalk::StopsAhead(RuntimeAddress address) {
   constexpr std::byte kHlt{0xf4};
   std::array<std::byte, kBareFrameCode> bytes{};
@@ -214,7 +217,8 @@ bool UnwindWalk::IsStartOfStack(ElfAddress address) {
   const auto code = std::span(bytes).first(function->size);
   if (!space_.ReadCode(RuntimeAddress{address.value + code_.bias}, code)) return false;
   std::array<bool, kMostBytes> is_met{};
-  std::array<uint16_t, kMostBytes> places{};  // to continue from; each instruction adds at most one
+  // Offsets at which to continue. Each instruction adds at most one.
+  std::array<uint16_t, kMostBytes> places{};
   size_t count = 1;
   while (count != 0) {
     size_t at = places[--count];
@@ -248,7 +252,8 @@ bool UnwindWalk::IsStartOfStack(ElfAddress address) {
 // position of the word, must show that the stack begins there. `caller_sp` is the address after the
 // word.
 UnwindWalk::Next UnwindWalk::EndAtZero(uint64_t caller_sp) {
-  constexpr uint64_t kMostBehind = 64;  // bytes: alignment, arguments of the first function
+  // Most bytes after the word: alignment, and arguments of the first function.
+  constexpr uint64_t kMostBehind = 64;
   const uint64_t end = stack_.start + stack_.bytes.size();
   const bool is_last_word = stack_.reaches_end && caller_sp > stack_.start && caller_sp <= end &&
                             end - caller_sp <= kMostBehind;
@@ -280,10 +285,10 @@ bool UnwindWalk::IsBehindSystemCall(uint64_t pc) {
 }
 
 // Corrects the rule of an interrupted AArch64 function. Some call frame information is made only
-// for exceptions (rustc) and is valid only at calls. There, the rule of a function's start covers
-// the whole prologue, and the rule before the epilogue also covers the return.
+// for exceptions (rustc) and is valid only at calls. In such information, the rule of a function's
+// start covers the whole prologue, and the rule before the epilogue also covers the return.
 UnwindRule UnwindWalk::MendInterruptedRule(ElfAddress address, UnwindRule told) {
-  constexpr uint64_t kMostBytes = 128;  // longest prologue
+  constexpr uint64_t kMostBytes = 128;  // longest prologue in bytes
   const UnwindRule at_ends{.kind = UnwindRule::kFromStackPointer};
   const RuntimeAddress pc = chain_.frames.back().address;
   uint32_t code = 0;
@@ -309,12 +314,13 @@ UnwindRule UnwindWalk::MendInterruptedRule(ElfAddress address, UnwindRule told) 
   return rule.kind == UnwindRule::kNone ? told : rule;
 }
 
-// Returns the way back if the last frame's next instructions show that its frame pointer is wrong.
+// Returns the positions of the caller's registers if the last frame's next instructions show that
+// following the frame pointer would be wrong.
 std::optional<ReturnPath> UnwindWalk::FindReturnPath(bool is_interrupted) {
   std::array<uint8_t, kBareFrameCode> code{};
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(code));
   const RuntimeAddress pc = chain_.frames.back().address;
-  // Reads fewer bytes if the mapping ends there.
+  // Reads fewer bytes if the mapping ends soon after `pc`.
   if (!space_.ReadCode(pc, bytes) && !space_.ReadCode(pc, bytes.first(kLeastCode))) {
     return std::nullopt;
   }
@@ -327,11 +333,12 @@ std::optional<ReturnPath> UnwindWalk::FindReturnPath(bool is_interrupted) {
   return is_known && !IsReturnAddress(address) ? std::nullopt : back;
 }
 
-// Returns the way back on AArch64 if the link register still belongs to the frame. That is so if
-// the call before the register's address leads to an address before the interrupted instruction,
-// and if no code in between makes a call or saves the register.
+// Returns the positions of the caller's registers on AArch64 if the link register still has the
+// last frame's return address. Two conditions must hold: the call before that address leads to a
+// start at or before the interrupted instruction, and no instruction from this start to the
+// interrupted one makes a call or saves the link register.
 std::optional<ReturnPath> UnwindWalk::ReturnPathOfLeaf() {
-  constexpr uint64_t kMostBytes = 4096;  // longest function that calls nothing
+  constexpr uint64_t kMostBytes = 4096;  // longest function in bytes that calls nothing
   if (registers_.architecture() != Architecture::kAArch64 || !knows_link_) return std::nullopt;
   const uint64_t pc = registers_.pc();
   const uint64_t link = WithoutSignature(registers_.Get(numbers_.return_address));
@@ -363,8 +370,8 @@ bool UnwindWalk::IsReturnAddress(uint64_t address) {
          EndsInCall(registers_.architecture(), call);
 }
 
-// Returns true if the call before `return_address` calls `function`, code that jumps to it, or an
-// address in a register or memory.
+// Returns true if the call before `return_address` may call `function`: its target is `function`,
+// code that jumps to `function`, or an address in a register or memory.
 bool UnwindWalk::CallsFunction(uint64_t return_address, RuntimeAddress function) {
   constexpr uint8_t kCall = 0xe8;
   constexpr uint64_t kCallSize = 5;
@@ -396,7 +403,8 @@ bool UnwindWalk::CallsFunction(uint64_t return_address, RuntimeAddress function)
 
 // Returns true if the x86 code at `start` jumps to `function` instead of returning. A jump through
 // a register or memory counts if it is the first instruction, as in linkage tables, or if it comes
-// after the frame was removed. Other such jumps stay in the function. Reads at most 128 bytes.
+// after the frame was removed. Other jumps through a register or memory stay in the code at
+// `start`. Reads at most 128 bytes.
 bool UnwindWalk::LeadsTo(RuntimeAddress start, RuntimeAddress function) {
   constexpr uint64_t kStub = 16;
   std::array<std::byte, 128> bytes{};
@@ -465,10 +473,10 @@ UnwindWalk::Next UnwindWalk::GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t 
 //
 //   fp ▶ │ caller's fp    │
 //        │ return address │
-//        ├─ caller's sp ──┤  on AArch64 there, or further out
+//        ├─ caller's sp ──┤  (on AArch64 here or further out)
 //
-// The second word must be the address of an instruction. If the register is not used as a frame
-// pointer, this is rarely so.
+// The second word must be the address of an instruction. If the code uses the register for other
+// purposes, the second word is rarely such an address.
 UnwindWalk::Next UnwindWalk::FollowFramePointer() {
   const ChainEnd unknown = in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage;
   const uint64_t fp = registers_.fp();
@@ -491,9 +499,10 @@ UnwindWalk::Next UnwindWalk::FollowFramePointer() {
   return GoToAboveRecord(stripped, fp + 2 * word_, caller_fp);
 }
 
-// Continues a walk that ended at the interrupted function, by its instructions. Returns true if
-// that succeeded. Hand-written call frame information may be wrong: that of glibc's memcpy for i386
-// ignores a push (sysdeps/i386/i686/memcpy.S, 2.36).
+// Continues a walk that ended at the interrupted function, with a rule derived from the function's
+// instructions. Returns true if that succeeded. Hand-written call frame information may be wrong.
+// For example, the information about glibc's memcpy for i386 ignores a push
+// (sysdeps/i386/i686/memcpy.S, 2.36).
 bool UnwindWalk::LeaveByInstructions(const RegisterSet& registers, bool pc_is_return_address) {
   const bool is_lost =
       (chain_.end == ChainEnd::kBadReturnAddress || chain_.end == ChainEnd::kNoReturnAddress) &&
@@ -508,9 +517,10 @@ bool UnwindWalk::LeaveByInstructions(const RegisterSet& registers, bool pc_is_re
 }
 
 // Continues a lost walk that met an exception being handed over. Returns true if that succeeded.
-// The throwing function, libgcc's _Unwind_RaiseException or a similar one, finally returns into the
-// function that catches. Before that it overwrites the registers saved in its own frame, one after
-// the other, and its return address, with those of the catching function:
+// The throwing function, libgcc's _Unwind_RaiseException or a similar function, finally returns
+// into the function that catches. Before it returns, it overwrites the registers saved in its own
+// frame, one after the other, with the registers of the catching function. It also overwrites its
+// return address with an address in the catching function:
 //
 //   its frame               │ fp …           │  of the catching function
 //                           │ return address │  in the catching function: a copy of …
@@ -519,10 +529,10 @@ bool UnwindWalk::LeaveByInstructions(const RegisterSet& registers, bool pc_is_re
 //   … of the catching       │ return address │  … this one; finally the address that catches
 //     function's callee     ├────────────────┤  so the catching function's frame begins here
 //
-// During most of a throw, that function is still being searched for. So a chain that ends with the
-// stack's bytes, or at the frame limit, is right as far as it goes.
+// During most of a throw, the catching function is still being searched for. So a chain that ends
+// with the stack's bytes, or at the frame limit, is right as far as it goes.
 bool UnwindWalk::FindCatchingFrame() {
-  constexpr size_t kInnermost = 3;  // the throwing function may be called by up to this many frames
+  constexpr size_t kInnermost = 3;  // the throwing function is one of the 3 innermost frames
   const bool is_lost = chain_.end == ChainEnd::kNoImage || chain_.end == ChainEnd::kNoCfi ||
                        chain_.end == ChainEnd::kBadRegister ||
                        chain_.end == ChainEnd::kNoProgress ||
@@ -535,9 +545,9 @@ bool UnwindWalk::FindCatchingFrame() {
   return false;
 }
 
-// Returns true if the function hands over exceptions. Leaves its full rules in rules_. Only such
-// functions save the two registers that carry an exception, because other functions need not
-// preserve them.
+// Returns true if the function that contains `instruction` hands over exceptions. Stores the full
+// rules at `instruction` in rules_. Only functions that hand over exceptions save the two registers
+// that carry an exception, because other functions need not preserve these registers.
 bool UnwindWalk::HandsOver(RuntimeAddress instruction) {
   MappedCode code;
   return FindCode(instruction, &code) && code.cfi != nullptr &&
@@ -566,8 +576,9 @@ bool UnwindWalk::GoOnWhereCaught(size_t frame) {
   return GoToAboveRecord(address, *slot + word_, fp) == Next::kGoOn;
 }
 
-// Searches the stack from `address` on for a word that points after the instruction `call`, or to a
-// landing pad of the function that contains `call`. Returns the word's stack address.
+// Searches the stack, beginning at `address`, for a word that is the address after the instruction
+// `call`, or the address of a landing pad of the function that contains `call`. Returns the stack
+// address of the word; empty if there is none.
 std::optional<uint64_t> UnwindWalk::FindCatchingCall(uint64_t address, RuntimeAddress call) {
   MappedCode code;
   if (!FindCode(call, &code) || code.cfi == nullptr) return std::nullopt;

@@ -6,9 +6,9 @@
 namespace profiler::symbolize {
 namespace {
 
-// Returns the executable segment that contains the byte at `offset` of the file; null: none. The
-// start of the mapping would not show the segment: linkers let segments share pages, so the first
-// bytes of a mapping may belong to the previous segment.
+// Returns the executable segment that contains the byte at `offset` of the file; null if there is
+// none. The start of a mapping does not determine the segment: linkers let segments share pages, so
+// the first bytes of a mapping may belong to the previous segment.
 const ElfSegment* FindCodeSegment(const ElfImage& elf, FileOffset offset) {
   for (const ElfSegment& segment : elf.segments()) {
     const bool holds =
@@ -21,9 +21,9 @@ const ElfSegment* FindCodeSegment(const ElfImage& elf, FileOffset offset) {
 }  // namespace
 
 struct UnwindImages::Image {
-  std::optional<UnwindImageFiles> files;  // the files behind `table`
+  std::optional<UnwindImageFiles> files;  // the files that `table` reads
   std::unique_ptr<CfiTable> table;
-  uint64_t pass = 0;  // pass in which it was checked last
+  uint64_t pass = 0;  // pass (StartPass) in which the files were last checked for changes
 
   bool HasChanged() const {
     return files &&

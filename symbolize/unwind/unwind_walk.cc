@@ -171,9 +171,9 @@ uint64_t UnwindWalk::WithoutSignature(uint64_t address) {
   return stripped;
 }
 
-// Drops the last frame: its address was taken for a return address, but follows no call. The stack
-// further out cannot be unwound from there. The chain is whole if the frame before is that of the
-// first function, after which the kernel put the program's arguments.
+// Drops the last frame, because its address follows no call and so is no return address. The stack
+// further out cannot be unwound from this frame. The chain is whole if the frame before it belongs
+// to the program's first function, after which the kernel put the program's arguments.
 UnwindWalk::Next UnwindWalk::DropStrayFrame() {
   KeepFrames(chain_.frames.size() - 1);
   in_code_ = FindCode(chain_.frames.back().instruction(), &code_);
@@ -207,16 +207,17 @@ UnwindRule UnwindWalk::Reconsidered(UnwindRule rule) {
 }
 
 // Replaces the rule of a return address that follows no call. There are two such cases. In the
-// first, code that throws an exception "returns" to the code that catches it; the code before that
-// address is unrelated. In the second, a program made the stack itself, for example for
-// makecontext. Such a stack begins with the address of a function that never returns, to which the
-// stack's first function returns.
+// first case, code that throws an exception "returns" to the code that catches it; the code before
+// the return address is unrelated. In the second case, a program made the stack itself, for example
+// for makecontext. Such a stack begins with the address of a function that never returns. The
+// stack's first function returns to it.
 void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
   const UnwindRule at_target = code_.cfi->Find(target);
   if (at_target.kind == UnwindRule::kNone || MayFollowCall(chain_.frames.back().address.value)) {
     return;
   }
-  // Skips Go: its runtime makes such frames, for runtime.goexit and for interrupted functions.
+  // Go's runtime puts return addresses that follow no call on the stack, for runtime.goexit and for
+  // interrupted functions. In Go programs, nothing changes if both rules are equal.
   if (at_target == *rule && code_.cfi->has_go_functions()) return;
   *rule = at_target;
   if (at_target.signal_frame == 0 && IsStartOfStack(target)) {
@@ -242,14 +243,14 @@ bool UnwindWalk::FindRecord(const UnwindRule& rule, uint64_t* cfa) const {
   return true;
 }
 
-// A step by a derived rule is not cached: the next chain may find another return address there,
-// which must be checked again.
+// Does not cache a step by a derived rule. In the next chain, the same slot may have another return
+// address, which must be checked again.
 UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, bool is_derived) {
   const uint64_t sp = registers_.sp();
   const uint64_t fp = registers_.fp();
   uint64_t cfa = 0;
   int32_t return_slot = rule.return_slot;
-  uint64_t saved_fp = 0;  // address of the slot
+  uint64_t saved_fp = 0;  // address of the slot with the caller's frame pointer
   switch (rule.kind) {
     case UnwindRule::kFromStackPointer:
       cfa = Displaced(sp, rule.cfa_offset);
@@ -312,7 +313,7 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, boo
   return next;
 }
 
-// Steps by rules_.
+// Steps with the full rules in rules_.
 UnwindWalk::Next UnwindWalk::StepByFullRules(ElfAddress address) {
   if (!complete_) registers_.KeepOnly(FollowedRegisters());
   RegisterSet caller = registers_;
@@ -337,8 +338,8 @@ UnwindWalk::Next UnwindWalk::StepByFullRules(ElfAddress address) {
   return Arrive(stepped, caller, !rules_.signal_frame);
 }
 
-// Returns true if rules_ may belong to code that calls on another stack, as OCaml 5 does: the old
-// stack pointer is in a register, or an expression finds it.
+// Returns true if rules_ may belong to code that calls a function on another stack, as OCaml 5
+// does. In such code the old stack pointer is in a register, or an expression computes it.
 bool UnwindWalk::MayLeaveStack() const {
   return rules_.cfa.kind == CfaRule::kExpression ||
          (rules_.cfa.number != numbers_.sp && rules_.cfa.number != numbers_.fp);

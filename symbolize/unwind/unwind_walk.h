@@ -1,5 +1,5 @@
-// Unwinds one chain from the leaf outwards: unwind_walk.cc by rules, unwind_fallback.cc without
-// rules, stack_switch.cc at the end of a stack.
+// Unwinds one chain from the leaf outwards. unwind_walk.cc has the steps that follow rules,
+// unwind_fallback.cc the steps without rules, and stack_switch.cc the steps to another stack.
 //
 // Normally only pc, sp and fp are followed, and all other registers are lost with the first step.
 // If a rule needs one of them, as hand-written code near the leaf may, the walk starts again and
@@ -50,11 +50,11 @@ class UnwindWalk final : public MemoryReader {
  private:
   enum class Next { kGoOn, kEnd, kFollowAllRegisters };
 
-  // Prefetch the stack by this many bytes ahead, because it is in memory that was not read yet.
+  // Prefetch the copied stack this many bytes ahead, because it is in memory that was not read yet.
   static constexpr uint64_t kPrefetch = 256;
   static constexpr uint64_t kCacheLine = 64;
-  // Limit on expression steps in one chain: expressions of compilers and assemblers have 10 or 20
-  // per frame.
+  // Limit on expression steps in one chain. Expressions from compilers and assemblers need 10 or 20
+  // steps per frame.
   static constexpr uint32_t kExpressionSteps = 1 << 14;
   // A register that points at most this many bytes beyond the copied bytes may still point to the
   // stack.
@@ -73,8 +73,8 @@ class UnwindWalk final : public MemoryReader {
   void Start(const RegisterSet& registers, bool pc_is_return_address, bool all_registers);
 
   // Finds code like UnwindSpace::FindCode, with one difference: an image of another architecture
-  // counts as one without information. A 64-bit program may continue in 32 bits, as Windows
-  // programs in Wine do, and then has images of both kinds.
+  // counts as an image without information. A 64-bit program may continue in 32 bits, as Windows
+  // programs in Wine do. Then it has images of two architectures.
   bool FindCode(RuntimeAddress address, MappedCode* code) {
     if (!space_.FindCode(address, code)) return false;
     const bool is_other =
@@ -152,7 +152,7 @@ class UnwindWalk final : public MemoryReader {
     knows_stack_ = true;
   }
 
-  // Goes to a caller of which only these registers are known.
+  // Goes to a caller of which only `pc`, `sp` and `fp` are known.
   Next GoTo(uint64_t pc, uint64_t sp, uint64_t fp, FrameOrigin origin, bool is_return_address) {
     pc = Stripped(pc);
     if (pc == 0) [[unlikely]]
@@ -176,7 +176,7 @@ class UnwindWalk final : public MemoryReader {
     late_ = false;
   }
 
-  // Keeps only the innermost frames.
+  // Keeps only the `count` innermost frames.
   void KeepFrames(size_t count);
 
   Next End(ChainEnd end) {
@@ -203,7 +203,8 @@ class UnwindWalk final : public MemoryReader {
     return true;
   }
 
-  // Reads a stack word; fast in the common case.
+  // Reads a stack word. Returns false if it cannot be read. Words in the copied stack are read
+  // fastest.
   bool ReadStackWord(uint64_t address, uint64_t* word) {
     return ReadCopiedWord(address, word) || ReadWord(address, word, word_);
   }
@@ -227,26 +228,26 @@ class UnwindWalk final : public MemoryReader {
   const uint64_t number_;  // number of the chain, counted from the first one
   UnwoundChain& chain_;
 
-  RegisterSet registers_;  // of the last frame; its pc has no tags
+  RegisterSet registers_;  // registers of the last frame; the pc has no tags
   RegisterNumbers numbers_{};
-  uint64_t word_ = sizeof(uint64_t);  // size of a word on its stack, in bytes
+  uint64_t word_ = sizeof(uint64_t);  // size of a word on the stack, in bytes
   uint64_t pc_mask_ = ~uint64_t{0};
-  bool all_registers_ = false;  // follow all registers from the leaf on
-  bool complete_ = true;        // false: only pc, sp and fp in registers_ belong to this frame
-  bool knows_link_ = true;      // the link register belongs to this frame
-  bool knows_stack_ = true;     // false: this frame begins at sp or further out
-  bool knows_frame_ = true;     // false: no frame so far has saved fp
-  bool recovered_ = false;      // the current step uses RecoverFramePointer
+  bool all_registers_ = false;  // true to follow all registers from the leaf on
+  bool complete_ = true;        // false: only pc, sp and fp in registers_ belong to the last frame
+  bool knows_link_ = true;      // true if the link register belongs to the last frame
+  bool knows_stack_ = true;     // false: the last frame may begin further out than sp
+  bool knows_frame_ = true;     // false: fp is unknown, because no frame so far has saved it
+  bool recovered_ = false;      // true if the current step uses RecoverFramePointer
   bool is_return_address_ = false;
-  bool late_ = false;  // memory was read that was not copied
+  bool late_ = false;  // true if memory outside the copied stack was read
   bool switched_stack_ = false;
   uint64_t unreadable_ = 0;
-  uint64_t prefetched_ = 0;  // stack bytes that were prefetched
+  uint64_t prefetched_ = 0;  // number of stack bytes that were prefetched
 
   bool in_code_ = false;
   MappedCode code_;
   FrameRules rules_;
-  uint32_t expression_steps_ = kExpressionSteps;  // steps that are left
+  uint32_t expression_steps_ = kExpressionSteps;  // expression steps that may still run
 };
 
 }  // namespace profiler::symbolize

@@ -8,21 +8,21 @@
 //        │ return addr  │ ──────────▶ [2] …
 //        └─ CFA of [1] ─┘
 //
-// Each step finds the image at the frame's pc, its rule (cfi_table.h), and from that CFA, return
-// address and frame pointer of the caller. A signal frame's caller was interrupted, so it is looked
-// up at its address itself.
+// Each step finds the image at the frame's pc and the image's rule for the pc (cfi_table.h). The
+// rule gives the CFA, and the return address and frame pointer of the caller. A signal frame's
+// caller was interrupted, so it is looked up at its address, not at its address − 1.
 //
 // If an image has no information about a function (hand-written assembly, musl's C library), a rule
-// is derived from its instructions (derived_rules.h). If that leads to no caller, and in memory
-// without an image (JIT code), the frame pointer is followed. Frames found in these ways are marked
-// as guesses. The exception is a caller found by a derived rule whose call leads to the very
-// function from which the rule was derived. Further cases:
+// is derived from its instructions (derived_rules.h). If the rule leads to no caller, the frame
+// pointer is followed; also in memory without an image (JIT code). Frames found in these ways are
+// marked as guesses, with one exception: a caller is no guess if a derived rule leads to it and it
+// calls the function from which the rule was derived. Further cases:
 // - Helpers that an assembly function calls inside itself count as functions (helper_rules.h).
 // - An interrupted function may not have set up its frame yet, or may have removed it; and a
 //   function that made a call may have no frame pointer. Its next instructions show this
 //   (bare_frame.h).
-// - For a function about which nothing is known, a caller is looked for in the link register and on
-//   top of the stack, if it is part of an image.
+// - If nothing is known about a function of an image, its caller is searched in the link register
+//   and on top of the stack.
 // - Code made by a virtual machine is unwound by the machine's tables, if the space has them
 //   (managed_code.h); then nothing is guessed.
 
@@ -50,9 +50,9 @@ class RuleCache;
 struct MappedCode {
   RuntimeAddress start;
   uint64_t size = 0;
-  uint64_t bias = 0;        // runtime address − ELF address, modulo 2^64; constant
+  uint64_t bias = 0;        // runtime address − ELF address, modulo 2^64
   CfiTable* cfi = nullptr;  // null: no information about frames (JIT code, unreadable file)
-  uint32_t image = 0;       // for the caller's statistics; the engine only passes it on
+  uint32_t image = 0;       // number that the engine only copies to UnwoundChain::end_image
 
   bool Holds(RuntimeAddress a) const { return a >= start && a.value - start.value < size; }
 };
@@ -61,11 +61,11 @@ struct MappedCode {
 class UnwindSpace {
  public:
   virtual ~UnwindSpace() = default;
-  // Finds the code at `address`. Returns false if nothing executable is mapped. Called once per run
-  // of frames in one mapping.
+  // Finds the code at `address`. Returns false if nothing executable is mapped there. Called once
+  // for successive frames in one mapping.
   virtual bool FindCode(RuntimeAddress address, MappedCode* code) = 0;
   // Returns a number that identifies the mappings: while it is unchanged, FindCode gives the same
-  // results, and no other space has this number. 0: unknown; then chains are not reused
+  // results, and no other space has this number. If the number is 0, steps of chains are not reused
   // (known_steps.h).
   virtual uint64_t Identity() const { return 0; }
   // Fills `bytes` with memory outside the copied stack: live memory, or file contents of a
@@ -74,12 +74,13 @@ class UnwindSpace {
     static_cast<void>(address), static_cast<void>(bytes);
     return false;
   }
-  // Fills `bytes` with code, which may be from an earlier time.
+  // Fills `bytes` with code, which may be older than the sample. Returns false if that is
+  // impossible.
   virtual bool ReadCode(RuntimeAddress address, std::span<std::byte> bytes) {
     return ReadMemory(address.value, bytes);
   }
-  // Returns the reader of this process's virtual machine; null: none. Used for frames in memory
-  // without an image.
+  // Returns the reader of this process's virtual machine; null if there is none. It is used for
+  // frames in memory without an image.
   virtual ManagedCode* Managed() { return nullptr; }
 };
 
@@ -99,7 +100,7 @@ enum class ChainEnd : uint8_t {
   kCopiedShort = 4,
   // A required register is unknown, or does not point near the stack.
   kBadRegister = 5,
-  kNoProgress = 6,  // the caller's stack pointer is not above its callee's
+  kNoProgress = 6,  // the caller's stack pointer is not higher than the callee's stack pointer
   kTooDeep = 7,     // UnwindLimits::max_frames was reached
   // The return address of the last frame is in no executable mapping, or follows no call. The chain
   // does not contain this address.
@@ -123,7 +124,7 @@ static_assert(CutMarkOf(ChainEnd::kNoStack) == kNoStackMark);
 std::string_view ChainEndName(ChainEnd end);
 
 enum class FrameOrigin : uint8_t {
-  kRegisters,  // the sample's pc
+  kRegisters,  // the frame is the interrupted function, at the sample's pc
   // The frame was found by the image's call frame information, or by the tables of a virtual
   // machine.
   kCfi,
@@ -136,8 +137,8 @@ struct UnwoundFrame {
   RuntimeAddress address;
   uint64_t stack_pointer = 0;  // the CFA of the previous frame
   FrameOrigin origin = FrameOrigin::kRegisters;
-  bool is_return_address = false;  // the call is before `address`
-  bool late_read = false;          // ReadMemory was needed to find the frame
+  bool is_return_address = false;  // true if `address` comes after a call
+  bool late_read = false;          // true if ReadMemory was needed to find the frame
 
   // Returns the address that a call chain lists. For a caller, this is the last byte of its call,
   // because the next instruction may belong to other code if the call never returns.
@@ -172,16 +173,16 @@ struct StackBytes {
 };
 
 struct UnwindLimits {
-  uint32_t max_frames = 127;   // at least 1
-  bool frame_pointers = true;  // guess frames without a rule
+  uint32_t max_frames = 127;   // largest number of frames in a chain, at least 1
+  bool frame_pointers = true;  // true to guess the callers of frames that have no rule
   // True to leave out C frames between two Go frames: C code that a goroutine called on another
   // stack and that called Go.
   bool leaves_out_c = false;
 };
 
-// An engine that unwinds chains. It caches recent rules (over all images and processes) and chains.
-// A thread that unwinds needs its own Unwinder and its own tables. Unwind allocates only room in
-// the chain, and memory for tables when it compiles a new function. Not thread-safe.
+// An engine that unwinds chains. It caches recent rules of all images, and recent chains of all
+// processes. Not thread-safe: each thread that unwinds needs its own Unwinder and its own tables.
+// Unwind allocates memory only if the chain needs more room or if a new function is compiled.
 class Unwinder {
  public:
   Unwinder();
@@ -189,10 +190,10 @@ class Unwinder {
   Unwinder& operator=(Unwinder&&) noexcept;
   ~Unwinder();
 
-  // Unwinds one chain. `registers` must have pc and sp. If `pc_is_return_address`, they are those
-  // of a caller in an unfinished chain (UnwoundChain::registers). Never fails: errors in the input
-  // end the chain. Bounded for any input by max_frames, by the limits of CfiTable, and by 2^14
-  // steps of expressions.
+  // Unwinds one chain. `registers` must have pc and sp. To continue an unfinished chain, pass
+  // UnwoundChain::registers; set `pc_is_return_address` if its last frame is a caller. Never fails:
+  // errors in the input end the chain. The time is bounded for any input by max_frames, by the
+  // limits of CfiTable, and by 2^14 steps of expressions.
   void Unwind(const RegisterSet& registers, StackBytes stack, UnwindSpace& space,
               const UnwindLimits& limits, UnwoundChain* chain, bool pc_is_return_address = false);
 

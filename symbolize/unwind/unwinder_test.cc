@@ -202,7 +202,7 @@ TEST_F(UnwinderTest, AFunctionOfWhichTooMuchIsSaidEndsTheChain) {
   EXPECT_EQ(chain_.end_image, 7u);
 }
 
-// Many instructions without effect, and then a CFA that needs full rules.
+// The function has many instructions without effect, and then a CFA that needs full rules.
 TEST_F(UnwinderTest, OneLongFunctionIsNotEvaluatedForEachOfItsFrames) {
   ByteBuilder code;
   for (int i = 0; i < 100000; ++i) code.U8(DW_CFA_nop);
@@ -245,11 +245,11 @@ TEST_F(UnwinderTest, FollowsFramePointers) {
   EXPECT_EQ(chain_.registers.fp(), 0x99u);
 }
 
-// A function that calls: push rbp; mov rbp, rsp; push rbx; sub rsp, 24; call.
+// A function with a frame pointer: push rbp; mov rbp, rsp; push rbx; sub rsp, 24; call.
 const ByteBuilder kFramed{0x55, 0x48, 0x89, 0xe5, 0x53, 0x48, 0x83, 0xec,
                           0x18, 0xe8, 0,    0,    0,    0,    0xc3};
 constexpr uint64_t kBehindCall = 14;
-// Reserves rax bytes: push rbp; mov rbp, rsp; sub rsp, rax; call.
+// A function that reserves rax bytes: push rbp; mov rbp, rsp; sub rsp, rax; call.
 const ByteBuilder kFramedByAmount{0x55, 0x48, 0x89, 0xe5, 0x48, 0x29, 0xc4,
                                   0x90, 0x90, 0xe8, 0,    0,    0,    0};
 // Call frame information for both functions.
@@ -450,15 +450,15 @@ TEST_F(UnwinderTest, CodeThatCatchesAnExceptionIsNoReturnAddress) {
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020r 403010r thread start");
 }
 
-// The throwing function has overwritten its saved registers with those of the catching function.
+// The throwing function has overwritten its saved registers with the catching function's registers.
 TEST_F(UnwinderTest, AnExceptionThatIsHandedOverLeadsToTheFunctionThatCatches) {
   Functions({kThrows, kFrameOf16, kThreadStart});
   registers_.Set(6, kStack + 16);
   const uint64_t call = InFunction(1), other = InFunction(1, 0x40), handler = InFunction(1, 0x80);
   const std::string caught = "401010 402010r? 403010r thread start";
-  // First the frame of the throwing function: rdx, rax, rbp, return address. Then the frames that
-  // are dropped, which contain the return address of the last called function. Last the frame of
-  // the catching function.
+  // First comes the frame of the throwing function: rdx, rax, rbp, return address. Then come the
+  // frames that are dropped; they contain the return address into the catching function. Last comes
+  // the frame of the catching function.
   std::vector<uint64_t> stack = {1, 2, 0x77, call, 1, other, 3, call, 4, 5, InFunction(2)};
   EXPECT_EQ(Unwind(InFunction(0), stack), caught);
   EXPECT_EQ(chain_.frames[1].stack_pointer, kStack + 64);
@@ -508,14 +508,14 @@ TEST_F(UnwinderTest, DoesNotGuessWhatIsNoReturnAddress) {
   EXPECT_EQ(chain_.end_image, 8u);
 }
 
-// The bytes before a return address.
+// The bytes before a return address: they end with a call.
 const ByteBuilder kCall{0, 0, 0, 0xe8, 0, 0, 0, 0};
 
 TEST_F(UnwinderTest, AnInterruptedFunctionThatHasNoFrameYetKeepsItsCaller) {
   Functions({kThreadStart});
   constexpr uint64_t kCaller = kJit + 0x80;
   space_->SetMemory(kCaller - 8, kCall);
-  registers_.Set(6, kStack + 24);  // the caller's frame
+  registers_.Set(6, kStack + 24);  // rbp points to the caller's frame
   const std::vector<uint64_t> at_entry = {kCaller, 1, 2, 0x99, InFunction(0)};
   const std::vector<uint64_t> after_push = {kStack + 24, kCaller, 2, 0x99, InFunction(0)};
   const std::string both = "900010 900080r? 401010r? thread start";
@@ -678,8 +678,8 @@ TEST_F(UnwinderTest, InstructionsAreNotBelievedThatLeadToNoReturnAddress) {
             "400105 no call frame information");
 }
 
-// musl's clone does this in the new thread. Assembly code that does not stop may use the register
-// for other purposes.
+// musl's clone sets the frame pointer to 0 in the new thread. Assembly code that does not stop may
+// use the register for other purposes.
 TEST_F(UnwinderTest, AFunctionThatGivesTheFramePointerAwayAndStopsIsAThreadsFirst) {
   // xor ebp, ebp; call rax; hlt
   ByteBuilder code{0x31, 0xed, 0xff, 0xd0, 0xf4};
@@ -807,7 +807,7 @@ TEST_F(UnwinderTest, EndsAtRegistersThatPointNowhere) {
   EXPECT_EQ(Unwind(InFunction(0), {1, 2, 3, 4}), "401010 bad register");
 }
 
-// __morestack of -fsplit-stack does this.
+// __morestack of -fsplit-stack continues a function on a new segment in this way.
 TEST_F(UnwinderTest, ASegmentOfTheStackWhoseFormerOneWasNotCopiedEndsWithASwitch) {
   Functions({{}, ByteBuilder{DW_CFA_def_cfa, 6, 24, DW_CFA_offset | 6, 3}, kThreadStart});
   constexpr uint64_t kFormer = kStack + 0x1000;
@@ -860,7 +860,7 @@ TEST_F(UnwinderTest, NothingIsTakenOverFromWhereOtherCodeIs) {
   EXPECT_EQ(chain_.frames[2].stack_pointer, kStack + 16);
 }
 
-// Compares with an unwinder that reuses no steps.
+// Compares an unwinder that reuses steps with an unwinder that does not.
 TEST_F(UnwinderTest, WhateverChangesBetweenChainsTheyAreWhatTheStackSays) {
   Functions({{}, kFrameOf16, kPushedFp, kThreadStart, {DW_CFA_def_cfa_offset, 40}});
   space_->identity = 1;
@@ -961,8 +961,8 @@ TEST_F(UnwinderTest, OnAArch64TheReturnFromASignalMayBeUnderWay) {
 }
 
 TEST_F(UnwinderTest, OnAArch64AFrameFoundByItsFramePointerMayBeginFurtherOut) {
-  // Function 0 has no information; 1 has its frame record at the lower end of 48 bytes, 2 at the
-  // upper end.
+  // Function 0 has no information. Function 1 has its frame record at the lower end of a frame of
+  // 48 bytes. Function 2 has it at the upper end.
   Functions({kStartOfAArch64,
              {DW_CFA_def_cfa_offset, 48, DW_CFA_offset | 29, 6, DW_CFA_offset | 30, 5},
              {DW_CFA_def_cfa_offset, 48, DW_CFA_offset | 29, 2, DW_CFA_offset | 30, 1},
@@ -991,7 +991,7 @@ TEST_F(UnwinderTest, OnAArch64AnInterruptedFunctionThatHasNoFrameKeepsItsCaller)
   constexpr uint64_t kCaller = kJit + 0x80;
   space_->SetMemory(kCaller - 4, Instructions({kBl}));
   registers_.Set(30, kCaller | kSignature);
-  registers_.Set(29, kStack + 24);  // the caller's frame
+  registers_.Set(29, kStack + 24);  // x29 points to the caller's frame
   const std::vector<uint64_t> stack = {0, 0, 2, 0x99, InFunction(0)};
   const std::string both = "900010 900080r? 401010r? thread start";
   for (const uint32_t first : {0xd503233fu /* paciasp */, 0xa9be7bfdu /* stp x29, x30 */, kRet}) {
@@ -1283,8 +1283,8 @@ TEST(RegisterSetTest, OnAArch64NumbersAreThoseOfPerf) {
   EXPECT_EQ(registers->pc(), 132u);
 }
 
-// A machine with frames of three words, the return address on top, and without a frame pointer.
-// Some frames are listed at other addresses.
+// A machine whose frames have three words. The highest word is the return address, and there is no
+// frame pointer. Some frames are listed at another address than their pc.
 class FakeMachine : public ManagedCode {
  public:
   bool HasCodeInImages() const override { return has_code_in_images; }
@@ -1303,7 +1303,7 @@ class FakeMachine : public ManagedCode {
 
   bool is_guessed = false;
   ManagedStep::Kind kind = ManagedStep::Kind::kCaller;
-  uint64_t grown = 0;  // words by which the caller's frame has grown
+  uint64_t grown = 0;  // number of words by which the caller's frame has grown
   RuntimeAddress listed;
   bool has_code_in_images = false;
   int asked = 0;
