@@ -82,7 +82,7 @@ std::optional<uint64_t> TextSizeFromIomem(const Roots& roots) {
   return std::nullopt;
 }
 
-// Returns the paths of the installed modules, by name.
+// Returns the paths of the installed modules, keyed by module name.
 absl::flat_hash_map<std::string, std::string> InstalledModules(const std::string& directory) {
   absl::flat_hash_map<std::string, std::string> paths;
   ForEachLine(directory + "/modules.dep", [&](std::string_view line) {

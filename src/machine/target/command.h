@@ -72,8 +72,8 @@ class Command {
   std::string name_;
   pid_t pid_ = -1;
   UniqueFd end_;
-  UniqueFd go_;      // write end
-  UniqueFd failed_;  // read end
+  UniqueFd go_;      // write end of the pipe `go`
+  UniqueFd failed_;  // read end of the pipe `failed`
   bool started_ = false;
   bool reaped_ = false;
 };

@@ -22,7 +22,7 @@ namespace profiler::target {
 // The descriptors or FIFOs of commands and answers.
 struct ControlPlaces {
   int fd = -1, answer_fd = -1;    // descriptors of this process
-  std::string fifo, answer_fifo;  // if fd is -1
+  std::string fifo, answer_fifo;  // paths of FIFOs, used if fd is -1
 };
 
 // Parses "fd:CTL[,ACK]" or "fifo:CTL[,ACK]". Error: kInvalidArgument for other text.

@@ -17,8 +17,8 @@ namespace profiler::target {
 struct Targets {
   std::vector<pid_t> pids;  // with all their threads
   std::vector<pid_t> tids;  // only these threads
-  // True if `pids` were looked up just before, for example by their user. Processes that have ended
-  // since are then skipped.
+  // True if `pids` were found by a search, for example for a user's processes. Processes that have
+  // ended since the search are then skipped.
   bool pids_may_be_gone = false;
   // Processes whose descendants are observed, too; a subset of `pids`. `pids` already contains the
   // descendants that run. If these start more processes before they are observed, the recorder
