@@ -32,7 +32,7 @@ enum class Answer : uint8_t {
   kNotSupported,  // 405: neither GET nor HEAD
 };
 
-// Returns the answer of a server with that token and port.
+// Returns the answer that a server with this token and port gives to the request.
 Answer AnswerTo(const HttpRequest& request, std::string_view token, uint16_t port);
 
 class PageServer {

@@ -216,8 +216,8 @@ struct Sample {
   std::span<const std::byte> branches;  // 24 bytes per entry, see BranchEntry
   U64Array branch_counters;             // one word per entry
   Registers user_regs;
-  std::span<const std::byte> user_stack;  // the first dyn_size bytes
-  uint64_t user_stack_size = 0;           // size that the kernel reserved, before dyn_size
+  std::span<const std::byte> user_stack;  // the dyn_size bytes that the kernel copied
+  uint64_t user_stack_size = 0;           // size that the kernel reserved; at least dyn_size
   uint64_t weight = 0;  // WEIGHT, or the three numbers of WEIGHT_STRUCT in one word
   uint64_t data_src = 0;
   uint64_t transaction = 0;

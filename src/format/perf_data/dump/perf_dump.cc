@@ -615,7 +615,7 @@ class PerfDumper {
   std::bitset<kFeatureBits> features_;                // features whose lines were shown
   uint64_t sample_types_ = 0;                         // sample_type bits of all events
   bool sample_id_all_ = false;                        // flag of the first event
-  absl::flat_hash_map<uint32_t, std::string> comms_;  // names by thread
+  absl::flat_hash_map<uint32_t, std::string> comms_;  // thread names, keyed by thread ID
 };
 
 }  // namespace

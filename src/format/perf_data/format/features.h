@@ -68,8 +68,8 @@ struct Features {
   std::optional<ClockData> clock_data;
   // AUX data are described by records, not by a section. Complete when all records have been read.
   AuxData aux_data;
-  // Sections that are not decoded here, verbatim, by feature bit. feature_values.h decodes those of
-  // perf. EVENT_DESC is not included; Recording::events() has its content.
+  // Sections that are not decoded here, verbatim, keyed by feature bit. feature_values.h decodes
+  // perf's sections. EVENT_DESC is not included; Recording::events() has its content.
   std::map<int, std::string> other;
   // True if numbers inside `other` are in the other byte order.
   bool other_swapped = false;

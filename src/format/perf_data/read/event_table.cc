@@ -39,7 +39,7 @@ void EventTable::NameByType(uint64_t config, const std::string& name) {
   for (EventDescription& event : events_) {
     if (event.attr.config != config || generic) continue;
     const bool tracepoint = event.attr.type == perf_event::kTypeTracepoint;
-    const bool other = event.attr.type > perf_event::kTypeBreakpoint;  // of a PMU
+    const bool other = event.attr.type > perf_event::kTypeBreakpoint;  // an event of a PMU
     if (tracepoint ? colon != std::string::npos : other) event.name = name;
   }
 }

@@ -35,9 +35,9 @@ class RecordWalker {
 
   // How Next handles compressed records.
   enum class Compressed : uint8_t {
-    kInflate,         // returns the records inside instead
-    kShowAndInflate,  // returns them, each followed by the records inside
-    kKeep,            // returns them, but not the records inside
+    kInflate,         // returns the records inside them instead
+    kShowAndInflate,  // returns compressed records, each followed by the records inside it
+    kKeep,            // returns compressed records, but not the records inside them
   };
   void Handle(Compressed how) { compressed_ = how; }
 
@@ -72,7 +72,7 @@ class RecordWalker {
   InflatingSource inflating_;
   bool swapped_;
   bool in_front_of_events_;              // true until the first event of a stream
-  uint32_t last_chrome_os_feature_ = 0;  // its type; 0: none yet
+  uint32_t last_chrome_os_feature_ = 0;  // record type of the last one; 0: none yet
   Compressed compressed_ = Compressed::kInflate;
   bool in_compressed_ = false;
   uint64_t record_offset_ = 0;  // file offset of the last record that is not inside another

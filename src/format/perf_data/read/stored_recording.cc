@@ -142,10 +142,10 @@ void StoredRecording::ReadStreamStart() {
   }
 }
 
-// Reads a stream in a regular file ahead, because names and build-ids come after the samples and
-// views need them before. Takes events only from the records before the first kernel record,
-// because a later record renames an event only for the samples after it. Ignores errors; the pass
-// that visits the records reports them.
+// Reads a stream in a regular file ahead, because views need names and build-ids before the
+// samples, but the file has them after the samples. Takes events only from the records before the
+// first kernel record, because a later record renames an event only for the samples after it.
+// Ignores errors; the pass that visits the records reports them.
 void StoredRecording::ReadStreamAhead() {
   EventTable later(swapped());
   bool is_front = true;

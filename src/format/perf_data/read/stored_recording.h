@@ -52,7 +52,8 @@ class StoredRecording final : public Recording {
   bool swapped() const { return layout_.swapped; }
   bool is_directory() const { return files_.size() > 1; }
   bool is_compressed() const { return compressed_; }
-  // Returns the bytes of the file; for a truncated or corrupt stream, those of its readable part.
+  // Returns the bytes of the file. For a truncated or corrupt stream, returns the bytes of its
+  // readable part.
   std::span<const std::byte> file() const { return files_.front().bytes(); }
   const DataPlace& data() const { return data_; }
 

@@ -12,7 +12,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// A line of a format file, behind its key; empty if there is none.
+// Returns the text after `key` on a line of a format file that begins with `key`; empty if there is
+// no such line.
 std::string_view ValueOf(std::string_view key, std::string_view format) {
   const size_t at = format.find(key);
   if (at == std::string_view::npos || (at != 0 && format[at - 1] != '\n')) return {};

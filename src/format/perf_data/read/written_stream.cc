@@ -44,7 +44,7 @@ class WrittenStream::Source final : public ByteSource {
 
   ChunkStore* const chunks_;
   Chunk* chunk_ = nullptr;
-  std::byte* room_ = nullptr;  // in the chunk, after the pushed bytes
+  std::byte* room_ = nullptr;  // end of the pushed bytes in the chunk, where the next bytes go
 };
 
 WrittenStream::WrittenStream(std::function<void(const TimedRecord&)> visit)

@@ -9,7 +9,7 @@
 //   file                stream    HEADER_ATTR, EVENT_UPDATE, HEADER_FEATURE … from the header
 //   stream              file      the header from these records, which are dropped
 //   stream              stream    nothing
-//   directory           either    one file of all; its files' round markers are dropped
+//   directory           either    one recording of all its files, without their round markers
 //   AUXTRACE index                in files: the new offsets of AUXTRACE records
 //   compressed          either    copied compressed, unless it is cut or the options say otherwise
 //
@@ -42,7 +42,7 @@ struct RewriteOptions {
   std::optional<TimeRange> time;
   std::vector<uint32_t> pids, tids;  // a measurement must match one; both empty: all match
 
-  // Sections to add or replace, by feature bit.
+  // Sections to add or replace, keyed by feature bit.
   std::map<int, std::string> sections;
 
   bool cuts() const { return time.has_value() || !pids.empty() || !tids.empty(); }

@@ -90,8 +90,8 @@ absl::Status RewriteOutput::Finish(Sections sections) {
     start_.replace(0, encoded.size(), TextOf(encoded));
   } else {
     PutU64(kDataSizeOffset, header.data.size);
-    // The layout of these bits depends on the recorder's word size, so if they are the same, keep
-    // them as stored.
+    // The layout of these bits depends on the recorder's word size, so if no bit
+    // changes, keep them as stored.
     if (!same_bits) {
       start_.replace(kFeatureBitsOffset, kFileHeaderSize - kFeatureBitsOffset,
                      TextOf(encoded).substr(kFeatureBitsOffset));

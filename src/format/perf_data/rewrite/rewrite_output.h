@@ -68,8 +68,8 @@ class RewriteOutput {
   const OpenedOutput output_;
   const bool stream_;
   std::optional<RecordCompressor> compressor_;
-  std::vector<std::byte> buffer_;        // not yet written
-  std::vector<std::byte> uncompressed_;  // not yet compressed
+  std::vector<std::byte> buffer_;        // bytes that are not yet written
+  std::vector<std::byte> uncompressed_;  // records that are not yet compressed
   uint64_t offset_ = 0;                  // position in the output, buffered bytes included
 
   // Only for files:

@@ -317,7 +317,7 @@ TEST(Writer, IsForItsOwnerAloneWhereAnEmptyFileWas) {
   unlink((path + ".old").c_str());
   WriteFile(path, {});
   ASSERT_EQ(chmod(path.c_str(), 0666), 0);
-  // A process that had the file open keeps the old one.
+  // A process that had the old file open can still read it.
   const UniqueFd reader(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   WriteTwoEvents(path, 0);
   EXPECT_EQ(ModeOf(path), 0600u);
