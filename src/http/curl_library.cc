@@ -187,7 +187,8 @@ class LibraryClient : public Client {
       Set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     }
     Set(CURLOPT_HTTPHEADER, headers.get());
-    Set(CURLOPT_HEADEROPT, static_cast<Number>(CURLHEADER_SEPARATE));  // not to proxies
+    // Do not send the headers to proxies.
+    Set(CURLOPT_HEADEROPT, static_cast<Number>(CURLHEADER_SEPARATE));
     Set(CURLOPT_HEADERFUNCTION, OnHeader);
     Set(CURLOPT_HEADERDATA, static_cast<void*>(&arriving));
     Set(CURLOPT_WRITEFUNCTION, OnBody);

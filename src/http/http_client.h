@@ -44,7 +44,7 @@ struct Options {
   std::string user_file;                   // one line, "USER:PASSWORD": basic authentication
   std::string token_file;                  // one line: a bearer token
   std::string ca_file;                     // certificates of authorities, PEM; empty: the system's
-  std::string certificate_file, key_file;  // the client's own, PEM
+  std::string certificate_file, key_file;  // the client's own certificate, PEM
   std::string proxy;  // URL; empty: from the environment (https_proxy, no_proxy)
 };
 

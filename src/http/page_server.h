@@ -28,7 +28,7 @@ enum class Answer : uint8_t {
   kPage,
   kPageHead,      // for HEAD: the headers without the page
   kNotFound,      // 404: the token is missing or wrong
-  kWrongHost,     // 403
+  kWrongHost,     // 403: the Host is not this server's address
   kNotSupported,  // 405: neither GET nor HEAD
 };
 

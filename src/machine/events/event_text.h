@@ -76,7 +76,7 @@ struct TracepointEvent {
 struct Breakpoint {
   uint64_t address = 0;
   uint64_t length = 0;
-  uint32_t accesses = 0;  // HW_BREAKPOINT_R, _W and _X
+  uint32_t accesses = 0;  // bits HW_BREAKPOINT_R, _W and _X
 };
 struct Probe {
   std::string path;  // path of the program or library; empty for a kernel function
@@ -97,7 +97,7 @@ struct EventText {
 struct EventGroup {
   bool in_braces = false;
   std::string name;
-  std::vector<EventText> events;  // at least one
+  std::vector<EventText> events;  // never empty
   Modifiers modifiers;
 };
 

@@ -10,7 +10,7 @@
 namespace profiler::events {
 
 struct ListedEvent {
-  std::string name;  // as -e takes it
+  std::string name;  // the text to pass to -e
   std::string kind;  // "hardware", "software", "cache", "PMU", "tracepoint"
   std::string description;
 };

@@ -2,7 +2,7 @@
 //
 //   /sys/bus/event_source/devices/cpu/
 //     type              4
-//     format/event      config:0-7,32-35       attr bits of a term, lowest first
+//     format/event      config:0-7,32-35       attr bits of the term `event`, lowest first
 //     events/mem-loads  event=0xcd,umask=0x1   terms of a named event
 //     events/power.unit, events/power.scale    the unit of a count times the scale
 //     cpumask           0,18                   for a PMU shared by CPUs: CPUs to open it on

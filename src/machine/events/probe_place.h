@@ -22,10 +22,10 @@
 namespace profiler::events {
 
 struct ProbePlace {
-  uint32_t type = 0;  // type of the PMU
+  uint32_t type = 0;  // attr.type: the number of the PMU
   uint64_t config = 0;
   std::string probed;   // target of the pointer in config1
-  uint64_t offset = 0;  // config2
+  uint64_t offset = 0;  // value of config2, in bytes
   std::string danger;   // danger of a return probe in a program (return_danger.h); empty: none
 };
 

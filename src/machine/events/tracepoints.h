@@ -31,7 +31,7 @@ struct Tracepoint {
 absl::StatusOr<std::string> TracingDirectory(const procfs::Roots& roots);
 
 // Returns the tracepoints whose system and name match these patterns (*, ?, […]), sorted by name.
-// Errors: kNotFound if there are none; those of TracingDirectory.
+// Errors: kNotFound if no tracepoint matches; those of TracingDirectory.
 absl::StatusOr<std::vector<Tracepoint>> FindTracepoints(const procfs::Roots& roots,
                                                         const std::string& system,
                                                         const std::string& name);

@@ -55,7 +55,7 @@ std::optional<KernelSymbol> ParseKallsymsLine(std::string_view line) {
   TextScanner scanner(line);
   const auto address = ParseNumber<uint64_t>(scanner.Word(), 16);
   if (!address.has_value()) return std::nullopt;
-  scanner.Word();  // type
+  scanner.Word();  // skips the type
   KernelSymbol symbol;
   symbol.address = *address;
   symbol.name = scanner.Word();
@@ -133,9 +133,9 @@ std::vector<KernelModule> LoadedModules(const Roots& roots, const std::string& m
     TextScanner line(lines.Until('\n'));
     const std::string name(line.Word());
     const auto size = ParseNumber<uint64_t>(line.Word());
-    line.Word();  // number of users
-    line.Word();  // names of users
-    line.Word();  // state
+    line.Word();  // skips the number of users
+    line.Word();  // skips the names of users
+    line.Word();  // skips the state
     std::string_view address = line.Word();
     if (address.starts_with("0x")) address.remove_prefix(2);
     const auto start = ParseNumber<uint64_t>(address, 16);

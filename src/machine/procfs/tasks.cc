@@ -57,7 +57,7 @@ absl::StatusOr<pid_t> NumberInStatus(const Roots& roots, pid_t id, std::string_v
 bool LivesAt(const std::string& directory) {
   std::string stat;
   if (!ReadStart(directory + "/stat", kMostOfProcessFile, &stat).ok()) return false;
-  const size_t name_end = stat.rfind(") ");  // a name may have brackets and spaces
+  const size_t name_end = stat.rfind(") ");  // the last one: a name may contain ") "
   if (name_end == std::string::npos || name_end + 2 >= stat.size()) return false;
   const char state = stat[name_end + 2];
   return state != 'Z' && state != 'X';

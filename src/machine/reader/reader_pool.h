@@ -30,7 +30,7 @@ struct PoolOptions {
   std::chrono::nanoseconds deadline = std::chrono::milliseconds(50);
   // A reader that is runnable but gets no CPU is abandoned only after this many deadlines.
   int most_rounds = 10;
-  size_t most_abandoned = 8;  // at most kIndex - 1
+  size_t most_abandoned = 8;  // abandoned readers; at most kIndex - 1
 };
 
 // A pool for one thread.

@@ -103,7 +103,7 @@ class Readers {
 
   const ReadersOptions options_;
   ReaderPool pool_;
-  absl::flat_hash_set<uint32_t> waits_;  // processes that are refused
+  absl::flat_hash_set<uint32_t> waits_;  // processes that did not answer; they are refused
   std::vector<Wait> noted_;
   absl::flat_hash_map<uint32_t, size_t> of_user_;  // abandoned readers per user ID
   // Number of abandoned readers of all users other than the user of this program.

@@ -86,7 +86,7 @@ void Sideband::Map(uint16_t misc, const perf_event::Mmap2& recorded) {
     case perf_event::kMiscHypervisor:
     case perf_event::kMiscGuestKernel:
     case perf_event::kMiscGuestUser:
-      return;  // their addresses are not looked up
+      return;  // no view looks up addresses of guests or hypervisors
     default:
       break;
   }

@@ -41,15 +41,15 @@ class Control {
   // commands can come.
   std::vector<Command> Take();
   bool is_over() const { return is_over_; }
-  // Tells the other program that one command is done. Ignores errors, because nobody may be
-  // reading.
+  // Tells the other program that one command is done. Ignores errors, because perhaps
+  // nobody reads the answers.
   void Acknowledge();
 
  private:
   Control() = default;
 
   UniqueFd fd_, answer_fd_;
-  std::string rest_;  // an incomplete line
+  std::string rest_;  // beginning of an incomplete line
   bool is_over_ = false;
 };
 

@@ -41,7 +41,7 @@ class Receiver {
     }
   }
 
-  std::string text;                       // two lines per sample
+  std::string text;                       // description of the request; two lines per sample
   std::map<std::string, int64_t> totals;  // sum of the values, keyed by their type
   std::set<std::string> ids;
   size_t functions() const { return tables_.at(kFunctions).size() - 1; }
@@ -223,7 +223,7 @@ class Receiver {
         } else {
           Reader scope = message.get_message();
           while (scope.next()) {
-            const uint32_t part = scope.tag();  // read first, because get_string() forgets it
+            const uint32_t part = scope.tag();  // read the tag first: get_string() forgets it
             absl::StrAppend(&by, part, ":", scope.get_string(), " ");
           }
         }

@@ -165,7 +165,7 @@ std::string CpuMapText(std::span<const std::byte> body) {
     int left = reader.Read<uint16_t>();
     const auto word_bytes = reader.Read<uint16_t>();
     if (word_bytes != 4 && word_bytes != 8) return "";
-    if (word_bytes == 8) reader.Read<uint16_t>(), reader.Read<uint16_t>();  // padding
+    if (word_bytes == 8) reader.Read<uint16_t>(), reader.Read<uint16_t>();  // skips padding
     for (int first = 0; left > 0 && reader.remaining() >= word_bytes && first < kMaxCpus;
          --left, first += 8 * word_bytes) {
       const uint64_t word = word_bytes == 8 ? reader.Read<uint64_t>() : reader.Read<uint32_t>();
@@ -202,7 +202,7 @@ std::string ThreadMapText(std::span<const std::byte> body) {
   std::string text = absl::StrCat(" nr: ", count, " thread", count > 1 ? "s" : "", ": ");
   for (uint64_t i = 0; i < count && reader.remaining() >= kEntry; ++i) {
     absl::StrAppend(&text, i == 0 ? "" : ", ", static_cast<int>(reader.Read<uint64_t>()));
-    reader.Read<uint64_t>(), reader.Read<uint64_t>();  // the name
+    reader.Read<uint64_t>(), reader.Read<uint64_t>();  // skips the thread's name
   }
   return text + "\n: unhandled!\n";
 }
@@ -298,7 +298,7 @@ std::vector<std::string> FeatureLines(const Recording& recording, std::span<cons
   ByteReader reader(body);
   const auto bit = reader.Read<uint64_t>();
   if (const std::string_view title = FeatureTitle(bit); !title.empty()) {
-    reader.Read<uint32_t>();  // bytes of the text
+    reader.Read<uint32_t>();  // skips the length of the text
     const std::string_view text = TextOf(body.subspan(reader.offset()));
     return {absl::StrCat(View(title), " : ", View(text.substr(0, text.find('\0'))))};
   }

@@ -105,7 +105,7 @@ enum FeatureBit : int {
 struct NamedFeature {
   FeatureBit bit;
   std::string_view name;        // perf's name (feat_ops[] of header.c), or a similar one
-  std::string_view title = {};  // words for a person; only for our own features
+  std::string_view title = {};  // title for a person; only our own features have one
 };
 inline constexpr NamedFeature kNamedFeatures[] = {
     {kFeatureTracingData, "TRACING_DATA"},

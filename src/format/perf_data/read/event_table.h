@@ -20,7 +20,7 @@
 
 namespace profiler::perf_data {
 
-// A whole record as it is stored in the file, and its header in native order.
+// A whole record as it is stored in the file, and a copy of its header in native byte order.
 struct StoredRecord {
   const std::byte* data = nullptr;
   perf_event::RecordHeader header;

@@ -15,7 +15,7 @@ namespace profiler::perf_data {
 
 struct OpenedFiles {
   std::string name;               // for messages
-  std::vector<MappedFile> files;  // one file, or those of a directory: `data`, data.0, data.1, …
+  std::vector<MappedFile> files;  // one file, or the files of a directory: data, data.0, data.1, …
   UniqueFd stream;                // instead of files: a pipe whose 16-byte header has been read
   FileHeader header;
   std::vector<std::string> warnings;  // warnings of the ForeignReader
@@ -23,8 +23,8 @@ struct OpenedFiles {
 
 // How to read a recording in stream layout that comes through a pipe.
 enum class PipeUse {
-  kStream,  // once, as it arrives
-  kSpool,   // copied into an unnamed temporary file first
+  kStream,  // read it once, as it arrives
+  kSpool,   // first copy it into an unnamed temporary file, so that it can be read again
 };
 
 // Maps a regular file that is open for reading; `fd` may be closed afterwards. `name` is for

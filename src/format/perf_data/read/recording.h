@@ -64,8 +64,8 @@ class ForeignReader {
   virtual std::string FormatNames() const = 0;
 
   struct Imported {
-    UniqueFd recording;                 // in file layout
-    std::vector<std::string> warnings;  // lines without the file's name
+    UniqueFd recording;                 // a recording in file layout
+    std::vector<std::string> warnings;  // lines for a person, without the name of the file
   };
   // Converts a file. `name` is its name for messages.
   virtual absl::StatusOr<Imported> Read(std::span<const std::byte> bytes,

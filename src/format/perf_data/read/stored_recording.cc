@@ -196,7 +196,7 @@ void StoredRecording::TakeStreamRecord(const StoredRecord& record,
       return;
     case perf_event::kRecordHeaderBuildId: {
       std::string entry(TextOf(bytes));
-      std::memset(entry.data(), 0, sizeof(record.header.type));  // as in a BUILD_ID section
+      std::memset(entry.data(), 0, sizeof(record.header.type));  // sections have type 0 there
       sections_[kFeatureBuildId] += entry;
       return;
     }

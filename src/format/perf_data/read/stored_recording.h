@@ -32,7 +32,7 @@ class StoredRecording final : public Recording {
   // The purpose of opening a recording.
   enum class Use {
     kRead,     // records in native byte order: the interface of Recording
-    kRewrite,  // stored bytes: all functions below, and no features()
+    kRewrite,  // stored bytes: all functions of this class except features()
   };
   // Opens a path. Errors: those of Recording::Open. With kRewrite, a stream is read to its end
   // here, and a stream from a pipe is first copied to an unnamed temporary file.
@@ -60,8 +60,8 @@ class StoredRecording final : public Recording {
   // Returns each event's attr, with as many bytes as its entry or record has.
   const std::vector<std::string>& attrs() const { return attrs_; }
   EventTable& event_table() { return events_; }
-  // Returns the feature sections; those of a stream come from its records, including BUILD_ID and
-  // TRACING_DATA.
+  // Returns the feature sections. For a stream they are made from its records, including BUILD_ID
+  // and TRACING_DATA.
   const Sections& sections() const { return sections_; }
   // Returns the table of event types of old recordings, as stored in files.
   const std::string& event_types() const { return event_types_; }

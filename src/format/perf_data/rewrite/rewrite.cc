@@ -219,7 +219,7 @@ class Rewriter {
       return false;
     }
     FieldReader reader({record.data, record.header.size}, input_.swapped());
-    reader.U64();  // the header
+    reader.U64();  // skips the header
     return reader.U64() == kEventUpdateName && reader.ok();
   }
 
@@ -235,7 +235,7 @@ class Rewriter {
   // Writes a HEADER_FEATURE record. Streams have them, and so do files with compressed records.
   absl::Status WriteFeature(const StoredRecord& record, RewriteOutput& output) {
     FieldReader reader({record.data, record.header.size}, input_.swapped());
-    reader.U64();  // the header
+    reader.U64();  // skips the header
     const uint64_t bit = reader.U64();
     if (bit == kFeatureCompressed && inflate_) return absl::OkStatus();
     if (bit != kFeatureSampleTime || !options_.cuts()) return output.Append(record, {});

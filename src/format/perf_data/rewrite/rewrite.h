@@ -33,7 +33,7 @@ struct RewriteOptions {
   bool as_stream = false;  // "-" and outputs that cannot seek always get a stream
   enum class Compression { kKeep, kNone, kZstd };
   Compression compression = Compression::kKeep;
-  int level = 1;  // level of kZstd, 1 to 22
+  int level = 1;  // zstd's level for kZstd, 1 to 22
 
   // Selects measurements (SAMPLE, THROTTLE, READ, SWITCH, LOST, AUX …) by time and by thread or
   // process. All other records are kept, so that names stay right: perf's own records, records of

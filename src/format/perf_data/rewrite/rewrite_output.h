@@ -75,8 +75,8 @@ class RewriteOutput {
   // Only for files:
   std::string start_;  // everything before the records
   bool start_is_verbatim_ = false;
-  FileHeader header_;                // header of a rebuilt start
-  std::vector<FileSection> traces_;  // AUXTRACE records, without their traces
+  FileHeader header_;                // header, if the start is rebuilt
+  std::vector<FileSection> traces_;  // places of AUXTRACE records, without traces
 };
 
 }  // namespace profiler::perf_data

@@ -30,7 +30,7 @@ void SetChainQuality(const ChainQuality& chains, Features* features);
 // IMPORTED: the recording was converted from a profile of another program.
 struct ImportedFrom {
   std::string file;    // file name at the time of the import
-  std::string format;  // words for a person
+  std::string format;  // name of its format, for a person
   bool operator==(const ImportedFrom&) const = default;
 };
 std::optional<ImportedFrom> ReadImported(const Features& features);

@@ -54,7 +54,7 @@ class FileWriter final : public Writer {
   const std::string path_;
   const UniqueFd fd_;
   std::vector<EventToWrite> events_;
-  std::vector<IdRoom> id_rooms_;  // by index of the event
+  std::vector<IdRoom> id_rooms_;  // indexed by event
   FileHeader header_;
   uint32_t attr_size_ = 0;
   uint64_t end_ = 0;  // position of the next record

@@ -28,7 +28,7 @@ struct EventToWrite {
   // events.
   perf_event::Attr attr;
   std::string name;
-  std::vector<uint64_t> ids;  // ids so far; AddIds adds later ones
+  std::vector<uint64_t> ids;  // ids that are known at Create; AddIds adds more
 };
 
 // A function that gets every piece of a stream as it is written, the header first. Each call gets
