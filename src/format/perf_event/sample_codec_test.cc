@@ -406,7 +406,7 @@ TEST(SampleCodecTest, SwappingTurnsPairsAndBranchFlagsAndLeavesOpaqueBytes) {
             "0000000000000001"
             "0000000000000001"
             "0000000000000002"
-            // 1 0 0 0, 16 bits of cycles, 4 bits of type, from the first bit on
+            // From the highest bit on: the bits 1 0 0 0, 16 bits of cycles, 4 bits of type.
             "8"
             "1234"
             "5"
@@ -415,7 +415,7 @@ TEST(SampleCodecTest, SwappingTurnsPairsAndBranchFlagsAndLeavesOpaqueBytes) {
 
 TEST(SampleCodecTest, OffsetsInTheLayoutAreWhereDecodeFindsTheFields) {
   for (uint64_t bits = 0; bits < 1 << 9; ++bits) {
-    // Every selection of the nine fields of fixed size that come first.
+    // Each bit selects one of the nine fields of fixed size that come first.
     constexpr uint64_t kFront[] = {kSampleIdentifier, kSampleIp,       kSampleTid,
                                    kSampleTime,       kSampleAddr,     kSampleId,
                                    kSampleCpu,        kSampleStreamId, kSamplePeriod};

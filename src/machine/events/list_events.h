@@ -16,8 +16,8 @@ struct ListedEvent {
 };
 
 // Returns the events whose names match the pattern (*, ?, […]); returns all events if the pattern
-// is empty. "hw", "sw", "cache", "pmu" and "tracepoint" select a kind. Sorted by kind. If
-// tracepoints cannot be read, `*note` says why.
+// is empty. The patterns "hw", "sw", "cache", "pmu" and "tracepoint" select a kind. The result is
+// sorted by kind. If tracepoints cannot be read, `*note` says why.
 std::vector<ListedEvent> ListEvents(const procfs::Roots& roots, const std::string& pattern,
                                     std::string* note);
 

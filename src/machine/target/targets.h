@@ -58,8 +58,8 @@ absl::StatusOr<std::vector<pid_t>> ProcessesOfUser(const procfs::Roots& roots,
 absl::StatusOr<std::vector<pid_t>> ProcessesNamed(const procfs::Roots& roots,
                                                   const std::string& name);
 
-// Returns the running descendants of these processes, ascending, without `pids` and this process. A
-// descendant is not found if a process between has ended.
+// Returns the running descendants of these processes, ascending, without `pids` and this process.
+// Does not find a descendant if one of its ancestors below `pids` has ended.
 absl::StatusOr<std::vector<pid_t>> DescendantsOf(const procfs::Roots& roots,
                                                  const std::vector<pid_t>& pids);
 

@@ -88,7 +88,7 @@ absl::Status StoredRecording::ReadEvents() {
     return absl::DataLossError(absl::StrCat(name_, ": ", entries.status().message()));
   }
   const std::string_view bytes = TextOf(BytesInside(file(), header().attrs));
-  // A budget, because entries may point at the same ids.
+  // Number of ids that may still be read. Limited, because many entries may point at the same ids.
   size_t ids_left = file().size() / sizeof(uint64_t);
   bool unknown_tail = false;
   for (const AttrEntry& entry : *entries) {

@@ -115,7 +115,7 @@ TEST(Writer, HasTheIdsThatCameLater) {
   ASSERT_TRUE((*writer)->AddIds(0, std::span(more).first(1)).ok());
   EXPECT_EQ(ids(0), (std::vector<uint64_t>{1, 11}));
   EXPECT_EQ(ids(1), (std::vector<uint64_t>{2}));
-  // More ids than room: the rest waits for Finish.
+  // There are more ids than room; Finish writes the ids that do not fit.
   ASSERT_TRUE((*writer)->AddIds(0, std::span(more).subspan(1)).ok());
   EXPECT_EQ(ids(0), (std::vector<uint64_t>{1, 11, 12}));
   ASSERT_TRUE((*writer)->Finish({}).ok());
