@@ -51,7 +51,7 @@ class ReaderPool {
   absl::Status Start();
   const absl::Status& started() const { return started_; }
   bool is_started() const { return is_started_; }
-  // True if this process was forked from the one that started the readers.
+  // True if this process was forked from the process that started the readers.
   bool AreOfParent() const;
   // Gives the readers the current priority of this thread.
   void TakeOverPriority();

@@ -7,8 +7,8 @@
 //   EXIT          ──▶ keeps the mappings, because samples may come later
 //   KSYMBOL       ──▶ code of BPF programs and the like
 //
-// A program may copy its own text to memory without a file, and map this memory in place of the
-// text, so that the text is in huge pages (libhugetlbfs, node --use-largepages, HHVM):
+// Some programs want their text in huge pages (libhugetlbfs, node --use-largepages, HHVM). Such a
+// program copies its text to memory without a file, and maps this memory in place of the text:
 //
 //   before   |---------- /usr/bin/program ----------|
 //   MMAP2           |----- //anon -----|

@@ -57,8 +57,8 @@ class BlockedSignals {
 // already.
 absl::StatusOr<BlockedSignals> BlockStopSignals();
 
-// Returns the signal that ends a command when this program gets `number`: the same one if users
-// expect that, otherwise SIGTERM.
+// Returns the signal to send to a command when this program gets the signal `number`: the same
+// signal if users expect that, otherwise SIGTERM.
 int SignalForCommand(int number);
 
 }  // namespace profiler::target

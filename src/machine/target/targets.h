@@ -12,8 +12,8 @@
 
 namespace profiler::target {
 
-// The targets as the user named them. If a command is the only target, it is observed. If there are
-// other targets, the command's run time only limits the recording or count.
+// The targets as the user named them. If a command is the only target, the command is observed. If
+// there are other targets, the command's run time only limits the recording or count.
 struct Targets {
   std::vector<pid_t> pids;  // processes to observe, with all their threads
   std::vector<pid_t> tids;  // threads to observe

@@ -32,8 +32,9 @@ struct CpuTopology {
   std::vector<uint32_t> die_ids;  // indexed by CPU
 };
 std::optional<CpuTopology> ReadCpuTopology(const Features& features);
-// Returns the size of a section without the padding that it has in streams; perf would mistake the
-// padding for a later revision of the section. `cpu_count`: the number of available CPUs (NRCPUS).
+// Returns the size of a section without the padding that follows it in streams. perf would mistake
+// the padding for a later revision of the section. `cpu_count`: the number of available CPUs
+// (NRCPUS).
 size_t CpuTopologySize(std::span<const std::byte> section, uint32_t cpu_count, bool swapped);
 
 // CPU_DOMAIN_INFO: the scheduler's domains, from small to large.

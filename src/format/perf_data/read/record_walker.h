@@ -20,9 +20,9 @@ namespace profiler::perf_data {
 // An iterator over records. Not thread-safe.
 class RecordWalker {
  public:
-  // The position where a walk begins. At the start of a stream, records of types from 69 on may
-  // come from ChromeOS's perf of 2012 to 2015, which wrote each feature section as such a record,
-  // before the events. They are converted to HEADER_FEATURE records, which perf writes now.
+  // The position where a walk begins. From 2012 to 2015, ChromeOS's perf wrote the feature sections
+  // at the start of a stream, before the events, as records of types from 69 on. With kOfStream,
+  // these records are converted to HEADER_FEATURE records, which perf writes now.
   enum class Start : uint8_t { kOfRecords, kOfStream };
 
   // Does not own `chunks`. `swapped`: the bytes are in the other byte order.

@@ -77,8 +77,8 @@ FileWriter::FileWriter(std::string path, UniqueFd fd, std::vector<EventToWrite> 
   end_ = header_.data.offset;
 }
 
-// Writes the start in one call. If the process is killed, it leaves an empty file or a recording;
-// the next recording keeps an old file only if it is not empty.
+// Writes the start in one call, so that a killed process leaves either an empty file or a
+// recording. The next recording keeps this file only if it is not empty.
 absl::Status FileWriter::WriteStart() {
   std::string start(TextOf(EncodeFileHeader(header_)));
   for (size_t i = 0; i < events_.size(); ++i) {
