@@ -5,8 +5,8 @@
 // Every user of the machine can connect to the port, and every site that the browser visits can
 // send requests to it. So the address contains a random token of 128 bits, without which nothing is
 // served. A request must also name this address as its Host. Requests of a site that resolves its
-// own name to this machine (DNS rebinding) have another Host. Answers forbid the browser to load
-// anything from elsewhere and to keep a copy.
+// own name to this machine (DNS rebinding) have another Host. The answers tell the browser to load
+// nothing from other addresses, and to keep no copy.
 //
 // Not thread-safe: everything runs on the thread of the io_context; exactly one thread may run it.
 

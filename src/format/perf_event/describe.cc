@@ -194,7 +194,7 @@ std::string NamedCache(std::string number, uint64_t config) {
 
 std::string DescribeConfig(const Attr& attr) {
   const std::string number = Hexadecimal(attr.config);
-  // The upper half selects a PMU on machines with several kinds of CPU.
+  // The upper half of config selects a PMU on machines with several kinds of CPU.
   const uint64_t config = attr.config & 0xffffffff;
   if (attr.type == kTypeHardware) return Named(number, config, kHardwareEvents);
   if (attr.type == kTypeSoftware) return Named(number, attr.config, kSoftwareEvents);

@@ -65,8 +65,8 @@ struct Pmu {
 // Returns all PMUs, sorted by name. Reads some four files per PMU.
 std::vector<Pmu> ReadPmus(const procfs::Roots& roots);
 
-// Returns the `pmus` whose name matches `pattern`. If there is none, returns those whose name has a
-// number after `pattern`: uncore_imc stands for uncore_imc_0, uncore_imc_1 ….
+// Returns the `pmus` whose name matches `pattern`. If no name matches, returns the PMUs whose name
+// is `pattern` and a number: uncore_imc stands for uncore_imc_0, uncore_imc_1 ….
 std::vector<Pmu> FindPmus(const std::vector<Pmu>& pmus, std::string_view pattern);
 
 }  // namespace profiler::events

@@ -1,8 +1,8 @@
 // Finds the position of a probe: the offset in a program's file, or in a kernel function, that a
 // symbol names.
 //
-// The PMUs "uprobe" and "kprobe" insert a breakpoint there while the event is open; nothing is
-// written to tracefs:
+// The PMUs "uprobe" and "kprobe" insert a breakpoint at that position while the event is open.
+// Nothing is written to tracefs. The fields of the attr are:
 //
 //            config bit "retprobe"   config1                config2
 //   uprobe   at the return           -> path of the file    offset in the file

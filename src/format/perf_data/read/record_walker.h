@@ -51,7 +51,8 @@ class RecordWalker {
   // TRACING_DATA record. Empty for all other records, and for a trace that is too large to be held.
   std::span<const std::byte> payload() const { return payload_; }
 
-  // Returns kDataLoss, with offset, record type and field, or the error of reading.
+  // Returns the error that ended the walk: kDataLoss, with offset, record type and field, or the
+  // error of reading. OK if there was none.
   const absl::Status& status() const { return status_; }
   // Returns the number of bytes of an incomplete last record.
   size_t cut_bytes() const { return cut_bytes_; }

@@ -195,7 +195,7 @@ TEST(Recording, WithARecordPastItsDataGivesWhatIsBeforeIt) {
   const std::string path = UsualPath();
   std::vector<std::byte> file = ReadFile(path);
   auto header = DecodeFileHeader(file);
-  // The record that ends the round.
+  // Offset of the last record, which ends the round.
   const uint64_t last = header->data.offset + header->data.size - 8;
   file[last + 6] = std::byte{16};
   WriteFile(path, file);

@@ -212,7 +212,7 @@ class Rewriter {
     return output.Append(record, payload);
   }
 
-  // True if EVENT_DESC contains the record's content in a file.
+  // True for a record by which a stream names an event. In a file, EVENT_DESC has the name.
   bool IsNameOfStream(const StoredRecord& record) const {
     if (record.header.type != perf_event::kRecordEventUpdate || !input_.header().pipe ||
         sections_.count(kFeatureEventDesc) != 0) {

@@ -22,8 +22,8 @@ namespace profiler::perf_data {
 // itself (FORMAT.md).
 bool HasExactUserCallers(const perf_event::Attr& attr);
 
-// CHAIN_QUALITY: how the recorder unwound the user call chains and where they ended. Lines of text
-// (FORMAT.md).
+// CHAIN_QUALITY: how the recorder unwound the user call chains, and where these ended. FORMAT.md
+// describes its lines of text.
 std::optional<ChainQuality> ReadChainQuality(const Features& features);
 void SetChainQuality(const ChainQuality& chains, Features* features);
 
