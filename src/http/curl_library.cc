@@ -47,7 +47,7 @@ bool Load(void* library, const char* name, Function* function) {
 absl::StatusOr<Library> LoadLibrary() {
   void* opened = nullptr;
   for (const char* const soname : kSonames) {
-    // The library is never unloaded, because TLS libraries do not survive that.
+    // The library is never unloaded, because TLS libraries cannot be unloaded safely.
     if (opened == nullptr) opened = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
   }
   if (opened == nullptr) {

@@ -55,7 +55,7 @@ class Client {
 
   // Returns the answer, whatever its status. Follows no redirections. Errors, with the reason in
   // the message:
-  //   kUnavailable         no answer, the connection broke, or its certificate is not trusted
+  //   kUnavailable         no answer, a broken connection, or a certificate that is not trusted
   //   kDeadlineExceeded    `timeout` is over
   //   kResourceExhausted   the answer is too long
   //   kInvalidArgument     the URL is wrong, or a file of certificates contains none

@@ -183,7 +183,7 @@ std::string Named(std::string number, uint64_t value, std::span<const std::strin
   return absl::StrCat(number, " (", View(names[value]), ")");
 }
 
-// "0x10000 (PERF_COUNT_HW_CACHE_RESULT_MISS | PERF_COUNT_HW_CACHE_OP_READ | …_L1D)"
+// Returns "0x10000 (PERF_COUNT_HW_CACHE_RESULT_MISS | PERF_COUNT_HW_CACHE_OP_READ | …_L1D)"
 std::string NamedCache(std::string number, uint64_t config) {
   const uint64_t cache = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16;
   if (cache >= kCaches.size() || operation >= kCacheOperations.size() || result > 1) return number;

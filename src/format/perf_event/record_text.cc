@@ -148,7 +148,7 @@ class FieldPrinter {
     return reader_.ok();
   }
 
-  // Returns true if the field was read. Otherwise says that the record ends before it.
+  // Returns true if the field was read. Otherwise prints that the record ends before it.
   bool Read(FieldName name) {
     if (reader_.ok()) return true;
     AppendName(name.text, indent_, out_);

@@ -29,11 +29,12 @@ struct ProbePlace {
   std::string danger;   // danger of a return probe in a program (return_danger.h); empty: none
 };
 
-// Finds a symbol in the symbol tables of a file, of its debug file and of .gnu_debugdata. The name
-// is the linker's or the demangled one, with or without parameters. Errors: kNotFound if the kernel
-// lacks the PMU or the file lacks the symbol; kInvalidArgument if several functions have the name,
-// if the symbol's code is not in the file, or if the position is inside an instruction
-// (instruction_bounds.h); those of opening the file.
+// Finds a symbol in the symbol tables of a file, of its debug file and of .gnu_debugdata. Accepts
+// the linker's name and the demangled name; the demangled name may omit the parameters. Errors:
+//   kNotFound         the kernel lacks the PMU, or the file lacks the symbol
+//   kInvalidArgument  several functions have the name, the symbol's code is not in the file, or the
+//                     position is inside an instruction (instruction_bounds.h)
+// Also fails with the errors of opening the file.
 absl::StatusOr<ProbePlace> FindProbePlace(const procfs::Roots& roots, const Probe& probe);
 
 }  // namespace profiler::events

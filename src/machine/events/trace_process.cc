@@ -130,7 +130,7 @@ absl::StatusOr<std::unique_ptr<TraceProcess>> TraceProcess::Start(std::string_vi
   if (child < 0) return ErrnoStatus(errno, "a process for the formats of tracepoints");
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // If this child kept it, a reader of the parent's output would also wait for this child.
+    // If this child kept the parent's output open, its reader would also wait for this child.
     close(STDOUT_FILENO);
     ours = UniqueFd();
     Serve(its.get(), section, parts);

@@ -17,7 +17,7 @@ namespace {
 
 // Reads of processes whose pid is at least kHangs never end.
 constexpr uint32_t kHangs = 1 << 23;  // above any real pid
-// A reader that is asked for this process ends.
+// A reader that is asked to read this process ends at once.
 constexpr uint32_t kCrashes = kHangs - 1;
 
 int64_t ReadOrHang(uint32_t pid, std::span<const RemotePiece> pieces, std::span<std::byte> into) {

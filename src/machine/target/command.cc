@@ -70,7 +70,8 @@ int CheckExecutable(const std::string& path) {
   return faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-// Predicts the errno of execvp(3), before anything is opened or renamed.
+// Predicts the errno of execvp(3), so that a missing program is noticed before any file is opened
+// or renamed.
 int LookUp(const std::string& name, std::string* program) {
   *program = name;
   if (name.empty()) return ENOENT;

@@ -321,7 +321,7 @@ std::vector<std::string> FeatureLines(const Recording& recording, std::span<cons
   return {};
 }
 
-// Returns the text that follows the name of a record of perf's own.
+// Returns the text that follows the name of one of perf's own records.
 std::string OwnText(uint32_t type, std::span<const std::byte> body) {
   switch (type) {
     case perf_event::kRecordHeaderAttr:

@@ -97,7 +97,7 @@ constexpr OwnLayout kLayouts[] = {
     {perf_event::kRecordSchedstatDomain, kSchedstatDomain, OwnLayout::kToTheEnd, kSchedstatCount},
 };
 
-// Second parts of records; the first part selects one.
+// The second parts of records; the first part of a record selects one of them.
 constexpr OwnLayout kIdIndexGuests{.entries = OwnLayout::kToTheEnd, .entry = kIdIndexGuest};
 constexpr OwnLayout kCpuMapOfUnknownType{.head = kMapType};
 constexpr OwnLayout kCpuMapList{.head = kMapCpus, .entries = OwnLayout::kCounted, .entry = kMapCpu};

@@ -39,8 +39,8 @@ class EventTable {
   void RenameEvent(size_t event, std::string name) { events_[event].name = std::move(name); }
   // Names events by an event type, which old recordings have. All events with this config get the
   // name, if the name fits their type: a tracepoint needs a name like "system:name", an event of a
-  // PMU takes any name. Generic events keep the name made from their attr, because that includes
-  // their modifiers.
+  // PMU takes any name. Generic events keep the name made from their attr, because this name
+  // includes their modifiers.
   void NameByType(uint64_t config, const std::string& name);
 
   // Names events from a table of event types, in the file's byte order.

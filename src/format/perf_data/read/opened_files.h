@@ -33,7 +33,7 @@ absl::StatusOr<OpenedFiles> OpenFile(int fd, const std::string& name);
 
 // Opens a path, or standard input for "-". A recording in file layout from a pipe is always copied
 // to a temporary file, because its features are at its end. Passes input that is no recording to
-// `foreign`, unless that is null. Errors: those of open(2); those of the temporary file; kDataLoss
+// `foreign`, unless that is null. Errors: those of open(2) and of the temporary file; kDataLoss
 // if it is no perf.data file.
 absl::StatusOr<OpenedFiles> OpenFiles(const std::string& path, PipeUse use,
                                       ForeignReader* foreign = nullptr);

@@ -66,7 +66,7 @@ class StoredRecording final : public Recording {
   // Returns the table of event types of old recordings, as stored in files.
   const std::string& event_types() const { return event_types_; }
 
-  // Visits all records in the order of the file until `visit` fails, and returns its error. If
+  // Visits all records in the order of the file. If `visit` fails, stops and returns its error. If
   // `inflate` is true, visits the records inside compressed records instead of the compressed
   // records. Afterwards reading() is the error that ended the reading early, and warnings()
   // mentions an incomplete last record.

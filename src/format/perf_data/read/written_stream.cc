@@ -8,8 +8,8 @@
 
 namespace profiler::perf_data {
 
-// The bytes that were written and not yet walked over. Excludes the stream's header, which is no
-// record.
+// The written bytes that have not been walked over yet. Excludes the stream's header, which is not
+// a record.
 class WrittenStream::Source final : public ByteSource {
  public:
   explicit Source(ChunkStore* chunks) : ByteSource(0), chunks_(chunks) {}

@@ -110,7 +110,7 @@ class Rewriter {
     return absl::OkStatus();
   }
 
-  // Calls `take(time)` for each sample, or only for each kept sample.
+  // Calls `take(time)` for each sample. If `kept_only` is true, skips samples that are dropped.
   template <class Take>
   absl::Status ForEachSampleTime(bool kept_only, Take take) {
     return input_.ForEachStored(true, [&](const StoredRecord& record, std::span<const std::byte>) {

@@ -61,10 +61,11 @@ struct RewriteSummary {
 
 // Reads `from` ("-": standard input) and writes `to` ("-": standard output). A regular file gets
 // its name only when it is complete, and an existing file is renamed to `to`.old. So `to` may be
-// the same file as `from`. After an error or a signal both files are unchanged. A stream from a
-// pipe is copied to an unnamed temporary file first. Errors: those of opening and writing;
-// kInvalidArgument if samples lack the time or thread by which they are selected; the error that
-// ended the reading early, if `to` is `from`. Memory: that of the feature sections.
+// the same file as `from`. After an error or a signal, `from` and the existing `to` are unchanged.
+// A stream from a pipe is copied to an unnamed temporary file first. Errors: those of opening and
+// writing; kInvalidArgument if samples lack the time or thread by which they are selected. If `to`
+// is `from`, the error that ended the reading early is returned, too. Memory: that of the feature
+// sections.
 absl::StatusOr<RewriteSummary> Rewrite(const std::string& from, const std::string& to,
                                        const RewriteOptions& options);
 

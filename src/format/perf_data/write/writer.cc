@@ -39,7 +39,7 @@ class FileWriter final : public Writer {
   uint64_t bytes_written() const override { return end_; }
 
  private:
-  // The position of an event's ids, and the number that fits.
+  // The position of an event's ids in the file, and the number of ids that fit there.
   struct IdRoom {
     uint64_t offset = 0;
     size_t capacity = 0;
@@ -177,7 +177,7 @@ absl::Status FileWriter::Finish(const Features& features) {
   const bool is_empty = end_ == header_.data.offset;
   PROFILER_RETURN_IF_ERROR(is_empty ? EndRound() : FinishRound());
   std::string tail = FeaturesTail(features);
-  // If an event has more ids than room, all its ids move behind the features.
+  // If an event has more ids than fit into its room, all its ids move behind the features.
   bool ids_moved = false;
   for (size_t i = 0; i < events_.size(); ++i) {
     if (events_[i].ids.size() <= id_rooms_[i].capacity) continue;

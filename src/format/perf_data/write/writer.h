@@ -93,10 +93,10 @@ class Writer {
   // the bits, all of which must be above those of Finish (else kInternal). The file's table has
   // room for eight sections of ours, including those of Finish.
   //
-  // In a file, the section is written behind the end and its entry into a spare place of the
-  // feature table. Then one write of the header makes both valid. If a write fails or the process
-  // is killed before that last write, the recording is unchanged. In a stream, the section follows
-  // as further records.
+  // In a file, the section is written behind the end of the file, and then its entry into a spare
+  // place of the feature table. One write of the header makes both valid. If a write fails or the
+  // process is killed before that last write, the recording is unchanged. In a stream, the section
+  // follows as further records.
   virtual absl::Status AppendSection(int bit, std::string_view section) = 0;
 
   // Returns the descriptor of the file, for reading the file again; its name may lead to another
