@@ -202,7 +202,8 @@ class LibraryClient : public Client {
     Set(CURLOPT_SUPPRESS_CONNECT_HEADERS, Number{1});
     Set(CURLOPT_SSL_VERIFYPEER, Number{1});
     Set(CURLOPT_SSL_VERIFYHOST, Number{2});
-    // Since 7.85. CheckRequest has checked the URL before, and redirections are not followed.
+    // This option exists since curl 7.85. It is not essential, because CheckRequest has checked the
+    // URL, and redirections are not followed.
     Set(CURLOPT_PROTOCOLS_STR, "http,https");
     SetFile(CURLOPT_CAINFO, options_.ca_file);
     SetFile(CURLOPT_SSLCERT, options_.certificate_file);

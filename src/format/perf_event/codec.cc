@@ -81,7 +81,8 @@ RecordLayout WithoutHwIndex(const RecordLayout& layout) {
   return without;
 }
 
-// Tries both forms without swapping any bytes. Returns true if hw_idx is missing.
+// Tries to read a sample with and without hw_idx. Swaps no bytes. Returns true if hw_idx is
+// missing.
 template <SwapDirection kDirection>
 bool LacksHwIndex(std::span<const std::byte> body, uint16_t misc, const RecordLayout& layout) {
   Sample sample;

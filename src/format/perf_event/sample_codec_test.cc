@@ -175,7 +175,7 @@ TEST(SampleCodecTest, AllFieldsTogetherComeBack) {
   EXPECT_EQ(Hex(EncodeSample(sample, layout)), Hex(bytes));
 }
 
-// A layout with one sample_type bit each.
+// Tests one layout for each sample_type bit; the layout has only this bit.
 class EachSampleBit : public testing::TestWithParam<int> {
  protected:
   RecordLayout Layout() const {
@@ -390,7 +390,7 @@ TEST(SampleCodecTest, SwappingTurnsPairsAndBranchFlagsAndLeavesOpaqueBytes) {
   sample.pid = 0x01020304;
   sample.tid = 0x05060708;
   sample.raw = BytesOfText("abcd");
-  // mispredicted, cycles 0x1234, type 5
+  // The flags: mispredicted, 0x1234 cycles, type 5.
   const std::array<uint64_t, 3> branch = {1, 2, 1 | 0x1234 << 4 | 5 << 20};
   sample.branches = WordBytes(branch);
   auto bytes = EncodeSample(sample, layout);

@@ -23,7 +23,7 @@ namespace {
 void ForEachLine(const std::string& path, absl::FunctionRef<bool(std::string_view)> visit) {
   UniqueFd fd;
   {
-    // The permissions at open decide whether addresses are shown.
+    // The capabilities at open(2) decide whether the kernel shows addresses.
     const RaisedCapabilities raised(kToReadProcesses);
     fd = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   }

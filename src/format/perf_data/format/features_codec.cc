@@ -45,7 +45,7 @@ bool DecodeClockData(std::span<const std::byte> section, bool swapped,
   return true;
 }
 
-// Decodes a sequence of build_id_event structs, each of the size in its header.
+// Decodes a sequence of build_id_event structs. The header of each struct has its size.
 bool DecodeBuildIds(std::span<const std::byte> section, bool swapped,
                     std::vector<BuildIdEntry>* out) {
   while (!section.empty()) {

@@ -95,7 +95,7 @@ TEST(OldStreamTest, OfAnyOtherStreamHasPerfsMeaningOfAType) {
   FieldWriter(&feature).String("sparc");
   std::vector<std::byte> front;
   AddRecord(perf_event::kRecordHeaderFeature, feature, &front);
-  // After the events, this type is perf's AUXTRACE, which a trace follows.
+  // After the events, this type means AUXTRACE, as in perf. A trace follows that record.
   std::string auxtrace;
   FieldWriter(&auxtrace).U64(16);
   auxtrace.resize(40);

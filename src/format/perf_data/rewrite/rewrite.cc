@@ -182,7 +182,7 @@ class Rewriter {
     if (options_.time.has_value()) {
       const uint64_t time = input_.event_table().TimeOf(record);
       const bool known = time != 0 && time != kNoTime;
-      // A deferred call chain comes after its sample.
+      // A deferred call chain comes after its sample, perhaps after the end of the range.
       if (known && time > time_.end && type != perf_event::kRecordCallchainDeferred) return false;
       if (known && time < time_.begin && IsMeasurement(type)) return false;
     }
