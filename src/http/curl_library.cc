@@ -47,7 +47,7 @@ bool Load(void* library, const char* name, Function* function) {
 absl::StatusOr<Library> LoadLibrary() {
   void* opened = nullptr;
   for (const char* const soname : kSonames) {
-    // The library is never unloaded, because TLS libraries do not survive that.
+    // The library is never unloaded, because TLS libraries cannot be unloaded safely.
     if (opened == nullptr) opened = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
   }
   if (opened == nullptr) {
@@ -187,7 +187,8 @@ class LibraryClient : public Client {
       Set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     }
     Set(CURLOPT_HTTPHEADER, headers.get());
-    Set(CURLOPT_HEADEROPT, static_cast<Number>(CURLHEADER_SEPARATE));  // not to proxies
+    // Do not send the headers to proxies.
+    Set(CURLOPT_HEADEROPT, static_cast<Number>(CURLHEADER_SEPARATE));
     Set(CURLOPT_HEADERFUNCTION, OnHeader);
     Set(CURLOPT_HEADERDATA, static_cast<void*>(&arriving));
     Set(CURLOPT_WRITEFUNCTION, OnBody);
@@ -201,7 +202,8 @@ class LibraryClient : public Client {
     Set(CURLOPT_SUPPRESS_CONNECT_HEADERS, Number{1});
     Set(CURLOPT_SSL_VERIFYPEER, Number{1});
     Set(CURLOPT_SSL_VERIFYHOST, Number{2});
-    // Since 7.85. CheckRequest has checked the URL before, and redirections are not followed.
+    // This option exists since curl 7.85. It is not essential, because CheckRequest has checked the
+    // URL, and redirections are not followed.
     Set(CURLOPT_PROTOCOLS_STR, "http,https");
     SetFile(CURLOPT_CAINFO, options_.ca_file);
     SetFile(CURLOPT_SSLCERT, options_.certificate_file);

@@ -44,7 +44,7 @@ struct Options {
   std::string user_file;                   // one line, "USER:PASSWORD": basic authentication
   std::string token_file;                  // one line: a bearer token
   std::string ca_file;                     // certificates of authorities, PEM; empty: the system's
-  std::string certificate_file, key_file;  // the client's own, PEM
+  std::string certificate_file, key_file;  // the client's own certificate, PEM
   std::string proxy;  // URL; empty: from the environment (https_proxy, no_proxy)
 };
 
@@ -55,7 +55,7 @@ class Client {
 
   // Returns the answer, whatever its status. Follows no redirections. Errors, with the reason in
   // the message:
-  //   kUnavailable         no answer, the connection broke, or its certificate is not trusted
+  //   kUnavailable         no answer, a broken connection, or a certificate that is not trusted
   //   kDeadlineExceeded    `timeout` is over
   //   kResourceExhausted   the answer is too long
   //   kInvalidArgument     the URL is wrong, or a file of certificates contains none

@@ -38,7 +38,7 @@ struct HttpServerOptions {
   std::string address = "127.0.0.1";  // an IP address, not a name
   uint16_t port = 0;                  // 0: any free port
   bool may_reuse_address = false;     // SO_REUSEADDR: succeeds right after another server ended
-  std::chrono::seconds patience{30};  // for the request of a connection
+  std::chrono::seconds patience{30};  // time for a new connection to send its request
   // Limit of open connections. When one more comes, the server closes the oldest connection that
   // has not sent its request yet. If all have sent their requests, the server closes the new
   // connection.

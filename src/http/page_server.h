@@ -5,8 +5,8 @@
 // Every user of the machine can connect to the port, and every site that the browser visits can
 // send requests to it. So the address contains a random token of 128 bits, without which nothing is
 // served. A request must also name this address as its Host. Requests of a site that resolves its
-// own name to this machine (DNS rebinding) have another Host. Answers forbid the browser to load
-// anything from elsewhere and to keep a copy.
+// own name to this machine (DNS rebinding) have another Host. The answers tell the browser to load
+// nothing from other addresses, and to keep no copy.
 //
 // Not thread-safe: everything runs on the thread of the io_context; exactly one thread may run it.
 
@@ -28,11 +28,11 @@ enum class Answer : uint8_t {
   kPage,
   kPageHead,      // for HEAD: the headers without the page
   kNotFound,      // 404: the token is missing or wrong
-  kWrongHost,     // 403
+  kWrongHost,     // 403: the Host is not this server's address
   kNotSupported,  // 405: neither GET nor HEAD
 };
 
-// Returns the answer of a server with that token and port.
+// Returns the answer that a server with this token and port gives to the request.
 Answer AnswerTo(const HttpRequest& request, std::string_view token, uint16_t port);
 
 class PageServer {

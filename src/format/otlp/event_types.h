@@ -23,12 +23,13 @@ struct EventTypes {
   std::string type;                      // type of the values
   std::string unit;                      // "nanoseconds" or "count"
   std::string period_type, period_unit;  // type and unit of the period
-  bool values_have_period = true;        // False: the values are not periodic.
+  bool values_have_period = true;        // false: the values have period 0 (off_cpu)
 };
-// Returns the types for an event. `is_time`: the event's periods are nanoseconds.
+// Returns the types for an event. `is_time`: true if the event's periods are nanoseconds.
 EventTypes TypesOf(std::string_view event, bool is_time);
 
-// Returns the mean period, at least 1. Periods vary if the event is sampled at a frequency.
+// Returns the mean period, `value` / `samples`, but at least 1. Periods vary if the event is
+// sampled at a frequency.
 int64_t MeanPeriod(uint64_t value, uint64_t samples);
 
 }  // namespace profiler::otlp

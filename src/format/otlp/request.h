@@ -55,7 +55,7 @@ struct Line {
 struct Location {
   Number mapping = 0;
   std::optional<uint64_t> address;
-  std::span<const Line> lines;  // innermost first
+  std::span<const Line> lines;  // the innermost inlined call first
   std::span<const Number> attributes = {};
 };
 struct Function {
@@ -74,7 +74,7 @@ class Dictionary {
   Number Add(const Mapping& mapping);
   Number Add(const Location& location);
   Number Add(const Function& function);
-  Number AddStack(std::span<const Number> locations);  // leaf first; 0 for an empty stack
+  Number AddStack(std::span<const Number> locations);  // leaf first; returns 0 if empty
 
  private:
   friend class Request;
@@ -144,7 +144,7 @@ struct ProfileHead {
   // A sample was taken every `period` of period_type; 0: unknown.
   int64_t period = 0;
   std::string_view period_type = {}, period_unit = {};
-  std::string_view id = {};  // 16 bytes, or empty
+  std::string_view id = {};  // profile id of 16 bytes, or empty
   std::span<const Number> attributes = {};
 };
 
@@ -152,7 +152,7 @@ struct Sample {
   Number stack = 0;
   std::span<const Number> attributes = {};
   std::span<const int64_t> values = {};
-  std::span<const uint64_t> times = {};  // ns since 1970; instead of values
+  std::span<const uint64_t> times = {};  // instead of values: times in ns since 1970
 };
 
 // The samples of one type of value. Only one object may exist at a time.

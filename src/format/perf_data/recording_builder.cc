@@ -88,8 +88,8 @@ std::unique_ptr<Writer> WriteUsualRecording(const std::string& path, StreamListe
                                {.id_capacity = 4, .on_stream = std::move(listener)});
   EXPECT_TRUE(writer.ok()) << writer.status();
   perf_event::RecordBuilder records(attr);
-  // The address equals the file offset, because some versions of perf show the one and some the
-  // other.
+  // The address equals the file offset, because some versions of perf show the address and others
+  // the file offset.
   records.By(7, 7).Comm("cat").Mmap2(0x1000, 0x200000, 0x1000, "/bin/cat");
   for (const std::vector<uint64_t>& round :
        std::vector<std::vector<uint64_t>>{{110, 130, 120, 140}, {160, 150, 170}, {190, 180}}) {

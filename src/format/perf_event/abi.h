@@ -70,12 +70,12 @@ inline constexpr uint16_t kMiscHypervisor = 3;
 inline constexpr uint16_t kMiscGuestKernel = 4;
 inline constexpr uint16_t kMiscGuestUser = 5;
 inline constexpr uint16_t kMiscMmapData = 1 << 13;   // MMAP, MMAP2: a data mapping
-inline constexpr uint16_t kMiscCommExec = 1 << 13;   // COMM: because of exec
-inline constexpr uint16_t kMiscForkExec = 1 << 13;   // FORK: set by perf, not by the kernel
-inline constexpr uint16_t kMiscSwitchOut = 1 << 13;  // SWITCH
+inline constexpr uint16_t kMiscCommExec = 1 << 13;   // COMM: the name changed by exec
+inline constexpr uint16_t kMiscForkExec = 1 << 13;   // FORK: set only by perf
+inline constexpr uint16_t kMiscSwitchOut = 1 << 13;  // SWITCH: the thread was switched out
 inline constexpr uint16_t kMiscSwitchOutPreempt = 1 << 14;
 inline constexpr uint16_t kMiscMmapBuildId = 1 << 14;  // MMAP2 carries a build-id
-inline constexpr uint16_t kMiscExactIp = 1 << 14;      // SAMPLE
+inline constexpr uint16_t kMiscExactIp = 1 << 14;      // SAMPLE: the ip is exact
 
 // PERF_SAMPLE_*
 inline constexpr uint64_t kSampleIp = 1ull << 0;

@@ -57,11 +57,11 @@ struct Attr {
   uint32_t type = 0;
   uint32_t size = 0;
   uint64_t config = 0;
-  uint64_t sample_period = 0;  // or sample_freq with kAttrFreq
+  uint64_t sample_period = 0;  // with kAttrFreq: sample_freq
   uint64_t sample_type = 0;
   uint64_t read_format = 0;
   uint64_t flags = 0;
-  uint32_t wakeup_events = 0;  // or wakeup_watermark, in bytes, with kAttrWatermark
+  uint32_t wakeup_events = 0;  // with kAttrWatermark: wakeup_watermark, in bytes
   uint32_t bp_type = 0;
   uint64_t config1 = 0;  // or bp_addr, kprobe_func, uprobe_path
   uint64_t config2 = 0;  // or bp_len, kprobe_addr, probe_offset

@@ -26,7 +26,7 @@ uint64_t ReverseBits(uint64_t value) {
   return reversed;
 }
 
-// Swaps the two bits of precise_ip back: it is a two-bit number, whose bits keep their order.
+// Swaps the two bits of precise_ip back, because they are a number and keep their order.
 uint64_t SwapPreciseIpBits(uint64_t flags) {
   const uint64_t low = (flags >> kAttrPreciseIpShift) & 1;
   const uint64_t high = (flags >> (kAttrPreciseIpShift + 1)) & 1;

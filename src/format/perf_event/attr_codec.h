@@ -24,7 +24,8 @@
 namespace profiler::perf_event {
 
 struct DecodedAttr {
-  // Native. attr.size is the stored size, or 64 if that is 0 (Linux 2.6).
+  // The attr in native byte order. attr.size is the stored size, or 64 if the stored size is 0
+  // (Linux 2.6).
   Attr attr;
   size_t bytes = 0;                         // size of the attr in bytes: attr.size
   std::span<const std::byte> unknown_tail;  // stored bytes beyond sizeof(Attr), a view

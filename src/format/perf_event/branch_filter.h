@@ -18,9 +18,9 @@ inline constexpr uint64_t kBranchAny = 1ull << 3;  // PERF_SAMPLE_BRANCH_ANY
 inline constexpr uint64_t kBranchCallStack = 1ull << 11;
 
 // Returns the bits of a list like "any_call,u"; case does not matter. If only levels (u, k, hv) are
-// named, adds "any" (perf ignores the levels then). If no level is named, the kernel uses the
+// named, adds "any"; perf would ignore the levels. If no level is named, the kernel uses the
 // event's levels. Error: kInvalidArgument if `text` is empty or has an unknown name; the message
-// then lists the names. Thread-safe.
+// lists the names. Thread-safe.
 absl::StatusOr<uint64_t> ParseBranchFilter(std::string_view text);
 
 // Returns all names: "u, k, hv, any, …".

@@ -81,7 +81,8 @@ RecordLayout WithoutHwIndex(const RecordLayout& layout) {
   return without;
 }
 
-// Tries both forms without swapping any bytes. Returns true if hw_idx is missing.
+// Tries to read a sample with and without hw_idx. Swaps no bytes. Returns true if hw_idx is
+// missing.
 template <SwapDirection kDirection>
 bool LacksHwIndex(std::span<const std::byte> body, uint16_t misc, const RecordLayout& layout) {
   Sample sample;
@@ -127,7 +128,7 @@ bool TurnNumbers(std::span<const std::byte> stored, RecordHeader header, const R
   const std::span<const std::byte> body = stored.subspan(sizeof(header));
   FieldSwapper<SwapDirection::kToNative> swapper(body, scratch + sizeof(header), header.misc);
   SwapSample(layout, swapper);
-  const size_t rest = swapper.remaining();  // fields of a newer kernel
+  const size_t rest = swapper.remaining();  // bytes of fields that a newer kernel added
   if (rest != 0) std::memcpy(scratch + stored.size() - rest, &stored[stored.size() - rest], rest);
   return swapper.ok();
 }

@@ -88,9 +88,9 @@ RecordHeader SwapHeader(RecordHeader header);
 // Converts a kernel record of the other byte order to native order, in place. SwapToNative includes
 // the header; SwapBodyToNative expects a header that is native already. `layout` comes from the
 // attr in native order. Opaque bytes (RAW, AUX, the user stack, texts, build-ids) do not change.
-// Branch flags are also renumbered, see attr_codec.h on bit-fields. Returns false for a record that
-// is too short for its layout, after converting the fields that it has, and for types that the
-// kernel does not write, whose body does not change.
+// Branch flags are also renumbered, see attr_codec.h on bit-fields. Returns false if the record is
+// too short for its layout; the fields that it has are converted then. Also returns false if the
+// kernel does not write records of this type; the body does not change then.
 bool SwapToNative(std::span<std::byte> record, const RecordLayout& layout);
 bool SwapBodyToNative(std::span<std::byte> record, const RecordLayout& layout);
 
@@ -98,8 +98,8 @@ bool SwapBodyToNative(std::span<std::byte> record, const RecordLayout& layout);
 // native header. The bytes at `stored` do not change. A sample with opaque bytes has two images:
 // the numbers are in `*scratch`, the opaque bytes stay at `stored`. This avoids copying its largest
 // part, usually a stack that is often not read. Other records, and records that are too short for
-// their layout, are in one piece in `*scratch`. The result views both, until `*scratch` is used
-// again. A record in two images can be read only with `layout`.
+// their layout, are in one piece in `*scratch`. The result views `stored` and `*scratch`, and
+// is valid until `*scratch` is used again. A record in two images can be read only with `layout`.
 RawRecord TurnToNative(std::span<const std::byte> stored, RecordHeader header,
                        const RecordLayout& layout, std::vector<std::byte>* scratch);
 

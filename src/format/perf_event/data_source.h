@@ -24,7 +24,7 @@ std::string DataSourceInPerfsWords(uint64_t data_src);
 
 // The weights of a sample, as PERF_SAMPLE_WEIGHT or PERF_SAMPLE_WEIGHT_STRUCT lays them out.
 struct AccessCost {
-  uint64_t weight = 0;                                   // mostly cycles
+  uint64_t weight = 0;                                   // usually in cycles
   uint32_t instruction_latency = 0, retire_latency = 0;  // cycles; 0 without WEIGHT_STRUCT
 };
 AccessCost CostOf(uint64_t sample_type, uint64_t weight);

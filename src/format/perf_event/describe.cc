@@ -183,7 +183,7 @@ std::string Named(std::string number, uint64_t value, std::span<const std::strin
   return absl::StrCat(number, " (", View(names[value]), ")");
 }
 
-// "0x10000 (PERF_COUNT_HW_CACHE_RESULT_MISS | PERF_COUNT_HW_CACHE_OP_READ | …_L1D)"
+// Returns "0x10000 (PERF_COUNT_HW_CACHE_RESULT_MISS | PERF_COUNT_HW_CACHE_OP_READ | …_L1D)"
 std::string NamedCache(std::string number, uint64_t config) {
   const uint64_t cache = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16;
   if (cache >= kCaches.size() || operation >= kCacheOperations.size() || result > 1) return number;
@@ -194,7 +194,7 @@ std::string NamedCache(std::string number, uint64_t config) {
 
 std::string DescribeConfig(const Attr& attr) {
   const std::string number = Hexadecimal(attr.config);
-  // The upper half selects a PMU on machines with several kinds of CPU.
+  // The upper half of config selects a PMU on machines with several kinds of CPU.
   const uint64_t config = attr.config & 0xffffffff;
   if (attr.type == kTypeHardware) return Named(number, config, kHardwareEvents);
   if (attr.type == kTypeSoftware) return Named(number, attr.config, kSoftwareEvents);

@@ -17,7 +17,7 @@ enum class Shown : uint8_t {
   kReadFormat,     // see read_values.h
   kUserRegisters,  // selected by attr.sample_regs_user
   kIntrRegisters,  // selected by attr.sample_regs_intr
-  kNamespaces,     // device and inode alternate
+  kNamespaces,     // pairs of device and inode
 };
 
 // A name, whose text lives as long as the program, and the format of the value.

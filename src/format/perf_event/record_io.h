@@ -10,7 +10,7 @@
 //   Branches(name, n, bytes)           n branch entries of 24 bytes
 //   Text(name, text, trailer)          characters up to a NUL, padded to 8 bytes, before a trailer
 //                                      of that size
-//   Padded(name, n, bytes, trailer)    n bytes, padded in that way
+//   Padded(name, n, bytes, trailer)    n bytes, padded to 8 bytes, before a trailer of that size
 //   SkipTo(trailer)                    skips fields that a newer kernel added before the trailer
 //   PeekWord(array)                    returns the next u64 without consuming it: array[0]
 //   PeekByte(at)                       returns one of the next bytes without consuming it; 0 when

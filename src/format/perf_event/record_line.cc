@@ -44,7 +44,7 @@ std::string Line(uint16_t misc, const Mmap& mmap) {
 }
 
 std::string Line(uint16_t misc, const Mmap2& mmap) {
-  constexpr uint32_t kShared = 1;  // MAP_SHARED
+  constexpr uint32_t kShared = 1;  // bit MAP_SHARED of the flags
   std::string file;
   if ((misc & kMiscMmapBuildId) != 0) {
     file = absl::StrCat("<", HexOf(mmap.build_id), ">");

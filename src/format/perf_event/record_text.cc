@@ -148,7 +148,7 @@ class FieldPrinter {
     return reader_.ok();
   }
 
-  // Returns true if the field was read. Otherwise says that the record ends before it.
+  // Returns true if the field was read. Otherwise prints that the record ends before it.
   bool Read(FieldName name) {
     if (reader_.ok()) return true;
     AppendName(name.text, indent_, out_);
@@ -252,7 +252,7 @@ class FieldPrinter {
 };
 
 struct MiscBit {
-  uint32_t type;  // 0: any
+  uint32_t type;  // record type; 0: all types
   uint16_t bit;
   std::string_view name;
 };
@@ -274,7 +274,7 @@ constexpr MiscBit kMiscBits[] = {
 // A part of a data_src: its position, and the names of its bits or values.
 struct DataSourcePart {
   int shift, width;
-  bool number;  // true: a value; false: a set of bits
+  bool number;  // true: `names` are of values; false: of bits
   std::span<const std::string_view> names;
 };
 constexpr std::string_view kOps[] = {"OP_NA", "OP_LOAD", "OP_STORE", "OP_PFETCH", "OP_EXEC"};

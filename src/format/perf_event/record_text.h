@@ -23,10 +23,10 @@
 
 namespace profiler::perf_event {
 
-// Appends the lines of a kernel record in native byte order. Returns false if it is too short for
-// its layout (then appends its fields and a line that says where it ended), or if its type is
-// unknown (then appends its body as bytes). Appends at most about ten times the record's size.
-// Thread-safe.
+// Appends the lines of a kernel record in native byte order. If the record is too short for its
+// layout, appends the fields that it has and a line that says where it ended, and returns false. If
+// its type is unknown, appends its body as bytes and returns false. Appends at most about ten times
+// the record's size. Thread-safe.
 bool AppendFields(RawRecord record, const RecordLayout& layout, Architecture architecture,
                   std::string* out);
 

@@ -67,7 +67,7 @@ struct Mmap2 {
   // four numbers are set, and `build_id` is empty.
   uint32_t maj = 0, min = 0;
   uint64_t ino = 0, ino_generation = 0;
-  std::span<const std::byte> build_id;  // at most 20 bytes; empty when there is none
+  std::span<const std::byte> build_id;  // at most 20 bytes; empty if there is none
   uint32_t prot = 0, flags = 0;
   std::string_view filename;
   SampleId sample_id;
@@ -106,7 +106,7 @@ struct Ksymbol {
   uint64_t addr = 0;
   uint32_t len = 0;
   uint16_t ksym_type = 0;  // 1 BPF, 2 out of line (trampolines)
-  uint16_t flags = 0;      // bit 0: unregistered
+  uint16_t flags = 0;      // bit 0: the symbol was removed
   std::string_view name;
   SampleId sample_id;
 };
@@ -136,7 +136,8 @@ struct Switch {
   SampleId sample_id;
 };
 
-// SWITCH_CPU_WIDE: like SWITCH, but it also names the thread that ran before or runs next.
+// SWITCH_CPU_WIDE: like SWITCH, but it also names the thread that ran before this one, or that runs
+// after it.
 struct SwitchCpuWide {
   uint32_t next_prev_pid = 0, next_prev_tid = 0;
   SampleId sample_id;
@@ -145,7 +146,7 @@ struct SwitchCpuWide {
 // NAMESPACES: the namespaces of a thread.
 struct Namespaces {
   uint32_t pid = 0, tid = 0;
-  U64Array links;  // dev and inode alternate; net, uts, ipc, pid, user, mnt, cgroup
+  U64Array links;  // pairs of dev and inode of: net, uts, ipc, pid, user, mnt, cgroup
   SampleId sample_id;
 };
 
@@ -153,7 +154,7 @@ struct BpfEvent {
   uint16_t event_type = 0;  // 1 program loaded, 2 unloaded
   uint16_t flags = 0;
   uint32_t id = 0;
-  uint64_t tag = 0;  // eight bytes without byte order
+  uint64_t tag = 0;  // eight bytes, never byte-swapped
   SampleId sample_id;
 };
 
@@ -216,8 +217,8 @@ struct Sample {
   std::span<const std::byte> branches;  // 24 bytes per entry, see BranchEntry
   U64Array branch_counters;             // one word per entry
   Registers user_regs;
-  std::span<const std::byte> user_stack;  // the first dyn_size bytes
-  uint64_t user_stack_size = 0;           // size that the kernel reserved, before dyn_size
+  std::span<const std::byte> user_stack;  // the dyn_size bytes that the kernel copied
+  uint64_t user_stack_size = 0;           // size that the kernel reserved; at least dyn_size
   uint64_t weight = 0;  // WEIGHT, or the three numbers of WEIGHT_STRUCT in one word
   uint64_t data_src = 0;
   uint64_t transaction = 0;

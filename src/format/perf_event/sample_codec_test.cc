@@ -175,7 +175,7 @@ TEST(SampleCodecTest, AllFieldsTogetherComeBack) {
   EXPECT_EQ(Hex(EncodeSample(sample, layout)), Hex(bytes));
 }
 
-// A layout with one sample_type bit each.
+// Tests one layout for each sample_type bit; the layout has only this bit.
 class EachSampleBit : public testing::TestWithParam<int> {
  protected:
   RecordLayout Layout() const {
@@ -390,7 +390,7 @@ TEST(SampleCodecTest, SwappingTurnsPairsAndBranchFlagsAndLeavesOpaqueBytes) {
   sample.pid = 0x01020304;
   sample.tid = 0x05060708;
   sample.raw = BytesOfText("abcd");
-  // mispredicted, cycles 0x1234, type 5
+  // The flags: mispredicted, 0x1234 cycles, type 5.
   const std::array<uint64_t, 3> branch = {1, 2, 1 | 0x1234 << 4 | 5 << 20};
   sample.branches = WordBytes(branch);
   auto bytes = EncodeSample(sample, layout);
@@ -406,7 +406,7 @@ TEST(SampleCodecTest, SwappingTurnsPairsAndBranchFlagsAndLeavesOpaqueBytes) {
             "0000000000000001"
             "0000000000000001"
             "0000000000000002"
-            // 1 0 0 0, 16 bits of cycles, 4 bits of type, from the first bit on
+            // From the highest bit on: the bits 1 0 0 0, 16 bits of cycles, 4 bits of type.
             "8"
             "1234"
             "5"
@@ -415,7 +415,7 @@ TEST(SampleCodecTest, SwappingTurnsPairsAndBranchFlagsAndLeavesOpaqueBytes) {
 
 TEST(SampleCodecTest, OffsetsInTheLayoutAreWhereDecodeFindsTheFields) {
   for (uint64_t bits = 0; bits < 1 << 9; ++bits) {
-    // Every selection of the nine fields of fixed size that come first.
+    // Each bit selects one of the nine fields of fixed size that come first.
     constexpr uint64_t kFront[] = {kSampleIdentifier, kSampleIp,       kSampleTid,
                                    kSampleTime,       kSampleAddr,     kSampleId,
                                    kSampleCpu,        kSampleStreamId, kSamplePeriod};

@@ -63,7 +63,7 @@ void ReadFormatFields(Io& io, uint64_t format, Array& values) {
     return io.Words({"read", Shown::kReadFormat}, times + entry, values);
   const uint64_t entries = SaturatingProduct(io.PeekWord(values), entry);
   io.Words({"read", Shown::kReadFormat}, std::max(entries, 1 + times + entries),
-           values);  // if the sum overflows, `entries` is larger
+           values);  // max: the sum may overflow
 }
 
 struct RegisterNames {
@@ -179,7 +179,7 @@ void VariableSampleFields(Io& io, const RecordLayout& layout, R& sample) {
   constexpr uint64_t kUpToCallchain = kSampleIdentifier | kSampleIp | kSampleTid | kSampleTime |
                                       kSampleAddr | kSampleId | kSampleStreamId | kSampleCpu |
                                       kSamplePeriod | kSampleRead | kSampleCallchain;
-  if ((type & ~kUpToCallchain) == 0) return;  // true for most recordings; skips the other checks
+  if ((type & ~kUpToCallchain) == 0) return;  // most recordings need no more checks
   if (type & kSampleRaw) RawFields(io, sample);
   if (type & kSampleBranchStack) BranchStackFields(io, layout, sample);
   if (type & kSampleRegsUser)

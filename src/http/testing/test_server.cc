@@ -168,7 +168,7 @@ class TestServer::Impl {
     if (answer.end == End::kNoAnswer) return false;
     if (answer.end == End::kNever) {
       char byte;
-      stream.read_some(asio::buffer(&byte, 1), error);  // until the client gives up
+      stream.read_some(asio::buffer(&byte, 1), error);  // waits until the client closes
       return false;
     }
     asio::write(stream, asio::buffer(HeadOf(answer)), error);

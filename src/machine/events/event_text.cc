@@ -225,7 +225,7 @@ class Parser {
   }
 
   // Takes a symbol in the linker's spelling or demangled. "::" and text in parentheses or angle
-  // brackets belong to it. A "+" that a number follows ends it.
+  // brackets belong to the symbol. A "+" with a number after it ends the symbol.
   std::string TakeSymbol() {
     const size_t start = at_;
     int depth = 0;

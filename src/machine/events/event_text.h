@@ -41,7 +41,7 @@ namespace profiler::events {
 // The letters after an event or a group, as typed. modifiers.h translates them for the attr.
 struct Modifiers {
   std::string letters;
-  size_t position = 0;  // of the first letter, in the whole text
+  size_t position = 0;  // offset of the first letter in the whole text, in bytes
 
   bool has(char letter) const { return letters.find(letter) != std::string::npos; }
 };
@@ -76,12 +76,12 @@ struct TracepointEvent {
 struct Breakpoint {
   uint64_t address = 0;
   uint64_t length = 0;
-  uint32_t accesses = 0;  // HW_BREAKPOINT_R, _W and _X
+  uint32_t accesses = 0;  // bits HW_BREAKPOINT_R, _W and _X
 };
 struct Probe {
-  std::string path;  // path of the program or library; empty: the kernel
+  std::string path;  // path of the program or library; empty for a kernel function
   std::string symbol;
-  uint64_t offset = 0;  // in bytes, from the symbol
+  uint64_t offset = 0;  // distance from the symbol, in bytes
   bool at_return = false;
 };
 
@@ -89,27 +89,28 @@ struct EventText {
   std::variant<Word, NumberedEvent, PmuEvent, TracepointEvent, Breakpoint, Probe> what;
   std::vector<Term> terms;
   Modifiers modifiers;
-  std::string text;     // as typed; the event's name if no term sets one
-  size_t position = 0;  // of `text` in the whole text
+  std::string text;     // the event as typed; also its name if no term sets a name
+  size_t position = 0;  // offset of `text` in the whole text, in bytes
 };
 
 // Events that are counted together. An event without braces is a group of its own.
 struct EventGroup {
   bool in_braces = false;
   std::string name;
-  std::vector<EventText> events;  // at least one
+  std::vector<EventText> events;  // never empty
   Modifiers modifiers;
 };
 
-// Parses a list of events. Error: kInvalidArgument says what is wrong, and an excerpt (WithExcerpt)
-// shows where:
+// Parses a list of events. Error: kInvalidArgument; the message says what is wrong, and an excerpt
+// (WithExcerpt) marks the position of the error:
 //
 //   cycles:q: no modifier 'q'; there are u k h H G p P S D I W e b
 //     cycles:q
 //            ^
 absl::StatusOr<std::vector<EventGroup>> ParseEventList(std::string_view text);
 
-// Returns an error at this byte of the typed text, with an excerpt like those of ParseEventList.
+// Returns an error whose message is `text`, a colon and `message`. Its excerpt marks the byte at
+// `position` of `text`, the whole typed text, as in ParseEventList.
 absl::Status ErrorAt(std::string_view text, size_t position, std::string_view message,
                      absl::StatusCode code = absl::StatusCode::kInvalidArgument);
 

@@ -1,4 +1,5 @@
-// Finds the events that a user typed after -e on this machine, as attrs for perf_event_open(2).
+// Converts the events that a user typed after -e to attrs for perf_event_open(2), if this machine
+// has them.
 //
 //   cycles            generic events; if the CPUs are of several kinds, once for each kind
 //   mem-loads         a PMU's event name in sysfs
@@ -42,12 +43,12 @@ struct FoundEvent {
   // config1 of a probe points into `probed`.
   perf_event::Attr attr;
   std::string name;
-  // Index of the event that leads the group, in the list of events; the event's own index if it
-  // leads or is alone.
+  // Index of the group's leader in the result of FindEvents. If this event is the leader, or is in
+  // no group, its own index.
   size_t leader = 0;
   std::string group_name;
-  bool sample_read = false;  // ":S"
-  bool weak = false;         // ":W"
+  bool sample_read = false;  // true with the modifier S (modifiers.h)
+  bool weak = false;         // true with the modifier W
   SampleTerms terms;
   // True for tracepoints, breakpoints, probes and BPF output: each occurrence is sampled by
   // default.
@@ -68,9 +69,11 @@ struct FoundEvent {
   std::shared_ptr<const std::string> probed;  // a probe's path or kernel function
 };
 
-// Returns at least one event. Errors: kInvalidArgument as in ParseEventList, and for terms that the
-// event's PMU lacks; kNotFound for events that this machine lacks, with a similar name if there is
-// one; those of FindTracepoints; for uprobes, those of opening the file.
+// Returns at least one event. Errors:
+//   kInvalidArgument  `text` cannot be parsed (ParseEventList), or a PMU lacks a term
+//   kNotFound         this machine lacks an event; the message names a similar event, if any
+// Tracepoints also fail with the errors of FindTracepoints, and uprobes with those of opening the
+// probed file.
 absl::StatusOr<std::vector<FoundEvent>> FindEvents(const procfs::Roots& roots,
                                                    std::string_view text);
 

@@ -54,8 +54,8 @@ class FindEventsTest : public testing::Test {
     tree_.Write(kDevices + file, text);
   }
 
-  // Returns "cycles type=0 config=0x0 …", one line per event, with the leader in brackets for other
-  // members of a group.
+  // Returns one line per event: "cycles type=0 config=0x0 …". If the event is not the leader of its
+  // group, the line also has the leader in brackets.
   std::string Found(std::string_view text) {
     const auto found = FindEvents(tree_.roots(), text);
     if (!found.ok()) return std::string(found.status().message());

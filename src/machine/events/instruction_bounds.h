@@ -15,10 +15,10 @@
 
 namespace profiler::events {
 
-// Decodes the function that starts at `function`, up to `offset` in bytes. Returns OK if an
-// instruction begins at `offset`; always OK for machines other than x86. Returns kInvalidArgument
-// if `offset` is inside an instruction (the message has the offsets where it begins and ends), or
-// if the code before `offset` cannot be decoded.
+// Decodes the function that starts at `function`, up to `offset` bytes after its start. Returns OK
+// if an instruction begins at `offset`. Returns kInvalidArgument if `offset` is inside an
+// instruction (the message has the offsets at which that instruction begins and ends), or if the
+// code before `offset` cannot be decoded. Always returns OK for machines other than x86.
 absl::Status CheckBeginsInstruction(const symbolize::ElfImage& elf, ElfAddress function,
                                     uint64_t offset);
 

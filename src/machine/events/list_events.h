@@ -10,14 +10,14 @@
 namespace profiler::events {
 
 struct ListedEvent {
-  std::string name;  // as -e takes it
+  std::string name;  // the text to pass to -e
   std::string kind;  // "hardware", "software", "cache", "PMU", "tracepoint"
   std::string description;
 };
 
 // Returns the events whose names match the pattern (*, ?, […]); returns all events if the pattern
-// is empty. "hw", "sw", "cache", "pmu" and "tracepoint" select a kind. Sorted by kind. If
-// tracepoints cannot be read, `*note` says why.
+// is empty. The patterns "hw", "sw", "cache", "pmu" and "tracepoint" select a kind. The result is
+// sorted by kind. If tracepoints cannot be read, `*note` says why.
 std::vector<ListedEvent> ListEvents(const procfs::Roots& roots, const std::string& pattern,
                                     std::string* note);
 

@@ -19,7 +19,7 @@ constexpr Mode kLevels[] = {{'u', perf_event::kAttrExcludeUser},
 constexpr Mode kMachines[] = {{'H', perf_event::kAttrExcludeHost},
                               {'G', perf_event::kAttrExcludeGuest}};
 
-// If any of the modes is named, excludes the others.
+// If at least one of the modes is named, excludes all modes that are not named.
 template <size_t kCount>
 void Choose(const Mode (&modes)[kCount], const Modifiers& modifiers, Attr* attr) {
   uint64_t all = 0, named = 0;

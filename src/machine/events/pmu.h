@@ -2,7 +2,7 @@
 //
 //   /sys/bus/event_source/devices/cpu/
 //     type              4
-//     format/event      config:0-7,32-35       attr bits of a term, lowest first
+//     format/event      config:0-7,32-35       attr bits of the term `event`, lowest first
 //     events/mem-loads  event=0xcd,umask=0x1   terms of a named event
 //     events/power.unit, events/power.scale    the unit of a count times the scale
 //     cpumask           0,18                   for a PMU shared by CPUs: CPUs to open it on
@@ -65,8 +65,8 @@ struct Pmu {
 // Returns all PMUs, sorted by name. Reads some four files per PMU.
 std::vector<Pmu> ReadPmus(const procfs::Roots& roots);
 
-// Returns the `pmus` whose name matches `pattern`. If there is none, returns those whose name has a
-// number after `pattern`: uncore_imc stands for uncore_imc_0, uncore_imc_1 ….
+// Returns the `pmus` whose name matches `pattern`. If no name matches, returns the PMUs whose name
+// is `pattern` and a number: uncore_imc stands for uncore_imc_0, uncore_imc_1 ….
 std::vector<Pmu> FindPmus(const std::vector<Pmu>& pmus, std::string_view pattern);
 
 }  // namespace profiler::events

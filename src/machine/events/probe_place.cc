@@ -64,7 +64,7 @@ class NamedFunctions {
  private:
   const std::string_view name_;
   std::set<uint64_t> by_reading_[3];
-  std::map<uint64_t, uint64_t> ends_;  // by start
+  std::map<uint64_t, uint64_t> ends_;  // end of each function, keyed by its start
 };
 
 // Returns options that use only debug files in root's directories. A debug file made by a user

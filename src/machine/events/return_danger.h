@@ -23,8 +23,8 @@ namespace profiler::events {
 //   exception tables, C++ or Rust             refused
 //   longjmp, pthread_exit, swapcontext, …     refused if the image itself uses them
 //   not at a function's first instruction     refused
-//   libc, libm, the dynamic linker            only functions that call back or return twice are
-//                                             refused; exception tables are for cancellation
+//   libc, libm, the dynamic linker            refused only for functions that call back or return
+//                                             twice; the exception tables serve cancellation
 //   any other                                 allowed
 std::string DangerAtReturn(const symbolize::ElfImage& elf, const Probe& probe);
 

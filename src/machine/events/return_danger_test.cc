@@ -14,7 +14,7 @@
 namespace profiler::events {
 namespace {
 
-// A library with only these sections.
+// A library that has only the sections which the test adds.
 class Library {
  public:
   Library& With(const std::string& section, const std::string& contents = "") {

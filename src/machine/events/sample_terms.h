@@ -1,5 +1,5 @@
 // Parses the terms that events of every PMU may have: name, sampling rate, sample contents, and
-// config fields by number.
+// raw values of the config fields.
 //
 // Source: the config terms of tools/perf/util/parse-events.l, perf 7.2.
 
@@ -15,8 +15,8 @@
 namespace profiler::events {
 
 // Applies `term` to `event` and returns true. Returns false if it is not a sample term. Error:
-// kInvalidArgument for an invalid value, and for a term that perf has and this program lacks.
-// `text` is the typed text, for the error.
+// kInvalidArgument if the value is invalid, or if this program lacks a term that perf has; its
+// excerpt shows `text`, the typed text.
 absl::StatusOr<bool> ApplySampleTerm(const Term& term, std::string_view text, FoundEvent* event);
 
 std::vector<std::string_view> SampleTermNames();

@@ -149,7 +149,7 @@ absl::StatusOr<TraceFormats> TraceFormats::Parse(std::string_view section) {
   tep_set_function_resolver(handle, MarkFunction, formats.function_mark_.get());
   SectionReader in(section);
   in.Expect("\x17\x08\x44tracing"sv);
-  in.Line();  // version
+  in.Line();  // skips the version
   const bool big = in.Byte() != 0;
   in.SetBigEndian(big);
   const uint8_t long_size = in.Byte();
@@ -178,7 +178,7 @@ absl::StatusOr<TraceFormats> TraceFormats::Parse(std::string_view section) {
       add(in.Text(in.Read<uint64_t>()), system);
     }
   }
-  in.Text(in.Read<uint32_t>());  // kallsyms
+  in.Text(in.Read<uint32_t>());  // skips kallsyms
   const std::string printk(in.Text(in.Read<uint32_t>()));
   if (!in.ok()) {
     return absl::DataLossError("TRACING_DATA: cut short, so tracepoints are shown without fields");

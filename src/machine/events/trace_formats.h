@@ -40,8 +40,9 @@ struct TraceField {
   bool operator==(const TraceField&) const = default;
 };
 
-// Parts of the output for a record: its text, then each field, each followed by `end`. Without
-// fields the output is the text, without `end`.
+// The parts of the output for a record: first the record's text, then the value of each of
+// `fields`. Every part is followed by `end`. If there are no fields, the output is the text
+// without `end`.
 struct TraceParts {
   bool text = true;  // false: the first part is empty
   std::vector<TraceField> fields;

@@ -56,7 +56,7 @@ bool SendAll(int socket, std::span<const std::byte> bytes) {
   return true;
 }
 
-// Returns false at the end of the stream, and if the bytes do not come before `deadline`.
+// Returns false if the stream ends, or if `deadline` passes, before `size` bytes have come.
 bool ReceiveAll(int socket, std::byte* to, size_t size, steady_clock::time_point deadline) {
   while (size != 0) {
     const auto left =
@@ -130,7 +130,7 @@ absl::StatusOr<std::unique_ptr<TraceProcess>> TraceProcess::Start(std::string_vi
   if (child < 0) return ErrnoStatus(errno, "a process for the formats of tracepoints");
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // Otherwise a reader of the parent's output would wait for this child, too.
+    // If this child kept the parent's output open, its reader would also wait for this child.
     close(STDOUT_FILENO);
     ours = UniqueFd();
     Serve(its.get(), section, parts);

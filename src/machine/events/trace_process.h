@@ -60,7 +60,7 @@ class TraceProcess {
   absl::Status Receive(std::string* out);
   void End();
 
-  pid_t child_;  // 0: the child has ended
+  pid_t child_;  // pid; 0 if the child has ended
   UniqueFd socket_;
 };
 

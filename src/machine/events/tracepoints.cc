@@ -68,7 +68,7 @@ std::vector<std::string> FieldsOf(const std::string& format, const std::string& 
   for (const tep_format_field* list : {event->format.fields, event->format.common_fields}) {
     for (; list != nullptr; list = list->next) names.emplace_back(list->name);
   }
-  // The kernel has these for every record, Documentation/trace/events.rst.
+  // A filter may use these fields for every tracepoint, Documentation/trace/events.rst.
   for (const char* name : {"CPU", "cpu", "COMM", "comm", "stacktrace"}) names.emplace_back(name);
   return names;
 }

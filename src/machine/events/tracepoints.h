@@ -25,13 +25,13 @@ struct Tracepoint {
   std::string full_name() const { return system + ":" + name; }
 };
 
-// Returns the mount point of tracefs: /sys/kernel/tracing, below debugfs, or as in /proc/mounts.
-// Errors, each with its remedy: kNotFound if it is not mounted, kPermissionDenied if this user may
-// not read it.
+// Returns the directory of tracefs: /sys/kernel/tracing, /sys/kernel/debug/tracing, or the mount
+// point in /proc/mounts. Errors: kNotFound if tracefs is not mounted, kPermissionDenied if this
+// user may not read it. Both messages name a remedy.
 absl::StatusOr<std::string> TracingDirectory(const procfs::Roots& roots);
 
 // Returns the tracepoints whose system and name match these patterns (*, ?, […]), sorted by name.
-// Errors: kNotFound if there are none; those of TracingDirectory.
+// Errors: kNotFound if no tracepoint matches; those of TracingDirectory.
 absl::StatusOr<std::vector<Tracepoint>> FindTracepoints(const procfs::Roots& roots,
                                                         const std::string& system,
                                                         const std::string& name);

@@ -43,7 +43,8 @@ absl::StatusOr<std::string> TracingData(const procfs::Roots& roots,
     AppendFile<uint64_t>(tracing + "/events/" + name.data(), out);
   }
   Append(uint32_t{0}, out);
-  std::map<std::string, std::map<std::string, std::string>> formats;  // by system and name
+  // Text of each format file, keyed by system, then by name.
+  std::map<std::string, std::map<std::string, std::string>> formats;
   for (const Tracepoint& tracepoint : tracepoints) {
     PROFILER_ASSIGN_OR_RETURN(formats[tracepoint.system][tracepoint.name],
                               TracepointFormat(roots, tracepoint));

@@ -1,7 +1,7 @@
 // Computes the build-id that OpenTelemetry defines for files to which the linker gave none:
 //
 //   SHA-256 of  the first 4096 bytes │ the last 4096 bytes │ length, u64 big-endian
-//   id          the first 16 bytes of that, in hexadecimal
+//   id          the first 16 bytes of that SHA-256, in hexadecimal
 //
 // Source: OpenTelemetry's specification, profiles/mappings.md (2026).
 

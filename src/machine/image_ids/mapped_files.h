@@ -19,7 +19,8 @@
 
 namespace profiler::image_ids {
 
-// Files by path. Not thread-safe. Takes memory for each distinct path, at most kMostFiles.
+// The mapped files, keyed by path. Not thread-safe. Takes memory for each distinct path, at most
+// kMostFiles.
 class MappedFiles {
  public:
   static constexpr size_t kMostFiles = 65'536;
@@ -30,14 +31,15 @@ class MappedFiles {
 
   // Returns the htlhash of the file that was mapped under this path. Looks below our root
   // directory, then below that of process `pid`. `end` is the end of the recording in nanoseconds
-  // since 1970. Empty if the file is not the mapped one, or if different files were mapped under
-  // this path.
+  // since 1970. Empty if the file is not the mapped one, was modified after `end`, or if different
+  // files were mapped under this path.
   std::string HtlhashOf(std::string_view path, uint32_t pid, int64_t end) const;
 
  private:
   static constexpr uint64_t kSeveral = 0;
 
-  absl::flat_hash_map<std::string, uint64_t> inodes_;  // by path
+  // Inode of the file that was mapped under each path; kSeveral if there were different files.
+  absl::flat_hash_map<std::string, uint64_t> inodes_;
 };
 
 }  // namespace profiler::image_ids

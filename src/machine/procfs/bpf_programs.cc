@@ -66,7 +66,7 @@ std::vector<BpfFunction> LoadedBpfFunctions() {
     bpf_attr open = {};
     open.prog_id = next.start_id = next.next_id;
     const UniqueFd program(static_cast<int>(Bpf(BPF_PROG_GET_FD_BY_ID, open)));
-    if (program.valid()) AddFunctions(program.get(), functions);  // otherwise the program is gone
+    if (program.valid()) AddFunctions(program.get(), functions);  // invalid: it was unloaded
   }
   return functions;
 }

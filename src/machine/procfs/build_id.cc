@@ -16,9 +16,9 @@
 namespace profiler::procfs {
 namespace {
 
-constexpr size_t kMaxBuildId = 20;             // as many as an MMAP2 record can contain
-constexpr size_t kMaxProgramHeaders = 256;     // real images have a dozen
-constexpr size_t kMaxNoteSegment = 64 * 1024;  // real notes take some hundred bytes
+constexpr size_t kMaxBuildId = 20;             // bytes; an MMAP2 record has no room for more
+constexpr size_t kMaxProgramHeaders = 256;     // real images have about 12
+constexpr size_t kMaxNoteSegment = 64 * 1024;  // bytes; real notes take some hundred
 
 using Identity = std::array<unsigned char, EI_NIDENT>;
 

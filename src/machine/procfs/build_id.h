@@ -20,9 +20,10 @@ namespace profiler::procfs {
 using BuildId = std::vector<std::byte>;
 
 // Returns the build-id of a 64-bit ELF image of this machine's byte order; empty if the file cannot
-// be read, is no such image or has none. Reads only the headers and the notes, some 10 µs. `root`
-// is that of OpenRegularFile (src/base/regular_file.h). With `inode`, a file with another inode is
-// ignored: by now the path may lead to another file, or the root may belong to another process.
+// be read, is not such an image, or has no build-id. Reads only the headers and the notes, some
+// 10 µs. `root` means the same as in OpenRegularFile (src/base/regular_file.h). If `inode` is
+// given, a file with another inode is ignored, because by now the path may lead to another file, or
+// the root may belong to another process.
 BuildId BuildIdOfFile(const std::string& path, const std::string& root = {},
                       std::optional<uint64_t> inode = {});
 BuildId BuildIdOfFd(int fd);

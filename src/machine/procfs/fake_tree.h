@@ -43,7 +43,7 @@ class FakeTree {
     return Write("proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/comm",
                  std::string(comm) + "\n");
   }
-  // Sets the state of a thread as ps(1) shows it: 'Z' for one that has ended.
+  // Sets the state of a thread as ps(1) shows it: 'Z' for a thread that has ended.
   FakeTree& State(int pid, int tid, char state) {
     const std::string stat = std::to_string(tid) + " (a) b) " + state + " 1 1";
     Write("proc/" + std::to_string(tid) + "/stat", stat);

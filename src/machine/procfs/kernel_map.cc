@@ -23,7 +23,7 @@ namespace {
 void ForEachLine(const std::string& path, absl::FunctionRef<bool(std::string_view)> visit) {
   UniqueFd fd;
   {
-    // The permissions at open decide whether addresses are shown.
+    // The capabilities at open(2) decide whether the kernel shows addresses.
     const RaisedCapabilities raised(kToReadProcesses);
     fd = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   }
@@ -55,7 +55,7 @@ std::optional<KernelSymbol> ParseKallsymsLine(std::string_view line) {
   TextScanner scanner(line);
   const auto address = ParseNumber<uint64_t>(scanner.Word(), 16);
   if (!address.has_value()) return std::nullopt;
-  scanner.Word();  // type
+  scanner.Word();  // skips the type
   KernelSymbol symbol;
   symbol.address = *address;
   symbol.name = scanner.Word();
@@ -82,7 +82,7 @@ std::optional<uint64_t> TextSizeFromIomem(const Roots& roots) {
   return std::nullopt;
 }
 
-// Returns the paths of the installed modules, by name.
+// Returns the paths of the installed modules, keyed by module name.
 absl::flat_hash_map<std::string, std::string> InstalledModules(const std::string& directory) {
   absl::flat_hash_map<std::string, std::string> paths;
   ForEachLine(directory + "/modules.dep", [&](std::string_view line) {
@@ -133,9 +133,9 @@ std::vector<KernelModule> LoadedModules(const Roots& roots, const std::string& m
     TextScanner line(lines.Until('\n'));
     const std::string name(line.Word());
     const auto size = ParseNumber<uint64_t>(line.Word());
-    line.Word();  // number of users
-    line.Word();  // names of users
-    line.Word();  // state
+    line.Word();  // skips the number of users
+    line.Word();  // skips the names of users
+    line.Word();  // skips the state
     std::string_view address = line.Word();
     if (address.starts_with("0x")) address.remove_prefix(2);
     const auto start = ParseNumber<uint64_t>(address, 16);

@@ -19,8 +19,8 @@ struct KernelText {
 };
 
 // Returns the kernel's text; nullopt if addresses are hidden (kernel.kptr_restrict) or there is no
-// kallsyms. Its end comes from /proc/iomem if that is readable; otherwise kallsyms is read up to
-// _etext (some 60 ms).
+// kallsyms. The end of the text comes from /proc/iomem if that is readable. Otherwise kallsyms is
+// read up to _etext (some 60 ms).
 std::optional<KernelText> FindKernelText(const Roots& roots);
 
 struct KernelModule {

@@ -16,8 +16,8 @@ namespace profiler::procfs {
 
 struct MemoryMap {
   uint64_t start = 0, end = 0;  // addresses in the process
-  uint64_t pgoff = 0;           // bytes into the file
-  uint32_t prot = 0;            // PROT_*
+  uint64_t pgoff = 0;           // offset in the file, in bytes
+  uint32_t prot = 0;            // bits PROT_*
   uint32_t flags = 0;           // MAP_SHARED or MAP_PRIVATE
   uint32_t maj = 0, min = 0;
   uint64_t ino = 0;

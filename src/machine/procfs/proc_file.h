@@ -46,7 +46,8 @@ class TextScanner {
   bool done() const { return rest_.empty(); }
   std::string_view rest() const { return rest_; }
 
-  // Returns the text before `delimiter` and drops the delimiter; returns the rest if there is none.
+  // Returns the text before `delimiter`, and drops the delimiter. Returns all remaining text if
+  // there is no delimiter.
   std::string_view Until(char delimiter) {
     const size_t end = rest_.find(delimiter);
     const std::string_view piece = rest_.substr(0, end);

@@ -23,7 +23,7 @@ inline constexpr size_t kMostOfProcessFile = 4096;
 
 // Replaces `*text` by the first `most` bytes of /proc/ID/NAME; `id` is a process or a thread. The
 // kernel reads some files (cmdline, environ) from the memory of that process, which may make a
-// reader wait for ever. These are read through CurrentFileAccess() (src/base/file_access.h).
+// reader wait for ever. Those files are read through CurrentFileAccess() (src/base/file_access.h).
 absl::Status ReadOfProcess(const Roots& roots, uint32_t id, std::string_view name,
                            std::string* text, size_t most = kMostOfProcessFile);
 

@@ -33,7 +33,7 @@ UniqueFd OpenImage(const Roots& roots, pid_t pid, const MemoryMap& map, const st
   if (name.ends_with(kDeleted)) {
     path = absl::StrFormat("%s/map_files/%x-%x", process, map.start, map.end);
   }
-  // Capabilities are safe here, because any file except the mapped one is refused below.
+  // Capabilities are safe here, because the check below refuses any file except the mapped one.
   const RaisedCapabilities raised(kToOpenImages);
   absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, root);
   if (!fd.ok()) return {};

@@ -85,7 +85,7 @@ class Synthesizer {
   std::vector<std::byte> records_;
   absl::flat_hash_set<pid_t> processes_;
   absl::flat_hash_map<ImageKey, BuildId> build_ids_;
-  FairBudget budget_{kMostMapBytes};  // for mapping records, by process
+  FairBudget budget_{kMostMapBytes};  // bytes of mapping records that each process may still add
   std::vector<pid_t> cut_;
 };
 

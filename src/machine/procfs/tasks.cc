@@ -47,7 +47,7 @@ absl::StatusOr<pid_t> NumberInStatus(const Roots& roots, pid_t id, std::string_v
   PROFILER_RETURN_IF_ERROR(ReadOfProcess(roots, static_cast<uint32_t>(id), "status", &text));
   const auto value = ValueOf(text, key);
   const auto number = value.has_value() ? ParseNumber<pid_t>(*value) : std::nullopt;
-  // The file of a task that exits while it is read is empty.
+  // If a task exits while its file is read, the file is empty.
   if (!number.has_value()) return ErrnoStatus(ESRCH, absl::StrCat("process ", id));
   return *number;
 }
@@ -57,7 +57,7 @@ absl::StatusOr<pid_t> NumberInStatus(const Roots& roots, pid_t id, std::string_v
 bool LivesAt(const std::string& directory) {
   std::string stat;
   if (!ReadStart(directory + "/stat", kMostOfProcessFile, &stat).ok()) return false;
-  const size_t name_end = stat.rfind(") ");  // a name may have brackets and spaces
+  const size_t name_end = stat.rfind(") ");  // the last one: a name may contain ") "
   if (name_end == std::string::npos || name_end + 2 >= stat.size()) return false;
   const char state = stat[name_end + 2];
   return state != 'Z' && state != 'X';

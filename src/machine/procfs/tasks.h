@@ -38,8 +38,8 @@ absl::StatusOr<std::string> CommOf(const Roots& roots, pid_t pid, pid_t tid);
 // `pid` is gone.
 absl::StatusOr<pid_t> ParentOf(const Roots& roots, pid_t pid);
 
-// A running process and its parent. ProcessParents lists all, ascending, without zombies. Costs two
-// files per process.
+// A running process and its parent. ProcessParents returns all processes except zombies, sorted by
+// pid. It reads two files per process.
 struct ProcessParent {
   pid_t pid = 0;
   pid_t parent = 0;

@@ -1,11 +1,12 @@
 // Reads the memory of our own user's processes directly, without a reader process.
 //
-// A read in a reader process (readers.h) costs 10 to 20 µs more CPU time than a direct read, and
-// reading a virtual machine's tables takes a thousand reads per second. A process is read directly
-// if this program could read it without CAP_SYS_PTRACE and both are in the same PID namespace. Such
-// a process could make this program wait for a page that never comes. It gains nothing by that,
-// because it could also stop this program by SIGSTOP. During each read the capability is not
-// effective, so the kernel checks the users.
+// A read in a reader process (readers.h) costs 10 to 20 µs more CPU time than a direct read. That
+// matters, because reading a virtual machine's tables takes a thousand reads per second.
+//
+// A process is read directly if this program could read it without CAP_SYS_PTRACE and both are in
+// the same PID namespace. Such a process could make this program wait for a page that never comes.
+// It gains nothing by that, because it could also stop this program by SIGSTOP. During each read
+// the capability is not effective, so the kernel checks the users.
 
 #pragma once
 

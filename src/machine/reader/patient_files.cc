@@ -178,7 +178,7 @@ std::string MountOf(const std::string& path, const std::string& proc) {
 // program is /proc/PID/fd.
 std::string AsSeenByOthers(const std::string& path, const std::string& proc) {
   if (!path.empty() && !path.starts_with('/')) {
-    std::error_code error;  // on error the path leads nowhere
+    std::error_code error;  // ignored; the path then stays relative
     return (std::filesystem::current_path(error) / path).native();
   }
   const std::string self = proc + "/self/";

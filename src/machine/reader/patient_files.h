@@ -53,8 +53,8 @@ class PatientFiles final : public FileAccess {
   // question in the child process forks new ones. If forking fails, all questions fail.
   void Start() override;
 
-  // Errors besides those of the free functions: kDeadlineExceeded if the file system did not answer
-  // in time, now or earlier.
+  // Fails with the errors of the free functions, and with kDeadlineExceeded if the file system did
+  // not answer in time, now or in an earlier call.
   absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path,
                                            const std::string& root) override;
   std::optional<FileId> FileIdOf(const std::string& path) override;

@@ -30,7 +30,7 @@ struct PoolOptions {
   std::chrono::nanoseconds deadline = std::chrono::milliseconds(50);
   // A reader that is runnable but gets no CPU is abandoned only after this many deadlines.
   int most_rounds = 10;
-  size_t most_abandoned = 8;  // at most kIndex - 1
+  size_t most_abandoned = 8;  // abandoned readers; at most kIndex - 1
 };
 
 // A pool for one thread.
@@ -51,7 +51,7 @@ class ReaderPool {
   absl::Status Start();
   const absl::Status& started() const { return started_; }
   bool is_started() const { return is_started_; }
-  // True if this process was forked from the one that started the readers.
+  // True if this process was forked from the process that started the readers.
   bool AreOfParent() const;
   // Gives the readers the current priority of this thread.
   void TakeOverPriority();

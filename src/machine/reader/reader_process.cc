@@ -46,7 +46,7 @@ void LetGo(int socket, const Service& service) {
   sigprocmask(SIG_SETMASK, &all, nullptr);
   KeepOneDescriptor(socket, STDERR_FILENO);
   setsid();
-  if (chdir("/") != 0) return;  // it cannot be helped
+  if (chdir("/") != 0) return;  // unlikely; the directory then stays the program's
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
   prctl(PR_SET_NAME, "profiler-reader");

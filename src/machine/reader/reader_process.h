@@ -38,7 +38,7 @@ struct Service {
 inline constexpr uint8_t kFork = 0;      // kFork | index: fork the reader of that exchange
 inline constexpr uint8_t kKill = 0x40;   // kKill | index: abandon the reader of that exchange
 inline constexpr uint8_t kEnd = 0x80;    // end the idle readers and the forker
-inline constexpr uint8_t kIndex = 0x3f;  // mask of the index
+inline constexpr uint8_t kIndex = 0x3f;  // bits of the index in kFork and kKill orders
 
 // Runs the forker, in a forked child.
 [[noreturn]] void RunForker(int socket, Priority& priority, std::span<Exchange> exchanges,

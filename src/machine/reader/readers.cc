@@ -120,7 +120,7 @@ int64_t Readers::Standing(uint32_t pid) const {
 
 bool Readers::HasCostTooMany(std::optional<uint32_t> user) const {
   if (pool_.abandoned() >= kMostAbandoned) return true;
-  if (!user) return false;  // the process is gone
+  if (!user) return false;  // unknown, because the process is gone
   const auto found = of_user_.find(*user);
   if (found != of_user_.end() && found->second >= kMostOfUser) return true;
   return *user != getuid() && of_others_ >= kMostOfOthers;

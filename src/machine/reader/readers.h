@@ -68,10 +68,11 @@ class Readers {
   // Gives the readers the current priority of this thread.
   void TakeOverPriority() { pool_.TakeOverPriority(); }
 
-  // Reads the pieces in order, until one cannot be read. Returns the number of bytes, or a negative
-  // errno if none was read: an errno of process_vm_readv(2), ETIMEDOUT if the process's memory did
-  // not come in time, now or earlier, EACCES if its user has cost too many readers, EAGAIN if there
-  // are no readers.
+  // Reads the pieces in order, until one cannot be read. Returns the number of bytes read. If no
+  // byte was read, returns a negative errno: one of process_vm_readv(2), or
+  //   -ETIMEDOUT  the process's memory did not come in time, now or in an earlier call
+  //   -EACCES     the process's user has cost too many readers
+  //   -EAGAIN     there are no readers
   int64_t Read(uint32_t pid, std::span<const Piece> pieces) { return Read(pid, pid, pieces); }
   // Reads the process through one of its threads, for a process whose first thread has ended.
   int64_t Read(uint32_t pid, uint32_t tid, std::span<const Piece> pieces);
@@ -102,9 +103,9 @@ class Readers {
 
   const ReadersOptions options_;
   ReaderPool pool_;
-  absl::flat_hash_set<uint32_t> waits_;  // processes that are refused
+  absl::flat_hash_set<uint32_t> waits_;  // processes that did not answer; they are refused
   std::vector<Wait> noted_;
-  absl::flat_hash_map<uint32_t, size_t> of_user_;  // number of abandoned readers, by user
+  absl::flat_hash_map<uint32_t, size_t> of_user_;  // abandoned readers per user ID
   // Number of abandoned readers of all users other than the user of this program.
   size_t of_others_ = 0;
   bool has_refused_ = false;  // true if a user, or all together, cost too many readers

@@ -15,9 +15,9 @@
 namespace profiler::reader {
 namespace {
 
-// Reads of processes from number kHangs on never end.
-constexpr uint32_t kHangs = 1 << 23;  // more than any process has
-// A reader that is asked for this process ends.
+// Reads of processes whose pid is at least kHangs never end.
+constexpr uint32_t kHangs = 1 << 23;  // above any real pid
+// A reader that is asked to read this process ends at once.
 constexpr uint32_t kCrashes = kHangs - 1;
 
 int64_t ReadOrHang(uint32_t pid, std::span<const RemotePiece> pieces, std::span<std::byte> into) {
@@ -29,7 +29,7 @@ int64_t ReadOrHang(uint32_t pid, std::span<const RemotePiece> pieces, std::span<
 class ReadersTest : public testing::Test {
  protected:
   uint64_t AddressOf(const void* memory) { return reinterpret_cast<uint64_t>(memory); }
-  // Reads a number of this process.
+  // Reads an integer from the memory of this process.
   int64_t ReadOwn() {
     uint64_t copy = 0;
     const Piece piece{AddressOf(&number_), std::as_writable_bytes(std::span(&copy, 1))};
@@ -119,7 +119,7 @@ TEST_F(ReadersTest, WaitsForNobodyAtItsEnd) {
 
 class OwnMemoryTest : public testing::Test {
  protected:
-  // Reads a number of a child process after the child has called `change`.
+  // Reads an integer from the memory of a child process after the child has called `change`.
   int64_t ReadOfChild(void (*change)()) {
     std::array<int, 2> ends;
     EXPECT_EQ(pipe(ends.data()), 0);

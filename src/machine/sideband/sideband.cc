@@ -69,7 +69,7 @@ Sideband::Result Sideband::Take(RawRecord record, const RecordLayout& layout) {
 
 void Sideband::Fork(const perf_event::Task& task) {
   spaces_.Fork(task.ppid, task.pid);
-  if (task.ppid == task.pid) return;  // a thread
+  if (task.ppid == task.pid) return;  // a new thread, which has no program of its own
   const auto parent = programs_.find(task.ppid);
   if (parent == programs_.end()) {
     programs_.erase(task.pid);
@@ -86,7 +86,7 @@ void Sideband::Map(uint16_t misc, const perf_event::Mmap2& recorded) {
     case perf_event::kMiscHypervisor:
     case perf_event::kMiscGuestKernel:
     case perf_event::kMiscGuestUser:
-      return;  // their addresses are not looked up
+      return;  // no view looks up addresses of guests or hypervisors
     default:
       break;
   }

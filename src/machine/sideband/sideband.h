@@ -7,16 +7,16 @@
 //   EXIT          ──▶ keeps the mappings, because samples may come later
 //   KSYMBOL       ──▶ code of BPF programs and the like
 //
-// A program may copy its own text to memory without a file and map that in place of the text, to
-// have it in huge pages (libhugetlbfs, node --use-largepages, HHVM):
+// Some programs want their text in huge pages (libhugetlbfs, node --use-largepages, HHVM). Such a
+// program copies its text to memory without a file, and maps this memory in place of the text:
 //
 //   before   |---------- /usr/bin/program ----------|
 //   MMAP2           |----- //anon -----|
 //   after    |---------- /usr/bin/program ----------|
 //
-// The code is still that of the file, so the mapping stays. This applies only to the program
-// itself, which cannot be unloaded. In the range of a library, the process may have mapped other
-// code after unloading it.
+// The code is still the code of the file, so the file's mapping stays. This applies only to the
+// program itself, which cannot be unloaded. In the range of a library, the process may have mapped
+// other code after it unloaded the library.
 //
 // A SidebandUser defines what an image is, and keeps the names of threads.
 

@@ -49,7 +49,7 @@ class BlockedSignals::NextSignal {
 
   const sigset_t signals_;
   std::atomic<bool> is_stopped_ = false;
-  std::thread thread_;  // last: it uses the rest
+  std::thread thread_;  // declared last, because it uses the members above
 };
 
 BlockedSignals::BlockedSignals(UniqueFd fd, const sigset_t& blocked)

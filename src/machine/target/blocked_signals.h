@@ -1,7 +1,7 @@
 // Makes signals readable from a descriptor, while an object lives.
 //
 // The signals are blocked and come through a signalfd(2), so no handler runs. The destructor
-// restores their former effect. A signal that came again and was not read has its effect then.
+// unblocks them; a signal that came and was not read takes effect then.
 // There may be several objects, for different signals.
 
 #pragma once
@@ -48,7 +48,7 @@ class BlockedSignals {
   BlockedSignals(UniqueFd fd, const sigset_t& blocked);
 
   UniqueFd fd_;
-  sigset_t blocked_;  // blocked by this object, not before it
+  sigset_t blocked_;  // the signals that were not blocked before this object blocked them
   std::unique_ptr<NextSignal> next_;
 };
 
@@ -57,8 +57,8 @@ class BlockedSignals {
 // already.
 absl::StatusOr<BlockedSignals> BlockStopSignals();
 
-// Returns the signal that ends a command when this program gets `number`: the same one if users
-// expect that, otherwise SIGTERM.
+// Returns the signal to send to a command when this program gets the signal `number`: the same
+// signal if users expect that, otherwise SIGTERM.
 int SignalForCommand(int number);
 
 }  // namespace profiler::target

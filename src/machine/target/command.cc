@@ -29,8 +29,8 @@ constexpr int kExitNotExecutable = 126;
 constexpr char kDefaultPath[] = "/bin:/usr/bin";  // execvp(3) uses it if PATH is not set
 
 // Returns a descriptor that is readable once our child `pid` has ended. Linux before 5.3 lacks
-// pidfd_open(2). There a thread waits for the child without reaping it, and then closes the other
-// end of a pipe.
+// pidfd_open(2). On such a kernel, a thread waits for the child without reaping it, and then closes
+// the other end of a pipe.
 absl::StatusOr<UniqueFd> OpenEnd(pid_t pid) {
   UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (pidfd.valid()) return pidfd;
@@ -70,7 +70,8 @@ int CheckExecutable(const std::string& path) {
   return faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-// Predicts the errno of execvp(3), before anything is opened or renamed.
+// Predicts the errno of execvp(3), so that a missing program is noticed before any file is opened
+// or renamed.
 int LookUp(const std::string& name, std::string* program) {
   *program = name;
   if (name.empty()) return ENOENT;
@@ -175,7 +176,7 @@ absl::Status Command::Start() {
   started_ = true;
   const char byte = 0;
   while (write(go_.get(), &byte, 1) < 0) {
-    // EPIPE can only mean that the child was killed: until exec it holds the read end.
+    // EPIPE can only mean that the child was killed: until exec, the child holds the read end.
     if (errno != EINTR) return ErrnoStatus(errno, name_);
   }
   go_.Reset();

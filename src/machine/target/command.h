@@ -29,8 +29,9 @@ namespace profiler::target {
 // PATH. Errors: kNotFound, kPermissionDenied (see CommandFailure).
 absl::StatusOr<std::string> FindProgram(const std::string& name);
 
-// Returns the exit code of a shell for a command that cannot be started: 127 if it is not found,
-// 126 if it is not a program or may not be executed. nullopt if `status` has another cause.
+// Returns the exit code with which a shell reports a command that cannot be started: 127 if the
+// command is not found, 126 if it is not a program or may not be executed. Returns nullopt if
+// `status` has another cause.
 std::optional<int> CommandFailure(const absl::Status& status);
 
 // A child process that executes a command. For one thread.
@@ -72,8 +73,8 @@ class Command {
   std::string name_;
   pid_t pid_ = -1;
   UniqueFd end_;
-  UniqueFd go_;      // write end
-  UniqueFd failed_;  // read end
+  UniqueFd go_;      // write end of the pipe `go`
+  UniqueFd failed_;  // read end of the pipe `failed`
   bool started_ = false;
   bool reaped_ = false;
 };

@@ -22,7 +22,7 @@ namespace profiler::target {
 // The descriptors or FIFOs of commands and answers.
 struct ControlPlaces {
   int fd = -1, answer_fd = -1;    // descriptors of this process
-  std::string fifo, answer_fifo;  // if fd is -1
+  std::string fifo, answer_fifo;  // paths of FIFOs, used if fd is -1
 };
 
 // Parses "fd:CTL[,ACK]" or "fifo:CTL[,ACK]". Error: kInvalidArgument for other text.
@@ -41,15 +41,15 @@ class Control {
   // commands can come.
   std::vector<Command> Take();
   bool is_over() const { return is_over_; }
-  // Tells the other program that one command is done. Ignores errors, because nobody may be
-  // reading.
+  // Tells the other program that one command is done. Ignores errors, because perhaps
+  // nobody reads the answers.
   void Acknowledge();
 
  private:
   Control() = default;
 
   UniqueFd fd_, answer_fd_;
-  std::string rest_;  // an incomplete line
+  std::string rest_;  // beginning of an incomplete line
   bool is_over_ = false;
 };
 

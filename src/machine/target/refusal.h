@@ -26,7 +26,7 @@ struct RefusedTarget {
 absl::Status ExplainRefusal(int error, const std::string& doing, const std::string& event,
                             const RefusedTarget& target, const procfs::PerfLimits& limits);
 
-// Returns, for example, " (now 2)"; empty if the value is unknown.
+// Returns the value of a sysctl as " (now 2)"; empty if the value is unknown.
 std::string NowIs(const std::optional<int64_t>& sysctl);
 
 }  // namespace profiler::target

@@ -13,7 +13,7 @@
 namespace profiler::target {
 namespace {
 
-constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD, Linux 6.9
+constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD of Linux 6.9
 constexpr std::chrono::milliseconds kPollInterval{200};
 
 // Converts the errno of pidfd_open(2) to a status: OK if the target is gone already, otherwise the

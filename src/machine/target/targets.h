@@ -12,13 +12,13 @@
 
 namespace profiler::target {
 
-// The targets as the user named them. If a command is the only target, it is observed. If there are
-// other targets, the command's run time only limits the recording or count.
+// The targets as the user named them. If a command is the only target, the command is observed. If
+// there are other targets, the command's run time only limits the recording or count.
 struct Targets {
-  std::vector<pid_t> pids;  // with all their threads
-  std::vector<pid_t> tids;  // only these threads
-  // True if `pids` were looked up just before, for example by their user. Processes that have ended
-  // since are then skipped.
+  std::vector<pid_t> pids;  // processes to observe, with all their threads
+  std::vector<pid_t> tids;  // threads to observe
+  // True if `pids` were found by a search, for example for a user's processes. Processes that have
+  // ended since the search are then skipped.
   bool pids_may_be_gone = false;
   // Processes whose descendants are observed, too; a subset of `pids`. `pids` already contains the
   // descendants that run. If these start more processes before they are observed, the recorder
@@ -28,8 +28,8 @@ struct Targets {
   // not observed.
   std::vector<std::string> notes;
   bool system_wide = false;
-  std::vector<int> cpus;             // empty: all online CPUs
-  std::vector<std::string> command;  // argv; searched in PATH
+  std::vector<int> cpus;             // CPUs to observe; empty: all online CPUs
+  std::vector<std::string> command;  // argv; argv[0] is searched in PATH
 
   bool has_threads() const { return !pids.empty() || !tids.empty(); }
   bool is_command_alone() const { return !command.empty() && !has_threads() && !system_wide; }
@@ -58,8 +58,8 @@ absl::StatusOr<std::vector<pid_t>> ProcessesOfUser(const procfs::Roots& roots,
 absl::StatusOr<std::vector<pid_t>> ProcessesNamed(const procfs::Roots& roots,
                                                   const std::string& name);
 
-// Returns the running descendants of these processes, ascending, without `pids` and this process. A
-// descendant is not found if a process between has ended.
+// Returns the running descendants of these processes, ascending, without `pids` and this process.
+// Does not find a descendant if one of its ancestors below `pids` has ended.
 absl::StatusOr<std::vector<pid_t>> DescendantsOf(const procfs::Roots& roots,
                                                  const std::vector<pid_t>& pids);
 

@@ -41,8 +41,8 @@ class Receiver {
     }
   }
 
-  std::string text;                       // two lines per sample
-  std::map<std::string, int64_t> totals;  // by type
+  std::string text;                       // description of the request; two lines per sample
+  std::map<std::string, int64_t> totals;  // sum of the values, keyed by their type
   std::set<std::string> ids;
   size_t functions() const { return tables_.at(kFunctions).size() - 1; }
 
@@ -167,7 +167,8 @@ class Receiver {
     return name;
   }
 
-  // Returns "inlined+function(type)<image>"; "<~path>" without a mapping.
+  // Returns "inlined+function(type)<image>". For a location without a mapping, `image` is "~" and
+  // the path in its attributes.
   std::string Location(int64_t number) {
     Reader location(At(kLocations, number));
     std::string image, names, type = "-";
@@ -222,7 +223,7 @@ class Receiver {
         } else {
           Reader scope = message.get_message();
           while (scope.next()) {
-            const uint32_t part = scope.tag();  // read first, because get_string() forgets it
+            const uint32_t part = scope.tag();  // read the tag first: get_string() forgets it
             absl::StrAppend(&by, part, ":", scope.get_string(), " ");
           }
         }

@@ -11,7 +11,7 @@
 
 namespace profiler::perf_data {
 
-// Returns the lines of each feature, without "# ", by the feature's number. If a section is
+// Returns the lines of each feature, without "# ", keyed by feature bit. If a section is
 // unreadable, its line says so. If a section is unknown, its line has the section's number and
 // size.
 std::map<int, std::vector<std::string>> DescribeFeatures(const Recording& recording);

@@ -238,8 +238,8 @@ class Dumper {
   size_t events_ = 0;
   uint64_t shown_ = 0;
   uint64_t compressed_at_ = UINT64_MAX;
-  // Record counts by type. At most kMaxUnknownTypes types are kept, because they come from
-  // untrusted bytes.
+  // Number of records of each unknown type. At most kMaxUnknownTypes types are kept, because they
+  // come from untrusted bytes.
   std::map<uint32_t, uint64_t> unknown_;
   uint64_t other_unknown_ = 0;
 };

@@ -28,7 +28,7 @@ namespace profiler::perf_data {
 
 struct DumpOptions {
   std::vector<uint32_t> types;        // only records of these types; empty: all
-  uint64_t max_records = UINT64_MAX;  // stop after this many of these records
+  uint64_t max_records = UINT64_MAX;  // stop after this number of records of `types`
   bool hex = false;                   // also dump each record's bytes, header included
 };
 

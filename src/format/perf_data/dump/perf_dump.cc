@@ -165,7 +165,7 @@ std::string CpuMapText(std::span<const std::byte> body) {
     int left = reader.Read<uint16_t>();
     const auto word_bytes = reader.Read<uint16_t>();
     if (word_bytes != 4 && word_bytes != 8) return "";
-    if (word_bytes == 8) reader.Read<uint16_t>(), reader.Read<uint16_t>();  // padding
+    if (word_bytes == 8) reader.Read<uint16_t>(), reader.Read<uint16_t>();  // skips padding
     for (int first = 0; left > 0 && reader.remaining() >= word_bytes && first < kMaxCpus;
          --left, first += 8 * word_bytes) {
       const uint64_t word = word_bytes == 8 ? reader.Read<uint64_t>() : reader.Read<uint32_t>();
@@ -202,7 +202,7 @@ std::string ThreadMapText(std::span<const std::byte> body) {
   std::string text = absl::StrCat(" nr: ", count, " thread", count > 1 ? "s" : "", ": ");
   for (uint64_t i = 0; i < count && reader.remaining() >= kEntry; ++i) {
     absl::StrAppend(&text, i == 0 ? "" : ", ", static_cast<int>(reader.Read<uint64_t>()));
-    reader.Read<uint64_t>(), reader.Read<uint64_t>();  // the name
+    reader.Read<uint64_t>(), reader.Read<uint64_t>();  // skips the thread's name
   }
   return text + "\n: unhandled!\n";
 }
@@ -298,7 +298,7 @@ std::vector<std::string> FeatureLines(const Recording& recording, std::span<cons
   ByteReader reader(body);
   const auto bit = reader.Read<uint64_t>();
   if (const std::string_view title = FeatureTitle(bit); !title.empty()) {
-    reader.Read<uint32_t>();  // bytes of the text
+    reader.Read<uint32_t>();  // skips the length of the text
     const std::string_view text = TextOf(body.subspan(reader.offset()));
     return {absl::StrCat(View(title), " : ", View(text.substr(0, text.find('\0'))))};
   }
@@ -321,7 +321,7 @@ std::vector<std::string> FeatureLines(const Recording& recording, std::span<cons
   return {};
 }
 
-// Returns the text that follows the name of a record of perf's own.
+// Returns the text that follows the name of one of perf's own records.
 std::string OwnText(uint32_t type, std::span<const std::byte> body) {
   switch (type) {
     case perf_event::kRecordHeaderAttr:
@@ -615,7 +615,7 @@ class PerfDumper {
   std::bitset<kFeatureBits> features_;                // features whose lines were shown
   uint64_t sample_types_ = 0;                         // sample_type bits of all events
   bool sample_id_all_ = false;                        // flag of the first event
-  absl::flat_hash_map<uint32_t, std::string> comms_;  // names by thread
+  absl::flat_hash_map<uint32_t, std::string> comms_;  // thread names, keyed by thread ID
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ std::string DumpOfStream(const RecordBuilder& records) {
   return DumpOf(path);
 }
 
-// Returns the part from the name on of each line that has a record's name.
+// Returns each line that has a record's name, without the text before the name.
 std::string NamesOf(const std::string& dump) {
   std::string names;
   for (size_t at = dump.find("PERF_RECORD_"); at != std::string::npos;

@@ -58,14 +58,14 @@ CpuTopology ReadTopology(FieldReader& reader, uint32_t cpu_count) {
   CpuTopology topology;
   topology.core_siblings = ReadStrings(reader);
   topology.thread_siblings = ReadStrings(reader);
-  if (reader.remaining() < kPadding) return topology;  // first revision of the section
+  if (reader.remaining() < kPadding) return topology;  // the first revision ends here
   topology.cpus = ReadSome(reader, cpu_count, [&reader] {
     CpuTopology::Cpu cpu;
     cpu.core_id = reader.U32();
     cpu.socket_id = reader.U32();
     return cpu;
   });
-  if (reader.remaining() < kPadding) return topology;  // second revision
+  if (reader.remaining() < kPadding) return topology;  // the second revision ends here
   topology.die_siblings = ReadStrings(reader);
   topology.die_ids = ReadSome(reader, cpu_count, [&reader] { return reader.U32(); });
   return topology;

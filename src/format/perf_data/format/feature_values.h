@@ -28,12 +28,13 @@ struct CpuTopology {
     bool operator==(const Cpu&) const = default;
   };
   std::vector<std::string> core_siblings, thread_siblings, die_siblings;
-  std::vector<Cpu> cpus;          // by CPU
-  std::vector<uint32_t> die_ids;  // by CPU
+  std::vector<Cpu> cpus;          // indexed by CPU
+  std::vector<uint32_t> die_ids;  // indexed by CPU
 };
 std::optional<CpuTopology> ReadCpuTopology(const Features& features);
-// Returns the size of a section without the padding that it has in streams; perf would mistake the
-// padding for a later revision of the section. `cpu_count`: the number of available CPUs (NRCPUS).
+// Returns the size of a section without the padding that follows it in streams. perf would mistake
+// the padding for a later revision of the section. `cpu_count`: the number of available CPUs
+// (NRCPUS).
 size_t CpuTopologySize(std::span<const std::byte> section, uint32_t cpu_count, bool swapped);
 
 // CPU_DOMAIN_INFO: the scheduler's domains, from small to large.
@@ -41,7 +42,7 @@ struct CpuDomains {
   struct Domain {
     uint32_t domain = 0;
     std::string name;            // "SMT", "MC" …; empty before schedstat version 17
-    std::string cpu_mask, cpus;  // "00000003", "0-1"
+    std::string cpu_mask, cpus;  // the same CPUs in two forms: "00000003" and "0-1"
   };
   struct Cpu {
     uint32_t cpu = 0;
@@ -71,7 +72,7 @@ std::optional<std::vector<PmuMapping>> ReadPmuMappings(const Features& features)
 // GROUP_DESC
 struct EventGroup {
   std::string name;     // empty for "{anon_group}" in the file
-  uint32_t leader = 0;  // index of the event
+  uint32_t leader = 0;  // index of the leading event
   uint32_t members = 0;
 };
 std::optional<std::vector<EventGroup>> ReadGroups(const Features& features);

@@ -17,7 +17,7 @@ namespace profiler::perf_data {
 
 struct BuildIdEntry {
   int32_t pid = -1;
-  uint16_t misc = 0;  // cpumode: kernel or user
+  uint16_t misc = 0;  // the cpumode bits say kernel or user
   std::vector<std::byte> build_id;
   std::string filename;
   bool operator==(const BuildIdEntry&) const = default;
@@ -32,7 +32,7 @@ struct ClockData {
   uint32_t clockid = 0;
   uint64_t wall_clock_ns = 0;
   uint64_t clockid_time_ns = 0;
-  uint32_t version = 1;  // layout version; only 1 exists
+  uint32_t version = 1;  // version of the layout; only version 1 exists
   bool operator==(const ClockData&) const = default;
 };
 
@@ -68,8 +68,8 @@ struct Features {
   std::optional<ClockData> clock_data;
   // AUX data are described by records, not by a section. Complete when all records have been read.
   AuxData aux_data;
-  // Sections that are not decoded here, verbatim, by feature bit. feature_values.h decodes those of
-  // perf. EVENT_DESC is not included; Recording::events() has its content.
+  // Sections that are not decoded here, verbatim, keyed by feature bit. feature_values.h decodes
+  // perf's sections. EVENT_DESC is not included; Recording::events() has its content.
   std::map<int, std::string> other;
   // True if numbers inside `other` are in the other byte order.
   bool other_swapped = false;

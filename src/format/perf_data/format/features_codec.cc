@@ -45,7 +45,7 @@ bool DecodeClockData(std::span<const std::byte> section, bool swapped,
   return true;
 }
 
-// Decodes a sequence of build_id_event structs, each of the size in its header.
+// Decodes a sequence of build_id_event structs. The header of each struct has its size.
 bool DecodeBuildIds(std::span<const std::byte> section, bool swapped,
                     std::vector<BuildIdEntry>* out) {
   while (!section.empty()) {
@@ -81,7 +81,7 @@ void EncodeBuildId(const BuildIdEntry& entry, FieldWriter& writer) {
 
 bool DecodeBuildId(std::span<const std::byte> record, bool swapped, BuildIdEntry* out) {
   FieldReader reader(record, swapped);
-  reader.U32();  // the record's type; 0 inside of the section
+  reader.U32();  // skips the record's type; in a section it is 0
   const uint16_t misc = reader.Read<uint16_t>();
   reader.Read<uint16_t>();
   out->pid = reader.Read<int32_t>();

@@ -64,7 +64,7 @@ struct EventDesc {
 // invalid; keeps the part that could be decoded.
 bool DecodeFeature(int bit, std::span<const std::byte> section, bool swapped, Features* features);
 
-// Encodes all sections in `features`, by bit.
+// Encodes all sections in `features`, keyed by feature bit.
 std::map<int, std::string> EncodeFeatures(const Features& features);
 
 // Encodes and decodes EVENT_DESC. Decoding returns the events before the first invalid one.

@@ -98,7 +98,7 @@ std::vector<FeatureSection> LocateFeatures(std::span<const std::byte> file,
 // Encodes the table of sections, and the sections behind it. The result belongs at `offset`, where
 // the data ends. The table has room for sections that are appended later (Writer::AppendSection).
 //
-//   { u64 offset, size; } of each section, by feature bit │ spare │ section │ section │ …
+//   { u64 offset, size; } of each section, in order of bits │ spare │ section │ section │ …
 std::string FeatureSections(const std::map<int, std::string>& sections, uint64_t offset,
                             bool swapped);
 

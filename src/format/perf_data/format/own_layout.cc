@@ -55,7 +55,7 @@ constexpr OwnField kStat[] = {U64(Hex("id")), U32("cpu"), U32("thread"),
 constexpr OwnField kStatRound[] = {U64("type"), U64("time")};
 constexpr OwnField kUpdate[] = {U64("type"), U64(Hex("id"))};
 constexpr OwnField kUpdateText[] = {Text("text")};
-constexpr OwnField kUpdateScale[] = {U64(Hex("scale"))};  // a double
+constexpr OwnField kUpdateScale[] = {U64(Hex("scale"))};  // the bits of a double
 constexpr OwnField kTimeConv[] = {U64("time_shift"),         U64("time_mult"),
                                   U64(Hex("time_zero")),     U64(Hex("time_cycles")),
                                   U64(Hex("time_mask")),     U8("cap_user_time_zero"),
@@ -72,7 +72,7 @@ constexpr OwnField kSchedstatCpu[] = {U64("timestamp"),   U32("cpu"),          U
                                       U64("pcount")};
 constexpr OwnField kSchedstatDomain[] = {U64("timestamp"), U32("cpu"), U16("version"),
                                          U16("domain")};
-constexpr OwnField kSchedstatCount[] = {U32("count")};  // their meaning depends on the version
+constexpr OwnField kSchedstatCount[] = {U32("count")};  // the version decides what it counts
 
 constexpr OwnLayout kLayouts[] = {
     {perf_event::kRecordHeaderEventType, kEventType},
@@ -97,7 +97,7 @@ constexpr OwnLayout kLayouts[] = {
     {perf_event::kRecordSchedstatDomain, kSchedstatDomain, OwnLayout::kToTheEnd, kSchedstatCount},
 };
 
-// Second parts of records; the first part selects one.
+// The second parts of records; the first part of a record selects one of them.
 constexpr OwnLayout kIdIndexGuests{.entries = OwnLayout::kToTheEnd, .entry = kIdIndexGuest};
 constexpr OwnLayout kCpuMapOfUnknownType{.head = kMapType};
 constexpr OwnLayout kCpuMapList{.head = kMapCpus, .entries = OwnLayout::kCounted, .entry = kMapCpu};

@@ -27,7 +27,7 @@ struct OwnField {
 
   perf_event::FieldName name;
   Kind kind = kNumber;
-  uint16_t size = 8;  // in bytes; a number has 1, 2, 4 or 8; 0: the rest of the record
+  uint16_t size = 8;  // bytes: 1, 2, 4 or 8 for a number; 0: up to the record's end
 };
 
 struct OwnLayout {
@@ -35,16 +35,16 @@ struct OwnLayout {
 
   uint32_t type = 0;
   std::span<const OwnField> head = {};
-  // Number of entries after the head: none, the number in the head's field `counted_by`, or as many
-  // as fit the record.
+  // Number of entries after the head. kNone: no entries. kCounted: the number in the head's field
+  // `counted_by`. kToTheEnd: as many as fit into the record.
   Entries entries = kNone;
   std::span<const OwnField> entry = {};
   std::string_view counted_by = "nr";
 };
 
 // The parts of a record's body, in order. OwnPartsOf chooses them by the record's type and by
-// `body`, which is in the other byte order if `swapped` is true. There are none for unknown types,
-// for HEADER_ATTR (see attr_codec.h), and for records without a body.
+// `body`, which is in the other byte order if `swapped` is true. There are no parts for unknown
+// types, for HEADER_ATTR (see attr_codec.h), and for records without a body.
 struct OwnParts {
   const OwnLayout* first = nullptr;
   const OwnLayout* second = nullptr;

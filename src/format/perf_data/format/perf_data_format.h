@@ -26,8 +26,8 @@ static_assert(sizeof(FileSection) == 16);
 
 // struct perf_file_header {                       offset
 //   u64 magic;                                       0
-//   u64 size;                                        8   of this header: 104; 72 before features
-//   u64 attr_size;                                  16   of an attr entry: attr + FileSection
+//   u64 size;                                        8   size of this header: 104; 72 in old files
+//   u64 attr_size;                                  16   size of an attr entry: attr + FileSection
 //   struct perf_file_section attrs;                 24
 //   struct perf_file_section data;                  40
 //   struct perf_file_section event_types;           56   names of events, before Linux 3.12
@@ -105,7 +105,7 @@ enum FeatureBit : int {
 struct NamedFeature {
   FeatureBit bit;
   std::string_view name;        // perf's name (feat_ops[] of header.c), or a similar one
-  std::string_view title = {};  // words for a person; only for our own features
+  std::string_view title = {};  // title for a person; only our own features have one
 };
 inline constexpr NamedFeature kNamedFeatures[] = {
     {kFeatureTracingData, "TRACING_DATA"},

@@ -14,7 +14,7 @@ namespace profiler::perf_data {
 // percentages of the time from the first to the last sample.
 struct TimeRange {
   uint64_t begin = 0, end = UINT64_MAX;
-  std::optional<double> begin_percent, end_percent;  // both or none; 0 to 100
+  std::optional<double> begin_percent, end_percent;  // 0 to 100; both are set, or none
 
   // True if the range includes `time`. Requires a range in nanoseconds.
   bool Contains(uint64_t time) const { return begin <= time && time <= end; }

@@ -53,7 +53,7 @@ std::span<const std::byte> MappedSource::TakePayload(uint64_t size) {
   return bytes;
 }
 
-// Reads skipped bytes into a small buffer, so that they take no chunks.
+// Reads skipped bytes into a small buffer, so that they need no chunks.
 bool StreamSource::Skip(uint64_t size) {
   const size_t have = std::min<uint64_t>(size, end_ - at_);
   Advance(have);

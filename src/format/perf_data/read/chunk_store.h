@@ -53,7 +53,8 @@ class ChunkStore {
   uint64_t FileOffsetOf(const std::byte* data) const;
 
  private:
-  using Chunks = std::map<const std::byte*, std::unique_ptr<Chunk>>;  // by the start of their data
+  // Keyed by the start of the chunk's data.
+  using Chunks = std::map<const std::byte*, std::unique_ptr<Chunk>>;
   void FreeReleasedBefore(uint64_t round);
 
   uint64_t round_ = 0;

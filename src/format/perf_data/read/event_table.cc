@@ -39,7 +39,7 @@ void EventTable::NameByType(uint64_t config, const std::string& name) {
   for (EventDescription& event : events_) {
     if (event.attr.config != config || generic) continue;
     const bool tracepoint = event.attr.type == perf_event::kTypeTracepoint;
-    const bool other = event.attr.type > perf_event::kTypeBreakpoint;  // of a PMU
+    const bool other = event.attr.type > perf_event::kTypeBreakpoint;  // an event of a PMU
     if (tracepoint ? colon != std::string::npos : other) event.name = name;
   }
 }
@@ -93,8 +93,8 @@ size_t EventTable::FindId(uint64_t id) const {
   return it == by_id_.end() ? events_.size() : it->second;
 }
 
-// The position of the id is the same for all events of a recording: IDENTIFIER exists for that, and
-// without it perf only writes events with the same layout.
+// The id has the same position in the records of all events. IDENTIFIER exists for this purpose,
+// and without IDENTIFIER perf writes only events with the same layout.
 uint32_t EventTable::EventAmongSeveral(const StoredRecord& record) {
   const perf_event::RecordLayout& layout = events_.front().layout;
   const uint64_t id = FieldAt<uint64_t>(record, layout.sample_id_offset, layout.trailer_id_offset);

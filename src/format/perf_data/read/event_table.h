@@ -20,7 +20,7 @@
 
 namespace profiler::perf_data {
 
-// A whole record as it is stored in the file, and its header in native order.
+// A whole record as it is stored in the file, and a copy of its header in native byte order.
 struct StoredRecord {
   const std::byte* data = nullptr;
   perf_event::RecordHeader header;
@@ -34,21 +34,21 @@ class EventTable {
   // Adds an event. An empty `name` is replaced by a name made from `attr`. If there are kMostEvents
   // events, only increments left_out().
   void Add(const perf_event::Attr& attr, std::string name, std::vector<uint64_t> ids);
-  // Names the event that has `id`; event 0 if no event has it.
+  // Gives `name` to the event that has `id`, or to event 0 if no event has it.
   void Rename(uint64_t id, std::string name);
   void RenameEvent(size_t event, std::string name) { events_[event].name = std::move(name); }
   // Names events by an event type, which old recordings have. All events with this config get the
   // name, if the name fits their type: a tracepoint needs a name like "system:name", an event of a
-  // PMU takes any name. Generic events keep the name made from their attr, because that includes
-  // their modifiers.
+  // PMU takes any name. Generic events keep the name made from their attr, because this name
+  // includes their modifiers.
   void NameByType(uint64_t config, const std::string& name);
 
   // Names events from a table of event types, in the file's byte order.
   void NameByTypes(std::span<const std::byte> table);
   // Names tracepoints that have no name yet, from the section TRACING_DATA.
   void NameByTracingData(std::string_view section);
-  // Names events from EVENT_DESC: by their ids, or by their index if the ids are missing or
-  // unknown.
+  // Takes the names in EVENT_DESC. Finds the event of a description by its ids, or by its index if
+  // the ids are missing or unknown.
   void NameByDescriptions(const std::vector<EventDesc>& descriptions);
 
   const std::vector<EventDescription>& events() const { return events_; }

@@ -95,7 +95,7 @@ TEST(OldStreamTest, OfAnyOtherStreamHasPerfsMeaningOfAType) {
   FieldWriter(&feature).String("sparc");
   std::vector<std::byte> front;
   AddRecord(perf_event::kRecordHeaderFeature, feature, &front);
-  // After the events, this type is perf's AUXTRACE, which a trace follows.
+  // After the events, this type means AUXTRACE, as in perf. A trace follows that record.
   std::string auxtrace;
   FieldWriter(&auxtrace).U64(16);
   auxtrace.resize(40);
@@ -111,7 +111,7 @@ TEST(OldStreamTest, OfAnyOtherStreamHasPerfsMeaningOfAType) {
   EXPECT_EQ((*recording)->features().arch, "sparc");
 }
 
-// An EVENT_TYPE record, as perf wrote one for each event before Linux 3.12.
+// Appends an EVENT_TYPE record. Before Linux 3.12, perf wrote one for each event.
 void AddEventType(uint64_t config, std::string name, std::vector<std::byte>* out) {
   std::string body;
   FieldWriter(&body).U64(config);
@@ -129,7 +129,7 @@ std::string NamesOf(const std::vector<std::byte>& stream) {
   return names;
 }
 
-// An event without a name of its own.
+// Appends a HEADER_ATTR record, which does not contain the name of its event.
 void AddAttr(uint32_t type, uint64_t config, uint64_t flags, std::vector<std::byte>* out) {
   perf_event::Attr attr{.type = type, .config = config};
   attr.flags = flags;

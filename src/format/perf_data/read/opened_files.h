@@ -15,7 +15,7 @@ namespace profiler::perf_data {
 
 struct OpenedFiles {
   std::string name;               // for messages
-  std::vector<MappedFile> files;  // one file, or those of a directory: `data`, data.0, data.1, …
+  std::vector<MappedFile> files;  // one file, or the files of a directory: data, data.0, data.1, …
   UniqueFd stream;                // instead of files: a pipe whose 16-byte header has been read
   FileHeader header;
   std::vector<std::string> warnings;  // warnings of the ForeignReader
@@ -23,8 +23,8 @@ struct OpenedFiles {
 
 // How to read a recording in stream layout that comes through a pipe.
 enum class PipeUse {
-  kStream,  // once, as it arrives
-  kSpool,   // copied into an unnamed temporary file first
+  kStream,  // read it once, as it arrives
+  kSpool,   // first copy it into an unnamed temporary file, so that it can be read again
 };
 
 // Maps a regular file that is open for reading; `fd` may be closed afterwards. `name` is for
@@ -33,7 +33,7 @@ absl::StatusOr<OpenedFiles> OpenFile(int fd, const std::string& name);
 
 // Opens a path, or standard input for "-". A recording in file layout from a pipe is always copied
 // to a temporary file, because its features are at its end. Passes input that is no recording to
-// `foreign`, unless that is null. Errors: those of open(2); those of the temporary file; kDataLoss
+// `foreign`, unless that is null. Errors: those of open(2) and of the temporary file; kDataLoss
 // if it is no perf.data file.
 absl::StatusOr<OpenedFiles> OpenFiles(const std::string& path, PipeUse use,
                                       ForeignReader* foreign = nullptr);

@@ -14,8 +14,8 @@ using perf_event::RecordHeader;
 // Approximate size of the mapped files' resident part.
 constexpr uint64_t kResidentBytes = 64 << 20;
 
-// Limit for the memory of held records in chunks and for sorting them. Without it, a small
-// compressed recording could take any amount.
+// Limit for the memory of held records: their bytes in chunks, and the entries of the sorter.
+// Without a limit, a small compressed recording could take any amount.
 constexpr uint64_t kMaxHeldBytes = 256 << 20;
 
 // perf's value for "no time", besides 0.

@@ -74,7 +74,8 @@ class RecordPass {
   const Recording::Order order_;
   const Visitor visit_;
   RoundSorter sorter_;
-  // The current record if it is in the other byte order: the whole record, or its numbers.
+  // Copies of the current record if it is in the other byte order. TurnToNative uses scratch_; all
+  // other records are in native_.
   std::vector<std::byte> native_, scratch_;
   uint64_t own_records_ = 0;
   uint64_t touched_ = 0;  // bytes of mapped files touched since they were last forgotten

@@ -79,7 +79,7 @@ bool RecordWalker::NextOutside(StoredRecord* record) {
   payload_ = {};
   while (status_.ok()) {
     record_offset_ = source_->offset();
-    const size_t cut_inside = cut_bytes_;  // for a record that continues in the next one
+    const size_t cut_inside = cut_bytes_;  // bytes of an inner record that may go on
     cut_bytes_ = 0;
     if (!Take(*source_, record)) {
       if (cut_bytes_ == 0) cut_bytes_ = cut_inside;

@@ -20,9 +20,9 @@ namespace profiler::perf_data {
 // An iterator over records. Not thread-safe.
 class RecordWalker {
  public:
-  // The position where a walk begins. At the start of a stream, records of types from 69 on may
-  // come from ChromeOS's perf of 2012 to 2015, which wrote each feature section as such a record,
-  // before the events. They are converted to HEADER_FEATURE records, which perf writes now.
+  // The position where a walk begins. From 2012 to 2015, ChromeOS's perf wrote the feature sections
+  // at the start of a stream, before the events, as records of types from 69 on. With kOfStream,
+  // these records are converted to HEADER_FEATURE records, which perf writes now.
   enum class Start : uint8_t { kOfRecords, kOfStream };
 
   // Does not own `chunks`. `swapped`: the bytes are in the other byte order.
@@ -35,9 +35,9 @@ class RecordWalker {
 
   // How Next handles compressed records.
   enum class Compressed : uint8_t {
-    kInflate,         // returns the records inside instead
-    kShowAndInflate,  // returns them, each followed by the records inside
-    kKeep,            // returns them, but not the records inside
+    kInflate,         // returns the records inside them instead
+    kShowAndInflate,  // returns compressed records, each followed by the records inside it
+    kKeep,            // returns compressed records, but not the records inside them
   };
   void Handle(Compressed how) { compressed_ = how; }
 
@@ -51,7 +51,8 @@ class RecordWalker {
   // TRACING_DATA record. Empty for all other records, and for a trace that is too large to be held.
   std::span<const std::byte> payload() const { return payload_; }
 
-  // Returns kDataLoss, with offset, record type and field, or the error of reading.
+  // Returns the error that ended the walk: kDataLoss, with offset, record type and field, or the
+  // error of reading. OK if there was none.
   const absl::Status& status() const { return status_; }
   // Returns the number of bytes of an incomplete last record.
   size_t cut_bytes() const { return cut_bytes_; }
@@ -72,7 +73,7 @@ class RecordWalker {
   InflatingSource inflating_;
   bool swapped_;
   bool in_front_of_events_;              // true until the first event of a stream
-  uint32_t last_chrome_os_feature_ = 0;  // its type; 0: none yet
+  uint32_t last_chrome_os_feature_ = 0;  // record type of the last one; 0: none yet
   Compressed compressed_ = Compressed::kInflate;
   bool in_compressed_ = false;
   uint64_t record_offset_ = 0;  // file offset of the last record that is not inside another

@@ -64,8 +64,8 @@ class ForeignReader {
   virtual std::string FormatNames() const = 0;
 
   struct Imported {
-    UniqueFd recording;                 // in file layout
-    std::vector<std::string> warnings;  // lines without the file's name
+    UniqueFd recording;                 // a recording in file layout
+    std::vector<std::string> warnings;  // lines for a person, without the name of the file
   };
   // Converts a file. `name` is its name for messages.
   virtual absl::StatusOr<Imported> Read(std::span<const std::byte> bytes,
@@ -90,16 +90,18 @@ class Recording {
   virtual const Features& features() const = 0;
   virtual const FileLayout& layout() const = 0;
 
-  // kFile: in the order of the file. kTime: in time order. kStored: like kFile, but each record is
-  // in one piece, and each COMPRESSED record is visited before the records inside it.
-  // kTimeAndRounds: like kTime, but each round marker is also visited, before the records that it
-  // releases.
+  // The order in which ForEach visits records:
+  //   kFile           in the order of the file
+  //   kTime           in time order, without round markers
+  //   kStored         like kFile, but each record is in one piece, and each COMPRESSED record is
+  //                   visited before the records inside it
+  //   kTimeAndRounds  in time order; each round marker is visited before the records that it
+  //                   releases
   enum class Order { kFile, kTime, kStored, kTimeAndRounds };
   // Calls `visit` for every record. perf's own records have time 0 and are visited at their
-  // position in the file; kTime omits round markers. If an error stops the reading, visits
-  // everything before the error, then returns the error: kDataLoss with file offset, record type
-  // and field. Memory: two rounds. `visit` may return a bool; false ends the pass, and the rest of
-  // a pipe is then lost.
+  // position in the file. If an error stops the reading, visits everything before the error, then
+  // returns the error: kDataLoss with file offset, record type and field. Memory: two rounds.
+  // `visit` may return a bool; false ends the pass, and the rest of a pipe is then lost.
   template <class Visit>
   absl::Status ForEach(Order order, Visit&& visit) {
     if constexpr (std::is_same_v<std::invoke_result_t<Visit&, const TimedRecord&>, bool>) {

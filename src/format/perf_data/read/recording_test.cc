@@ -100,7 +100,7 @@ TEST(Recording, TellsEventsOfDifferentSampleTypesApartByTheirIdentifier) {
   const std::string path = TestPath("events.data");
   const perf_event::Attr first = UsualAttr();
   perf_event::Attr second = UsualAttr();
-  // The time is at another offset.
+  // In these samples the time is at another offset than in those of `first`.
   second.sample_type = perf_event::kSampleIdentifier | perf_event::kSampleTime;
   auto writer = Writer::Create(path, {{first, "a", {10}}, {second, "b", {20, 21}}}, 0);
   RecordBuilder a(first), b(second);
@@ -195,7 +195,7 @@ TEST(Recording, WithARecordPastItsDataGivesWhatIsBeforeIt) {
   const std::string path = UsualPath();
   std::vector<std::byte> file = ReadFile(path);
   auto header = DecodeFileHeader(file);
-  // The record that ends the round.
+  // Offset of the last record, which ends the round.
   const uint64_t last = header->data.offset + header->data.size - 8;
   file[last + 6] = std::byte{16};
   WriteFile(path, file);
@@ -212,7 +212,7 @@ TEST(Recording, NeverFailsOnAnyFlippedByte) {
     std::vector<std::byte> flipped = file;
     flipped[at] = static_cast<std::byte>(0xff ^ static_cast<unsigned>(flipped[at]));
     WriteFile(path, flipped);
-    ToldFile(path, at % 2 == 0 ? Order::kTime : Order::kFile);  // for the sanitizers
+    ToldFile(path, at % 2 == 0 ? Order::kTime : Order::kFile);  // only the sanitizers check it
   }
 }
 

@@ -6,7 +6,7 @@
 namespace profiler::perf_data {
 namespace {
 
-// Prefetches the records, because the visitor reads them and they have left the cache since Add.
+// Prefetches the records: the visitor will read them, but they have left the cache since Add.
 void VisitAll(std::span<const RoundSorter::Entry> entries, RoundSorter::Visitor visit) {
   constexpr size_t kPrefetchDistance = 8;
   for (size_t i = 0; i < entries.size(); ++i) {

@@ -35,7 +35,7 @@ class RoundSorter {
  public:
   struct Entry {
     uint64_t time = 0;
-    const std::byte* record = nullptr;  // owned by the caller; only returned
+    const std::byte* record = nullptr;  // owned by the caller; only prefetched here
   };
   using Visitor = absl::FunctionRef<void(const Entry&)>;
 
@@ -44,7 +44,7 @@ class RoundSorter {
   // Ends the round and visits the entries that it releases.
   void EndRound(Visitor visit);
 
-  // Visits all entries that are left, and starts anew.
+  // Visits all remaining entries, and forgets all rounds.
   void Flush(Visitor visit);
 
   // Returns the number of entries that were added and not visited.

@@ -88,7 +88,7 @@ absl::Status StoredRecording::ReadEvents() {
     return absl::DataLossError(absl::StrCat(name_, ": ", entries.status().message()));
   }
   const std::string_view bytes = TextOf(BytesInside(file(), header().attrs));
-  // A budget, because entries may point at the same ids.
+  // Number of ids that may still be read. Limited, because many entries may point at the same ids.
   size_t ids_left = file().size() / sizeof(uint64_t);
   bool unknown_tail = false;
   for (const AttrEntry& entry : *entries) {
@@ -142,10 +142,10 @@ void StoredRecording::ReadStreamStart() {
   }
 }
 
-// Reads a stream in a regular file ahead, because names and build-ids come after the samples and
-// views need them before. Takes events only from the records before the first kernel record,
-// because a later record renames an event only for the samples after it. Ignores errors; the pass
-// that visits the records reports them.
+// Reads a stream in a regular file ahead, because views need names and build-ids before the
+// samples, but the file has them after the samples. Takes events only from the records before the
+// first kernel record, because a later record renames an event only for the samples after it.
+// Ignores errors; the pass that visits the records reports them.
 void StoredRecording::ReadStreamAhead() {
   EventTable later(swapped());
   bool is_front = true;
@@ -196,7 +196,7 @@ void StoredRecording::TakeStreamRecord(const StoredRecord& record,
       return;
     case perf_event::kRecordHeaderBuildId: {
       std::string entry(TextOf(bytes));
-      std::memset(entry.data(), 0, sizeof(record.header.type));  // as in a BUILD_ID section
+      std::memset(entry.data(), 0, sizeof(record.header.type));  // sections have type 0 there
       sections_[kFeatureBuildId] += entry;
       return;
     }

@@ -32,7 +32,7 @@ class StoredRecording final : public Recording {
   // The purpose of opening a recording.
   enum class Use {
     kRead,     // records in native byte order: the interface of Recording
-    kRewrite,  // stored bytes: all functions below, and no features()
+    kRewrite,  // stored bytes: all functions of this class except features()
   };
   // Opens a path. Errors: those of Recording::Open. With kRewrite, a stream is read to its end
   // here, and a stream from a pipe is first copied to an unnamed temporary file.
@@ -52,20 +52,21 @@ class StoredRecording final : public Recording {
   bool swapped() const { return layout_.swapped; }
   bool is_directory() const { return files_.size() > 1; }
   bool is_compressed() const { return compressed_; }
-  // Returns the bytes of the file; for a truncated or corrupt stream, those of its readable part.
+  // Returns the bytes of the file. For a truncated or corrupt stream, returns the bytes of its
+  // readable part.
   std::span<const std::byte> file() const { return files_.front().bytes(); }
   const DataPlace& data() const { return data_; }
 
   // Returns each event's attr, with as many bytes as its entry or record has.
   const std::vector<std::string>& attrs() const { return attrs_; }
   EventTable& event_table() { return events_; }
-  // Returns the feature sections; those of a stream come from its records, including BUILD_ID and
-  // TRACING_DATA.
+  // Returns the feature sections. For a stream they are made from its records, including BUILD_ID
+  // and TRACING_DATA.
   const Sections& sections() const { return sections_; }
   // Returns the table of event types of old recordings, as stored in files.
   const std::string& event_types() const { return event_types_; }
 
-  // Visits all records in the order of the file until `visit` fails, and returns its error. If
+  // Visits all records in the order of the file. If `visit` fails, stops and returns its error. If
   // `inflate` is true, visits the records inside compressed records instead of the compressed
   // records. Afterwards reading() is the error that ended the reading early, and warnings()
   // mentions an incomplete last record.

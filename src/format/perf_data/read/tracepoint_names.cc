@@ -12,7 +12,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// A line of a format file, behind its key; empty if there is none.
+// Returns the text after `key` on a line of a format file that begins with `key`; empty if there is
+// no such line.
 std::string_view ValueOf(std::string_view key, std::string_view format) {
   const size_t at = format.find(key);
   if (at == std::string_view::npos || (at != 0 && format[at - 1] != '\n')) return {};
@@ -62,17 +63,17 @@ absl::flat_hash_map<uint64_t, std::string> TracepointNames(std::string_view sect
   absl::flat_hash_map<uint64_t, std::string> names;
   SectionReader in(section);
   if (in.Bytes(10) != "\x17\x08\x44tracing"sv) return names;
-  in.Line();  // the version
+  in.Line();  // skips the version
   const std::string_view big = in.Bytes(1);
   if (!in.ok()) return names;
   in.SetSwapped((big[0] != 0) != (std::endian::native == std::endian::big));
-  in.Bytes(1);  // the size of long
-  in.U32();     // the size of a page
+  in.Bytes(1);  // skips the size of long
+  in.U32();     // skips the size of a page
   for (int i = 0; i < 2; ++i) {
     in.Line();  // header_page, header_event
     in.Bytes(in.U64());
   }
-  for (uint32_t left = in.U32(); in.ok() && left > 0; --left) in.Bytes(in.U64());  // ftrace's own
+  for (uint32_t left = in.U32(); in.ok() && left > 0; --left) in.Bytes(in.U64());  // ftrace
   for (uint32_t systems = in.U32(); in.ok() && systems > 0; --systems) {
     const std::string_view system = in.Line();
     for (uint32_t left = in.U32(); in.ok() && left > 0; --left) {

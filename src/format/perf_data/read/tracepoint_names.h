@@ -11,8 +11,8 @@
 
 namespace profiler::perf_data {
 
-// Returns names such as "sched:sched_switch", by the id in each tracepoint's format file. If the
-// section is cut short, returns the names before the cut. Costs one pass over the section.
+// Returns names such as "sched:sched_switch", keyed by the id in the tracepoint's format file. If
+// the section is cut short, returns the names before the cut. Costs one pass over the section.
 // Thread-safe.
 absl::flat_hash_map<uint64_t, std::string> TracepointNames(std::string_view section);
 

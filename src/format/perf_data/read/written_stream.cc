@@ -8,8 +8,8 @@
 
 namespace profiler::perf_data {
 
-// The bytes that were written and not yet walked over. Excludes the stream's header, which is no
-// record.
+// The written bytes that have not been walked over yet. Excludes the stream's header, which is not
+// a record.
 class WrittenStream::Source final : public ByteSource {
  public:
   explicit Source(ChunkStore* chunks) : ByteSource(0), chunks_(chunks) {}
@@ -44,7 +44,7 @@ class WrittenStream::Source final : public ByteSource {
 
   ChunkStore* const chunks_;
   Chunk* chunk_ = nullptr;
-  std::byte* room_ = nullptr;  // in the chunk, after the pushed bytes
+  std::byte* room_ = nullptr;  // end of the pushed bytes in the chunk, where the next bytes go
 };
 
 WrittenStream::WrittenStream(std::function<void(const TimedRecord&)> visit)

@@ -110,7 +110,7 @@ class Rewriter {
     return absl::OkStatus();
   }
 
-  // Calls `take(time)` for each sample, or only for each kept sample.
+  // Calls `take(time)` for each sample. If `kept_only` is true, skips samples that are dropped.
   template <class Take>
   absl::Status ForEachSampleTime(bool kept_only, Take take) {
     return input_.ForEachStored(true, [&](const StoredRecord& record, std::span<const std::byte>) {
@@ -182,7 +182,7 @@ class Rewriter {
     if (options_.time.has_value()) {
       const uint64_t time = input_.event_table().TimeOf(record);
       const bool known = time != 0 && time != kNoTime;
-      // A deferred call chain comes after its sample.
+      // A deferred call chain comes after its sample, perhaps after the end of the range.
       if (known && time > time_.end && type != perf_event::kRecordCallchainDeferred) return false;
       if (known && time < time_.begin && IsMeasurement(type)) return false;
     }
@@ -212,14 +212,14 @@ class Rewriter {
     return output.Append(record, payload);
   }
 
-  // True if EVENT_DESC contains the record's content in a file.
+  // True for a record by which a stream names an event. In a file, EVENT_DESC has the name.
   bool IsNameOfStream(const StoredRecord& record) const {
     if (record.header.type != perf_event::kRecordEventUpdate || !input_.header().pipe ||
         sections_.count(kFeatureEventDesc) != 0) {
       return false;
     }
     FieldReader reader({record.data, record.header.size}, input_.swapped());
-    reader.U64();  // the header
+    reader.U64();  // skips the header
     return reader.U64() == kEventUpdateName && reader.ok();
   }
 
@@ -235,7 +235,7 @@ class Rewriter {
   // Writes a HEADER_FEATURE record. Streams have them, and so do files with compressed records.
   absl::Status WriteFeature(const StoredRecord& record, RewriteOutput& output) {
     FieldReader reader({record.data, record.header.size}, input_.swapped());
-    reader.U64();  // the header
+    reader.U64();  // skips the header
     const uint64_t bit = reader.U64();
     if (bit == kFeatureCompressed && inflate_) return absl::OkStatus();
     if (bit != kFeatureSampleTime || !options_.cuts()) return output.Append(record, {});

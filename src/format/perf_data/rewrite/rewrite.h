@@ -9,7 +9,7 @@
 //   file                stream    HEADER_ATTR, EVENT_UPDATE, HEADER_FEATURE … from the header
 //   stream              file      the header from these records, which are dropped
 //   stream              stream    nothing
-//   directory           either    one file of all; its files' round markers are dropped
+//   directory           either    one recording of all its files, without their round markers
 //   AUXTRACE index                in files: the new offsets of AUXTRACE records
 //   compressed          either    copied compressed, unless it is cut or the options say otherwise
 //
@@ -33,7 +33,7 @@ struct RewriteOptions {
   bool as_stream = false;  // "-" and outputs that cannot seek always get a stream
   enum class Compression { kKeep, kNone, kZstd };
   Compression compression = Compression::kKeep;
-  int level = 1;  // level of kZstd, 1 to 22
+  int level = 1;  // zstd's level for kZstd, 1 to 22
 
   // Selects measurements (SAMPLE, THROTTLE, READ, SWITCH, LOST, AUX …) by time and by thread or
   // process. All other records are kept, so that names stay right: perf's own records, records of
@@ -42,7 +42,7 @@ struct RewriteOptions {
   std::optional<TimeRange> time;
   std::vector<uint32_t> pids, tids;  // a measurement must match one; both empty: all match
 
-  // Sections to add or replace, by feature bit.
+  // Sections to add or replace, keyed by feature bit.
   std::map<int, std::string> sections;
 
   bool cuts() const { return time.has_value() || !pids.empty() || !tids.empty(); }
@@ -61,10 +61,11 @@ struct RewriteSummary {
 
 // Reads `from` ("-": standard input) and writes `to` ("-": standard output). A regular file gets
 // its name only when it is complete, and an existing file is renamed to `to`.old. So `to` may be
-// the same file as `from`. After an error or a signal both files are unchanged. A stream from a
-// pipe is copied to an unnamed temporary file first. Errors: those of opening and writing;
-// kInvalidArgument if samples lack the time or thread by which they are selected; the error that
-// ended the reading early, if `to` is `from`. Memory: that of the feature sections.
+// the same file as `from`. After an error or a signal, `from` and the existing `to` are unchanged.
+// A stream from a pipe is copied to an unnamed temporary file first. Errors: those of opening and
+// writing; kInvalidArgument if samples lack the time or thread by which they are selected. If `to`
+// is `from`, the error that ended the reading early is returned, too. Memory: that of the feature
+// sections.
 absl::StatusOr<RewriteSummary> Rewrite(const std::string& from, const std::string& to,
                                        const RewriteOptions& options);
 

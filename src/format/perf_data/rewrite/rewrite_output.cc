@@ -90,8 +90,8 @@ absl::Status RewriteOutput::Finish(Sections sections) {
     start_.replace(0, encoded.size(), TextOf(encoded));
   } else {
     PutU64(kDataSizeOffset, header.data.size);
-    // The layout of these bits depends on the recorder's word size, so if they are the same, keep
-    // them as stored.
+    // The layout of these bits depends on the recorder's word size, so if no bit
+    // changes, keep them as stored.
     if (!same_bits) {
       start_.replace(kFeatureBitsOffset, kFileHeaderSize - kFeatureBitsOffset,
                      TextOf(encoded).substr(kFeatureBitsOffset));
@@ -139,7 +139,7 @@ std::string RewriteOutput::StreamStart(const Sections& sections, const Sections&
       AddFeatureRecord(kFeatureCompressed, compressor_->FeatureSection(), swapped(), &start);
     }
     for (const auto& [bit, section] : added) AddSectionRecords(bit, section, swapped(), &start);
-    return start;  // the other features are among its records
+    return start;  // the copied records contain the other features
   }
   FieldWriter writer(&start, swapped());
   writer.U64(kMagic2);
@@ -235,7 +235,7 @@ std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) 
   if (!start_is_verbatim_ || !recording_.data().warning.empty()) return std::nullopt;
   const FileHeader& header = recording_.header();
   const uint64_t data_end = recording_.data().end;
-  const uint64_t shift = offset_ - data_end;  // may wrap, because it is only added
+  const uint64_t shift = offset_ - data_end;  // may wrap below 0; adding it is still right
   // A sparse file may be arbitrarily long behind its sections.
   constexpr uint64_t kMostGaps = uint64_t{16} << 20;
   uint64_t most = kMostGaps;

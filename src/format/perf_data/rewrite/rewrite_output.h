@@ -68,15 +68,15 @@ class RewriteOutput {
   const OpenedOutput output_;
   const bool stream_;
   std::optional<RecordCompressor> compressor_;
-  std::vector<std::byte> buffer_;        // not yet written
-  std::vector<std::byte> uncompressed_;  // not yet compressed
+  std::vector<std::byte> buffer_;        // bytes that are not yet written
+  std::vector<std::byte> uncompressed_;  // records that are not yet compressed
   uint64_t offset_ = 0;                  // position in the output, buffered bytes included
 
   // Only for files:
   std::string start_;  // everything before the records
   bool start_is_verbatim_ = false;
-  FileHeader header_;                // header of a rebuilt start
-  std::vector<FileSection> traces_;  // AUXTRACE records, without their traces
+  FileHeader header_;                // header, if the start is rebuilt
+  std::vector<FileSection> traces_;  // places of AUXTRACE records, without traces
 };
 
 }  // namespace profiler::perf_data

@@ -194,7 +194,7 @@ TEST(Rewrite, CutsByTimeAndKeepsWhatNamesNeed) {
   EXPECT_EQ(FeaturesOf(cut).sample_time, (SampleTime{30, 40}));
   const std::string stream = Rewritten(path, "cut_stream.data", AsStream());
   RewriteOptions half = AsStream();
-  half.time = TimeRange{0, UINT64_MAX, 0, 50};  // percent: 20 to 35
+  half.time = TimeRange{0, UINT64_MAX, 0, 50};  // the first 50 % of the samples' time: 20 to 35
   const std::string cut_stream = Rewritten(stream, "cut.pipe", half);
   EXPECT_THAT(ToldFile(cut_stream, Order::kTime), HasSubstr("10 COMM, 20 SAMPLE, 20 LOST, 30 SA"));
   EXPECT_EQ(FeaturesOf(cut_stream).sample_time, (SampleTime{20, 30}));

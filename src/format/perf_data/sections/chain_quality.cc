@@ -86,11 +86,12 @@ bool TakeLine(std::string_view line, ChainQuality* chains) {
 
 }  // namespace
 
-// The kernel writes no user entries for such an event, and samples have no stack from which a
-// reader could make some. So if there are user entries, our recorder made them. perf 7.2 never
-// writes user entries for such an event: --kernel-callchains sets exclude_callchain_user, and
-// recordings of stacks set it together with STACK_USER. `perf inject --convert-callchain`, which
-// converts stacks to chains of return addresses, clears the flag.
+// If an event has exclude_callchain_user, the kernel writes no user entries. Without STACK_USER,
+// samples have no stack from which a reader could make user entries. So if there are user entries,
+// our recorder made them. perf 7.2 never writes user entries for such an event: its option
+// --kernel-callchains only sets exclude_callchain_user, and its recordings of stacks set that flag
+// together with STACK_USER. `perf inject --convert-callchain`, which converts stacks to chains of
+// return addresses, clears the flag.
 bool HasExactUserCallers(const perf_event::Attr& attr) {
   return attr.has(perf_event::kAttrExcludeCallchainUser) &&
          (attr.sample_type & perf_event::kSampleCallchain) != 0 &&

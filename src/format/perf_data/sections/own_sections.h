@@ -22,15 +22,15 @@ namespace profiler::perf_data {
 // itself (FORMAT.md).
 bool HasExactUserCallers(const perf_event::Attr& attr);
 
-// CHAIN_QUALITY: how the recorder unwound the user call chains and where they ended. Lines of text
-// (FORMAT.md).
+// CHAIN_QUALITY: how the recorder unwound the user call chains, and where these ended. FORMAT.md
+// describes its lines of text.
 std::optional<ChainQuality> ReadChainQuality(const Features& features);
 void SetChainQuality(const ChainQuality& chains, Features* features);
 
 // IMPORTED: the recording was converted from a profile of another program.
 struct ImportedFrom {
   std::string file;    // file name at the time of the import
-  std::string format;  // words for a person
+  std::string format;  // name of its format, for a person
   bool operator==(const ImportedFrom&) const = default;
 };
 std::optional<ImportedFrom> ReadImported(const Features& features);

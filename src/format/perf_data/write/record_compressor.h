@@ -48,7 +48,7 @@ class RecordCompressor {
   int level_;
   bool swapped_;
   std::vector<std::byte> buffer_;
-  uint64_t plain_ = 0, packed_ = 0;  // bytes
+  uint64_t plain_ = 0, packed_ = 0;  // total bytes before and after compression
 };
 
 }  // namespace profiler::perf_data

@@ -156,7 +156,7 @@ void AddNameRecord(uint64_t id, std::string_view name, bool swapped, std::string
 
 namespace {
 
-// The last feature of perf 6.1, which refuses a stream with a later one.
+// The last feature of perf 6.1, which refuses a stream that has a later feature.
 constexpr int kLastFeatureInStreams = kFeaturePmuCaps;
 
 // Appends the records that carry a section which perf's streams cannot contain (kCarrierConfig).

@@ -2,8 +2,8 @@
 //
 //   16 B header │ HEADER_ATTR, EVENT_UPDATE per event │ records … │ HEADER_FEATURE, HEADER_BUILD_ID
 //
-// Differences from a file: If there are several events, late ids go into another HEADER_ATTR
-// record, which perf shows as a separate event. If there is one event, late ids are dropped.
+// Differences from a file: If there are several events, ids of AddIds go into another HEADER_ATTR
+// record, which perf shows as a separate event. If there is one event, they are dropped.
 // EVENT_DESC is omitted, because the first records contain it. perf would refuse a stream with
 // features that it does not know, so records that perf skips carry them (kCarrierConfig). A failed
 // write ends the stream.

@@ -39,7 +39,7 @@ class FileWriter final : public Writer {
   uint64_t bytes_written() const override { return end_; }
 
  private:
-  // The position of an event's ids, and the number that fits.
+  // The position of an event's ids in the file, and the number of ids that fit there.
   struct IdRoom {
     uint64_t offset = 0;
     size_t capacity = 0;
@@ -54,7 +54,7 @@ class FileWriter final : public Writer {
   const std::string path_;
   const UniqueFd fd_;
   std::vector<EventToWrite> events_;
-  std::vector<IdRoom> id_rooms_;  // by index of the event
+  std::vector<IdRoom> id_rooms_;  // indexed by event
   FileHeader header_;
   uint32_t attr_size_ = 0;
   uint64_t end_ = 0;  // position of the next record
@@ -77,8 +77,8 @@ FileWriter::FileWriter(std::string path, UniqueFd fd, std::vector<EventToWrite> 
   end_ = header_.data.offset;
 }
 
-// Writes the start in one call. If the process is killed, it leaves an empty file or a recording;
-// the next recording keeps an old file only if it is not empty.
+// Writes the start in one call, so that a killed process leaves either an empty file or a
+// recording. The next recording keeps this file only if it is not empty.
 absl::Status FileWriter::WriteStart() {
   std::string start(TextOf(EncodeFileHeader(header_)));
   for (size_t i = 0; i < events_.size(); ++i) {
@@ -177,7 +177,7 @@ absl::Status FileWriter::Finish(const Features& features) {
   const bool is_empty = end_ == header_.data.offset;
   PROFILER_RETURN_IF_ERROR(is_empty ? EndRound() : FinishRound());
   std::string tail = FeaturesTail(features);
-  // If an event has more ids than room, all its ids move behind the features.
+  // If an event has more ids than fit into its room, all its ids move behind the features.
   bool ids_moved = false;
   for (size_t i = 0; i < events_.size(); ++i) {
     if (events_[i].ids.size() <= id_rooms_[i].capacity) continue;

@@ -28,7 +28,7 @@ struct EventToWrite {
   // events.
   perf_event::Attr attr;
   std::string name;
-  std::vector<uint64_t> ids;  // ids so far; AddIds adds later ones
+  std::vector<uint64_t> ids;  // ids that are known at Create; AddIds adds more
 };
 
 // A function that gets every piece of a stream as it is written, the header first. Each call gets
@@ -55,10 +55,10 @@ struct WriterOptions {
 class Writer {
  public:
   // Creates `path` and writes a valid header and `options.start`. An old file that is not empty is
-  // first renamed to `path.old`; if Create fails, it gets its name back and the new file is
-  // removed. Writes a stream to "-" (standard output) and to outputs that cannot seek (a FIFO): see
-  // stream_writer.h for the differences. Errors: those of open(2), rename(2), write(2);
-  // kInvalidArgument without events.
+  // first renamed to `path.old`; if Create fails, the old file gets its name back, and the new file
+  // is removed. Writes a stream to "-" (standard output) and to outputs that cannot seek (a FIFO).
+  // stream_writer.h lists the differences between a stream and a file. Errors: those of open(2),
+  // rename(2) and write(2); kInvalidArgument if there are no events.
   static absl::StatusOr<std::unique_ptr<Writer>> Create(const std::string& path,
                                                         std::vector<EventToWrite> events,
                                                         const WriterOptions& options);
@@ -93,10 +93,10 @@ class Writer {
   // the bits, all of which must be above those of Finish (else kInternal). The file's table has
   // room for eight sections of ours, including those of Finish.
   //
-  // In a file, the section is written behind the end and its entry into a spare place of the
-  // feature table. Then one write of the header makes both valid. If a write fails or the process
-  // is killed before, the recording is as it was. In a stream, the section follows as further
-  // records.
+  // In a file, the section is written behind the end of the file, and then its entry into a spare
+  // place of the feature table. One write of the header makes both valid. If a write fails or the
+  // process is killed before that last write, the recording is unchanged. In a stream, the section
+  // follows as further records.
   virtual absl::Status AppendSection(int bit, std::string_view section) = 0;
 
   // Returns the descriptor of the file, for reading the file again; its name may lead to another

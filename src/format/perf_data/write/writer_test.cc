@@ -115,7 +115,7 @@ TEST(Writer, HasTheIdsThatCameLater) {
   ASSERT_TRUE((*writer)->AddIds(0, std::span(more).first(1)).ok());
   EXPECT_EQ(ids(0), (std::vector<uint64_t>{1, 11}));
   EXPECT_EQ(ids(1), (std::vector<uint64_t>{2}));
-  // More ids than room: the rest waits for Finish.
+  // There are more ids than room; Finish writes the ids that do not fit.
   ASSERT_TRUE((*writer)->AddIds(0, std::span(more).subspan(1)).ok());
   EXPECT_EQ(ids(0), (std::vector<uint64_t>{1, 11, 12}));
   ASSERT_TRUE((*writer)->Finish({}).ok());
@@ -317,7 +317,7 @@ TEST(Writer, IsForItsOwnerAloneWhereAnEmptyFileWas) {
   unlink((path + ".old").c_str());
   WriteFile(path, {});
   ASSERT_EQ(chmod(path.c_str(), 0666), 0);
-  // A process that had the file open keeps the old one.
+  // A process that had the old file open can still read it.
   const UniqueFd reader(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   WriteTwoEvents(path, 0);
   EXPECT_EQ(ModeOf(path), 0600u);

@@ -1,4 +1,4 @@
-// A tracepoint whose format a recording may contain, and a record of it.
+// An example tracepoint for tests: its format, and one of its records.
 
 #pragma once
 
@@ -17,7 +17,7 @@ struct ExampleRecord {
   int64_t id = 5;
 };
 
-// Writes that tracepoint to `tree` and returns a TRACING_DATA section with only this tracepoint.
+// Writes the tracepoint a:b to `tree` and returns a TRACING_DATA section with only this tracepoint.
 // `print` is its print format.
 inline std::string ExampleTracingData(procfs::FakeTree& tree,
                                       const std::string& print = "\"id %ld\", REC->id") {
