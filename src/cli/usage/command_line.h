@@ -170,7 +170,7 @@ class Command {
   bool WasGiven() const;
   // Returns how often the option of that name was given.
   size_t Count(const std::string& name) const;
-  // Returns the options in the order they were given; repeated ones occur repeatedly.
+  // Returns the options in the order they were given. An option that was given twice occurs twice.
   std::vector<Option> GivenOptions() const;
   // Returns the command line of the program to run; see SetRunsProgram.
   std::vector<std::string> Remaining() const;

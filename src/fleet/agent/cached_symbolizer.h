@@ -68,7 +68,7 @@ class CachedSymbolizer final : public symbolize::Symbolizer {
   const MakeFacts make_facts_;
   const symbolize::PresentOptions options_;
   std::unique_ptr<symbolize::NameStore> lasting_, passing_;
-  // Facts about the kernel in the lasting store; each window reports them again.
+  // Facts about the kernel that the lasting store already has. Each window reports all facts again.
   struct Function {
     uint64_t size = 0;
     std::string name;

@@ -37,7 +37,7 @@ class ProcessTable final : public record::ProcessListener {
   WorkloadNames NamesOf(uint32_t pid);
 
   // Drops the processes that had already ended at the previous call. Call it once per window, after
-  // naming it.
+  // the window is named.
   void ForgetEnded();
 
   size_t size() const;

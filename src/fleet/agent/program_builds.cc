@@ -13,7 +13,8 @@ using perf_event::RecordLayout;
 
 namespace {
 
-// Programs kept per process, because a process may rename itself without limit.
+// Largest number of programs kept per process. A limit is needed, because a process may rename
+// itself any number of times.
 constexpr size_t kMostPrograms = 16;
 
 }  // namespace

@@ -14,7 +14,8 @@
 namespace profiler::fleet {
 namespace {
 
-// By default, a Collector's receiver accepts some megabytes.
+// Rows per batch. Their request is small enough for a Collector's receiver, which by default
+// accepts some megabytes.
 constexpr size_t kRows = 20'000;
 constexpr size_t kMostAnswer = 1 << 20;
 

@@ -56,7 +56,8 @@ class SegmentDelivery {
     Duration most_wait = std::chrono::minutes(5);
     // Limit of a wait that a server asks for.
     Duration most_asked_wait = std::chrono::hours(1);
-    // Limit of the size of a batch's files, in bytes. In memory they take a dozen times as much.
+    // Limit of the size of a batch's files, in bytes. In memory, its segments take a
+    // dozen times as much.
     uint64_t most_bytes = uint64_t{1} << 20;
     // Longest time that a segment waits for further segments, so that batches reach the size that
     // the server prefers. A full batch does not wait.

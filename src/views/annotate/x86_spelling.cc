@@ -228,7 +228,7 @@ std::string_view CastTo(uint16_t bits) {
 }
 
 // Returns the name of a prefix that has no effect, as in padding between functions; empty for
-// others.
+// other bytes.
 std::string_view IdlePrefix(uint8_t byte) {
   switch (byte) {
     case 0x26:

@@ -108,7 +108,7 @@ TEST(Callgrind, ARecursiveFunctionHasNoMoreThanItsSamples) {
   ProfileForTest builder;
   builder.Add("app", "main f f g f", 5, 5000);
   const std::string text = Callgrind(builder.profile(), kOrigin);
-  // The innermost f is the leaf, so no call that f makes counts.
+  // The innermost f is the leaf, so none of the calls by f counts.
   EXPECT_NE(text.find("fn=(2)\n0 5000 5\n\n"), std::string::npos) << text;
   // The call that g makes counts, because g is on the stack once.
   EXPECT_NE(text.find("\nfn=(3) g\n0 0 0\ncob=(1)\ncfi=(1)\ncfn=(2)\ncalls=5 0\n0 5000 5\n"),

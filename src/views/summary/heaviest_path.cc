@@ -22,8 +22,8 @@ using profile::StackId;
 // A walk down the tree of stacks. Its points are the positions in the tree that the path has
 // reached:
 //
-//   main ── run ── step       `run ── step` is one stack node. Its frame has two lines, because step
-//                    └ add    is inlined into run. A point is in front of one line
+//   main ── run ── step       `run ── step` is one stack node. Its frame has two lines, because
+//                    └ add    step is inlined into run. A point is in front of one line
 class PathFinder {
  public:
   PathFinder(const Profile& profile, HugeVector<double> weights)
@@ -107,7 +107,8 @@ class PathFinder {
     return is_bare_image ? absl::StrCat("[", View(text), "]") : std::string(text);
   }
 
-  // Moves behind the line: to the next line with a name, or to the callees of the stack node.
+  // Adds the points behind the point's line: the point in front of the next line with a name or, if
+  // there is no such line, the points in front of the stack node's callees.
   void GoOn(Point point) {
     const std::span<const Line> lines = LinesOf(point);
     for (size_t left = lines.size(); left-- > 1;) {
