@@ -18,7 +18,7 @@ struct ScriptSample {
   uint64_t addr = 0;
   std::vector<uint64_t> ips;  // the ip, or the call chain as printed, leaf first
   std::vector<std::pair<uint64_t, uint64_t>> branches;  // (source, target) addresses
-  std::vector<uint64_t> user_regs;  // values in order of the registers' bits in the mask
+  std::vector<uint64_t> user_regs;                      // sorted by bit in the mask
 };
 
 // Parses `lines`, printed with -F and `fields`. Skips lines that are not samples (PERF_RECORD_*,
