@@ -1,8 +1,8 @@
 // Runs `profiler script` on the recordings of the corpus, and compares its output with the goldens,
-// which are perf 6.1's output for the same fields. Compares samples field by field, and all
-// other records line by line.
+// which are perf 6.1's output for the same fields. Compares samples field by field, and all other
+// records line by line.
 //
-// The two differ on purpose:
+// The profiler and perf differ on purpose:
 //  - perf 6.1 prints user frames of a call chain relative to their image. The pages differ, the
 //    offsets within the page are equal. (perf 7.2 prints them as this profiler does.)
 //  - perf 6.1 also unwinds stack dumps while it prints, but with the recorded machine's images.
