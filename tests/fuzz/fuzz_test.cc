@@ -25,8 +25,8 @@ namespace {
 
 constexpr int kMutations = 2000;
 constexpr int kMutationsOfSlow = 500;
-// Number of truncated seeds that a target is tried on: all its seeds together. At least one is made
-// of each seed. kCutsOfSlow is for slow targets.
+// Number of truncated seeds per target; each seed is truncated at least once. kCutsOfSlow applies
+// to slow targets.
 constexpr size_t kCuts = 2000, kCutsOfSlow = 200;
 constexpr int kMutationsOfOthers = 20;
 // Largest file of the corpus that is tried, in bytes. Larger files would only cost time.
