@@ -1,6 +1,7 @@
 // Records code with unusual positions in memory and in files, and checks the code's names. Cases
 // are: files in memory; files that are gone, replaced, or part of another file; text in pieces;
-// unusual segment layouts; and programs in another root directory. The programs are laid_out.c and spin.c.
+// unusual segment layouts; and programs in another root directory. The recorded programs are made
+// from laid_out.c and spin.c.
 
 #include <sys/wait.h>
 #include <unistd.h>
