@@ -5,7 +5,7 @@
 #                                next run. Sets $suite and $machine, the machine's future directory
 #   make_base                    installs the system, once: apt and Debian's essential packages; musl has only its libc and
 #                                busybox
-#   make_machine                 makes a fresh copy of it at $machine, which is removed when the script ends
+#   make_machine                 copies the installed system to $machine, and removes $machine when the script ends
 #   run_on_machine COMMAND       runs COMMAND with sh, in $at on the machine, with a minimal environment
 # shellcheck shell=bash
 

@@ -2,8 +2,8 @@
 //
 // Writes a recording of exactly SAMPLES samples. It repeats the samples of IN in copies, each later
 // than the copy before. Records before IN's first sample (processes that already ran) are written
-// once, in front. Later records (forks, execs, mappings, exits) are repeated in each copy, so
-// processes that end in one copy exist again in the next copy.
+// once, at the beginning of OUT. All later records (forks, execs, mappings, exits) are repeated in
+// each copy, so processes that end in one copy exist again in the next copy.
 //
 //   IN    ┌ sideband ┐┌ samples and sideband ┐
 //   OUT   ┌ sideband ┐┌ copy 0 ┐┌ copy 1 ┐┌ copy 2 …
@@ -34,12 +34,12 @@ using perf_data::Recording;
 using perf_data::TimedRecord;
 using perf_data::Writer;
 
-constexpr uint32_t kFirstTypeOfPerf = 64;     // perf's own types: rounds, features, …
-constexpr size_t kPiece = size_t{1} << 20;    // bytes per write
-constexpr uint64_t kBetweenCopies = 100'000;  // nanoseconds
+constexpr uint32_t kFirstTypeOfPerf = 64;     // first of perf's own types: rounds, features, …
+constexpr size_t kPiece = size_t{1} << 20;    // size of a write in bytes
+constexpr uint64_t kBetweenCopies = 100'000;  // gap between two copies, in nanoseconds
 
 struct StoredRecord {
-  size_t offset = 0;  // in Input::bytes
+  size_t offset = 0;  // offset in Input::bytes
   uint16_t size = 0;
   bool sample = false;
   int time_offset = -1;
@@ -47,8 +47,8 @@ struct StoredRecord {
 
 struct Input {
   std::vector<std::byte> bytes;
-  std::vector<StoredRecord> records;  // in time order
-  size_t first_sample = 0;            // index into records
+  std::vector<StoredRecord> records;  // sorted by time
+  size_t first_sample = 0;            // index in `records`
   uint64_t first_time = 0, last_time = 0;
 };
 
@@ -81,7 +81,7 @@ absl::StatusOr<Input> Load(Recording& recording) {
   return input;
 }
 
-// Appends records in large pieces; each piece is a round.
+// A buffer that appends records to a recording in large pieces. Each piece is a round.
 class Output {
  public:
   explicit Output(Writer& writer) : writer_(writer) {}

@@ -26,8 +26,8 @@ async function picture(page, name) {
   if (screenshots) await page.screenshot({path: join(screenshots, name + '.png')});
 }
 const text = (page, id) => page.locator('#' + id).textContent();
-// Returns the position of the first box with that name: {x, y, width, height} in the window, or
-// null if hidden.
+// Returns the position in the window of the first box with that name: {x, y, width, height}.
+// Returns null if the box is hidden.
 const place = (page, name) => page.evaluate((wanted) => {
   const rect = [...document.querySelectorAll('#boxes rect')].find((r) => r.box.name === wanted);
   if (!rect || rect.getAttribute('display') === 'none') return null;

@@ -252,12 +252,12 @@ constexpr int kNoFrame = 0, kNoDepth = 0;
 std::vector<CallersCase> Always() {
   using enum Mode;
   return {
-      // Chains that fit into the copied stack.
+      // Chains whose stacks fit into the copied stack.
       {&kGcc, 100, 10, kMicrosecond, kLaunched},
       {&kGcc, kKiB, 10, 100 * kMicrosecond, kAttached},
       {&kClang, 100, 100, 10 * kMillisecond, kSystem, kSystemOptions},
       {&kGcc, 10 * kKiB, 3, kSecond, kLaunched},
-      // Longer chains.
+      // Chains whose stacks are larger than the copied stack.
       {&kGcc, 100, 1000, kMicrosecond, kLaunched},
       {&kClang, kKiB, 100, 100 * kMicrosecond, kAttached},
       {&kGcc, kKiB, 100, 10 * kMillisecond, kSystem, kSystemOptions},
@@ -266,7 +266,7 @@ std::vector<CallersCase> Always() {
       {&kGcc, 300 * kKiB, 10, 100 * kMicrosecond, kLaunched},
       {&kGcc, 100, 5000, 10 * kMillisecond, kAttached},
       {&kGcc, kKiB, 10, 100 * kMicrosecond, kLaunched, "-F 1999 --call-graph dwarf,4096"},
-      // Chains that views unwind.
+      // Chains that views unwind, instead of the recorder.
       {&kGcc, kKiB, 100, kMillisecond, kLaunched, "-F 499 --call-graph dwarf,32768 --post-unwind"},
       {&kSignalsOwn, kKiB, 10, 100 * kMicrosecond, kLaunched},
       {&kSignalsMain, 100, 10, 100 * kMicrosecond, kAttached},
@@ -303,7 +303,8 @@ std::vector<CallersCase> All() {
   constexpr std::array kDepths = {10, 100, 1000, 5000};
   constexpr std::array kChanges = {kMicrosecond, 100 * kMicrosecond, 10 * kMillisecond, kSecond};
   constexpr std::array kModes = {Mode::kLaunched, Mode::kAttached, Mode::kSystem};
-  // Compilers touch each page of a frame, and 5,000 frames of 300 KB exceed most machines' memory.
+  // Largest stack of a case, in KiB. Compiled code touches each page of a frame, and 5,000 frames
+  // of 300 KiB exceed most machines' memory.
   constexpr long kMostKiB = 512 * kKiB;
   std::vector<CallersCase> cases = Always();
   std::set<std::string> names;
@@ -311,8 +312,8 @@ std::vector<CallersCase> All() {
   size_t turn = 0;
   const auto add = [&](const Program& program, int frame, int depth, long changes) {
     for (const Mode mode : kModes) {
-      // kGcc runs in all modes. The other programs take the modes in turn, so that every pair of
-      // values occurs together once.
+      // kGcc runs in all modes. The other programs take the modes in turn, so that every mode
+      // occurs with every frame, with every depth, and with every `changes`.
       const bool is_its_turn = kModes[turn % kModes.size()] == mode;
       CallersCase one{&program, frame, depth, changes, mode};
       if (mode == Mode::kSystem) one.options = kSystemOptions;
@@ -378,7 +379,7 @@ int CallersCase::Frequency() const {
 }
 
 long CallersCase::KiB() const {
-  // In an interpreter each level takes some hundred bytes more than its frame.
+  // Bytes per call beyond the frame. An interpreter needs some hundred bytes more for each call.
   constexpr long kBesides = 400;
   constexpr long kLeast = 16 * kKiB;
   return kLeast + depth * (frame + kBesides) / kKiB;

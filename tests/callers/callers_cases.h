@@ -10,33 +10,35 @@
 
 namespace profiler::tests {
 
-// A program of this folder. Its strings may contain placeholders: {frame} is a frame size in bytes,
-// {depth} the recursion depth, {changes} the time between two changes of the caller in ns,
-// {seconds} the run time, and {stack} the KiB of stack that the program needs.
+// A program in tests/callers/programs. Its strings may contain placeholders: {frame} is a frame
+// size in bytes, {depth} the recursion depth, {changes} the time in ns between two changes of the
+// caller, {seconds} the run time in seconds, and {stack} the stack size in KiB that the
+// program needs.
 struct Program {
   std::string name;
   Language language;
   std::string compiler, package;     // a command, and the Debian package that contains it
-  std::vector<std::string> sources;  // below tests/callers/programs; `build` gets $1, $2, …
-  std::string build;                 // shell command; makes `program` in the working directory
-  std::string command;               // runs in the working directory
-  std::string calls, deep, leaf;     // see KnownCalls
+  std::vector<std::string> sources;  // in tests/callers/programs; `build` gets them as $1, $2, …
+  std::string build;                 // shell command that writes the file `program`
+  std::string command;               // shell command that runs `program`
+  std::string calls, deep, leaf;     // arguments of KnownCalls
   std::string comm = "program";      // prefix of the program's thread names
-  bool has_frame = true, has_depth = true;  // false: cannot be chosen
+  // False if the program cannot choose its frame size or its recursion depth.
+  bool has_frame = true, has_depth = true;
 };
 
 enum class Mode { kLaunched, kAttached, kSystem };
 
 struct CallersCase {
   const Program* program;
-  int frame;     // bytes
-  int depth;     // calls
-  long changes;  // ns between two changes of the caller
+  int frame;     // frame size in bytes
+  int depth;     // recursion depth in calls
+  long changes;  // time between two changes of the caller, in ns
   Mode mode;
   std::string options = "-F 1999 --call-graph dwarf";  // options of `record`
 
   int Frequency() const;
-  // Returns the size of the stack that the case needs.
+  // Returns the stack size that the case needs, in KiB.
   long KiB() const;
   std::string Name() const;
 };

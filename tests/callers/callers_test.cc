@@ -41,12 +41,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// CPU time of a program in seconds. It is less than the first cycle of the slowest changes, which
-// takes 1.5 s: such a program runs exactly one cycle.
+// CPU time of a program in seconds. The first cycle of the slowest changes takes 1.5 s, which is
+// longer. So a program with these changes runs exactly one cycle.
 constexpr const char* kSeconds = "1.4";
 constexpr double kAlphaShare = 75;
 constexpr double kMostPoints = 3, kMostPointsOfWhole = 2;
-// With fewer samples in alpha and beta, their shares are too inaccurate to check.
+// Smallest number of samples in alpha and beta for which their shares are checked. With fewer
+// samples, shares are too inaccurate.
 constexpr double kFewestSamples = 100;
 // Largest percentage of lost samples. With more, the case would test the losses, not the chains.
 constexpr double kMostLost = 2;
@@ -99,7 +100,7 @@ Losses LossesIn(const std::string& recorded) {
   return {Percent(lost, samples + lost), true};
 }
 
-// Raises the stack limit of programs that are started during its lifetime.
+// A guard that raises the stack limit. Programs that start during its lifetime get the limit.
 class StackLimit {
  public:
   explicit StackLimit(rlim_t bytes) {
@@ -141,7 +142,8 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
   static Finished Run(std::vector<std::string> argv) {
     return tests::Run(std::move(argv), folder_);
   }
-  // Adds the user's programs (rustup) and files, because Bazel does not pass PATH and HOME.
+  // Runs a shell command. Sets HOME and adds the directory of rustup's programs to PATH, because
+  // Bazel does not pass PATH and HOME.
   static Finished Shell(const std::string& line) {
     return Run({"sh", "-c", "export HOME=${HOME:-/root}; PATH=$PATH:$HOME/.cargo/bin; " + line});
   }
@@ -159,8 +161,8 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
                                       {"{stack}", absl::StrCat(one.KiB())}});
   }
 
-  // Builds the program in a folder of its own, unless an earlier case did. Returns the error if
-  // that fails.
+  // Builds the program in a folder of its own, unless an earlier case has built it. Returns the
+  // error if the build fails.
   std::string Build() {
     const Program& program = *GetParam().program;
     const std::string line = Filled(program.build);
@@ -254,7 +256,7 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
   }
 
   static inline std::string folder_, forbidden_;
-  static inline std::map<std::string, std::string> built_;  // build command → folder
+  static inline std::map<std::string, std::string> built_;  // [build command]: folder
   std::string program_folder_;
 };
 
@@ -264,7 +266,7 @@ double Sum(const std::map<std::string, double>& weights) {
   return sum;
 }
 
-// Returns one line per key, with an example.
+// Returns one line per key of `weights`, each with an example chain from `shown`.
 std::string Text(const std::map<std::string, double>& weights, const ShownChains& shown) {
   std::string text;
   for (const auto& [what, weight] : weights) {

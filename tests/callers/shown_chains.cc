@@ -9,12 +9,12 @@
 namespace profiler::tests {
 namespace {
 
-using Frames = std::vector<std::string>;  // the caller first
+using Frames = std::vector<std::string>;  // callers before callees
 
 constexpr std::string_view kCutPrefix = "[cut: ";
 
-// Functions in which threads begin, in the C library, the dynamic linker and Go's runtime. Java's
-// launcher has no symbols.
+// Functions of the C library, the dynamic linker and Go's runtime in which threads begin. Java's
+// launcher is missing, because it has no symbols.
 constexpr std::array<std::string_view, 6> kStarts = {"_start",   "_dl_start_user", "clone3",
                                                      "__clone3", "clone",          "__clone"};
 constexpr std::array<std::string_view, 6> kStartPrefixes = {
@@ -85,7 +85,7 @@ void ReadCalls(const Frames& frames, double weight, const KnownCalls& calls, int
   std::string caller = is_whole ? "" : "cut";
   int deep = 0;
   bool has_alpha = false, has_beta = false, has_leaf = false, has_unnamed = false;
-  bool is_hidden = is_cut;  // true if the last caller was cut or has no name
+  bool is_hidden = is_cut;  // True if the caller of the next own function is unknown
   for (const std::string& frame : frames) {
     const bool may_be_own = calls.MayBeOwn(frame);
     has_unnamed |= may_be_own;
@@ -191,7 +191,7 @@ ShownChains ReadChains(const std::string& folded, const KnownCalls& calls, int d
       shown.others += weight;
     } else if (kernel - frames.begin() <= 2 && !IsStart(frames.front()) &&
                std::any_of(kernel, frames.end(), IsEnding)) {
-      // The only user frame is the interrupted instruction, perhaps below a mark.
+      // The only user frame is the interrupted instruction. A mark may precede it.
       shown.without_stack += weight;
     } else {
       ReadCalls(frames, weight, calls, depth, shown);

@@ -23,9 +23,10 @@ class KnownCalls {
   KnownCalls(Language language, std::string_view calls, std::string_view deep,
              std::string_view leaf);
 
-  // Returns the function's name as in `calls`, or nothing if the frame is not an own function.
+  // Returns the function's name as written in `calls`. Returns nothing if the frame is not one of
+  // the program's own functions.
   std::string OwnName(std::string_view frame) const;
-  // True if the frame is code made at run time whose name was not found. It may be an own function.
+  // True if the frame is unnamed code that was made at run time. It may be an own function.
   bool MayBeOwn(std::string_view frame) const;
   bool IsMade(const std::string& caller, const std::string& callee) const {
     return calls_.contains({caller, callee});
@@ -44,13 +45,13 @@ class KnownCalls {
 struct ShownChains {
   double whole = 0;          // chains that begin at the start of a thread
   double cut = 0;            // chains that begin with a frame such as "[cut: stack too short]"
-  double unmarked = 0;       // chains that begin elsewhere, without such a mark
-  double without_stack = 0;  // samples of a process in exec or exit
+  double unmarked = 0;       // chains that begin elsewhere and are not marked as cut
+  double without_stack = 0;  // samples taken while the process was in exec or exit
   double others = 0;         // chains of other programs
   double alpha = 0, beta = 0;
   double unnamed = 0;  // chains with an unnamed frame that may be an own function
-  // Calls that the program does not make, as "caller>callee". An unmarked chain adds
-  // "cut>function", with its first function.
+  // Weights of shown calls that the program does not make. Keys are "caller>callee". An unmarked
+  // chain adds the key "cut>function", with its first function.
   std::map<std::string, double> invented;
   // Weights of whole chains that reach a leaf function at another depth than `depth`. Keys are
   // "depth N".

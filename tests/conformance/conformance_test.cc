@@ -52,7 +52,7 @@ const std::map<uint32_t, std::string>& TypeNames() {
 }
 
 struct ReadSample {
-  perf_event::Sample sample;  // numbers only; lists and texts are copied below
+  perf_event::Sample sample;  // only its numbers are valid; the members below copy lists and texts
   std::string event;
   bool stack_dump = false;
   bool group_read = false;
@@ -90,7 +90,7 @@ ReadSample Copy(const perf_event::Sample& sample, const perf_data::EventDescript
   return copy;
 }
 
-// Returns perf's text for a time, truncated to microseconds.
+// Returns a time as perf prints it: truncated to microseconds.
 std::string TimeText(uint64_t ns) {
   char text[64];
   std::snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, ns / 1000000000,
@@ -128,7 +128,7 @@ std::string Difference(const ReadSample& ours, const ScriptSample& perfs, const 
   return "";
 }
 
-// Returns the first of the samples that perf made of each group READ.
+// Returns the first sample of each group. perf prints `group_size` samples for each group READ.
 std::vector<ScriptSample> FirstOfEachGroup(std::vector<ScriptSample> samples, size_t group_size) {
   std::vector<ScriptSample> firsts;
   for (size_t i = 0; i < samples.size(); i += group_size) firsts.push_back(std::move(samples[i]));
@@ -186,7 +186,7 @@ TEST_F(Corpus, EveryFileHasItsSamples) {
       EXPECT_THAT(contents.warnings, testing::IsEmpty()) << file.name;
     } else {
       EXPECT_TRUE(absl::IsDataLoss(contents.status)) << file.name << ": " << contents.status;
-      EXPECT_FALSE(contents.counts.empty()) << file.name;  // the records before the bad one
+      EXPECT_FALSE(contents.counts.empty()) << file.name;  // records before the damaged record
     }
   }
 }
@@ -197,7 +197,7 @@ TEST_F(Corpus, EveryFileHasAsManyRecordsOfEachTypeAsPerfCounts) {
     const Contents contents = Read(file.path, Recording::Order::kFile);
     for (const auto& [type, count] : RecordCounts(file)) {
       const auto ours = contents.counts.find(type);
-      if (ours == contents.counts.end()) continue;  // only perf reports this type
+      if (ours == contents.counts.end()) continue;  // only perf's statistics count this type
       EXPECT_EQ(ours->second, count) << file.name << ": " << type;
     }
   }

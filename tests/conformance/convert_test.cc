@@ -1,7 +1,7 @@
-// Rewrites every recording of the corpus and reads the result: as a copy, as a stream and back,
-// compressed and back.
+// Rewrites every recording of the corpus and reads the results: a copy, a stream, a compressed
+// file, and files made from the stream and from the compressed file.
 //
-// perf reads some originals but not their rewritten form:
+// perf reads some original recordings but not their rewritten forms:
 //  - perf 6.1 cannot read tracing data from a stream.
 //  - perf 6.1 does not swap ids of attrs that are shorter than its own, in a stream of the other
 //    byte order.
@@ -38,7 +38,8 @@ std::string ReadBytes(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Returns the kernel's records in time order, in native byte order, each after its event's name.
+// Returns the kernel's records in file order and in native byte order. The name of a record's event
+// stands in front of the record.
 // Names are compared without guests, because perf and this profiler name events of a stream and of
 // a file differently. In a file the name comes from EVENT_DESC ("cycles"). In a stream it comes
 // from the attr ("cycles:H") if EVENT_DESC precedes the attr.

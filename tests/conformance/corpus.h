@@ -13,11 +13,11 @@ namespace profiler::conformance {
 // One row of MANIFEST.tsv whose kind is perf.data.
 struct CorpusFile {
   std::string path;       // absolute
-  std::string name;       // as in the manifest
-  std::string exercises;  // "LE; file; 1ev:hw; …"
+  std::string name;       // the file's name in the manifest
+  std::string exercises;  // features of the file: "LE; file; 1ev:hw; …"
   uint64_t samples = 0;
-  bool perf_reads_it = false;              // perf reads the file or a copy repaired for it
-  std::vector<std::string> script_fields;  // -F of the golden script; empty if there is no script
+  bool perf_reads_it = false;              // True if perf reads the file or a repaired copy
+  std::vector<std::string> script_fields;  // fields of the golden script; empty without script
 };
 
 // Returns $PROFILER_CORPUS, or ../shared/corpus beside the source tree; nothing if neither exists.
@@ -31,7 +31,7 @@ inline constexpr char kNoCorpus[] =
 // Returns the recordings of the corpus, in the order of its manifest.
 std::vector<CorpusFile> CorpusFiles(const std::string& directory);
 
-// Returns record counts by type ("SAMPLE", "MMAP2", …), from FILE.perf61.stats.
+// Returns the number of records of each type ("SAMPLE", "MMAP2", …), read from FILE.perf61.stats.
 std::map<std::string, uint64_t> RecordCounts(const CorpusFile& file);
 
 // Returns the lines of FILE.perf61.script.xz, decompressed.

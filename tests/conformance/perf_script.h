@@ -11,14 +11,14 @@ namespace profiler::conformance {
 
 struct ScriptSample {
   int pid = 0, tid = 0;
-  int cpu = -1;       // -1 if it is not printed
-  std::string time;   // "171.188914"
+  int cpu = -1;       // -1 if the CPU is not printed
+  std::string time;   // seconds as printed: "171.188914"
   std::string event;  // as printed, without its colon
   uint64_t period = 0;
   uint64_t addr = 0;
   std::vector<uint64_t> ips;  // the ip, or the call chain as printed, leaf first
-  std::vector<std::pair<uint64_t, uint64_t>> branches;  // from, to
-  std::vector<uint64_t> user_regs;                      // in the order of their mask
+  std::vector<std::pair<uint64_t, uint64_t>> branches;  // (source, target) addresses
+  std::vector<uint64_t> user_regs;                      // sorted by bit in the mask
 };
 
 // Parses `lines`, printed with -F and `fields`. Skips lines that are not samples (PERF_RECORD_*,

@@ -1,7 +1,8 @@
-// Runs `profiler script` on the recordings of the corpus, and compares its output with that of perf
-// 6.1 for the same fields (the goldens beside them): samples by field, other records by line.
+// Runs `profiler script` on the recordings of the corpus, and compares its output with the goldens,
+// which are perf 6.1's output for the same fields. Compares samples field by field, and all other
+// records line by line.
 //
-// The two differ on purpose:
+// The profiler and perf differ on purpose:
 //  - perf 6.1 prints user frames of a call chain relative to their image. The pages differ, the
 //    offsets within the page are equal. (perf 7.2 prints them as this profiler does.)
 //  - perf 6.1 also unwinds stack dumps while it prints, but with the recorded machine's images.
@@ -53,9 +54,9 @@ std::vector<std::string> OurScriptLines(const CorpusFile& file) {
 }
 
 // Returns the first difference; empty if there is none. If user frames were unwound from a copy of
-// the stack, the chains may differ. perf had the images, so it may have more frames. Without images
-// perf omits all user frames, while `ours` has the frame of the registers, and frames that frame
-// pointers lead to.
+// the stack, the numbers of frames may differ. perf's chain may be longer, because perf had the
+// images. Without images perf omits all user frames. Then `ours` has the frame of the sample's
+// registers, and frames that were found by frame pointers.
 std::string Difference(const ScriptSample& ours, const ScriptSample& perfs, bool unwound) {
   if (ours.pid != perfs.pid || ours.tid != perfs.tid) return "pid/tid";
   if (ours.cpu != perfs.cpu) return "cpu";
@@ -81,8 +82,8 @@ bool LacksProtection(const CorpusFile& file) {
   return file.exercises.find("k3.10.0-123") != std::string::npos;
 }
 
-// Returns the lines of records other than samples, with runs of blanks replaced by one. Omits
-// protections unless `with_protection`, and the text after the protection unless `with_names`.
+// Returns the lines of records other than samples, with runs of blanks replaced by one. Keeps
+// protections only if `with_protection`, and the text after the protection only if `with_names`.
 std::vector<std::string> RecordLines(const std::vector<std::string>& lines, bool with_protection,
                                      bool with_names) {
   std::vector<std::string> records;

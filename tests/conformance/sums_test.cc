@@ -1,5 +1,5 @@
-// Compares two profiles of each recording of the corpus: one made from its records, and one read
-// back from the encoded sums of those records.
+// Compares two profiles of each recording of the corpus. One profile is made from the records. The
+// other is decoded from the stored sums of the same records.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ ProfileBuilder ReadAll(Recording& recording, FakeSymbolizer& symbolizer,
       .ForEach(
           Recording::Order::kTime,
           [&](const TimedRecord& timed) { builder.Add(timed.record, timed.event, timed.time); })
-      .IgnoreError();  // errors are expected: the readable part is compared
+      .IgnoreError();  // errors are expected; the readable part is compared
   return builder;
 }
 
@@ -64,9 +64,9 @@ TEST(SumsTest, OfEveryRecordingMakeTheReportThatItsRecordsMake) {
     ProfileBuilder all = ReadAll(
         **recording, symbolizer,
         {.dimensions = {true, true}, .slices = profile::TimeSlices::Of(0, 1'000'000'000, 200)});
-    if (!all.IsOfRecordsAlone()) continue;  // stacks to unwind
+    if (!all.IsOfRecordsAlone()) continue;  // has stacks to unwind
     Profile unnamed = std::move(all).Unnamed().profile;
-    if (!unnamed.losses.warnings.empty()) continue;  // needs the dump of a JIT that is missing here
+    if (!unnamed.losses.warnings.empty()) continue;  // needs a JIT dump that is missing here
     const std::string section = EncodeProfile(unnamed, kDataSize);
     for (const profile::Wanted& wanted :
          {profile::Wanted{}, profile::Wanted{.threads = true, .dimensions = {true, false}},

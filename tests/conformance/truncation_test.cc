@@ -1,7 +1,7 @@
-// Cuts every recording of the corpus at every 997th byte. Readers must return the part that is
-// there, and one warning about the rest.
+// Cuts every recording of the corpus at every 997th byte. Readers must return the remaining
+// part, and one warning that the end is missing.
 //
-// A stream that is cut between two records looks like one that ends there, so it gives no warning.
+// A stream that is cut between two records looks like a whole stream, so it gives no warning.
 // Files over 512 KiB are cut at every second or third position, so that the test takes about a
 // minute of CPU time.
 
@@ -54,7 +54,7 @@ Outcome Read(const std::string& path) {
   return outcome;
 }
 
-// Cuts one shard's share of the files, each from its end to its start, by ftruncate(2).
+// A test that cuts the files of one shard. It shortens each file step by step with ftruncate(2).
 class Truncated : public testing::TestWithParam<size_t> {};
 
 constexpr size_t kGroups = 16;

@@ -1,5 +1,5 @@
-// Tests all steps by which a file is fetched: a recording of a program that is gone, the profiler
-// run as a user runs it, libdebuginfod, and a server.
+// Tests fetching of files in all its steps. The recorded program is gone. The profiler runs as a
+// user runs it, and libdebuginfod asks a server of this test.
 
 #include <pty.h>
 #include <sys/wait.h>
@@ -49,7 +49,7 @@ class DebuginfodTest : public testing::Test {
     fs::create_directories(folder_);
   }
 
-  // Records 200 samples in /gone/inlined and one in /gone/rare.
+  // Writes a recording with 200 samples in /gone/inlined and one sample in /gone/rare.
   void SetUp() override {
     ASSERT_EQ(build_id_.size(), 20u);
     const perf_event::Attr attr = perf_data::UsualAttr();
@@ -78,8 +78,8 @@ class DebuginfodTest : public testing::Test {
   std::vector<std::string> CommandLine(const std::string& urls,
                                        const std::vector<std::string>& arguments) const {
     std::vector<std::string> argv = {"env", "-u", "DEBUGINFOD_VERBOSE", "-u", "http_proxy",
-                                     // At exit a thread may still wait for a server, and hold
-                                     // memory of libcrypto.
+                                     // At exit a thread that waits for a server may still hold
+                                     // memory of libcrypto. That is not a leak.
                                      "LSAN_OPTIONS=detect_leaks=0", "DEBUGINFOD_URLS=" + urls,
                                      "DEBUGINFOD_CACHE_PATH=" + folder_ + "/cache",
                                      Runfile("profiler")};

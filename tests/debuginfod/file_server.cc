@@ -73,7 +73,7 @@ void FileServer::Set(const std::string& path, std::string answer) {
   answers_[path] = std::move(answer);
 }
 
-// Also adds `path` to the requests.
+// Returns the answer for `path`, and adds `path` to the requests.
 std::string FileServer::AnswerTo(const std::string& path) {
   const std::lock_guard lock(mutex_);
   requests_.push_back(path);

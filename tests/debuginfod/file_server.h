@@ -25,13 +25,13 @@ class FileServer {
 
   // Sets the answer for a path. Other paths get 404.
   void Serve(const std::string& path, std::string body);
-  // Announces the whole body, and sends half of it.
+  // Sets an answer that announces the whole body and sends only half of it.
   void ServeHalf(const std::string& path, const std::string& body);
   void Refuse(const std::string& path, int status);
-  // Accepts the request and never answers.
+  // Makes the server accept requests for the path and never answer them.
   void HangOn(const std::string& path);
 
-  // Returns the requested paths, in order.
+  // Returns the requested paths, in order of arrival.
   std::vector<std::string> requests();
 
  private:
@@ -43,7 +43,7 @@ class FileServer {
   int listener_ = -1;
   int port_ = 0;
   std::mutex mutex_;                            // guards the members below, except accepting_
-  std::map<std::string, std::string> answers_;  // by path, with header; empty: never answered
+  std::map<std::string, std::string> answers_;  // [path]: HTTP header and body; empty: no answer
   std::vector<std::string> requests_;
   std::vector<int> connections_;
   std::list<std::thread> answering_;

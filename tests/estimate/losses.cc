@@ -12,8 +12,9 @@
 namespace profiler::estimate {
 namespace {
 
-// Loses and keeps pieces of random lengths in turn, between `begin` and `end` (shares of the run).
-// `lost` and `taken` are the mean numbers of samples in a piece.
+// Returns a kind of loss that loses and keeps pieces of random lengths in turn. The loss begins and
+// ends at the shares `begin` and `end` of the run. `lost` and `taken` are the mean numbers of
+// samples in a lost piece and in a kept piece.
 LossKind InTurn(std::string name, double lost, double taken, double begin, double end) {
   return {std::move(name), [=](const std::vector<uint32_t>& samples, Random& random) {
             std::vector<bool> is_lost(samples.size());
@@ -48,7 +49,7 @@ LossKind InOnePiece(double part) {
           }};
 }
 
-// The samples that remain of a run, and the gaps between them.
+// The samples of a run that are not lost, and the gaps between them.
 struct LossyRun {
   std::vector<uint32_t> samples;
   std::vector<profile::Gap> gaps;

@@ -20,7 +20,8 @@ struct LossKind {
   std::function<std::vector<bool>(const std::vector<uint32_t>& samples, Random& random)> lose;
 };
 
-// Returns losses in one piece, in bursts over the whole run, and in one phase of the run.
+// Returns three kinds of loss: one long gap, bursts over the whole run, and bursts in one phase of
+// the run.
 std::vector<LossKind> KindsOfLoss();
 
 // Accuracy of estimated shares over many runs.
@@ -32,8 +33,8 @@ struct LossFigures {
 
 struct LossTrial {
   double lost = 0;  // mean share of the samples that are lost
-  LossFigures raw;  // estimate from the remaining samples, ignoring the loss
-  // Estimate in which the remaining samples have larger weights, to make up for the loss.
+  LossFigures raw;  // accuracy of shares that ignore the loss
+  // Accuracy of shares for which the remaining samples get larger weights, to make up for the loss.
   LossFigures ours;
 };
 

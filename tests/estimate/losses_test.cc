@@ -10,8 +10,8 @@
 namespace profiler::estimate {
 namespace {
 
-// Limits as in trials_test.cc: if 95 of 100 intervals contain the truth, fewer than 50 of 60 do so
-// once in 10,000 runs.
+// Number of runs, as in trials_test.cc. If 95 of 100 intervals contain the truth, only one test in
+// 10,000 has fewer than 50 of 60 such intervals.
 constexpr size_t kRuns = 60;
 constexpr double kCovered = 50. / kRuns;
 constexpr double kSamples = 5000;

@@ -18,7 +18,7 @@ namespace profiler::diff {
 struct FleetKind {
   std::string name;
   size_t functions = 200;
-  double least_samples = 20'000, most_samples = 100'000;  // per host
+  double least_samples = 20'000, most_samples = 100'000;  // samples per host
   // Standard deviation, between hosts, of the logarithm of a function's time.
   double unlike = 0.1;
   // Share of the functions whose standard deviation is five times `unlike`.
@@ -50,7 +50,7 @@ class SimulatedFleet {
                                                              const FleetChange& change);
 
  private:
-  using Work = std::vector<double>;  // by function
+  using Work = std::vector<double>;  // [function]: its time
 
   Work WorkOfHost(bool other_task);
   Run Sampled(std::string name, const Work& work);
@@ -61,8 +61,8 @@ class SimulatedFleet {
 };
 
 struct FleetTrial {
-  double quiet = 0;  // share of tries that show no function but 3
-  double found = 0;  // share of tries that show function 3
+  double quiet = 0;  // share of the tries in which no unchanged function is reported
+  double found = 0;  // share of the tries in which the change of function 3 is reported
 };
 enum class Machines : uint8_t { kOthers, kTheSame };
 FleetTrial TryFleet(const FleetKind& kind, size_t hosts, Machines machines,

@@ -39,7 +39,7 @@ LoadKind AtRandom(double cycle) {
           }};
 }
 
-// Makes bursts of very unequal lengths at random times. In a burst the function has most of the
+// Makes bursts of very unequal lengths at random times. In a burst, function 0 takes most of the
 // time, in short visits.
 LoadKind Bursty(double burst) {
   return {absl::StrCat("bursty, bursts of ", burst), [burst](double share, double, Random&) {
@@ -60,7 +60,7 @@ LoadKind Bursty(double burst) {
           }};
 }
 
-// Raises the share of function 0 ninefold from the beginning to the end of the run.
+// Makes a load in which the share of function 0 grows ninefold during the run.
 LoadKind Drifting(double cycle) {
   return {absl::StrCat("drifting, rounds of ", cycle),
           [cycle](double share, double length, Random&) {
@@ -93,7 +93,7 @@ LoadKind InPhases() {
 LoadKind InStep(double times) {
   return {absl::StrCat("in step, ", times, " kHz"), [times](double share, double, Random& random) {
             const double period = 0.999 / times * (1 + 1e-4 * (Uniform(random) - 0.5));
-            // The run begins at a random point of a round.
+            // The run begins at a random point of the timer's period.
             const double begins = Uniform(random) * period;
             const bool begins_in = begins < share * period;
             const double rest = begins_in ? share * period - begins : period - begins;

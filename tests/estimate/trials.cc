@@ -13,7 +13,8 @@
 namespace profiler::estimate {
 namespace {
 
-// Returns for each slice by how many samples the function exceeds its average share.
+// Returns one number per time slice: the function's samples in the slice, minus the samples that
+// its average share predicts.
 std::vector<float> Excess(const std::vector<uint32_t>& samples, uint32_t function) {
   std::vector<float> counts(SlicesOf(samples.size()));
   if (counts.empty()) return counts;
@@ -72,7 +73,7 @@ std::vector<Groups> GroupsOf(const std::vector<MeasuredRun>& before,
   return groups;
 }
 
-// Returns the functions' times in one run, varied at random by `differences`.
+// Returns the functions' times in one run: `weights`, varied at random as `differences` says.
 std::vector<double> Varied(std::vector<double> weights, const RunDifferences& differences,
                            Random& random) {
   for (size_t i = 0; i < weights.size(); ++i) {
@@ -96,7 +97,7 @@ std::vector<double> TrueMeans(const std::vector<double>& weights, const RunDiffe
   return means;
 }
 
-// Adds one interval's result to `coverage`.
+// Adds the interval `middle` ± `half` to `coverage`.
 void Judge(double middle, double half, double truth, Coverage& coverage) {
   if (std::abs(middle - truth) <= half) coverage.covered += 1;
   coverage.width += 2 * half;

@@ -16,7 +16,7 @@ namespace profiler::estimate {
 // Results of one kind of confidence interval over many runs.
 struct Coverage {
   double covered = 0;  // share of the runs whose interval contains the truth
-  double width = 0;    // mean width
+  double width = 0;    // mean width of the intervals
 };
 
 struct IntervalTrial {
@@ -36,21 +36,22 @@ IntervalTrial TryIntervals(const LoadKind& kind, double share, double samples, s
 // A program of a dozen functions.
 struct PairLoad {
   std::string name;
-  double mean = 1, varies = 1;  // length of visits, see ManyFunctions
+  double mean = 1, varies = 1;  // length of visits; see ManyFunctions
 };
 std::vector<PairLoad> LoadsOfPairs();
 
 struct PairTrial {
   double any = 0;    // share of the pairs in which any function changed significantly
-  double found = 0;  // share of the pairs in which function `changed` did so
+  double found = 0;  // share of the pairs in which function `changed` changed significantly
 };
 
-// Compares pairs of groups of `runs` runs, with `samples` samples per run. In the second group
-// function `changed` takes `points` percentage points more, and the others take less.
+// Compares `pairs` pairs of groups. Each group has `runs` runs of `samples` samples. In the second
+// group of a pair, function `changed` takes `points` percentage points more, and the other
+// functions take less.
 PairTrial TryPairs(const PairLoad& load, size_t runs, double samples, uint32_t changed,
                    double points, size_t pairs, Random& random);
 
-// Differences between runs of one program, beyond those that sampling causes.
+// True differences between runs of one program. Sampling causes further differences.
 struct RunDifferences {
   std::string name;
   // Standard deviation of a function's time, divided by its mean. `most` applies to function 0,
@@ -61,14 +62,14 @@ struct RunDifferences {
 std::vector<RunDifferences> KindsOfRunDifferences();
 
 struct MeanTrial {
-  Coverage ours;           // all functions of all groups
-  Coverage high_variance;  // of function 0
-  Coverage students;       // Student's interval from the runs of one function
-  Coverage of_one;         // ShareInterval of each group's first run
+  Coverage ours;           // MeanSharesOf, for all functions of all groups
+  Coverage high_variance;  // MeanSharesOf, for function 0
+  Coverage students;       // Student's interval of each function's shares in the runs
+  Coverage of_one;         // ShareInterval, from only the first run of each group
 };
 
-// Runs MeanSharesOf on `groups` groups of `runs` runs, with `samples` samples per run, of a program
-// of a dozen functions. The truth is the mean share over many runs.
+// Runs MeanSharesOf on `groups` groups. Each group has `runs` runs of a program with a dozen
+// functions, and each run has `samples` samples. The truth is the mean share over many runs.
 MeanTrial TryMeans(const PairLoad& load, const RunDifferences& differences, size_t runs,
                    double samples, size_t groups, Random& random);
 

@@ -8,10 +8,11 @@
 namespace profiler::estimate {
 namespace {
 
-// If 95 of 100 intervals contain the truth, fewer than 50 of 60 do so once in 10,000 runs.
+// If 95 of 100 intervals contain the truth, only one test in 10,000 has fewer than 50 of 60 such
+// intervals.
 constexpr size_t kRuns = 60;
 constexpr double kCovered = 50. / kRuns;
-constexpr double kSamples = 3000;  // per run
+constexpr double kSamples = 3000;  // samples per run
 
 class IntervalsTest : public testing::TestWithParam<size_t> {};
 
@@ -41,7 +42,8 @@ TEST(Changes, OfIdenticalRunsAreNone) {
   Random random(1);
   for (const PairLoad& load : LoadsOfPairs()) {
     for (const size_t runs : {1, 3}) {
-      // Up to 2 % of the pairs may show a change. Then three of 30 do so about once in 50 runs.
+      // Up to 2 % of the pairs may show a change. Then at least three of 30 pairs show a change in
+      // about one test of 50.
       EXPECT_LE(TryPairs(load, runs, kSamples, 0, 0, 30, random).any, 3. / 30) << load.name;
     }
   }

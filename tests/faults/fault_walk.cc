@@ -145,7 +145,7 @@ Traced FaultWalk::Profiler(std::vector<std::string> arguments, const Fault& faul
   arguments.insert(arguments.begin(), Runfile("profiler"));
   const std::string home = work_ + "/home";
   return Trace({.argv = std::move(arguments),
-                // LeakSanitizer would trace the program itself, which is impossible under a tracer.
+                // LeakSanitizer must be off: it traces the program, which already has a tracer.
                 .environment = {"HOME=" + home, "XDG_CACHE_HOME=" + home + "/.cache",
                                 "DEBUGINFOD_URLS=", "LSAN_OPTIONS=detect_leaks=0"},
                 .folder = folder_,

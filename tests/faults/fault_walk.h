@@ -17,17 +17,19 @@ namespace profiler::tests {
 
 struct FaultToTry {
   const char* name;
-  Fault fault;  // without Fault::at
+  Fault fault;  // Fault::at is not set
 };
 void PrintTo(const FaultToTry& fault, std::ostream* out);
 
-// Returns every kind of fault, for INSTANTIATE_TEST_SUITE_P(All, Suite, EachFault(), FaultName).
+// Returns every kind of fault. Use: INSTANTIATE_TEST_SUITE_P(All, Suite, EachFault(), FaultName).
 ::testing::internal::ParamGenerator<FaultToTry> EachFault();
 std::string FaultName(const ::testing::TestParamInfo<FaultToTry>& info);
 
-std::string Contents(const std::string& path);  // empty if there is no such file
+// Returns the file's bytes; empty if the file does not exist.
+std::string Contents(const std::string& path);
 void Write(const std::string& path, const std::string& bytes);
-// Expects that the file has one of these contents, without printing them: they are too long.
+// Expects that the file has one of the `permitted` contents. Prints none of them, because they are
+// too long.
 void ExpectWhole(const std::string& path, const std::vector<std::string>& permitted);
 // Returns the lines of standard error, except notes ("[ … ]").
 std::vector<std::string> ErrorLines(const Traced& traced);
@@ -41,8 +43,8 @@ class FaultWalk : public ::testing::TestWithParam<FaultToTry> {
   ~FaultWalk() override;
   void SetUp() override;
 
-  // Returns a path in the directory of files. System calls on this directory count, and so do
-  // calls on the home directory beside it, which contains the cache.
+  // Returns a path in the directory `files_`. The tracer counts system calls on this directory and
+  // on the home directory beside it, which contains the cache.
   std::string File(const std::string& name) const { return files_ + "/" + name; }
 
   // Makes a recording with samples of a C library function, and returns its bytes. Each call makes
@@ -56,7 +58,7 @@ class FaultWalk : public ::testing::TestWithParam<FaultToTry> {
   void Walk(const std::vector<std::string>& arguments, const std::function<void()>& prepare,
             const std::function<void(const Traced&)>& check);
 
-  // ---- for `check`
+  // ---- conditions for `check` of Walk()
 
   bool IsKilled(const Traced& traced) const;
   // True if a call failed with an error other than EINTR. (The command retries after EINTR.)

@@ -1,5 +1,5 @@
-// Runs record with a fault at each call that writes, that maps a ring of the kernel, or that maps
-// the recorded data. The number of calls depends on how often the rings are emptied.
+// Runs record with a fault at each system call that writes, maps a ring of the kernel, or maps the
+// recorded data. The number of calls depends on how often the rings are emptied.
 
 #include <algorithm>
 #include <cstdint>
@@ -59,7 +59,8 @@ class RecordFaults : public FaultWalk {
         Command(options), [this] { Prepare(); }, [this](const Traced& traced) { Check(traced); });
   }
 
-  // Records into several files; each gets its final name when it is complete.
+  // Walks a command that records into several files. Each file gets its final name when it is
+  // complete.
   void WalkFiles() {
     Walk(
         Command({"--switch-output=1K"}), [this] { Prepare(); },
@@ -104,7 +105,7 @@ class RecordFaults : public FaultWalk {
       EXPECT_TRUE(HasBegun(traced));
       return CheckOldAndNew();
     }
-    // The old recording could not be renamed back.
+    // The old recording kept its other name, because the call that renames it back failed, too.
     EXPECT_EQ(GetParam().fault.kind, Fault::Kind::kErrorsFromThereOn);
     ExpectWhole(File(kKept), {old_});
   }
@@ -119,15 +120,15 @@ class RecordFaults : public FaultWalk {
     EXPECT_GT(Samples(kOutput, ReadBack::kWithoutWarning), 0);
   }
 
-  // True if the new recording was begun.
+  // True if the program called pwrite64, and so began the new recording, before the spoilt call.
   bool HasBegun(const Traced& traced) const {
     const auto begin = traced.calls.begin();
     return std::any_of(begin, begin + static_cast<std::ptrdiff_t>(*traced.spoilt),
                        [](const CountedCall& call) { return call.name == "pwrite64"; });
   }
 
-  // True if the new recording lacks names. Names are added after the recording is safe, so a
-  // warning is enough.
+  // True if the new recording lacks names. Names are added when the samples are already on
+  // disk, so a warning is enough.
   bool LacksNames(const Traced& traced) const {
     const std::vector<std::string> lines = ErrorLines(traced);
     if (lines.empty() || traced.exit_code != 0) return false;
@@ -157,7 +158,7 @@ class RecordFaults : public FaultWalk {
     EXPECT_GE(data_size, BytesOfRounds(traced));
   }
 
-  // Returns the bytes that were appended before the header's size was last updated.
+  // Returns how many bytes were appended before the last update of the size in the header.
   static uint64_t BytesOfRounds(const Traced& traced) {
     uint64_t appended = 0, counted = 0;
     for (const CountedCall& call : traced.calls) {
@@ -167,8 +168,8 @@ class RecordFaults : public FaultWalk {
     return counted;
   }
 
-  // Returns the number of samples in a new recording, which must be readable. If the recording may
-  // be cut, the only permitted message is that it was not ended.
+  // Returns the number of samples in the new recording `name`. Expects that the recording can be
+  // read without a message. With kMayBeCut, the message "was not ended" is permitted.
   int Samples(const std::string& name, ReadBack how) const {
     const Traced report = Profiler({"report", "--stats", "-i", File(name)});
     if (how == ReadBack::kMayBeCut && report.err.find("was not ended") != std::string::npos) {

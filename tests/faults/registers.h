@@ -42,8 +42,8 @@ class Registers {
   void SetResult(int64_t) {}
 #endif
 
-  // Replaces the system call by another one. With -1 the kernel makes no call, and the thread gets
-  // the result of SetResult().
+  // Replaces the system call by call `number`. If `number` is -1, the kernel makes no call, and the
+  // thread gets the result that SetResult() set.
   void SetCall(int number) {
 #if defined(__x86_64__)
     values_.orig_rax = static_cast<unsigned long long>(number);

@@ -1,5 +1,6 @@
-// Runs archive and convert with a fault at each call that writes. The output replaces an older
-// file. That file's own predecessor is also kept.
+// Runs archive and convert with a fault at each system call that writes. The output replaces an old
+// recording (perf.data), which is kept as perf.data.old. Before each run,
+// perf.data.old is a still older recording.
 
 #include <algorithm>
 #include <filesystem>
@@ -48,7 +49,7 @@ class RewriteFaults : public FaultWalk {
   void Check(const Traced& traced) const {
     ExpectWhole(File(kInput), {input_});
     if (IsKilled(traced)) return CheckAfterKill();
-    // Temporary files may only remain if all later calls fail, too.
+    // Temporary files may remain only if the calls that remove them fail, too.
     if (!GoesOn(traced)) {
       EXPECT_THAT(NamesIn(files_), IsSubsetOf({kInput, kOutput, kKept}));
     }
@@ -56,12 +57,13 @@ class RewriteFaults : public FaultWalk {
     ExpectRefusal(traced);
     if (GoesOn(traced)) return CheckAfterKill();
     ExpectWhole(File(kOutput), {old_});
-    // Without hard links the older recording is removed before the new one is renamed.
+    // Without hard links, the older recording may be gone: it is removed before the new recording
+    // is renamed.
     if (has_hard_links_ || fs::exists(File(kKept))) ExpectWhole(File(kKept), {older_});
   }
 
-  // True if the command succeeds without the failed call: a call on the cache, or link(2). If the
-  // file system cannot link, the old file is renamed before the new one.
+  // True if the command can succeed without the failed call. Such calls are those on the cache, and
+  // link(2): without hard links, the old recording is renamed instead.
   bool IsNeedless(const Traced& traced) const {
     return !GoesOn(traced) &&
            (IsOfCache(traced) || traced.calls[*traced.spoilt].name.starts_with("link"));
@@ -73,7 +75,8 @@ class RewriteFaults : public FaultWalk {
     ExpectWhole(File(kKept), {old_});
   }
 
-  // Expects the old or the new recording at the output's name, and the old one somewhere.
+  // Expects that the output's name has the old or the new recording, and that some file has the old
+  // recording.
   void CheckAfterKill() const {
     if (has_hard_links_ || fs::exists(File(kOutput))) ExpectWhole(File(kOutput), {old_, new_});
     std::vector<std::string> contents;

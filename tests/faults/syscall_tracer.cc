@@ -36,15 +36,16 @@ constexpr std::chrono::seconds kLongestRun{30};
 constexpr int kCannotStart = 127;
 constexpr std::string_view kRing = "anon_inode:[perf_event]";
 
-// How a call names the file that it changes.
+// How a call names the file that it changes. `at` is WatchedCall::at, an argument's index.
 enum class Subject {
-  kDescriptor,  // by descriptor, in the argument `at`
-  kPath,        // by path at `at`, relative to the directory of the argument before it
-  kPathHere,    // by path at `at`, relative to the working directory
-  kCreated,     // like kPath, if the call may create a file
+  kDescriptor,  // argument `at` is a descriptor of the file
+  kPath,        // argument `at` is a path, relative to the directory in the argument before
+  kPathHere,    // argument `at` is a path, relative to the working directory
+  kCreated,     // like kPath; counted only if the call may create a file
 };
 
-// How a call states the number of bytes to write: not at all, in its third argument, or in iovecs.
+// How a call states the number of bytes to write: not at all (kNothing), in its third argument
+// (kThird), or in iovecs (kVectors).
 enum class Amount { kNothing, kThird, kVectors };
 
 struct WatchedCall {
@@ -232,7 +233,8 @@ class Tracer {
     return main_ > 0;
   }
 
-  // Waits until a child may have changed state. Returns false if `give_up` has passed.
+  // Waits until a child may have changed state, or until `give_up`. Returns false if `give_up` has
+  // already passed.
   bool WaitUntil(steady_clock::time_point give_up) const {
     const auto left =
         std::chrono::duration_cast<std::chrono::nanoseconds>(give_up - steady_clock::now());
@@ -310,7 +312,7 @@ class Tracer {
 
   bool IsMeant() {
     if (fault_.kind == Fault::Kind::kNone) return false;
-    // A write of one byte cannot be shortened.
+    // A write of fewer than 2 bytes cannot be shortened.
     if (fault_.kind == Fault::Kind::kShortWrite && traced_.calls.back().bytes < 2) return false;
     ++concerned_;
     if (concerned_ == fault_.at) traced_.spoilt = traced_.calls.size() - 1;
@@ -379,7 +381,7 @@ class Tracer {
   pid_t main_ = -1;
   std::set<pid_t> live_;
   std::map<pid_t, Pending> pending_;
-  size_t concerned_ = 0;  // calls so far that this kind of fault can spoil
+  size_t concerned_ = 0;  // number of calls so far that this kind of fault can spoil
   bool is_killed_ = false;
   Traced traced_;
 };

@@ -20,14 +20,16 @@ namespace profiler::tests {
 struct Fault {
   enum class Kind {
     kNone,
-    kError,              // returns `error` once, without making the call
-    kErrorsFromThereOn,  // like kError, also for every later call
-    kShortWrite,         // writes about half of the bytes; counts writes of 2 bytes or more only
-    kKill,               // SIGKILL after the call
+    kError,              // one call returns `error` and is not made
+    kErrorsFromThereOn,  // the call and all later calls return `error`
+    kShortWrite,         // a write of 2 bytes or more writes about half of them
+    kKill,               // SIGKILL ends the program after the call
   };
   Kind kind = Kind::kNone;
   int error = 0;
-  size_t at = 0;  // number of the call, from 1; only calls that this kind can spoil count
+  // Number of the call to spoil; the first call is 1. Only calls that this kind of fault can spoil
+  // are counted.
+  size_t at = 0;
 };
 
 // A counted call. It creates, writes, syncs, truncates, links, renames or maps a file of the
@@ -35,27 +37,27 @@ struct Fault {
 // allocations are tested elsewhere. unlink(2) is not counted, because a program can do nothing if
 // it fails.
 struct CountedCall {
-  std::string name;    // "pwrite64"
-  std::string path;    // the file; for a rename, its old path
-  uint64_t bytes = 0;  // bytes to write; 0 for other calls
-  int64_t result = 0;  // as the program saw it, -errno for an error
+  std::string name;    // name of the system call, such as "pwrite64"
+  std::string path;    // path of the file; for a rename, the old path
+  uint64_t bytes = 0;  // bytes to write; 0 if the call writes no bytes
+  int64_t result = 0;  // result that the program saw; -errno for an error
 };
 
 struct Traced {
-  int exit_code = -1;  // -1 if a signal ended it
+  int exit_code = -1;  // -1 if a signal ended the program
   int signal = 0;
-  bool timed_out = false;  // it hung and was killed
+  bool timed_out = false;  // True if the program hung and was killed
   std::string out, err;
   std::vector<CountedCall> calls;
-  std::optional<size_t> spoilt;  // index of the first spoilt call; none if there were too few
+  std::optional<size_t> spoilt;  // index in `calls` of the first spoilt call; none: too few calls
 };
 
 struct Program {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // NAME=VALUE, added to this process's environment
-  std::string folder;                    // its working directory; its output goes to files there
-  std::string watched;                   // counted directory: absolute, without symbolic links
-  bool has_hard_links = true;            // false: link(2) fails there as on FAT
+  std::string folder;                    // working directory; output goes to files in it
+  std::string watched;                   // watched directory: absolute, no symbolic links
+  bool has_hard_links = true;            // false: link(2) fails, as on a FAT file system
 };
 
 // Returns why Trace cannot be used here; empty if it can.

@@ -38,7 +38,7 @@ std::string Digits(std::string_view text, uint64_t number, size_t size) {
   return digits;
 }
 
-// Adds a service's stacks to a window. Looks up each frame of the service only once.
+// Adds a service's stacks to a window. Each frame of the service is added to the window only once.
 class ServiceRows {
  public:
   ServiceRows(const SimulatedService& service, const Row& row, WindowBuilder& builder)
@@ -134,7 +134,8 @@ Window SimulatedFleet::WindowOf(uint32_t host, uint64_t number) const {
                                                 .pod = pod,
                                                 .program = program,
                                                 .build_id = build_id});
-    // In stack order, so that equal options give equal windows.
+    // [stack number]: number of samples. The order of this map makes equal options give equal
+    // windows.
     std::map<uint32_t, uint64_t> counts;
     for (uint64_t sample = i; sample < samples; sample += services.size()) {
       const bool in_slow = is_slow && random.Share() < slow.chance;

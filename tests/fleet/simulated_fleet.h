@@ -16,14 +16,14 @@ namespace profiler::fleet {
 struct FleetOptions {
   uint64_t seed = 1;
   uint32_t hosts = 10;
-  uint32_t cpus = 1;  // per host, always busy
+  uint32_t cpus = 1;  // CPUs per host; all are always busy
   double frequency = 49;
   UnixTime begin = 1'764'115'200'000'000'000;
   uint64_t window_seconds = 60;
-  uint32_t services = 10;  // in the whole fleet; each host runs two of them
+  uint32_t services = 10;  // services in the whole fleet; each host runs two
   uint32_t stacks_of_service = 20'000;
   std::string first_host = "";  // prefix of the numbers in host names
-  // Labels of all hosts, in addition to the region.
+  // Labels that every host has in addition to its region.
   std::vector<std::pair<std::string, std::string>> labels;
 
   // This function takes `slow_points` percentage points more of its service's time, on `slow_hosts`
@@ -64,7 +64,7 @@ class SimulatedFleet {
 
   FleetOptions options_;
   std::vector<SimulatedService> services_;
-  std::vector<Slow> slow_;  // by service
+  std::vector<Slow> slow_;  // [index in services_]
 };
 
 }  // namespace profiler::fleet

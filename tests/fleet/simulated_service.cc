@@ -54,8 +54,8 @@ void SimulatedService::MakeFunctions(SeededRandom& random) {
   }
 }
 
-// Returns a random function. A few functions are called from nearly everywhere, most from few
-// callers.
+// Returns a random function. A few functions are returned often and so have many callers; most
+// functions have few callers.
 uint32_t SimulatedService::AnyFunction(SeededRandom& random) const {
   const double share = random.Share();
   return 3 + static_cast<uint32_t>(share * share * share * (kFunctions - 3));
@@ -69,7 +69,7 @@ void SimulatedService::MakeStacks(uint32_t number, SeededRandom& random) {
       const auto& other = stacks_[random.Below(static_cast<uint32_t>(stacks_.size()))];
       const uint32_t kept = 3 + random.Below(static_cast<uint32_t>(other.size()) - 3);
       stack.assign(other.begin(), other.begin() + kept);
-      // The kernel calls no function of the program.
+      // Removes kernel functions, because the kernel calls no function of the program.
       std::erase_if(stack, [](uint32_t function) { return function >= kFunctions; });
     }
     const size_t depth = kLeastDepth + random.Below(kMostDepthOfStack - kLeastDepth);

@@ -27,13 +27,13 @@ class SimulatedService {
 
   const std::string& name() const { return name_; }
   const std::vector<SimulatedFunction>& functions() const { return functions_; }
-  // Returns the numbers of the functions of stack `number`, the outermost first.
+  // Returns the functions in stack `number` as indices in functions(), outermost first.
   const std::vector<uint32_t>& stack(uint32_t number) const { return stacks_[number]; }
 
-  // Returns a random stack, chosen by weight. Constant time.
+  // Returns the number of a random stack, chosen by weight. Takes constant time.
   uint32_t AnyStack(SeededRandom& random) const;
 
-  // Returns the stacks whose leaf has this name.
+  // Returns the numbers of the stacks whose leaf function has this name.
   std::vector<uint32_t> StacksIn(std::string_view function) const;
   // Returns the share of the service's time that these stacks have.
   double ShareOf(const std::vector<uint32_t>& stacks) const;
@@ -47,7 +47,7 @@ class SimulatedService {
   std::string name_;
   std::vector<SimulatedFunction> functions_;  // kernel functions come last
   std::vector<std::vector<uint32_t>> stacks_;
-  std::vector<double> weights_;  // by stack; their sum is 1
+  std::vector<double> weights_;  // [stack number]; the weights' sum is 1
   // A. Walker's alias method: lot i means stack i with probability chances_[i], else stack
   // aliases_[i].
   std::vector<double> chances_;

@@ -39,7 +39,7 @@ class Choices {
     for (int i = 0; i < 8; ++i) word = word << 8 | Byte();
     return word;
   }
-  // Returns a number that is hard on readers, one near `around`, or any number.
+  // Returns a number that readers often handle wrongly, a number near `around`, or any number.
   uint64_t HardNumber(uint64_t around) {
     constexpr uint64_t kHard[] = {
         0,          1,          2,          4,          7,          8,          9,
@@ -51,7 +51,7 @@ class Choices {
     if (kind < 252) return around + kind - 190;
     return Word();
   }
-  // Returns the unread rest of the input.
+  // Returns the part of the input that is not read yet.
   std::span<const std::byte> Rest() const { return input_.subspan(at_); }
 
  private:
@@ -59,7 +59,7 @@ class Choices {
   size_t at_ = 0;
 };
 
-// Returns `count` unrelated random programs of `size` bytes to start from, equal in every run.
+// Returns `count` random programs of `size` bytes, as seeds. Every run gets the same programs.
 std::vector<Bytes> ProgramsByChance(size_t count, size_t size);
 
 }  // namespace profiler::fuzz

@@ -1,5 +1,5 @@
-// Fuzzes single records, attrs and feature sections: decodes bytes to values, and encodes them
-// again.
+// Fuzzes single records, attrs and feature sections: decodes bytes to values, and encodes the
+// values to bytes again.
 
 #include <algorithm>
 #include <cstring>
@@ -40,7 +40,8 @@ void Append(std::span<const std::byte> bytes, Bytes* out) {
 
 // --- records -----------------------------------------------------------------------------------
 
-// Bytes in front of the record. They stand for the record's attr, which determines its layout.
+// The front of an input: the type and misc of the record's header, and the fields of the attr that
+// determine the record's layout. The body of the record follows.
 struct RecordPrefix {
   uint64_t sample_type = 0;
   uint64_t user_regs = 0, intr_regs = 0;
@@ -63,8 +64,9 @@ perf_event::Attr AttrOf(const RecordPrefix& prefix) {
   return attr;
 }
 
-// False if the record can be read in two ways. A sample without branches may or may not contain the
-// branches' hardware index: only the record's length tells, and written records are padded.
+// False if the written record can be read in two ways. A sample without branches may contain the
+// hardware index of the branches or not. Only the record's length shows it, but written records are
+// padded.
 template <class Record>
 bool HasOneReading(const Record& record, const RecordLayout& layout) {
   if constexpr (std::is_same_v<Record, perf_event::Sample>) {
@@ -74,8 +76,8 @@ bool HasOneReading(const Record& record, const RecordLayout& layout) {
   return true;
 }
 
-// Decodes a record and writes it as the kernel would. Requires that the written record decodes and
-// encodes to itself, and survives a change of its byte order and back.
+// Decodes a record and encodes it as the kernel would. Requires that the encoded record does not
+// change if it is decoded and encoded again, or if its byte order is changed and changed back.
 template <class Record>
 bool CheckDecoded(RawRecord raw, const RecordLayout& layout, Record record) {
   const bool whole = perf_event::Decode(raw, layout, &record);
@@ -94,7 +96,7 @@ bool CheckDecoded(RawRecord raw, const RecordLayout& layout, Record record) {
   return true;
 }
 
-// Reads { RecordPrefix; body }.
+// Checks a record. The input is { RecordPrefix; body }.
 void ReadRecord(std::span<const std::byte> input) {
   RecordPrefix prefix;
   if (input.size() < sizeof(prefix)) return;
@@ -133,7 +135,7 @@ std::vector<Bytes> RecordSeeds() {
   prefix.sample_type = perf_event::kSampleAll;
   prefix.user_regs = prefix.intr_regs = 0xff;
   prefix.options = 1;
-  // Every type, with zeros in every field.
+  // A record of every type, with zeros in every field.
   for (uint32_t type = 1; type <= perf_event::kRecordCallchainDeferred; ++type) {
     prefix.type = type;
     perf_event::VisitRecordType(type, [&](const auto& record) {
@@ -141,7 +143,7 @@ std::vector<Bytes> RecordSeeds() {
       return true;
     });
   }
-  // Samples with one field each, and a sample with all fields.
+  // Samples with only one field, and a sample with all fields.
   prefix.type = perf_event::kRecordSample;
   for (uint64_t bit = 1; bit < perf_event::kSampleAll; bit <<= 1) {
     prefix.sample_type = bit;
@@ -169,7 +171,7 @@ std::vector<Bytes> RecordSeeds() {
 
 // --- attrs -------------------------------------------------------------------------------------
 
-// Reads { u8 byte order; attr }.
+// Checks an attr. The input is { u8 byte order; attr }.
 void ReadAttr(std::span<const std::byte> input) {
   if (input.empty()) return;
   const bool swapped = (std::to_integer<int>(input[0]) & 1) != 0;
@@ -226,8 +228,8 @@ std::vector<Bytes> AttrSeeds() {
 
 constexpr uint64_t kProfileDataSize = 7;
 
-// Requires that a section that was read and written twice stays the same when it is read and
-// written again. (Before, equal rows may be merged.)
+// Reads and writes a section three times. Requires that the third time changes nothing. The first
+// times may merge equal rows.
 void UseStoredProfile(std::string_view section) {
   const profile::Wanted all{.threads = true, .dimensions = {true, true}, .samples = {}};
   const auto rewritten = [&](std::string_view stored) -> std::optional<std::string> {
@@ -244,8 +246,7 @@ void UseStoredProfile(std::string_view section) {
           "a profile with details has a summary");
 }
 
-// Requires that sections with the recorder's text can be written and read again. They may contain
-// any names.
+// Requires that the text sections of the recorder can be written and read again, with any names.
 void UseTextSections(const perf_data::Features& features) {
   perf_data::Features again;
   if (const auto chains = ReadChainQuality(features)) {
@@ -256,7 +257,7 @@ void UseTextSections(const perf_data::Features& features) {
   if (const auto imported = ReadImported(features)) SetImported(*imported, &again);
 }
 
-// Reads { u8 feature; u8 byte order; section }.
+// Checks a feature section. The input is { u8 feature; u8 byte order; section }.
 void ReadFeature(std::span<const std::byte> input) {
   if (input.size() < 2) return;
   const int bit = std::to_integer<int>(input[0]);

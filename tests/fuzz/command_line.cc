@@ -11,7 +11,7 @@
 namespace profiler::fuzz {
 namespace {
 
-// Captures the output to a stream of the C library during its lifetime.
+// A capture of the output to a stream of the C library, during the lifetime of this object.
 class Taken {
  public:
   explicit Taken(std::FILE** stream)

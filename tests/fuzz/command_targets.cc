@@ -27,10 +27,10 @@ using perf_data::TimedRecord;
 enum ConvertForm : uint8_t {
   kAsStream = 1 << 0,
   kInflated = 1 << 1,
-  kZstd = 1 << 2,  // unless kInflated
+  kZstd = 1 << 2,  // has no effect with kInflated
   kCutByTime = 1 << 3,
   kCutByThread = 1 << 4,
-  kInPlace = 1 << 5,  // a file with a name, next to an older one
+  kInPlace = 1 << 5,  // the output replaces the input
 };
 
 RewriteOptions OptionsOf(uint8_t form) {
@@ -66,7 +66,8 @@ void ConvertInPlace(std::span<const std::byte> input, const RewriteOptions& opti
   directory.Remove("recording.old");
 }
 
-// Converts { recording; u8 form }. The form is also part of the recording.
+// Converts a recording. The input is { recording; u8 form }, and the form is also read as the
+// recording's last byte.
 void Convert(std::span<const std::byte> input) {
   if (input.empty()) return;
   static MemoryFile& before = *new MemoryFile();
@@ -90,7 +91,8 @@ void Convert(std::span<const std::byte> input) {
           "a copy of what was written has the same bytes");
 }
 
-// Returns each seed of a file with each form appended. A stream may have one more byte, too.
+// Returns each seed of FileSeeds() with each form appended. The appended byte damages neither files
+// nor streams.
 std::vector<Bytes> SeedsOfEachForm() {
   std::vector<Bytes> seeds;
   for (const Bytes& file : FileSeeds()) {
@@ -106,7 +108,8 @@ std::vector<Bytes> SeedsOfEachForm() {
 
 enum DumpForm : uint8_t { kHex = 1 << 0, kSamplesOnly = 1 << 1 };
 
-// Dumps { recording; u8 form }. The form is also part of the recording.
+// Dumps a recording. The input is { recording; u8 form }, and the form is also read as the
+// recording's last byte.
 void DumpRecords(std::span<const std::byte> input) {
   if (input.empty()) return;
   static MemoryFile& file = *new MemoryFile();

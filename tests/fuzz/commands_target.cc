@@ -134,7 +134,7 @@ class Tree {
   std::vector<std::string> files_;
 };
 
-// The number of samples that can be read, and if the recording can be read to its end.
+// Results of reading a recording: the number of readable samples, and whether its end was reached.
 struct Counted {
   uint64_t samples = 0;
   bool whole = false;
@@ -196,7 +196,7 @@ void RunCommands(std::span<const std::byte> input) {
   RunOne(command, tree, recording.bytes);
 }
 
-// Returns a seed of each command, for a valid file and for a valid stream.
+// Returns two seeds for each command: one with a valid file, one with a valid stream.
 std::vector<Bytes> CommandSeeds() {
   std::vector<Bytes> seeds = ProgramsByChance(Commands().size() * 2, 500);
   for (size_t i = 0; i < seeds.size(); ++i) {

@@ -1,4 +1,4 @@
-// Small programs with debug information, in every form that the installed compilers write.
+// Returns small programs with debug information, in every form that the installed compilers write.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// Fuzzes answers of the confined process, which a hostile file may have taken over.
+// Fuzzes answers of the confined process. A hostile file may have taken over this process.
 
 #include <cstdint>
 #include <deque>
@@ -51,8 +51,8 @@ void ReadOthers(std::span<const std::byte> content) {
   symbolize::PutStatus(status, to);
 }
 
-// Reads { u8 number of facts; content }. If the number is 0, the content is an answer of another
-// kind.
+// Reads an answer. The input is { u8 number of facts; content }. If the number is 0, the content is
+// an image spec, a place and a status.
 void ReadAnswer(std::span<const std::byte> input) {
   if (input.empty()) return;
   const auto count = std::to_integer<size_t>(input[0]);

@@ -1,5 +1,5 @@
-// Fuzzes debug information and the files that it names: each input is also its own split and
-// alternate file.
+// Fuzzes debug information and the files that it names. Each input is an image, and is also used as
+// the image's own split file, package and alternate file.
 
 #include <cstring>
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 using symbolize::dwarf::DwarfBytes;
 using symbolize::dwarf::SectionBytes;
 
-// Looks up addresses in the small file's code, and all over the image.
+// Looks up addresses in the code of the small seeds, and 64 addresses in each segment.
 void LookUp(symbolize::dwarf::DebugInfo& info, const symbolize::ElfImage& image) {
   for (uint64_t address = 0x1000; address < 0x1100; address += 8) (void)info.Find({address});
   for (const symbolize::ElfSegment& segment : image.segments()) {
@@ -29,8 +29,8 @@ void LookUp(symbolize::dwarf::DebugInfo& info, const symbolize::ElfImage& image)
   }
 }
 
-// A file with an index of units is a package and has no units of its own. So an input names its
-// index differently, and ToPackage renames it.
+// A file with an index section is read as a package, and then has no units of its own. So inputs
+// call the section kInputIndex, and ToPackage renames it.
 constexpr std::string_view kPackageIndex = ".debug_cu_index", kInputIndex = ".input_cu_index";
 
 Bytes ToPackage(std::span<const std::byte> input) {
@@ -42,11 +42,11 @@ Bytes ToPackage(std::span<const std::byte> input) {
   return package;
 }
 
-// Writes the input again, as each of the other files that it names.
+// Writes a copy of the input for each other file that the image refers to.
 void WriteOtherFiles(const symbolize::ElfImage& image, std::span<const std::byte> input,
                      const ScratchDirectory& directory) {
   const auto write = [&](const char* name, std::string_view section, const auto& content) {
-    directory.Remove(name);  // from the previous input
+    directory.Remove(name);  // removes the previous input's file
     if (image.FindSection(section) != nullptr) directory.Write(name, content(input));
   };
   const auto unchanged = [](std::span<const std::byte> bytes) { return bytes; };
@@ -74,12 +74,12 @@ Bytes SmallPackage() {
   constexpr uint64_t kId = 0x1122334455667788;
   constexpr uint8_t kSkeleton = 4, kSplit = 5;
   DwarfBytes skeleton_entry, abbreviations, skeleton, unit, index;
-  // Attributes: the split file's name and directory, the base of the unit's addresses, the code.
+  // Attributes: the split file's name and directory, the base in .debug_addr, the code's range.
   skeleton_entry.List(
       {1, 0x4a, 0, 0x76, 0x08, 0x1b, 0x08, 0x73, 0x17, 0x11, 0x01, 0x12, 0x06, 0, 0, 0});
   skeleton.U32(0).U16(5).U8(kSkeleton).U8(8).U32(0).U64(kId);
   skeleton.U8(1).String("program.dwo").String(".").U32(8).U64(0x1000).U32(0x800);
-  // A function with an address by index, and a function with a range list by index.
+  // A function whose address is an index, and a function whose range list is an index.
   abbreviations.List({1, 0x11, 1, 0x03, 0x08, 0, 0});
   abbreviations.List({2, 0x2e, 0, 0x03, 0x25, 0x11, 0x1b, 0x12, 0x06, 0, 0});
   abbreviations.List({3, 0x2e, 0, 0x03, 0x25, 0x55, 0x23, 0, 0, 0});
@@ -96,7 +96,7 @@ Bytes SmallPackage() {
   ranges.U8(3).U8(1).U8(0x10).U8(1).U8(1).U8(4).U8(0x20).U8(0x30).U8(0);
   const std::vector<std::byte> unit_bytes = unit.WithLength();
   const auto size = static_cast<uint32_t>(unit_bytes.size());
-  // A hash table of two slots, the first one empty; then one row of four sections.
+  // A hash table of two slots, of which the first is empty. Then one row with four sections.
   index.U16(5).U16(0).U32(4).U32(1).U32(2).U64(0).U64(kId).U32(0).U32(1);
   index.U32(1).U32(3).U32(6).U32(8);
   index.U32(0).U32(0).U32(0).U32(0);

@@ -11,7 +11,7 @@ namespace {
 
 using perf_data::FieldWriter;
 
-// The fields of a section:
+// A kind of section. Each character of `fields` is a field:
 //
 //   w, q     a number of 4 or 8 bytes          ( )   repeated; a count of 4 bytes precedes it
 //   W, Q     a version of 4 or 8 bytes: 1      [ ]   repeated; a count of 8 bytes precedes it

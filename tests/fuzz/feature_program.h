@@ -10,11 +10,11 @@
 
 namespace profiler::fuzz {
 
-// Returns some feature sections, by bit; in the other byte order if `swapped`. EVENT_DESC is
-// missing, because it must fit the attrs. NRCPUS is 2.
+// Returns some feature sections, keyed by feature bit. The sections have the other byte order if
+// `swapped`. EVENT_DESC is missing, because it must fit the attrs. NRCPUS is 2.
 std::map<int, std::string> SectionsOfPerf(Choices& choices, bool swapped);
 
-// Returns all sections that the function above can return, with values from `program`.
+// Returns all sections that SectionsOfPerf(choices) can return, with values from `program`.
 std::map<int, std::string> SectionsOfPerf(std::span<const std::byte> program, bool swapped);
 
 }  // namespace profiler::fuzz

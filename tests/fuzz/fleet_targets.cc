@@ -1,5 +1,5 @@
-// Fuzzes data that machines of a fleet keep and receive: segments, the journal of pushed segments,
-// and answers of servers.
+// Fuzzes data that a fleet's machines keep (segments, the journal of pushed segments) and data that
+// they receive (answers of servers).
 
 #include <xxhash.h>
 
@@ -67,7 +67,8 @@ void ReadSegment(std::span<const std::byte> bytes) {
   CheckWindow(*window);
   const std::string again = fleet::EncodeSegment(*window);
   const auto same = fleet::DecodeSegment(std::as_bytes(std::span(again)));
-  // The input may have had a longer head than the reader knows.
+  // Encoding may fail to give a readable segment: the input's head may be longer than this version
+  // of the reader knows.
   if (!same.ok()) return;
   Require(same->rows == window->rows && same->host == window->host, "a segment is written as read");
 }
@@ -129,7 +130,7 @@ void ReadJournal(std::span<const std::byte> content) {
   for (const char* segment : {"a", "b"}) {
     Require(peeked->IsDone(segment) == opened->IsDone(segment), "what was sent is known");
   }
-  // The journal was rewritten when it was opened.
+  // Open() has rewritten the journal. The new journal must say the same.
   const auto again = fleet::PushJournal::Peek(directory.path(), kDestination);
   Require(again.ok(), "what is written can be read");
   Require(again->in_flight() == opened->in_flight(), "the batch on its way is written anew");
@@ -152,7 +153,7 @@ std::vector<Bytes> JournalSeeds() {
   return {ToBytes(WithRightHashes(text))};
 }
 
-// Reads three answers from one input; each is preceded by its size.
+// Reads three answers from one input. The size of each answer precedes it.
 void RunAnswer(std::span<const std::byte> input) {
   fleet::clickhouse::RowReader parts(TextOf(input));
   const fleet::clickhouse::StacksAnswer answer = {
@@ -205,7 +206,8 @@ Bytes AnswerSeed(bool apart) {
 
 std::vector<Bytes> AnswerSeeds() { return {AnswerSeed(false), AnswerSeed(true)}; }
 
-// Reads an answer to a batch: a line with the status, a line with Retry-After, then the body.
+// Reads a server's answer to a batch. The input is a line with the status, a line with Retry-After,
+// and the body.
 void RunHttpAnswer(std::span<const std::byte> input) {
   std::string_view text = TextOf(input);
   const auto take_line = [&] {

@@ -19,11 +19,12 @@ inline Bytes ToBytes(std::string_view text) { return ToBytes(std::as_bytes(std::
 struct FuzzTarget {
   std::string_view name;
   std::string_view what;  // the kind of input, for messages
-  // Must return for any input. An input that breaks a law ends the process (Require).
+  // Feeds one input to the code under test. Must return for every input. An input that breaks a
+  // law ends the process (Require).
   void (*run)(std::span<const std::byte> input);
   // Returns good inputs to start from, made by the project's own writers.
   std::vector<Bytes> (*seeds)();
-  // True if recordings of other programs can be inputs, unchanged.
+  // True if an unchanged recording by another program can be an input.
   bool reads_recordings = false;
   // True if an input takes milliseconds; then test runs try fewer inputs.
   bool is_slow = false;
@@ -31,7 +32,7 @@ struct FuzzTarget {
 
 std::span<const FuzzTarget> Targets();
 
-// Adds a target that not every program has, and returns true. Call it before main() only.
+// Adds a target that only some fuzz programs have, and returns true. Call it before main() only.
 bool AddTarget(const FuzzTarget& target);
 
 // Returns the target of that name, or null.
@@ -40,7 +41,7 @@ const FuzzTarget* FindTarget(std::string_view name);
 // Ends the process with the broken law's name if `holds` is false.
 void Require(bool holds, const char* law);
 
-// The targets. Each is in the file of its name, or in recording_targets.cc, command_targets.cc,
+// The targets. A target is in the file of its name, or in recording_targets.cc, command_targets.cc,
 // codec_targets.cc, symbolize_targets.cc, import_targets.cc or fleet_targets.cc.
 FuzzTarget FileTarget();
 FuzzTarget PipeTarget();

@@ -1,5 +1,5 @@
-// Runs every target with its seeds, with mutations of them, and with the corpus's recordings if the
-// corpus lies beside the source tree. tools/fuzz continues the search for longer.
+// Runs every target with its seeds, with mutations of the seeds, and with the recordings of the
+// corpus if the corpus is beside the source tree. tools/fuzz searches for longer.
 
 #include <gtest/gtest.h>
 
@@ -25,17 +25,18 @@ namespace {
 
 constexpr int kMutations = 2000;
 constexpr int kMutationsOfSlow = 500;
-// Number of cuts, shared by all seeds of a target. Each seed gets at least one.
+// Number of truncated seeds per target; each seed is truncated at least once. kCutsOfSlow applies
+// to slow targets.
 constexpr size_t kCuts = 2000, kCutsOfSlow = 200;
 constexpr int kMutationsOfOthers = 20;
-// Larger files are skipped, because they would only cost time.
+// Largest file of the corpus that is tried, in bytes. Larger files would only cost time.
 constexpr size_t kLargestFile = 64 << 10;
 
-// Largest memory for one input. It is far below the 512 MB that a reader may use, because these
-// inputs are small. zstd may allocate its window in addition.
+// Largest memory for one input, in bytes. A reader may use 512 MB, but these inputs are small. The
+// window of zstd is not counted.
 constexpr size_t kMostMemory = 160 << 20;
 
-// Runs one input, and checks the memory that it takes.
+// Runs the target on one input, and checks the memory that the target takes.
 void Feed(const FuzzTarget& target, const Bytes& input) {
   // A copy without spare capacity, so that AddressSanitizer finds reads beyond its end.
   const Bytes exact(input);

@@ -1,5 +1,5 @@
 // Measures the memory that the process holds through `operator new`, and its peak. Linking this
-// replaces the global operator new. Allocations by C libraries are not measured.
+// file replaces the global operator new. Allocations by C libraries are not measured.
 
 #pragma once
 
@@ -7,10 +7,10 @@
 
 namespace profiler::fuzz {
 
-// Returns the peak in bytes since ResetPeakHeap(). Thread-safe.
+// Returns the largest number of bytes held at once since ResetPeakHeap(). Thread-safe.
 size_t PeakHeap();
 
-// Sets the peak to the memory that is held now, and returns it.
+// Sets the peak to the number of bytes held now, and returns that number.
 size_t ResetPeakHeap();
 
 }  // namespace profiler::fuzz

@@ -123,8 +123,8 @@ class Editor {
     return OneIn(widths, section->at, section->size / size);
   }
 
-  // Returns a field anywhere in a section. Half of the time it is near the front, whose numbers
-  // control how the rest is read.
+  // Returns a field at any offset in a section. In half of the cases it is in the first 40 bytes,
+  // because numbers there control how the section is read.
   template <class Suits>
   Field AnywhereIn(Suits suits) {
     const Section* const section = OneOfThese(suits);
@@ -134,14 +134,15 @@ class Editor {
     return {section->at + choices_.Below(reach), size_t{1} << choices_.Below(4)};
   }
 
-  // Returns the length, the id or a later byte of an entry of call frame information.
+  // Returns a field in call frame information: the length or the id of an entry, or any later byte
+  // of the entry.
   Field InFrames() {
     const Section* const section = OneOfThese([](const Section& s) {
       return s.name == ".eh_frame" || s.name == ".debug_frame" || s.name == ".eh_frame_hdr";
     });
     if (section == nullptr) return {};
     if (section->name == ".eh_frame_hdr") return {section->at + choices_.Below(section->size), 1};
-    std::vector<Field> entries;  // (begin, length)
+    std::vector<Field> entries;  // begin and length of each entry
     for (size_t at = 0; at + 8 <= section->size;) {
       uint32_t length = 0;
       std::memcpy(&length, bytes_.data() + section->at + at, sizeof(length));
@@ -188,7 +189,7 @@ void CheckViews(const ElfImage& image, std::span<const std::byte> file) {
   }
 }
 
-// Looks up names in sources other than ELF files. WriteOthers() puts these beside the image.
+// Looks up names in sources of names that are not ELF files. WriteOthers() writes these sources.
 void NameOthers(symbolize::Symbolizer& symbolizer) {
   using symbolize::ImageKind;
   symbolizer.SetKernelReference("_text", RuntimeAddress{0xffffffff81000000});
@@ -214,7 +215,7 @@ void WriteOthers(const ScratchDirectory& directory) {
                                                "ffffffffc0a31000 t ext4_read\t[ext4]\n"));
 }
 
-// Looks up names all over the file, as a report does.
+// Looks up names at some 64 offsets of the file, as a report does.
 void CheckNames(std::span<const std::byte> file) {
   static const ScratchDirectory directory;
   directory.Write("image", file);
@@ -272,7 +273,8 @@ void ReadEdited(std::span<const std::byte> input) {
   UnwindThrough(*image, registers, std::as_bytes(std::span(stack)), reader >= 128);
 }
 
-// Returns each program with each reader. Every second program has edits; the others have none.
+// Returns a seed for each pair of a program and a reader. Seeds of every second program contain
+// edits; all other seeds contain none.
 std::vector<Bytes> EditSeeds() {
   const size_t programs = CompiledPrograms().size();
   std::vector<Bytes> seeds = ProgramsByChance(programs * 4, 120);

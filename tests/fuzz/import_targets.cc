@@ -66,7 +66,7 @@ void Run(std::span<const std::byte> input) {
   ImportAs(input, kFormat);
 }
 
-// Imports the input, and also reads it from a file as a view does.
+// Imports the input. Also opens it as a file and as a pipe, as views do.
 void RunAny(std::span<const std::byte> input) {
   ImportAs(input, std::nullopt);
   static MemoryFile& file = *new MemoryFile();
@@ -100,7 +100,7 @@ std::vector<Bytes> PerfScriptSeeds() {
        "a b 1 cycles:\nffffffffc0000010 f ([ext4])\n10 g (//anon)\n20 h ([vdso])\n"});
 }
 
-// Returns a profile with two types, a sample, a mapping, and a location with a function.
+// Returns seeds with two sample types, one sample, one mapping, and a location with a function.
 std::vector<Bytes> PprofSeeds() {
   return BytesOf({std::string_view(
       "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x08\x0a\x01\x01\x12\x03\x03\x90\x4e"
@@ -123,13 +123,13 @@ std::vector<Bytes> LegacyPprofSeeds() {
        "goroutine profile: total 2\n2 @ 0x401001\n#\t0x401001\tmain.main+0x1\t\t/src/main.go:9\n"});
   const auto cpu = std::as_bytes(std::span(kCpu));
   seeds.emplace_back(cpu.begin(), cpu.end());
-  // The mappings of a CPU profile, which follow its samples.
+  // Mappings. In a CPU profile they follow the samples.
   const Bytes maps = ToBytes(
       "build=/opt/app\n00400000-00500000 r-xp 00001000 08:01 123 /bin/server\n"
       "7f0000000000-7f0000001000 rw-p 00000000 00:00 0 [stack]\n 00600000-00700000: $build/x\n");
   seeds.emplace_back(cpu.begin(), cpu.end());
   seeds.back().insert(seeds.back().end(), maps.begin(), maps.end());
-  // A Java profile. Its functions are numbers, and their names follow the samples.
+  // A Java profile. Its samples have numbers of functions; the functions' names follow the samples.
   static constexpr uint64_t kJava[] = {0, 3, 1, 10000, 0, 2, 2, 0x6, 0x7, 0, 1, 0};
   const auto java = std::as_bytes(std::span(kJava));
   const Bytes names = ToBytes(" 0x0000006 com.example.f06 (source.java:06)\n 0x7 g\n");
@@ -199,7 +199,7 @@ Bytes Gzipped(const Bytes& plain) {
   return gzip;
 }
 
-// Returns a profile with inlined calls, several events and times, to be exported.
+// Returns the profile that the seeds export. It has inlined calls, several events, and times.
 const exports::ProfileForTest& ProfileToExport() {
   static const exports::ProfileForTest& example = *[] {
     auto* const profile = new exports::ProfileForTest();

@@ -50,8 +50,8 @@ void ForEachRecord(std::span<std::byte> records, Visit visit) {
   }
 }
 
-// Returns the records as a file stores them. One layout fits all records, because the events share
-// it.
+// Returns the records as a file stores them, in the other byte order if `swapped`. All events have
+// the same layout, so the first event's layout fits all records.
 Bytes StoredRecords(const RecordProgram& program, bool swapped) {
   Bytes records = program.records;
   if (!swapped) return records;
@@ -146,8 +146,8 @@ void AddOwnSections(Choices& choices, const RecordProgram& program, Sections* se
   }
 }
 
-// Returns offsets of numbers that are sizes or positions: in the header, the entries of attrs and
-// ids, the table of features, and the fronts of records and sections.
+// Returns offsets in the recording of numbers that may be sizes or positions. They are in the
+// header, in the attr entries, in the feature table, and in the first 64 bytes of each record.
 std::vector<size_t> NumbersIn(JointRecording& recording) {
   std::vector<size_t> numbers;
   const size_t end = recording.bytes.size();
@@ -178,7 +178,7 @@ void Spoil(Choices& choices, size_t count, JointRecording* recording) {
   const std::vector<size_t> numbers = NumbersIn(*recording);
   for (size_t i = 0; i < count && !numbers.empty(); ++i) {
     std::byte* const at = recording->bytes.data() + choices.OneOf(numbers);
-    const size_t part = choices.Below(7);  // the whole number, a half or a quarter
+    const size_t part = choices.Below(7);  // which part to change: the whole, a half or a quarter
     const size_t width = part == 0 ? 8 : part < 3 ? 4 : 2;
     const size_t offset = part == 0 ? 0 : part < 3 ? (part - 1) * 4 : (part - 3) * 2;
     uint64_t number = 0;

@@ -13,10 +13,10 @@
 
 namespace profiler::fuzz {
 
-// Feature sections by bit, without EVENT_DESC, which is made from the events.
+// Feature sections, keyed by feature bit. EVENT_DESC is missing, because the events determine it.
 using Sections = std::map<int, std::string>;
 
-// Return a recording as a file and as a stream; in the other byte order if `swapped`.
+// Return the recording as a file, and as a stream. It has the other byte order if `swapped`.
 Bytes FileOf(const RecordProgram& program, const Sections& sections, bool swapped);
 Bytes StreamOf(const RecordProgram& program, const Sections& sections, bool swapped);
 
@@ -28,7 +28,7 @@ struct JointRecording {
   bool is_spoilt = false;
 };
 
-// Makes a recording from choices. `files`: see MakeRecords.
+// Makes a recording from choices. `files` are additional image names; see MakeRecords.
 JointRecording MakeRecording(Choices& choices, std::span<const std::string> files);
 
 }  // namespace profiler::fuzz

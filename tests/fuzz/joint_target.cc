@@ -1,5 +1,5 @@
-// Fuzzes header, events, ids, records and features together. If they agree, everything must be
-// read; otherwise readers return the part that is valid.
+// Fuzzes header, events, ids, records and features together. If these agree, readers must return
+// everything. If they do not agree, readers must return the valid part.
 
 #include <string>
 
@@ -38,7 +38,7 @@ void CheckWhole(const JointRecording& written) {
             "an event has its name and its ids");
     Require(events[i].attr.sample_type == event.attr.sample_type, "an event has its attr");
   }
-  if (written.is_stream) return;  // streams pad sections
+  if (written.is_stream) return;  // in streams, sections are padded
   for (const auto& [bit, section] : (*recording)->features().other) {
     const auto found = written.sections.find(bit);
     Require(found == written.sections.end() || found->second == section,
@@ -83,7 +83,7 @@ void ReadJoint(std::span<const std::byte> input) {
   }
 }
 
-// Returns seeds of each reader with each layout and byte order, sound and spoilt.
+// Returns valid and spoilt seeds for each reader, layout and byte order.
 std::vector<Bytes> JointSeeds() {
   std::vector<Bytes> seeds = ProgramsByChance(40, 600);
   for (size_t i = 0; i < seeds.size(); ++i) {

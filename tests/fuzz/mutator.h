@@ -14,7 +14,7 @@ class Mutator {
  public:
   explicit Mutator(uint64_t seed) : random_(seed) {}
 
-  // Returns one of `seeds` with one to four changes: flipped bits, numbers that are hard on
+  // Returns one of `seeds` with one to four changes: flipped bits, numbers that often break
   // parsers, pieces removed, doubled, or copied from another seed. `seeds` must not be empty.
   Bytes Mutate(std::span<const Bytes> seeds);
 

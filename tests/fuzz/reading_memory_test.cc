@@ -1,5 +1,5 @@
-// Measures the memory of reading a recording. Reading needs the memory of two rounds for records
-// that are not in a mapped file, and 16 bytes per mapped record for sorting. A number in the file
+// Measures the memory that reading a recording takes. Records of a mapped file take 16 bytes each
+// for sorting. All other records take the memory of two rounds. A number in the file
 // that claims a large size must not cost memory.
 
 #include <gtest/gtest.h>
@@ -22,11 +22,11 @@ using perf_data::TimedRecord;
 
 constexpr int kSamplesInRound = 10'000;
 constexpr size_t kBytesInRound = kSamplesInRound * 200;
-// Memory that does not depend on the file's size: windows, partly filled chunks, tables of events.
+// Bytes that do not depend on the file's size: windows, partly filled chunks, tables of events.
 constexpr size_t kFixed = 4 << 20;
 
-// Writes two rings that are emptied one after the other, so that half of a round waits for the
-// next.
+// Writes records of two rings. Each round has the records of ring 0, then the records of ring 1. So
+// half of a round's records wait in memory until the next round.
 void WriteRounds(const std::string& path, int rounds, int compression_level,
                  bool with_markers = true) {
   const perf_event::Attr attr = perf_data::UsualAttr();
@@ -80,7 +80,7 @@ TEST(ReadingMemoryTest, OfACompressedRecordingWithoutRoundsHasALimit) {
   static_assert(kRounds * kBytesInRound > kLimit);
   WriteRounds(path, kRounds, /*compression_level=*/1, /*with_markers=*/false);
   EXPECT_LE(PeakOfReading(path, kRounds), kLimit + kLimit / 4);
-  EXPECT_GE(PeakHeap(), kLimit / 2);  // everything was waiting
+  EXPECT_GE(PeakHeap(), kLimit / 2);  // all records were waiting in memory
 }
 
 TEST(ReadingMemoryTest, OfAMappedRecordingIsTheOrderOfTwoRounds) {

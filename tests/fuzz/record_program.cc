@@ -67,7 +67,7 @@ class Maker {
       AddOne();
     }
     program_.events = {{attr_, "cpu-clock", {1, 2}}};
-    // Adds another event of the same layout, with other ids.
+    // Adds a second event with the same layout and with other ids.
     if (choices_.Yes()) program_.events.push_back({attr_, "page-faults", {3}});
     return std::move(program_);
   }
@@ -97,7 +97,8 @@ class Maker {
   }
   uint32_t Process() { return choices_.OneOf(kProcesses); }
   SampleId Id() const { return {.pid = pid_, .tid = tid_, .time = time_, .id = id_, .cpu = cpu_}; }
-  // Returns random words: entries of a call chain, or a stack. They are valid until the next call.
+  // Returns random words, for use as a call chain or as a stack. They are valid until the next call
+  // of Words().
   U64Array Words(size_t size, bool with_markers) {
     words_.clear();
     for (size_t i = 0; i < size; ++i) {
@@ -164,14 +165,14 @@ class Maker {
     sample.period = choices_.Below(4);
     const U64Array words = Words(choices_.Below(kMostWords), /*with_markers=*/true);
     sample.callchain = words;
-    // The other fields use the same words.
+    // The fields below are also made from the words of the call chain.
     sample.addr = words.empty() ? 0 : words[0];
     sample.cgroup = choices_.Below(3);
     sample.raw = words.bytes().first(words.bytes().size() / 2);
     sample.branches = words.bytes().first(words.size() / 3 * 24);
     sample.user_stack = words.bytes();
     sample.user_stack_size = kMostWords * 8;
-    constexpr size_t kInstructionPointer = 8;  // perf's number on x86
+    constexpr size_t kInstructionPointer = 8;  // the register's number in perf on x86
     registers_.assign(24, words.empty() ? 0 : words[words.size() - 1]);
     registers_[kInstructionPointer] = sample.ip;
     const std::span<const std::byte> registers = std::as_bytes(std::span(registers_));
@@ -182,7 +183,7 @@ class Maker {
     Add(kRecordSample, choices_.OneOf(kModes), sample);
   }
 
-  // Sets counters of one event, or of a group of two.
+  // Sets the sample's counters: those of one event, or those of a group of two events.
   void SetCounters(Sample& sample) {
     const uint64_t format = attr_.read_format;
     counters_.clear();

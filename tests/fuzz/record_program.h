@@ -17,19 +17,20 @@ namespace profiler::fuzz {
 
 struct RecordProgram {
   std::vector<perf_data::EventToWrite> events;
-  Bytes records;  // includes markers of rounds
+  Bytes records;  // the records, with markers of rounds
   uint64_t samples = 0;
 };
 
-// The processes and addresses in the records.
+// The process ids that the records use, and the ranges of their addresses. Each range is kPages
+// pages and starts at one of kLowestAddresses.
 inline constexpr uint32_t kProcesses[] = {7, 8, 9, 1, 0, 0xffffffff};
 inline constexpr uint64_t kLowestAddresses[] = {
     0x10000, 0, 0xffffffff81000000, 0x7ffffffff8000, 0xfffffffffffe0000, 1ull << 63};
 inline constexpr uint64_t kPages = 16;
 inline constexpr uint64_t kPage = 0x1000;
 
-// Makes records until the choices end, or `most_records` are made. `files`: names of images in
-// addition to those that every program has.
+// Makes records until the choices end, or `most_records` are made. `files` are names of
+// images. Every program also uses names from a fixed list.
 RecordProgram MakeRecords(Choices& choices, std::span<const std::string> files,
                           size_t most_records);
 

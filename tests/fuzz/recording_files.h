@@ -43,7 +43,8 @@ class MemoryFile {
   UniqueFd fd_;
 };
 
-// Returns the reading end of a pipe that contains `bytes`. At most 64 KiB fit without a reader.
+// Returns the reading end of a pipe that contains `bytes`, which are at most 64 KiB: a full pipe
+// would block the writer.
 inline UniqueFd FilledPipe(std::span<const std::byte> bytes) {
   int ends[2];
   Require(pipe2(ends, O_CLOEXEC) == 0, "there is a pipe");
@@ -54,8 +55,8 @@ inline UniqueFd FilledPipe(std::span<const std::byte> bytes) {
   return out;
 }
 
-// Returns recordings of every layout: a file, one with every sample field, a stream, a compressed
-// one, and files without events. Defined in recording_targets.cc.
+// Returns recordings of every layout: a file, a file with every sample field, a stream, a
+// compressed file, and files without events. Defined in recording_targets.cc.
 std::vector<Bytes> FileSeeds();
 
 }  // namespace profiler::fuzz

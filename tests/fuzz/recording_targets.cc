@@ -71,8 +71,8 @@ bool MakesProfile(std::span<const std::byte> input) {
   return sum % 64 == 0;
 }
 
-// Reads all records in time order, into a profile or one by one. Returns their number, without
-// markers of rounds.
+// Reads all records in time order: into a profile if `as_profile`, otherwise one by one. Returns
+// the number of records, without markers of rounds.
 size_t ReadInTimeOrder(Recording& recording, bool as_profile) {
   size_t records = 0;
   if (as_profile) {
@@ -116,7 +116,7 @@ void ReadPipe(std::span<const std::byte> input) {
 // Options of the compressed target, from the first byte of its input.
 enum CompressedForm : uint8_t {
   kAsCompressed2 = 1 << 0,
-  kAlreadyZstd = 1 << 1,  // the input is the zstd stream, not its content
+  kAlreadyZstd = 1 << 1,  // the input is a zstd stream already
   kOtherByteOrder = 1 << 2,
 };
 
@@ -169,7 +169,7 @@ Bytes CompressedStream(std::span<const std::byte> zstd, size_t piece, uint8_t fo
   return stream;
 }
 
-// Reads { u8 form; u8 piece size - 1; records, or a zstd stream }.
+// Reads a compressed stream. The input is { u8 form; u8 piece size - 1; records or a zstd stream }.
 void ReadCompressed(std::span<const std::byte> input) {
   if (input.size() < 2) return;
   const auto form = std::to_integer<uint8_t>(input[0]);
@@ -204,7 +204,7 @@ Bytes SomeStream() {
   return perf_data::StreamOf({{perf_data::UsualAttr(), "cpu-clock", {1, 2}}}, bytes);
 }
 
-// Returns a stream with the first records of a stream by ChromeOS's perf.
+// Returns a stream that begins with the records with which streams of ChromeOS's perf begin.
 Bytes OldStream() {
   Bytes front, stream = SomeStream();
   for (const uint32_t type : {69, 72, 77}) {

@@ -35,8 +35,8 @@ using symbolize::Mapping;
 
 // --- the mapping of an address -------------------------------------------------------------------
 
-// A simple account of each process's mappings, in order of arrival. If several contain an address,
-// the last one is valid there.
+// A simple account of each process's mappings, in order of arrival. If several mappings contain an
+// address, the last of them is valid at that address.
 class Account {
  public:
   struct Place {
@@ -76,13 +76,13 @@ class Account {
   std::map<uint32_t, std::vector<Told>> processes_;
 };
 
-// Feeds the same records to a tracker and to an account, and compares the two.
+// A feeder of the same records to a tracker (Sideband) and to an Account. It compares the two.
 class Tracked final : private sideband::SidebandUser {
  public:
   void Take(const TimedRecord& timed, const perf_event::RecordLayout& layout) {
     if (sideband_.Take(timed.record, layout) != sideband::Sideband::Result::kTaken) return;
     KeepAccount(timed.record, layout);
-    constexpr int kOften = 16;  // comparing takes longer than mapping
+    constexpr int kOften = 16;  // compares after every 16th record, to save time
     if (++taken_ % kOften == 0) Compare(changed_);
   }
   void CompareAll() {
@@ -107,7 +107,7 @@ class Tracked final : private sideband::SidebandUser {
     return symbolize::ImageId(image->second);
   }
 
-  // Updates the account for records that the tracker does not report as a mapping.
+  // Updates the account for records that do not make UserMapping() be called.
   void KeepAccount(perf_event::RawRecord record, const perf_event::RecordLayout& layout) {
     if (record.type() == perf_event::kRecordComm) {
       perf_event::Comm comm;
@@ -192,7 +192,7 @@ struct Built {
           samples += timed.record.type() == perf_event::kRecordSample;
           builder.Add(timed.record, timed.event, timed.time);
         });
-    AddEvents(recording);  // for a recording without records
+    AddEvents(recording);  // needed if the recording has no records
     Require(status.ok(), "what was written whole is read whole");
   }
 
@@ -249,8 +249,8 @@ void CheckTables(const profile::Profile& profile) {
   }
 }
 
-// Requires that the profile has every sample. Without counters of other events, each sample counts
-// once for its event and once for the profile.
+// Requires that the profile has every sample. If samples have no counters of other events, each
+// sample is in exactly one row.
 void CheckTotals(const RecordProgram& program, const Built& built,
                  const profile::Profile& profile) {
   Require(built.samples == program.samples, "every sample is read");
@@ -315,7 +315,7 @@ const std::vector<std::string>& ImageFiles() {
 void ReadSideband(std::span<const std::byte> input) {
   constexpr size_t kMostRecords = 200;
   Choices choices(input);
-  const uint8_t law = choices.Byte() % 64;  // chooses one check, because profiles are slow
+  const uint8_t law = choices.Byte() % 64;  // number of the only check, because checks are slow
   const RecordProgram program = MakeRecords(choices, ImageFiles(), kMostRecords);
   const Bytes bytes = FileOf(program, {}, /*swapped=*/false);
   static MemoryFile& file = *new MemoryFile();
@@ -350,7 +350,7 @@ void ReadSideband(std::span<const std::byte> input) {
 }
 
 std::vector<Bytes> SidebandSeeds() {
-  constexpr int kWithStacks = 6;  // kind of samples in MakeRecords
+  constexpr int kWithStacks = 6;  // makes MakeRecords() add stacks to samples
   std::vector<Bytes> seeds = ProgramsByChance(24, 800);
   for (size_t i = 0; i < seeds.size(); ++i) {
     seeds[i][0] = static_cast<std::byte>(i % 6);

@@ -7,7 +7,8 @@
 
 namespace profiler::fuzz {
 
-// Return names and code of `functions` functions whose calls are inlined into one another. Large
+// Return a section of names, and a section of code. The sections describe `functions` functions
+// whose calls are inlined into one another. Large
 // sections are compressed.
 std::string StoredNames(uint32_t functions);
 std::string StoredCode(uint32_t functions);

@@ -21,7 +21,7 @@
 namespace profiler::fuzz {
 namespace {
 
-// Returns the text with a NUL at its end, because parsers of whole texts need one.
+// Returns the text with a NUL at its end. Parsers of whole texts need this NUL.
 Bytes NulTerminated(std::span<const std::byte> text) {
   Bytes bytes(text.begin(), text.end());
   bytes.push_back(std::byte{0});
@@ -130,7 +130,7 @@ void ReadKallsyms(std::span<const std::byte> input) {
   (void)symbols.ReferenceAddress("_stext");
 }
 
-// Reads a mangled name, and the same text as a demangled name.
+// Demangles the input and simplifies the result. Also simplifies the input without demangling it.
 void ReadName(std::span<const std::byte> input) {
   const std::string name = symbolize::Demangle(TextOf(input));
   for (const std::string_view shown : {std::string_view(name), TextOf(input)}) {
@@ -140,7 +140,7 @@ void ReadName(std::span<const std::byte> input) {
   }
 }
 
-// Reads all bytes as instructions.
+// Disassembles the whole input, for each machine.
 void ReadCode(std::span<const std::byte> input) {
   for (const uint16_t machine : {EM_X86_64, EM_386, EM_AARCH64}) {
     auto disassembler = annotate::Disassembler::Create(machine, annotate::Syntax::kAtt);
@@ -177,7 +177,7 @@ std::vector<Bytes> KallsymsSeeds() {
                   "ffffffffc0a32000 d table\t[nf_conntrack]\n"),
           ToBytes("0000000000000000 T _text\n")};
 }
-// Returns a name as rustc mangled it before 2025: like C++, with a hash.
+// Returns a name as rustc mangled it before 2025: as a C++ name that ends with a hash.
 Bytes LegacyRustName(const std::string& identifier) {
   return ToBytes("_ZN4core" + std::to_string(identifier.size()) + identifier +
                  "17h0123456789abcdefE");

@@ -1,4 +1,5 @@
-// Fuzzes unwinding with the call frame information, registers and stack of a hostile program.
+// Fuzzes unwinding with the call frame information, registers and stack of a hostile program. The
+// input is:
 //
 //   u8 machine, sections and mappings │ u8 words of stack │ 33 × u64 registers │ stack │ call frame
 //   information
@@ -31,7 +32,7 @@ enum Choice : uint8_t {
   kCompressed = 4,
   kWithHeader = 8,
   kWithHoles = 16,
-  kBare = 32,  // no call frame information; the rest of the input is code
+  kBare = 32,  // no call frame information; the input ends with code
   kI386 = 64,
 };
 
@@ -54,7 +55,8 @@ Parts Split(std::span<const std::byte> input) {
   return parts;
 }
 
-// An address space that is all code of one image; with holes, only every other page is.
+// An address space that contains only code of one image. If it has holes, only every other page is
+// code.
 class OneImage : public symbolize::UnwindSpace {
  public:
   OneImage(const symbolize::ElfImage& image, symbolize::CfiTable* cfi, bool has_holes)
@@ -127,7 +129,7 @@ Bytes Seed(uint8_t choice, const ByteBuilder& frames) {
   return seed.bytes();
 }
 
-// Returns every operator of DWARF expressions; each leaves the stack unchanged.
+// Returns an expression with every DWARF operator except the binary ones. It computes rsp + 16.
 ByteBuilder EveryOperator() {
   constexpr int kDrop = DW_OP_drop;
   ByteBuilder code = {DW_OP_lit1, DW_OP_dup, DW_OP_over, DW_OP_pick, 1, DW_OP_swap, DW_OP_rot};
@@ -152,7 +154,7 @@ ByteBuilder EveryBinaryOperator() {
   return code.Bytes({DW_OP_breg7, 16});
 }
 
-// Returns every instruction of call frame information, and the frame's rules at the end.
+// Returns code with every instruction of call frame information. The last instructions set rules.
 ByteBuilder EveryInstruction() {
   ByteBuilder code = {DW_CFA_remember_state, DW_CFA_undefined, 3, DW_CFA_same_value, 12};
   code.Bytes({DW_CFA_register, 13, 12, DW_CFA_offset_extended, 6, 2, DW_CFA_restore_extended, 6});
@@ -173,7 +175,8 @@ ByteBuilder WithCfaFrom(const ByteBuilder& expression) {
   return code.Bytes({DW_CFA_offset + 16, 1, DW_CFA_offset + 6, 2});
 }
 
-// Returns beginnings of functions without call frame information, and code after calls.
+// Returns pieces of code without call frame information: beginnings of functions, and code after
+// calls.
 std::vector<ByteBuilder> BareCodes() {
   const ByteBuilder call = {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0};
   std::vector<ByteBuilder> codes;
@@ -209,7 +212,7 @@ std::vector<Bytes> UnwindSeeds() {
                               Seed(kWithHoles, plain.section())};
   for (const ByteBuilder& instructions :
        {EveryInstruction(), WithCfaFrom(EveryOperator()), WithCfaFrom(EveryBinaryOperator()),
-        // A linkage table, a realigned stack, and code without a caller.
+        // The CFA in a linkage table, and on a realigned stack. Last, code without a caller.
         WithCfaFrom({DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge,
                      DW_OP_lit3, DW_OP_shl, DW_OP_plus}),
         WithCfaFrom({DW_OP_breg6, 0x78, DW_OP_deref}), ByteBuilder{DW_CFA_undefined, 16}}) {

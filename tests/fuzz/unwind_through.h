@@ -11,8 +11,8 @@
 
 namespace profiler::fuzz {
 
-// Unwinds a thread whose address space is code of this image only: all of it, or every other page
-// if `has_holes`. Requires the laws that hold for every call chain.
+// Unwinds a thread whose address space contains only code of `image`. If `has_holes`, only every
+// other page of the address space is code. Requires the laws that hold for every call chain.
 void UnwindThrough(const symbolize::ElfImage& image,
                    std::span<const uint64_t, symbolize::kRegisters> values,
                    std::span<const std::byte> stack, bool has_holes);

@@ -1,4 +1,4 @@
-// Fuzzes the heap and the stack of a process with V8.
+// Fuzzes the heap and the stack of a process with V8. The input is:
 //
 //   40 × u64 stack │ heap, from FakeHeap::kStart on
 

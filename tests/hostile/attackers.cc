@@ -24,9 +24,9 @@
 namespace profiler::tests {
 namespace {
 
-// Attackers must not keep this test from running.
+// Niceness of the attackers, so that this test gets CPU time.
 constexpr int kNice = 5;
-// Limits that end the attackers even if this test is killed.
+// Limits of each attacker's process. They end attackers even if this test is killed.
 constexpr rlim_t kMostCpuSeconds = 60;
 constexpr unsigned kMostSeconds = 300;
 constexpr rlim_t kMostProcesses = 400;
@@ -37,7 +37,7 @@ void Limit(__rlimit_resource_t resource, rlim_t most) {
   setrlimit(resource, &limit);
 }
 
-// Returns each process's parent.
+// Returns the parent of each process. Keys and values are pids.
 std::map<pid_t, pid_t> Parents() {
   std::map<pid_t, pid_t> parents;
   DIR* const processes = opendir("/proc");
@@ -63,7 +63,7 @@ bool IsBelow(pid_t pid, pid_t ancestor, const std::map<pid_t, pid_t>& parents) {
 
 }  // namespace
 
-// Orphaned descendants become children of this process, so that it finds and kills them.
+// Makes orphaned descendants children of this process, so that EndAll() finds and kills them.
 Attackers::Attackers() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
 Attackers::~Attackers() { EndAll(); }
@@ -75,7 +75,7 @@ pid_t Attackers::StartAsRoot(const Program& program) {
   const pid_t pid = fork();
   if (pid == 0) {
     from.Reset();
-    setpgid(0, 0);  // also the group of its children, unless they leave it
+    setpgid(0, 0);  // makes a group; its children belong to it, too
     Limit(RLIMIT_CPU, kMostCpuSeconds);
     Limit(RLIMIT_CORE, 0);
     if (setpriority(PRIO_PROCESS, 0, kNice) != 0) _exit(126);
@@ -126,7 +126,7 @@ void Attackers::Resume() const {
   for (const pid_t pid : started_) kill(-pid, SIGCONT);
 }
 
-// Repeats until no descendant is left, because attackers may start others meanwhile.
+// Repeats until no descendant is left, because attackers may start processes during the loop.
 void Attackers::EndAll() {
   for (const pid_t pid : started_) kill(-pid, SIGKILL);
   for (bool any = !started_.empty(); any;) {

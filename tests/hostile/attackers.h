@@ -25,7 +25,7 @@ class Attackers {
   // when the profiler may start, and spins for ever or returns.
   using Program = std::function<void(const std::function<void()>& ready)>;
 
-  // Starts a process and waits until it is ready. Returns its pid.
+  // Starts a process and waits until it is ready. Returns the process's pid.
   pid_t Start(const Program& program);
   // Like Start(), but keeps the rights of root until the program gives them up.
   pid_t StartAsRoot(const Program& program);
@@ -34,8 +34,8 @@ class Attackers {
   // Starts a process that maps the file as code and spins in it; see HostileElf.
   pid_t SpinIn(const std::string& path);
 
-  // Stop and continue the process groups that were started. Descendants that left their group go
-  // on.
+  // Stop and continue the process groups that were started. Descendants that left their group are
+  // not stopped.
   void Pause() const;
   void Resume() const;
   void EndAll();
@@ -54,12 +54,13 @@ void GiveUpRights();
 // Runs each of `codes` for half a millisecond in turn, for ever. Each is the code of a HostileElf,
 // entered at `entry`: kDescend or kStairs.
 [[noreturn]] void SpinInTurns(const std::vector<void*>& codes, uint64_t entry);
-// Maps `path` as code and returns the address of kCode (HostileElf); null if it cannot be mapped.
+// Maps the HostileElf at `path` as code. Returns the address of its kCode; null if the file cannot
+// be mapped.
 void* MapCode(const std::string& path);
 // Returns anonymous memory with the code of a HostileElf.
 void* CodeInMemory();
 void WaitFor(pid_t child);
-// Writes a file as the user of this process.
+// Writes a file with the rights of this process's user.
 void WriteAs(const std::string& path, const std::string& text);
 
 }  // namespace profiler::tests

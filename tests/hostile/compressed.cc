@@ -23,7 +23,8 @@ std::vector<std::byte> Section(uint32_t type, uint64_t claimed,
   return section;
 }
 
-// Feeds zeros to `step(input, size, is_last, output, room)`, which returns the size of its output.
+// Compresses zeros by calls of `step(input, size, is_last, output, room)`. Each call returns the
+// number of bytes that it wrote to `output`.
 template <class Step>
 std::vector<std::byte> Compress(uint64_t zeros, Step step) {
   const std::vector<std::byte> input(kPiece);

@@ -1,4 +1,5 @@
-// Programs with debug information that takes for ever, or names files that must not be opened.
+// Programs with debug information that would take for ever to read, or that names files that must
+// not be opened.
 
 #include <utility>
 
@@ -14,7 +15,7 @@ using symbolize::dwarf::SmallAbbreviations;
 using symbolize::dwarf::SmallLines;
 using symbolize::dwarf::SmallUnit;
 
-// Code of an abbreviation that is added to those of SmallAbbreviations.
+// Code of the abbreviation that is added to the abbreviations of SmallAbbreviations.
 constexpr uint8_t kEvilEntry = 10;
 
 constexpr uint16_t kSubprogram = 0x2e, kCompileUnit = 0x11, kImportedUnit = 0x3d;
@@ -31,7 +32,7 @@ struct Attribute {
 std::vector<std::byte> Abbreviations(uint16_t tag, bool has_children,
                                      const std::vector<Attribute>& attributes) {
   std::vector<std::byte> small = SmallAbbreviations();
-  small.pop_back();  // removes the end of the list
+  small.pop_back();  // removes the list's terminator
   DwarfBytes out;
   out.AddBytes(small).U8(kEvilEntry).Uleb(tag).U8(has_children ? 1 : 0);
   for (const Attribute& attribute : attributes) out.Uleb(attribute.name).Uleb(attribute.form);
@@ -92,8 +93,8 @@ Debug IndirectForms() {
 
 Debug OriginsInACircle() {
   return {.entries = UnitWith([](DwarfBytes& out) {
-            // Two inlined calls, each the origin of the other, and one inlined call that is its own
-            // origin.
+            // Two inlined calls of which each is the other's origin. Then an inlined call that is
+            // its own origin.
             using symbolize::dwarf::kInlinedEntry;
             const uint32_t first = out.size(), length = 20;
             const auto add = [&](uint32_t origin) {
@@ -246,8 +247,8 @@ Debug SourceFilesWithEscapes() {
 
 // ---- other files
 
-// Spins in a program that refers to three other files: `dwo` has the unit's entries, `alternate`
-// has its names, and `link` is named by the debug link.
+// Spins in a program that refers to three other files: `dwo` for the unit's entries, `alternate`
+// for the unit's names, and `link` for debug information of the whole program.
 void SpinBesides(Scene& scene, const std::string& dwo, const std::string& alternate,
                  const std::string& link) {
   const std::vector<Attribute> attributes = {{kName, kStrpAlt},   {kCompDir, kString},

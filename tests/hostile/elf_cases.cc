@@ -1,4 +1,4 @@
-// Programs whose ELF files lie in their headers, symbols and notes.
+// Programs whose ELF files have false headers, symbols and notes.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint64_t kGigabyte = uint64_t{1} << 30;
 
-// Starts an attacker that spins in this file.
+// Starts an attacker that spins in the code of `elf`.
 void SpinIn(Scene& scene, const HostileElf& elf) {
   const std::string path = scene.File("evil.so");
   elf.Write(path);
@@ -32,7 +32,7 @@ void SpinIn(Scene& scene, const HostileElf& elf) {
   scene.attackers().SpinIn(path);
 }
 
-// Returns an attack: an ELF file with valid call frame information, followed by these sections.
+// Returns an attack by an ELF file. The file has valid call frame information, then `sections`.
 auto With(std::vector<HostileSection> sections) {
   return [sections = std::move(sections)](Scene& scene) {
     HostileElf elf;
@@ -48,7 +48,7 @@ auto Lying(HostileElf::Lie lie) {
   };
 }
 
-// Like Lying(), with a hole at the end of the file: room for tables of gigabytes.
+// Like Lying(). The file also ends with a hole, so that tables of gigabytes lie inside the file.
 auto LyingInHole(uint64_t hole, HostileElf::Lie lie) {
   return [hole, lie = std::move(lie)](Scene& scene) {
     SpinIn(scene,
@@ -91,7 +91,7 @@ void TruncateAndRestore(Scene& scene) {
     const std::string whole((std::istreambuf_iterator<char>(in)), {});
     ready();
     for (;;) {
-      // A process runs in the file until the file is truncated.
+      // Starts a process that runs in the file. When the file is truncated, the process dies.
       const pid_t pid = fork();
       if (pid == 0) SpinAt(MapCode(path));
       usleep(20'000);
@@ -123,7 +123,7 @@ void RewriteInPlace(Scene& scene) {
   });
 }
 
-// Spins in a file that has the victim's build-id and other symbol names.
+// Spins in a file that has the victim's build-id but other symbol names than the victim.
 void TakeBuildIdOfVictim(Scene& scene) {
   scene.ForgetNames();
   const std::string exe = "/proc/" + std::to_string(scene.victim()) + "/exe";
@@ -137,7 +137,8 @@ void TakeBuildIdOfVictim(Scene& scene) {
          HostileElf().AddBuildId(image->build_id()).AddFrames().AddSymbolsNamed({"evil_twin"}));
 }
 
-// Adds symbols whose names begin at each byte of one long text.
+// Spins in a file with 200,000 symbols. Their names are parts of one long text: each name begins
+// one byte after the previous name.
 void SymbolsThatShareALongName(Scene& scene) {
   constexpr size_t kSymbols = 200'000, kName = size_t{16} << 20;
   std::vector<std::byte> symbols(sizeof(Elf64_Sym) * kSymbols);

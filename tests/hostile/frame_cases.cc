@@ -1,4 +1,4 @@
-// Programs with stacks, or call frame information, that lead nowhere or take for ever.
+// Programs whose stacks or call frame information lead nowhere, or would take for ever to unwind.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -32,7 +32,8 @@ void SpinIn(Scene& scene, const HostileElf& elf, const std::string& name = "evil
   scene.attackers().SpinIn(path);
 }
 
-// Returns a file whose Descend frames have the rules `descend`; the stack ends in Enter.
+// Returns a file with call frame information. Frames of Descend have the rules `descend`, and the
+// frame of Enter ends the stack.
 HostileElf ElfWith(const ByteBuilder& descend, const CieSpec& cie = {}) {
   HostileElf elf;
   EhFrameBuilder frames(elf.next_offset(), cie);
@@ -67,7 +68,7 @@ ByteBuilder Repeated(int op, size_t times, const ByteBuilder& end = {}) {
   return code.Bytes(end);
 }
 
-// Returns an attack with unchecked bytes as .eh_frame.
+// Returns an attack by a file whose .eh_frame consists of the bytes `frames`.
 auto WithSection(ByteBuilder frames) {
   return [frames = std::move(frames)](Scene& scene) {
     HostileElf elf;
@@ -79,7 +80,8 @@ auto WithSection(ByteBuilder frames) {
 ByteBuilder EntriesThatAreTheirOwnParents() {
   ByteBuilder frames;
   for (uint32_t i = 0; i < 100'000; ++i) {
-    // The distance to the CIE: 4 leads to this entry itself, others into it and beyond.
+    // The second number is the distance to the CIE. A distance of 4 leads to this entry itself; the
+    // other two distances lead into the entry or out of the section.
     frames.U32(28).U32(i % 3 == 0 ? 4 : i % 3 == 1 ? 0xfffffff0 : 0x10000000);
     frames.U64(kCode).U64(0x1000).U64(0);
   }

@@ -10,12 +10,12 @@
 
 namespace profiler::tests {
 
-// Mounts a file system at `directory` for everybody, owned by the attacker. Needs root. Returns the
-// device to serve; an invalid descriptor if the machine has no FUSE.
+// Mounts a file system at `directory`. The attacker owns it, and everybody may use it. Needs root.
+// Returns the device to serve; an invalid descriptor if the machine has no FUSE.
 UniqueFd MountFuse(const std::string& directory);
 
-// Serves a directory with one file, "file", until it is unmounted. Answers no request while
-// `*silent` is true.
+// Serves a directory with one file, named "file", until the file system is unmounted. Answers no
+// request while `*silent` is true.
 [[noreturn]] void ServeFuse(const UniqueFd& device, const std::string& content,
                             const std::atomic<bool>* silent);
 

@@ -71,8 +71,8 @@ HostileElf& HostileElf::Stairs() {
     std::memcpy(code_.data() + at, &distance, sizeof(distance));
   };
   put(kCallAt, kStairs, kAfterCall);
-  // Each step calls the next step, and then returns: e8 01 00 00 00 c3. The last step jumps to
-  // Descend.
+  // Size of a step of the stairs in bytes. A step is a call of the next step and a return
+  // (e8 01 00 00 00 c3). The last step jumps to Descend.
   constexpr size_t kStep = 6;
   size_t at = kStairs - kCode;
   for (; at + 2 * kStep < code_.size(); at += kStep) {
@@ -160,7 +160,7 @@ HostileElf& HostileElf::AddBuildId(std::span<const std::byte> id) {
 
 HostileElf& HostileElf::AddFrames() {
   symbolize::EhFrameBuilder frames(next_offset(), {});
-  frames.Add({kCode, kEnterSize, {0x07, 16}});  // return address undefined: end of the stack
+  frames.Add({kCode, kEnterSize, {0x07, 16}});  // rule "return address undefined": end of stack
   frames.Add({kDescend, kEnd - kDescend, {}});
   Add({.name = ".eh_frame", .bytes = frames.section().bytes(), .flags = SHF_ALLOC});
   const symbolize::ByteBuilder header = frames.Header(next_offset());

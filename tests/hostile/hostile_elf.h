@@ -54,9 +54,9 @@ class HostileElf {
   HostileElf& AddBuildId(std::span<const std::byte> id);
   // Adds call frame information for every frame of the code.
   HostileElf& AddFrames();
-  // Adds segments, in front of the segment with the code.
+  // Adds program headers in front of the program header of the code.
   HostileElf& Segments(std::vector<Elf64_Phdr> segments);
-  // Changes the headers just before they are written.
+  // A function that changes the headers just before they are written.
   using Lie = std::function<void(Elf64_Ehdr& header, std::vector<Elf64_Shdr>& sections)>;
   HostileElf& Lying(Lie lie);
 

@@ -1,9 +1,9 @@
 // Runs the profiler as root among programs and files of a hostile unprivileged user. It must end in
-// time, use little memory, and print plain lines. Programs of root must be recorded and named as if
-// the user was not there.
+// time, use little memory, and print plain lines. Programs of root must be recorded and named as
+// without this user.
 //
-// A test run tries a selection of the cases. With PROFILER_HOSTILE=all (tools/test --all) it tries
-// all of them.
+// A test run tries a selection of the cases. With PROFILER_HOSTILE=all (tools/test --all), it tries
+// all cases.
 
 #include <unistd.h>
 
@@ -78,7 +78,7 @@ class Attack : public Hostile, public testing::WithParamInterface<LiveCase> {
 TEST_P(Attack, IsRecordedAndSurvived) {
   GetParam().attack(scene_);
   if (HasFatalFailure()) return;
-  // Records with names while the attackers run; then runs each view.
+  // Records with names while the attackers run, and then runs views. Then records without names.
   Record("lines", "0.5");
   const std::string report = Report();
   scene_.Profiler({"annotate", "-i", Recording()});

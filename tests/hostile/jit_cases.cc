@@ -1,4 +1,4 @@
-// Maps and dumps of JITs that lie, or are not regular files.
+// Maps and dumps of JITs that have false contents, or that are not regular files.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -22,8 +22,8 @@ using symbolize::JitDumpBuilder;
 
 std::string MapPath(pid_t pid) { return "/tmp/perf-" + std::to_string(pid) + ".map"; }
 
-// Starts a process with code in memory, and lets `put` make its map. `put` gets the map's path and
-// the code's address.
+// Returns an attack by a process with code in memory. `put` writes the process's JIT map; its
+// arguments are the map's path and the code's address.
 auto Map(std::function<void(const std::string& path, uint64_t code)> put) {
   return [put = std::move(put)](Scene& scene) {
     scene.attackers().Start([&](const auto& ready) {
@@ -81,7 +81,7 @@ std::string ExtremeMap() {
          "-1 -1 evil\nzz zz\n\n   \n0x10 0x20 evil\n" + std::string("10 10 e\0vil\n", 12);
 }
 
-// An attacker writes the victim's map. Its names must not be used.
+// An attacker writes the victim's JIT map. The map's names must not be used.
 void AMapOfSomebodyElse(Scene& scene) {
   const std::string path = MapPath(scene.victim());
   scene.attackers().Start(
@@ -96,8 +96,8 @@ void LinkedMap(Scene& scene, const std::string& target) {
 
 // ---- dumps
 
-// Starts a process that runs code in memory, and maps `dump` as code. (Such a mapping announces a
-// dump to the profiler.)
+// Starts a process that runs code in memory. It writes the bytes `dump` to a file and maps that
+// file as code, which announces a JIT dump to the profiler.
 void SpinWithDump(Scene& scene, const std::string& dump, bool grows = false) {
   scene.attackers().Start([&](const auto& ready) {
     const std::string path = scene.File("jit-" + std::to_string(getpid()) + ".dump");
@@ -107,7 +107,7 @@ void SpinWithDump(Scene& scene, const std::string& dump, bool grows = false) {
       _exit(126);
     }
     if (grows && fork() == 0) {
-      // Grows to a quarter of a gigabyte at most.
+      // Lets the dump grow by at most 256 MiB.
       const std::string more(size_t{1} << 20, '\1');
       for (int i = 0; i < 256; ++i) {
         if (write(file.get(), more.data(), more.size()) < 0) _exit(0);
@@ -139,7 +139,8 @@ std::string DumpOfMoves() {
   return dump.bytes();
 }
 
-// Returns a JIT_CODE_LOAD with the fields pid, tid, vma, address, size of the code, and index.
+// Returns the body of a JIT_CODE_LOAD record: pid, tid, vma, address, `size` as the code's size,
+// index, then `name_and_code`.
 std::string LoadOfSize(uint64_t size, const std::string& name_and_code) {
   std::string body(8, '\0');
   for (const uint64_t field : {uint64_t{0x1000}, uint64_t{0x1000}, size, uint64_t{1}}) {

@@ -20,7 +20,7 @@ namespace {
 // have.
 constexpr char kRow[] = "\n    99.99%  workload  libevil.so  [.] evil_function\n";
 
-// An attacker runs a file of that name.
+// Returns an attack by a process that runs a file called `name`.
 auto FileNamed(std::string name) {
   return [name = std::move(name)](Scene& scene) {
     const std::string path = scene.File(name);
@@ -50,7 +50,8 @@ auto ThreadNamed(std::string name) {
   };
 }
 
-// An attacker runs a file in memory, whose name is the text after "/memfd:".
+// Returns an attack by a process that runs a file in memory. The kernel shows it as "/memfd:" and
+// `name`.
 auto MemoryFileNamed(std::string name) {
   return [name = std::move(name)](Scene& scene) {
     scene.attackers().Start([&](const auto& ready) {
@@ -65,7 +66,7 @@ auto MemoryFileNamed(std::string name) {
   };
 }
 
-// Runs files in another root directory. They have the names that the kernel gives to mappings
+// Runs files in another root directory. Their names are those that the kernel gives to mappings
 // without a file.
 void NamesOfTheKernelInAnotherRoot(Scene& scene) {
   for (const char* const name : {"[vdso]", "[kernel.kallsyms]", "[vsyscall]", "anon", "[heap]"}) {

@@ -1,4 +1,4 @@
-// Programs that attack by their system calls.
+// Programs that attack the profiler by their system calls.
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -32,7 +32,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Writes a sound program that spins.
+// Writes a valid program that spins, and returns its path.
 std::string Spinner(Scene& scene, const std::string& name) {
   std::string path = scene.File(name);
   HostileElf().AddFrames().AddSymbols().Write(path);
@@ -40,7 +40,7 @@ std::string Spinner(Scene& scene, const std::string& name) {
   return path;
 }
 
-// Two attackers start one short-lived process after the other.
+// Starts two attackers that start short-lived processes without end.
 void ShortLives(Scene& scene) {
   for (int i = 0; i < 2; ++i) {
     scene.attackers().Start([](const auto& ready) {
@@ -54,13 +54,13 @@ void ShortLives(Scene& scene) {
   }
 }
 
-// Starts 300 processes that run at once, or as many as the user may have.
+// Starts 300 processes that run at the same time, or fewer if the user may not have so many.
 void ProcessesByTheHundred(Scene& scene) {
   scene.attackers().Start([](const auto& ready) {
     for (int i = 0; i < 300; ++i) {
       const pid_t pid = fork();
       if (pid == 0) {
-        ready();  // closes the child's end
+        ready();  // closes the child's end of the pipe
         setsid();
         for (;;) usleep(20'000);
       }
@@ -178,12 +178,12 @@ void NoObserver(Scene& scene) {
   });
 }
 
-// Runs a process that is root in its own namespaces, and mounts its file over /bin/true.
+// Runs a process that is root in namespaces of its own. There it mounts its file over /bin/true.
 void OwnNamespaces(Scene& scene) {
   const std::string path = Spinner(scene, "evil.so");
   scene.attackers().Start([&](const auto& ready) {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) == 0) {
-      // If the kernel refuses namespaces, the process runs without them.
+      // Mounts only inside the new namespaces. If the kernel refuses them, nothing is mounted.
       mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
       mount(path.c_str(), "/bin/true", nullptr, MS_BIND, nullptr);
       mount("none", "/tmp", "tmpfs", 0, nullptr);
@@ -214,7 +214,7 @@ void ARootOfTraps(Scene& scene) {
     GiveUpRights();
     void* const code = MapCode("/evil.so");
     if (code == nullptr) _exit(126);
-    // The mapped file's name and this process's JIT map are FIFOs now.
+    // Puts FIFOs at the mapped file's old path and at the path of this process's JIT map.
     rename("/evil.so", "/gone.so");
     mkfifo("/evil.so", 0666);
     mkfifo(("/tmp/perf-" + std::to_string(getpid()) + ".map").c_str(), 0666);
@@ -251,8 +251,8 @@ void AProgramThatIsReplaced(Scene& scene) {
 // ---- memory that never comes
 
 // Opens userfaultfd(2) for page faults in the kernel. Ordinary users may do so if
-// vm.unprivileged_userfaultfd is 1. With FUSE, they can delay the kernel in the same way on every
-// machine.
+// vm.unprivileged_userfaultfd is 1. FUSE lets ordinary users delay the kernel in the same way on
+// every machine.
 UniqueFd OpenFaults() {
   UniqueFd faults(static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC)));
   uffdio_api api = {.api = UFFD_API, .features = 0, .ioctls = 0};
@@ -260,7 +260,7 @@ UniqueFd OpenFaults() {
   return faults;
 }
 
-// Waits on a stack whose older pages never arrive, so that their readers wait for ever.
+// Waits on a stack whose older pages never arrive. Readers of these pages wait for ever.
 void WaitOnAStackThatNeverComes(const std::function<void()>& ready) {
   constexpr size_t kThere = size_t{64} << 10, kNever = size_t{256} << 10;
   UniqueFd faults = OpenFaults();
@@ -303,7 +303,7 @@ void AStackThatNeverComes(Scene& scene) {
 
 // ---- files that never come
 
-// Runs a program on a file system that answers only until the profiler starts.
+// Runs a program on a file system that stops answering before the profiler starts.
 void AFileSystemThatNeverAnswers(Scene& scene) {
   const std::string directory = scene.File("mount");
   ASSERT_EQ(mkdir(directory.c_str(), 0755), 0);
@@ -322,8 +322,8 @@ void AFileSystemThatNeverAnswers(Scene& scene) {
     ready();
     ServeFuse(device, content, is_silent);
   });
-  // Now only the attacker keeps the device open. When the attacker ends, so does the file system,
-  // and nothing waits for it any more.
+  // Closes the device here, so that only the attacker has it open. When the attacker ends, the
+  // kernel ends the file system, and no process waits for an answer any more.
   device.Reset();
   const pid_t pid = scene.attackers().SpinIn(directory + "/file");
   *is_silent = true;
@@ -342,8 +342,8 @@ void AFileSystemThatNeverAnswers(Scene& scene) {
 
 // ---- as the command that is recorded
 
-// Records a hostile command as root. If the command does not end when asked to, the recorder waits
-// for it until Ctrl-C, as perf does.
+// Records a hostile command as root. At the end of the recording, the recorder asks the command to
+// end, and waits for it until Ctrl-C, as perf does.
 void RecordCommand(Scene& scene, const std::string& script) {
   constexpr double kRecorded = 0.5, kWaited = 5;
   const Watched record =

@@ -28,7 +28,7 @@ using perf_event::RecordBuilder;
 constexpr uint32_t kPid = 7;
 constexpr char kImage[] = "/evil/image";
 
-// Writes a recording with one event of id 1. `put` adds its records.
+// Writes a recording with one event, whose id is 1. `put` adds the records.
 template <class Put>
 void WriteRecording(const std::string& path, Put put, const Features& features = {}) {
   const perf_event::Attr attr = perf_data::UsualAttr();
@@ -47,7 +47,7 @@ auto Records(Put put) {
   return [put](Scene&, const std::string& path) { WriteRecording(path, put); };
 }
 
-// Returns a case with a recording that is valid, except for numbers that `lie` changes.
+// Returns a case whose recording is valid except for the bytes that `lie` changes.
 template <class Lie>
 auto Lying(Lie lie) {
   return [lie](Scene& scene, const std::string& path) {
@@ -78,7 +78,7 @@ uint64_t Get64(const std::string& text, size_t at) {
 // Returns the offset of the feature table, which follows the records.
 size_t FeatureTable(const std::string& text) { return Get64(text, 40) + Get64(text, 48); }
 
-// Returns a stream with `times` COMPRESSED records of this content.
+// Returns a stream that contains `content` as COMPRESSED records, `times` times.
 std::string CompressedStream(const std::string& content, int times) {
   const perf_event::Attr attr = perf_data::UsualAttr();
   std::vector<std::byte> stream = perf_data::StreamOf({{attr, "cpu-clock", {1}}}, {});
@@ -146,7 +146,7 @@ auto WithSection(int feature, std::string bytes) {
   };
 }
 
-// Valid names whose counts and sizes are all larger than the memory.
+// Names that are valid, except that all counts and sizes in their header exceed the memory.
 void NamesOfAllMemory(Scene& scene, const std::string& path) {
   std::string names = NamesOf(20, 20);
   for (size_t i = 0; i < std::min<size_t>(names.size(), 24); ++i) names[i] = '\xff';
@@ -181,7 +181,7 @@ void OverlapsFromWithin(RecordBuilder& records) {
   for (uint64_t i = 0; i < 100'000; ++i) {
     records.At(4 + i).Mmap2(0x10000 + i * 0x2000, 0x1000, 0, kImage);
   }
-  // Each fork copies all of these mappings.
+  // Each fork copies all mappings of the parent.
   for (uint32_t i = 0; i < 20'000; ++i) records.Fork(100 + i, 100 + i);
 }
 
@@ -261,7 +261,7 @@ void Symbols(RecordBuilder& records) {
   records.Mode(perf_event::kMiscKernel).Sample(0x2000);
 }
 
-// Returns a case whose image is not a regular file.
+// Returns a case with mappings of the file that `make` makes, which is not a regular file.
 auto ImageAt(std::string (Scene::*make)(const std::string&)) {
   return [make](Scene& scene, const std::string& path) {
     const std::string image = (scene.*make)("evil");
@@ -291,12 +291,13 @@ std::string Rounds(size_t count) {
   return std::string(TextOf(perf_data::StreamOf({{attr, "cpu-clock", {1}}}, records)));
 }
 
-// One round of a million samples, whose times run backwards.
+// Adds a million samples in one round. Each sample is earlier than the previous sample.
 void OneRound(RecordBuilder& records) {
   for (uint64_t i = 0; i < 1'000'000; ++i) records.At(1'000'003 - i).Sample(0x2000 + i % 100);
 }
 
-// Files of pseudo file systems, whose reading can affect the kernel, by name and by link.
+// Writes a recording whose images are files in /proc and /sys, under their own names and as
+// symbolic links. Merely reading these files can affect the kernel.
 void FilesOfTheKernel(Scene& scene, const std::string& path) {
   std::vector<std::string> images;
   for (const char* file : {"/proc/kmsg", "/proc/self/environ", "/sys/kernel/mm/ksm/run",

@@ -27,24 +27,25 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Limits of a command, in seconds beyond the time that it records. The limit of CPU time is small
-// and detects commands that compute for ever. Elapsed time also depends on other programs of the
-// machine.
+// Limits of a command in seconds, in addition to the recording time. The limit of CPU time detects
+// commands that compute for ever. The limit of elapsed time is larger, because elapsed time also
+// depends on other programs of the machine.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr double kMostCpu = 40, kMostSeconds = 300;
-constexpr bool kLimitsMemory = false;  // sanitizers use most of it
+constexpr bool kLimitsMemory = false;  // not limited: sanitizers take most of the memory
 #elif defined(__OPTIMIZE__)
 constexpr double kMostCpu = 5, kMostSeconds = 120;
 constexpr bool kLimitsMemory = true;
 #else
-// Unoptimised code takes at least four times as long as a release build.
+// The limit is larger, because unoptimised code takes at least four times as long as a release
+// build.
 constexpr double kMostCpu = 20, kMostSeconds = 120;
 constexpr bool kLimitsMemory = true;
 #endif
 constexpr uint64_t kMostMemory = uint64_t{512} << 20;
 constexpr ptrdiff_t kMostErrorLines = 12;
 
-// Returns the first bytes, for a message.
+// Returns the first 4000 bytes of `text`, for a message.
 std::string Beginning(const std::string& text) { return text.substr(0, 4000); }
 
 bool IsControl(char c) {

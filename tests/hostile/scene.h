@@ -29,10 +29,10 @@ class Scene {
 
   Attackers& attackers() { return attackers_; }
 
-  // Returns a path in the attackers' folder.
+  // Returns the path of file `name` in the attackers' folder.
   std::string File(const std::string& name) const { return theirs_ + "/" + name; }
   const std::string& theirs() const { return theirs_; }
-  // Returns a path in root's folder, for recordings.
+  // Returns the path of file `name` in root's folder, for recordings.
   std::string OwnFile(const std::string& name) const { return ours_ + "/" + name; }
 
   void Write(const std::string& path, std::string_view bytes);
@@ -44,9 +44,9 @@ class Scene {
   // Makes a device that never blocks a read (/dev/zero under another name), and forbids to open it.
   std::string MakeDevice(const std::string& name);
 
-  // Makes Opened() count each time that somebody opens `path` from now on.
+  // From now on, Opened() also counts each open of `path`.
   void ForbidToOpen(const std::string& path);
-  // Returns how often forbidden files were opened since the last call.
+  // Returns how often forbidden files were opened since the last call of Opened().
   int Opened() const;
 
   // Starts a program of root that computes in Outer, which calls Inner. It runs until the scene
@@ -55,8 +55,9 @@ class Scene {
   pid_t victim() const { return victim_; }
 
   // Runs the profiler. Checks that it ends by itself, stays within limits of CPU time and memory,
-  // and prints plain text only. `recorded` is the recording time in seconds. Rows of the victim
-  // must not contain names of the attackers. Sends SIGINT each second after `interrupted` seconds.
+  // and prints plain text only. Rows of the victim must not contain names of the attackers.
+  // `recorded` is the recording time in seconds. After `interrupted` seconds, sends SIGINT every
+  // second.
   Watched Profiler(const std::vector<std::string>& arguments, double recorded = 0,
                    double interrupted = std::numeric_limits<double>::infinity());
 
@@ -75,7 +76,7 @@ class Scene {
 // Expects samples of the victim in the output of `report`, each with a symbol name.
 void ExpectVictim(const std::string& report);
 
-// Returns the cases that this run tries.
+// Returns those of `cases` that this test run tries.
 template <class Case>
 std::vector<Case> Chosen(const std::vector<Case>& cases) {
   const char* const which = std::getenv("PROFILER_HOSTILE");
@@ -92,7 +93,7 @@ struct LiveCase {
   const char* name;
   Runs runs;
   std::function<void(Scene&)> attack;
-  // Checks further conditions; null if there are none.
+  // Checks further conditions of this case; null if the case has none.
   std::function<void(Scene&, const std::string& report)> check = nullptr;
 };
 

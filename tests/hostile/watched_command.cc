@@ -29,7 +29,7 @@ double CpuOfChildren() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Reads a small file in /proc, cheaply, because this happens every 40 ms.
+// Reads a small file in /proc. This must be cheap, because it happens every 40 ms.
 std::string ReadSmall(const std::string& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 4096> text;
@@ -37,7 +37,8 @@ std::string ReadSmall(const std::string& path) {
   return {text.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))};
 }
 
-// Returns the memory of a process and of all descendants of its main threads.
+// Returns the memory in bytes (Pss) of a process and its descendants. Follows only children that a
+// process's main thread started.
 uint64_t MemoryOfTree(pid_t root) {
   const std::string process = "/proc/" + std::to_string(root);
   const std::string rollup = ReadSmall(process + "/smaps_rollup");

@@ -1,5 +1,5 @@
-// Imports the texts and profiles of the corpus. Compares the results with what the programs that
-// wrote these files report about them.
+// Imports the texts and profiles of the corpus. Other programs wrote these files. Compares the
+// imported profiles with golden outputs of those programs.
 
 #include "tests/conformance/corpus.h"
 
@@ -28,7 +28,7 @@ std::string ReadText(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Returns the weight of each stack, summed over its lines.
+// Returns the weight of each stack: the sum of the weights of all lines with that stack.
 using Stacks = std::map<std::string, uint64_t>;
 Stacks StacksOf(const std::string& folded) {
   Stacks stacks;
@@ -50,8 +50,8 @@ Stacks Imported(const std::string& text) {
   return StacksOf(CollapsedOf(Load(FileWith(text), WithNamesAsTheyAre()).profile));
 }
 
-// Removes the last sample if no empty line ends it, because stackcollapse-perf.pl ignores such a
-// sample.
+// Removes the last sample if no empty line follows it, because stackcollapse-perf.pl ignores a
+// sample without an empty line.
 std::string WithoutUnfinishedSample(const std::string& text) {
   if (text.ends_with("\n\n")) return text;
   return text.substr(0, text.rfind("\n\n") + 2);
@@ -69,8 +69,8 @@ class CorpusTest : public testing::Test {
 };
 
 // Some forms of the golden text add marks to names, or numbers to the process. The test removes
-// both before it compares. It skips the form with addresses in names (--addrs), which this profiler
-// cannot write.
+// the marks and numbers before it compares. It skips the form with addresses in names (--addrs),
+// because this profiler cannot write that form.
 TEST_F(CorpusTest, TextOfPerfScriptFoldsAsStackcollapseFoldsIt) {
   const std::filesystem::path folder = directory_ + "/text/flamegraph";
   const std::regex marks("_\\[[kj]\\]"), ids("^([^;]*)-(\\?|[0-9]+)(/[0-9]+)?(;| )");
@@ -132,8 +132,8 @@ TEST_F(CorpusTest, FoldedStacksFoldToWhatTheyAre) {
   }
 }
 
-// Returns the samples that pprof's own reader printed: the values, then the addresses or names of
-// the frames, leaf first.
+// Returns the samples that pprof's own reader printed. A sample is a text: two values, then the
+// names or addresses of the frames, leaf first.
 std::multiset<std::string> SamplesOfGolden(const std::string& text) {
   std::map<std::string, std::string> locations;
   const std::regex location("^ *([0-9]+): (0x[0-9a-f]+)( M=[0-9]+)? *([^ ]*).*$");
@@ -165,8 +165,8 @@ std::multiset<std::string> SamplesOfGolden(const std::string& text) {
   return all;
 }
 
-// Returns the samples of a profile in the form of SamplesOfGolden(). `count` and `weight` name the
-// two values.
+// Returns the samples of a profile in the form of SamplesOfGolden(). `count` and `weight` are
+// the names of the events whose sums are the two values.
 std::multiset<std::string> SamplesOf(const profile::Profile& profile, const std::string& count,
                                      const std::string& weight) {
   std::map<std::string, std::vector<uint64_t>> by_stack[2];
@@ -198,7 +198,7 @@ std::multiset<std::string> SamplesOf(const profile::Profile& profile, const std:
   return all;
 }
 
-// Merges samples of equal stacks, because a profile has one row for each stack.
+// Merges samples with equal stacks into one sample, because a profile has one row for each stack.
 std::multiset<std::string> Merged(const std::multiset<std::string>& samples) {
   std::map<std::string, std::pair<uint64_t, uint64_t>> sums;
   for (const std::string& sample : samples) {

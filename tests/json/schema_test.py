@@ -36,7 +36,7 @@ validator = jsonschema.Draft202012Validator(schema)
 
 
 def run(arguments):
-    """Returns the exit code, standard output and standard error."""
+    """Runs a command. Returns its exit code, standard output and standard error."""
     done = subprocess.run([PROFILER, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode(errors="replace")
@@ -89,7 +89,7 @@ def check_recording(path):
 
 
 def check_that_it_can_fail(document):
-    """Checks that the schema refuses unknown members, and documents without a required one."""
+    """Checks that the schema refuses unknown members, and documents without a required member."""
     for change in ("another", "missing"):
         wrong = copy.deepcopy(document)
         if change == "another":

@@ -22,7 +22,8 @@ void WriteEvent(const std::string& path, const std::string& event, const Attr& a
   if (!(*writer)->Finish(perf_data::UsualFeatures()).ok()) __builtin_trap();
 }
 
-// Records functions in turn, on two CPUs, with gaps, throttling, and a name that is not UTF-8.
+// Writes a recording of several functions on two CPUs, with lost samples, throttling, and a command
+// name that is not UTF-8.
 void WriteClock(const std::string& path) {
   constexpr int kSamples = 4000;
   const Attr attr = perf_data::UsualAttr();
@@ -39,7 +40,7 @@ void WriteClock(const std::string& path) {
   WriteEvent(path, "cpu-clock", attr, records);
 }
 
-// Writes a recording of an event, each occurrence of which is a sample.
+// Writes a recording of page faults in which each page fault is a sample (period 1).
 void WriteCounted(const std::string& path) {
   Attr attr = perf_data::UsualAttr();
   attr.sample_period = 1;

@@ -1,7 +1,7 @@
 #!/bin/sh
-# include_circles_test.sh FILE: checks that no includes form a cycle, between files or between
-# packages. The source tree is FILE's directory, after following links. Files that only tests use may
-# include anything, because nothing that ships includes them.
+# include_circles_test.sh FILE: checks that includes form no cycle of files and no cycle of
+# packages. The source tree is FILE's directory, after following links. Files that only tests use
+# may include anything, because nothing that ships includes them.
 set -eu
 cd "$(dirname "$(readlink -f "$1")")"
 shipped=$(find src ringbuf symbolize -name '*.h' -o -name '*.cc' |

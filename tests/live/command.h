@@ -9,8 +9,8 @@
 
 namespace profiler::tests {
 
-// True if a program of this build runs under `ulimit -f`. ThreadSanitizer maps a file of its own at
-// program start, which the limit truncates.
+// True if programs of this build run under `ulimit -f`. Programs with ThreadSanitizer do not: they
+// map a file of their own at start, and the limit truncates that file.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool kRunsWithLimitedFiles = false;
 #else
@@ -18,7 +18,7 @@ inline constexpr bool kRunsWithLimitedFiles = true;
 #endif
 
 struct Finished {
-  int exit_code = -1;  // -1 if a signal ended it
+  int exit_code = -1;  // -1 if a signal ended the program
   int signal = 0;
   std::string out;
   std::string err;

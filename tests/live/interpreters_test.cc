@@ -48,8 +48,8 @@ class InterpretersTest : public ::testing::Test {
 
 // ---- Node.js
 
-// The program: `count` is optimised soon, `outer` calls it repeatedly, and main is interpreted.
-// Ends after the given seconds; 0 means never.
+// A program in which `outer` calls `count` repeatedly, so that V8 soon optimises `count`, while
+// `main` is interpreted. Its argument is the run time in seconds; 0 means for ever.
 constexpr const char* kNodeProgram = R"(
 function count(n) {
   let sum = 0;
@@ -79,8 +79,7 @@ class NodeTest : public InterpretersTest {
     Write("program.js", kNodeProgram);
   }
 
-  // Returns the number of samples whose stack contains functions with each of `names`, in this
-  // order.
+  // Returns the number of folded lines that contain all of `names`, in this order.
   int SamplesWith(const std::vector<std::string>& names) const {
     const Finished folded = Profiler({"folded", "--full-names"});
     EXPECT_EQ(folded.exit_code, 0) << folded.err;
@@ -94,7 +93,7 @@ class NodeTest : public InterpretersTest {
     return samples;
   }
 
-  // Returns the shown functions that claim to be in program.js, e.g. "count:2:15".
+  // Returns the reported functions whose file is program.js, such as "count:2:15".
   std::set<std::string> FunctionsOfProgram() const {
     const Finished report = Profiler({"report", "--children", "-g", "none", "-s", "symbol"});
     std::set<std::string> functions;
@@ -162,7 +161,7 @@ class PythonTest : public InterpretersTest {
  protected:
   void SetUp() override { Write("program.py", kPythonProgram); }
 
-  // Returns the minor version of Python 3 of this interpreter; -1 if it is missing.
+  // Returns the minor version of the Python 3 interpreter `python`; -1 if it is missing.
   int MinorOf(const std::string& python) const {
     const std::string minor = OutputOf({python, "-c", "import sys; print(sys.version_info[1])"});
     return minor.empty() ? -1 : std::atoi(minor.c_str());

@@ -1,6 +1,6 @@
 // Records Java without any flag. Nearly all chains must be whole, nearly all Java frames must have
-// names, and shares must agree with a recording that uses HotSpot's own map. Prints which tests it
-// skips if Java, or a feature of it, is missing.
+// names, and shares must agree with a recording that uses HotSpot's own map. Tests are skipped with
+// a message if Java or a feature of Java is missing.
 
 #include <signal.h>
 #include <unistd.h>
@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 constexpr double kWholePercent = 95, kNamedPercent = 95;
-// Largest difference between a function's shares in two simultaneous recordings, in points.
+// Largest difference between a function's shares in two simultaneous recordings, in percentage
+// points.
 constexpr double kMostPoints = 3;
 
 class JavaTest : public ::testing::Test {
@@ -58,7 +59,7 @@ class JavaTest : public ::testing::Test {
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     return argv;
   }
-  // Returns the command that runs J in two threads for this time.
+  // Returns the command that runs J in two threads for `milliseconds`.
   std::vector<std::string> Java(const std::vector<std::string>& flags, int milliseconds) const {
     std::vector<std::string> argv = {"java"};
     argv.insert(argv.end(), flags.begin(), flags.end());
@@ -108,8 +109,8 @@ class JavaTest : public ::testing::Test {
       EXPECT_TRUE(folded.find(stack) != std::string::npos) << stack;
     }
   }
-  // Returns each function's share of the samples that ended in it. Inlined calls count for the
-  // function that contains them.
+  // Returns each function's percentage of the samples, without its callees. Samples in inlined
+  // calls count for the function that contains the calls.
   std::map<std::string, double> SharesOf(const std::string& recording) {
     std::istringstream lines(Profiler({"report", "-i", recording, "--stdio", "--no-children", "-g",
                                        "none", "--no-inline", "--sort", "sym"})

@@ -1,15 +1,15 @@
-// Calls spin (spin.c), with its code in memory as the first argument says:
+// Calls spin (spin.c). The first argument says how the code of spin comes into memory:
 //
-//   plain                    as it was loaded
+//   plain                    it stays as it was loaded
 //   unlinked                 the program has removed its own file
 //   memfd                    the program was started from a file in memory
-//   pieces                   the text in pieces, with different protections
-//   copied                   in memory that replaces the text, with a copy of it
-//   moved                    in memory that was filled elsewhere and then moved over the text
-//   library FILE             in a library
-//   memfd-library FILE       in a library that was loaded from a file in memory
-//   replaced FILE OTHER      in a library whose file was replaced by another one
-//   archive FILE OFFSET      in an ELF file that begins in the middle of another file
+//   pieces                   its text is split into pieces with different protections
+//   copied                   its text is replaced by memory with a copy of the text
+//   moved                    a copy is made at another address and then moved over the text
+//   library FILE             it is in the library FILE
+//   memfd-library FILE       it is in a library that was loaded from a file in memory
+//   replaced FILE OTHER      it is in the library FILE, which OTHER then replaced
+//   archive FILE OFFSET      it is in an ELF file that begins at OFFSET of FILE
 //   children ROOT COUNT      in children with another root directory, one after the other, each of
 //                            which runs /bin/child there for some milliseconds
 

@@ -2,7 +2,7 @@
 // names. Compilers and runtimes differ in how they call, throw, and describe frames.
 //
 //   rustc     debug release stripped panic=abort, with its default linker and with lld
-//   go        pure stripped pie, with C, with C stripped, with C pie
+//   go        pure stripped pie; also each of these with C code
 //   gfortran, ocamlopt, gdc, nim
 
 #include <array>
@@ -46,8 +46,8 @@ class RustTest : public MadeProgramTest {
     const std::optional<Stacks> stacks = ExpectWholeChains(what);
     if (!stacks) return;
     if (build.has_names) return ExpectPaths(kPathsOfRust, *stacks);
-    // No function has a name, but their start addresses are known. Some samples are in the dynamic
-    // linker, before the program begins.
+    // In a stripped program no function has a name. Frames then show the image and a function's
+    // start address. Some samples are in the dynamic linker, before the program begins.
     constexpr double kProgramPercent = 98;
     EXPECT_GE(stacks->ShareWithPrefix("[linked]"), kProgramPercent);
     const std::string report = Profiler({"report", "--no-children", "-g", "none"}).out;
@@ -95,10 +95,11 @@ const std::array<Path, 1> kPathsOfC = {Path{"runtime.goexit*", "main.main.func1"
 class GoTest : public MadeProgramTest {
  protected:
   // C code that a goroutine calls runs on the thread's stack. The goroutine's own stack is not
-  // copied; only the frame pointers, which the kernel follows, lead there. C code often uses the
+  // copied. The kernel reaches it only by following frame pointers. C code often uses the
   // frame pointer's register for something else, which cuts a quarter of these chains.
   static constexpr double kGoPercent = 96, kCPercent = 60;
-  // This percentage is low because C also calls a function that Go calls.
+  // Smallest percentage for Go's paths in programs with C. It is low because a function on these
+  // paths is also called by C.
   static constexpr double kPathPercentBesideC = 60;
 
   void Check(const GoBuild& build) {
@@ -129,9 +130,9 @@ TEST_F(GoTest, ChainsAreWholeAndNamesRightOnTheStacksOfThreadsAndOfGoroutines) {
 struct Language {
   std::string_view name, command, package;
   std::string_view source;
-  std::string_view line;  // arguments of the command; $1 is the source
+  std::string_view line;  // arguments of `command`; $1 is `source`
   std::vector<Path> paths;
-  double least_percent = 99.5;  // whole chains, in percent
+  double least_percent = 99.5;  // smallest percentage of whole chains
 };
 const std::array kLanguages = {
     Language{"fortran",
@@ -145,9 +146,9 @@ const std::array kLanguages = {
              "ocaml",
              "linked.ml",
              "-O3 -o linked -I . linked.ml",
-             // OCaml 5 writes a dot, OCaml 4 two underscores.
+             // "*" matches the separator after "Linked": "." in OCaml 5, "__" in OCaml 4.
              {{"main", "camlLinked*run_once*", "camlLinked*descend*"}},
-             // C runs on another stack. OCaml's own stack has changed before the profiler reads it.
+             // C code runs on another stack. OCaml's stack may change before it is read.
              90},
     Language{"d",
              "gdc",

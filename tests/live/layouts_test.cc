@@ -1,6 +1,7 @@
-// Records code with unusual positions in memory and in files, and checks its names: files in
-// memory, files that are gone, replaced or part of others, text in pieces, unusual segment layouts,
-// and programs in another root directory. The programs are laid_out.c and spin.c.
+// Records code with unusual positions in memory and in files, and checks the code's names. Cases
+// are: files in memory; files that are gone, replaced, or part of another file; text in pieces;
+// unusual segment layouts; and programs in another root directory. The recorded programs are made
+// from laid_out.c and spin.c.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +26,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr double kNamedPercent = 99;
-// Frame pointers do not lead to the caller of a function without a frame.
+// The path of calls, and the path that frame pointers give. hot_loop has no frame, so frame
+// pointers skip its caller inner_level.
 constexpr std::string_view kPath = ";spin;outer_level;inner_level;hot_loop ";
 constexpr std::string_view kPathByFramePointers = ";spin;outer_level;hot_loop ";
 
@@ -48,8 +50,8 @@ class LayoutsTest : public ::testing::Test {
     arguments.insert(arguments.begin(), Runfile("profiler"));
     return tests::Run(std::move(arguments), folder_);
   }
-  // True if this user may open mapped files that have no name. The kernel permits that only to
-  // root.
+  // True if this user may open mapped files whose names are removed. Only root
+  // may do so.
   static bool MaySeeMappedFiles() { return geteuid() == 0; }
   Finished Shell(const std::string& line) { return tests::Run({"sh", "-c", line}, folder_); }
 
@@ -68,7 +70,7 @@ class LayoutsTest : public ::testing::Test {
     Compile(name, "-fPIC -shared -nostdlib -Wl,-e,spin " + options, Runfile("tests/live/spin.c"));
   }
 
-  // Returns the percentage of the samples whose stack ends with one of the paths.
+  // Returns the percentage of the weight in stacks that end with kPath or kPathByFramePointers.
   double NamedShare() {
     std::istringstream lines(Profiler({"folded"}).out);
     double all = 0, named = 0;
@@ -83,7 +85,8 @@ class LayoutsTest : public ::testing::Test {
     return all == 0 ? 0 : 100 * named / all;
   }
 
-  // Records ARGUMENTS, once with unwinding and once by frame pointers.
+  // Records laid_out with these arguments: once by frame pointers and once with unwinding. Expects
+  // names.
   void ExpectNames(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), Path("laid_out"));
     for (const char* const how : {"fp", "dwarf"}) {
@@ -179,7 +182,7 @@ TEST_F(LayoutsTest, ALibraryWithAnImageBaseIsNamed) {
 
 class ArchiveTest : public LayoutsTest {
  protected:
-  // Writes an archive: `padding` other bytes, then the library.
+  // Writes the archive app.apk: `padding` bytes, then the library, then 100 bytes.
   void MakeArchive(size_t padding) {
     std::ifstream from(Path("libspin.so"), std::ios::binary);
     const std::string library{std::istreambuf_iterator<char>(from), {}};

@@ -13,7 +13,7 @@ KEPT static void hot_loop(unsigned count) {
   for (unsigned i = 0; i < count; ++i) sink += i * i;
 }
 
-// Recurses, with a frame of its own each time.
+// Recurses. Each call has its own frame.
 KEPT static unsigned descend(unsigned depth) {
   volatile char room[40];
   room[depth % sizeof(room)] = (char)depth;
@@ -45,7 +45,7 @@ KEPT static void on_the_stack(unsigned size) {
   sink += (unsigned)room[size / 2];
 }
 
-// Has a jump table, after which the frame is unchanged.
+// Has a jump table. The code after the jump has the same frame as the code before it.
 KEPT static void by_table(unsigned kind) {
   switch (kind % 8) {
     case 0:
@@ -87,7 +87,7 @@ KEPT static void run_once(unsigned round) {
   sort_by_callback();
   on_the_stack(100 + round % 900);
   for (unsigned kind = 0; kind < 8; ++kind) by_table(kind + round % 3);
-  sink ^= round;  // so that it calls them all, without a tail call
+  sink ^= round;  // keeps all calls, and prevents a tail call
 }
 
 static void* run_in_thread(void* rounds) {

@@ -1,6 +1,7 @@
 // The program that linkers_test.cc links in many ways and records. It spends half a second of CPU
 // time in two threads, in code without frame pointers. Functions of the program, the C library and
-// the C++ library call one another, also by signals and exceptions. Each function keeps its name.
+// the C++ library call one another, also by signals and exceptions. No function is inlined
+// or renamed.
 
 #include <pthread.h>
 #include <signal.h>
@@ -11,14 +12,14 @@
 #include <sstream>
 #include <vector>
 
-// GCC would otherwise copy functions under other names.
+// Keeps a function and its name. Without noipa, GCC makes copies of functions under other names.
 #if defined(__clang__)
 #define KEPT extern "C" [[gnu::noinline]]
 #else
 #define KEPT extern "C" [[gnu::noipa]]
 #endif
-// Follows a call, so that the compiler does not make it a tail call. A tail call would leave no
-// frame of the caller.
+// Stands after a call, so that the compiler does not make a tail call of it. A tail call would
+// remove the caller's frame.
 #define STAYS asm volatile("" ::: "memory")
 // Stands in a loop, so that the compiler cannot compute the loop's result.
 #define CHANGES(value) asm volatile("" : "+r"(value))
@@ -77,7 +78,7 @@ KEPT size_t write_numbers(unsigned value) {
   return text.str().size();
 }
 
-// Without exceptions, the function only recurses.
+// Recurses `depth` times and then throws. If exceptions are disabled, it only recurses.
 KEPT unsigned throw_from(unsigned depth) {
   if (depth != 0) return hot_loop(throw_from(depth - 1));
 #if defined(__cpp_exceptions)

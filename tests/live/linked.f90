@@ -1,4 +1,4 @@
-! As linked.cc, in Fortran: contained procedures, recursion, and the library's formatted output.
+! Like linked.cc, in Fortran: contained procedures, recursion, and the library's formatted output.
 module work
   implicit none
   integer, volatile :: sink = 0

@@ -1,4 +1,4 @@
-(* As linked.cc, in OCaml: closures, exceptions, and what its collector of garbage does. *)
+(* Like linked.cc, in OCaml: closures, exceptions, and garbage collection. *)
 let sink = ref 0
 
 let[@inline never] hot_loop value =

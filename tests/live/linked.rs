@@ -1,7 +1,7 @@
 // Like linked.cc, in Rust: code of the program and of the standard library that call one another.
 
 extern "C" {
-    fn clock() -> i64; // of the C library: CPU time in µs
+    fn clock() -> i64; // clock(3) of the C library; returns CPU time in µs
 }
 
 // Hides a value from the compiler. std::hint has this since Rust 1.66.

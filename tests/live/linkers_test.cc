@@ -32,7 +32,8 @@ struct Compiler {
 };
 constexpr std::array kCompilers = {Compiler{"gcc", "g++", "g++"},
                                    Compiler{"clang", "clang++", "clang"}};
-// These packages can be installed beside a compiler for AArch64. Debian's multilib packages cannot.
+// Compilers for i386 and their Debian packages. Debian's multilib packages are not used, because
+// they cannot be installed beside a compiler for AArch64.
 constexpr std::array kI386Compilers = {
     Compiler{"i386 gcc", "i686-linux-gnu-g++", "g++-i686-linux-gnu"},
     Compiler{"i386 clang", "clang++", "clang", "--target=i686-linux-gnu "}};
@@ -62,7 +63,7 @@ constexpr std::array kKinds = {
     Kind{"no-header", "-fno-exceptions -fPIE", "-pie -Wl,--no-eh-frame-hdr"},
     Kind{"debug-frame", "-fno-exceptions -fno-asynchronous-unwind-tables -g -fPIE", "-pie"}};
 
-// Each path begins in one of the two threads.
+// Paths of the program's functions. The first function runs in one of the two threads.
 const std::array kPathsOfCpp = {
     Path{"run_once", "outer_level", "middle_level", "inner_level"},
     Path{"run_once", "sort_by_callback", "compare_digits"},
@@ -105,8 +106,8 @@ TEST_F(CppTest, ChainsAreWholeAndNamesRightHoweverItWasLinked) {
   for (size_t l = 0; l < kLinkers.size(); ++l) {
     for (size_t k = 0; k < kKinds.size(); ++k) {
       for (size_t c = 0; c < kCompilers.size(); ++c) {
-        // In the opposite order, lld would get LTO objects that only GCC's linker plugin can
-        // compile.
+        // The compilers alternate. With `==` here, lld would get GCC's LTO objects, which only
+        // GCC's linker plugin can compile.
         const bool is_its_turn = (l + k) % kCompilers.size() != c;
         if (TakesAll() || is_its_turn) Check(kCompilers[c], kLinkers[l], kKinds[k]);
       }
@@ -115,7 +116,8 @@ TEST_F(CppTest, ChainsAreWholeAndNamesRightHoweverItWasLinked) {
   EXPECT_GT(recorded_, 0) << "not one could be linked";
 }
 
-// A kernel may lack i386 system calls.
+// A shell command that succeeds if i386 programs can be made and run. A kernel may lack i386 system
+// calls.
 constexpr const char* kSmallI386Program =
     "echo 'int main() {}' | i686-linux-gnu-gcc -xc - -o small && ./small";
 

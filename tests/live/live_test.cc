@@ -28,7 +28,7 @@ using ::testing::Not;
 class LiveTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = "/tmp/profiler-live-XXXXXX";  // ordinary users may enter it, too
+    folder_ = "/tmp/profiler-live-XXXXXX";  // in /tmp, which other users may enter
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     chmod(folder_.c_str(), 0755);
     Finished probe = Profiler({"record", "-o", folder_ + "/probe.data", "--", "true"});
@@ -68,7 +68,7 @@ class LiveTest : public ::testing::Test {
                                    : std::atol(stats.c_str() + at + sizeof("SAMPLE events:") - 1);
   }
 
-  // Waits until perf.data has this size, because a loaded machine may be slow.
+  // Waits until perf.data has at least `size` bytes. A loaded machine may take long to write them.
   void WaitForBytes(uintmax_t size) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     const std::string path = folder_ + "/perf.data";
@@ -78,7 +78,7 @@ class LiveTest : public ::testing::Test {
     }
   }
 
-  // Waits until the file exists and has that text.
+  // Waits until the file exists and contains exactly `text`.
   static void WaitForText(const std::string& path, const std::string& text) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (true) {
@@ -90,7 +90,7 @@ class LiveTest : public ::testing::Test {
     }
   }
 
-  // Returns the sum of the percentages of the rows of `symbol`, in the flat report.
+  // Returns the percentage of `symbol` in the flat report: the sum over all rows with this symbol.
   double Share(const std::string& symbol) {
     std::istringstream lines(Report({"--no-children", "-g", "none", "-s", "symbol"}));
     double sum = 0;
@@ -294,7 +294,7 @@ TEST_F(LiveTest, GoesOnInTheNextFileAtASignalAndNamesEach) {
   }
   EXPECT_EQ(parts.size(), 2u) << recorded.err;
   for (const std::string& part : parts) {
-    // Each file names the threads, their mappings and their functions.
+    // Each file must contain the names of threads, mappings and functions.
     const std::string report = Report({"-i", part, "-g", "none"});
     EXPECT_THAT(report, AllOf(HasSubstr("workload"), HasSubstr("Outer"), Not(HasSubstr(":-1"))));
     // Sanitizers have code of their own without names.
@@ -329,7 +329,8 @@ TEST_F(LiveTest, FollowsTwoHundredForksASecond) {
 TEST_F(LiveTest, NamesALibraryThatComesAndGoes) {
   Finished recorded = RecordWorkload({"dlopen", Runfile("tests/live/libplugin.so"), "0.5"}, {"-g"});
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
-  // Without a sanitizer the share is more than half. With one, the loader takes most of the time.
+  // Without a sanitizer, the share is more than half. With a sanitizer, loading the library takes
+  // most of the time.
   EXPECT_GT(Share("PluginWork"), 20);
 }
 
@@ -442,7 +443,8 @@ TEST_F(LiveTest, RepeatedRunsKeepTheRecordingsOfBeforeAndHaveTheSamePriority) {
 }
 
 TEST_F(LiveTest, AnInterruptEndsTheRepeatingAndTheTableIsOfWholeRuns) {
-  // The second run interrupts its recorder as soon as recording has begun.
+  // The first run creates the file `first` and ends. The second run finds it, and interrupts the
+  // recorder as soon as recording has begun.
   const std::string command = workload_ +
                               " busy 0.1; test -e first || { touch first; exit 0; }; kill -INT "
                               "$PPID; while :; do :; done";

@@ -27,9 +27,10 @@ class Stacks {
  public:
   explicit Stacks(const std::string& folded);
 
-  // Returns the percentage of the weight whose stack contains this path.
+  // Returns the percentage of the weight of all stacks that is in stacks containing `path`.
   double ShareOf(const Path& path) const;
-  // Returns the percentage of the weight with a frame whose name begins with `prefix`.
+  // Returns the percentage of the weight of all stacks that is in stacks with a frame whose name
+  // begins with `prefix`.
   double ShareWithPrefix(std::string_view prefix) const;
 
  private:
@@ -54,23 +55,25 @@ class MadeProgramTest : public ::testing::Test {
   // Returns the user's home directory, where tools installed by hand are. (Bazel does not pass
   // HOME.)
   static std::string Home();
-  // True if all combinations are tested, not only a selection (PROFILER_LINKERS=all).
+  // True if all combinations are tested (PROFILER_LINKERS=all). By default, a selection is tested.
   static bool TakesAll();
 
   Finished Profiler(std::vector<std::string> arguments);
   Finished Shell(const std::string& line) { return tests::Run({"sh", "-c", line}, folder_); }
 
-  // True if the command is installed. Otherwise prints the name of its Debian package, once.
+  // True if the command is installed. If not, the first call for it prints its Debian package.
   bool IsInstalled(std::string_view command, std::string_view package);
-  // Runs the shell command `line`. Prints the reason if it fails.
+  // Runs the shell command `line`, which makes `what`. Returns false and prints the reason if it
+  // fails.
   bool Make(const std::string& what, const std::string& line);
 
-  // Records folder_/linked. Returns nothing, and prints why, if that program does not run at all.
+  // Records folder_/linked. Expects that at least `least_percent` of its call chains are whole.
+  // Returns nothing and prints the reason if the program does not run.
   std::optional<Stacks> ExpectWholeChains(const std::string& what,
                                           double least_percent = kWholePercent);
 
-  // Expects that each path has many samples, and that nearly all samples of its last function are
-  // on the path.
+  // Expects that each of `paths` has many samples, and that nearly all samples of a path's last
+  // function are on that path.
   static void ExpectPaths(std::span<const Path> paths, const Stacks& stacks,
                           double least_percent = kPathPercent);
 

@@ -43,7 +43,7 @@ constexpr int kCapPerfmon = 38;  // CAP_PERFMON, for older <linux/capability.h>
 
 struct Open {
   std::string path;
-  bool is_below = false;  // opened by openat2(2), which follows no link out of the directory
+  bool is_below = false;  // True if opened by openat2(2), without leaving the directory
   uint64_t effective = 0;
 };
 
@@ -65,7 +65,8 @@ std::string TextAt(pid_t thread, uint64_t address) {
   return text;
 }
 
-// Runs a command as the user, and logs the files that it and its children open.
+// A runner of commands as the unprivileged user. It logs the files that a command and the command's
+// children open.
 class OpenLog {
  public:
   int Run(const std::vector<std::string>& argv, const std::string& folder) {
@@ -76,8 +77,8 @@ class OpenLog {
     const UniqueFd go_on(ends[0]), let_go(ends[1]);
     const pid_t pid = fork();
     if (pid == 0) Become(argv, folder, go_on.get());
-    // A program that asks to be traced gets no capabilities from its file. If root attaches to the
-    // program, it does get them.
+    // The child must not ask to be traced (PTRACE_TRACEME): then its program would get no
+    // capabilities from its file. If root attaches to the child, the program gets them.
     int status = 0;
     if (ptrace(PTRACE_ATTACH, pid, 0, 0) != 0 || waitpid(pid, &status, 0) != pid) return -1;
     constexpr long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
@@ -86,7 +87,8 @@ class OpenLog {
     if (write(let_go.get(), "", 1) != 1) return -1;
     ptrace(PTRACE_SYSCALL, pid, 0, 0);
     int exit_code = -1;
-    // Ends when all traced threads have ended, because the test may have other children.
+    // Ends when all traced threads have ended. Waiting for all children could take for ever,
+    // because the test may have other children.
     std::set<pid_t> traced = {pid};
     while (!traced.empty()) {
       const pid_t thread = waitpid(-1, &status, __WALL);
@@ -102,7 +104,7 @@ class OpenLog {
         Note(thread);
         signal = 0;
       } else if (signal == SIGTRAP || (signal == SIGSTOP && met_.insert(thread).second)) {
-        signal = 0;  // a ptrace event, or a new thread
+        signal = 0;  // not for the thread: a ptrace event, or a new thread's stop
       }
       ptrace(PTRACE_SYSCALL, thread, 0, signal);
     }
@@ -145,7 +147,7 @@ class OpenLog {
       case SYS_openat:
       case SYS_openat2:
         break;
-      // The program's first call. Earlier calls are those of the dynamic linker, which opens
+      // The program's own first system call. The dynamic linker made all earlier calls, to open
       // libraries.
       case SYS_capset:
         has_begun_ = true;
@@ -159,7 +161,7 @@ class OpenLog {
   }
 
   std::set<pid_t> met_;
-  bool has_begun_ = false;  // true if the program runs, after its dynamic linker
+  bool has_begun_ = false;  // True if the dynamic linker is done and the program runs
 };
 
 class OpensOfACopy : public ::testing::Test {
@@ -177,8 +179,8 @@ class OpensOfACopy : public ::testing::Test {
     fs::copy_file(Runfile("profiler"), copy_);
     ASSERT_EQ(chown(copy_.c_str(), 0, kGroup), 0);
     ASSERT_EQ(chmod(copy_.c_str(), 0750), 0);
-    // Sets the effective bit, as older instructions for installation did. The program lowers its
-    // capabilities itself.
+    // Also sets the effective bit, as older installation instructions did. Then the capabilities
+    // are in force at the start, and the program itself must lower them.
     vfs_cap_data data = {};
     data.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE;
     for (const int capability : {kCapPerfmon, CAP_SYS_PTRACE, CAP_SYSLOG, CAP_IPC_LOCK}) {
@@ -200,8 +202,8 @@ class OpensOfACopy : public ::testing::Test {
     return log_.Run(arguments, folder_);
   }
 
-  // Returns files that the program opened with capabilities in force, under a name that it did not
-  // make itself.
+  // Returns names that the program opened with capabilities in force, although it did not make
+  // these names itself.
   std::vector<std::string> WronglyOpened() const {
     static const std::regex kOwn(
         "/proc/(self|thread-self|[0-9]+)(/task/[0-9]+)?/"

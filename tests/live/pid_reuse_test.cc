@@ -1,5 +1,5 @@
-// Lets a process reuse the pid of a recorded process, and write names for the recorded code. The
-// profiler must not use these names.
+// Lets another process get the pid of a recorded process and write false names for the recorded
+// code. The profiler must not use these names.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ void WriteMap(pid_t pid, const std::string& function) {
   std::ofstream(MapOf(pid)) << std::hex << kCode << " 1000 " << function << "\n";
 }
 
-// Counts its argument down repeatedly, for ever.
+// Maps generated code that counts its argument down, and calls it for ever.
 [[noreturn]] void RunGeneratedCode() {
 #if defined(__x86_64__)
   const unsigned char code[] = {0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3};  // dec rdi; jnz; ret
@@ -76,8 +76,8 @@ class PidReuseTest : public ::testing::Test {
     return report.out;
   }
 
-  // Starts a process of another user with generated code named `function`. With `pid`, the process
-  // gets that number; returns false if that fails.
+  // Starts a process of another user with generated code named `function`. If `pid` is not 0, the
+  // process must get this pid. Returns false if it does not start or gets another pid.
   bool Begin(const std::string& function, pid_t pid = 0) {
     int ready[2];
     EXPECT_EQ(pipe(ready), 0);
@@ -115,7 +115,7 @@ TEST_F(PidReuseTest, NamesNothingOfTheProcessThatWasRecorded) {
   ASSERT_EQ(record.exit_code, 0) << record.err;
   EXPECT_THAT(Report(), HasSubstr("recorded_code"));
   End();
-  // Repeats, because another process may take the pid first.
+  // Tries several times, because an unrelated process may get the pid first.
   bool has_number = false;
   for (int i = 0; i < 50 && !has_number; ++i) {
     End();

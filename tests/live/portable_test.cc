@@ -47,7 +47,7 @@ class PortableTest : public ::testing::Test {
     return tests::Run(std::move(arguments), folder_);
   }
 
-  // Records the program into perf.data.
+  // Records `program_` into perf.data.
   void Record(std::vector<std::string> options) {
     options.insert(options.begin(), {"record", "-F", "2999"});
     options.insert(options.end(), {"--", program_, "busy", "0.3"});
@@ -55,7 +55,7 @@ class PortableTest : public ::testing::Test {
     ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   }
 
-  // Returns a view's output; for flamegraph, the SVG.
+  // Returns a view's output. For flamegraph, returns the content of the SVG file.
   std::string View(std::vector<std::string> arguments) {
     const bool draws = arguments[0] == "flamegraph";
     if (draws) arguments.insert(arguments.end(), {"-o", "out.svg"});
@@ -84,7 +84,8 @@ class PortableTest : public ::testing::Test {
     }
   }
 
-  // Returns the listing of each sampled function, or the reason if there is none.
+  // Returns the listings of all sampled functions. If a function has no
+  // listing, its entry is the reason.
   std::string Listings(const std::vector<std::string>& options) {
     std::istringstream report(
         View({"report", "--no-children", "--no-inline", "-g", "none", "-s", "symbol"}));
@@ -101,8 +102,8 @@ class PortableTest : public ::testing::Test {
     return text;
   }
 
-  // Expects equal listings without the recorded files. Listings omit source, because views show
-  // source only if a local program names its file.
+  // Expects that listings are equal with and without the recorded files. Listings omit source
+  // lines, because views show them only if a local program names the source file.
   void ExpectTheSameListingsWithoutFiles() {
     const std::vector<std::vector<std::string>> styles = {{"--no-source"},
                                                           {"-M", "intel", "--no-source"}};
@@ -217,8 +218,8 @@ TEST_F(PortableTest, CodeThatAJitMadeIsAnnotatedFromItsDumpAndWithoutIt) {
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   const std::string from_dump = View({"annotate"});
   EXPECT_THAT(from_dump, HasSubstr("Disassembly of jit-"));
-  // V8 names a function by its position: "JS:*inner FILE:2:21", or "LazyCompile:…" before version
-  // 11.
+  // V8's name of a function contains its position: "JS:*inner FILE:2:21". Before version 11 the
+  // name began with "LazyCompile:".
   EXPECT_THAT(from_dump, HasSubstr("loop.js:"));
   EXPECT_THAT(from_dump, HasSubstr(":  mov "));
   ASSERT_EQ(tests::Run({"sh", "-c", "rm jit-*.dump"}, folder_).exit_code, 0);
@@ -278,8 +279,8 @@ TEST_F(PortableTest, ARecordingOfManySamplesCarriesTheirSumsAndEveryViewIsTheSam
     };
     EXPECT_EQ(of("summed.data"), of("many.data"));
   }
-  // A file with a part of the samples must not contain the stored sums, which are sums of all
-  // samples.
+  // A recording with only a part of the samples must not keep the stored sums, because they are
+  // sums of all samples.
   ASSERT_EQ(Profiler({"convert", "summed.data", "-o", "part.data", "--time", "0%-10%"}).exit_code,
             0);
   EXPECT_THAT(View({"report", "--header-only", "-i", "part.data"}), Not(HasSubstr("sums")));

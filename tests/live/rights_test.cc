@@ -1,5 +1,5 @@
-// Checks what an unprivileged user may record with a copy of the program that has capabilities. The
-// copy is made as the README's section on safety says.
+// Checks which recordings an unprivileged user may make with a copy of the program that has
+// capabilities. The copy is made as the README's section on safety says.
 
 #include <linux/capability.h>
 #include <sys/stat.h>
@@ -28,7 +28,8 @@ using ::testing::Not;
 constexpr gid_t kGroup = 54321;
 constexpr int kCapPerfmon = 38;  // CAP_PERFMON, for older <linux/capability.h>
 
-// Does the same as `setcap …=p FILE`. Returns the reason if it fails.
+// Gives a file capabilities, as `setcap …=p FILE` does. Returns the reason if that fails; otherwise
+// an empty text.
 std::string GiveCapabilities(const std::string& path, std::initializer_list<int> capabilities) {
   vfs_cap_data data = {};
   data.magic_etc = VFS_CAP_REVISION_2;
@@ -45,7 +46,7 @@ class CopyWithCapabilities : public ::testing::Test {
     if (geteuid() != 0) GTEST_SKIP() << "needs root to give a file capabilities";
     folder_ = "/tmp/profiler-rights-XXXXXX";
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
-    // The user who runs the copy writes the recording here.
+    // Lets every user write here, because an unprivileged user runs the copy.
     ASSERT_EQ(chmod(folder_.c_str(), 01777), 0);
     struct statvfs file_system;
     ASSERT_EQ(statvfs(folder_.c_str(), &file_system), 0);
@@ -68,7 +69,8 @@ class CopyWithCapabilities : public ::testing::Test {
   Finished AsNobody(const std::vector<std::string>& groups, std::vector<std::string> arguments) {
     std::vector<std::string> command = {"setpriv", "--reuid", "65534", "--regid", "65534"};
     command.insert(command.end(), groups.begin(), groups.end());
-    // setpriv(1) keeps root's capabilities until it executes a program.
+    // setpriv(1) has root's capabilities until it executes a program. So it executes a shell, and
+    // the shell executes the copy.
     command.insert(command.end(), {"sh", "-c", R"(exec "$0" "$@")", copy_});
     command.insert(command.end(), arguments.begin(), arguments.end());
     return tests::Run(command, folder_);
@@ -81,7 +83,7 @@ class CopyWithCapabilities : public ::testing::Test {
 };
 
 TEST_F(CopyWithCapabilities, RecordsTheWholeSystemForAMemberOfItsGroup) {
-  // Root runs the program from a directory that others may read.
+  // Copies the program to a directory that all users may read, and runs it as root.
   const std::string program = folder_ + "/workload";
   fs::copy_file(Runfile("tests/live/workload"), program);
   const Running busy({program, "busy", "60"}, folder_);

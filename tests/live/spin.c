@@ -3,7 +3,7 @@
 
 #define APART __attribute__((noinline, noclone))
 
-static volatile unsigned long sink = 1;  // initialized in the file, for loaders of archives
+static volatile unsigned long sink = 1;  // not 0, so that it is in the file and not in .bss
 
 APART static unsigned long hot_loop(unsigned long rounds) {
   unsigned long sum = rounds;
@@ -15,7 +15,7 @@ APART static unsigned long inner_level(unsigned long rounds) { return hot_loop(r
 
 APART static unsigned long outer_level(unsigned long rounds) { return inner_level(rounds) + 1; }
 
-// Computes for some milliseconds, `hundreds` times.
+// Computes for some milliseconds per round, for `hundreds` rounds.
 unsigned long spin(unsigned long hundreds) {
   for (unsigned long i = 0; i < hundreds; ++i) sink += outer_level(5000000 + (sink & 1));
   return sink;

@@ -1,7 +1,7 @@
-// Records processes about which the kernel's records and /proc say little: processes whose first
-// thread has ended, that share their memory with other processes, or that have thousands of
-// libraries. Also records functions with return probes. The test compiles each program with the C
-// compiler of this machine.
+// Records processes for which records or /proc lack information: processes whose first thread has
+// ended, processes that share memory with other processes, and processes with thousands of
+// libraries. Also records functions with return probes. Compiles each program with this machine's C
+// compiler.
 
 #include <fstream>
 #include <string>
@@ -42,8 +42,8 @@ __attribute__((noinline)) static void lib_leaf(void) { for (int i = 0; i < 10000
 void lib_spin(double s) { double e = now() + s; while (now() < e) lib_leaf(); }
 )";
 
-// Parent and child share their memory. The child maps a library there, and then both run the
-// library's code. With an argument, the parent maps the library.
+// A program whose parent and child process share their memory. The child maps a library, and then
+// both run the library's code. If the program has an argument, the parent maps the library instead.
 constexpr char kCloneVm[] = R"(
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -119,8 +119,8 @@ class UnusualProcessesTest : public MadeProgramTest {
   Stacks Folded(const std::string& options = "") {
     return Stacks(Shell(Runfile("profiler") + " folded " + options + " -i p.data").out);
   }
-  // Starts zombie_leader and records as `how` says, with $P for the process and $T for its other
-  // thread. Expects that thread's stacks.
+  // Runs zombie_leader, and records it with the options `how`. In `how`, $P is the process, and $T
+  // is the thread that still runs. Expects stacks of this thread.
   void ExpectThreadOfZombieLeader(const std::string& how, const std::string& start = "") {
     const Finished recorded =
         Shell(start +
@@ -150,7 +150,7 @@ TEST_F(UnusualProcessesTest, SuchAProcessIsRecordedAmongAll) {
   ExpectThreadOfZombieLeader("-a");
 }
 
-// The program lies on a file system that only its process can see.
+// Runs the program from a file system that only the program's process sees.
 TEST_F(UnusualProcessesTest, SuchAProcessIsRecordedInAMountNamespaceOfItsOwn) {
   if (Shell("unshare -m true").exit_code != 0) GTEST_SKIP() << "no mount namespace can be made";
   Compile(kZombieLeader, "-o made -lpthread");
@@ -176,7 +176,7 @@ TEST_F(UnusualProcessesTest, ProcessesInOneMemoryHaveWhatTheOtherHasMapped) {
   }
 }
 
-// Without call chains nothing is unwound. Then records are not in time order, and mappings are
+// Without call chains nothing is unwound. Then records are not sorted by time, and mappings are
 // found in another way.
 TEST_F(UnusualProcessesTest, ProcessesInOneMemoryAreNamedWithoutCallChains) {
   Compile(kLibrary, "-fPIC -shared -o liba.so");
@@ -194,7 +194,8 @@ TEST_F(UnusualProcessesTest, AProcessMayHaveThousandsOfLibraries) {
       "mkdir l && i=0; while [ $i -lt 2500 ]; do ln liba.so l/$i.so; i=$((i+1)); done; "
       "rm l/2499.so; cp liba.so l/2499.so");
   ASSERT_EQ(made.exit_code, 0) << made.err;
-  // The dynamic linker treats hard links as one library, so each copy gets its own inode.
+  // Replaces the hard links by copies, because the dynamic linker would load all links as one
+  // library.
   Shell("for f in l/*.so; do cp --remove-destination liba.so $f; done");
   const Finished recorded = Shell(
       Runfile("profiler") + " record -F 499 -m 64M --call-graph dwarf -o p.data -- ./many 2500");

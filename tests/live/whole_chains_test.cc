@@ -1,5 +1,6 @@
 // Records programs that are installed on this machine, unwinds their stacks while they run, and
-// checks that nearly every call chain reaches the thread's start. Prints which programs it skips.
+// checks that nearly every call chain reaches the thread's start. Missing programs are skipped with
+// a message.
 
 #include <unistd.h>
 
@@ -52,8 +53,9 @@ int main() {
 }
 )";
 
-// A function of assembly code with one rule for its whole frame. It contains three helpers: the
-// first only counts, the second saves registers, and the third calls the first.
+// An assembly function whose call frame information has one rule for all its code. The code
+// contains three helpers: the first only counts, the second saves registers, and the third calls
+// the first.
 constexpr char kHelpers[] = R"(
 #include <time.h>
 void vm_entry(unsigned long n);
@@ -128,7 +130,7 @@ TEST_F(WholeChainsTest, APythonLoop) {
   ExpectWholeChains({"python3", Write("loop.py", kPythonLoop)});
 }
 
-// Between any two Python frames is a trampoline of CPython, which has neither call frame
+// Between two Python frames, CPython has a trampoline. The trampoline has neither call frame
 // information nor a frame pointer.
 TEST_F(WholeChainsTest, PythonFunctionsThatThePerfMapNames) {
   const std::string find =

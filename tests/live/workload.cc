@@ -1,9 +1,9 @@
 // Programs to record, each with function names that a test can look for.
 //
 //   busy SECONDS            one thread computes in Outer → Inner
-//   threads N SECONDS       each computes 1.5 ms in ThreadWork every two seconds
-//   forks RATE SECONDS      forks RATE children a second; each computes 2 ms in ChildWork
-//   dlopen LIBRARY SECONDS  loads LIBRARY, calls its PluginWork, unloads it, over and over
+//   threads N SECONDS       each of N threads computes 1.5 ms in ThreadWork every two seconds
+//   forks RATE SECONDS      forks RATE children per second; each computes 2 ms in ChildWork
+//   dlopen LIBRARY SECONDS  repeatedly loads LIBRARY, calls its PluginWork and unloads it
 //   exec SECONDS            computes in BeforeExec, then executes itself as `busy`
 //   idle SECONDS            sleeps
 //   exit CODE, kill SIGNAL  ends with this code or signal

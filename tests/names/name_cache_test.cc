@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 const std::vector<std::byte> kBuildId(20, std::byte{7});
 
-// A source of names in place of files. It returns the same name for every address, and counts the
-// requests.
+// A source of names that replaces reading files. It returns the same name for every address, and
+// counts the requests.
 class Files final : public FactSource {
  public:
   Files(int* asked, std::optional<TrustedFile> file) : asked_(asked), file_(file) {}
@@ -66,7 +66,8 @@ class NameCacheTest : public testing::Test {
     return Cache().Read({.path = "/bin/program", .build_id = build_id}, *file_);
   }
 
-  // Returns the output of a run that asks for these addresses, and how often it asks the files.
+  // Asks a new NameStore for the names at `offsets` in the image. Returns one line per offset, and
+  // a line with the number of requests to Files.
   std::string Run(const std::vector<uint64_t>& offsets, const std::string& path = "/bin/program",
                   const std::vector<std::byte>& build_id = kBuildId, bool demangle = true) const {
     int asked = 0;
@@ -97,7 +98,7 @@ class NameCacheTest : public testing::Test {
 
   int asked_ = 0;
   const std::string directory_ = TestDirectory() + "/names";
-  // The file of every image.
+  // Owner and size of the file of every image; nothing if images have no trusted file.
   std::optional<TrustedFile> file_ = TrustedFile{.owner = 0, .size = 1234};
   static constexpr std::string_view k512 =
       "512: Inner() /src/inner.h:12 outer /src/outer.c:34 +256\n";
@@ -146,7 +147,7 @@ TEST_F(NameCacheTest, WhatIsKeptIsReadOnlyForImagesThatAreAskedAbout) {
   const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
   fs::last_write_time(OnlyFile(), long_ago);
   Run({});
-  EXPECT_EQ(fs::last_write_time(OnlyFile()), long_ago);  // reading the file updates its time
+  EXPECT_EQ(fs::last_write_time(OnlyFile()), long_ago);  // reading an entry updates its file's time
   Run({512});
   EXPECT_GT(fs::last_write_time(OnlyFile()), long_ago);
 }
@@ -190,7 +191,7 @@ TEST_F(NameCacheTest, BeyondItsSizeTheFilesGoThatWereNotUsedForLongest) {
   for (const auto& entry : fs::directory_iterator(directory_)) {
     fs::last_write_time(entry.path(), now - std::chrono::hours(1));
   }
-  ASSERT_TRUE(Read(ids[1]));  // marks it as recently used
+  ASSERT_TRUE(Read(ids[1]));  // makes this entry the most recently used
   std::vector<NameCache::Found> added;
   added.push_back({{.build_id = std::vector<std::byte>(20, std::byte{9})}, *file_, *Read(ids[1])});
   added[0].facts.images[0].build_id = added[0].image.build_id;
@@ -233,7 +234,8 @@ TEST_F(NameCacheTest, MakingRoomLeavesWhatIsNotTheCachesOwn) {
   WriteFile(directory_ + "/" + id + "-1-", std::string(1000, 'x'));
   fs::create_symlink(outside, directory_ + "/" + id + "-0-7");
   fs::create_directory(directory_ + "/" + id + "-0-8");
-  // A file of an earlier version, and a temporary file of a run that was killed.
+  // Writes two files that earlier runs could leave: an entry of an earlier version, and a temporary
+  // file of a run that was killed.
   WriteFile(directory_ + "/" + id, std::string(1000, 'x'));
   WriteFile(directory_ + "/profiler-1-2.tmp", std::string(1000, 'x'));
   NameStore names({.files = std::make_unique<Files>(&asked_, file_), .cache = Cache(1)}, {});

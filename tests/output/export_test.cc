@@ -146,7 +146,7 @@ TEST_F(ExportTest, ARecordingIsNeverWrittenOver) {
     EXPECT_EQ(refused.exit_code, 2) << format;
     EXPECT_EQ(fs::file_size(File("perf.data")), size) << format;
   }
-  // An older recording is kept beside the new one, as record does.
+  // An older recording at the output's name is renamed to other.data.old, as `record` renames it.
   EXPECT_EQ(Profiler({"export", "-i", File("perf.data"), "-o", File("other.data")}).exit_code, 0);
   EXPECT_TRUE(fs::exists(File("other.data.old")));
 }

@@ -43,7 +43,7 @@ std::vector<std::string> NamesIn(const std::string& directory) {
   return names;
 }
 
-// A program's mapped code, and the address of its entry.
+// The code segment of a program, and `start`, the address of the program's entry.
 struct MappedCode {
   uint64_t address = 0, size = 0, offset = 0, start = 0;
 };
@@ -63,8 +63,8 @@ MappedCode CodeOf(const std::string& program) {
 
 class OutputTest : public testing::Test {
  protected:
-  // Commands run in the folder above `files_`, because their captured output is written to the
-  // working directory.
+  // Makes `files_` below the working directory of commands. The captured output of a command is
+  // written to the working directory, so it is not in `files_`.
   OutputTest()
       : folder_(testing::TempDir() + "/" +
                 testing::UnitTest::GetInstance()->current_test_info()->name()),
@@ -75,7 +75,7 @@ class OutputTest : public testing::Test {
 
   std::string File(const std::string& name) const { return files_ + "/" + name; }
 
-  // Writes a recording, different each time, and returns its bytes.
+  // Writes a recording, and returns its bytes. Each call writes a different recording.
   std::string Recording(const std::string& name) {
     auto writer =
         perf_data::Writer::Create(File(name), {{perf_data::UsualAttr(), "cpu-clock", {1}}}, 0);
@@ -93,20 +93,21 @@ class OutputTest : public testing::Test {
     return tests::Run(std::move(arguments), folder_);
   }
 
-  // Limits files to a kilobyte, which acts like a full disk for every user.
+  // Runs the profiler with a limit of 1 KiB per file. The limit acts like a full disk, also for
+  // root.
   Finished LimitedProfiler(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(),
                      {"sh", "-c", "ulimit -f 2 && exec \"$@\"", "sh", Runfile("profiler")});
     return tests::Run(std::move(arguments), folder_);
   }
 
-  // Compares bytes without printing them: a recording has too many.
+  // Expects that the file has these bytes. Does not print them, because a recording is too long.
   void ExpectContents(const std::string& path, const std::string& bytes) const {
     EXPECT_TRUE(Contents(path) == bytes)
         << path << " has " << Contents(path).size() << " bytes, of " << bytes.size();
   }
 
-  // Expects this exit code and one line of error.
+  // Expects this exit code and one error line that contains `says`.
   void ExpectRefused(const Finished& finished, int exit_code, const std::string& says) const {
     EXPECT_EQ(finished.signal, 0);
     EXPECT_EQ(finished.exit_code, exit_code);
@@ -120,7 +121,8 @@ class OutputTest : public testing::Test {
 
 // ---- groups of events
 
-// Writes two events with a sample each; the first leads a group of `members`.
+// Writes a recording of two events with one sample each. The first event leads a group of `members`
+// events.
 void WriteTwoEvents(const std::string& path, uint32_t members) {
   auto writer = perf_data::Writer::Create(
       path,
@@ -233,7 +235,7 @@ TEST_F(OutputTest, HelpIsThatOfTheOption) {
   ExpectRefused(Profiler({"help", "nothing"}), 2, "there is no command 'nothing'");
 }
 
-// A wrong event is marked below its text.
+// A mark below the text of -e points to the wrong event.
 TEST_F(OutputTest, AWrongEventIsShownWithAMark) {
   const Finished finished = Profiler({"stat", "-e", "cycles:q", "true"});
   EXPECT_EQ(finished.exit_code, 2);
@@ -324,8 +326,8 @@ TEST_F(OutputTest, ADamagedRecordingIsNotReplacedByWhatCanBeReadOfIt) {
   const std::string sound = Recording("perf.data");
   std::string damaged = sound;
   damaged.resize(sound.size() / 2);
-  // Overwrites bytes in the middle of the file, which then contain no records. The rest is
-  // unchanged.
+  // Overwrites 64 bytes in the middle of the file, so that they are not valid records. All other
+  // bytes stay.
   damaged += std::string(64, '\xff') + sound.substr(damaged.size() + 64);
   perf_data::WriteFile(File("perf.data"), BytesOfText(damaged));
   const Finished archived = Profiler({"archive", "-i", File("perf.data")});
@@ -333,7 +335,7 @@ TEST_F(OutputTest, ADamagedRecordingIsNotReplacedByWhatCanBeReadOfIt) {
   EXPECT_THAT(archived.err, HasSubstr("-o"));
   EXPECT_THAT(NamesIn(files_), ElementsAre("perf.data"));
   ExpectContents(File("perf.data"), damaged);
-  // A new file may be written.
+  // Converting into a new file is permitted. It also exits with 1, but writes the readable part.
   EXPECT_EQ(Profiler({"convert", File("perf.data"), "-o", File("part.data")}).exit_code, 1);
   EXPECT_EQ(Profiler({"report", "-i", File("part.data")}).exit_code, 0);
 }
@@ -407,8 +409,8 @@ TEST_F(OutputTest, AFunctionIsShownWithWhatTheRecordingHasLost) {
   auto writer =
       perf_data::Writer::Create(File("perf.data"), {{perf_data::UsualAttr(), "cpu-clock", {1}}}, 0);
   ASSERT_TRUE(perf_data::AppendAll(**writer, records).ok());
-  // The recording must not name another machine: then no local file would count as the recorded
-  // file.
+  // Removes the host name. If the recording named another machine, the profiler would not take
+  // local files for the recorded files.
   perf_data::Features features = perf_data::UsualFeatures();
   features.hostname.clear();
   ASSERT_TRUE((*writer)->Finish(features).ok());
@@ -441,7 +443,7 @@ TEST_F(OutputTest, AViewThatCannotBeMadeLeavesTheOldOneAsItWas) {
 
 // ---- a terminal
 
-// True if a terminal might take bytes of `text` for a command.
+// True if a terminal could treat bytes of `text` as a command.
 bool Commands(const std::string& text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);

@@ -14,7 +14,7 @@ SmallDisk::~SmallDisk() {
 }
 
 bool SmallDisk::Mount() {
-  // Nobody else sees mounts in a private namespace.
+  // Mounts in a private namespace, so that other processes do not see the file system.
   mounted_ = unshare(CLONE_NEWNS) == 0 &&
              mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
              mount("none", directory_.c_str(), "tmpfs", 0, "size=256k") == 0;

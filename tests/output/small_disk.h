@@ -7,7 +7,7 @@
 
 namespace profiler::tests {
 
-// A file system of 256 KiB at a directory, visible only to this process and its children.
+// A file system of 256 KiB, mounted at a directory. Only this process and its children see it.
 class SmallDisk {
  public:
   explicit SmallDisk(std::string directory) : directory_(std::move(directory)) {}

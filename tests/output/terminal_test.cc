@@ -23,11 +23,11 @@ using testing::Not;
 using testing::StartsWith;
 
 struct Seen {
-  std::string text;  // with '^' for escape, without carriage returns
+  std::string text;  // output; escape is shown as '^', carriage returns are removed
   int exit_code = -1;
 };
 
-// Reads until the last user of the terminal closes it.
+// Reads the output until the last process that uses the terminal has closed it.
 std::string ReadAll(int terminal) {
   std::string text;
   char buffer[4096];
@@ -54,7 +54,8 @@ class TerminalTest : public testing::Test {
     EXPECT_TRUE((*writer)->Finish(perf_data::UsualFeatures()).ok());
   }
 
-  // Runs the profiler in a terminal of 80 columns, with these variables in addition to TERM.
+  // Runs the profiler in a terminal of 80 columns. Sets the environment variables `variables` and
+  // TERM.
   Seen Profiler(std::vector<std::string> arguments, const std::vector<std::string>& variables) {
     arguments.insert(arguments.begin(), std::string(std::getenv("TEST_SRCDIR")) + "/" +
                                             std::getenv("TEST_WORKSPACE") + "/profiler");

@@ -9,8 +9,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-// pidfd_send_signal(2) of Linux 5.1. From this number on, all architectures number system calls
-// alike.
+// Number of pidfd_send_signal(2), new in Linux 5.1. System calls with this and higher numbers have
+// the same number on all architectures.
 enum { kFirstNewCall = 424 };
 
 int main(int count, char **arguments) {
@@ -25,8 +25,8 @@ int main(int count, char **arguments) {
     fputs("usage: old_kernel COMMAND...\n", stderr);
     return 2;
   }
-  // Root may set a filter without no_new_privs, which would keep programs from gaining
-  // capabilities.
+  // Does not set no_new_privs, which would keep programs from gaining capabilities. Root may set a
+  // filter without it.
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
     perror("old_kernel: seccomp");
     return 1;

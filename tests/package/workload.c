@@ -1,5 +1,5 @@
-// Computes for some seconds of CPU time: three quarters in heavy, a quarter in light. A recursive
-// function calls both by way of the C library.
+// Computes for some seconds of CPU time: three quarters of it in heavy, a quarter in light. A
+// recursive function calls heavy and light through qsort(3).
 //
 //   main ──▶ descend ──▶ … ──▶ descend ──▶ qsort ──▶ … ──▶ compare ──▶ heavy, light
 

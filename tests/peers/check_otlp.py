@@ -105,7 +105,7 @@ def signed(value):
 
 
 def numbers(kind, value, fixed=False):
-    """Returns the values of a repeated number, packed or not."""
+    """Returns the values of a repeated numeric field, which may be packed or not."""
     if kind != 2:
         return [value]
     result, at = [], 0
@@ -318,7 +318,7 @@ class Checker:
         elif base and not image.startswith("["):
             expected = "native" if kind not in ("go", "rust") else kind
         self.require(11, expected is None or kind == expected, f"{name or '?'} of {image or '?'}: {kind}, not {expected}")
-        if kind in ("go", "rust"):  # and vice versa
+        if kind in ("go", "rust"):  # only functions with names have these kinds
             self.require(11, bool(name), f"{image}: {kind} without a name")
 
     def value_type(self, data):

@@ -30,7 +30,7 @@ def lines_of(command):
 
 
 def instructions(command):
-    """Returns address → percentages; one for each function (of several images) with that address."""
+    """Returns address → percentages. An address has several percentages if several images have a function there."""
     found = {}
     for address, weight, _ in lines_of(command):
         found.setdefault(address, []).append(weight)
@@ -38,7 +38,7 @@ def instructions(command):
 
 
 def compare_forms(ours, theirs, symbol):
-    """Returns how many lines of -n and of -l differ."""
+    """Returns the number of lines that differ, with -n and with -l together."""
     wrong = 0
     for option in ("-n", "-l"):
         a, b = sorted(lines_of(ours + [option])), sorted(lines_of(theirs + [option]))

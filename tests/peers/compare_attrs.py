@@ -52,7 +52,7 @@ REASONS = {
     "{ wakeup_events, wakeup_watermark }": "the ring wakes each recorder as that wants",
     "write_backward": "--overwrite keeps the end of a recording there; ours keeps all of it",
 }
-# Bits of sample_type that each recorder chooses for itself, to tell events and rings apart.
+# Bits of sample_type that a recorder needs to distinguish events and rings. perf and this profiler may differ in them.
 OWN_SAMPLE_BITS = {"IDENTIFIER", "ID", "CPU", "TIME", "PERIOD", "TID", "IP"}
 OWN_READ_BITS = {"ID", "LOST", "TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING"}
 DEFAULT_RATES = {"999", "4000"}

@@ -243,7 +243,7 @@ def names_of(types):
 
 
 def compare(profiler, path):
-    """Returns the number of types that differ, and of all types."""
+    """Returns two numbers: how many types differ, and how many types there are."""
     types, _, has_negative = types_of(path)
     names = names_of(types)
     differ = 0

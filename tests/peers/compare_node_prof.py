@@ -47,7 +47,7 @@ while (process.cpuUsage().user - began < 6e6) {
 }
 """
 FREQUENCY = 2000
-FEWEST_TICKS = 200  # per compared function: then statistical noise is below 8 %
+FEWEST_TICKS = 200  # fewest ticks of a compared function; keeps noise below 8 %
 
 
 def function_of(symbol):

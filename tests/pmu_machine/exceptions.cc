@@ -1,5 +1,5 @@
-// exceptions N: throws N exceptions nine frames deep and catches them in Catch, which also computes
-// in Work.
+// exceptions N: throws N exceptions from nine calls deep. Catch catches each exception and then
+// calls Work, which computes.
 
 #include <cstdint>
 #include <cstdlib>
@@ -9,7 +9,8 @@
 extern "C" {
 
 volatile uint64_t sink;
-// Rounds of Work, chosen so that Work takes a tenth of the time. Throwing takes the rest.
+// Rounds of Work, chosen so that Work takes a tenth of the time. Throwing and catching
+// take nine tenths.
 constexpr uint64_t kRounds = 5000;
 
 [[gnu::noinline, gnu::noclone]] void Work(uint64_t rounds) {
@@ -18,7 +19,7 @@ constexpr uint64_t kRounds = 5000;
   sink = sink + x;
 }
 
-// Has a destructor to run, so that unwinding enters each frame.
+// Has a local object with a destructor, so that unwinding must stop in each frame.
 [[gnu::noinline, gnu::noclone]] uint64_t Throw(int depth) {
   const std::string kept(static_cast<size_t>(40 + depth), 'x');
   if (depth == 0) {

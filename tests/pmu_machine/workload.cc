@@ -16,11 +16,11 @@
 
 extern "C" {
 
-// Watched by a breakpoint.
+// Variable that a hardware breakpoint watches.
 volatile int watched;
 
-// Executes exactly two instructions per round, and the return. The loop is assembly code, so the
-// compiler adds no instruction to it.
+// Executes exactly two instructions per round, and one return at the end. The loop is assembly
+// code, so the compiler adds no instruction to it.
 __attribute__((noinline, noclone)) void Loop(uint64_t rounds) {
 #if defined(__aarch64__)
   asm volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(rounds) : : "cc");
@@ -55,7 +55,7 @@ __attribute__((noinline, noclone)) int Probed(int value) {
 namespace {
 
 void Shares(uint64_t rounds) {
-  // Alternates, so that samples at any time find both.
+  // Calls Heavy and Light in turn, so that every part of the run has samples of both.
   for (int i = 0; i < 10; ++i) {
     Heavy(3 * rounds / 10);
     Light(rounds / 10);

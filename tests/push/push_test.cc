@@ -42,7 +42,7 @@ class PushTest : public testing::Test {
     fs::create_directories(folder_);
   }
 
-  // Adds windows of 6 samples each.
+  // Adds segments number `first` and later to the spool. Each has one window of 6 samples.
   void AddSegments(int first, int count) const {
     auto spool = fleet::SegmentSpool::Open(spool_, {});
     ASSERT_TRUE(spool.ok()) << spool.status();
@@ -157,7 +157,7 @@ TEST_F(PushTest, SaysInOneLineWhatIsWrong) {
   EXPECT_THAT(missing.err, HasSubstr("/none: No such file"));
 }
 
-// A server that keeps the bytes of each batch, and can leave the first batches without an answer.
+// A server that keeps the body of each request. It can leave the first requests without an answer.
 class Notebook {
  public:
   ServerAnswer operator()(const ReceivedRequest& request) {

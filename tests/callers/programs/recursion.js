@@ -7,7 +7,7 @@
 let sink = 1;
 let turnsPerNs = 0;
 
-// Returns CPU time in ns; all of the work is in one thread.
+// Returns the CPU time of the process in ns. All work is done in one thread.
 function cpuNow() {
   const usage = process.cpuUsage();
   return (usage.user + usage.system) * 1000;

@@ -10,7 +10,7 @@ enum { kBytes = 1024 };
 static char buffer[kBytes];
 static int zeros;
 
-// Makes at least one system call, whatever `times` is.
+// Makes `times` system calls, but at least one.
 ALONE void read_zeros(long times) {
   do {
     if (read(zeros, buffer, kBytes) != kBytes) exit(3);

@@ -58,8 +58,8 @@ func runAlpha(mine, other chan float64) {
 	close(other)
 }
 
-// Chooses the number of loop turns per unit of work. Both goroutines use one number in a cycle; each
-// cycle has a new number.
+// Chooses the number of loop turns per unit of work. Both goroutines use the same number
+// in a cycle. Each cycle has a new number.
 //
 //go:noinline
 func runBeta(perChange float64, mine, other chan float64, end int64) {

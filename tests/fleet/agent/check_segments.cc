@@ -1,7 +1,7 @@
 // check_segments SPOOL [LEFT]: reads every segment of a spool completely and prints the sums. Exits
-// with 1 if a segment is damaged or duplicate, or if a half-written file is left. With LEFT,
-// half-written files are counted and are no error: a killed agent leaves them, and the next agent
-// removes them.
+// with 1 if a segment is damaged or duplicate. Without LEFT, also exits with 1 if a half-written
+// file exists. With LEFT, half-written files are only counted: a killed agent leaves such files,
+// and the next agent removes them.
 //
 //   segments 30 samples 29400 lost 0 chains 21000 cut 40 bytes 1234567 named 99.12 rates 49
 
@@ -24,7 +24,7 @@ struct Sums {
   uint64_t segments = 0, samples = 0, lost = 0, chains = 0, cut = 0, bytes = 0, named = 0;
   std::set<double> rates;
   std::set<std::pair<std::string, UnixTime>> windows;  // (host, begin)
-  std::map<std::string, uint64_t> services;            // samples
+  std::map<std::string, uint64_t> services;            // [service]: number of samples
 };
 
 void Add(const Window& window, Sums& sums) {

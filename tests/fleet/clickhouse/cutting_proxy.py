@@ -43,8 +43,8 @@ class CuttingProxy:
             client.close()
             return
         server.settimeout(None)
-        # Number of bytes of the request, or of the answer, after which the connection passes
-        # nothing on.
+        # Number of bytes of the request, or of the answer, after which the connection is cut. None:
+        # it is not cut.
         of_request = of_answer = None
         if self.random.random() < self.cut:
             if self.random.random() < 0.5:

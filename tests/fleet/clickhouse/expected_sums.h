@@ -16,12 +16,13 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Sums of segments, computed in a simple way: per name for each window, then over all windows.
+// Sums of samples and values in segments. They are computed in a simple way: for each window per
+// name, then over all windows.
 class ExpectedSums {
  public:
   void Add(const Window& window) {
     std::map<StringId, Sum> services, self, total;
-    std::set<StringId> functions;  // of a stack
+    std::set<StringId> functions;  // functions in one stack
     for (const Row& row : window.rows) {
       functions.clear();
       for (uint32_t at = row.stack; at != kNoCaller; at = window.stacks[at].caller) {

@@ -17,8 +17,8 @@ namespace {
 
 constexpr ServerVersion kNewest = {26, 7};
 
-// Collects the statements, and writes the files that they read. In a RowBinary file the columns
-// have the table's types, without storage options.
+// A collector of statements. It also writes the RowBinary files that the statements read. The types
+// of the files' columns are those of the table, without storage options.
 class Statements {
  public:
   Statements(std::string folder) : folder_(std::move(folder)) {}
@@ -72,7 +72,7 @@ absl::Status AddOwn(const Batch& batch, Statements& statements) {
   constexpr size_t kAll = 10'000'000;
   const std::vector<FieldName> by = {{.field = Field::kHost, .label = {}},
                                      {.field = Field::kService, .label = {}}};
-  // Conditions that are always true, so that each kind of condition is tested.
+  // Conditions that every row meets. So each kind of condition is tested, and no row is lost.
   Selection selection = {.since = 1, .until = 4'000'000'000'000'000'007};
   for (const char* condition : {"host~*", "release~1.*", "rack=", "service!=none", "event!~x_*"}) {
     PROFILER_ASSIGN_OR_RETURN(selection.conditions.emplace_back(), ParseCondition(condition));

@@ -46,7 +46,7 @@ class Trial:
         return self.programs / places.get(name, name)
 
     def simulate(self):
-        """Writes a directory of segments for each pusher, and one with all segments."""
+        """Writes a directory of segments for each pusher, and a directory with all segments."""
         hosts = max(1, self.options.hosts // PUSHERS)
         (self.folder / "all").mkdir()
         for i in range(PUSHERS):
@@ -150,7 +150,7 @@ class Disturbance:
 def wait_for_replicas(cluster):
     """Waits until each server has all parts of its shard, and can write again."""
     def is_quiet():
-        # Merges may continue, but no part may be left to fetch.
+        # Merges may continue, but each server must have fetched all parts.
         fetches = "SELECT count() FROM system.replication_queue WHERE type = 'GET_PART'"
         readonly = "SELECT count() FROM system.replicas WHERE is_readonly OR log_pointer <= log_max_index"
         return all(server.ask(fetches) == "0\n" and server.ask(readonly) == "0\n" for server in cluster.servers)
@@ -267,7 +267,7 @@ def newest(trial):
     finally:
         beside.unlink()
     got = sorted(done.stdout.replace("\t", " ").splitlines())
-    # The first key is the kind of sum, which answers do not contain.
+    # Removes the first key, the kind of sum, because answers do not contain it.
     kinds = ("self ", "total ")
     expected = sorted(line.split(" ", 1)[1] if line.startswith(kinds) else line
                       for line in (folder / "expected").read_text().splitlines())

@@ -21,7 +21,7 @@ extern "C" int Outer(int n) {
   return Both(b, a) + 1;
 }
 
-// Several names of one address, and code whose size no symbol states.
+// More names for the address of Outer, and labels whose symbols have no size.
 extern "C" int OuterAlias(int) __attribute__((alias("Outer")));
 extern "C" int __outer_alias(int) __attribute__((alias("Outer"), weak));
 __asm__(
