@@ -58,7 +58,7 @@ struct TakenSample {
   const perf_event::Sample& sample;
   const perf_event::RecordLayout& layout;  // layout of the record
   uint64_t time;                           // ns; 0: none
-  std::span<const SampleShare> shares;     // at least one
+  std::span<const SampleShare> shares;     // at least one share
 };
 
 // The stage. Not thread-safe. Feed it in time order. Keeps records that wait for their user call

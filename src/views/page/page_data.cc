@@ -124,7 +124,7 @@ std::vector<uint64_t> UsualPeriods(const CallPaths& paths) {
 }
 
 bool MayFit(const CallPaths& paths, size_t bytes) {
-  constexpr double kLeastBytesARow = 1.2, kLeastBytesANode = 0.6;  // as base64
+  constexpr double kLeastBytesARow = 1.2, kLeastBytesANode = 0.6;  // bytes of base64
   return static_cast<double>(paths.rows.size()) * kLeastBytesARow +
              static_cast<double>(paths.nodes.size()) * kLeastBytesANode <=
          static_cast<double>(bytes);

@@ -193,7 +193,7 @@ class DimensionColumn : public KeyColumn {
   }
 
  protected:
-  // Returns kNoCpu if the profile has no such column.
+  // Returns the row's value; kNoCpu if the profile does not have the column.
   uint32_t ValueOf(const HistRow& row) const {
     return values_.empty() ? profile::kNoCpu : values_[row.sample];
   }

@@ -128,7 +128,7 @@ inline bool IsFigure(const Field& field) {
 
 // A list of fields as given to --sort and --fields.
 struct FieldList {
-  std::vector<Field> fields;  // without duplicates
+  std::vector<Field> fields;  // the fields, without duplicates
   bool is_added = false;      // True if the text begins with "+": adds to the default fields.
 };
 
@@ -155,7 +155,7 @@ std::optional<profile::Dimension> DimensionOf(SortKey key);
 // The options that ask for columns: --sort, --fields and others.
 struct FieldChoice {
   std::vector<Field> sort;
-  FieldList shown;  // empty: not given
+  FieldList shown;  // fields of --fields; empty: not given
   bool cpu_utilization = false;
   bool samples = false;
   bool period = false;

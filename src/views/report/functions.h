@@ -35,7 +35,7 @@ using FunctionId = uint32_t;
 inline constexpr FunctionId kNoFunction = std::numeric_limits<FunctionId>::max();
 
 struct Function {
-  StringId name{};  // empty: unnamed
+  StringId name{};  // empty: the function has no name
   profile::DsoId dso{};
   profile::Mode mode = profile::Mode::kUnknown;
   bool inlined = false;

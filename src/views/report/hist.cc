@@ -358,7 +358,7 @@ class Histogram::Builder::RowSums {
   const uint32_t first_;  // index in Profile::rows of the group's first sample
   const bool callers_below_;
   Weight sum_;                // sum of the samples so far
-  std::vector<Passed> path_;  // the first depth_ entries are valid
+  std::vector<Passed> path_;  // functions on the path; the first depth_ entries are valid
   uint32_t depth_ = 0;
 };
 

@@ -103,7 +103,7 @@ class NameRanks {
 // A row's code, stored contiguously because functions are scattered in memory.
 struct RowCode {
   uint64_t address;  // sign bit flipped, for the order of signed numbers
-  StringId symbol;   // empty: no name
+  StringId symbol;   // name of the function; empty: no name
   profile::DsoId dso;
 };
 
