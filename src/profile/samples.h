@@ -2,7 +2,7 @@
 //
 //   SAMPLE ──▶ decode by its event's layout
 //          ──▶ keep until its user call chain arrives, if the kernel deferred it
-//          ──▶ split into shares: its count for each event whose counter it read
+//          ──▶ split into shares, one for each event whose counter the sample read
 //          ──▶ sink
 //
 // Deferred chains: since Linux 6.19, the kernel can unwind user space when the thread returns to

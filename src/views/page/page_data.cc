@@ -108,8 +108,8 @@ std::string Deflated(const std::string& bytes) {
 }  // namespace
 
 std::vector<uint64_t> UsualPeriods(const CallPaths& paths) {
-  // The vote of Boyer and Moore: it finds a period that most rows have. Without a majority, any
-  // result will do.
+  // Uses the vote of Boyer and Moore, which finds the period that more than half of the rows have.
+  // Without such a majority, any result will do.
   std::vector<uint64_t> usual(paths.events.size()), votes(paths.events.size());
   for (const PathRow& row : paths.rows) {
     const uint64_t period = row.count == 0 ? 0 : row.period / row.count;

@@ -1,6 +1,6 @@
 // The functions that a report groups by. A frame is an address; a report shows functions.
 //
-//   frame → functions at its address: the real one, then functions inlined into it, outermost first
+//   frame → functions at its address: the real function, then the inlined ones, outermost first
 //   frame → the function that a sample there is counted for (never an inlined one)
 //
 // Two functions are equal if

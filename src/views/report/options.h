@@ -35,13 +35,13 @@ enum class ChainValue : uint8_t { kPercent, kPeriod, kCount };
 
 struct CallGraphOptions {
   CallGraphType type = CallGraphType::kGraph;
-  // Branches with a smaller percentage are not shown. Unset: the percent limit, or 0.5 if there is
-  // no limit.
+  // Branches with a smaller percentage are not shown. Unset: ReportOptions::percent_limit, or 0.5
+  // if that is 0.
   std::optional<double> threshold;
-  // Unset: kCaller if rows are accumulated, else kCallee.
+  // The order of a chain's functions. Unset: kCaller if rows are accumulated, else kCallee.
   std::optional<ChainOrder> order;
   ChainValue value = ChainValue::kPercent;
-  size_t print_limit = 0;  // largest number of branches drawn at one point; 0: all
+  size_t print_limit = 0;  // largest number of entries at one branching point; 0: all
 };
 
 using analysis::ColumnFilter;
