@@ -30,8 +30,8 @@ std::optional<UnnamedPython> FindUnnamedPython(const profile::Profile& profile,
 // Returns the result for the event with the largest part.
 std::optional<UnnamedPython> FindUnnamedPython(const profile::Profile& profile);
 
-// Return two clauses of a sentence, without a final period: which names are missing, and how to get
-// them.
+// MissingText says which names are missing; RemedyText says how to get them. Each returns a clause
+// of a sentence, without a final period.
 std::string MissingText(const UnnamedPython& python);
 std::string RemedyText(const UnnamedPython& python);
 

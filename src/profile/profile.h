@@ -267,7 +267,7 @@ struct TimeSlices {
   }
 };
 
-// The times of samples, rounded down to a multiple of `length`, each once.
+// The distinct times of samples, rounded down to a multiple of `length`.
 struct TimeQuanta {
   uint64_t length = 100'000'000;  // ns; at least 1
   std::vector<uint64_t> begins;   // ns of the samples' clock, in order of appearance

@@ -8,7 +8,7 @@
 //   record  ──▶ MMAP, COMM, FORK …  ──▶ Sideband ──▶ AddressSpaces, ImageTable, ThreadTable
 //               SAMPLE  ──▶ Samples ──▶ (UserUnwinder) ──▶ ChainResolver ──▶ Row
 //               LOST, THROTTLE …     ──▶ Losses, MissingSamples
-//   Finish  ──▶ name_profile.h: every distinct frame once
+//   Finish  ──▶ name_profile.h: names every distinct frame once
 //
 // Cost: a sample whose call chain is known in its process costs a hash of the chain's bytes and
 // three waits for memory, which overlap with the waits of neighbouring samples. A new chain costs

@@ -65,8 +65,8 @@ class ProfileBuilderTest : public testing::Test {
 
   std::string Stored();
 
-  // After each test: whatever a reader wants, the stored profile of the records equals the one
-  // built from them.
+  // Checks after each test that the stored profile of the records equals the profile that is built
+  // from them, for all combinations that a reader may want.
   void TearDown() override {
     for (const bool threads : {false, true}) {
       for (const DimensionSet& dimensions : {DimensionSet{}, {true, false}, kStoredDimensions}) {

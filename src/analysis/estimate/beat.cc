@@ -14,8 +14,8 @@ double Likeness(std::span<const float> excess, size_t lag, double power) {
   return sum / power / overlap;
 }
 
-// Returns the variance of the count if the run ends anywhere in a beat: the sum of the excess
-// wanders within each beat and returns at its end.
+// Returns the variance of the count because the run may end anywhere in a beat. The sum of the
+// excess changes within each beat and returns to its first value at the beat's end.
 double VarianceOfEnd(std::span<const float> excess) {
   double sum = 0, total = 0, squares = 0;
   for (const float slice : excess) {

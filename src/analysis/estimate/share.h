@@ -23,7 +23,7 @@
 // not covered: see beat.h.
 //
 // tools/estimate_experiment measures how often the interval contains the truth, for many kinds of
-// load, and how much narrower it could be.
+// load. It also measures how much narrower the interval could be.
 //
 // The functions are pure and thread-safe.
 

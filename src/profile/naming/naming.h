@@ -72,8 +72,9 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options,
 std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options,
                                                     const perf_data::Features& features);
 
-// Returns names from a recording with these features, then from the user's cache, then from files.
-// When the caller has all names, it calls SaveToCache to store the names from files.
+// Returns a store that looks for names first in the recording that has these features, then in the
+// user's cache, and then in files. When the caller has all names, it calls SaveToCache to store the
+// names that came from files.
 std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& features,
                                                     const NamingOptions& options);
 

@@ -55,7 +55,7 @@ class CallGraph {
 
  private:
   // A point in the trie that chains pass, and the weight of these chains. A point has copies of its
-  // node's data, so that a step from the point need not wait until the node is loaded from memory.
+  // node's data, so that a step from the point does not wait until the node is loaded from memory.
   struct ChainPoint {
     NodeId node = kNoNode;
     NodeId first_child = kNoNode;

@@ -65,8 +65,8 @@ class FieldSort {
   int used_ = 0;               // used bits of keys_
 };
 
-// Numbers from 0 in the order of the names' texts. Add all names and call Rank() before reading
-// any.
+// The ranks of names, from 0, in the order of their texts. Add all names and call Rank() before
+// reading a rank.
 class NameRanks {
  public:
   explicit NameRanks(const Profile& profile)
