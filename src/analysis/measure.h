@@ -17,7 +17,7 @@ struct Measured {
   estimate::ShareSamples samples;
   uint64_t period = 0;
   double missing = 0;     // estimated period of its missing samples
-  double inequality = 1;  // inequality of the samples' weights: estimate::ShareInterval
+  double inequality = 1;  // inequality of the samples' weights (estimate::ShareInterval)
   // Result of estimate::ExcessOf: [n] is for slice n of the run. Empty for few samples.
   std::vector<float> excess;
 };

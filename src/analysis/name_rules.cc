@@ -206,7 +206,7 @@ class Simplifier {
   const NameRules& rules_;
   const std::vector<uint32_t> closes_;
   std::string out_;
-  size_t name_start_ = 0;  // in out_; npos: no return type precedes
+  size_t name_start_ = 0;  // index in out_; npos: no return type precedes the name
   size_t after_operator_ = std::string_view::npos;
   bool in_conversion_ = false;
   bool dropped_ = false;

@@ -13,12 +13,13 @@ namespace profiler::analysis {
 using KeyId = uint32_t;
 inline constexpr KeyId kNoKey = std::numeric_limits<KeyId>::max();
 
-// The keys of one event's rows, by index into Profile::rows. Reading is thread-safe.
+// A table of the keys of one event's rows. Rows are indices into Profile::rows. Reading is
+// thread-safe.
 class SampleKeys {
  public:
   virtual ~SampleKeys() = default;
 
-  // Returns the number of keys; all keys are smaller.
+  // Returns the number of keys. Keys are numbers from 0 to one less than this number.
   virtual size_t keys() const = 0;
   // True if the row's samples are part of the 100 %.
   virtual bool IsCounted(uint32_t /*row*/) const { return true; }

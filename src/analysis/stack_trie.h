@@ -42,7 +42,7 @@ struct TrieNode {
   NodeId next_sibling = kNoNode;
   Weight weight;  // weight of the subtree; before Accumulate() only of the node
 };
-static_assert(sizeof(TrieNode) == 32);  // small, because there are many
+static_assert(sizeof(TrieNode) == 32);  // small, because there are many nodes
 
 class StackTrie {
  public:

@@ -44,7 +44,7 @@ HugeVector<uint32_t> DepthFirst(std::span<const StackNode> stacks) {
     const uint32_t size = sizes[i];
     numbers[i] = next;
     next += size;
-    sizes[i] = numbers[i] + 1;  // from now on the number of its next callee
+    sizes[i] = numbers[i] + 1;  // from here on, sizes[i] is the number of its next callee
   }
   return numbers;
 }

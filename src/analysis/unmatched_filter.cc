@@ -24,8 +24,8 @@ constexpr size_t kMostValues = 8;
 // One list of a filter.
 struct Criterion {
   std::string_view noun;
-  Filter filter;                    // only this list
-  std::vector<std::string> wanted;  // quoted
+  Filter filter;                    // a filter with only this list
+  std::vector<std::string> wanted;  // the values that the user named, quoted
   std::function<std::string(const Row&)> value;
 };
 

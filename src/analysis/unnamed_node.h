@@ -22,7 +22,8 @@ struct UnnamedNode {
 // in the stacks and rows.
 std::optional<UnnamedNode> FindUnnamedNode(const profile::Profile& profile);
 
-// Return two clauses of a sentence: which names are missing, and how to get them.
+// MissingText says which names are missing; RemedyText says how to get them. Each returns a clause
+// of a sentence.
 std::string MissingText(const UnnamedNode& node);
 std::string RemedyText(const UnnamedNode& node);
 

@@ -23,15 +23,15 @@ struct UnnamedPython {
 
 // Looks at Python processes without a named Python function on any stack. Returns nothing if they
 // have less than a fiftieth of the event, or if the event's samples have no call chains, because
-// names would not help there. Recognises Python by the names of its files (MinorOfPython3). Linear
-// in the stacks and rows.
+// names would not help such events. Recognises Python by the names of its files (MinorOfPython3).
+// Linear in the stacks and rows.
 std::optional<UnnamedPython> FindUnnamedPython(const profile::Profile& profile,
                                                profile::EventId event);
 // Returns the result for the event with the largest part.
 std::optional<UnnamedPython> FindUnnamedPython(const profile::Profile& profile);
 
-// Return two clauses of a sentence, without a final period: which names are missing, and how to get
-// them.
+// MissingText says which names are missing; RemedyText says how to get them. Each returns a clause
+// of a sentence, without a final period.
 std::string MissingText(const UnnamedPython& python);
 std::string RemedyText(const UnnamedPython& python);
 

@@ -45,7 +45,7 @@ FrameId AddStateFrame(std::string_view name, Profile& profile) {
   return id;
 }
 
-// A helper that adds a leaf to stacks, once to each.
+// A helper that adds a leaf to stacks. Each stack gets the leaf only once.
 class LeafAdder {
  public:
   LeafAdder(std::string_view name, Profile& profile)

@@ -19,7 +19,7 @@ namespace profiler::analysis {
 
 // How the joined event distinguishes times off the CPU.
 enum class OffCpuLeaf : uint8_t {
-  kNone,     // not at all: times count for the waiting function, as in a table
+  kNone,     // not at all: they count for the waiting functions, as a table needs
   kOfState,  // by a leaf "[blocked]" or "[preempted]" on their stacks, of a kNoCode DSO
 };
 

@@ -37,7 +37,7 @@ inline bool HasCallStack(const perf_event::RecordLayout& layout) {
          (layout.branch_sample_type & perf_event::kBranchCallStack) != 0;
 }
 
-// A maker of such call chains. Not thread-safe.
+// A maker of these call chains. Not thread-safe.
 class BranchChain {
  public:
   // Returns the call chain of a sample of this layout; valid until the next call. Returns nothing

@@ -229,7 +229,8 @@ void ChainResolver::RememberLast() {
   entries_.clear();
 }
 
-// Returns the frame of the ip: mostly the leaf of the chain, but a chain may begin elsewhere.
+// Returns the frame of the sample's ip. It is mostly the leaf of the chain, but a chain may begin
+// at another address than the ip.
 FrameId ChainResolver::SelfOf(const NewChain& chain) {
   const SamplePoint& point = chain.search->point;
   Mode leaf_mode = point.mode;  // a chain without markers has the sample's mode

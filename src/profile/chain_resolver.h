@@ -7,8 +7,8 @@
 // the outermost frame, of Mode::kCut.
 //
 // u0 and k0 are interrupted instructions: u0 entered the kernel, k0 was interrupted by the sample.
-// All other entries are return addresses, so they are looked up one byte before, which may even lie
-// in another mapping.
+// All other entries are return addresses, so they are looked up at the byte before, which may even
+// lie in another mapping.
 //
 // A known chain costs one look-up (chain_cache.h). A new chain shares its outer frames with the
 // last new chain of its process; its other frames are interned one by one. Tables are large and

@@ -22,7 +22,7 @@ struct ChainShares {
 
   EventId event{};
   uint64_t whole = 0, cut = 0;
-  std::vector<Cut> cuts;  // the heaviest first; their sum is `cut`
+  std::vector<Cut> cuts;  // the heaviest first; their weights add up to `cut`
 
   double whole_part() const {
     return static_cast<double>(whole) / static_cast<double>(whole + cut);

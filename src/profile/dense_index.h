@@ -116,8 +116,8 @@ class SlotTable {
   size_t used_ = 0;
 };
 
-// Ids of values that are kept elsewhere, in a vector indexed by the ids. A slot has half of the
-// value's hash, so a look-up compares about one value. Not thread-safe.
+// A table of ids of values. The values are kept outside, in a vector indexed by the ids. A slot has
+// half of the value's hash, so a look-up compares about one value. Not thread-safe.
 class DenseIndex {
  public:
   void Prefetch(uint64_t hash) const { slots_.Prefetch(hash); }
@@ -149,8 +149,8 @@ class DenseIndex {
   Slots slots_;
 };
 
-// Ids of small values, which are stored in the slots. Key has == and `uint64_t Hash() const`. Not
-// thread-safe.
+// A table of ids of small values, which are stored in the slots. Key has == and `uint64_t Hash()
+// const`. Not thread-safe.
 template <class Key>
 class KeyIndex {
  public:

@@ -18,7 +18,7 @@ using perf_event::kMiscUser;
 using perf_event::RecordBuilder;
 
 constexpr uint64_t kKernel = 0xffffffff81000100;
-constexpr uint64_t kExecve = 0x10100;  // in the shell's libc
+constexpr uint64_t kExecve = 0x10100;  // runtime address of execve in the shell's libc
 
 class ExecTest : public testing::Test {
  protected:

@@ -45,7 +45,7 @@ class FrameNamer {
   bool IsLast(ElfAddress start, DsoId dso) const;
 
   Profile& profile_;
-  const std::vector<symbolize::ImageId>& images_;  // indexed by DsoId
+  const std::vector<symbolize::ImageId>& images_;  // image of each DSO, indexed by DsoId
   symbolize::Symbolizer& symbolizer_;
   const bool by_address_;
   // The first frame with each DSO, place and return_address; used if by_address_.
@@ -53,7 +53,7 @@ class FrameNamer {
   size_t named_ = 0;                  // frames [0, named_) are named
   std::vector<CodePlace> announced_;  // used only by Announce; kept to save the allocation
   DenseIndex symbols_;
-  SymbolId last_ = kNoSymbol;     // last result of InternSymbol
+  SymbolId last_ = kNoSymbol;     // symbol that InternSymbol returned last
   bool last_is_unnamed_ = false;  // True if symbol last_ is named after its start.
   StringId last_file_ = StringId::kEmpty;
 };

@@ -60,7 +60,7 @@ void BoundInlinedCalls(Profile& profile) {
   std::vector<bool> changed(profile.stacks.size());
   for (size_t i = 0; i < profile.stacks.size(); ++i) {
     StackNode& stack = profile.stacks[i];
-    const bool has_caller = stack.parent != kNoStack;  // its number is lower
+    const bool has_caller = stack.parent != kNoStack;  // the caller's index is lower than i
     if (has_caller) {
       calls[i] = calls[static_cast<uint32_t>(stack.parent)];
       changed[i] = changed[static_cast<uint32_t>(stack.parent)];

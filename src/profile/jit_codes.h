@@ -31,7 +31,7 @@ class JitCodes {
   // Adds the code of process `pid`'s dump `image`, in time order. `codes` must outlive this object.
   // Does nothing if the dump was added before.
   void Add(uint32_t pid, symbolize::ImageId image, std::span<const symbolize::JitCode> codes);
-  // Forgets the process: it begins another program.
+  // Forgets the code of a process; call it when the process begins another program.
   void Forget(uint32_t pid);
 
   // Returns the time of the next code to map; kNever if there is none.

@@ -32,8 +32,8 @@ struct ImageShare {
 };
 std::vector<ImageShare> SharesOfImages(const UnnamedProfile& unnamed);
 
-// Names each frame once, by the symbolizer that has the images, and counts broken chains. Limits
-// the inlined calls of a stack (inlined_calls.h).
+// Names each frame once and counts broken chains. `symbolizer` must have the profile's images.
+// Limits the inlined calls of a stack (inlined_calls.h).
 Profile Named(UnnamedProfile unnamed, symbolize::Symbolizer& symbolizer);
 
 }  // namespace profiler::profile

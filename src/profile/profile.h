@@ -127,7 +127,7 @@ struct Symbol {
 struct Line {
   SymbolId symbol = kNoSymbol;
   bool inlined = false;
-  StringId file{};  // empty: unknown
+  StringId file{};  // path of the source file; empty: unknown
   uint32_t line = 0;
 };
 
@@ -146,11 +146,11 @@ struct Frame {
   // The frame's place in its DSO. The four small members that follow lie in its padding.
   [[no_unique_address]] CodePlace place;
   Mode mode = Mode::kUnknown;
-  bool return_address = false;  // True for a caller, which is looked up one byte before.
+  bool return_address = false;  // True for a caller; looked up at the byte before the address.
   // kNoSymbol, but with a line, if only the start of the function is known. The line's symbol is
   // then called "image+0xSTART".
   Unnamed unnamed = Unnamed::kNoSymbol;
-  DsoId dso{};  // the DSO called "[unknown]" if nothing is mapped
+  DsoId dso{};  // if nothing is mapped, the DSO called "[unknown]"
   // The runtime address in the first sample that had the frame. Outside of files, equal to the
   // place.
   RuntimeAddress ip;
@@ -160,10 +160,10 @@ struct Frame {
   // in the image, or its file offset if the image's addresses are unknown.
   uint64_t symbol_offset = 0;
 };
-static_assert(sizeof(Frame) == 40);  // small, because there are many
+static_assert(sizeof(Frame) == 40);  // small, because there are many frames
 
 struct StackNode {
-  StackId parent = kNoStack;  // the caller, with a lower id
+  StackId parent = kNoStack;  // the caller's node, which has a lower id
   FrameId frame{};
   uint32_t depth = 1;  // number of frames from here to the root
 };
@@ -179,7 +179,7 @@ struct Row {
   uint64_t count = 0;
   uint64_t period = 0;
 };
-static_assert(sizeof(Row) == 32);  // there are many
+static_assert(sizeof(Row) == 32);  // small, because there are many rows
 
 // Optional properties that distinguish rows. To add one, extend this list and add the sample's
 // value in row_table.cc.
@@ -194,8 +194,8 @@ enum class Dimension : uint8_t {
   kData,    // index in Profile::data
   // The others are not read from samples: analysis/derived_columns.h derives them from a profile.
   kSocket,       // kNoCpu if unknown
-  kCommNoDigit,  // a StringId
-  kParent,       // a StringId
+  kCommNoDigit,  // a text as a StringId
+  kParent,       // a text as a StringId
   // Texts (StringId) about accesses to memory, derived from kAccess …
   kMemoryLevel,
   kSnoop,
@@ -211,8 +211,8 @@ enum class Dimension : uint8_t {
   kCacheLine,
   kPhysicalAddress,
   kPageSize,
-  // Texts of fields of a tracepoint's record, derived from kTrace. This value is the first field of
-  // Profile::trace_fields, and the following values are the others.
+  // Texts of fields of a tracepoint's record, derived from kTrace. This value is for the first
+  // field of Profile::trace_fields, and the values after it are for the next fields.
   kTraceField,
 };
 inline constexpr size_t kMostTraceFields = 32;
@@ -227,20 +227,20 @@ using DimensionSet = std::array<bool, kDimensions>;
 struct MemoryAccess {
   StringId level{}, snoop{}, tlb{}, locked{}, blocked{};
   uint64_t weight = 0;                                   // cost, mostly in cycles
-  uint32_t instruction_latency = 0, retire_latency = 0;  // cycles
+  uint32_t instruction_latency = 0, retire_latency = 0;  // in cycles
 };
 
 // The data of an access to memory.
 struct DataPlace {
   uint64_t address = 0;
-  uint64_t physical = 0;     // address; 0: unknown
-  uint64_t page_size = 0;    // bytes; 0: unknown
+  uint64_t physical = 0;     // physical address; 0: unknown
+  uint64_t page_size = 0;    // size of its page in bytes; 0: unknown
   FrameId frame = kNoFrame;  // frame of `address`; kNoFrame: the sample has no address
 };
 
 // Values of kParallelism: the number of recorded threads that ran when the sample was taken, at
 // least 1. A sample of a time off the CPU is two rows: kNoneRan has the thread's share of the time
-// in which no thread ran; kOthersRan has the rest, with a count of 0.
+// in which no thread ran; kOthersRan has the remaining time, with a count of 0.
 inline constexpr uint32_t kNoneRan = 0;
 inline constexpr uint32_t kOthersRan = 0xffffffff;
 
@@ -267,7 +267,7 @@ struct TimeSlices {
   }
 };
 
-// The times of samples, rounded down to a multiple of `length`, each once.
+// The distinct times of samples, rounded down to a multiple of `length`.
 struct TimeQuanta {
   uint64_t length = 100'000'000;  // ns; at least 1
   std::vector<uint64_t> begins;   // ns of the samples' clock, in order of appearance
@@ -280,7 +280,7 @@ struct KernelFacts {
     uint64_t size = 0;
     StringId name{};
   };
-  StringId reference{};  // a symbol of the kernel; empty: none
+  StringId reference{};  // name of a symbol of the kernel; empty: none
   RuntimeAddress reference_address;
   std::vector<Symbol> symbols;
 };
@@ -303,7 +303,7 @@ struct SampleRow : Row {
 // the statistical error of the functions' shares.
 struct OrderedSample {
   uint32_t row = 0;     // index in Profile::rows
-  uint32_t stream = 0;  // the CPU, or the thread if the CPU is unknown
+  uint32_t stream = 0;  // the sample's CPU, or its thread if the CPU is unknown
   // Number of samples that this sample stands for: itself, and its part of nearby samples that are
   // missing because they were lost or their event was throttled.
   float weight = 1;
@@ -341,12 +341,12 @@ struct Profile {
   // columns[dimension][row]: the row's value of that dimension. A column is empty unless the
   // profile keeps its dimension.
   std::array<HugeVector<uint32_t>, kDimensions> columns;
-  TimeSlices slices;                           // for Dimension::kSlice
-  TimeQuanta quanta;                           // for Dimension::kTime
-  std::vector<MemoryAccess> accesses;          // for Dimension::kAccess
-  std::vector<DataPlace> data;                 // for Dimension::kData
+  TimeSlices slices;                           // the slices to which Dimension::kSlice refers
+  TimeQuanta quanta;                           // the times to which Dimension::kTime refers
+  std::vector<MemoryAccess> accesses;          // the accesses to which Dimension::kAccess refers
+  std::vector<DataPlace> data;                 // the places to which Dimension::kData refers
   std::vector<StringId> trace_fields;          // headings of columns from Dimension::kTraceField on
-  std::vector<TraceFunction> trace_functions;  // in texts of Dimension::kTrace, each once
+  std::vector<TraceFunction> trace_functions;  // functions named in texts of Dimension::kTrace
   HugeVector<OrderedSample> order;             // all samples in time order; empty unless kept
   KernelFacts kernel;
   HugeVector<BranchRow> branches;  // empty unless the builder keeps branches

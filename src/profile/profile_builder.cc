@@ -203,7 +203,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   std::vector<bool> is_tracepoint_;  // indexed by event
   std::array<SampleRow, 2> rows_of_share_;
   std::vector<SampleRow> batch_;  // rows of the samples added to chains_
-  std::vector<SampleRow> shown_;  // the last batch, while a view reads it
+  std::vector<SampleRow> shown_;  // rows of the last batch, while a view reads them
   // True if the file is a dump; keyed by path, for files that may be dumps.
   absl::flat_hash_map<std::string, bool> is_jit_dump_;
   // Keyed by pid: the parent of a process that ran before the recording.
@@ -654,7 +654,7 @@ void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
 void ProfileBuilder::Impl::KeepOrder(std::span<const uint32_t> rows) {
   for (size_t i = 0; i < batch_.size(); ++i) {
     const SampleRow& sample = batch_[i];
-    if (sample.count == 0) continue;  // the second row of a sample
+    if (sample.count == 0) continue;  // the second row of a sample, which has two (kOthersRan)
     const uint32_t stream = StreamOf(sample.cpu, sample.thread);
     missing_.AddSample(sample.event, stream, sample.time, profile_.order.size());
     profile_.order.push_back({.row = rows[i], .stream = stream});

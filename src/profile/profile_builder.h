@@ -8,7 +8,7 @@
 //   record  ──▶ MMAP, COMM, FORK …  ──▶ Sideband ──▶ AddressSpaces, ImageTable, ThreadTable
 //               SAMPLE  ──▶ Samples ──▶ (UserUnwinder) ──▶ ChainResolver ──▶ Row
 //               LOST, THROTTLE …     ──▶ Losses, MissingSamples
-//   Finish  ──▶ name_profile.h: every distinct frame once
+//   Finish  ──▶ name_profile.h: names every distinct frame once
 //
 // Cost: a sample whose call chain is known in its process costs a hash of the chain's bytes and
 // three waits for memory, which overlap with the waits of neighbouring samples. A new chain costs
@@ -46,7 +46,7 @@ struct BuilderOptions {
   DimensionSet dimensions{};
   bool keep_thread = true;
   TimeSlices slices;
-  uint64_t time_quantum = 100'000'000;  // for Dimension::kTime, in ns; at least 1
+  uint64_t time_quantum = 100'000'000;  // length of a quantum of Dimension::kTime in ns; at least 1
   // For Dimension::kTrace: appends the text of the raw data of a tracepoint's sample, and the
   // addresses of functions in that text.
   std::function<void(std::span<const std::byte> raw, uint32_t cpu, std::string* out,

@@ -95,13 +95,14 @@ void Build(benchmark::State& state, int chains, int samples_each) {
   state.counters["stacks"] = static_cast<double>(stacks);
 }
 
-// One long-running process.
+// Measures one long-running process.
 void BM_OneProcess(benchmark::State& state) {
   Build(state, static_cast<int>(state.range(0)), kSamples);
 }
 BENCHMARK(BM_OneProcess)->Arg(1000)->Arg(50'000)->Unit(benchmark::kMillisecond);
 
-// A build with many short processes: their chains are new, but their frames are not.
+// Measures a build with many short processes. The chains of each process are new, but its frames
+// are not.
 void BM_ManyProcesses(benchmark::State& state) {
   Build(state, 50'000, static_cast<int>(state.range(0)));
 }

@@ -65,8 +65,8 @@ class ProfileBuilderTest : public testing::Test {
 
   std::string Stored();
 
-  // After each test: whatever a reader wants, the stored profile of the records equals the one
-  // built from them.
+  // Checks after each test that the stored profile of the records equals the profile that is built
+  // from them, for all combinations that a reader may want.
   void TearDown() override {
     for (const bool threads : {false, true}) {
       for (const DimensionSet& dimensions : {DimensionSet{}, {true, false}, kStoredDimensions}) {
@@ -142,7 +142,7 @@ TEST_F(ProfileBuilderTest, AnImagesShareIsOfTheSamplesThatHaveItOnTheirStackHowe
     records_.Sample(0x10100, {kContextUser, 0x10100, 0x1300, 0x10200, 0x1400});
   }
   records_.Sample(0x1234, {kContextUser, 0x1234});
-  records_.Sample(0x50000, {kContextUser, 0x50000});  // not mapped
+  records_.Sample(0x50000, {kContextUser, 0x50000});  // nothing is mapped at this address
   ProfileBuilder builder(symbolizer_);
   builder.AddEvent("cpu-clock", records_.attr());
   for (perf_event::RawRecord record : records_.records()) builder.Add(record, 0, 1);
@@ -203,7 +203,7 @@ TEST_F(ProfileBuilderTest, AChainOfTheKernelsWithACallerInNoMappingIsShownAndCou
   const std::vector<uint64_t> broken = {kContextUser, 0x1234, 0x7878787878787878, 0x1301};
   records_.Sample(0x1234, broken).Sample(0x1234, broken);
   records_.Sample(0x1234, {kContextUser, 0x1234, 0x1301});
-  records_.Sample(0x1234, {kContextUser, 0x1234});      // no caller
+  records_.Sample(0x1234, {kContextUser, 0x1234});      // a chain without a caller
   records_.Sample(0x999999, {kContextUser, 0x999999});  // interrupted at an unmapped address
   const Profile profile = Build();
   EXPECT_EQ(RowsText(profile),
@@ -853,7 +853,7 @@ TEST_F(ProfileBuilderTest, RecordsThatMakeNoSenseAreCountedAndPassedOver) {
   };
   builder.Add(with_header(perf_event::kRecordSample, 16), 0, 0);
   builder.Add(with_header(perf_event::kRecordMmap2, 16), 0, 0);
-  builder.Add(with_header(perf_event::kRecordSample, 64), 1, 0);  // no such event
+  builder.Add(with_header(perf_event::kRecordSample, 64), 1, 0);  // the event does not exist
   builder.Add(with_header(40, 16), 0, 0);
   builder.Add(with_header(1000, 16), 0, 0);
   builder.Add(with_header(perf_event::kRecordFinishedRound, 8), 0, 0);
@@ -1002,7 +1002,7 @@ TEST_F(ProfileBuilderTest, CgroupsGoByThePathThatTheirIdHadWhenTheSampleWasTaken
   sample(1), sample(2), sample(3), sample(2);
   name(2, "/b");
   sample(2);
-  sample(99);  // a cgroup that no record has
+  sample(99);  // no CGROUP record has this id
   EXPECT_EQ(ColumnText(Build({.dimensions = Only(Dimension::kCgroup)}), Dimension::kCgroup),
             "/ x1, /a x3, /b x1,  x1");
 }
@@ -1392,7 +1392,7 @@ TEST_F(ProfileBuilderTest, SamplesWhoseDeferredChainNeverComesCountWithWhatTheyH
   records_.At(2).Sample(k, {kContextKernel, k, kContextUserDeferred, 77});
   records_.At(3).Sample(k, {kContextKernel, k, kContextUserDeferred, 78});
   records_.At(4).CallchainDeferred(78, {kContextUser, 0x1101});
-  records_.At(5).CallchainDeferred(77, {kContextUser, 0x1101});  // too late
+  records_.At(5).CallchainDeferred(77, {kContextUser, 0x1101});  // the chain arrives too late
   records_.At(6).Sample(k, {kContextKernel, k, kContextUserDeferred, 79});
   const Profile profile = Build();
   EXPECT_EQ(RowsText(profile),

@@ -107,7 +107,7 @@ TEST(ProfileOrderTest, NothingIsInOrder) {
   EXPECT_THAT(StackTexts(profile), IsEmpty());
 }
 
-// The stack is too deep for recursion.
+// Uses a stack that is too deep for recursion.
 TEST(ProfileOrderTest, DeepStacksStayWhole) {
   Profile profile;
   profile.frames.push_back({.place = FileOffset{1}});

@@ -46,7 +46,7 @@ void RunningThreads::Take(perf_event::RawRecord record, const perf_event::Record
 void RunningThreads::SampledRunning(uint32_t tid, uint64_t time) { Put(tid, true, time); }
 
 void RunningThreads::Put(uint32_t tid, bool runs, uint64_t time) {
-  if (tid == 0) return;  // an idle CPU
+  if (tid == 0) return;  // the idle thread does not count as running
   const auto found = runs_.find(tid);
   const bool ran = found != runs_.end() && found->second;
   if (found != runs_.end() && ran == runs) return;

@@ -40,9 +40,9 @@ struct SampleDetails {
   std::string trace;                                     // text of a tracepoint's record
   std::string_view cgroup;                               // path; empty if no CGROUP record has it
   uint64_t phys_addr = 0;
-  uint64_t data_page_size = 0, code_page_size = 0;  // in bytes
+  uint64_t data_page_size = 0, code_page_size = 0;  // bytes; 0: unknown
   std::span<const std::byte> instruction;           // machine code; empty: unknown
-  std::vector<Branch> branches;                     // the latest first
+  std::vector<Branch> branches;                     // taken branches, the latest first
   RegisterValues user_registers, interrupt_registers;
 };
 

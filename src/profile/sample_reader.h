@@ -35,7 +35,7 @@ class SampleReader {
   // The addresses to look up.
   struct LookUps {
     bool addr = false, branches = false;
-    bool trace = false;  // also describe a tracepoint's record
+    bool trace = false;  // True: also describe the record of a tracepoint.
   };
 
   // Returns the details of a sample whose event has this layout; valid until the next call. The

@@ -14,8 +14,8 @@ struct TimeSpan {
 };
 
 struct SampleSelection {
-  uint64_t first = 0, last = UINT64_MAX;  // as in TimeSpan
-  std::vector<uint32_t> cpus;             // empty: all
+  uint64_t first = 0, last = UINT64_MAX;  // bounds of the selected time, as in TimeSpan
+  std::vector<uint32_t> cpus;             // selected CPUs; empty: all CPUs
   std::vector<TimeSpan> spans;            // selected parts of that time; empty: all of it
 
   bool HasAllTimes() const { return first == 0 && last == UINT64_MAX && spans.empty(); }

@@ -2,13 +2,13 @@
 //
 //   SAMPLE ──▶ decode by its event's layout
 //          ──▶ keep until its user call chain arrives, if the kernel deferred it
-//          ──▶ split into shares: its count for each event whose counter it read
+//          ──▶ split into shares, one for each event whose counter the sample read
 //          ──▶ sink
 //
 // Deferred chains: since Linux 6.19, the kernel can unwind user space when the thread returns to
-// it, once for all samples taken in between. These samples have the same cookie. Each thread has
-// its own cookies, one after the other. So a new cookie shows that the chain for the former cookie
-// was lost.
+// it. It does so once for all samples that were taken in between. These samples have the same
+// cookie. Each thread has its own cookies, one after the other. So a new cookie shows that the
+// chain for the former cookie was lost.
 //
 //   SAMPLE tid 7       … kernel frames, ctx USER_DEFERRED, cookie 3
 //   SAMPLE tid 7       … kernel frames, ctx USER_DEFERRED, cookie 3
@@ -25,7 +25,7 @@
 //
 // Off-CPU samples of perf 6.15 and later (`perf record --off-cpu`): a BPF program writes one when
 // the thread runs again, as a bpf-output event. The sample's own fields describe that moment and
-// whichever thread ran; the raw data has the thread that slept:
+// the thread that happened to run. The raw data describes the thread that slept:
 //
 //   u32 pid, tid; u64 nanoseconds; u64 nr; u64 call chain[nr]; u64 cgroup
 //
@@ -58,7 +58,7 @@ struct TakenSample {
   const perf_event::Sample& sample;
   const perf_event::RecordLayout& layout;  // layout of the record
   uint64_t time;                           // ns; 0: none
-  std::span<const SampleShare> shares;     // at least one
+  std::span<const SampleShare> shares;     // at least one share
 };
 
 // The stage. Not thread-safe. Feed it in time order. Keeps records that wait for their user call

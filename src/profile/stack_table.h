@@ -62,8 +62,8 @@ class StackTable {
     }
   };
 
-  // Returns the number that stands for a frame's DSO in its key. With by_address_, it also depends
-  // on the address at which the DSO was loaded.
+  // Returns the number that stands for a frame's DSO in its key. With by_address_, the number also
+  // depends on the address at which the DSO was loaded.
   uint32_t ImageOf(const Frame& frame) {
     if (!by_address_) return static_cast<uint32_t>(frame.dso);
     const std::pair loaded(static_cast<uint32_t>(frame.dso), frame.ip.value - frame.place.value);

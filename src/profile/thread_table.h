@@ -25,8 +25,9 @@ class ThreadTable {
   // Takes a COMM record: the thread has this name from now on.
   void Rename(uint32_t pid, uint32_t tid, std::string_view comm);
 
-  // Takes a FORK record: the child gets its parent's name, whichever thread had its tid before. If
-  // the parent has no name, the child has none, except for a child of the idle thread.
+  // Takes a FORK record: the child gets its parent's name, even if another thread had the child's
+  // tid before. If the parent has no name, the child has none, except for a child of the idle
+  // thread.
   void Fork(uint32_t parent_pid, uint32_t parent_tid, uint32_t pid, uint32_t tid);
 
   // Returns the entry for the thread under its present name. Threads without a name are called
@@ -41,9 +42,9 @@ class ThreadTable {
 
  private:
   struct State {
-    StringId comm = StringId::kEmpty;  // empty: no name yet
+    StringId comm = StringId::kEmpty;  // present name; empty: no name yet
     bool has_id = false;
-    ThreadId id{};  // the entry under `comm`; valid if has_id
+    ThreadId id{};  // entry of the thread under `comm`; valid if has_id
   };
 
   static uint64_t Key(uint32_t pid, uint32_t tid) { return static_cast<uint64_t>(pid) << 32 | tid; }

@@ -30,11 +30,11 @@ using perf_event::RecordBuilder;
 constexpr uint64_t kType = perf_event::kSampleIp | perf_event::kSampleTid |
                            perf_event::kSampleTime | perf_event::kSampleCallchain |
                            perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
-constexpr uint64_t kRegisters = 0xff0fff;  // all that the kernel provides on x86-64
+constexpr uint64_t kRegisters = 0xff0fff;  // all registers that the kernel provides on x86-64
 constexpr size_t kMostStack = 32768;
 
 struct Captured {
-  std::vector<uint64_t> registers;  // in perf's order
+  std::vector<uint64_t> registers;  // values of the registers, in perf's order
   std::vector<std::byte> stack;
 };
 
@@ -71,7 +71,7 @@ extern "C" __attribute__((noinline)) void InnermostForTest(Captured* captured) {
 
 extern "C" __attribute__((noinline)) void CallerForTest(Captured* captured) {
   InnermostForTest(captured);
-  asm volatile("");  // no tail call
+  asm volatile("");  // prevents a tail call
 }
 
 void AddOwnMappings(RecordBuilder& records) {

@@ -14,8 +14,8 @@ double Likeness(std::span<const float> excess, size_t lag, double power) {
   return sum / power / overlap;
 }
 
-// Returns the variance of the count if the run ends anywhere in a beat: the sum of the excess
-// wanders within each beat and returns at its end.
+// Returns the variance of the count because the run may end anywhere in a beat. The sum of the
+// excess changes within each beat and returns to its first value at the beat's end.
 double VarianceOfEnd(std::span<const float> excess) {
   double sum = 0, total = 0, squares = 0;
   for (const float slice : excess) {
@@ -30,7 +30,7 @@ double VarianceOfEnd(std::span<const float> excess) {
 
 // True if slices resemble later ones again, after a lag at which they do not.
 bool ComesBack(std::span<const float> excess) {
-  // Beats of two clocks are regular: their correlation is at least this.
+  // Least correlation between beats of two clocks, which are regular.
   constexpr double kRegular = 0.7;
   double power = 0;
   for (const float slice : excess) power += static_cast<double>(slice) * slice;
@@ -47,8 +47,8 @@ bool ComesBack(std::span<const float> excess) {
 }  // namespace
 
 double BeatVariance(const ShareSamples& samples, std::span<const float> excess) {
-  constexpr uint64_t kFew = 20;     // samples inside or outside the function
-  constexpr double kShare = 0.005;  // shares below are skipped, because the search takes long
+  constexpr uint64_t kFew = 20;     // least number of samples inside, and outside, the function
+  constexpr double kShare = 0.005;  // smaller shares are skipped, because the search takes long
   const auto all = static_cast<double>(samples.samples);
   const bool tells = samples.count >= kFew && samples.samples - samples.count >= kFew &&
                      static_cast<double>(samples.count) >= kShare * all;

@@ -57,8 +57,8 @@ Spread SpreadByPieces(const RunShare& before, const RunShare& after) {
   return {by_short, kShort - 1};
 }
 
-// Returns the p-value of the counts, for few samples, whose variances say little. Uses the numbers
-// of independent samples with the same variance.
+// Returns the p-value of the counts. It is for few samples, whose variances say little. Counts each
+// run as the number of independent samples with the same variance.
 double ChanceOfCounts(const RunShare& before, const RunShare& after) {
   const auto effective = [](const RunShare& run) {
     const auto count = static_cast<double>(run.samples.count);

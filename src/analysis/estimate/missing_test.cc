@@ -37,7 +37,7 @@ TEST(Missing, UnequalWeightsTellAsMuchAsFewerEqualOnes) {
 
 TEST(Missing, WhatIsMetByHeavySamplesIsKnownLessWell) {
   const Missing missing = Half(3, 10);
-  // A tenth of the whole, once only in heavy samples and once only in light ones.
+  // Compares two shares of a tenth: one only in heavy samples, the other only in light samples.
   EXPECT_GT(missing.InequalityOf(0.1, 200. / 3 * 9), 1.3 * missing.InequalityOf(0.1, 200));
 }
 

@@ -23,7 +23,7 @@
 // not covered: see beat.h.
 //
 // tools/estimate_experiment measures how often the interval contains the truth, for many kinds of
-// load, and how much narrower it could be.
+// load. It also measures how much narrower the interval could be.
 //
 // The functions are pure and thread-safe.
 
@@ -55,9 +55,10 @@ struct Interval {
 };
 
 // Returns the interval that contains the true share in 95 of 100 runs. Without samples it is 0 to
-// 1. `share` is by weight; it equals the count's share if all samples weigh the same. `inequality`
-// is the factor by which unequal weights reduce the effective number of samples: n·Σw²/(Σw)², at
-// least 1. The interval is Wilson's, for the number of independent samples with the same variance.
+// 1. `share` is the function's share of the weight; it equals the share of the samples if all
+// samples weigh the same. `inequality` is the factor by which unequal weights reduce the effective
+// number of samples: n·Σw²/(Σw)², at least 1. The interval is Wilson's, for the number of
+// independent samples with the same variance.
 Interval ShareInterval(const ShareSamples& of, double share, double inequality = 1);
 
 // Returns the interval that contains the true share in 95 of 100 runs, if the part `estimated` of

@@ -9,8 +9,8 @@
 
 namespace profiler::estimate {
 
-// Returns the number of slices for a run with this number of samples: 512, 64, or 0 for too few
-// samples.
+// Returns the number of slices for a run with this number of samples: 512 or 64, or 0 if the
+// samples are too few.
 size_t SlicesOf(size_t samples);
 
 // Returns the slice of the sample with this index in the run.

@@ -32,7 +32,7 @@ void Visits::EndStream() {
   for (const uint32_t id : before_last_) ++keys_[id].bounds_at_two;
   last_.clear();
   before_last_.clear();
-  now_ += 2;  // no later sample is a neighbour of these
+  now_ += 2;  // so that no later sample is a neighbour of earlier ones
   first_ = now_ + 1;
 }
 

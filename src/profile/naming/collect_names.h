@@ -25,7 +25,7 @@ namespace profiler::naming {
 // The names that are kept; each level includes the former ones.
 enum class Embedding : uint8_t {
   kNames,
-  kLines,  // also inlined calls and source lines
+  kLines,  // names, inlined calls and source lines
   kCode,   // also code of the interrupted functions, with everything that `annotate` shows of it
 };
 // Returns the level for "names", "lines" or "code".

@@ -127,11 +127,11 @@ void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& f
 void FetchFilesOfRecording(const NamingOptions& naming, const std::string& path) {
   if (!FetchesFiles(naming.fetch) || !perf_data::CanBeReadAgain(path)) return;
   auto recording = perf_data::Recording::Open(path);
-  if (!recording.ok()) return;  // the later reading reports the error
+  if (!recording.ok()) return;  // reported when the recording is read for its view
   const auto names = MakeNameStore((*recording)->features(), naming);
   profile::ProfileBuilder builder(
       *names, BuilderOptionsFor((*recording)->events(), (*recording)->features(), naming));
-  (void)ReadInto(**recording, builder);  // the later reading reports the error
+  (void)ReadInto(**recording, builder);  // reported when the recording is read for its view
   FetchMissingFiles(naming, (*recording)->features(), *names,
                     SharesOfImages(std::move(builder).Unnamed()));
 }

@@ -16,8 +16,8 @@ namespace profiler::naming {
 // The mappings of a process when Read was called. Not thread-safe.
 class LiveProcess {
  public:
-  // Reads the mappings of a process. `symbolizer` must outlive the result. kNotFound if there is no
-  // such process, kPermissionDenied if it belongs to another user.
+  // Reads the mappings of a process. `symbolizer` must outlive the result. Returns kNotFound if no
+  // process has this pid, and kPermissionDenied if the process belongs to another user.
   static absl::StatusOr<LiveProcess> Read(pid_t pid, symbolize::Symbolizer& symbolizer);
 
   // Names the code at a runtime address: of an image, the vdso, a JIT with a /tmp/perf-PID.map, or,

@@ -34,8 +34,8 @@ struct LoadOptions {
   profile::DimensionSet dimensions{};
   std::vector<perf_data::TimeRange> times;  // times of the samples that count; empty: any
   std::vector<uint32_t> cpus;               // CPUs of the samples that count; empty: any
-  uint64_t time_quantum = 100'000'000;      // for profile::Dimension::kTime, in ns
-  bool weigh_accesses = false;              // see profile::BuilderOptions
+  uint64_t time_quantum = 100'000'000;  // length of a quantum of profile::Dimension::kTime, in ns
+  bool weigh_accesses = false;          // as profile::BuilderOptions::weigh_accesses
   // For profile::Dimension::kTrace: appends the text of the raw data of a tracepoint's sample, and
   // the addresses of functions in that text.
   std::function<void(const perf_data::Recording&, std::span<const std::byte> raw, uint32_t cpu,
@@ -47,8 +47,8 @@ struct LoadOptions {
   analysis::Filter filter;  // selects samples by name and id; applied by the view
   NamingOptions naming;
   analysis::NameRules names;
-  bool fold_native = false;  // apply analysis::FoldNative
-  bool keep_names = false;   // return the NameStore in LoadedProfile::names
+  bool fold_native = false;  // True: apply analysis::FoldNative.
+  bool keep_names = false;   // True: return the NameStore in LoadedProfile::names.
 };
 
 struct LoadedProfile {

@@ -20,11 +20,12 @@ namespace profiler::naming {
 
 // The user's options for finding files.
 struct FilePlaces {
-  std::string symfs;  // directory to look below; empty: /
+  std::string symfs;  // directory that takes the place of /; empty: /
   // File with the symbols of the recorded kernel. Empty: use this machine's symbols if its kernel
   // is the recorded one.
   std::string kallsyms;
-  std::vector<std::string> debug_directories;  // empty: the usual one
+  // Directories with separate debug files; empty: the usual directory.
+  std::vector<std::string> debug_directories;
   bool no_cache = false;  // True: no cache of names (symbolize/names/name_cache.h).
   // True: this process reads files itself instead of a confined one
   // (symbolize/confined/confined_facts.h).
@@ -35,8 +36,8 @@ struct FilePlaces {
 
 struct FetchOptions {
   bool off = false;
-  double seconds = 30;                   // for all files together
-  uint64_t bytes = uint64_t{512} << 20;  // for all files together
+  double seconds = 30;                   // limit for fetching all files together
+  uint64_t bytes = uint64_t{512} << 20;  // limit for the sizes of all files together
   // Called when there is something to fetch. The returned monitor exists until the fetching ends.
   // Empty: no monitor.
   std::function<symbolize::FetchMonitor()> watch;
@@ -71,8 +72,9 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options,
 std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options,
                                                     const perf_data::Features& features);
 
-// Returns names from a recording with these features, then from the user's cache, then from files.
-// When the caller has all names, it calls SaveToCache to store the names from files.
+// Returns a store that looks for names first in the recording that has these features, then in the
+// user's cache, and then in files. When the caller has all names, it calls SaveToCache to store the
+// names that came from files.
 std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& features,
                                                     const NamingOptions& options);
 

@@ -18,7 +18,7 @@ std::string StackText(const Profile& profile, StackId stack);
 
 // Returns one line per row, sorted: "comm pid/tid: main;f;g  count period". Adds " self h" if the
 // interrupted frame is not the leaf, " cpu N" if CPUs are kept, and the event's name in front if
-// there are several.
+// the profile has several events.
 std::string RowsText(const Profile& profile);
 
 }  // namespace profiler::profile

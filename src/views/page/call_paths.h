@@ -70,7 +70,7 @@ struct CallPaths {
   exports::LabelTable labels;
   std::vector<PathEvent> events;
   std::vector<PathThread> threads;
-  std::vector<PathNode> nodes;  // the root is the first
+  std::vector<PathNode> nodes;  // nodes in depth-first order; the root is the first
   std::vector<PathRow> rows;    // sorted by event, thread, path and slice
   // Sum of each event's periods in code without a symbol.
   std::vector<uint64_t> unnamed;

@@ -1,5 +1,5 @@
-// Canvases in the screen's resolution for content of any height: the canvas is as large as the
-// visible part and stays in place while its stage scrolls.
+// Draws content of any height on canvases in the screen's resolution. A canvas is as large as the
+// visible part of the content. It stays in place while the element around it (`stage`) scrolls.
 
 export function fitCanvas(canvas, width, height) {
   const scale = window.devicePixelRatio || 1;
@@ -25,7 +25,7 @@ export function fittingText(text, room, character) {
   return text.length <= most ? text : text.slice(0, most - 1) + '…';
 }
 
-// Returns a function that draws once before the next frame, however often it is called.
+// Returns a function that calls `draw` once before the next frame, however often it is called.
 export function onceAFrame(draw) {
   let isAsked = false;
   return () => {

@@ -52,7 +52,7 @@ class Places {
   std::map<std::tuple<std::string, uint32_t, std::string>, int> numbers_;
   Value places_ = Value::array();
   size_t texts_ = 0;
-  std::set<std::string> files_;  // the files of the lines with text
+  std::set<std::string> files_;  // files of the lines that have their text
 };
 
 Value FunctionAsJson(const AnnotatedFunction& function, const std::string& image, Places& places) {

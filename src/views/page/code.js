@@ -1,5 +1,5 @@
 // The instructions of the functions whose code the page contains, and their source lines if they
-// were included. Their numbers cover the whole recording, whatever is selected elsewhere.
+// were included. Their numbers cover the whole recording, whatever is selected in other views.
 
 import {grouped, percent} from './numbers.js';
 import {change, state} from './state.js';

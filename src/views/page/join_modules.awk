@@ -1,9 +1,11 @@
-# Joins JavaScript modules into one script that a page can hold: each becomes a function that gives what it exports.
+# Joins JavaScript modules into one script for a page. Each module becomes a function that returns
+# its exports.
 #
 #   import {a} from './b.js';      const {a} = module_b;
 #   export const c = 1;            const c = 1;      … return {c};
 #
-# Modules come in an order in which none is imported before it stands. Imports are of one line each, without renaming.
+# A module must come before all modules that import it. Each import must be on one line, without
+# renaming.
 function end_module() { if (name != "") print "return {" exported "};\n})();" }
 FNR == 1 {
   end_module()

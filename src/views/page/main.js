@@ -178,7 +178,8 @@ class Page {
     this.showPath(zoomed);
     this.showLegend();
   }
-  // Follows the zoom's labels down as far as boxes exist.
+  // Returns the box to which the zoom's labels lead from the root, or the last box on the way that
+  // exists.
   zoomedIn(root) {
     let box = root;
     for (const label of state.zoom) {
@@ -263,7 +264,7 @@ class Page {
       });
     });
   }
-  // Draws everything now, for printing, where scrolling views are shown in full.
+  // Draws everything at once, in full height, for printing.
   drawNow() {
     this.flame.drawNow();
     this.timeline.drawNow();

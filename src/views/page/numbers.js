@@ -13,9 +13,9 @@ export function signedPercent(share) {
   return `${share < 0 ? '−' : '+'}${(100 * Math.abs(share)).toFixed(2)} pt`;
 }
 
-// Returns Wilson's 95 % interval of a share, which assumes independent samples. The quantile is
-// that of src/analysis/estimate/share.cc. `inequality` is the factor by which unequal weights increase the
-// number of samples needed.
+// Returns Wilson's 95 % interval of a share, which assumes independent samples. Uses the quantile
+// of src/analysis/estimate/share.cc. `inequality` is the factor by which unequal weights increase
+// the number of samples needed.
 export function interval(share, samples, inequality = 1) {
   const quantile = 2.05;
   const throws = samples / Math.max(inequality, 1);

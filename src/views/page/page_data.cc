@@ -108,8 +108,8 @@ std::string Deflated(const std::string& bytes) {
 }  // namespace
 
 std::vector<uint64_t> UsualPeriods(const CallPaths& paths) {
-  // The vote of Boyer and Moore: it finds a period that most rows have. Without a majority, any
-  // result will do.
+  // Uses the vote of Boyer and Moore, which finds the period that more than half of the rows have.
+  // Without such a majority, any result will do.
   std::vector<uint64_t> usual(paths.events.size()), votes(paths.events.size());
   for (const PathRow& row : paths.rows) {
     const uint64_t period = row.count == 0 ? 0 : row.period / row.count;
@@ -124,7 +124,7 @@ std::vector<uint64_t> UsualPeriods(const CallPaths& paths) {
 }
 
 bool MayFit(const CallPaths& paths, size_t bytes) {
-  constexpr double kLeastBytesARow = 1.2, kLeastBytesANode = 0.6;  // as base64
+  constexpr double kLeastBytesARow = 1.2, kLeastBytesANode = 0.6;  // bytes of base64
   return static_cast<double>(paths.rows.size()) * kLeastBytesARow +
              static_cast<double>(paths.nodes.size()) * kLeastBytesANode <=
          static_cast<double>(bytes);

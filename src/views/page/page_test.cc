@@ -165,7 +165,7 @@ TEST(PageTest, TwoSidesShareTheirPathsAndNothingElse) {
   const std::vector<Side> sides = {{.profile = &before.profile(), .name = "x"},
                                    {.profile = &after.profile(), .name = "y"}};
   const CallPaths paths = FindCallPaths(sides);
-  EXPECT_EQ(paths.nodes.size(), 5);  // all, a, main, f, g
+  EXPECT_EQ(paths.nodes.size(), 5);  // the root, a, main, f and g
   ASSERT_EQ(paths.events.size(), 2);
   EXPECT_EQ(paths.events[0].side, 0);
   EXPECT_EQ(paths.events[0].period, 3000);

@@ -21,7 +21,7 @@ export class SandwichView {
     this.fillNames();
   }
 
-  // Offers names to choose from; if there are too many, only the first ones.
+  // Offers names to choose from. If there are too many names, offers only the first ones.
   fillNames() {
     const names = [...new Set(this.data.functions.map((known) => known.name))].slice(0, kMostNames);
     document.getElementById('function-names').replaceChildren(...names.map((name) => {

@@ -18,7 +18,7 @@ export class Box {
   constructor(tree, parent, label, depth) {
     this.tree = tree;
     this.parent = parent;
-    this.label = label;  // or kEverything, kOneFunction
+    this.label = label;  // label of the box's nodes; kEverything and kOneFunction for roots
     this.depth = depth;
     this.nodes = [];
     this.weights = tree.sides.map(() => 0);

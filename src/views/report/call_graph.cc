@@ -167,7 +167,7 @@ NodeId CallGraph::InnermostOf(uint32_t bucket, NodeId node) const {
   return kNoNode;
 }
 
-// Returns the nearest node above with the same bucket, or kNoNode.
+// Returns the nearest node above `node` whose function has the same bucket; kNoNode if none has.
 NodeId CallGraph::SameAbove(NodeId node) const {
   if (!trie_.IsNested(node)) return kNoNode;
   return InnermostOf(hist_.BucketOf(trie_[node].code), trie_[node].parent);

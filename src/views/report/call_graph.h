@@ -28,11 +28,11 @@ namespace profiler::report {
 
 // A node of a call graph: a run of functions without a branch.
 struct ChainNode {
-  std::vector<FunctionId> path;  // from the top of the graph down; empty in the root
+  std::vector<FunctionId> path;  // functions of the run, from the top down; empty in the root
   Weight total;
   Weight below;  // part of `total` whose chains go on below the node, shown or not
   size_t parent = 0;
-  std::vector<size_t> children;  // in the order shown, without nodes below the threshold
+  std::vector<size_t> children;  // indices of the child nodes that are shown, in that order
 
   Weight own() const { return total - below; }  // weight of the chains that end in this node
 };
@@ -55,7 +55,7 @@ class CallGraph {
 
  private:
   // A point in the trie that chains pass, and the weight of these chains. A point has copies of its
-  // node's data, so that a step from the point need not wait until the node is loaded from memory.
+  // node's data, so that a step from the point does not wait until the node is loaded from memory.
   struct ChainPoint {
     NodeId node = kNoNode;
     NodeId first_child = kNoNode;

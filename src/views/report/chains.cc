@@ -18,7 +18,7 @@ namespace {
 using profile::Profile;
 
 struct Remedy {
-  std::string_view reason;  // the unwinder's text
+  std::string_view reason;  // the reason as the unwinder's text names it
   std::string_view text;
 };
 constexpr std::array<Remedy, 10> kRemedies = {{

@@ -18,8 +18,8 @@ using profile::Thread;
 
 namespace {
 
-constexpr size_t kPidWidth = 7;    // in "Pid:Command"
-constexpr size_t kTimeWidth = 12;  // "56962.100000"
+constexpr size_t kPidWidth = 7;    // width of the pid in "Pid:Command"
+constexpr size_t kTimeWidth = 12;  // width of a time such as "56962.100000"
 
 // A column of a sort key.
 class KeyColumn : public Column {
@@ -49,7 +49,7 @@ class KeyColumn : public Column {
   const bool is_fixed_;
 };
 
-// A thread or a process: "    123:worker".
+// A column of threads or processes: "    123:worker".
 class ThreadColumn : public KeyColumn {
  public:
   using KeyColumn::KeyColumn;
@@ -75,7 +75,7 @@ class ThreadColumn : public KeyColumn {
   }
 };
 
-// Names that many rows share. Each is formatted once.
+// A column of names that many rows share. Each name is formatted once.
 class NameColumn : public KeyColumn {
  public:
   NameColumn(const Histogram& hist, SortKey key, const ColumnStyle& style, size_t names)
@@ -142,7 +142,7 @@ class SymbolColumn : public KeyColumn {
  public:
   using KeyColumn::KeyColumn;
 
-  // "[.] " and the name, or "[.] 0x" and 16 digits.
+  // A cell is "[.] " and the name, or "[.] 0x" and 16 digits.
   void MakeRoomFor(const HistRow& row) override {
     const Function& function = FunctionOf(row);
     Widen(function.named() ? profile_.text(function.name).size() + 4 : kAddressWidth + 6);
@@ -153,7 +153,7 @@ class SymbolColumn : public KeyColumn {
     AppendSymbol(profile_, function, out);
     if (is_fixed_ && function.named() && out.size() - start > width_) out.resize(start + width_);
   }
-  // AppendCell cuts names itself; addresses are never cut.
+  // False, because AppendCell itself cuts names, and addresses are never cut.
   bool IsCut() const override { return false; }
   bool IsFilledUp() const override { return false; }
 };
@@ -193,7 +193,7 @@ class DimensionColumn : public KeyColumn {
   }
 
  protected:
-  // Returns kNoCpu if the profile has no such column.
+  // Returns the row's value; kNoCpu if the profile does not have the column.
   uint32_t ValueOf(const HistRow& row) const {
     return values_.empty() ? profile::kNoCpu : values_[row.sample];
   }
@@ -204,7 +204,7 @@ class DimensionColumn : public KeyColumn {
   const HugeVector<uint32_t>& values_;
 };
 
-// A number padded with zeros. perf puts a sign in front of an unknown one: "-001".
+// A column of numbers padded with zeros. Like perf, shows an unknown number as "-001".
 class UnitColumn : public DimensionColumn {
  public:
   using DimensionColumn::DimensionColumn;
@@ -227,7 +227,7 @@ class ParallelismColumn : public DimensionColumn {
   }
 };
 
-// A time by the samples' clock, in seconds.
+// A column of times by the samples' clock, in seconds.
 class TimeColumn : public DimensionColumn {
  public:
   TimeColumn(const Histogram& hist, SortKey key, const ColumnStyle& style)
@@ -248,7 +248,7 @@ class TimeColumn : public DimensionColumn {
   }
 };
 
-// A text of the profile.
+// A column of texts of the profile.
 class TextColumn : public DimensionColumn {
  public:
   TextColumn(const Histogram& hist, SortKey key, const ColumnStyle& style)
@@ -293,7 +293,8 @@ class TextColumn : public DimensionColumn {
   }
 };
 
-// The location of data, after the level of the code that accessed the data: "[.] table+0x40".
+// A column of locations of data. A cell begins with the level of the code that accessed the data:
+// "[.] table+0x40".
 class DataColumn : public TextColumn {
  public:
   using TextColumn::TextColumn;
@@ -321,7 +322,7 @@ class DataColumn : public TextColumn {
   }
 };
 
-// The cost of all accesses of a row: the cost of one, times their number.
+// A column of costs of all accesses of a row: the cost of one access, times their number.
 class CostColumn : public TextColumn {
  public:
   using TextColumn::TextColumn;
@@ -335,7 +336,7 @@ class CostColumn : public TextColumn {
   }
 };
 
-// A field of a tracepoint's record.
+// A column of values of a field of tracepoints' records.
 class TraceFieldColumn : public DimensionColumn {
  public:
   TraceFieldColumn(const Histogram& hist, SortKey key, const ColumnStyle& style)

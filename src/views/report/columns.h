@@ -53,7 +53,7 @@ class Column {
 
 // A user's options for a column.
 struct ColumnStyle {
-  size_t width = 0;          // in characters; 0: as wide as needed
+  size_t width = 0;          // width in characters; 0: as wide as needed
   bool separated = false;    // True if a separator follows, so numbers are not aligned.
   bool full_paths = false;   // True: the column of images shows paths.
   bool fits_address = true;  // True: the column of images is at least as wide as an address.

@@ -165,7 +165,7 @@ constexpr std::string_view kAllFields =
 
 namespace {
 
-// Returns the number of a field in the list. Appends the field if it is new.
+// Returns the index of a field in the list. Appends the field if it is new.
 size_t NumberOf(const std::string& field, std::vector<std::string>& fields) {
   const auto known = std::find(fields.begin(), fields.end(), field);
   const auto number = static_cast<size_t>(known - fields.begin());

@@ -128,7 +128,7 @@ inline bool IsFigure(const Field& field) {
 
 // A list of fields as given to --sort and --fields.
 struct FieldList {
-  std::vector<Field> fields;  // without duplicates
+  std::vector<Field> fields;  // the fields, without duplicates
   bool is_added = false;      // True if the text begins with "+": adds to the default fields.
 };
 
@@ -146,7 +146,7 @@ absl::StatusOr<FieldList> ParseFields(std::string_view text,
 
 // Returns the sort keys of a list, in order.
 std::vector<SortKey> KeysOf(const std::vector<Field>& fields);
-// Parses sort keys. Returns kInvalidArgument also if there are none.
+// Parses sort keys. Also returns kInvalidArgument if the text has no sort key.
 absl::StatusOr<std::vector<SortKey>> ParseSortKeys(std::string_view text);
 
 // Returns the column of the profile's rows that contains a key of samples; nothing for other keys.
@@ -155,7 +155,7 @@ std::optional<profile::Dimension> DimensionOf(SortKey key);
 // The options that ask for columns: --sort, --fields and others.
 struct FieldChoice {
   std::vector<Field> sort;
-  FieldList shown;  // empty: not given
+  FieldList shown;  // fields of --fields; empty: not given
   bool cpu_utilization = false;
   bool samples = false;
   bool period = false;

@@ -1,6 +1,6 @@
 // The functions that a report groups by. A frame is an address; a report shows functions.
 //
-//   frame → functions at its address: the real one, then functions inlined into it, outermost first
+//   frame → functions at its address: the real function, then the inlined ones, outermost first
 //   frame → the function that a sample there is counted for (never an inlined one)
 //
 // Two functions are equal if
@@ -35,7 +35,7 @@ using FunctionId = uint32_t;
 inline constexpr FunctionId kNoFunction = std::numeric_limits<FunctionId>::max();
 
 struct Function {
-  StringId name{};  // empty: unnamed
+  StringId name{};  // empty: the function has no name
   profile::DsoId dso{};
   profile::Mode mode = profile::Mode::kUnknown;
   bool inlined = false;

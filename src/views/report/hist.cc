@@ -230,8 +230,8 @@ class Histogram::Builder {
     hist_.samples_by_row_ = MakeIndex(row_of_sample_, rank, chained);
   }
 
-  // Returns the number of first rows that may have call graphs, because no chain is heavier than
-  // its row.
+  // Returns the number of rows that may have call graphs; these rows come first. Lighter rows have
+  // none, because no chain is heavier than its row.
   size_t CountChained() const {
     size_t chained = hist_.rows_.size();
     while (chained > 0 && !MayBeDrawn(hist_.rows_[chained - 1].children.period)) --chained;
@@ -358,7 +358,7 @@ class Histogram::Builder::RowSums {
   const uint32_t first_;  // index in Profile::rows of the group's first sample
   const bool callers_below_;
   Weight sum_;                // sum of the samples so far
-  std::vector<Passed> path_;  // the first depth_ entries are valid
+  std::vector<Passed> path_;  // functions on the path; the first depth_ entries are valid
   uint32_t depth_ = 0;
 };
 

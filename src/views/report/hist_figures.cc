@@ -100,7 +100,7 @@ class HistKeys::Builder {
     range.size = static_cast<uint32_t>(keys_.keys_.size()) - range.first;
   }
 
-  // Adds a key once, because a function may call itself.
+  // Adds a key to the row's keys unless they have it already, because a function may call itself.
   void Meet(KeyId key) {
     if (met_[key] == now_) return;
     met_[key] = now_;

@@ -24,7 +24,7 @@ struct HistRow {
   uint32_t sample = 0;                // index of a row of the profile with the same column values
   uint16_t chain_depth = 0;           // depth of the longest chain among its samples
   Weight self;
-  Weight children;  // includes self; equal to it if rows are not accumulated
+  Weight children;  // includes `self`; equals `self` if rows are not accumulated
 };
 
 // A row's own period by the mode of its samples.
@@ -43,7 +43,7 @@ struct ModePeriods {
 struct EventWeights {
   Weight self;
   Weight children;
-  ModePeriods modes;  // only with HistOptions::modes
+  ModePeriods modes;  // zeroes without HistOptions::modes
 };
 
 // Complete options of the rows. ReportOptions may leave `order` and `children` open; here they are

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int kRounds = 200;
 
-// Returns samples of a and b in turn, with one of c after every ten; main calls all three.
+// Returns alternating samples of a and b, and a sample of c after every ten of them. main calls all
+// three.
 ProfileBuilder TwoAlikeAndOneLess() {
   ProfileBuilder builder;
   builder.InOrder();

@@ -118,7 +118,7 @@ std::string_view Remedy(const Dso& dso, Unnamed reason) {
 struct Group {
   DsoId dso{};
   Unnamed reason{};
-  Weight weight;      // weight of samples interrupted there
+  Weight weight;      // weight of samples that interrupted these addresses
   size_t frames = 0;  // number of addresses, including those of callers
   std::vector<std::pair<uint64_t, std::string>> addresses;  // (weight, text)
 };

@@ -35,13 +35,13 @@ enum class ChainValue : uint8_t { kPercent, kPeriod, kCount };
 
 struct CallGraphOptions {
   CallGraphType type = CallGraphType::kGraph;
-  // Branches with a smaller percentage are not shown. Unset: the percent limit, or 0.5 if there is
-  // no limit.
+  // Branches with a smaller percentage are not shown. Unset: ReportOptions::percent_limit, or 0.5
+  // if that is 0.
   std::optional<double> threshold;
-  // Unset: kCaller if rows are accumulated, else kCallee.
+  // The order of a chain's functions. Unset: kCaller if rows are accumulated, else kCallee.
   std::optional<ChainOrder> order;
   ChainValue value = ChainValue::kPercent;
-  size_t print_limit = 0;  // largest number of branches drawn at one point; 0: all
+  size_t print_limit = 0;  // largest number of entries at one branching point; 0: all
 };
 
 using analysis::ColumnFilter;
@@ -50,7 +50,7 @@ using analysis::Filter;
 // A group of events that were counted together (`perf record -e '{cycles,instructions}'`).
 struct EventGroup {
   std::string name;                      // "anon group"; empty if only the report groups them
-  std::vector<profile::EventId> events;  // the leader first
+  std::vector<profile::EventId> events;  // events of the group, the leader first
 
   bool Has(profile::EventId event) const {
     return std::find(events.begin(), events.end(), event) != events.end();
@@ -80,8 +80,8 @@ struct ReportOptions {
   // them.
   std::optional<bool> children;
   CallGraphOptions call_graph;
-  double percent_limit = 0;   // in percent; lighter rows are left out
-  bool show_samples = false;  // the column of sample counts
+  double percent_limit = 0;   // rows with a smaller percentage are left out
+  bool show_samples = false;  // True: show a column of sample counts.
   bool show_period = false;
   // Adds confidence intervals. The profile must have the order of its samples.
   bool show_intervals = false;

@@ -324,9 +324,9 @@ TEST(ReportTest, InlinedFunctionsAreRowsWithoutSamplesOfTheirOwn) {
             "\n\n");
 }
 
-// perf compares functions by address, and an inlined function such as m by name; the larger one
-// comes first. By address a_second precedes z_first. By name z_first precedes m, and m precedes
-// a_second, which is no consistent order.
+// perf compares functions by address, but inlined functions such as m by name. The function with
+// the larger address or name comes first. By address a_second precedes z_first. By name z_first
+// precedes m, and m precedes a_second. So these comparisons give no consistent order.
 TEST(ReportTest, BranchesOfEqualWeightHaveOneOrderWhicheverCameFirst) {
   std::vector<std::string> callers = {"a_second@app", "m<o@app", "z_first@app"};
   std::string first;
@@ -360,7 +360,7 @@ std::string RowsOf(const profile::Profile& profile, ReportOptions options) {
 
 TEST(ReportTest, FunctionsThatShowTheSameAreOneRow) {
   ProfileBuilder builder;
-  // A JIT compiled "run" twice. Two images have the same name, and a "main" each.
+  // A JIT compiled "run" twice. Two images have the same name, and each has a "main".
   builder.Sample("java", {"run@jit"}, 3).Sample("java", {"again@jit"}, 2);
   builder.Sample("java", {"main@a.so"}).Sample("java", {"main@b.so"}).Sample("java", {"init@a.so"});
   profile::Profile& profile = builder.profile();
@@ -670,7 +670,7 @@ TEST(ReportTest, LatencyMayStandBehindTheWeightThatItIsOf) {
             "\n\n");
 }
 
-// Texts of a column, by row.
+// Fills a column with these texts, one for each row.
 void FillColumn(profile::Dimension dimension, const std::vector<std::string>& texts,
                 profile::Profile& profile) {
   for (const std::string& text : texts) {
@@ -1057,7 +1057,8 @@ TEST(ReportTest, AHierarchySaysWhereAllThatIsInARowIsTooLight) {
             "\n\n");
 }
 
-// Gives a profile of one stack a sample at each frame, so that its graph has a branch at each.
+// Gives a profile of one stack a sample at each frame, so that its graph has a branch at each
+// frame.
 void SampleEachFrame(profile::Profile& profile) {
   const profile::Row row = profile.rows[0];
   profile.rows = {};

@@ -65,8 +65,8 @@ class FieldSort {
   int used_ = 0;               // used bits of keys_
 };
 
-// Numbers from 0 in the order of the names' texts. Add all names and call Rank() before reading
-// any.
+// The ranks of names, from 0, in the order of their texts. Add all names and call Rank() before
+// reading a rank.
 class NameRanks {
  public:
   explicit NameRanks(const Profile& profile)
@@ -103,7 +103,7 @@ class NameRanks {
 // A row's code, stored contiguously because functions are scattered in memory.
 struct RowCode {
   uint64_t address;  // sign bit flipped, for the order of signed numbers
-  StringId symbol;   // empty: no name
+  StringId symbol;   // name of the function; empty: no name
   profile::DsoId dso;
 };
 

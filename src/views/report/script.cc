@@ -286,7 +286,7 @@ void ScriptFormatter::AppendDataSource(const SampleDetails& details, std::string
   AppendLeftAligned(text, data_source_width_, out);
 }
 
-// Appends the call chain, or the ip if there is none.
+// Appends the call chain. If the sample has none, appends the ip.
 void ScriptFormatter::AppendCode(const SampleRow& row, std::string& out) {
   if (!HasChains(row.event)) {
     selves_.Append(static_cast<uint32_t>(row.self), out,

@@ -35,8 +35,8 @@ inline constexpr char kTraceMark = '\0';
 // The zero point of printed times.
 enum class TimeOrigin : uint8_t {
   kClock,     // zero of the samples' clock
-  kFirst,     // the first line with a time
-  kPrevious,  // the previous line
+  kFirst,     // time of the first line that has one
+  kPrevious,  // time of the previous line
 };
 
 struct ScriptOptions {

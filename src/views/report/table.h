@@ -32,7 +32,7 @@ class Table {
   bool HasSameStart(const HistRow& row) const;
 
   const Histogram& hist_;
-  const std::string separator_;  // empty: columns are aligned
+  const std::string separator_;  // printed between columns; empty: columns are aligned
   std::vector<std::unique_ptr<Column>> columns_;
   const HistRow* started_ = nullptr;  // the row whose cells start_ has
   std::string start_;                 // text of all cells except the last

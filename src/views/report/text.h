@@ -10,12 +10,12 @@
 
 namespace profiler::report {
 
-// Appends "%*.2f%%": two decimals, rounded as printf does, right-aligned to `width` including the
-// sign.
+// Appends a percentage in the format "%*.2f%%": two decimals, rounded as printf does, and
+// right-aligned to `width`, which includes the percent sign.
 void AppendPercent(uint64_t part, uint64_t whole, size_t width, std::string& out);
-// Appends "%*u".
+// Appends a number in the format "%*u".
 void AppendNumber(uint64_t value, size_t width, std::string& out);
-// Appends "%*lx".
+// Appends a number in the format "%*lx".
 void AppendHex(uint64_t value, size_t width, std::string& out);
 void AppendRightAligned(std::string_view text, size_t width, std::string& out);
 void AppendLeftAligned(std::string_view text, size_t width, std::string& out);

@@ -65,7 +65,7 @@ WeightKind KindOf(WeightField field) {
       return OfSelf<CountOf>("Samples", kNumberWidth, false);
     case WeightField::kPeriod:
       return OfSelf<PeriodOf>("Period", kNumberWidth, false);
-    default:  // intervals and ranks are not weights
+    default:  // intervals and ranks, which are not weights
       return {};
   }
 }
