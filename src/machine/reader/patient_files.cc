@@ -178,8 +178,11 @@ std::string MountOf(const std::string& path, const std::string& proc) {
 // program is /proc/PID/fd.
 std::string AsSeenByOthers(const std::string& path, const std::string& proc) {
   if (!path.empty() && !path.starts_with('/')) {
-    std::error_code error;  // ignored; the path then stays relative
-    return (std::filesystem::current_path(error) / path).native();
+    std::error_code error;
+    const std::filesystem::path directory = std::filesystem::current_path(error);
+    // A working directory that was removed has no path. The reader must not look in "/" instead.
+    if (error) return absl::StrCat(proc, "/", getpid(), "/cwd/", path);
+    return (directory / path).native();
   }
   const std::string self = proc + "/self/";
   if (!path.starts_with(self)) return path;
