@@ -24,8 +24,8 @@ namespace profiler::analysis {
 struct NameRules {
   // Levels of template arguments (or Rust's generic arguments) that are kept; unset: all.
   std::optional<uint32_t> fold_templates;
-  bool merge_clones = false;  // drop the suffix of compiler-made clones
-  bool strip_args = false;    // drop parameters, qualifiers and return type
+  bool merge_clones = false;  // True: drop the suffix of compiler-made clones.
+  bool strip_args = false;    // True: drop parameters, qualifiers and return type.
 
   bool any() const { return fold_templates || merge_clones || strip_args; }
 };

@@ -92,7 +92,7 @@ bool AnyPasses(const Profile& profile, const Filter& filter) {
                      [&](const Row& row) { return row.count != 0 && rows.Passes(row); });
 }
 
-// Returns the values as text, the heaviest ones first.
+// Returns the values as text, the heaviest values first.
 std::string ValuesOf(const Profile& profile, const Criterion& criterion) {
   absl::flat_hash_map<std::string, uint64_t> counts;
   for (const Row& row : profile.rows) {

@@ -60,26 +60,28 @@ struct BuilderOptions {
   // Samples outside of this selection are ignored. Losses still describe the whole recording.
   SampleSelection samples;
 
-  // Distinguish frames at one place of an image by their runtime addresses, which differ between
-  // processes.
+  // True: frames at one place of an image are distinct if their runtime addresses differ, as they
+  // do between processes.
   bool keep_addresses = false;
-  // Keep branches of events whose samples have branch stacks. A branch stack of calls that forms
-  // the user part of a call chain (branch_chain.h) is kept only with `keep_call_branches`.
+  // True: the profile keeps the branches of events whose samples have branch stacks. A branch stack
+  // of calls that forms the user part of a call chain (branch_chain.h) is kept only with
+  // `keep_call_branches`.
   bool keep_branches = false;
   bool keep_call_branches = false;
-  // Keep the order of the samples, and the weights of samples next to missing ones. Costs sixteen
-  // bytes per sample.
+  // True: the profile keeps the order of the samples, and the weights of samples next to missing
+  // samples. Costs sixteen bytes per sample.
   bool keep_order = false;
   // False: the profile has no rows, for a view that only needs `on_samples`.
   bool keep_rows = true;
 
-  // The recorded machine, for the registers in samples.
+  // Architecture of the recorded machine, by which registers in samples are read.
   symbolize::Architecture architecture = symbolize::kNativeArchitecture;
 
-  // For unwinding samples with copied stacks: how image files are found.
+  // The options for finding image files, which are needed to unwind samples with copied stacks.
   symbolize::SymbolizerOptions files;
 
-  // For finding image files: distinguishes processes that run now from recorded ones.
+  // The recording's clock. With it, files of processes that run now are not taken for files of
+  // recorded processes.
   RecordedClock clock;
 
   // True if user entries of call chains lie inside the call instructions instead of behind them, as

@@ -28,7 +28,7 @@ double VarianceOfEnd(std::span<const float> excess) {
   return 2 * (squares / slices - total / slices * (total / slices));
 }
 
-// True if slices resemble later ones again, after a lag at which they do not.
+// True if slices resemble the slices at some lag, although they do not at a shorter lag.
 bool ComesBack(std::span<const float> excess) {
   // Least correlation between beats of two clocks, which are regular.
   constexpr double kRegular = 0.7;

@@ -22,7 +22,7 @@
 
 namespace profiler::naming {
 
-// The names that are kept; each level includes the former ones.
+// The names that a recording carries. Each level includes the levels before it.
 enum class Embedding : uint8_t {
   kNames,
   kLines,  // names, inlined calls and source lines

@@ -26,11 +26,11 @@ namespace profiler::naming {
 struct LoadOptions {
   importers::OpenOptions open;
   bool keep_thread = true;     // False: threads with the same name are merged.
-  bool keep_branches = false;  // keep branches of samples with branch stacks
+  bool keep_branches = false;  // True: keep branches of samples with branch stacks.
   // True if the processor's call stacks also count as branches, even if `perf record` used them for
   // call chains (--call-graph lbr). Call stacks recorded with -j stack always count as branches.
   bool keep_call_branches = false;
-  bool keep_order = false;  // keep the order of samples, for statistical errors
+  bool keep_order = false;  // True: keep the order of samples, for statistical errors.
   profile::DimensionSet dimensions{};
   std::vector<perf_data::TimeRange> times;  // times of the samples that count; empty: any
   std::vector<uint32_t> cpus;               // CPUs of the samples that count; empty: any
