@@ -1,5 +1,5 @@
-// Compares the call chains that `profiler folded` shows with the true calls of a program: which
-// function calls which, how the time divides between alpha and beta, and how deep the recursion is.
+// Compares the call chains that `profiler folded` shows with the true calls of a program. Compares
+// calls between functions, the shares of alpha and beta, and the depth of recursion.
 
 #pragma once
 
@@ -14,8 +14,8 @@ namespace profiler::tests {
 // The language of a program. It decides how function names are extracted from frames.
 enum class Language { kC, kCpp, kGo, kJava, kJavaScript, kRust };
 
-// The calls that a program makes between its own functions. Frames of libraries between two own
-// functions are skipped. An empty caller is the start of a thread.
+// The calls that a program makes between its own functions. Library frames between two own
+// functions are skipped. The empty caller stands for the start of a thread.
 class KnownCalls {
  public:
   // `calls` is text such as ">main main>alpha alpha>deep deep>deep". `deep` names the functions
@@ -41,11 +41,11 @@ class KnownCalls {
 };
 
 // Weights of call chains, in the unit of `profiler folded` (ns of CPU time). Each chain with a user
-// frame counts in exactly one of the first five members.
+// frame counts in exactly one of whole, cut, unmarked, without_stack and others.
 struct ShownChains {
-  double whole = 0;          // chains that begin at the start of a thread
-  double cut = 0;            // chains that begin with a frame such as "[cut: stack too short]"
-  double unmarked = 0;       // chains that begin elsewhere and are not marked as cut
+  double whole = 0;          // chains whose outermost frame is a thread's start
+  double cut = 0;            // chains that begin with a mark such as "[cut: stack too short]"
+  double unmarked = 0;       // chains that begin with neither a thread's start nor a mark
   double without_stack = 0;  // samples taken while the process was in exec or exit
   double others = 0;         // chains of other programs
   double alpha = 0, beta = 0;

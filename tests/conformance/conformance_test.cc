@@ -3,16 +3,18 @@
 // perf and this reader differ on purpose:
 //  - perf prints user frames of a call chain relative to their image once it knows the mapping. The
 //    pages differ, the offsets within the page are equal.
-//  - perf unwinds stack dumps while it prints, so its chain continues beyond the recorded one.
+//  - perf unwinds stack dumps while it prints, so its chain continues beyond the recorded chain.
 //  - perf prints at most 127 frames.
 //  - perf splits a sample with a group READ into one sample per event of the group. The period of
-//    each is the increment of its event's count. Only the first one is compared, without period
-//    and event.
-//  - perf 6.1 names an event without a name in the file cycles:HG if it counts hosts and guests,
-//    and cycles if it counts hosts only. perf 7.2 and this profiler call the latter cycles:H.
-//  - perf synthesizes samples from AUX traces (intel_pt). Only counts are compared there.
-//  - perf refuses attrs over 128 bytes. Those goldens come from copies with shorter attrs and the
-//    same records.
+//    such a sample is the increment of its event's count. The test compares only the first sample
+//    of a group, without period and event.
+//  - If the file has no name for an event, perf 6.1 calls it cycles:HG if it counts hosts and
+//    guests, and cycles if it counts hosts only. perf 7.2 and this profiler use cycles:H instead of
+//    cycles.
+//  - perf synthesizes samples from AUX traces (intel_pt). For such recordings, only
+//    counts are compared.
+//  - perf refuses attrs over 128 bytes. For such recordings, the goldens come from copies with
+//    shorter attrs and the same records.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

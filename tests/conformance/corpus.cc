@@ -67,8 +67,8 @@ std::map<std::string, uint64_t> RecordCounts(const CorpusFile& file) {
   std::map<std::string, uint64_t> counts;
   std::ifstream stats(file.path + ".perf61.stats");
   for (std::string line; std::getline(stats, line);) {
-    // A line such as " SAMPLE events: 1768 (46.6%)". Sections for each event follow, each below
-    // "NAME stats:".
+    // A line such as " SAMPLE events: 1768 (46.6%)". The sections of single events follow, each
+    // below "NAME stats:".
     if (line.find(" stats:") != std::string::npos && line.find("Aggregated") != 0) break;
     std::stringstream words(line);
     std::string type, events;

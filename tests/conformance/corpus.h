@@ -12,7 +12,7 @@ namespace profiler::conformance {
 
 // One row of MANIFEST.tsv whose kind is perf.data.
 struct CorpusFile {
-  std::string path;       // absolute
+  std::string path;       // absolute path
   std::string name;       // the file's name in the manifest
   std::string exercises;  // features of the file: "LE; file; 1ev:hw; …"
   uint64_t samples = 0;

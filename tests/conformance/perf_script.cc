@@ -100,7 +100,7 @@ std::vector<ScriptSample> ParseScript(const std::vector<std::string>& lines,
       std::stringstream words(line);
       std::string word;
       if (line[0] == '\t') {
-        if (words >> word) samples.back().ips.push_back(Hex(word));  // a symbol may follow
+        if (words >> word) samples.back().ips.push_back(Hex(word));  // the word is an address
         continue;
       }
       while (words >> word) ParseWord(word, &samples.back());

@@ -13,12 +13,12 @@ struct ScriptSample {
   int pid = 0, tid = 0;
   int cpu = -1;       // -1 if the CPU is not printed
   std::string time;   // seconds as printed: "171.188914"
-  std::string event;  // as printed, without its colon
+  std::string event;  // name as printed, without the colon after it
   uint64_t period = 0;
   uint64_t addr = 0;
-  std::vector<uint64_t> ips;  // the ip, or the call chain as printed, leaf first
+  std::vector<uint64_t> ips;  // the call chain, leaf first; without a chain, the ip
   std::vector<std::pair<uint64_t, uint64_t>> branches;  // (source, target) addresses
-  std::vector<uint64_t> user_regs;                      // sorted by bit in the mask
+  std::vector<uint64_t> user_regs;                      // values, sorted by bit in the mask
 };
 
 // Parses `lines`, printed with -F and `fields`. Skips lines that are not samples (PERF_RECORD_*,

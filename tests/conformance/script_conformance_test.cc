@@ -6,8 +6,9 @@
 //  - perf 6.1 prints user frames of a call chain relative to their image. The pages differ, the
 //    offsets within the page are equal. (perf 7.2 prints them as this profiler does.)
 //  - perf 6.1 also unwinds stack dumps while it prints, but with the recorded machine's images.
-//  - perf 6.1 names an event without a name in the file cycles:HG if it counts hosts and guests,
-//    and cycles if it counts hosts only. perf 7.2 and this profiler call the latter cycles:H.
+//  - If the file has no name for an event, perf 6.1 calls it cycles:HG if it counts hosts and
+//    guests, and cycles if it counts hosts only. perf 7.2 and this profiler use cycles:H instead of
+//    cycles.
 //  - perf reads the first bytes of an MMAP2's name as its protection, in files of Linux 3.12 to
 //    3.15. Only the text before the protection is compared.
 //  - perf 6.1 does not swap prot and flags of an MMAP2 in the other byte order.

@@ -47,7 +47,7 @@ TEST(Fleet, AllHostsThatAreSlowerAreFoundAndNothingElse) {
       TryFleet(Kind("usual"), 5, Machines::kOthers, {.points = 3}, kTries, kSeed);
   EXPECT_GE(five.found, 0.95);
   EXPECT_GE(five.quiet, kQuiet);
-  // With few functions, a change of one of them also shifts the scale of all others.
+  // If a program has few functions, a change of one function also shifts the shares of all others.
   const FleetTrial dozen =
       TryFleet(Kind("a dozen functions"), 30, Machines::kTheSame, {.points = 3}, kTries, kSeed);
   EXPECT_GE(dozen.found, 0.99);

@@ -44,8 +44,8 @@ class SimulatedFleet {
 
   // Returns hosts of a group to which `change` happened. Each host has its own random work.
   std::vector<Run> Hosts(std::string_view group, size_t count, const FleetChange& change);
-  // Returns `count` hosts twice: before and after `change`. Between the two, each function also
-  // varies by a tenth of FleetKind::unlike.
+  // Returns `count` hosts twice: before and after `change`. From the first to the second time, each
+  // function also varies by a tenth of FleetKind::unlike.
   std::pair<std::vector<Run>, std::vector<Run>> TwiceTheSame(size_t count,
                                                              const FleetChange& change);
 

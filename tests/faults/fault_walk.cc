@@ -53,7 +53,7 @@ Code CodeAround(uint64_t within) {
   return {};
 }
 
-// Returns one line per call, with a star before the spoilt one: "* writev perf.data 96 = -28".
+// Returns one line per call, with a star before the spoilt call: "* writev perf.data 96 = -28".
 std::string Describe(const Traced& traced) {
   std::stringstream text;
   for (size_t i = 0; i < traced.calls.size(); ++i) {

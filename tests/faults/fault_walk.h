@@ -65,7 +65,7 @@ class FaultWalk : public ::testing::TestWithParam<FaultToTry> {
   bool IsRefused(const Traced& traced) const;
   // True if the spoilt call concerns the cache, which the command can do without.
   bool IsOfCache(const Traced& traced) const;
-  // True if all calls after the spoilt one fail, too.
+  // True if all calls after the spoilt call fail, too.
   bool GoesOn(const Traced& traced) const;
   std::string Cause() const { return std::strerror(GetParam().fault.error); }
   // Expects exit code 1 and exactly one error line, which contains Cause().

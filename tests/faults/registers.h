@@ -18,7 +18,7 @@ inline constexpr bool kKnowsRegisters = true;
 inline constexpr bool kKnowsRegisters = false;
 #endif
 
-// A copy of a thread's registers. The thread does not change before Store().
+// A copy of a thread's registers. Changes take effect in the thread only by Store().
 class Registers {
  public:
   explicit Registers(pid_t thread) : thread_(thread) {
@@ -26,8 +26,8 @@ class Registers {
     ptrace(PTRACE_GETREGSET, thread_, NT_PRSTATUS, &place);
   }
 
-  // The second and third argument of the system call. There is no first(): on AArch64 its register
-  // also holds the result.
+  // The second and third argument of the system call. There is no first(), because on AArch64 the
+  // first argument's register also holds the result.
 #if defined(__x86_64__)
   unsigned long long& second() { return values_.rsi; }
   unsigned long long& third() { return values_.rdx; }

@@ -62,7 +62,7 @@ class RewriteFaults : public FaultWalk {
     if (has_hard_links_ || fs::exists(File(kKept))) ExpectWhole(File(kKept), {older_});
   }
 
-  // True if the command can succeed without the failed call. Such calls are those on the cache, and
+  // True if the command can succeed without the failed call. Such calls are calls on the cache, and
   // link(2): without hard links, the old recording is renamed instead.
   bool IsNeedless(const Traced& traced) const {
     return !GoesOn(traced) &&

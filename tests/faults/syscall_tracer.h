@@ -4,8 +4,8 @@
 //   counted         1          2          3          4
 //                                         └ the call that Fault::at names
 //
-// A seccomp filter stops the program at the watched calls, and ptrace(2) changes the chosen one. So
-// tests run the same binary as users.
+// A seccomp filter stops the program at the watched calls, and ptrace(2) changes the chosen call.
+// So tests run the same binary as users.
 
 #pragma once
 

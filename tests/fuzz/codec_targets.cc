@@ -203,7 +203,7 @@ std::vector<perf_event::Attr> AttrsOfEvents() {
       attr.type = type;
       attr.config = config;
       attr.bp_type = static_cast<uint32_t>(config) & 7;
-      attr.flags |= config << 4;  // exclude_user and the flags after it
+      attr.flags |= config << 4;  // sets exclude_user and the flags after it
     }
   }
   return attrs;

@@ -98,7 +98,7 @@ std::string JournalIn(const ScratchDirectory& directory) {
 
 // Corrects the hash at the end of each line, so that mutations reach the text before it.
 std::string WithRightHashes(std::string_view text) {
-  constexpr size_t kHash = 17;  // a blank, and 16 digits
+  constexpr size_t kHash = 17;  // size of a hash: a blank and 16 digits
   std::string lines;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());

@@ -18,7 +18,7 @@ inline Bytes ToBytes(std::string_view text) { return ToBytes(std::as_bytes(std::
 
 struct FuzzTarget {
   std::string_view name;
-  std::string_view what;  // the kind of input, for messages
+  std::string_view what;  // kind of input, for messages
   // Feeds one input to the code under test. Must return for every input. An input that breaks a
   // law ends the process (Require).
   void (*run)(std::span<const std::byte> input);

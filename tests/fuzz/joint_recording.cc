@@ -178,7 +178,7 @@ void Spoil(Choices& choices, size_t count, JointRecording* recording) {
   const std::vector<size_t> numbers = NumbersIn(*recording);
   for (size_t i = 0; i < count && !numbers.empty(); ++i) {
     std::byte* const at = recording->bytes.data() + choices.OneOf(numbers);
-    const size_t part = choices.Below(7);  // which part to change: the whole, a half or a quarter
+    const size_t part = choices.Below(7);  // part of the number: all, a half or a quarter
     const size_t width = part == 0 ? 8 : part < 3 ? 4 : 2;
     const size_t offset = part == 0 ? 0 : part < 3 ? (part - 1) * 4 : (part - 3) * 2;
     uint64_t number = 0;

@@ -101,7 +101,7 @@ void ReadFile(std::span<const std::byte> input) {
   Require(in_file_order == in_time_order, "either order visits every record");
 }
 
-// A pipe holds this many bytes before its writer has to wait.
+// Number of bytes that a pipe holds before its writer has to wait.
 constexpr size_t kPipeSize = 64 << 10;
 
 void ReadPipe(std::span<const std::byte> input) {

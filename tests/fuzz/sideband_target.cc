@@ -315,7 +315,7 @@ const std::vector<std::string>& ImageFiles() {
 void ReadSideband(std::span<const std::byte> input) {
   constexpr size_t kMostRecords = 200;
   Choices choices(input);
-  const uint8_t law = choices.Byte() % 64;  // number of the only check, because checks are slow
+  const uint8_t law = choices.Byte() % 64;  // the one check to make; checks are slow
   const RecordProgram program = MakeRecords(choices, ImageFiles(), kMostRecords);
   const Bytes bytes = FileOf(program, {}, /*swapped=*/false);
   static MemoryFile& file = *new MemoryFile();

@@ -109,7 +109,7 @@ void RewriteInPlace(Scene& scene) {
   scene.GiveAway(path);
   scene.attackers().Start([&](const auto& ready) {
     if (fork() == 0) {
-      ready();  // closes the child's end of the pipe, too
+      ready();  // closes the pipe's end of this child, too
       SpinAt(MapCode(path));
     }
     const UniqueFd file(open(path.c_str(), O_RDWR | O_CLOEXEC));

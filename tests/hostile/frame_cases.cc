@@ -171,7 +171,7 @@ void ManyImagesOfManyFunctions(Scene& scene) {
   header.U32(0).U32(kFunctions);
   for (uint32_t i = 0; i < kFunctions; ++i) header.U32(i).U32(7);
   elf.Add({.name = ".eh_frame_hdr", .bytes = header.bytes(), .flags = SHF_ALLOC});
-  // Removes the name of the valid index, so that the false one is used.
+  // Removes the name of the valid index, so that the false index is used.
   elf.Lying([](auto&, auto& sections) { sections[2].sh_name = 0; });
   SpinInLinks(scene, elf.AddSymbols(), 40);
 }

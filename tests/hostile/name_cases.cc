@@ -105,7 +105,7 @@ void MemoryWithAName(Scene& scene) {
   scene.attackers().Start([&](const auto& ready) {
     void* const code = CodeInMemory();
     void* const start = static_cast<char*>(code) - kCode;
-    constexpr int kSetName = 0;  // PR_SET_VMA_ANON_NAME
+    constexpr int kSetName = 0;  // PR_SET_VMA_ANON_NAME of <linux/prctl.h>
     prctl(0x53564d41, kSetName, start, kEnd, "evil kernel.kallsyms");
     ready();
     SpinAt(code);

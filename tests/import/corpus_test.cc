@@ -160,7 +160,7 @@ std::multiset<std::string> SamplesOfGolden(const std::string& text) {
     std::string told = match[1].str() + " " + match[2].str() + ":";
     std::istringstream numbers(match[3].str());
     for (std::string number; numbers >> number;) told += " " + locations[number];
-    if (match[1] != "0") all.insert(told);  // a count of 0 is not a sample
+    if (match[1] != "0") all.insert(told);  // a line with count 0 is not a sample
   }
   return all;
 }

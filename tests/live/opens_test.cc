@@ -43,7 +43,7 @@ constexpr int kCapPerfmon = 38;  // CAP_PERFMON, for older <linux/capability.h>
 
 struct Open {
   std::string path;
-  bool is_below = false;  // True if opened by openat2(2), without leaving the directory
+  bool is_below = false;  // True if openat2(2) opened it, without leaving the directory
   uint64_t effective = 0;
 };
 

@@ -92,7 +92,7 @@ TEST_F(PushTest, SendsNoMoreAtOnceThanItIsToldTo) {
   const Finished pushed = Push({"--to", "otlp+" + server.url(), "--batch-size", "1B"});
   EXPECT_EQ(pushed.exit_code, 0) << pushed.err;
   EXPECT_THAT(pushed.err, HasSubstr("18 samples in 3 segments"));
-  EXPECT_EQ(server.received().size(), 3u);  // a segment is not split
+  EXPECT_EQ(server.received().size(), 3u);  // one per segment: segments are not split
 }
 
 TEST_F(PushTest, SendsToSeveralServersEachOnItsOwn) {
@@ -104,7 +104,7 @@ TEST_F(PushTest, SendsToSeveralServersEachOnItsOwn) {
             "otlp+" + broken.url(), "--tries", "1"});
   EXPECT_EQ(pushed.exit_code, 1);
   EXPECT_EQ(otlp.received().size(), 1u);
-  EXPECT_EQ(pyroscope.received().size(), 4u);  // two windows with two services each
+  EXPECT_EQ(pyroscope.received().size(), 4u);  // one per window and service: 2 × 2
   EXPECT_THAT(pushed.err, HasSubstr("HTTP 503"));
   EXPECT_THAT(pushed.err, HasSubstr("given up after 1 tries"));
   EXPECT_THAT(pushed.err, HasSubstr(", 2 not sent yet ]"));

@@ -18,13 +18,15 @@
 #ifndef FRAME
 #define FRAME 100
 #endif
-// Registers and the return address take the rest of the frame.
+// Size of the array in a frame, in bytes. Saved registers and the return address take the other
+// bytes of the frame.
 enum { kPad = FRAME > 48 ? FRAME - 32 : 16 };
 
 static double turns_per_ns;
 
-// Each turn depends on the turn before, and all values stay in registers. So the time of a turn
-// does not depend on earlier code. The speed of loops through memory depends on CPU predictions.
+// Each turn uses the result of the previous turn, and all values stay in registers. So the time of
+// a turn does not depend on earlier code. The speed of loops through memory depends on CPU
+// predictions.
 ALONE static void spin(long turns) {
   unsigned long value = 1;
   for (long i = 0; i < turns; i++) {
@@ -49,7 +51,7 @@ ALONE static void calibrate(void) {
 }
 
 // Spins for `ns` of CPU time. Short times are counted in turns of the loop, because reading the
-// clock could take longer than the shortest of them.
+// clock could take longer than the shortest times.
 ALONE static void leaf(long ns) {
   const long kShort = 1000000, kBetweenLooks = 20000;
   if (ns < kShort) {

@@ -17,8 +17,8 @@ namespace {
 
 constexpr ServerVersion kNewest = {26, 7};
 
-// A collector of statements. It also writes the RowBinary files that the statements read. The types
-// of the files' columns are those of the table, without storage options.
+// A collector of statements. It also writes the RowBinary files that the statements read. Columns
+// of the files have the types of the table's columns, without storage options.
 class Statements {
  public:
   Statements(std::string folder) : folder_(std::move(folder)) {}

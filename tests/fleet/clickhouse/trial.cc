@@ -87,8 +87,8 @@ absl::Status Compare(const Words& words) {
   PROFILER_ASSIGN_OR_RETURN(const std::string total,
                             LinesOf(*source, {.functions = true, .total = true}, {"total"}));
   PROFILER_RETURN_IF_ERROR(Same("functions with their callees", expected.Lines("total"), total));
-  // Compares the stacks in steps of four minutes. For 500 hosts, an hour at once would need more
-  // memory than a server grants one query.
+  // Length in ns of the steps in which stacks are compared. For 500 hosts, an hour at once needs
+  // more memory than a server allows for one query.
   constexpr UnixTime kAtOnce = 240'000'000'000;
   std::vector<std::string> notes;
   ExpectedSums of_stacks;
