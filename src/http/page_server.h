@@ -37,9 +37,9 @@ Answer AnswerTo(const HttpRequest& request, std::string_view token, uint16_t por
 
 class PageServer {
  public:
-  // Listens on 127.0.0.1 at `port`, or at a free one if that is 0. Accepts connections once the
-  // io_context runs, which must outlive the server. `page` is UTF-8 HTML. Errors: kUnavailable if
-  // nothing can listen there.
+  // Listens on 127.0.0.1 at `port`; 0: at a free port. Accepts connections once `context` runs.
+  // `context` must outlive the server. `page` is UTF-8 HTML. Errors: kUnavailable if nothing can
+  // listen there.
   static absl::StatusOr<std::unique_ptr<PageServer>> Listen(boost::asio::io_context& context,
                                                             std::string page, uint16_t port);
   ~PageServer();

@@ -21,7 +21,7 @@
 
 namespace profiler::profile {
 
-// Samples that are missing in one piece.
+// A run of consecutive samples that are missing.
 struct Gap {
   // Index of the first sample after the gap; the number of samples if there is none.
   size_t before = 0;

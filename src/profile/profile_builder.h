@@ -101,8 +101,7 @@ struct BuilderOptions {
   bool whole_samples = false;
 };
 
-// The builder. Not thread-safe. `symbolizer` must outlive the builder; the profile does not need
-// it.
+// The builder. Not thread-safe. `symbolizer` must outlive the builder, but not the profile.
 class ProfileBuilder {
  public:
   explicit ProfileBuilder(symbolize::Symbolizer& symbolizer, BuilderOptions options = {});

@@ -429,7 +429,7 @@ void CfiTable::AddLinkageTables(const ElfImage& image) {
 }
 
 // Adds a rule for the header of AArch64's .plt, to which all entries lead. The header pushes the
-// link register and x16, which has the entry's address:
+// link register and x16, which has the address of the entry's slot in .got.plt:
 //
 //   [bti c]; stp x16, x30, [sp, #-16]!; …; br x17
 //

@@ -17,8 +17,8 @@
 // the saved frame pointer points to the frame of the switching function.
 //
 // If C calls Go, the frames of Go are put on the goroutine's stack, next to the frames that had
-// called C. Only one address is in between. It belongs to a function that nobody calls, and Go
-// recognizes this position by the address:
+// called C. Only one address lies between the two groups of frames. It belongs to a function that
+// nobody calls; Go recognizes the border between the groups by it:
 //
 //   the goroutine's stack
 //   │ …              │

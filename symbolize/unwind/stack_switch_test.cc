@@ -59,7 +59,8 @@ class FakeProgram : public UnwindSpace {
     table_ = *CfiTable::Create(*ElfImage::Parse(file_));
   }
 
-  // Writes a 5-byte call or jump (`opcode`) to `target` that ends before the ELF address `end`.
+  // Writes a 5-byte call or jump (`opcode`) that leads to `target`. Its last byte is at the ELF
+  // address `end` - 1.
   void BranchBefore(uint64_t end, int opcode, uint64_t target) {
     ByteBuilder branch;
     branch.U8(opcode).U32(static_cast<uint32_t>(target - end));

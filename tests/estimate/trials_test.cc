@@ -42,8 +42,8 @@ TEST(Changes, OfIdenticalRunsAreNone) {
   Random random(1);
   for (const PairLoad& load : LoadsOfPairs()) {
     for (const size_t runs : {1, 3}) {
-      // Up to 2 % of the pairs may show a change. Then at least three of 30 pairs show a change in
-      // about one test of 50.
+      // Up to 2 % of the pairs may show a change. At that rate more than three of 30 pairs show one
+      // in about one test of 350.
       EXPECT_LE(TryPairs(load, runs, kSamples, 0, 0, 30, random).any, 3. / 30) << load.name;
     }
   }

@@ -141,9 +141,9 @@ def exact_boot(boot):
                          ("-e probes:nap -e probes:rested -e syscalls:sys_enter_clock_nanosleep", "naps 20")):
         boot.stat(events, work)
         boot.record(events, work)
-    # A process that waits for the program may take its CPU, once or twice.
-    boot.stat("-e context-switches -e sched:sched_switch", "naps 200", within=0.01)
-    boot.record("-e sched:sched_switch", "naps 200", within=0.01)
+    # Other processes may take the program's CPU a few times, more often if the host is busy.
+    boot.stat("-e context-switches -e sched:sched_switch", "naps 200", within=0.05)
+    boot.record("-e sched:sched_switch", "naps 200", within=0.05)
 
     # perf has no name for a probe that was not defined before. The number of calls is known.
     for event, work, expected in ((f"{WORKLOAD}:Probed", "calls 50", 50), ("kprobe:do_nanosleep", "naps 20", 20)):

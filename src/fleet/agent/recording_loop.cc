@@ -24,7 +24,7 @@ fleet::UnixTime Now() {
 
 double Seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
-// Returns a descriptor of the file that outlives its writer.
+// Returns a descriptor of the writer's file. It stays valid after the writer is gone.
 UniqueFd FileOf(const perf_data::Writer& writer) {
   return UniqueFd(fcntl(writer.readable_file(), F_DUPFD_CLOEXEC, 0));
 }

@@ -47,9 +47,9 @@ struct FunctionValues {
   std::vector<HostValue> before, after;
 };
 
-// Returns the variation between hosts relative to a function's share. Chooses it so that half of
-// the large functions vary less than expected, and half vary more. `freedom`: degrees of freedom of
-// each function's values.
+// Estimates how much functions vary between hosts, as a fraction of their shares: half of the large
+// functions vary less than that, and half vary more. `freedom`: degrees of freedom of each
+// function's values.
 double HeterogeneityOf(std::span<const FunctionValues> functions, double freedom);
 
 }  // namespace profiler::fleet

@@ -15,7 +15,8 @@ absl::StatusOr<SumsOfEvent> Source::SumsOfOneEvent(const SumsQuestion& question,
   }
   constexpr size_t kMostEvents = 1000;
   const FieldName event = {.field = Field::kEvent, .label = {}};
-  std::vector<std::string> unsaid;  // dropped: the second question yields the same notes
+  // Notes of this question. They are dropped, because the next question yields the same notes.
+  std::vector<std::string> unsaid;
   PROFILER_ASSIGN_OR_RETURN(
       const std::vector<Sum> events,
       Lines({.selection = question.selection, .by = {event}, .most = kMostEvents}, &unsaid));

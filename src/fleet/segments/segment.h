@@ -30,8 +30,7 @@ struct SegmentHead {
   uint64_t rows = 0, samples = 0;  // `samples` is the sum over the rows
 };
 
-// Largest size of a head, and size of a first part of a file that surely contains the whole head,
-// in bytes.
+// Largest size of a head, in bytes. The first kMostStartBytes of a file contain the whole head.
 inline constexpr size_t kMostHeadBytes = 60 << 10;
 inline constexpr size_t kMostStartBytes = 64 << 10;
 

@@ -1,5 +1,6 @@
-// A symbolizer for tests whose names show the request: the function at file offset 0x1234 of
-// /lib/libc.so is "libc.so+0x1200", which begins at 0x1200 and is 0x100 bytes long.
+// A symbolizer for tests. It makes the name of a function from the requested file and offset: file
+// offset 0x1234 of /lib/libc.so is in the function "libc.so+0x1200", which begins at 0x1200 and is
+// 0x100 bytes long.
 
 #pragma once
 

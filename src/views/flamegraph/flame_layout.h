@@ -13,7 +13,7 @@
 
 namespace profiler::exports {
 
-// Unit of positions: the whole width is kWhole.
+// The whole width, in the unit of positions and widths.
 inline constexpr uint64_t kWhole = 100'000'000;
 
 struct FlameBox {
