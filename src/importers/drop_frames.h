@@ -34,7 +34,7 @@ class DropFrames {
   bool Matches(Expression& expression, const std::string& name);
 
   std::shared_ptr<Expression> drop_, keep_;  // keep_: null if there is no such pattern
-  // What is left of the budget for matching: bytes of names times bytes of patterns.
+  // The rest of the budget for matching, in bytes of names times bytes of patterns.
   uint64_t budget_ = uint64_t{1} << 28;
 };
 

@@ -19,19 +19,23 @@ MARKS = {".h": "//", ".cc": "//", ".c": "//", ".js": "//", ".css": "//", ".py": 
 def comments(text, mark):
     """(line, first line of the comment) of each block of comments."""
     in_block = False
+    column = -1  # of the comment behind code on the line before
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
         if stripped.startswith(mark):
             body = stripped[len(mark):].strip()
-            if body and not in_block:
+            if body and not (in_block and column in (-1, line.index(mark))):
                 yield number, body
+                column = -1
             in_block = bool(body)
             continue
         in_block = False
+        column = -1
         behind = re.search(r"\s\s" + mark + r" (.*)$", line)
         if behind:
             yield number, behind.group(1)
             in_block = True
+            column = behind.start() + 2
 
 
 def main():

@@ -9,7 +9,7 @@ python3 "$here/openings.py" "$root" || { echo "CONTRIBUTING.md, \"Words\", says 
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 mkdir -p "$made/src"
-printf 'int a;\n// Of those that are there.\nint b;  // Whether it is.\n' >"$made/src/a.cc"
+printf 'int a;  // one\n// Of those that are there.\nint b;  // Whether it is.\n' >"$made/src/a.cc"
 if python3 "$here/openings.py" "$made" >"$made/found" || [ "$(wc -l <"$made/found")" -ne 2 ]; then
   echo "openings.py does not find what it is for"
   exit 1
