@@ -133,7 +133,7 @@ std::string StatsOf(const std::string& input, perf_data::Recording& recording,
 }
 
 int WriteStats(const ReportArguments& arguments) {
-  const auto recording = OpenRecordingOrPrint(arguments.view.input);
+  const auto recording = OpenRecordingOrPrint(arguments.view.input, arguments.view.format);
   if (recording == nullptr) return kExitFailure;
   absl::Status reading;
   Output output("-", Lines::kFitted);
