@@ -253,19 +253,33 @@ absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& rec
   return absl::OkStatus();
 }
 
-// Returns the events of a recording before it is opened. Returns none for a pipe, which cannot be
-// read twice.
-std::vector<perf_data::EventDescription> EventsOf(const std::string& path) {
-  if (!perf_data::CanBeReadAgain(path) || !perf_data::BeginsAsRecording(path)) return {};
-  const auto recording = perf_data::Recording::Open(path);
-  if (!recording.ok()) return {};
-  return (*recording)->events();
-}
+// The events of a recording before it is opened, read when they are first needed. A pipe has none,
+// because it cannot be read twice.
+class EventsInAdvance {
+ public:
+  explicit EventsInAdvance(std::string path) : path_(std::move(path)) {}
+
+  const std::vector<perf_data::EventDescription>& Get() {
+    if (!events_) events_ = Read();
+    return *events_;
+  }
+
+ private:
+  std::vector<perf_data::EventDescription> Read() const {
+    if (!perf_data::CanBeReadAgain(path_) || !perf_data::BeginsAsRecording(path_)) return {};
+    const auto recording = perf_data::Recording::Open(path_);
+    if (!recording.ok()) return {};
+    return (*recording)->events();
+  }
+
+  const std::string path_;
+  std::optional<std::vector<perf_data::EventDescription>> events_;
+};
 
 // True if all events are tracepoints. Then the rows of a report are records by default, as in perf.
-bool IsOfTracepointsAlone(const std::string& path) {
+bool IsOfTracepointsAlone(EventsInAdvance& in_advance) {
   bool any = false;
-  for (const perf_data::EventDescription& event : EventsOf(path)) {
+  for (const perf_data::EventDescription& event : in_advance.Get()) {
     if (perf_event::IsDummy(event.attr)) continue;
     if (event.attr.type != perf_event::kTypeTracepoint) return false;
     any = true;
@@ -274,15 +288,16 @@ bool IsOfTracepointsAlone(const std::string& path) {
 }
 
 // True if --sort trace is the default and no option chooses other rows.
-bool SortsByTrace(const ReportArguments& arguments) {
+bool SortsByTrace(const ReportArguments& arguments, EventsInAdvance& in_advance) {
   return arguments.sort.empty() && arguments.fields.empty() && arguments.parent.empty() &&
          !arguments.json && !arguments.memory && !arguments.chains && !arguments.unresolved &&
-         IsOfTracepointsAlone(arguments.view.input);
+         IsOfTracepointsAlone(in_advance);
 }
 
 // True if the report shows latencies next to the shares by default, as perf does. This requires a
 // recording with context switches, and that no option names the columns of shares.
-bool MayShowLatency(const ReportArguments& arguments, const report::ReportOptions& options) {
+bool MayShowLatency(const ReportArguments& arguments, const report::ReportOptions& options,
+                    EventsInAdvance& in_advance) {
   const bool is_other = arguments.json || arguments.memory || arguments.chains ||
                         arguments.unresolved || arguments.branch_stack || arguments.intervals;
   const bool names_columns =
@@ -292,15 +307,17 @@ bool MayShowLatency(const ReportArguments& arguments, const report::ReportOption
                     return std::holds_alternative<report::WeightField>(field);
                   });
   if (is_other || names_columns || options.by_access_cost) return false;
-  const std::vector<perf_data::EventDescription> events = EventsOf(arguments.view.input);
-  return std::any_of(events.begin(), events.end(), [](const perf_data::EventDescription& event) {
+  const std::vector<perf_data::EventDescription>& all = in_advance.Get();
+  return std::any_of(all.begin(), all.end(), [](const perf_data::EventDescription& event) {
     return event.attr.has(perf_event::kAttrContextSwitch);
   });
 }
 
-int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
+int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
+                     EventsInAdvance& in_advance) {
   report::ReportOptions& options = plan.options;
-  const bool may_show_latency = !arguments.latency && MayShowLatency(arguments, options);
+  const bool may_show_latency =
+      !arguments.latency && MayShowLatency(arguments, options, in_advance);
   if (may_show_latency) {
     plan.load.dimensions[static_cast<size_t>(profile::Dimension::kParallelism)] = true;
   }
@@ -429,7 +446,8 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
     if (arguments->stats) return WriteStats(*arguments);
     if (arguments->header_only)
       return WriteHeaderAlone(arguments->view.input, arguments->view.format);
-    if (SortsByTrace(*arguments)) {
+    EventsInAdvance in_advance(arguments->view.input);
+    if (SortsByTrace(*arguments, in_advance)) {
       arguments->sort = "trace";
       plan = ReadReportPlan(*arguments, trace_fields_of);
       if (!plan.ok()) {
@@ -437,7 +455,7 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
         return kExitUsage;
       }
     }
-    return WriteWholeReport(*arguments, *std::move(plan));
+    return WriteWholeReport(*arguments, *std::move(plan), in_advance);
   };
 }
 
