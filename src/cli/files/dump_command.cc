@@ -47,9 +47,9 @@ int WriteDump(const DumpArguments& arguments) {
 
 }  // namespace
 
-int DumpRecordingAsPerf(const std::string& input,
+int DumpRecordingAsPerf(const std::string& input, std::optional<importers::Format> format,
                         const std::function<std::string(perf_data::Recording&)>& end) {
-  const auto recording = OpenRecordingOrPrint(input);
+  const auto recording = OpenRecordingOrPrint(input, format);
   if (recording == nullptr) return kExitFailure;
   Output output("-");
   const absl::Status reading =

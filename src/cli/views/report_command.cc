@@ -142,8 +142,8 @@ int WriteStats(const ReportArguments& arguments) {
 }
 
 // Prints the records, and then the figures of --stats, as perf does.
-int DumpWithStats(const std::string& input) {
-  return DumpRecordingAsPerf(input, [&](perf_data::Recording& recording) {
+int DumpWithStats(const std::string& input, std::optional<importers::Format> format) {
+  return DumpRecordingAsPerf(input, format, [&](perf_data::Recording& recording) {
     absl::Status seen_before;
     return "\n" + StatsOf(input, recording, &seen_before);
   });
@@ -438,7 +438,7 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
       PrintError(refused);
       return kExitUsage;
     }
-    if (arguments->dump) return DumpWithStats(arguments->view.input);
+    if (arguments->dump) return DumpWithStats(arguments->view.input, arguments->view.format);
     if (arguments->tasks || arguments->mappings) {
       return WriteTasks(arguments->view.input, arguments->view.format,
                         arguments->mappings ? TaskDetails::kMappings : TaskDetails::kNone);

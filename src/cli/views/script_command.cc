@@ -111,7 +111,7 @@ int PrintScript(const ScriptArguments& arguments, const naming::LoadOptions& loa
 }
 
 int WriteScript(const ScriptArguments& arguments) {
-  if (arguments.dump) return DumpRecordingAsPerf(arguments.view.input);
+  if (arguments.dump) return DumpRecordingAsPerf(arguments.view.input, arguments.view.format);
   if (arguments.header_only)
     return WriteHeaderAlone(arguments.view.input, arguments.view.format, DetailOf(arguments));
   const auto load = LoadOptionsOf(arguments.view);
