@@ -216,14 +216,16 @@ TEST_F(PortableTest, CodeThatAJitMadeIsAnnotatedFromItsDumpAndWithoutIt) {
   const Finished recorded = Profiler({"record", "-F", "2999", "-g", "--embed", "code", "--", "node",
                                       "--perf-prof", folder_ + "/loop.js"});
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
-  const std::string from_dump = View({"annotate"});
+  // V8 writes source lines for some runs only. Without the dump no local file names the source,
+  // so its text is not shown.
+  const std::string from_dump = View({"annotate", "--no-source"});
   EXPECT_THAT(from_dump, HasSubstr("Disassembly of jit-"));
   // V8's name of a function contains its position: "JS:*inner FILE:2:21". Before version 11 the
   // name began with "LazyCompile:".
   EXPECT_THAT(from_dump, HasSubstr("loop.js:"));
   EXPECT_THAT(from_dump, HasSubstr(":  mov "));
   ASSERT_EQ(tests::Run({"sh", "-c", "rm jit-*.dump"}, folder_).exit_code, 0);
-  EXPECT_EQ(View({"annotate"}), from_dump);
+  EXPECT_EQ(View({"annotate", "--no-source"}), from_dump);
 }
 
 TEST_F(PortableTest, WithoutItsFileAndItsCodeAFunctionIsNotAnnotatedAndALineSaysWhy) {
