@@ -1,4 +1,4 @@
-#include "src/views/report/script_fields.h"
+#include "src/views/script/script_fields.h"
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "src/base/text.h"
 
-namespace profiler::report {
+namespace profiler::script {
 namespace {
 
 // The names of the fields, indexed by ScriptField.
@@ -126,4 +126,4 @@ absl::StatusOr<ScriptFieldChoice> ParseScriptFields(std::string_view text) {
   return choice;
 }
 
-}  // namespace profiler::report
+}  // namespace profiler::script

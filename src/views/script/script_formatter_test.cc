@@ -1,4 +1,4 @@
-#include "src/views/report/script.h"
+#include "src/views/script/script_formatter.h"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,10 @@
 #include "gtest/gtest.h"
 #include "src/views/report/testing/profile_builder.h"
 
-namespace profiler::report {
+namespace profiler::script {
 namespace {
+
+using report::ProfileBuilder;
 
 std::string Script(ProfileBuilder& builder, const ScriptOptions& options = {},
                    const profile::SampleDetails& details = {}) {
@@ -87,7 +89,7 @@ TEST(ScriptTest, DistancesIntoASymbolSurviveSegmentsThatAreNotAtTheirOffset) {
 TEST(ScriptTest, OnlySamplesThatPassTheFilterAreWritten) {
   ProfileBuilder builder;
   builder.Sample("a", {"f@x"}).Sample("b", {"g@y"}).Thread(7, 8).Sample("b", {"f@x"});
-  const auto lines = [&](const Filter& filter) {
+  const auto lines = [&](const analysis::Filter& filter) {
     const std::string text = Script(builder, {.filter = filter});
     return std::count(text.begin(), text.end(), '\n');
   };
@@ -344,4 +346,4 @@ TEST(ScriptTest, AChainOfTooManyInlinedCallsIsShownWithoutThem) {
 }
 
 }  // namespace
-}  // namespace profiler::report
+}  // namespace profiler::script

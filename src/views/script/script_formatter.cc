@@ -1,4 +1,4 @@
-#include "src/views/report/script.h"
+#include "src/views/script/script_formatter.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,11 +6,11 @@
 #include "absl/strings/str_format.h"
 #include "src/analysis/amount.h"
 #include "src/base/branch_names.h"
+#include "src/base/padded_text.h"
 #include "src/base/text.h"
 #include "src/profile/inlined_calls.h"
-#include "src/views/report/text.h"
 
-namespace profiler::report {
+namespace profiler::script {
 
 using profile::Branch;
 using profile::Dso;
@@ -441,9 +441,9 @@ void ScriptFormatter::AppendBranchEnd(uint64_t address, FrameId id, std::string&
 }
 
 bool ScriptFormatter::Passes(const Row& sample) const {
-  const Filter& filter = options_.filter;
+  const analysis::Filter& filter = options_.filter;
   return filter.empty() || (filter.Passes(profile_, profile_[sample.thread]) &&
                             filter.Passes(profile_, profile_[sample.self]));
 }
 
-}  // namespace profiler::report
+}  // namespace profiler::script

@@ -20,13 +20,12 @@
 #include <string_view>
 #include <vector>
 
+#include "src/analysis/filter.h"
 #include "src/profile/profile.h"
 #include "src/profile/sample_details.h"
-#include "src/views/report/options.h"
-#include "src/views/report/report.h"
-#include "src/views/report/script_fields.h"
+#include "src/views/script/script_fields.h"
 
-namespace profiler::report {
+namespace profiler::script {
 
 // Placeholder in SampleDetails::trace. FormatSample keeps it, and the caller later replaces it by a
 // text. No other printed text contains this character.
@@ -47,7 +46,7 @@ struct ScriptOptions {
   bool inlines = true;
   bool full_source_paths = false;  // True: srcline has paths. False: base names.
   uint32_t max_stack = 127;        // number of a chain's frames that are shown, innermost first
-  Filter filter;                   // samples to print
+  analysis::Filter filter;         // samples to print
 };
 
 // The thread, time and other values that are printed in front of a record.
@@ -205,4 +204,4 @@ class ScriptFormatter {
   LastTexts last_;
 };
 
-}  // namespace profiler::report
+}  // namespace profiler::script

@@ -8,7 +8,7 @@
 
 #include "src/base/status.h"
 
-namespace profiler::report {
+namespace profiler::script {
 
 enum class ScriptField : uint8_t {
   kComm,
@@ -93,4 +93,4 @@ struct ScriptFieldChoice {
 // for a prefix that names a kind of events ("sw:ip"). The message quotes the word.
 absl::StatusOr<ScriptFieldChoice> ParseScriptFields(std::string_view text);
 
-}  // namespace profiler::report
+}  // namespace profiler::script
