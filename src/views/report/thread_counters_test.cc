@@ -1,4 +1,4 @@
-#include "src/cli/recording/thread_counters.h"
+#include "src/views/report/thread_counters.h"
 
 #include <initializer_list>
 #include <span>
@@ -11,7 +11,7 @@
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/record_builder.h"
 
-namespace profiler::cli {
+namespace profiler::report {
 namespace {
 
 using perf_event::kFormatGroup;
@@ -113,4 +113,4 @@ TEST_F(GroupCountersTest, ValuesOfCountersThatTheRecordIsNotOfAreNone) {
 }
 
 }  // namespace
-}  // namespace profiler::cli
+}  // namespace profiler::report

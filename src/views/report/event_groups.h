@@ -7,10 +7,10 @@
 #include "src/format/perf_data/read/recording.h"
 #include "src/views/report/options.h"
 
-namespace profiler::cli {
+namespace profiler::report {
 
 // Returns the groups of events, with or without names. Returns none if each event was counted by
 // itself.
-std::vector<report::EventGroup> EventGroupsOf(const perf_data::Recording& recording);
+std::vector<EventGroup> EventGroupsOf(const perf_data::Recording& recording);
 
-}  // namespace profiler::cli
+}  // namespace profiler::report

@@ -1,4 +1,4 @@
-#include "src/cli/recording/thread_counters.h"
+#include "src/views/report/thread_counters.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,7 +9,7 @@
 #include "src/format/perf_event/read_values.h"
 #include "src/format/perf_event/records.h"
 
-namespace profiler::cli {
+namespace profiler::report {
 namespace {
 
 // Returns the value of the event itself. Each member of a group has a READ record of its own, but
@@ -72,4 +72,4 @@ std::string ThreadCounters::Text(const perf_data::Recording& recording) const {
   return text;
 }
 
-}  // namespace profiler::cli
+}  // namespace profiler::report

@@ -1,19 +1,19 @@
-#include "src/cli/views/event_groups.h"
+#include "src/views/report/event_groups.h"
 
 #include <algorithm>
 #include <cstdint>
 
 #include "src/format/perf_data/format/feature_values.h"
 
-namespace profiler::cli {
+namespace profiler::report {
 
-std::vector<report::EventGroup> EventGroupsOf(const perf_data::Recording& recording) {
-  std::vector<report::EventGroup> groups;
+std::vector<EventGroup> EventGroupsOf(const perf_data::Recording& recording) {
+  std::vector<EventGroup> groups;
   const uint64_t events = recording.events().size();
   const auto described = perf_data::ReadGroups(recording.features());
   for (const perf_data::EventGroup& group :
        described.value_or(std::vector<perf_data::EventGroup>())) {
-    report::EventGroup& added = groups.emplace_back();
+    EventGroup& added = groups.emplace_back();
     added.name = group.name.empty() ? "anon group" : group.name;
     const uint64_t end = std::min(uint64_t{group.leader} + group.members, events);
     for (uint64_t event = group.leader; event < end; ++event) {
@@ -23,4 +23,4 @@ std::vector<report::EventGroup> EventGroupsOf(const perf_data::Recording& record
   return groups;
 }
 
-}  // namespace profiler::cli
+}  // namespace profiler::report

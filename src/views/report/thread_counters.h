@@ -9,7 +9,7 @@
 
 #include "src/format/perf_data/read/recording.h"
 
-namespace profiler::cli {
+namespace profiler::report {
 
 // A collector of READ records. It takes them while the recording is read for other purposes,
 // because a pipe can be read only once.
@@ -31,4 +31,4 @@ class ThreadCounters {
   std::map<Thread, std::map<uint32_t, uint64_t>> counts_;
 };
 
-}  // namespace profiler::cli
+}  // namespace profiler::report
