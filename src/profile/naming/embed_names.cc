@@ -1,4 +1,4 @@
-#include "src/cli/recording/embed_names.h"
+#include "src/profile/naming/embed_names.h"
 
 #include <map>
 
@@ -7,26 +7,24 @@
 #include "src/analysis/unnamed_python.h"
 #include "src/format/perf_data/read/recording.h"
 
-namespace profiler::cli {
+namespace profiler::naming {
 
 absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file, const std::string& path,
-                                    naming::Embedding embedding,
-                                    const naming::NamingOptions& options,
-                                    const naming::NamingProgress& progress) {
+                                    Embedding embedding, const NamingOptions& options,
+                                    const NamingProgress& progress) {
   const int fd = file.readable_file();
   if (fd < 0) return absl::FailedPreconditionError(path + ": cannot be read again");
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::OpenFile(fd, path));
-  return EmbedNames(file, naming::CollectNames(*recording, embedding, options, progress));
+  return EmbedNames(file, CollectNames(*recording, embedding, options, progress));
 }
 
-absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file,
-                                    const naming::CollectedNames& collected) {
+absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file, const CollectedNames& collected) {
   PROFILER_RETURN_IF_ERROR(collected.reading);
-  const std::map<int, std::string> sections = naming::SectionsOf(collected);
+  const std::map<int, std::string> sections = SectionsOf(collected);
   for (const auto& [bit, section] : sections) {
     PROFILER_RETURN_IF_ERROR(file.AppendSection(bit, section));
   }
-  Embedded embedded = {.found = naming::Describe(collected, sections), .missing = {}};
+  Embedded embedded = {.found = Describe(collected, sections), .missing = {}};
   const auto add = [&](const auto& missing) {
     absl::StrAppend(&embedded.missing, embedded.missing.empty() ? "" : "; ",
                     analysis::MissingText(missing), ": ", analysis::RemedyText(missing));
@@ -36,4 +34,4 @@ absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file,
   return embedded;
 }
 
-}  // namespace profiler::cli
+}  // namespace profiler::naming

@@ -1,16 +1,16 @@
-#include "src/cli/recording/naming_queue.h"
+#include "src/profile/naming/naming_queue.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/cli/recording/embed_names.h"
-#include "src/cli/recording/naming_monitor.h"
+#include "src/profile/naming/embed_names.h"
 
-namespace profiler::cli {
+namespace profiler::naming {
 namespace {
 
 // Each waiting file holds an open descriptor.
@@ -23,7 +23,7 @@ NamingQueue::~NamingQueue() {
   Finish([](std::string_view, size_t, size_t) { return false; });
 }
 
-void NamingQueue::Add(record::CompleteFile file) {
+void NamingQueue::Add(File file) {
   if (!thread_.joinable()) Start();
   {
     const std::lock_guard lock(mutex_);
@@ -52,7 +52,7 @@ void NamingQueue::Run() {
   for (;;) {
     changed_.wait(lock, [this] { return is_closed_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    const record::CompleteFile file = std::move(waiting_.front());
+    const File file = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
     Name(file);
@@ -62,7 +62,7 @@ void NamingQueue::Run() {
   }
 }
 
-void NamingQueue::Name(const record::CompleteFile& file) {
+void NamingQueue::Name(const File& file) {
   // While the file waited, --switch-max-files may have removed it.
   const bool is_there = access(file.path.c_str(), F_OK) == 0;
   if (file.samples == 0 || cut_short_ || !is_there) return;
@@ -73,7 +73,7 @@ void NamingQueue::Name(const record::CompleteFile& file) {
   warnings_.push_back(absl::StrCat("names are not in ", file.path, ": ", named.status().message()));
 }
 
-void NamingQueue::Finish(const naming::NamingProgress& progress) {
+void NamingQueue::Finish(const NamingProgress& progress) {
   if (!thread_.joinable()) return;
   {
     std::unique_lock lock(mutex_);
@@ -92,4 +92,13 @@ void NamingQueue::Finish(const naming::NamingProgress& progress) {
   }
 }
 
-}  // namespace profiler::cli
+void LowerPriority() {
+  // nice 5 leaves a third of a normal CPU share. The lowest priority, 19, leaves one seventieth.
+  // With so little CPU time on a busy machine, naming is too late for processes that end soon, for
+  // example in containers.
+  constexpr int kLower = 5;
+  // An error is ignored, because naming also works at normal priority.
+  setpriority(PRIO_PROCESS, 0, kLower);
+}
+
+}  // namespace profiler::naming

@@ -1,4 +1,4 @@
-#include "src/cli/recording/embed_names.h"
+#include "src/profile/naming/embed_names.h"
 
 #include <cstdio>
 #include <span>
@@ -10,7 +10,7 @@
 #include "src/format/perf_data/read/recording.h"
 #include "src/format/perf_data/recording_builder.h"
 
-namespace profiler::cli {
+namespace profiler::naming {
 namespace {
 
 using perf_data::TestPath;
@@ -29,7 +29,7 @@ TEST(EmbedNames, ReadsAndChangesTheFileThatWasWrittenWhateverHasItsNameByNow) {
   ASSERT_EQ(std::rename(path.c_str(), moved.c_str()), 0);
   perf_data::WriteFile(path, std::as_bytes(std::span(std::string_view("no recording"))));
 
-  const auto named = EmbedNames(*writer, path, naming::Embedding::kNames, {},
+  const auto named = EmbedNames(*writer, path, Embedding::kNames, {},
                                 [](std::string_view, size_t, size_t) { return true; });
 
   EXPECT_TRUE(named.ok()) << named.status();
@@ -39,14 +39,14 @@ TEST(EmbedNames, ReadsAndChangesTheFileThatWasWrittenWhateverHasItsNameByNow) {
 
 TEST(EmbedNames, SaysThatADeviceCannotBeReadAgain) {
   const auto writer = perf_data::WriteUsualRecording("/dev/null");
-  const auto named = EmbedNames(*writer, "/dev/null", naming::Embedding::kNames, {},
+  const auto named = EmbedNames(*writer, "/dev/null", Embedding::kNames, {},
                                 [](std::string_view, size_t, size_t) { return true; });
   EXPECT_EQ(named.status().message(), "/dev/null: cannot be read again");
 }
 
 TEST(EmbedNames, SaysWhichNamesOfTwoLanguagesAreMissing) {
   const auto writer = perf_data::WriteUsualRecording(TestPath("two_languages.data"));
-  naming::CollectedNames collected;
+  CollectedNames collected;
   collected.node.emplace();
   collected.python.emplace();
   const auto named = EmbedNames(*writer, collected);
@@ -57,4 +57,4 @@ TEST(EmbedNames, SaysWhichNamesOfTwoLanguagesAreMissing) {
 }
 
 }  // namespace
-}  // namespace profiler::cli
+}  // namespace profiler::naming

@@ -8,7 +8,7 @@
 #include "src/format/perf_data/write/writer.h"
 #include "src/profile/naming/collect_names.h"
 
-namespace profiler::cli {
+namespace profiler::naming {
 
 // Lines for the user about the names.
 struct Embedded {
@@ -21,11 +21,9 @@ struct Embedded {
 // the recorded data is unchanged. Returns kFailedPrecondition if the file cannot be read
 // (Writer::readable_file).
 absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file, const std::string& path,
-                                    naming::Embedding embedding,
-                                    const naming::NamingOptions& options,
-                                    const naming::NamingProgress& progress);
+                                    Embedding embedding, const NamingOptions& options,
+                                    const NamingProgress& progress);
 // Appends names that are already collected.
-absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file,
-                                    const naming::CollectedNames& collected);
+absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file, const CollectedNames& collected);
 
-}  // namespace profiler::cli
+}  // namespace profiler::naming
