@@ -1,4 +1,4 @@
-// Finds out by trying which data this user may record and name on this machine. For each limit,
+// Finds out by trying which data this user may record on this machine. For each limit,
 // says what would lift it.
 
 #pragma once
@@ -8,9 +8,8 @@
 
 #include "ringbuf/kernel.h"
 #include "src/machine/procfs/proc_file.h"
-#include "src/profile/naming/naming_here.h"
 
-namespace profiler::cli {
+namespace profiler::record {
 
 struct Ability {
   std::string name;  // "hardware counters"
@@ -22,7 +21,4 @@ struct Ability {
 // ms if all of the kernel's symbols must be read.
 std::vector<Ability> FindAbilities(ringbuf::Kernel& kernel, const procfs::Roots& roots);
 
-// Returns the abilities that give names to recorded code.
-std::vector<Ability> NamingAbilities(const naming::NamingHere& here);
-
-}  // namespace profiler::cli
+}  // namespace profiler::record

@@ -1,4 +1,4 @@
-#include "src/cli/recording/event_dumps.h"
+#include "src/cli/views/event_dumps.h"
 
 #include <algorithm>
 

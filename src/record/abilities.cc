@@ -1,4 +1,4 @@
-#include "src/cli/recording/abilities.h"
+#include "src/record/abilities.h"
 
 #include <linux/perf_event.h>
 #include <unistd.h>
@@ -7,9 +7,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "src/base/shown_url.h"
 #include "src/base/status.h"
 #include "src/base/text.h"
 #include "src/format/perf_event/attr.h"
@@ -20,7 +17,7 @@
 #include "src/machine/target/refusal.h"
 #include "src/record/ring_size.h"
 
-namespace profiler::cli {
+namespace profiler::record {
 namespace {
 
 constexpr uint64_t kUserAlone =
@@ -105,7 +102,7 @@ class Probe {
   }
 
   Ability RingMemory() {
-    if (record::MayLockMemory(limits_, procfs::PermittedCapabilities(roots_))) {
+    if (MayLockMemory(limits_, procfs::PermittedCapabilities(roots_))) {
       return {"ring memory", true, "as much as is asked for"};
     }
     if (!limits_.mlock_kb) return {"ring memory", true, ""};
@@ -125,25 +122,4 @@ std::vector<Ability> FindAbilities(ringbuf::Kernel& kernel, const procfs::Roots&
   return Probe(kernel, roots).Find();
 }
 
-std::vector<Ability> NamingAbilities(const naming::NamingHere& here) {
-  Ability sandbox{"sandbox", here.confinement.ok(), ""};
-  if (!sandbox.works) {
-    sandbox.text =
-        absl::StrCat(here.confinement.message(), ": names come from files only with --no-sandbox");
-  } else if (!here.has_landlock) {
-    sandbox.text = "by a seccomp filter alone, as the kernel has no Landlock";
-  }
-  Ability fetching{"debuginfod", false, std::string(here.fetching.message())};
-  if (here.servers.empty()) {
-    fetching.text = "$DEBUGINFOD_URLS names no server";
-  } else if (here.fetching.ok()) {
-    std::vector<std::string> shown;
-    for (const absl::string_view server : absl::StrSplit(here.servers, ' ', absl::SkipEmpty())) {
-      shown.push_back(ShownUrl({server.data(), server.size()}));
-    }
-    fetching = {"debuginfod", true, absl::StrJoin(shown, " ")};
-  }
-  return {sandbox, fetching};
-}
-
-}  // namespace profiler::cli
+}  // namespace profiler::record
