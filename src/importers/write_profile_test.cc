@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "src/format/perf_data/recording_builder.h"
 #include "src/format/perf_data/sections/own_sections.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_event/abi.h"
 #include "src/importers/profile_maker.h"
 #include "src/importers/testing/views.h"

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "ringbuf/fake_kernel.h"
-#include "src/machine/procfs/fake_tree.h"
+#include "ringbuf/testing/fake_kernel.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 
 namespace profiler::record {
 namespace {

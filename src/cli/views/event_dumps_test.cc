@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 
 namespace profiler::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "src/format/perf_data/format/perf_data_format.h"
 #include "src/format/perf_data/read/recording.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 
 namespace profiler::naming {
 namespace {

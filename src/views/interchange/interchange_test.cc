@@ -10,8 +10,8 @@
 #include "src/views/interchange/image_places.h"
 #include "src/views/interchange/otlp.h"
 #include "src/views/interchange/pprof.h"
-#include "src/views/interchange/pprof_text.h"
 #include "src/views/interchange/speedscope.h"
+#include "src/views/interchange/testing/pprof_text.h"
 
 namespace profiler::exports {
 namespace {

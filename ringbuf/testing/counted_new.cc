@@ -1,4 +1,4 @@
-#include "ringbuf/counted_new.h"
+#include "ringbuf/testing/counted_new.h"
 
 #include <atomic>
 #include <cstddef>

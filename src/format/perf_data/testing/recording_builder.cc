@@ -1,4 +1,4 @@
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "ringbuf/consuming_epoll.h"
+#include "ringbuf/testing/consuming_epoll.h"
 
 #include <sys/epoll.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 
 namespace profiler::perf_event {
 

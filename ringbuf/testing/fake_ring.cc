@@ -1,4 +1,4 @@
-#include "ringbuf/fake_ring.h"
+#include "ringbuf/testing/fake_ring.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "ringbuf/fake_kernel.h"
+#include "ringbuf/testing/fake_kernel.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "ringbuf/fake_ring.h"
 #include "ringbuf/kernel.h"
+#include "ringbuf/testing/fake_ring.h"
 
 namespace profiler::ringbuf {
 

@@ -1,4 +1,4 @@
-#include "symbolize/unwind/libdw_oracle.h"
+#include "symbolize/unwind/testing/libdw_oracle.h"
 
 #include <dwarf.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "ringbuf/fake_kernel.h"
+#include "ringbuf/testing/fake_kernel.h"
 
 namespace profiler::ringbuf {
 

@@ -1,4 +1,4 @@
-#include "symbolize/names/libdw_opens.h"
+#include "symbolize/names/testing/libdw_opens.h"
 
 #include <dlfcn.h>
 #include <linux/fcntl.h>  // <fcntl.h> may define the functions below as inline functions

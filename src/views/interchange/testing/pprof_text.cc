@@ -1,4 +1,4 @@
-#include "src/views/interchange/pprof_text.h"
+#include "src/views/interchange/testing/pprof_text.h"
 
 #include <zlib.h>
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "symbolize/elf/elf_classes.h"
+#include "symbolize/elf/testing/elf_classes.h"
 #include "symbolize/unwind/registers.h"
 
 namespace profiler::symbolize {

@@ -13,7 +13,7 @@
 #include "src/format/perf_data/format/features.h"
 #include "src/format/perf_data/read/recording.h"
 #include "src/format/perf_data/write/writer.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 
 namespace profiler::perf_data {
 
