@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "src/views/flamegraph/profile_for_test.h"
+#include "src/views/flamegraph/testing/profile_for_test.h"
 #include "src/views/interchange/callgrind.h"
 #include "src/views/interchange/chrome_trace.h"
 #include "src/views/interchange/image_places.h"

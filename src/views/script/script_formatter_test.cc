@@ -8,14 +8,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::script {
 namespace {
 
-using report::ProfileBuilder;
+using profile::HandmadeProfile;
 
-std::string Script(ProfileBuilder& builder, const ScriptOptions& options = {},
+std::string Script(HandmadeProfile& builder, const ScriptOptions& options = {},
                    const profile::SampleDetails& details = {}) {
   std::string text;
   ScriptFormatter formatter(builder.profile(), options);
@@ -30,7 +30,7 @@ ScriptOptions Showing(std::string_view fields) {
 }
 
 TEST(ScriptTest, ASampleIsABlockWithItsChainInnermostFirst) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.LoadedAt(0x7f0000000000).Thread(4711, 4712).Cpu(1).Time(2180'110'871'999);
   builder.Sample("worker",
                  {"main+0x40@app", "inl<outer+0x29@libc.so.6", "copy+0x1@[kernel.kallsyms]"}, 1,
@@ -51,7 +51,7 @@ TEST(ScriptTest, ASampleIsABlockWithItsChainInnermostFirst) {
 }
 
 TEST(ScriptTest, WithoutChainsASampleIsALine) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Time(5'000'000'001).Sample("app", {"f+0x10@app"}).Sample("app", {"0xdead@app"});
   builder.Sample("app", {"0xbeef"});
   EXPECT_EQ(Script(builder),
@@ -64,7 +64,7 @@ TEST(ScriptTest, WithoutChainsASampleIsALine) {
 }
 
 TEST(ScriptTest, EventNamesAreAlignedToTheLongest) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"f@app"}).Event("page-faults").Sample("app", {"f@app"}, 1, 2);
   EXPECT_EQ(
       Script(builder),
@@ -75,7 +75,7 @@ TEST(ScriptTest, EventNamesAreAlignedToTheLongest) {
 }
 
 TEST(ScriptTest, DistancesIntoASymbolSurviveSegmentsThatAreNotAtTheirOffset) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"f+0x10@app"}).Sample("app", {"g+0x20@app"});
   for (profile::Symbol& symbol : builder.profile().symbols) {
     symbol.start.value += 0x400000;
@@ -87,7 +87,7 @@ TEST(ScriptTest, DistancesIntoASymbolSurviveSegmentsThatAreNotAtTheirOffset) {
 }
 
 TEST(ScriptTest, OnlySamplesThatPassTheFilterAreWritten) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("a", {"f@x"}).Sample("b", {"g@y"}).Thread(7, 8).Sample("b", {"f@x"});
   const auto lines = [&](const analysis::Filter& filter) {
     const std::string text = Script(builder, {.filter = filter});
@@ -101,20 +101,20 @@ TEST(ScriptTest, OnlySamplesThatPassTheFilterAreWritten) {
 }
 
 TEST(ScriptTest, NamesThatWouldLookLikeLinesDoNot) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("a\nb", {"main@app", "f@app"});
   EXPECT_EQ(Script(builder),
             "a?b     100 [000]     0.000000:    1000000 cpu-clock: \n"
             "\t            2000 f+0x0 (/usr/lib/app)\n"
             "\t            1000 main+0x0 (/usr/lib/app)\n"
             "\n");
-  ProfileBuilder odd;
+  HandmadeProfile odd;
   odd.Event("a\x1b[2J\nb").Sample("app", {"f@app"});
   EXPECT_EQ(Script(odd, Showing("event")), "  a?[2J?b: \n");
 }
 
 TEST(ScriptTest, ShowsTheFieldsThatAreAskedFor) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Thread(7, 8).Cpu(3).Time(1'000'000'002).Sample("app", {"f+0x10@app"});
   EXPECT_EQ(Script(builder, Showing("ip")), "             1010\n");
   EXPECT_EQ(Script(builder, Showing("pid,tid,sym")), "      7/8       \n");
@@ -126,7 +126,7 @@ TEST(ScriptTest, ShowsTheFieldsThatAreAskedFor) {
 }
 
 TEST(ScriptTest, TimesAreCountedFromTheFirstLineOrFromTheOneBefore) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Time(7'000'000'000).Sample("app", {"f@app"});
   builder.Time(8'500'000'000).Sample("app", {"f@app"});
   builder.Time(8'500'001'000).Sample("app", {"f@app"});
@@ -139,7 +139,7 @@ TEST(ScriptTest, TimesAreCountedFromTheFirstLineOrFromTheOneBefore) {
 }
 
 TEST(ScriptTest, NoTimeIsCountedFromRecordsThatAreOlderThanTheRecording) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"f@app"}).Time(7'000'000'000).Sample("app", {"f@app"});
   builder.Time(9'000'000'000).Sample("app", {"f@app"});
   ScriptOptions options = Showing("time");
@@ -148,14 +148,14 @@ TEST(ScriptTest, NoTimeIsCountedFromRecordsThatAreOlderThanTheRecording) {
 }
 
 TEST(ScriptTest, OnlyBranchesAreIndentedByTheirCalls) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "f@app"}, 1, 2);
   EXPECT_EQ(Script(builder, Showing("comm,tid,period,callindent,sym")),
             "             app     100          2 \n");
 }
 
 TEST(ScriptTest, ShowsWhatASampleSaysBesides) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"f@app"});
   profile::SampleDetails details;
   details.misc = 2;
@@ -191,7 +191,7 @@ TEST(ScriptTest, ShowsWhatASampleSaysBesides) {
 }
 
 // Sets the source files of the builder's lines, in order of frames and their functions.
-void PlaceLines(ProfileBuilder& builder, const std::vector<std::string>& paths) {
+void PlaceLines(HandmadeProfile& builder, const std::vector<std::string>& paths) {
   profile::Profile& profile = builder.profile();
   for (size_t i = 0; i < paths.size(); ++i) {
     profile.lines[i].file = profile.strings.Intern(paths[i]);
@@ -200,7 +200,7 @@ void PlaceLines(ProfileBuilder& builder, const std::vector<std::string>& paths) 
 }
 
 TEST(ScriptTest, BelowAFrameIsItsSourceLine) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.LoadedAt(0x7f0000000000);
   builder.Sample("app", {"main@app", "start@libc.so.6", "0x99@libc.so.6", "0x77",
                          "copy@[kernel.kallsyms]", "inl<outer+0x29@app"});
@@ -231,14 +231,14 @@ TEST(ScriptTest, BelowAFrameIsItsSourceLine) {
 }
 
 TEST(ScriptTest, WithoutChainsTheSourceLineIsThatOfTheInstruction) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"inl<outer+0x29@app"});
   PlaceLines(builder, {"/src/inl.h", "/src/outer.cc"});
   EXPECT_EQ(Script(builder, Showing("ip,sym,srcline")), "             2029 outer\n  inl.h:10\n");
 }
 
 TEST(ScriptTest, WithoutALineTheAddressIsTheImagesOwn) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.LinkedAt(0x400000).Sample("app", {"f+0x10@app"}).Sample("app", {"0x123@app"});
   EXPECT_EQ(Script(builder, Showing("ip,srcline")),
             "             1010\n  app[401010]\n"
@@ -246,13 +246,13 @@ TEST(ScriptTest, WithoutALineTheAddressIsTheImagesOwn) {
 }
 
 TEST(ScriptTest, ASampleThatDoesNotSayItsCpuIsOnNone) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Cpu(profile::kNoCpu).Sample("app", {"f@app"});
   EXPECT_EQ(Script(builder, Showing("cpu,ip")), "[-01]              1000\n");
 }
 
 TEST(ScriptTest, ACallChainWithoutEntriesHasNoFrames) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "f@app"});
   profile::SampleRow row = builder.sample(0);
   row.has_chain = false;
@@ -262,7 +262,7 @@ TEST(ScriptTest, ACallChainWithoutEntriesHasNoFrames) {
 }
 
 TEST(ScriptTest, ACallChainLooksTheSameHoweverOftenItIsShown) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "f+0x10@app"});
   ScriptFormatter formatter(builder.profile(), {});
   std::string first;
@@ -276,7 +276,7 @@ TEST(ScriptTest, ACallChainLooksTheSameHoweverOftenItIsShown) {
 }
 
 TEST(ScriptTest, AThreadWhoseNameIsLearntLaterIsShownWithItFromThenOn) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample(":100", {"main@app", "f@app"});
   ScriptFormatter formatter(builder.profile(), {.fields = {ScriptField::kComm}});
   std::string text;
@@ -287,7 +287,7 @@ TEST(ScriptTest, AThreadWhoseNameIsLearntLaterIsShownWithItFromThenOn) {
 }
 
 TEST(ScriptTest, OtherRecordsHaveTheSameHead) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"f@app"});
   std::string text;
   const ScriptHead head{
@@ -324,7 +324,7 @@ TEST(ScriptTest, AChainOfTooManyInlinedCallsIsShownWithoutThem) {
     for (size_t i = 0; i < inlined_calls; ++i) text += "i<";
     return text + function + "@app";
   };
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {call("main", 511), call("run", 511), call("loop", 511)});
   std::string text;
   ScriptFormatter formatter(builder.profile(), Showing("ip,sym"));

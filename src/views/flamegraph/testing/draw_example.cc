@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "src/views/flamegraph/flame_graph.h"
-#include "src/views/flamegraph/profile_for_test.h"
+#include "src/views/flamegraph/testing/profile_for_test.h"
 
 namespace {
 

@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "src/views/flamegraph/profile_for_test.h"
+#include "src/views/flamegraph/testing/profile_for_test.h"
 #include "src/views/flamegraph/xml_text.h"
-#include "src/views/page/many_samples_for_test.h"
 #include "src/views/page/page.h"
+#include "src/views/page/testing/many_samples.h"
 
 namespace {
 

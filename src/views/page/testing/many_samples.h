@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "src/views/flamegraph/profile_for_test.h"
+#include "src/views/flamegraph/testing/profile_for_test.h"
 
 namespace profiler::page {
 

@@ -1,4 +1,4 @@
-#include "src/views/flamegraph/profile_for_test.h"
+#include "src/views/flamegraph/testing/profile_for_test.h"
 
 #include "absl/strings/str_split.h"
 #include "src/base/text.h"

@@ -1,4 +1,4 @@
-#include "src/views/page/many_samples_for_test.h"
+#include "src/views/page/testing/many_samples.h"
 
 #include <algorithm>
 #include <random>

@@ -1,6 +1,6 @@
 // Builds small profiles by hand, for tests of their readers.
 //
-//   ProfileBuilder b;
+//   HandmadeProfile b;
 //   b.Sample("worker", {"main@app", "parse@app", "read@libc.so.6"}, 3);
 //   const Profile& profile = b.profile();
 //
@@ -26,41 +26,41 @@
 
 #include "src/profile/profile.h"
 
-namespace profiler::report {
+namespace profiler::profile {
 
 // A builder of a profile.
-class ProfileBuilder {
+class HandmadeProfile {
  public:
-  ProfileBuilder();
+  HandmadeProfile();
 
   // Set the event (added if it is new), thread, CPU, time in ns, and number of running threads of
   // all following samples.
-  ProfileBuilder& Event(std::string_view name);
-  ProfileBuilder& Thread(uint32_t pid, uint32_t tid);
-  ProfileBuilder& Cpu(uint32_t cpu);
-  ProfileBuilder& Time(uint64_t ns);
-  ProfileBuilder& Parallelism(uint32_t threads);
+  HandmadeProfile& Event(std::string_view name);
+  HandmadeProfile& Thread(uint32_t pid, uint32_t tid);
+  HandmadeProfile& Cpu(uint32_t cpu);
+  HandmadeProfile& Time(uint64_t ns);
+  HandmadeProfile& Parallelism(uint32_t threads);
   // Makes the profile keep the order of all later samples, as if one CPU had taken them.
-  ProfileBuilder& InOrder();
+  HandmadeProfile& InOrder();
 
   // Lets each following sample stand for `weight` samples, because others are missing in gaps of
   // `gap` samples. Only with InOrder().
-  ProfileBuilder& StandingFor(float weight, float gap);
+  HandmadeProfile& StandingFor(float weight, float gap);
 
   // Adds `count` samples of `period` each.
-  ProfileBuilder& Sample(std::string_view comm, const std::vector<std::string>& chain,
-                         uint64_t count = 1, uint64_t period = 1'000'000);
+  HandmadeProfile& Sample(std::string_view comm, const std::vector<std::string>& chain,
+                          uint64_t count = 1, uint64_t period = 1'000'000);
 
   // Adds a branch that was taken `count` times, from a sample with a branch stack.
-  ProfileBuilder& Branch(std::string_view comm, const std::string& from, const std::string& to,
-                         uint64_t count = 1, uint16_t cycles = 0,
-                         profile::BranchOutcome outcome = profile::BranchOutcome::kPredicted);
+  HandmadeProfile& Branch(std::string_view comm, const std::string& from, const std::string& to,
+                          uint64_t count = 1, uint16_t cycles = 0,
+                          profile::BranchOutcome outcome = profile::BranchOutcome::kPredicted);
 
   // Sets runtime address minus file offset of the following frames; 0 at first.
-  ProfileBuilder& LoadedAt(uint64_t bias);
+  HandmadeProfile& LoadedAt(uint64_t bias);
 
   // Sets image address minus file offset of the following frames; 0 at first.
-  ProfileBuilder& LinkedAt(uint64_t bias);
+  HandmadeProfile& LinkedAt(uint64_t bias);
 
   profile::Profile& profile() { return profile_; }
   // Returns a row of the profile as one sample.
@@ -91,4 +91,4 @@ class ProfileBuilder {
   std::map<std::pair<profile::StackId, profile::FrameId>, profile::StackId> stacks_;
 };
 
-}  // namespace profiler::report
+}  // namespace profiler::profile

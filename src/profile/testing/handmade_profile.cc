@@ -1,17 +1,6 @@
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
-namespace profiler::report {
-
-using profile::DsoId;
-using profile::DsoKind;
-using profile::EventId;
-using profile::FrameId;
-using profile::kNoStack;
-using profile::Mode;
-using profile::StackId;
-using profile::SymbolId;
-using profile::ThreadId;
-
+namespace profiler::profile {
 namespace {
 
 constexpr uint64_t kSymbolSize = 0x1000;
@@ -28,9 +17,9 @@ Id IdAt(size_t index) {
 
 }  // namespace
 
-ProfileBuilder::ProfileBuilder() { Event("cpu-clock"); }
+HandmadeProfile::HandmadeProfile() { Event("cpu-clock"); }
 
-ProfileBuilder& ProfileBuilder::Event(std::string_view name) {
+HandmadeProfile& HandmadeProfile::Event(std::string_view name) {
   for (size_t i = 0; i < profile_.events.size(); ++i) {
     if (profile_.text(profile_.events[i].name) == name) {
       event_ = IdAt<EventId>(i);
@@ -42,50 +31,51 @@ ProfileBuilder& ProfileBuilder::Event(std::string_view name) {
   return *this;
 }
 
-ProfileBuilder& ProfileBuilder::Thread(uint32_t pid, uint32_t tid) {
+HandmadeProfile& HandmadeProfile::Thread(uint32_t pid, uint32_t tid) {
   pid_ = pid;
   tid_ = tid;
   return *this;
 }
 
-ProfileBuilder& ProfileBuilder::Parallelism(uint32_t threads) {
+HandmadeProfile& HandmadeProfile::Parallelism(uint32_t threads) {
   parallelism_ = threads;
   return *this;
 }
 
-ProfileBuilder& ProfileBuilder::Cpu(uint32_t cpu) {
+HandmadeProfile& HandmadeProfile::Cpu(uint32_t cpu) {
   cpu_ = cpu;
   return *this;
 }
 
-ProfileBuilder& ProfileBuilder::Time(uint64_t ns) {
+HandmadeProfile& HandmadeProfile::Time(uint64_t ns) {
   time_ = ns;
   return *this;
 }
 
-ProfileBuilder& ProfileBuilder::LoadedAt(uint64_t bias) {
+HandmadeProfile& HandmadeProfile::LoadedAt(uint64_t bias) {
   bias_ = bias;
   return *this;
 }
 
-ProfileBuilder& ProfileBuilder::LinkedAt(uint64_t bias) {
+HandmadeProfile& HandmadeProfile::LinkedAt(uint64_t bias) {
   link_bias_ = bias;
   return *this;
 }
 
-ProfileBuilder& ProfileBuilder::InOrder() {
+HandmadeProfile& HandmadeProfile::InOrder() {
   in_order_ = true;
   return *this;
 }
 
-ProfileBuilder& ProfileBuilder::StandingFor(float weight, float gap) {
+HandmadeProfile& HandmadeProfile::StandingFor(float weight, float gap) {
   weight_ = weight;
   gap_ = gap;
   return *this;
 }
 
-ProfileBuilder& ProfileBuilder::Sample(std::string_view comm, const std::vector<std::string>& chain,
-                                       uint64_t count, uint64_t period) {
+HandmadeProfile& HandmadeProfile::Sample(std::string_view comm,
+                                         const std::vector<std::string>& chain, uint64_t count,
+                                         uint64_t period) {
   StackId stack = kNoStack;
   uint32_t depth = 0;
   for (const std::string& text : chain) {
@@ -119,9 +109,9 @@ ProfileBuilder& ProfileBuilder::Sample(std::string_view comm, const std::vector<
   return *this;
 }
 
-ProfileBuilder& ProfileBuilder::Branch(std::string_view comm, const std::string& from,
-                                       const std::string& to, uint64_t count, uint16_t cycles,
-                                       profile::BranchOutcome outcome) {
+HandmadeProfile& HandmadeProfile::Branch(std::string_view comm, const std::string& from,
+                                         const std::string& to, uint64_t count, uint16_t cycles,
+                                         profile::BranchOutcome outcome) {
   profile_.events[static_cast<uint32_t>(event_)].branch_stacks = true;
   profile_.branches.push_back({.event = event_,
                                .thread = ThreadNamed(comm),
@@ -133,7 +123,7 @@ ProfileBuilder& ProfileBuilder::Branch(std::string_view comm, const std::string&
   return *this;
 }
 
-ThreadId ProfileBuilder::ThreadNamed(std::string_view comm) {
+ThreadId HandmadeProfile::ThreadNamed(std::string_view comm) {
   const auto [it, is_new] = threads_.try_emplace({pid_, tid_, std::string(comm)},
                                                  IdAt<ThreadId>(profile_.threads.size()));
   if (is_new) {
@@ -145,7 +135,7 @@ ThreadId ProfileBuilder::ThreadNamed(std::string_view comm) {
 
 // Sets the last name of the thread to the latest one. If a process has no thread whose tid is the
 // pid, each of its threads gets its own last name as the process's name.
-void ProfileBuilder::NameThreads(const profile::Thread& named) {
+void HandmadeProfile::NameThreads(const profile::Thread& named) {
   const uint32_t pid = named.pid, tid = named.tid;
   const StringId comm = named.comm;
   StringId leader = StringId::kEmpty;
@@ -160,7 +150,7 @@ void ProfileBuilder::NameThreads(const profile::Thread& named) {
   }
 }
 
-DsoId ProfileBuilder::Dso(std::string_view name) {
+DsoId HandmadeProfile::Dso(std::string_view name) {
   const auto [it, is_new] = dsos_.try_emplace(std::string(name), IdAt<DsoId>(profile_.dsos.size()));
   if (is_new) {
     DsoKind kind = DsoKind::kUser;
@@ -175,7 +165,7 @@ DsoId ProfileBuilder::Dso(std::string_view name) {
   return it->second;
 }
 
-SymbolId ProfileBuilder::Symbol(std::string_view name, DsoId dso) {
+SymbolId HandmadeProfile::Symbol(std::string_view name, DsoId dso) {
   const auto [it, is_new] = symbols_.try_emplace(std::pair(std::string(name), dso),
                                                  IdAt<SymbolId>(profile_.symbols.size()));
   if (is_new) {
@@ -187,7 +177,7 @@ SymbolId ProfileBuilder::Symbol(std::string_view name, DsoId dso) {
   return it->second;
 }
 
-FrameId ProfileBuilder::Frame(const std::string& text) {
+FrameId HandmadeProfile::Frame(const std::string& text) {
   const auto [it, is_new] = frames_.try_emplace(text, IdAt<FrameId>(profile_.frames.size()));
   if (!is_new) return it->second;
 
@@ -232,4 +222,4 @@ FrameId ProfileBuilder::Frame(const std::string& text) {
   return it->second;
 }
 
-}  // namespace profiler::report
+}  // namespace profiler::profile
