@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "ringbuf/consuming_epoll.h"
-#include "ringbuf/counted_new.h"
-#include "ringbuf/fake_kernel.h"
 #include "ringbuf/record_cursor.h"
+#include "ringbuf/testing/consuming_epoll.h"
+#include "ringbuf/testing/counted_new.h"
+#include "ringbuf/testing/fake_kernel.h"
 
 namespace profiler::ringbuf {
 namespace {

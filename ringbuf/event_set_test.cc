@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "ringbuf/fake_kernel.h"
+#include "ringbuf/testing/fake_kernel.h"
 
 namespace profiler::ringbuf {
 namespace {

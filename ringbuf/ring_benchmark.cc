@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ringbuf/drain_loop.h"
-#include "ringbuf/fake_kernel.h"
 #include "ringbuf/record_cursor.h"
+#include "ringbuf/testing/fake_kernel.h"
 
 namespace profiler::ringbuf {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "ringbuf/fake_ring.h"
 #include "ringbuf/raw_record.h"
 #include "ringbuf/record_cursor.h"
+#include "ringbuf/testing/fake_ring.h"
 
 namespace profiler::ringbuf {
 namespace {

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "src/base/file_id.h"
 #include "symbolize/image_file.h"
-#include "symbolize/test_files.h"
+#include "symbolize/testing/test_files.h"
 
 namespace profiler::symbolize {
 namespace {

@@ -2,14 +2,14 @@
 #include "src/analysis/event_choice.h"
 #include "src/analysis/filter.h"
 #include "src/analysis/unmatched_filter.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::analysis {
 namespace {
 
 using profile::EventId;
+using profile::HandmadeProfile;
 using profile::Profile;
-using report::ProfileBuilder;
 
 // Returns the remaining rows: "worker read@libc.so.6 1, …".
 std::string Rows(const Profile& profile) {
@@ -41,7 +41,7 @@ class FilterTest : public testing::Test {
     return Rows(profile);
   }
 
-  ProfileBuilder builder_;
+  HandmadeProfile builder_;
 };
 
 TEST_F(FilterTest, WithoutListsKeepsEverything) {
@@ -57,7 +57,7 @@ TEST_F(FilterTest, KeepsProcesses) {
 }
 
 TEST_F(FilterTest, TheOrderIsOfTheRowsThatAreKept) {
-  ProfileBuilder ordered;
+  HandmadeProfile ordered;
   ordered.InOrder().Sample("worker", {"main@app"}).Sample("shell", {"main@sh"}, 2);
   ordered.Sample("worker", {"main@app"});
   Profile profile = std::move(ordered.profile());
@@ -93,7 +93,7 @@ TEST_F(FilterTest, ListsThatNoSampleMatchesTogetherAreNamedTogether) {
 }
 
 TEST_F(FilterTest, OnlyTheHeaviestValuesOfManyAreListed) {
-  ProfileBuilder many;
+  HandmadeProfile many;
   for (int i = 0; i < 12; ++i) many.Sample("c" + std::to_string(i), {"f@x"}, i + 1);
   EXPECT_EQ(WhyNothingPasses(many.profile(), {.comms = {"d"}}),
             "none of 78 samples has command 'd'; there are: c11, c10, c9, c8, c7, c6, c5, c4 and 4 "
@@ -107,26 +107,26 @@ TEST_F(FilterTest, AFilterThatASamplePassesNeedsNoWords) {
 }
 
 TEST(EventChoiceTest, TakesTheFirstEventThatHasSamples) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Event("cycles").Event("faults").Sample("a", {"f@x"});
   EXPECT_EQ(*ChooseEvent(builder.profile(), ""), EventId{2});
 }
 
 TEST(EventChoiceTest, TakesTheEventOfTheName) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Event("cycles").Sample("a", {"f@x"}).Event("faults").Sample("a", {"f@x"});
   EXPECT_EQ(*ChooseEvent(builder.profile(), "faults"), EventId{2});
 }
 
 TEST(EventChoiceTest, ListsTheEventsWhereNoneHasTheName) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Event("cycles").Event("faults");
   EXPECT_EQ(ChooseEvent(builder.profile(), "page").status().message(),
             "--event: the recording has no 'page', but cpu-clock, cycles, faults");
 }
 
 TEST(EventChoiceTest, OfSeveralEventsOfOneNameTakesTheFirstThatHasSamplesOrTheNumberedOne) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Event("cycles").Event("faults").Event("others").Sample("a", {"f@x"});
   builder.profile().events[3].name = builder.profile().events[1].name;
   EXPECT_EQ(*ChooseEvent(builder.profile(), "cycles"), EventId{3});
@@ -137,7 +137,7 @@ TEST(EventChoiceTest, OfSeveralEventsOfOneNameTakesTheFirstThatHasSamplesOrTheNu
 }
 
 TEST(EventChoiceTest, AllEventsOfANameAreReached) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Event("cycles").Event("faults").Event("others");
   builder.profile().events[3].name = builder.profile().events[1].name;
   EXPECT_EQ(*EventsNamed(builder.profile(), "cycles"), (std::vector{EventId{1}, EventId{3}}));
@@ -145,7 +145,7 @@ TEST(EventChoiceTest, AllEventsOfANameAreReached) {
 }
 
 TEST(EventChoiceTest, TakesNoneOfARecordingWithoutSamples) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Event("cycles");
   EXPECT_EQ(*ChooseEvent(builder.profile(), ""), std::nullopt);
 }

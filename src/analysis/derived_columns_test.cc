@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::analysis {
 namespace {
 
 using profile::Dimension;
-using report::ProfileBuilder;
+using profile::HandmadeProfile;
 
 std::string Texts(const profile::Profile& profile, Dimension dimension) {
   std::string text;
@@ -24,14 +24,14 @@ std::string Texts(const profile::Profile& profile, Dimension dimension) {
 }
 
 TEST(DerivedColumnsTest, EachRunOfDigitsInANameIsOnePlaceholder) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("kworker/10:2", {"f@app"}).Sample("7z", {"f@app"}).Sample("sh", {"f@app"});
   AddCommsWithoutDigits(builder.profile());
   EXPECT_EQ(Texts(builder.profile(), Dimension::kCommNoDigit), "kworker/<N>:<N>;<N>z;sh;");
 }
 
 TEST(DerivedColumnsTest, AParentIsTheMatchNearestToTheEndAskedFor) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "parse_a@app", "parse_b@app", "read@app"});
   builder.Sample("app", {"main@app"});
   const auto pattern = NamePattern::Parse("parse");
@@ -42,7 +42,7 @@ TEST(DerivedColumnsTest, AParentIsTheMatchNearestToTheEndAskedFor) {
 }
 
 TEST(DerivedColumnsTest, AccessesAreToldByWhatTheyMetAndCost) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("a", {"f@app"}).Sample("b", {"f@app"});
   profile::Profile& profile = builder.profile();
   profile.accesses = {{.level = profile.strings.Intern("L1 hit"), .weight = 7},
@@ -55,7 +55,7 @@ TEST(DerivedColumnsTest, AccessesAreToldByWhatTheyMetAndCost) {
 }
 
 // Makes a profile with one sample for each of these places.
-profile::Profile& WithData(ProfileBuilder& builder, std::vector<profile::DataPlace> data) {
+profile::Profile& WithData(HandmadeProfile& builder, std::vector<profile::DataPlace> data) {
   for (size_t i = 0; i < data.size(); ++i) builder.Sample(std::string(1, 'a' + i), {"f@app"});
   profile::Profile& profile = builder.profile();
   for (uint32_t i = 0; i < data.size(); ++i) profile.column(Dimension::kData).push_back(i);
@@ -64,7 +64,7 @@ profile::Profile& WithData(ProfileBuilder& builder, std::vector<profile::DataPla
 }
 
 TEST(DerivedColumnsTest, DataAreToldBySymbolOrAddress) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("x", {"table+0x48@app", "0x7f40@data"});
   const auto frames = static_cast<uint32_t>(builder.profile().frames.size());
   builder.profile().rows.resize(0);
@@ -83,7 +83,7 @@ TEST(DerivedColumnsTest, DataAreToldBySymbolOrAddress) {
 }
 
 TEST(DerivedColumnsTest, DataOfOneCacheLineHaveOneText) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("x", {"table+0x48@app", "table+0x50@app", "table+0x80@app"});
   const auto first = static_cast<uint32_t>(builder.profile().frames.size()) - 3;
   builder.profile().rows.resize(0);
@@ -96,7 +96,7 @@ TEST(DerivedColumnsTest, DataOfOneCacheLineHaveOneText) {
 }
 
 TEST(DerivedColumnsTest, RecordsOfTracepointsAreSplitIntoTheirFields) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("a", {"f@app"}).Sample("b", {"f@app"}).Sample("c", {"f@app"});
   profile::Profile& profile = builder.profile();
   profile.trace_fields = {profile.strings.Intern("pid"), profile.strings.Intern("state")};
@@ -112,7 +112,7 @@ TEST(DerivedColumnsTest, RecordsOfTracepointsAreSplitIntoTheirFields) {
 }
 
 TEST(DerivedColumnsTest, ACpuBeyondThoseThatAreKnownIsOfNoSocket) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Cpu(1).Sample("a", {"f@app"}).Cpu(2).Sample("b", {"f@app"});
   AddSockets(std::array<uint32_t, 2>{0, 5}, builder.profile());
   const HugeVector<uint32_t>& sockets = builder.profile().column(Dimension::kSocket);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::analysis {
 namespace {
@@ -60,7 +60,7 @@ class FoldNativeTest : public testing::Test {
     return chain + ": " + std::to_string(row.count) + "\n";
   }
 
-  report::ProfileBuilder builder_;
+  profile::HandmadeProfile builder_;
 };
 
 TEST_F(FoldNativeTest, TheInterpretersFramesBetweenTwoOfTheLanguageAreLeftOut) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::analysis {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using profile::DsoKind;
 
 // Returns "name type" for each frame, in the order of the stacks. The DSO "jit" has a JIT's code.
-std::string TypesOf(report::ProfileBuilder& builder) {
+std::string TypesOf(profile::HandmadeProfile& builder) {
   profile::Profile& profile = builder.profile();
   for (profile::Dso& dso : profile.dsos) {
     if (profile.text(dso.name) != "jit") continue;
@@ -32,7 +32,7 @@ std::string TypesOf(report::ProfileBuilder& builder) {
 }
 
 std::string TypesIn(const std::vector<std::string>& chain) {
-  report::ProfileBuilder builder;
+  profile::HandmadeProfile builder;
   builder.Sample("app", chain);
   return TypesOf(builder);
 }
@@ -86,7 +86,7 @@ TEST(FrameTypes, OfTheFrameThatSaysWhyAChainIsCutAreUnknown) {
 }
 
 TEST(FrameTypes, FollowTheSourceFilesWhereTheseAreKnown) {
-  report::ProfileBuilder builder;
+  profile::HandmadeProfile builder;
   builder.Sample("app", {"a@app", "b@app", "c::d@app", "e@jit"});
   profile::Profile& profile = builder.profile();
   const auto set_file = [&](uint32_t frame, std::string_view file) {

@@ -1,14 +1,14 @@
 #include "src/analysis/keyed_rows.h"
 
 #include "gtest/gtest.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::analysis {
 namespace {
 
 using profile::EventId;
+using profile::HandmadeProfile;
 using profile::Profile;
-using report::ProfileBuilder;
 
 // Returns one line per row: "self | all".
 std::string Keys(const Profile& profile, KeyBy by) {
@@ -24,7 +24,7 @@ std::string Keys(const Profile& profile, KeyBy by) {
 }
 
 TEST(KeyedRows, CountASampleForItsFunctionAndOnceForEachThatCalledIt) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "walk@app", "walk@app", "read@libc"});
   builder.Sample("app", {"main@app"});
   EXPECT_EQ(Keys(builder.profile(), KeyBy::kFunction),
@@ -33,19 +33,19 @@ TEST(KeyedRows, CountASampleForItsFunctionAndOnceForEachThatCalledIt) {
 }
 
 TEST(KeyedRows, AnInlinedFunctionIsAFunction) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "next<read@app"});
   EXPECT_EQ(Keys(builder.profile(), KeyBy::kFunction), "next | read next main\n");
 }
 
 TEST(KeyedRows, AFunctionOfOneNameIsOneWhereverItLies) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"read@one"}).Sample("app", {"read+0x8@two"});
   EXPECT_EQ(KeyedRows(builder.profile(), EventId{0}, KeyBy::kFunction).size(), 1u);
 }
 
 TEST(KeyedRows, CodeWithoutANameIsItsImages) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"0x1234@app"}).Sample("app", {"0x1234"});
   EXPECT_EQ(Keys(builder.profile(), KeyBy::kFunction),
             "[app] | [app]\n"
@@ -53,7 +53,7 @@ TEST(KeyedRows, CodeWithoutANameIsItsImages) {
 }
 
 TEST(KeyedRows, APathIsAllOfItsBeginnings) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "next<read@app"});
   builder.Sample("app", {"read@app"});
   EXPECT_EQ(Keys(builder.profile(), KeyBy::kPath),
@@ -62,7 +62,7 @@ TEST(KeyedRows, APathIsAllOfItsBeginnings) {
 }
 
 TEST(KeyedRows, ALineIsKnownByItsFileAndElseItsFunctionIs) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "read@app"});
   Profile& profile = builder.profile();
   profile.lines[1].file = profile.strings.Intern("/src/read.cc");
@@ -71,7 +71,7 @@ TEST(KeyedRows, ALineIsKnownByItsFileAndElseItsFunctionIs) {
 }
 
 TEST(KeyedRows, RowsOfOtherEventsHaveNone) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app"});
   builder.Event("faults").Sample("app", {"fault@app"});
   EXPECT_EQ(KeyedRows(builder.profile(), EventId{0}, KeyBy::kFunction).size(), 1u);

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::analysis {
 namespace {
@@ -24,7 +24,7 @@ std::string Rows(const Profile& profile) {
 }
 
 TEST(LatencyTest, IsTheTimeThatPassesWhileSoManyThreadsRun) {
-  report::ProfileBuilder builder;
+  profile::HandmadeProfile builder;
   builder.Event("cpu-clock").Parallelism(1).Sample("a", {"serial@app"}, 1, 12);
   builder.Parallelism(3).Sample("a", {"parallel@app"}, 1, 12);
   const auto pairs = AddLatency(builder.profile());
@@ -41,7 +41,7 @@ TEST(LatencyTest, IsTheTimeThatPassesWhileSoManyThreadsRun) {
 }
 
 TEST(LatencyTest, OfWaitingIsOnlyTheTimeInWhichNoThreadRan) {
-  report::ProfileBuilder builder;
+  profile::HandmadeProfile builder;
   builder.Event("offcpu-time").Parallelism(profile::kNoneRan).Sample("a", {"read@app"}, 1, 5);
   builder.Parallelism(profile::kOthersRan).Sample("a", {"read@app"}, 1, 7);
   AddLatency(builder.profile());
@@ -53,7 +53,7 @@ TEST(LatencyTest, OfWaitingIsOnlyTheTimeInWhichNoThreadRan) {
 }
 
 TEST(LatencyTest, HasNoEventForOneWithoutSamples) {
-  report::ProfileBuilder builder;
+  profile::HandmadeProfile builder;
   builder.Event("page-faults");
   EXPECT_TRUE(AddLatency(builder.profile()).empty());
 }

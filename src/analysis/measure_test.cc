@@ -5,14 +5,14 @@
 #include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
 #include "src/analysis/keyed_rows.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::analysis {
 namespace {
 
 using profile::EventId;
+using profile::HandmadeProfile;
 using profile::Profile;
-using report::ProfileBuilder;
 
 // Returns one line per function. First come the samples and the period of the function itself, then
 // the same including callees. Samples are "count/changes".
@@ -31,7 +31,7 @@ std::string Figures(const Profile& profile) {
 }
 
 TEST(Measure, CountsSamplesWeightsAndChanges) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder();
   builder.Sample("app", {"main@app", "read@app"}, 2, 10).Sample("app", {"main@app"}, 1, 10);
   builder.Sample("app", {"main@app", "read@app"}, 1, 30);
@@ -41,7 +41,7 @@ TEST(Measure, CountsSamplesWeightsAndChanges) {
 }
 
 TEST(Measure, SamplesOfTwoCpusAreNoNeighbours) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder();
   for (int i = 0; i < 3; ++i) {
     builder.Cpu(0).Sample("app", {"a@app"}, 1, 1000).Cpu(1).Sample("app", {"b@app"}, 1, 1000);
@@ -52,7 +52,7 @@ TEST(Measure, SamplesOfTwoCpusAreNoNeighbours) {
 }
 
 TEST(Measure, SamplesOfUnequalWeightTellAsMuchAsFewerEqualOnes) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Sample("app", {"a@app"}, 3, 1).Sample("app", {"b@app"}, 1, 9);
   const Profile& profile = builder.profile();
   const KeyedRows keys(profile, EventId{0}, KeyBy::kFunction);
@@ -61,7 +61,7 @@ TEST(Measure, SamplesOfUnequalWeightTellAsMuchAsFewerEqualOnes) {
 }
 
 TEST(Measure, WhatIsCountedAndNotSampledIsExact) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Sample("app", {"a@app"}, 3, 1).Sample("app", {"b@app"}, 1, 1);
   const Profile& profile = builder.profile();
   const KeyedRows keys(profile, EventId{0}, KeyBy::kFunction);
@@ -72,7 +72,7 @@ TEST(Measure, WhatIsCountedAndNotSampledIsExact) {
 }
 
 TEST(Measure, ABeatWidensTheInterval) {
-  ProfileBuilder regular, uneven;
+  HandmadeProfile regular, uneven;
   regular.InOrder();
   uneven.InOrder();
   // Ten visits of 1000 samples in total, and ten pauses of the same total.
@@ -101,8 +101,8 @@ TEST(Measure, ABeatWidensTheInterval) {
 }
 
 // Makes two phases of equal length; the second one lost half of its samples.
-ProfileBuilder TwoPhases(float weight, float gap) {
-  ProfileBuilder builder;
+HandmadeProfile TwoPhases(float weight, float gap) {
+  HandmadeProfile builder;
   builder.InOrder();
   for (int i = 0; i < 500; ++i) builder.Sample("app", {"main@app", "a@app"});
   builder.StandingFor(weight, gap);
@@ -111,7 +111,7 @@ ProfileBuilder TwoPhases(float weight, float gap) {
 }
 
 TEST(Measure, SamplesNextToAGapMakeUpForWhatIsMissing) {
-  ProfileBuilder builder = TwoPhases(2, 1);
+  HandmadeProfile builder = TwoPhases(2, 1);
   const Profile& profile = builder.profile();
   const KeyedRows keys(profile, EventId{0}, KeyBy::kFunction);
   const Measurement measured = Measure(profile, EventId{0}, keys);
@@ -126,7 +126,7 @@ TEST(Measure, SamplesNextToAGapMakeUpForWhatIsMissing) {
 }
 
 TEST(Measure, WhatIsMissingWidensTheInterval) {
-  const auto width = [](ProfileBuilder builder) {
+  const auto width = [](HandmadeProfile builder) {
     const KeyedRows keys(builder.profile(), EventId{0}, KeyBy::kFunction);
     const Measurement measured = Measure(builder.profile(), EventId{0}, keys);
     return measured.IntervalOf(measured.self[0]).half_width();
@@ -136,7 +136,7 @@ TEST(Measure, WhatIsMissingWidensTheInterval) {
 }
 
 TEST(Measure, OccurrencesOfWhichSomeAreMissingAreNoCount) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Sample("app", {"a@app"}, 3, 1).StandingFor(2, 1).Sample("app", {"b@app"}, 3, 1);
   const Profile& profile = builder.profile();
   const KeyedRows keys(profile, EventId{0}, KeyBy::kFunction);
@@ -144,7 +144,7 @@ TEST(Measure, OccurrencesOfWhichSomeAreMissingAreNoCount) {
 }
 
 TEST(Measure, SharesOfWhatImpossiblyManyStandForAreSharesAllTheSame) {
-  ProfileBuilder builder = TwoPhases(1e18f, 1e18f);
+  HandmadeProfile builder = TwoPhases(1e18f, 1e18f);
   const KeyedRows keys(builder.profile(), EventId{0}, KeyBy::kFunction);
   const Measurement measured = Measure(builder.profile(), EventId{0}, keys);
   for (const Measured& of : measured.self) {

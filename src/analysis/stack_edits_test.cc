@@ -3,15 +3,15 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::analysis {
 namespace {
 
+using profile::HandmadeProfile;
 using profile::kNoStack;
 using profile::Profile;
 using profile::StackId;
-using report::ProfileBuilder;
 
 // Returns each row's stack and count, "main parse read 2\n", with "!" if the interrupted frame is
 // not the leaf or a depth is wrong.
@@ -33,8 +33,8 @@ std::string Rows(const Profile& profile) {
   return text;
 }
 
-ProfileBuilder SomeStacks() {
-  ProfileBuilder builder;
+HandmadeProfile SomeStacks() {
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "parse@app", "read@app", "parse@app", "copy@app"}, 1);
   builder.Sample("app", {"main@app", "parse@app"}, 2);
   builder.Sample("app", {"main@app", "write@app"}, 3);
@@ -48,19 +48,19 @@ ProfileBuilder SomeStacks() {
 NamePattern Pattern(std::string_view text) { return *NamePattern::Parse(text); }
 
 TEST(StackEditsTest, CalleesAreForgottenFromTheOutermostMatchOn) {
-  ProfileBuilder builder = SomeStacks();
+  HandmadeProfile builder = SomeStacks();
   ForgetCallees(Pattern("^par"), builder.profile());
   EXPECT_EQ(Rows(builder.profile()), "main parse 1\nmain parse 2\nmain write 3\n");
 }
 
 TEST(StackEditsTest, CallersAreForgottenUpToTheInnermostMatch) {
-  ProfileBuilder builder = SomeStacks();
+  HandmadeProfile builder = SomeStacks();
   ForgetCallers(Pattern("parse|write"), builder.profile());
   EXPECT_EQ(Rows(builder.profile()), "parse copy 1\nparse 2\nwrite 3\n");
 }
 
 TEST(StackEditsTest, NothingChangesWhereNothingMatches) {
-  ProfileBuilder builder = SomeStacks();
+  HandmadeProfile builder = SomeStacks();
   const std::string before = Rows(builder.profile());
   ForgetCallees(Pattern("none"), builder.profile());
   ForgetCallers(Pattern("none"), builder.profile());
@@ -69,7 +69,7 @@ TEST(StackEditsTest, NothingChangesWhereNothingMatches) {
 }
 
 TEST(StackEditsTest, CodeWithoutASymbolIsLeftOutOfStacksAndSamples) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"0x10@app", "main@app", "0x20@app", "read@app"}, 1);
   builder.Sample("app", {"main@app", "0x30@app"}, 2);
   builder.Sample("app", {"0x40@app"}, 3);

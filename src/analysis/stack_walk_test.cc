@@ -4,15 +4,15 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::analysis {
 namespace {
 
+using profile::HandmadeProfile;
 using profile::Profile;
 using profile::Row;
 using profile::StackId;
-using report::ProfileBuilder;
 
 // A visitor that records its calls.
 class Diary {
@@ -47,7 +47,7 @@ std::string WalkOf(const Profile& profile, StackWalk::Keep keep = StackWalk::Kee
 }
 
 TEST(StackWalkTest, WhatNeighboursShareIsEnteredOnce) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "parse@app", "read@libc"})
       .Sample("app", {"main@app", "write@libc"})
       .Sample("app", {"main@app"})
@@ -56,7 +56,7 @@ TEST(StackWalkTest, WhatNeighboursShareIsEnteredOnce) {
 }
 
 TEST(StackWalkTest, OutOfOrderOnlyMoreIsEntered) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "a@app"})
       .Sample("app", {"main@app", "b@app"})
       .Sample("app", {"main@app", "a@app", "c@app"});
@@ -64,7 +64,7 @@ TEST(StackWalkTest, OutOfOrderOnlyMoreIsEntered) {
 }
 
 TEST(StackWalkTest, OfADeepStackOneEndIsWalked) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"a@app", "b@app", "c@app"})
       .Sample("app", {"a@app", "b@app", "d@app"})
       .Sample("app", {"a@app", "e@app"});
@@ -80,7 +80,7 @@ std::vector<uint32_t> Numbers(const Profile& profile) {
 }
 
 TEST(StackWalkTest, StacksThatStandDepthFirstNeedNoNumbers) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"a@app", "b@app", "c@app"})
       .Sample("app", {"a@app", "d@app"})
       .Sample("app", {"e@app"});
@@ -89,7 +89,7 @@ TEST(StackWalkTest, StacksThatStandDepthFirstNeedNoNumbers) {
 }
 
 TEST(StackWalkTest, OthersAreNumberedWithEachTreeInOnePiece) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder
       .Sample("app", {"a@app", "b@app"})            // stacks 0 and 1
       .Sample("app", {"e@app"})                     // 2

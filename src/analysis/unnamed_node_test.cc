@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::analysis {
 namespace {
@@ -31,7 +31,7 @@ class UnnamedNodeTest : public testing::Test {
     return found ? std::to_string(static_cast<int>(100 * found->part + 0.5)) + " %" : "none";
   }
 
-  report::ProfileBuilder builder_;
+  profile::HandmadeProfile builder_;
 };
 
 TEST_F(UnnamedNodeTest, IsFoundByItsProgramOrItsLibraryBelowCodeWithoutAName) {

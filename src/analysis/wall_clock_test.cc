@@ -6,13 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::analysis {
 namespace {
 
+using profile::HandmadeProfile;
 using profile::Profile;
-using report::ProfileBuilder;
 
 // Returns the rows with their periods: "EVENT main<read 3".
 std::string Rows(const Profile& profile) {
@@ -41,7 +41,7 @@ class WallClockTest : public testing::Test {
   }
   Profile& profile() { return builder_.profile(); }
 
-  ProfileBuilder builder_;
+  HandmadeProfile builder_;
 };
 
 TEST_F(WallClockTest, IsAllTimesOnAndOffTheCpu) {
@@ -71,7 +71,7 @@ TEST_F(WallClockTest, SaysByALeafWhatThreadsDidThatDidNotRun) {
 }
 
 TEST_F(WallClockTest, IsMadeOfUserCodeAloneWhereTheKernelMayNotBeSampled) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Event("oncpu-time:u").Sample("a", {"main@app"}, 1, 10);
   builder.Event("offcpu-time").Sample("a", {"main@app"}, 1, 20);
   JoinWallClock(OffCpuLeaf::kNone, builder.profile());
@@ -79,7 +79,7 @@ TEST_F(WallClockTest, IsMadeOfUserCodeAloneWhereTheKernelMayNotBeSampled) {
 }
 
 TEST_F(WallClockTest, IsNotMadeOfTimesOffTheCpuAlone) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Event("cpu-clock").Sample("a", {"main@app"}, 1, 10);
   builder.Event("offcpu-time").Sample("a", {"main@app"}, 1, 20);
   EXPECT_FALSE(HasWallClock(builder.profile()));

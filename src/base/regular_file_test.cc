@@ -16,7 +16,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "src/base/refused_call.h"
+#include "src/base/testing/refused_call.h"
 
 namespace profiler {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "ringbuf/kernel.h"
 #include "src/cli/command.h"
-#include "src/cli/recording/abilities.h"
+#include "src/cli/naming_abilities.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/usage/completion.h"
 #include "src/cli/usage/manual.h"
@@ -20,6 +20,7 @@
 #include "src/cli/version.h"
 #include "src/machine/procfs/machine.h"
 #include "src/profile/naming/naming_here.h"
+#include "src/record/abilities.h"
 
 namespace profiler::cli {
 namespace {
@@ -50,11 +51,11 @@ std::string AbilitiesText() {
   std::string text = absl::StrCat("\non this machine (Linux ", machine.osrelease, ", ",
                                   machine.arch, ", ", machine.cpus_online, " CPUs), as ",
                                   geteuid() == 0 ? "root" : "an ordinary user", ":\n");
-  std::vector<Ability> abilities = FindAbilities(ringbuf::LinuxKernel(), roots);
-  for (Ability& ability : NamingAbilities(naming::TryNaming())) {
+  std::vector<record::Ability> abilities = record::FindAbilities(ringbuf::LinuxKernel(), roots);
+  for (record::Ability& ability : NamingAbilities(naming::TryNaming())) {
     abilities.push_back(std::move(ability));
   }
-  for (const Ability& ability : abilities) {
+  for (const record::Ability& ability : abilities) {
     const char* const between = ability.text.empty() ? "" : ability.works ? ", " : ": ";
     absl::StrAppendFormat(&text, "  %-20s %s%s%s\n", ability.name, ability.works ? "yes" : "no",
                           between, ability.text);

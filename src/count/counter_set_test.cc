@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
-#include "ringbuf/fake_kernel.h"
+#include "ringbuf/testing/fake_kernel.h"
 
 namespace profiler::count {
 namespace {

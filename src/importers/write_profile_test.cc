@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "src/format/perf_data/recording_builder.h"
 #include "src/format/perf_data/sections/own_sections.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_event/abi.h"
 #include "src/importers/profile_maker.h"
 #include "src/importers/testing/views.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::importers {
 namespace {
@@ -40,7 +40,7 @@ std::vector<uint64_t> PeriodsIn(const std::string& path) {
 }
 
 TEST(AProfile, IsTheSameWhenItIsReadFromTheRecordingThatItWasWrittenTo) {
-  report::ProfileBuilder made;
+  profile::HandmadeProfile made;
   made.Thread(7, 7).LoadedAt(0x7f0000000000);
   made.Sample("app",
               {"main@app", "inner<outer@app", "read@libc.so.6", "vfs_read@[kernel.kallsyms]"}, 3,

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/testing/fake_symbolizer.h"
 #include "src/profile/testing/profile_text.h"

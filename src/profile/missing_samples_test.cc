@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
 #include "src/format/perf_event/abi.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/testing/fake_symbolizer.h"
 

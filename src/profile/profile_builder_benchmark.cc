@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "benchmark/benchmark.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/testing/fake_symbolizer.h"
 

@@ -2,8 +2,8 @@
 
 #include "gtest/gtest.h"
 #include "src/format/perf_event/abi.h"
-#include "src/format/perf_event/record_builder.h"
 #include "src/format/perf_event/records.h"
+#include "src/format/perf_event/testing/record_builder.h"
 
 namespace profiler::profile {
 namespace {

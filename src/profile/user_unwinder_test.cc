@@ -12,7 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/testing/profile_text.h"
 #include "symbolize/names/name_store.h"

@@ -15,7 +15,7 @@
 #include "ringbuf/record_cursor.h"
 #include "src/base/byte_reader.h"
 #include "src/base/unique_fd.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 #include "symbolize/symbols/jit_dump.h"
 
 namespace profiler::record {

@@ -12,8 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "ringbuf/fake_ring.h"
-#include "src/format/perf_event/record_builder.h"
+#include "ringbuf/testing/fake_ring.h"
+#include "src/format/perf_event/testing/record_builder.h"
 #include "src/record/unwind_stage.h"
 #include "symbolize/elf/go_table_builder.h"
 

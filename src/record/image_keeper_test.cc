@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "src/base/file_id.h"
 #include "src/machine/procfs/build_id.h"
-#include "symbolize/test_files.h"
+#include "symbolize/testing/test_files.h"
 
 namespace profiler::record {
 namespace {

@@ -25,8 +25,8 @@
 #include "gtest/gtest.h"
 #include "src/format/perf_data/sections/own_sections.h"
 #include "src/machine/events/find_events.h"
-#include "src/record/recorded_file.h"
 #include "src/record/session.h"
+#include "src/record/testing/recorded_file.h"
 #include "src/record/waiting_thread.h"
 
 namespace profiler::record {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "src/format/perf_event/record_builder.h"
-#include "symbolize/v8/node_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
+#include "symbolize/v8/testing/node_builder.h"
 
 namespace profiler::record {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "ringbuf/record_cursor.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 
 namespace profiler::record {
 namespace {

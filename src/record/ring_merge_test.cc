@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "ringbuf/fake_ring.h"
-#include "src/format/perf_event/record_builder.h"
+#include "ringbuf/testing/fake_ring.h"
+#include "src/format/perf_event/testing/record_builder.h"
 
 namespace profiler::record {
 namespace {

@@ -21,17 +21,17 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ringbuf/fake_kernel.h"
+#include "ringbuf/testing/fake_kernel.h"
 #include "src/format/perf_data/format/feature_values.h"
 #include "src/format/perf_data/format/perf_data_format.h"
 #include "src/format/perf_data/read/recording.h"
 #include "src/format/perf_event/branch_filter.h"
 #include "src/format/perf_event/describe.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 #include "src/machine/events/find_events.h"
-#include "src/machine/procfs/fake_tree.h"
-#include "src/record/recorded_file.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 #include "src/record/return_probes.h"
+#include "src/record/testing/recorded_file.h"
 
 namespace profiler::record {
 namespace {

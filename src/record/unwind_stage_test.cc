@@ -18,9 +18,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "ringbuf/counted_new.h"
-#include "ringbuf/fake_ring.h"
-#include "src/format/perf_event/record_builder.h"
+#include "ringbuf/testing/counted_new.h"
+#include "ringbuf/testing/fake_ring.h"
+#include "src/format/perf_event/testing/record_builder.h"
 #include "src/machine/procfs/memory_map.h"
 
 namespace profiler::record {

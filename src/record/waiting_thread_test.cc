@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "src/machine/procfs/fake_tree.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 
 namespace profiler::record {
 namespace {

@@ -9,7 +9,7 @@
 #include "ringbuf/record_cursor.h"
 #include "src/base/text.h"
 #include "src/format/perf_event/abi.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 
 namespace profiler::record {
 namespace {

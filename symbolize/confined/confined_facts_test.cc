@@ -19,7 +19,7 @@
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/files/file_facts.h"
 #include "symbolize/image_file.h"
-#include "symbolize/test_files.h"
+#include "symbolize/testing/test_files.h"
 
 namespace profiler::symbolize {
 namespace {

@@ -20,7 +20,7 @@
 #include "gtest/gtest.h"
 #include "symbolize/confined/confinement.h"
 #include "symbolize/confined/sanitized.h"
-#include "symbolize/test_files.h"
+#include "symbolize/testing/test_files.h"
 
 namespace profiler::symbolize {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "symbolize/dwarf/interval_map.h"
-#include "symbolize/dwarf/small_dwarf.h"
+#include "symbolize/dwarf/testing/small_dwarf.h"
 
 namespace profiler::symbolize::dwarf {
 namespace {

@@ -11,8 +11,8 @@
 #include "src/base/byte_reader.h"
 #include "src/base/unique_fd.h"
 #include "symbolize/symbols/elf_symbols.h"
-#include "symbolize/test_files.h"
-#include "symbolize/unwind/cfi_builder.h"
+#include "symbolize/testing/test_files.h"
+#include "symbolize/unwind/testing/cfi_builder.h"
 
 namespace profiler::symbolize {
 namespace {

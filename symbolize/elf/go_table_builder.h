@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "symbolize/unwind/cfi_builder.h"
+#include "symbolize/unwind/testing/cfi_builder.h"
 
 namespace profiler::symbolize {
 

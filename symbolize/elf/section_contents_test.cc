@@ -10,7 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
-#include "symbolize/elf/elf_classes.h"
+#include "symbolize/elf/testing/elf_classes.h"
 
 namespace profiler::symbolize {
 namespace {

@@ -14,8 +14,8 @@
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/files/file_facts.h"
 #include "symbolize/process_life.h"
-#include "symbolize/symbols/jit_dump_builder.h"
-#include "symbolize/test_files.h"
+#include "symbolize/symbols/testing/jit_dump_builder.h"
+#include "symbolize/testing/test_files.h"
 
 namespace profiler::symbolize {
 namespace {

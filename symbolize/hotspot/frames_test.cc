@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "symbolize/hotspot/fake_vm.h"
 #include "symbolize/hotspot/methods.h"
+#include "symbolize/hotspot/testing/fake_vm.h"
 
 namespace profiler::symbolize::hotspot {
 namespace {

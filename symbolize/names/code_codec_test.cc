@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "src/base/damaged_section.h"
 #include "src/base/packed_section.h"
+#include "src/base/testing/damaged_section.h"
 #include "symbolize/names/names_codec.h"
 
 namespace profiler::symbolize {

@@ -33,7 +33,7 @@
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/names/name_store.h"
 #include "symbolize/symbolizer.h"
-#include "symbolize/test_files.h"
+#include "symbolize/testing/test_files.h"
 
 namespace profiler::symbolize {
 namespace {

@@ -1,6 +1,6 @@
 // Tests that libdw only reads the bytes that it gets and opens no file by itself.
 
-#include "symbolize/names/libdw_opens.h"
+#include "symbolize/names/testing/libdw_opens.h"
 
 #include <elfutils/libdw.h>
 #include <gelf.h>
@@ -14,11 +14,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/base/mapped_file.h"
-#include "symbolize/dwarf/small_dwarf.h"
+#include "symbolize/dwarf/testing/small_dwarf.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/names/name_store.h"
 #include "symbolize/symbolizer.h"
-#include "symbolize/test_files.h"
+#include "symbolize/testing/test_files.h"
 
 namespace profiler::symbolize {
 namespace {

@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/names/name_store.h"
-#include "symbolize/symbols/jit_dump_builder.h"
-#include "symbolize/test_files.h"
+#include "symbolize/symbols/testing/jit_dump_builder.h"
+#include "symbolize/testing/test_files.h"
 
 namespace profiler::symbolize {
 namespace {

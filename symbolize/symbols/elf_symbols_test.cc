@@ -7,7 +7,7 @@
 #include <set>
 
 #include "symbolize/symbols/demangle.h"
-#include "symbolize/test_files.h"
+#include "symbolize/testing/test_files.h"
 
 namespace profiler::symbolize {
 namespace {

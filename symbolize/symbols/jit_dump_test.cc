@@ -8,8 +8,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
-#include "symbolize/symbols/jit_dump_builder.h"
 #include "symbolize/symbols/jit_dump_writer.h"
+#include "symbolize/symbols/testing/jit_dump_builder.h"
 
 namespace profiler::symbolize {
 namespace {

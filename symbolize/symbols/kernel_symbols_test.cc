@@ -1,6 +1,6 @@
 #include "symbolize/symbols/kernel_symbols.h"
 
-#include "symbolize/test_files.h"
+#include "symbolize/testing/test_files.h"
 
 namespace profiler::symbolize {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "src/base/regular_file.h"
-#include "symbolize/test_files.h"
+#include "symbolize/testing/test_files.h"
 
 namespace profiler::symbolize {
 namespace {

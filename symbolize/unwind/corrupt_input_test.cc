@@ -4,9 +4,9 @@
 #include <random>
 
 #include "gtest/gtest.h"
-#include "symbolize/unwind/cfi_builder.h"
 #include "symbolize/unwind/cfi_table.h"
 #include "symbolize/unwind/frame_rules.h"
+#include "symbolize/unwind/testing/cfi_builder.h"
 #include "symbolize/unwind/unwinder.h"
 
 namespace profiler::symbolize {

@@ -1,7 +1,7 @@
 // Compares every row of call frame information of real files with libdw: one step from made-up
 // registers and memory must lead to the same caller.
 
-#include "symbolize/unwind/libdw_oracle.h"
+#include "symbolize/unwind/testing/libdw_oracle.h"
 
 #include <glob.h>
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/unwind/cfi_builder.h"
+#include "symbolize/unwind/testing/cfi_builder.h"
 
 namespace profiler::symbolize {
 namespace {

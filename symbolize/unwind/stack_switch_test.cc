@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "symbolize/elf/go_table_builder.h"
-#include "symbolize/unwind/cfi_builder.h"
+#include "symbolize/unwind/testing/cfi_builder.h"
 #include "symbolize/unwind/unwinder.h"
 
 namespace profiler::symbolize {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "symbolize/unwind/cfi_builder.h"
+#include "symbolize/unwind/testing/cfi_builder.h"
 
 namespace profiler::symbolize {
 namespace {

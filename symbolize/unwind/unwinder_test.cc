@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "symbolize/unwind/cfi_builder.h"
 #include "symbolize/unwind/managed_code.h"
+#include "symbolize/unwind/testing/cfi_builder.h"
 
 namespace profiler::symbolize {
 namespace {

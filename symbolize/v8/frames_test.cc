@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "symbolize/v8/fake_heap.h"
+#include "symbolize/v8/testing/fake_heap.h"
 
 namespace profiler::symbolize::v8 {
 namespace {

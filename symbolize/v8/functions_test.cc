@@ -3,7 +3,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "symbolize/v8/fake_heap.h"
+#include "symbolize/v8/testing/fake_heap.h"
 
 namespace profiler::symbolize::v8 {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/v8/node_builder.h"
+#include "symbolize/v8/testing/node_builder.h"
 
 namespace profiler::symbolize::v8 {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "gmock/gmock.h"
 #include "src/base/byte_reader.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/machine/procfs/build_id.h"
 #include "tests/live/command.h"
 

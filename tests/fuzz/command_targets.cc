@@ -8,8 +8,8 @@
 
 #include "src/format/perf_data/dump/dump.h"
 #include "src/format/perf_data/read/recording.h"
-#include "src/format/perf_data/recording_builder.h"
 #include "src/format/perf_data/rewrite/rewrite.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_event/abi.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/recording_files.h"

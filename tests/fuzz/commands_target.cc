@@ -13,7 +13,7 @@
 #include "src/cli/command.h"
 #include "src/format/perf_data/read/recording.h"
 #include "src/format/perf_event/abi.h"
-#include "symbolize/symbols/jit_dump_builder.h"
+#include "symbolize/symbols/testing/jit_dump_builder.h"
 #include "tests/fuzz/choices.h"
 #include "tests/fuzz/command_line.h"
 #include "tests/fuzz/compiled_programs.h"

@@ -7,7 +7,7 @@
 
 #include "src/base/byte_reader.h"
 #include "symbolize/dwarf/debug_info.h"
-#include "symbolize/dwarf/small_dwarf.h"
+#include "symbolize/dwarf/testing/small_dwarf.h"
 #include "symbolize/elf/elf_image.h"
 #include "tests/fuzz/compiled_programs.h"
 #include "tests/fuzz/fuzz_target.h"

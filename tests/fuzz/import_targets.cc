@@ -12,7 +12,7 @@
 #include "src/importers/import.h"
 #include "src/importers/open_recording.h"
 #include "src/importers/write_profile.h"
-#include "src/views/flamegraph/profile_for_test.h"
+#include "src/views/flamegraph/testing/profile_for_test.h"
 #include "src/views/interchange/firefox.h"
 #include "src/views/interchange/origin.h"
 #include "src/views/interchange/otlp.h"

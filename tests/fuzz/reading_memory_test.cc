@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "src/format/perf_data/read/recording.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_data/write/writer.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 #include "tests/fuzz/heap_meter.h"
 
 namespace profiler::fuzz {

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "src/base/byte_reader.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/codec.h"
-#include "src/format/perf_event/record_builder.h"
 #include "src/format/perf_event/records.h"
+#include "src/format/perf_event/testing/record_builder.h"
 
 namespace profiler::fuzz {
 namespace {

@@ -12,9 +12,9 @@
 #include "symbolize/symbols/demangle.h"
 #include "symbolize/symbols/elf_symbols.h"
 #include "symbolize/symbols/jit_dump.h"
-#include "symbolize/symbols/jit_dump_builder.h"
 #include "symbolize/symbols/kernel_symbols.h"
 #include "symbolize/symbols/perf_map.h"
+#include "symbolize/symbols/testing/jit_dump_builder.h"
 #include "tests/fuzz/compiled_programs.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -11,9 +11,9 @@
 #include <array>
 #include <cstring>
 
-#include "symbolize/unwind/cfi_builder.h"
 #include "symbolize/unwind/cfi_table.h"
 #include "symbolize/unwind/frame_rules.h"
+#include "symbolize/unwind/testing/cfi_builder.h"
 #include "symbolize/unwind/unwinder.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/unwind_through.h"

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string>
 
-#include "symbolize/v8/fake_heap.h"
 #include "symbolize/v8/frames.h"
+#include "symbolize/v8/testing/fake_heap.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace profiler::fuzz {

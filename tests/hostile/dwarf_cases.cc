@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "symbolize/dwarf/small_dwarf.h"
+#include "symbolize/dwarf/testing/small_dwarf.h"
 #include "tests/hostile/hostile_elf.h"
 #include "tests/hostile/scene.h"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "symbolize/unwind/cfi_builder.h"
+#include "symbolize/unwind/testing/cfi_builder.h"
 #include "tests/hostile/compressed.h"
 #include "tests/hostile/hostile_elf.h"
 #include "tests/hostile/scene.h"

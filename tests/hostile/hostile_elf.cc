@@ -12,7 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "src/base/unique_fd.h"
-#include "symbolize/unwind/cfi_builder.h"
+#include "symbolize/unwind/testing/cfi_builder.h"
 
 namespace profiler::tests {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "gmock/gmock.h"
 #include "src/base/unique_fd.h"
-#include "symbolize/symbols/jit_dump_builder.h"
+#include "symbolize/symbols/testing/jit_dump_builder.h"
 #include "tests/hostile/hostile_elf.h"
 #include "tests/hostile/scene.h"
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_event/abi.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 
 namespace profiler {
 namespace {

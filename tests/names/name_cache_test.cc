@@ -10,7 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "symbolize/names/name_store.h"
-#include "symbolize/test_files.h"
+#include "symbolize/testing/test_files.h"
 
 namespace profiler::symbolize {
 namespace {

@@ -17,7 +17,7 @@
 #include "src/base/byte_reader.h"
 #include "src/format/perf_data/format/feature_values.h"
 #include "src/format/perf_data/format/perf_data_format.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "tests/live/command.h"
 #include "tests/output/small_disk.h"
 

@@ -1,7 +1,5 @@
 #include "src/cli/recording/naming_monitor.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -80,15 +78,6 @@ symbolize::FetchMonitor WatchFetching() {
   return [shown = std::make_shared<ShownFetching>()](const FetchProgress& progress) {
     return shown->Show(progress);
   };
-}
-
-void LowerPriority() {
-  // nice 5 leaves a third of a normal CPU share. The lowest priority, 19, leaves one seventieth.
-  // With so little CPU time on a busy machine, naming is too late for processes that end soon, for
-  // example in containers.
-  constexpr int kLower = 5;
-  // An error is ignored, because naming also works at normal priority.
-  setpriority(PRIO_PROCESS, 0, kLower);
 }
 
 }  // namespace profiler::cli

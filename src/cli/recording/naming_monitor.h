@@ -29,7 +29,4 @@ class NamingMonitor {
 // that is shown.
 symbolize::FetchMonitor WatchFetching();
 
-// Lowers the priority of this process for the rest of its life.
-void LowerPriority();
-
 }  // namespace profiler::cli

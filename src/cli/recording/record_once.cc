@@ -13,14 +13,14 @@
 #include "src/base/percent.h"
 #include "src/cli/command.h"
 #include "src/cli/command_end.h"
-#include "src/cli/recording/embed_names.h"
 #include "src/cli/recording/naming_monitor.h"
-#include "src/cli/recording/naming_queue.h"
 #include "src/cli/recording/verbose_kernel.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/views/naming_arguments.h"
 #include "src/format/perf_data/write/writer.h"
 #include "src/profile/naming/collect_names.h"
+#include "src/profile/naming/embed_names.h"
+#include "src/profile/naming/naming_queue.h"
 #include "src/record/session.h"
 
 namespace profiler::cli {
@@ -135,13 +135,13 @@ naming::NamingOptions NamingOptionsOf(const RecordArguments& arguments, const Ke
 
 // Lowers the priority, except with --repeat, because the next run's command would inherit it.
 void GiveWay(const RecordArguments& arguments) {
-  if (!arguments.repeat) LowerPriority();
+  if (!arguments.repeat) naming::LowerPriority();
 }
 
 // The outcome of naming a file.
 struct Named {
   bool is_whole = true;  // False if the user ended naming early.
-  std::string missing;   // Embedded::missing
+  std::string missing;   // naming::Embedded::missing
 };
 
 // Names the recorded addresses and appends the names to the recording: the file `path`, or the
@@ -151,15 +151,15 @@ absl::StatusOr<Named> NameLastFile(const RecordArguments& arguments, const Kept&
                                    record::RecordSession& session) {
   const auto began = std::chrono::steady_clock::now();
   perf_data::Writer& file = session.last_file();
-  absl::StatusOr<Embedded> embedded;
+  absl::StatusOr<naming::Embedded> embedded;
   bool is_whole = true;
   GiveWay(arguments);
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
     embedded = file.readable_file() >= 0
-                   ? EmbedNames(file, path, naming::EmbeddingOf(arguments.embed),
-                                NamingOptionsOf(arguments, kept), monitor.callback())
-                   : EmbedNames(file, std::move(stream).Collect(monitor.callback()));
+                   ? naming::EmbedNames(file, path, naming::EmbeddingOf(arguments.embed),
+                                        NamingOptionsOf(arguments, kept), monitor.callback())
+                   : naming::EmbedNames(file, std::move(stream).Collect(monitor.callback()));
     is_whole = !monitor.was_ended();
   }
   PROFILER_RETURN_IF_ERROR(embedded.status());
@@ -200,7 +200,7 @@ absl::Status AwaitCommand(const RecordArguments& arguments, record::RecordSessio
 }
 
 // Finishes naming the files before the last one.
-void FinishNaming(const RecordArguments& arguments, NamingQueue& files) {
+void FinishNaming(const RecordArguments& arguments, naming::NamingQueue& files) {
   {
     GiveWay(arguments);
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
@@ -229,11 +229,11 @@ Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions opti
   naming::StreamNames stream(naming::EmbeddingOf(arguments.embed), naming);
   if (names_follow) options.on_stream = [&stream](auto pieces) { stream.Take(pieces); };
   const bool is_switching = options.switch_output.has_value();
-  NamingQueue files(naming::EmbeddingOf(arguments.embed), naming);
+  naming::NamingQueue files(naming::EmbeddingOf(arguments.embed), naming);
   options.on_file = [&](record::CompleteFile file) {
     line.Clear();
     if (!arguments.quiet) PrintFile(file.path, file.samples);
-    if (names_follow) files.Add(std::move(file));
+    if (names_follow) files.Add({std::move(file.path), file.samples, std::move(file.writer)});
   };
   VerboseKernel verbose_kernel(ringbuf::LinuxKernel(), PrintLines);
   ringbuf::Kernel& kernel = arguments.verbosity > 1 ? verbose_kernel : ringbuf::LinuxKernel();

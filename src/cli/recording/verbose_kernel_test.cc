@@ -3,7 +3,7 @@
 #include <cerrno>
 
 #include "gtest/gtest.h"
-#include "ringbuf/fake_kernel.h"
+#include "ringbuf/testing/fake_kernel.h"
 
 namespace profiler::cli {
 namespace {

@@ -10,7 +10,6 @@
 #include "src/analysis/event_choice.h"
 #include "src/cli/command.h"
 #include "src/cli/terminal/output.h"
-#include "src/cli/views/event_groups.h"
 #include "src/cli/views/page_view.h"
 #include "src/cli/views/report_options.h"
 #include "src/cli/views/view.h"
@@ -19,6 +18,7 @@
 #include "src/views/annotate/choice.h"
 #include "src/views/annotate/listing.h"
 #include "src/views/annotate/source_files.h"
+#include "src/views/report/event_groups.h"
 
 namespace profiler::cli {
 namespace {
@@ -46,7 +46,7 @@ annotate::GroupMembers MembersOf(const AnnotateArguments& arguments,
                                  const naming::LoadedProfile& loaded, profile::EventId event) {
   annotate::GroupMembers members;
   if (!arguments.event.empty()) return members;
-  for (const report::EventGroup& group : EventGroupsOf(*loaded.recording)) {
+  for (const report::EventGroup& group : report::EventGroupsOf(*loaded.recording)) {
     if (!group.Has(event)) continue;
     members.name = group.name;
     for (const profile::EventId member : group.events) {

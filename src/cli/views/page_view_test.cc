@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "src/cli/command.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 
 namespace profiler::cli {
 namespace {

@@ -20,12 +20,9 @@
 #include "src/cli/files/dump_command.h"
 #include "src/cli/files/export_formats.h"
 #include "src/cli/fleet/fleet_recording.h"
-#include "src/cli/recording/thread_counters.h"
 #include "src/cli/terminal/output.h"
-#include "src/cli/views/event_groups.h"
 #include "src/cli/views/page_view.h"
 #include "src/cli/views/report_arguments.h"
-#include "src/cli/views/report_tasks.h"
 #include "src/cli/views/tracepoint_texts.h"
 #include "src/cli/views/view.h"
 #include "src/format/perf_data/format/feature_values.h"
@@ -33,10 +30,13 @@
 #include "src/format/perf_event/describe.h"
 #include "src/format/perf_event/event_name.h"
 #include "src/views/report/chains.h"
+#include "src/views/report/event_groups.h"
 #include "src/views/report/header.h"
 #include "src/views/report/names.h"
 #include "src/views/report/report.h"
 #include "src/views/report/report_json.h"
+#include "src/views/report/task_tree.h"
+#include "src/views/report/thread_counters.h"
 
 namespace profiler::cli {
 namespace {
@@ -67,7 +67,7 @@ absl::Status CheckBranches(const ReportArguments& arguments, const report::Repor
 // events are one group, as in perf.
 std::vector<report::EventGroup> GroupsOf(const perf_data::Recording& recording,
                                          const ReportArguments& arguments) {
-  std::vector<report::EventGroup> groups = EventGroupsOf(recording);
+  std::vector<report::EventGroup> groups = report::EventGroupsOf(recording);
   if (groups.empty() && (arguments.group || arguments.no_group)) {
     report::EventGroup& all = groups.emplace_back();
     for (uint32_t event = 0; event < recording.events().size(); ++event) {
@@ -138,6 +138,19 @@ int WriteStats(const ReportArguments& arguments) {
   absl::Status reading;
   Output output("-", Lines::kFitted);
   output.Write(StatsOf(arguments.view.input, *recording, &reading));
+  return Finish(*recording, reading, output);
+}
+
+int WriteTasks(const ReportArguments& arguments) {
+  const auto recording = OpenRecordingOrPrint(arguments.view.input, arguments.view.format);
+  if (recording == nullptr) return kExitFailure;
+  report::TaskTree tree;
+  const absl::Status reading = recording->ForEach(
+      perf_data::Recording::Order::kTime,
+      [&](const perf_data::TimedRecord& timed) { tree.Take(*recording, timed); });
+  Output output("-");
+  output.Write(
+      tree.Text(arguments.mappings ? report::TaskDetails::kMappings : report::TaskDetails::kNone));
   return Finish(*recording, reading, output);
 }
 
@@ -335,7 +348,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
     }
     tracepoints->Append(raw, cpu, out, functions);
   };
-  ThreadCounters counters;
+  report::ThreadCounters counters;
   if (arguments.thread_counters) {
     plan.load.on_record = [&](const perf_data::Recording& recording,
                               const perf_data::TimedRecord& timed) {
@@ -439,10 +452,7 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
       return kExitUsage;
     }
     if (arguments->dump) return DumpWithStats(arguments->view.input, arguments->view.format);
-    if (arguments->tasks || arguments->mappings) {
-      return WriteTasks(arguments->view.input, arguments->view.format,
-                        arguments->mappings ? TaskDetails::kMappings : TaskDetails::kNone);
-    }
+    if (arguments->tasks || arguments->mappings) return WriteTasks(*arguments);
     if (arguments->stats) return WriteStats(*arguments);
     if (arguments->header_only)
       return WriteHeaderAlone(arguments->view.input, arguments->view.format);

@@ -11,9 +11,9 @@
 #include "gtest/gtest.h"
 #include "src/cli/command.h"
 #include "src/cli/usage/command_line.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_event/abi.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 
 namespace profiler::cli {
 namespace {

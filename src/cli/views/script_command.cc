@@ -8,8 +8,8 @@
 #include "src/cli/files/describe_recording.h"
 #include "src/cli/files/dump_command.h"
 #include "src/cli/option_values.h"
-#include "src/cli/recording/event_dumps.h"
 #include "src/cli/terminal/output.h"
+#include "src/cli/views/event_dumps.h"
 #include "src/cli/views/report_options.h"
 #include "src/cli/views/tracepoint_texts.h"
 #include "src/cli/views/view.h"
@@ -46,19 +46,19 @@ absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
   std::string fields;
   for (const std::string& given : arguments.fields) fields += given + ",";
   if (!fields.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(plan.fields, report::ParseScriptFields(fields));
+    PROFILER_ASSIGN_OR_RETURN(plan.fields, script::ParseScriptFields(fields));
   }
   plan.options.filter = load.filter;
   plan.options.max_stack = arguments.max_stack;
   plan.options.callchains = !arguments.hide_call_graph;
   plan.options.nanoseconds = arguments.nanoseconds;
-  if (arguments.relative_times) plan.options.times_from = report::TimeOrigin::kFirst;
-  if (arguments.time_differences) plan.options.times_from = report::TimeOrigin::kPrevious;
+  if (arguments.relative_times) plan.options.times_from = script::TimeOrigin::kFirst;
+  if (arguments.time_differences) plan.options.times_from = script::TimeOrigin::kPrevious;
   plan.options.inlines = !arguments.view.no_inline;
   plan.options.full_source_paths = arguments.full_source_paths;
   plan.naming = load.naming;
   plan.naming.inlines =
-      plan.options.inlines || plan.fields.fields.has(report::ScriptField::kSrcline);
+      plan.options.inlines || plan.fields.fields.has(script::ScriptField::kSrcline);
   plan.records = arguments.records;
   // prints [unknown] like perf, because other programs parse it
   plan.naming.function_starts = false;

@@ -15,7 +15,7 @@
 #include "src/cli/terminal/output.h"
 #include "src/cli/views/report_options.h"
 #include "src/cli/views/view.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 
 namespace profiler::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "src/base/byte_reader.h"
 #include "src/format/perf_data/format/perf_data_format.h"
 #include "src/machine/events/testing/example_tracepoint.h"
-#include "src/machine/procfs/fake_tree.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 
 namespace profiler::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "src/machine/procfs/fake_tree.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 
 namespace profiler::agent {
 namespace {

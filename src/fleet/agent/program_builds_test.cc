@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 
 namespace profiler::agent {
 namespace {

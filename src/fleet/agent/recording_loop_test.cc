@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "ringbuf/fake_kernel.h"
+#include "ringbuf/testing/fake_kernel.h"
 #include "src/fleet/agent/agent.h"
 #include "src/format/perf_data/read/recording.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 #include "src/machine/events/find_events.h"
-#include "src/machine/procfs/fake_tree.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 
 namespace profiler::agent {
 namespace {

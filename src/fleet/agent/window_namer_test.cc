@@ -9,10 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/fleet/segments/testing/window_text.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_data/write/writer.h"
-#include "src/format/perf_event/record_builder.h"
-#include "src/machine/procfs/fake_tree.h"
+#include "src/format/perf_event/testing/record_builder.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 
 namespace profiler::agent {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "benchmark/benchmark.h"
 #include "src/format/perf_event/codec.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 
 namespace profiler::perf_event {
 namespace {

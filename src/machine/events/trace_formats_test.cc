@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
 #include "src/machine/events/tracing_data.h"
-#include "src/machine/procfs/fake_tree.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 
 namespace profiler::events {
 namespace {

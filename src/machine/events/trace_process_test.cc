@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
 #include "src/machine/events/testing/example_tracepoint.h"
-#include "src/machine/procfs/fake_tree.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 
 namespace profiler::events {
 namespace {

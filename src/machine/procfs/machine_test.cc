@@ -7,9 +7,9 @@
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
 #include "src/machine/procfs/build_id.h"
-#include "src/machine/procfs/fake_tree.h"
 #include "src/machine/procfs/process_file.h"
 #include "src/machine/procfs/tasks.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 
 namespace profiler::procfs {
 namespace {

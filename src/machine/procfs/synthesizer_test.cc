@@ -11,8 +11,8 @@
 #include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
-#include "src/machine/procfs/fake_tree.h"
 #include "src/machine/procfs/tasks.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 
 namespace profiler::procfs {
 namespace {

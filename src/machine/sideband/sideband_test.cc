@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "src/format/perf_event/attr.h"
-#include "src/format/perf_event/record_builder.h"
+#include "src/format/perf_event/testing/record_builder.h"
 
 namespace profiler::sideband {
 namespace {

@@ -1,7 +1,7 @@
 #include "src/machine/target/cgroup.h"
 
 #include "gtest/gtest.h"
-#include "src/machine/procfs/fake_tree.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 
 namespace profiler::target {
 namespace {

@@ -11,7 +11,7 @@
 #include <functional>
 
 #include "gtest/gtest.h"
-#include "src/base/refused_call.h"
+#include "src/base/testing/refused_call.h"
 #include "src/machine/target/command.h"
 #include "src/machine/target/target_watch.h"
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "gtest/gtest.h"
-#include "src/machine/procfs/fake_tree.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 
 namespace profiler::target {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "gtest/gtest.h"
 #include "src/format/perf_data/format/perf_data_format.h"
-#include "src/format/perf_data/recording_builder.h"
 #include "src/format/perf_data/sections/own_sections.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/branch_filter.h"
 #include "src/profile/profile_codec.h"

@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
 #include "src/format/perf_data/format/perf_data_format.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/profile/naming/collect_names.h"
 #include "src/profile/naming/load_profile.h"
 #include "src/profile/testing/profile_text.h"

@@ -16,7 +16,7 @@
 #include "symbolize/files/file_facts.h"
 #include "symbolize/names/name_store.h"
 #include "symbolize/symbolizer.h"
-#include "symbolize/symbols/jit_dump_builder.h"
+#include "symbolize/symbols/testing/jit_dump_builder.h"
 
 namespace profiler::annotate {
 namespace {

@@ -1,17 +1,17 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/analysis/amount.h"
+#include "src/profile/testing/handmade_profile.h"
 #include "src/views/diff/compare.h"
 #include "src/views/diff/condition.h"
 #include "src/views/diff/diff_text.h"
 #include "src/views/diff/mean.h"
-#include "src/views/report/testing/profile_builder.h"
 
 namespace profiler::diff {
 namespace {
 
 using profile::EventId;
-using report::ProfileBuilder;
+using profile::HandmadeProfile;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -23,7 +23,7 @@ using Functions = std::vector<std::pair<std::string, uint64_t>>;
 
 // Returns a recording in which the functions alternate; each function's samples are spread evenly.
 Run RunOf(const std::string& name, const Functions& functions) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Event("cpu-clock");
   uint64_t most = 0;
   for (const auto& [function, samples] : functions) most = std::max(most, samples);

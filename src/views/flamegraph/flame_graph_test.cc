@@ -11,7 +11,7 @@
 #include "src/analysis/event_choice.h"
 #include "src/analysis/wall_clock.h"
 #include "src/views/flamegraph/flame_layout.h"
-#include "src/views/flamegraph/profile_for_test.h"
+#include "src/views/flamegraph/testing/profile_for_test.h"
 #include "src/views/flamegraph/xml_text.h"
 
 namespace profiler::exports {

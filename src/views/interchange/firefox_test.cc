@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/views/flamegraph/profile_for_test.h"
+#include "src/views/flamegraph/testing/profile_for_test.h"
 
 namespace profiler::exports {
 namespace {

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "src/views/flamegraph/profile_for_test.h"
+#include "src/views/flamegraph/testing/profile_for_test.h"
 #include "src/views/interchange/callgrind.h"
 #include "src/views/interchange/chrome_trace.h"
 #include "src/views/interchange/image_places.h"
 #include "src/views/interchange/otlp.h"
 #include "src/views/interchange/pprof.h"
-#include "src/views/interchange/pprof_text.h"
 #include "src/views/interchange/speedscope.h"
+#include "src/views/interchange/testing/pprof_text.h"
 
 namespace profiler::exports {
 namespace {

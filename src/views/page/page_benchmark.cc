@@ -3,10 +3,10 @@
 #include <string>
 
 #include "benchmark/benchmark.h"
-#include "src/views/flamegraph/profile_for_test.h"
+#include "src/views/flamegraph/testing/profile_for_test.h"
 #include "src/views/page/call_paths.h"
-#include "src/views/page/many_samples_for_test.h"
 #include "src/views/page/page.h"
+#include "src/views/page/testing/many_samples.h"
 
 namespace profiler::page {
 namespace {

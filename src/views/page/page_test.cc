@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "src/base/packed_section.h"
 #include "src/base/text.h"
-#include "src/views/flamegraph/profile_for_test.h"
+#include "src/views/flamegraph/testing/profile_for_test.h"
 #include "src/views/page/bounds.h"
 #include "src/views/page/call_paths.h"
 #include "src/views/page/page_data.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/padded_text.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
 #include "src/views/report/text.h"

@@ -1,17 +1,18 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "src/profile/testing/handmade_profile.h"
 #include "src/views/report/report.h"
-#include "src/views/report/testing/profile_builder.h"
 
 namespace profiler::report {
 namespace {
 
 using profile::BranchOutcome;
+using profile::HandmadeProfile;
 
 // Returns a profile with three branches of app and one of sh, besides one sample.
-ProfileBuilder SomeBranches() {
-  ProfileBuilder builder;
+HandmadeProfile SomeBranches() {
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app"})
       .Branch("app", "main+0x10@app", "read@libc.so.6", 2, 7)
       .Branch("app", "main+0x20@app", "read@libc.so.6", 1, 7)
@@ -20,7 +21,7 @@ ProfileBuilder SomeBranches() {
   return builder;
 }
 
-std::string RowsBy(ProfileBuilder builder, const char* keys, ReportOptions options = {}) {
+std::string RowsBy(HandmadeProfile builder, const char* keys, ReportOptions options = {}) {
   options.branch_sort = *ParseSortKeys(keys);
   const std::string text = FormatReport(builder.profile(), options);
   return text.substr(text.find("# Event count"));

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/padded_text.h"
 #include "src/views/report/call_graph.h"
 #include "src/views/report/text.h"
 

@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::report {
 namespace {
+
+using profile::HandmadeProfile;
 
 profile::Profile With(ChainQuality chains) {
   profile::Profile profile;
@@ -17,8 +19,8 @@ std::string Line(ChainQuality chains) { return ChainsLine(With(std::move(chains)
 std::string Format(ChainQuality chains) { return FormatChains(With(std::move(chains))); }
 
 // Returns a profile in which nine light samples have whole chains, and one heavy sample a cut one.
-ProfileBuilder Marked() {
-  ProfileBuilder b;
+HandmadeProfile Marked() {
+  HandmadeProfile b;
   b.Event("cpu-clock");
   b.Sample("app", {"main@app", "parse@app"}, 9, 1000);
   b.Sample("app", {"[cut: stack too short]", "deep@app", "read@libc.so.6"}, 1, 3000);
@@ -35,7 +37,7 @@ TEST(ChainsTest, OneLineSaysByWeightHowMuchIsWhole) {
 }
 
 TEST(ChainsTest, EachEventHasAShareOfItsOwn) {
-  ProfileBuilder b = Marked();
+  HandmadeProfile b = Marked();
   b.Event("offcpu-time");
   b.Sample("app", {"main@app", "wait@app"}, 1, 50);
   b.Sample("app", {"[cut: bad register]", "wait@app"}, 1, 150);

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "src/profile/testing/handmade_profile.h"
 #include "src/views/report/call_graph.h"
-#include "src/views/report/testing/profile_builder.h"
 
 namespace profiler::report {
 namespace {
 
+using profile::HandmadeProfile;
 using profile::Profile;
 using profile::Row;
 using profile::StackId;
@@ -22,7 +23,7 @@ using profile::StackId;
 // Returns random chains of few functions, some of them heavy, with recursion and inlined calls.
 // Some samples interrupt a function that is not on their stack.
 Profile RandomProfile(std::mt19937& random) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   const auto below = [&](uint32_t end) { return static_cast<uint32_t>(random() % end); };
   const uint32_t functions = 2 + below(12);
   const auto frame = [&] {

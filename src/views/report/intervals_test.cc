@@ -5,20 +5,22 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "src/profile/testing/handmade_profile.h"
 #include "src/views/report/fields.h"
 #include "src/views/report/report.h"
 #include "src/views/report/report_json.h"
-#include "src/views/report/testing/profile_builder.h"
 
 namespace profiler::report {
 namespace {
+
+using profile::HandmadeProfile;
 
 constexpr int kRounds = 200;
 
 // Returns alternating samples of a and b, and a sample of c after every ten of them. main calls all
 // three.
-ProfileBuilder TwoAlikeAndOneLess() {
-  ProfileBuilder builder;
+HandmadeProfile TwoAlikeAndOneLess() {
+  HandmadeProfile builder;
   builder.InOrder();
   for (int i = 0; i < kRounds; ++i) {
     builder.Sample("app", {"main@app", i % 2 == 0 ? "a@app" : "b@app"});
@@ -28,7 +30,7 @@ ProfileBuilder TwoAlikeAndOneLess() {
 }
 
 // Returns the report from the line after the event count on.
-std::string Table(ProfileBuilder& builder, ReportOptions options) {
+std::string Table(HandmadeProfile& builder, ReportOptions options) {
   options.sort = {SortKey::kSymbol};
   options.show_intervals = true;
   options.call_graph.type = CallGraphType::kNone;
@@ -37,7 +39,7 @@ std::string Table(ProfileBuilder& builder, ReportOptions options) {
 }
 
 TEST(IntervalsTest, RowsThatCannotBeToldApartShareARank) {
-  ProfileBuilder builder = TwoAlikeAndOneLess();
+  HandmadeProfile builder = TwoAlikeAndOneLess();
   EXPECT_EQ(
       Table(builder, {.children = false}),
       "# 95%: has the true share in 95 of 100 recordings; rows of one rank are not told apart\n"
@@ -52,7 +54,7 @@ TEST(IntervalsTest, RowsThatCannotBeToldApartShareARank) {
 }
 
 TEST(IntervalsTest, ARowWithItsCalleesHasAnIntervalOfItsOwn) {
-  ProfileBuilder builder = TwoAlikeAndOneLess();
+  HandmadeProfile builder = TwoAlikeAndOneLess();
   EXPECT_EQ(
       Table(builder, {}),
       "# 95%: has the true share in 95 of 100 recordings; rows of one rank are not told apart\n"
@@ -68,16 +70,16 @@ TEST(IntervalsTest, ARowWithItsCalleesHasAnIntervalOfItsOwn) {
 }
 
 TEST(IntervalsTest, ThePercentageOfAFilterIsOfWhatPassedIt) {
-  ProfileBuilder builder = TwoAlikeAndOneLess();
+  HandmadeProfile builder = TwoAlikeAndOneLess();
   builder.Sample("other", {"main@app"}, 1000);
-  ProfileBuilder alone = TwoAlikeAndOneLess();
+  HandmadeProfile alone = TwoAlikeAndOneLess();
   EXPECT_EQ(Table(builder,
                   {.children = false, .filter = {.comms = {"app"}}, .relative_percentages = true}),
             Table(alone, {.children = false}));
 }
 
 TEST(IntervalsTest, WhatIsCountedHasNone) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Sample("app", {"main@app"}, 10, 1);
   EXPECT_EQ(Table(builder, {}),
             "# 95%: there are no intervals, as each occurrence was counted and none sampled\n"
@@ -90,7 +92,7 @@ TEST(IntervalsTest, WhatIsCountedHasNone) {
 }
 
 TEST(IntervalsTest, WithoutTheOrderOfSamplesThereAreNone) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app"}, 10);
   EXPECT_EQ(Table(builder, {}),
             "# 95%: there are no intervals, as the order of these samples is not known\n"
@@ -103,14 +105,14 @@ TEST(IntervalsTest, WithoutTheOrderOfSamplesThereAreNone) {
 }
 
 TEST(IntervalsTest, NothingIsSaidOfThemWithoutRows) {
-  ProfileBuilder builder = TwoAlikeAndOneLess();
+  HandmadeProfile builder = TwoAlikeAndOneLess();
   const std::string text =
       FormatReport(builder.profile(), {.show_intervals = true, .filter = {.comms = {"nobody"}}});
   EXPECT_EQ(text.find("95%"), std::string::npos);
 }
 
 TEST(IntervalsTest, AreFieldsLikeOthers) {
-  ProfileBuilder builder = TwoAlikeAndOneLess();
+  HandmadeProfile builder = TwoAlikeAndOneLess();
   ReportOptions options{.call_graph = {.type = CallGraphType::kNone}, .separator = ";"};
   options.fields = *ParseFields("rank,overhead_ci,sym");
   const std::string text = FormatReport(builder.profile(), options);
@@ -124,7 +126,7 @@ TEST(IntervalsTest, AreFieldsLikeOthers) {
 }
 
 TEST(IntervalsTest, EachShareOfADocumentHasOne) {
-  ProfileBuilder builder = TwoAlikeAndOneLess();
+  HandmadeProfile builder = TwoAlikeAndOneLess();
   ReportOptions options{.sort = {SortKey::kComm, SortKey::kSymbol}};
   const auto document =
       nlohmann::json::parse(ReportAsJson(builder.profile(), options, {.path = "perf.data"}));

@@ -4,12 +4,13 @@
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::report {
 namespace {
 
 using profile::EventId;
+using profile::HandmadeProfile;
 using profile::Unnamed;
 
 // Sets the reason why the frames of a DSO have no symbol. Frames that have a name now count as
@@ -21,14 +22,14 @@ void SetReason(profile::Profile& profile, std::string_view dso, Unnamed reason) 
 }
 
 TEST(NamesTest, NothingIsSaidWhereAllHaveSymbols) {
-  ProfileBuilder b;
+  HandmadeProfile b;
   b.Sample("app", {"main@app", "f@libc.so"});
   EXPECT_EQ(NamesLine(b.profile(), EventId{0}), "");
   EXPECT_EQ(FormatUnresolved(b.profile()), "# Event 'cpu-clock'\n# Every address has a symbol.\n");
 }
 
 TEST(NamesTest, SharesAreThoseOfInterruptedInstructions) {
-  ProfileBuilder b;
+  HandmadeProfile b;
   b.Sample("app", {"0x10@gone.so", "f@app"}, 5).Sample("app", {"x.so+0x40@x.so"}, 3);
   b.Sample("app", {"f@app", "0x10@gone.so"}, 2);
   SetReason(b.profile(), "x.so", Unnamed::kNoSymbol);
@@ -38,7 +39,7 @@ TEST(NamesTest, SharesAreThoseOfInterruptedInstructions) {
 }
 
 TEST(NamesTest, ImagesWithoutNamesComeWithReasonAndRemedy) {
-  ProfileBuilder b;
+  HandmadeProfile b;
   b.Sample("app", {"main@app", "f@x.so"}, 3).Sample("app", {"main@app", "g@x.so"}, 4);
   b.Sample("app", {"0x99@gone.so", "f@app"}, 2).Sample("app", {"0x7f00"});
   SetReason(b.profile(), "x.so", Unnamed::kNoSymbol);
@@ -69,7 +70,7 @@ TEST(NamesTest, ImagesWithoutNamesComeWithReasonAndRemedy) {
 }
 
 TEST(NamesTest, OnlyTheHeaviestAddressesOfAnImageAreShown) {
-  ProfileBuilder b;
+  HandmadeProfile b;
   for (int i = 0; i < 12; ++i) {
     b.Sample("app", {"0x" + std::to_string(100 + i) + "@x.so"}, static_cast<uint64_t>(i) + 1);
   }
@@ -81,7 +82,7 @@ TEST(NamesTest, OnlyTheHeaviestAddressesOfAnImageAreShown) {
 }
 
 TEST(NamesTest, ImagesOfOneWeightStandInOneOrderHoweverFramesDo) {
-  ProfileBuilder b;
+  HandmadeProfile b;
   b.Sample("app", {"0x10@a.so"}).Sample("app", {"0x20@b.so"});
   profile::Profile& profile = b.profile();
   const std::string text = FormatUnresolved(profile);
@@ -93,7 +94,7 @@ TEST(NamesTest, ImagesOfOneWeightStandInOneOrderHoweverFramesDo) {
 }
 
 TEST(NamesTest, NamesOfARecordingCannotMakeLines) {
-  ProfileBuilder b;
+  HandmadeProfile b;
   b.Sample("app", {"0x10@evil\nname"});
   const std::string text = FormatUnresolved(b.profile());
   EXPECT_NE(text.find("evil?name"), std::string::npos) << text;

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/padded_text.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
 #include "src/views/report/functions.h"

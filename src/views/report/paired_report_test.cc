@@ -1,10 +1,12 @@
 #include "src/views/report/paired_report.h"
 
 #include "gtest/gtest.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::report {
 namespace {
+
+using profile::HandmadeProfile;
 
 class PairedReportTest : public testing::Test {
  protected:
@@ -17,7 +19,7 @@ class PairedReportTest : public testing::Test {
     after_.Sample("app", {"memset@[kernel.kallsyms]"}, 60);
   }
 
-  ProfileBuilder before_, after_;
+  HandmadeProfile before_, after_;
 };
 
 TEST_F(PairedReportTest, ShowsTheSharesOfTheFirstAndHowTheSecondDiffers) {

@@ -3,21 +3,23 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "src/profile/testing/handmade_profile.h"
 #include "src/views/report/report.h"
-#include "src/views/report/testing/profile_builder.h"
 
 namespace profiler::report {
 namespace {
 
+using profile::HandmadeProfile;
+
 // Sets the source line of function `which` at the last frame.
-void At(ProfileBuilder& b, std::string_view file, uint32_t line, size_t which = 0) {
+void At(HandmadeProfile& b, std::string_view file, uint32_t line, size_t which = 0) {
   profile::Profile& profile = b.profile();
   profile::Line& at = profile.lines[profile.frames.back().first_line + which];
   at.file = profile.strings.Intern(file);
   at.line = line;
 }
 
-std::string Rows(ProfileBuilder& b, std::string_view sort, bool full_paths = false) {
+std::string Rows(HandmadeProfile& b, std::string_view sort, bool full_paths = false) {
   ReportOptions options{.sort = *ParseSortKeys(sort),
                         .call_graph = {.type = CallGraphType::kNone},
                         .full_source_paths = full_paths};
@@ -41,13 +43,13 @@ class PositionsTest : public testing::Test {
   }
 
   // Returns code without known lines.
-  static ProfileBuilder WithoutLines() {
-    ProfileBuilder b;
+  static HandmadeProfile WithoutLines() {
+    HandmadeProfile b;
     b.LinkedAt(0x400000).Sample("app", {"f+0x11@app"}, 4).Sample("app", {"f+0x22@app"}, 3);
     b.Sample("app", {"0x123@app"}, 2).Sample("app", {"0x77"});
     return b;
   }
-  ProfileBuilder b_;
+  HandmadeProfile b_;
 };
 
 TEST_F(PositionsTest, SourceLinesAreRows) {
@@ -62,7 +64,7 @@ TEST_F(PositionsTest, SourceLinesAreRows) {
 }
 
 TEST_F(PositionsTest, WithoutALineTheRowIsTheDistanceIntoTheFunctionOrTheImagesOwnAddress) {
-  ProfileBuilder b = WithoutLines();
+  HandmadeProfile b = WithoutLines();
   EXPECT_EQ(Rows(b, "srcline"),
             "# Overhead  Source:Line\n"
             "# ........  ...........\n"
@@ -75,7 +77,7 @@ TEST_F(PositionsTest, WithoutALineTheRowIsTheDistanceIntoTheFunctionOrTheImagesO
 }
 
 TEST_F(PositionsTest, WhatOnlyStandsInForAFunctionsNameIsNoneInASourceLine) {
-  ProfileBuilder b;
+  HandmadeProfile b;
   b.Sample("app", {"app+0x1000+0x4@app"});
   b.profile().frames[0].unnamed = profile::Unnamed::kNoSymbol;
   EXPECT_NE(Rows(b, "srcline").find("  app[1004]"), std::string::npos) << Rows(b, "srcline");
@@ -125,7 +127,7 @@ TEST_F(PositionsTest, OffsetsDivideFunctions) {
 }
 
 TEST(PlacesOfInlinedCallsTest, AFunctionHasTheInstructionsLineAndAnInlinedOneItsOwn) {
-  ProfileBuilder b;
+  HandmadeProfile b;
   b.Sample("app", {"main@app", "inner<outer@app"});
   At(b, "in.h", 3, 0);
   At(b, "out.cc", 40, 1);
@@ -140,7 +142,7 @@ TEST(PlacesOfInlinedCallsTest, AFunctionHasTheInstructionsLineAndAnInlinedOneIts
 }
 
 TEST(PlacesOfCallersTest, CallGraphsDoNotTellLinesApart) {
-  ProfileBuilder b;
+  HandmadeProfile b;
   b.Sample("app", {"main@app", "f@app"});
   At(b, "f.cc", 1);
   b.Sample("app", {"main+0x4@app", "f+0x4@app"});

@@ -15,7 +15,7 @@
 #include "src/profile/profile.h"
 #include "src/views/report/options.h"
 #include "src/views/report/report.h"
-#include "src/views/report/script.h"
+#include "src/views/script/script_formatter.h"
 
 namespace profiler::report {
 namespace {
@@ -161,7 +161,7 @@ void BM_Script(benchmark::State& state) {
   const Profile& profile = LargeProfile(static_cast<size_t>(state.range(0)));
   for (auto _ : state) {
     size_t bytes = 0;
-    ScriptFormatter formatter(profile, {});
+    script::ScriptFormatter formatter(profile, {});
     std::string text;
     for (const profile::Row& row : profile.rows) {
       text.clear();

@@ -6,8 +6,8 @@
 
 #include "gtest/gtest.h"
 #include "src/analysis/latency.h"
+#include "src/profile/testing/handmade_profile.h"
 #include "src/views/report/options.h"
-#include "src/views/report/testing/profile_builder.h"
 
 namespace profiler::report {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 constexpr char kNothing[] = "#\n# Total Lost Samples: 0\n#\n";
 
 // Returns the report below the column headings, which other tests check.
-std::string Rows(ProfileBuilder& builder, const ReportOptions& options = {}) {
+std::string Rows(HandmadeProfile& builder, const ReportOptions& options = {}) {
   const std::string text = FormatReport(builder.profile(), options);
   const size_t dots = text.find("\n# ..");
   if (dots == std::string::npos) return text;
@@ -28,13 +28,13 @@ ReportOptions Without(CallGraphType type = CallGraphType::kNone) {
 }
 
 TEST(ReportTest, AnEmptyProfileHasNoSections) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   EXPECT_EQ(FormatReport(builder.profile(), {}), kNothing);
   EXPECT_EQ(FormatReport(profile::Profile(), {}), kNothing);
 }
 
 TEST(ReportTest, SamplesWithoutCallersGiveOneOverheadColumn) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app"}, 3).Sample("app", {"copy@[kernel.kallsyms]"});
   EXPECT_EQ(FormatReport(builder.profile(), {}),
             "#\n"
@@ -52,7 +52,7 @@ TEST(ReportTest, SamplesWithoutCallersGiveOneOverheadColumn) {
 }
 
 TEST(ReportTest, CallersHaveWhatTheyCalled) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "parse@app", "read@libc.so.6"}, 3)
       .Sample("app", {"main@app", "write@libc.so.6"});
   EXPECT_EQ(FormatReport(builder.profile(), {}),
@@ -94,7 +94,7 @@ TEST(ReportTest, CallersHaveWhatTheyCalled) {
 }
 
 TEST(ReportTest, WithoutChildrenTheGraphGoesFromTheInterruptedFunctionToItsCallers) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "parse@app", "read@libc.so.6"}, 3)
       .Sample("app", {"main@app", "read@libc.so.6"});
   EXPECT_EQ(Rows(builder, {.children = false}),
@@ -111,7 +111,7 @@ TEST(ReportTest, WithoutChildrenTheGraphGoesFromTheInterruptedFunctionToItsCalle
 }
 
 TEST(ReportTest, ARecursiveFunctionCountsOnceASample) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "walk@app", "walk+0x8@app", "walk+0x8@app"}, 3)
       .Sample("app", {"main@app", "walk@app"});
   EXPECT_EQ(Rows(builder, Without()),
@@ -121,7 +121,7 @@ TEST(ReportTest, ARecursiveFunctionCountsOnceASample) {
 }
 
 TEST(ReportTest, ACalleeOfARecursiveFunctionIsShownBelowItsOutermostCall) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "walk@app", "walk+0x8@app", "leaf@app"}, 3)
       .Sample("app", {"main@app", "walk@app", "leaf@app"});
   ReportOptions callee{.call_graph = {.order = ChainOrder::kCallee}};
@@ -150,7 +150,7 @@ TEST(ReportTest, ACalleeOfARecursiveFunctionIsShownBelowItsOutermostCall) {
 }
 
 TEST(ReportTest, OwnSamplesOfACallerShowTheirWholeChain) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "work@app", "leaf@app"}, 3)
       .Sample("app", {"main@app", "work@app"});
   const std::string text = Rows(builder);
@@ -166,7 +166,7 @@ TEST(ReportTest, OwnSamplesOfACallerShowTheirWholeChain) {
 }
 
 TEST(ReportTest, AChainThatStartsWithTheRowsFunctionIsMergedWithThoseBelowIt) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "leaf@app"}, 3).Sample("app", {"main@app"});
   const std::string text = Rows(builder);
   EXPECT_NE(text.find("   100.00%    25.00%  app      app            [.] main\n"
@@ -179,7 +179,7 @@ TEST(ReportTest, AChainThatStartsWithTheRowsFunctionIsMergedWithThoseBelowIt) {
 }
 
 TEST(ReportTest, CallSitesOfOneFunctionAreOneBranch) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "parse+0x8@app", "read@app"})
       .Sample("app", {"main+0x4@app", "parse+0x10@app", "read@app"});
   const std::string text = Rows(builder);
@@ -192,7 +192,7 @@ TEST(ReportTest, CallSitesOfOneFunctionAreOneBranch) {
 }
 
 TEST(ReportTest, BranchesBelowTheThresholdAreLeftOutButStillDivide) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "hot@app"}, 999).Sample("app", {"main@app", "cold@app"});
   ReportOptions options;
   options.percent_limit = 0.5;
@@ -212,7 +212,7 @@ TEST(ReportTest, BranchesBelowTheThresholdAreLeftOutButStillDivide) {
 }
 
 TEST(ReportTest, FractalPercentagesAreOfTheBranchAboveAndNameTheRest) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "a@app", "b@app"}, 60)
       .Sample("app", {"main@app", "a@app", "c@app"}, 20)
       .Sample("app", {"main@app", "d@app"}, 20);
@@ -233,7 +233,7 @@ TEST(ReportTest, FractalPercentagesAreOfTheBranchAboveAndNameTheRest) {
 }
 
 TEST(ReportTest, FlatListsEachChainAndFoldedPutsItOnALine) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "read@app"}, 3).Sample("app", {"main@app", "0x10@app"});
   ReportOptions options{.call_graph = {.type = CallGraphType::kFlat}};
   options.percent_limit = 100;
@@ -263,7 +263,7 @@ TEST(ReportTest, FlatListsEachChainAndFoldedPutsItOnALine) {
 
 TEST(ReportTest, AnAddressWhereNothingIsMappedIsOneRowHoweverItsFramesStand) {
   for (const auto& [first, last] : {std::pair("0x5", "0x7"), std::pair("0x7", "0x5")}) {
-    ProfileBuilder builder;
+    HandmadeProfile builder;
     builder.Sample("app", {first}).Sample("app", {"0x6"}, 2).Sample("app", {last}, 5);
     // A second frame at 0x5, because a caller and an interrupted function are two frames.
     profile::Frame& frame = builder.profile().frames[1];
@@ -280,7 +280,7 @@ TEST(ReportTest, AnAddressWhereNothingIsMappedIsOneRowHoweverItsFramesStand) {
 }
 
 TEST(ReportTest, AnUnnamedAddressIsShownByItsPlaceInTheFileAndInChainsByItsRuntimeAddress) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.LoadedAt(0x400000).Sample("app", {"0x401200@app", "0x401137@app"}).Sample("app", {"0x0"});
   EXPECT_EQ(Rows(builder, Without()),
             "    50.00%    50.00%  app      app               [.] 0x0000000000001137\n"
@@ -291,7 +291,7 @@ TEST(ReportTest, AnUnnamedAddressIsShownByItsPlaceInTheFileAndInChainsByItsRunti
 }
 
 TEST(ReportTest, InlinedFunctionsAreRowsWithoutSamplesOfTheirOwn) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "deep<inl<outer@app"});
   EXPECT_EQ(Rows(builder),
             "   100.00%   100.00%  app      app            [.] outer\n"
@@ -331,7 +331,7 @@ TEST(ReportTest, BranchesOfEqualWeightHaveOneOrderWhicheverCameFirst) {
   std::vector<std::string> callers = {"a_second@app", "m<o@app", "z_first@app"};
   std::string first;
   do {
-    ProfileBuilder builder;
+    HandmadeProfile builder;
     // First samples fix the functions' addresses, so that they are the same each time.
     builder.Event("page-faults").Sample("app", {"z_first@app", "o@app", "a_second@app"});
     builder.Event("cpu-clock");
@@ -359,7 +359,7 @@ std::string RowsOf(const profile::Profile& profile, ReportOptions options) {
 }
 
 TEST(ReportTest, FunctionsThatShowTheSameAreOneRow) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   // A JIT compiled "run" twice. Two images have the same name, and each has a "main".
   builder.Sample("java", {"run@jit"}, 3).Sample("java", {"again@jit"}, 2);
   builder.Sample("java", {"main@a.so"}).Sample("java", {"main@b.so"}).Sample("java", {"init@a.so"});
@@ -381,7 +381,7 @@ TEST(ReportTest, FunctionsThatShowTheSameAreOneRow) {
 }
 
 TEST(ReportTest, EachEventWithSamplesHasASection) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app"});
   builder.Event("dummy");
   builder.Event("page-faults").Sample("app", {"main@app"}, 1500, 2);
@@ -408,8 +408,8 @@ TEST(ReportTest, EachEventWithSamplesHasASection) {
 }
 
 // Returns a profile with cpu-clock, page-faults, and an event without samples between them.
-ProfileBuilder ThreeEvents() {
-  ProfileBuilder builder;
+HandmadeProfile ThreeEvents() {
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "spin@app"}, 3).Sample("app", {"main@app", "copy@app"});
   builder.Event("dummy");
   builder.Event("page-faults")
@@ -420,10 +420,11 @@ ProfileBuilder ThreeEvents() {
 }
 
 using profile::EventId;
+using profile::HandmadeProfile;
 const EventGroup kThreeEvents = {"anon group", {EventId{0}, EventId{1}, EventId{2}}};
 
 TEST(ReportTest, EventsOfAGroupShareATableWithAColumnOfEachThatHasSamples) {
-  ProfileBuilder builder = ThreeEvents();
+  HandmadeProfile builder = ThreeEvents();
   EXPECT_EQ(FormatReport(builder.profile(), {.groups = {kThreeEvents},
                                              .children = false,
                                              .call_graph = {.type = CallGraphType::kNone},
@@ -445,7 +446,7 @@ TEST(ReportTest, EventsOfAGroupShareATableWithAColumnOfEachThatHasSamples) {
 }
 
 TEST(ReportTest, CallGraphsInTheTableOfAGroupAreOfItsLeader) {
-  ProfileBuilder builder = ThreeEvents();
+  HandmadeProfile builder = ThreeEvents();
   EXPECT_EQ(Rows(builder, {.groups = {kThreeEvents}}),
             "   100.00%   5.00%     0.00%   0.00%  app      app            [.] main\n"
             "            |\n"
@@ -471,7 +472,7 @@ TEST(ReportTest, CallGraphsInTheTableOfAGroupAreOfItsLeader) {
 }
 
 TEST(ReportTest, RowsOfAGroupAreToldApartByTheSortKeysAlone) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Cpu(0).Sample("a", {"main@app"}).Cpu(1).Sample("b", {"main@app"}, 3);
   builder.Event("page-faults").Cpu(1).Sample("c", {"main@app"}).Cpu(0).Sample("c", {"f@app"}, 3);
   ReportOptions options{.sort = {SortKey::kDso}, .groups = {{"", {EventId{0}, EventId{1}}}}};
@@ -483,7 +484,7 @@ TEST(ReportTest, RowsOfAGroupAreToldApartByTheSortKeysAlone) {
 }
 
 TEST(ReportTest, EventsOfAGroupThatIsNotJoinedHaveATableEach) {
-  ProfileBuilder builder = ThreeEvents();
+  HandmadeProfile builder = ThreeEvents();
   const std::string text =
       FormatReport(builder.profile(), {.sort = {SortKey::kComm},
                                        .groups = {kThreeEvents},
@@ -514,7 +515,7 @@ TEST(ReportTest, EventsOfAGroupThatIsNotJoinedHaveATableEach) {
 }
 
 TEST(ReportTest, AGroupWhoseLeaderHasNoSamplesIsLedByTheFirstThatHas) {
-  ProfileBuilder builder = ThreeEvents();
+  HandmadeProfile builder = ThreeEvents();
   const EventGroup group{"", {EventId{1}, EventId{2}, EventId{0}}};
   const std::string text =
       FormatReport(builder.profile(), {.sort = {SortKey::kComm},
@@ -529,7 +530,7 @@ TEST(ReportTest, AGroupWhoseLeaderHasNoSamplesIsLedByTheFirstThatHas) {
 }
 
 TEST(ReportTest, PercentagesWeighPeriodsAndTheSamplesColumnCounts) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"rare@app"}, 1, 900).Sample("app", {"often@app"}, 10, 10);
   EXPECT_EQ(Rows(builder, {.show_samples = true}),
             "    90.00%             1  app      app            [.] rare\n"
@@ -538,7 +539,7 @@ TEST(ReportTest, PercentagesWeighPeriodsAndTheSamplesColumnCounts) {
 }
 
 TEST(ReportTest, PeriodsOfZeroGiveZeroPercent) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "work@app"}, 2, 0);
   EXPECT_EQ(Rows(builder, {.children = false, .call_graph = {.type = CallGraphType::kNone}}),
             "     0.00%  app      app            [.] work\n"
@@ -547,7 +548,7 @@ TEST(ReportTest, PeriodsOfZeroGiveZeroPercent) {
 }
 
 TEST(ReportTest, RowsOfOneWeightAreInOrderOfTheirKeys) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("b", {"f@x"}).Sample("a", {"0x20@x"}).Sample("a", {"z@x"}).Sample("a", {"0x5"});
   builder.Sample("a", {"0x10@x"}).Sample("a", {"b@y"}).Sample("a", {"a@x"});
   EXPECT_EQ(Rows(builder),
@@ -562,7 +563,7 @@ TEST(ReportTest, RowsOfOneWeightAreInOrderOfTheirKeys) {
 }
 
 TEST(ReportTest, SortKeysAreColumnsInTheirOrder) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Thread(10, 11).Cpu(2).Sample("exec", {"f@app"}).Sample("app", {"f@app"});
   builder.Thread(10, 12).Cpu(0).Sample("app", {"g@app"});
   ReportOptions options;
@@ -585,7 +586,7 @@ TEST(ReportTest, SortKeysAreColumnsInTheirOrder) {
 }
 
 TEST(ReportTest, AProcessIsNamedByItsLeaderInEveryRow) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Thread(10, 12).Sample("worker", {"f@app"}, 3).Thread(20, 21).Sample("worker", {"f@app"});
   builder.Thread(10, 10).Sample("app", {"g@app"}, 2);
   ReportOptions options;
@@ -598,7 +599,7 @@ TEST(ReportTest, AProcessIsNamedByItsLeaderInEveryRow) {
 }
 
 TEST(ReportTest, SamplesThatDoNotSayTheirCpuAreOnNone) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Cpu(0).Sample("app", {"f@app"}).Cpu(profile::kNoCpu).Sample("app", {"f@app"});
   ReportOptions options;
   options.sort = {SortKey::kCpu};
@@ -609,7 +610,7 @@ TEST(ReportTest, SamplesThatDoNotSayTheirCpuAreOnNone) {
 }
 
 TEST(ReportTest, TellsApartByHowManyThreadsRan) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Parallelism(2).Sample("app", {"f@app"}, 3);
   builder.Parallelism(profile::kOthersRan).Sample("app", {"f@app"});
   ReportOptions options;
@@ -621,7 +622,7 @@ TEST(ReportTest, TellsApartByHowManyThreadsRan) {
 }
 
 TEST(ReportTest, LatencyStandsBesideTheWeightThatItIsOf) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Parallelism(1).Sample("app", {"serial@app"}, 1, 30);
   builder.Parallelism(4).Sample("app", {"parallel@app"}, 1, 40);
   ReportOptions options;
@@ -646,7 +647,7 @@ TEST(ReportTest, LatencyStandsBesideTheWeightThatItIsOf) {
 }
 
 TEST(ReportTest, LatencyMayStandBehindTheWeightThatItIsOf) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Parallelism(1).Sample("app", {"serial@app"}, 1, 30);
   builder.Parallelism(4).Sample("app", {"parallel@app"}, 1, 40);
   ReportOptions options;
@@ -679,7 +680,7 @@ void FillColumn(profile::Dimension dimension, const std::vector<std::string>& te
 }
 
 TEST(ReportTest, AccessesToMemoryAreRowsByWhatTheyMetAndCost) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"f@app"}, 10, 300).Sample("app", {"g@app"}, 60, 7);
   profile::Profile& profile = builder.profile();
   FillColumn(profile::Dimension::kMemoryLevel, {"Local RAM hit", "L1 hit"}, profile);
@@ -701,7 +702,7 @@ TEST(ReportTest, AccessesToMemoryAreRowsByWhatTheyMetAndCost) {
 }
 
 TEST(ReportTest, FieldsOfTracepointsStandAtTheRightAndOnlyInTablesThatHaveThem) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"f@app"}, 3).Sample("app", {"f@app"}, 1);
   builder.profile().rows.back().self = builder.profile().rows.front().self;
   profile::Profile& profile = builder.profile();
@@ -721,7 +722,7 @@ TEST(ReportTest, FieldsOfTracepointsStandAtTheRightAndOnlyInTablesThatHaveThem) 
 }
 
 TEST(ReportTest, ASymbolColumnInFrontIsNotRepeatedInTheGraph) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "read@app"});
   ReportOptions options;
   options.sort = {SortKey::kSymbol};
@@ -738,7 +739,7 @@ TEST(ReportTest, ASymbolColumnInFrontIsNotRepeatedInTheGraph) {
 }
 
 TEST(ReportTest, WhatAFilterLeavesOutStillCountsInTheTotal) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "read@libc.so.6"}).Sample("app", {"main@app", "work@app"}, 3);
   ReportOptions options = Without();
   options.filter.dsos = {"libc.so.6"};
@@ -764,7 +765,7 @@ TEST(ReportTest, WhatAFilterLeavesOutStillCountsInTheTotal) {
 }
 
 TEST(ReportTest, FiltersGoByThreadProcessCommAndSymbol) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Thread(1, 1).Sample("a", {"f@x"}).Thread(1, 2).Sample("b", {"g@x"});
   builder.Thread(3, 3).Sample("c", {"f@x"});
   ReportOptions options;
@@ -782,7 +783,7 @@ TEST(ReportTest, FiltersGoByThreadProcessCommAndSymbol) {
 }
 
 TEST(ReportTest, MaxStackKeepsTheEndAtTheTop) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"a@x", "b@x", "c@x", "d@x"});
   ReportOptions options;
   options.max_stack = 2;
@@ -817,7 +818,7 @@ TEST(ReportTest, MaxStackKeepsTheEndAtTheTop) {
 }
 
 TEST(ReportTest, WithoutCallChainsThereIsNothingToAccumulate) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app"});
   ReportOptions options;
   options.children = true;
@@ -825,7 +826,7 @@ TEST(ReportTest, WithoutCallChainsThereIsNothingToAccumulate) {
 }
 
 TEST(ReportTest, CommsAreNotCutAndControlCharactersDoNotReachTheTerminal) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("a\n\x1b[31m(x)", {"main@app"}).Sample("a much longer name", {"f\n@app"}, 2);
   EXPECT_EQ(Rows(builder),
             "    66.67%  a much longer name  app            [.] f?\n"
@@ -834,7 +835,7 @@ TEST(ReportTest, CommsAreNotCutAndControlCharactersDoNotReachTheTerminal) {
 }
 
 TEST(ReportTest, HugeNamesAreShownInFull) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   const std::string huge(100'000, 'x');
   builder.Sample("app", {"main@app", huge + "@app"});
   const std::string text = Rows(builder);
@@ -843,13 +844,13 @@ TEST(ReportTest, HugeNamesAreShownInFull) {
 }
 
 TEST(ReportTest, AChainThatIsCutIsARowWithTheReason) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"[cut: stack too short]", "deep@app"});
   EXPECT_NE(Rows(builder).find("[.] [cut: stack too short]"), std::string::npos);
 }
 
 TEST(ReportTest, LossesAreNamedWhenThereAreAny) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   profile::Losses& losses = builder.profile().losses;
   losses.lost_records = 7;
   losses.lost_events = 3;
@@ -868,7 +869,7 @@ TEST(ReportTest, LossesAreNamedWhenThereAreAny) {
 }
 
 TEST(ReportTest, OneLossIsSingular) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   profile::Losses& losses = builder.profile().losses;
   losses.lost_records = 1;
   losses.lost_events = 1;
@@ -887,7 +888,7 @@ TEST(ReportTest, CountsAreAbbreviatedByTheThousand) {
 }
 
 // Returns the headings and rows of a report with these fields.
-std::string Table(ProfileBuilder& builder, std::string_view fields, ReportOptions options = {}) {
+std::string Table(HandmadeProfile& builder, std::string_view fields, ReportOptions options = {}) {
   options.fields = *ParseFields(fields);
   options.sort = KeysOf(options.fields.fields);
   options.call_graph.type = CallGraphType::kNone;
@@ -895,15 +896,15 @@ std::string Table(ProfileBuilder& builder, std::string_view fields, ReportOption
   return text.substr(text.find("#\n# ", text.find("# Event count")) + 2);
 }
 
-ProfileBuilder InKernelAndOutside() {
-  ProfileBuilder builder;
+HandmadeProfile InKernelAndOutside() {
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "copy@[kernel.kallsyms]"}, 1, 10);
   builder.Sample("app", {"main@app"}, 3, 10);
   return builder;
 }
 
 TEST(ReportTest, FieldsAreTheColumnsInTheirOrder) {
-  ProfileBuilder builder = InKernelAndOutside();
+  HandmadeProfile builder = InKernelAndOutside();
   EXPECT_EQ(Table(builder, "sym,overhead,overhead_children,sample,period"),
             "# Symbol    Overhead  Children       Samples        Period\n"
             "# ........  ........  ........  ............  ............\n"
@@ -920,7 +921,7 @@ TEST(ReportTest, FieldsAreTheColumnsInTheirOrder) {
 }
 
 TEST(ReportTest, WhatCalleesWeighIsNotKnownWhereItIsNotCounted) {
-  ProfileBuilder builder = InKernelAndOutside();
+  HandmadeProfile builder = InKernelAndOutside();
   EXPECT_EQ(Table(builder, "overhead_children,sym", {.children = false}),
             "# Children  Symbol  \n"
             "# ........  ........\n"
@@ -931,7 +932,7 @@ TEST(ReportTest, WhatCalleesWeighIsNotKnownWhereItIsNotCounted) {
 }
 
 TEST(ReportTest, AThreadThatIsGoneHasNoNumber) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Thread(UINT32_MAX, UINT32_MAX).Sample("", {"main@app"});
   EXPECT_EQ(Table(builder, "pid,tgid"),
             "#     Pid:Command     Tgid:Command\n"
@@ -942,7 +943,7 @@ TEST(ReportTest, AThreadThatIsGoneHasNoNumber) {
 }
 
 TEST(ReportTest, TheEventsOfAGroupHaveNumbersOfTheirOwnInEachColumn) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"copy@[kernel.kallsyms]"}, 1, 10);
   builder.Sample("app", {"main@app"}, 1, 30);
   builder.Event("faults").Sample("app", {"main@app"}, 2, 1);
@@ -956,7 +957,7 @@ TEST(ReportTest, TheEventsOfAGroupHaveNumbersOfTheirOwnInEachColumn) {
 }
 
 TEST(ReportTest, ASeparatorStandsBetweenColumnsAndNotInThem) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("a,b", {"f(int, int)@app"}, 3).Sample("sh", {"g@app"});
   EXPECT_EQ(Table(builder, "overhead,sample,comm,sym", {.separator = ","}),
             "# Overhead,     Samples,Command,Symbol         \n"
@@ -966,7 +967,7 @@ TEST(ReportTest, ASeparatorStandsBetweenColumnsAndNotInThem) {
 }
 
 TEST(ReportTest, WidthsThatAreGivenCutNamesAndPadNumbers) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("worker", {"parse@application"}, 3).Sample("sh", {"g@sh"});
   EXPECT_EQ(Table(builder, "overhead,sample,comm,dso,sym", {.widths = {12, 3, 4, 0, 6}}),
             "#     Overhead       Samples  Comm  Shared Object  Symbol\n"
@@ -978,14 +979,14 @@ TEST(ReportTest, WidthsThatAreGivenCutNamesAndPadNumbers) {
 }
 
 TEST(ReportTest, TheOnlyKeyIsShownThoughAFilterMakesItSuperfluous) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"f@app"});
   EXPECT_EQ(Rows(builder, {.sort = {SortKey::kComm}, .filter = {.comms = {"app"}}}),
             "   100.00%  app    \n\n\n");
 }
 
 TEST(ReportTest, RowsOfOtherSymbolsAreLeftOut) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"main@app", "parse_line@app"}, 3).Sample("app", {"main@app"});
   EXPECT_EQ(Rows(builder, {.call_graph = {.type = CallGraphType::kNone}, .symbol_part = "se_l"}),
             "    75.00%    75.00%  app      app            [.] parse_line\n"
@@ -993,7 +994,7 @@ TEST(ReportTest, RowsOfOtherSymbolsAreLeftOut) {
 }
 
 TEST(ReportTest, TellsApartByColumnsOfTheProfilesRows) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"f@app"}, 2).Sample("app", {"f@app"}).Sample("app", {"f@app"});
   profile::Profile& profile = builder.profile();
   profile.quanta = {.begins = {1'500'000'000, 1'000'000'000}};
@@ -1015,7 +1016,7 @@ TEST(ReportTest, TellsApartByColumnsOfTheProfilesRows) {
 }
 
 TEST(ReportTest, SamplesOfOtherSocketsAndWithoutAParentCountInTheTotalAlone) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"f@app"}, 2).Sample("app", {"g@app"}).Sample("app", {"h@app"});
   profile::Profile& profile = builder.profile();
   profile.column(profile::Dimension::kSocket) = {0, 1, 1};
@@ -1026,7 +1027,7 @@ TEST(ReportTest, SamplesOfOtherSocketsAndWithoutAParentCountInTheTotalAlone) {
 }
 
 TEST(ReportTest, AHierarchyHasALevelForEachSortKey) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("worker", {"main@app", "read@libc.so.6"}, 1).Sample("worker", {"main@app"}, 2);
   builder.Sample("sh", {"main@sh"});
   ReportOptions options{.sort = {SortKey::kComm, SortKey::kSymbol},
@@ -1046,7 +1047,7 @@ TEST(ReportTest, AHierarchyHasALevelForEachSortKey) {
 }
 
 TEST(ReportTest, AHierarchySaysWhereAllThatIsInARowIsTooLight) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", {"f@app"}).Sample("app", {"g@app"});
   EXPECT_EQ(Rows(builder, {.sort = {SortKey::kComm, SortKey::kSymbol},
                            .percent_limit = 60,
@@ -1075,7 +1076,7 @@ std::vector<std::string> Recursion(size_t depth) {
 
 TEST(ReportTest, ACallGraphMayBeAsDeepAsAChainIsLong) {
   constexpr size_t kDepth = 8'000;
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", Recursion(kDepth));
   SampleEachFrame(builder.profile());
   const ReportOptions options = {.sort = {SortKey::kComm},
@@ -1092,7 +1093,7 @@ TEST(ReportTest, ACallGraphMayBeAsDeepAsAChainIsLong) {
 
 TEST(ReportTest, TheTextOfADeepGraphComesInPieces) {
   constexpr size_t kDepth = 500, kLargestPiece = 100'000;
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.Sample("app", Recursion(kDepth));
   SampleEachFrame(builder.profile());
   const ReportOptions options = {.sort = {SortKey::kComm},

@@ -1,4 +1,4 @@
-// Formats numbers, headings and symbols as perf does.
+// Formats percentages and symbols as perf does.
 
 #pragma once
 
@@ -13,12 +13,6 @@ namespace profiler::report {
 // Appends a percentage in the format "%*.2f%%": two decimals, rounded as printf does, and
 // right-aligned to `width`, which includes the percent sign.
 void AppendPercent(uint64_t part, uint64_t whole, size_t width, std::string& out);
-// Appends a number in the format "%*u".
-void AppendNumber(uint64_t value, size_t width, std::string& out);
-// Appends a number in the format "%*lx".
-void AppendHex(uint64_t value, size_t width, std::string& out);
-void AppendRightAligned(std::string_view text, size_t width, std::string& out);
-void AppendLeftAligned(std::string_view text, size_t width, std::string& out);
 
 inline constexpr size_t kAddressWidth = 16;  // hexadecimal digits of an address in a table
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/padded_text.h"
 #include "src/views/report/text.h"
 
 namespace profiler::report {

@@ -24,7 +24,6 @@ using perf_data::TimedRecord;
 using perf_event::Attr;
 using profile::EventId;
 using profile::SampleRow;
-using report::ScriptField;
 
 constexpr size_t kPiece = 1 << 18;
 
@@ -66,7 +65,7 @@ perf_event::Architecture ArchitectureOf(const perf_data::Recording& recording) {
 }
 
 // True if a field shows more of a sample than its row contains.
-bool ShowsWholeSamples(const report::ScriptFields& fields) {
+bool ShowsWholeSamples(const ScriptFields& fields) {
   using enum ScriptField;
   constexpr ScriptField kOfWholeSamples[] = {
       kAddr,  kMisc,    kDataSrc,    kWeight,     kInsLat,   kRetireLat,    kCgroup,      kIregs,
@@ -93,11 +92,11 @@ bool MayHaveTracepoints(const std::vector<EventDescription>& events) {
 }
 
 // True if a raw event's default fields show more of its samples than rows contain.
-bool ShowsMoreOfRawEvents(const report::ScriptFieldChoice& choice,
+bool ShowsMoreOfRawEvents(const ScriptFieldChoice& choice,
                           const std::vector<EventDescription>& events) {
   return std::any_of(events.begin(), events.end(), [&](const EventDescription& event) {
     if (!IsRaw(event)) return false;
-    report::ScriptFields fields = choice.raw_fields;
+    ScriptFields fields = choice.raw_fields;
     for (const FieldSource& source : kSources) {
       if (!Records(event, source)) fields.Remove(source.field);
     }
@@ -106,7 +105,7 @@ bool ShowsMoreOfRawEvents(const report::ScriptFieldChoice& choice,
 }
 
 // True if the field is shown by default and no event recorded it.
-bool IsSkipped(const FieldSource& source, const report::ScriptFieldChoice& fields,
+bool IsSkipped(const FieldSource& source, const ScriptFieldChoice& fields,
                const std::vector<EventDescription>& events) {
   if (fields.asked_for.has(source.field)) return false;
   return std::none_of(events.begin(), events.end(),
@@ -187,8 +186,8 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
 }
 
 // Returns the options, without default fields that are not recorded.
-report::ScriptOptions ScriptPrinter::Options() const {
-  report::ScriptOptions options = plan_.options;
+ScriptOptions ScriptPrinter::Options() const {
+  ScriptOptions options = plan_.options;
   options.fields = plan_.fields.fields;
   options.fields.Remove(ScriptField::kTrace);
   for (const FieldSource& source : kSources) {
@@ -202,16 +201,16 @@ std::vector<std::string> ScriptPrinter::SkippedFields() const {
   for (const FieldSource& source : kSources) {
     if (!plan_.fields.fields.has(source.field)) continue;
     if (!IsSkipped(source, plan_.fields, recording_.events())) continue;
-    lines.push_back(absl::StrCat("no sample has \"", View(report::NameOf(source.field)),
-                                 "\", so it is not shown"));
+    lines.push_back(
+        absl::StrCat("no sample has \"", View(NameOf(source.field)), "\", so it is not shown"));
   }
   return lines;
 }
 
 // Returns the fields to show. A tracepoint's address is shown if it has a call chain, or if the
 // user named the field.
-report::ScriptFields ScriptPrinter::FieldsOf(const EventDescription& event) const {
-  report::ScriptFields fields =
+ScriptFields ScriptPrinter::FieldsOf(const EventDescription& event) const {
+  ScriptFields fields =
       IsTracepoint(event) ? plan_.fields.tracepoint_fields : plan_.fields.raw_fields;
   for (const FieldSource& source : kSources) {
     if (!Records(event, source)) fields.Remove(source.field);
@@ -234,9 +233,8 @@ absl::Status ScriptPrinter::CheckRecorded() const {
     if (perf_event::IsDummy(event.attr)) continue;
     for (const FieldSource& source : kSources) {
       if (Records(event, source) || !plan_.fields.asked_for.has(source.field)) continue;
-      return absl::InvalidArgumentError(absl::StrCat("-F: the samples of ", event.name,
-                                                     " do not have \"",
-                                                     View(report::NameOf(source.field)), "\""));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "-F: the samples of ", event.name, " do not have \"", View(NameOf(source.field)), "\""));
     }
   }
   return absl::OkStatus();
@@ -244,9 +242,9 @@ absl::Status ScriptPrinter::CheckRecorded() const {
 
 absl::Status ScriptPrinter::Print() {
   PROFILER_RETURN_IF_ERROR(CheckRecorded());
-  const report::ScriptOptions options = Options();
+  const ScriptOptions options = Options();
   fields_ = options.fields;
-  formatter_ = std::make_unique<report::ScriptFormatter>(builder_.profile(), options);
+  formatter_ = std::make_unique<ScriptFormatter>(builder_.profile(), options);
   if (fields_.has(ScriptField::kInsn) || fields_.has(ScriptField::kInsnLen)) {
     naming::AddRecordedCode(recording_.features(), *names_);
     instructions_.emplace(builder_.profile(), *names_);
@@ -292,8 +290,7 @@ void ScriptPrinter::TakeSamples(std::span<const SampleRow> rows, const perf_even
     any_selected_ = true;
     const EventDescription& event = recording_.events()[static_cast<uint32_t>(row.event)];
     std::string& text = plan_.write_sample ? sample_text_ : text_;
-    const report::ScriptFields fields =
-        IsTracepoint(event) || IsRaw(event) ? FieldsOf(event) : fields_;
+    const ScriptFields fields = IsTracepoint(event) || IsRaw(event) ? FieldsOf(event) : fields_;
     const size_t printed = text.size(), traces = traces_.size();
     if (instructions_) {
       formatter_->FormatSample(row, WithInstruction(row, DetailsOf(row, sample)), fields, &text);
@@ -370,7 +367,7 @@ profile::SampleReader::DescribeTracepoint ScriptPrinter::TraceKeeper() {
   return [this](std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
     traces_.emplace_back(cpu, TextOf(raw));
     trace_bytes_ += raw.size();
-    *out += report::kTraceMark;
+    *out += kTraceMark;
   };
 }
 
@@ -394,7 +391,7 @@ void ScriptPrinter::FillInTraces(std::string* text) {
   std::string filled;
   size_t at = 0;
   for (const std::string& trace : texts) {
-    const size_t mark = text->find(report::kTraceMark, at);
+    const size_t mark = text->find(kTraceMark, at);
     if (mark == std::string::npos) break;
     filled.append(*text, at, mark - at);
     AppendPrintable(trace, filled, '\t');

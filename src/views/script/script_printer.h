@@ -19,7 +19,7 @@
 #include "src/profile/profile_builder.h"
 #include "src/profile/sample_reader.h"
 #include "src/views/annotate/instruction_bytes.h"
-#include "src/views/report/script.h"
+#include "src/views/script/script_formatter.h"
 #include "symbolize/names/name_store.h"
 
 namespace profiler::script {
@@ -45,8 +45,8 @@ using FunctionName = std::function<std::string(uint64_t address, bool with_offse
 
 // Options of `script`.
 struct ScriptPlan {
-  report::ScriptOptions options;
-  report::ScriptFieldChoice fields;
+  ScriptOptions options;
+  ScriptFieldChoice fields;
   ShownRecords records;
   profile::SampleSelection samples;  // selected samples
   naming::NamingOptions naming;
@@ -81,10 +81,10 @@ class ScriptPrinter {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  report::ScriptOptions Options() const;
+  ScriptOptions Options() const;
   // Returns the fields for an event whose fields may differ from `fields_`: a tracepoint or a raw
   // event.
-  report::ScriptFields FieldsOf(const perf_data::EventDescription& event) const;
+  ScriptFields FieldsOf(const perf_data::EventDescription& event) const;
   absl::Status CheckRecorded() const;
   void Take(const perf_data::TimedRecord& timed);
   void TakeSamples(std::span<const profile::SampleRow> rows, const perf_event::Sample* sample);
@@ -105,9 +105,9 @@ class ScriptPrinter {
   profile::ProfileBuilder builder_;
   profile::SampleReader reader_;
   std::optional<annotate::InstructionBytes> instructions_;  // only if instructions are printed
-  std::unique_ptr<report::ScriptFormatter> formatter_;
-  report::ScriptFields fields_;  // for samples of most events
-  size_t events_ = 0;            // number of events that the builder has
+  std::unique_ptr<ScriptFormatter> formatter_;
+  ScriptFields fields_;  // for samples of most events
+  size_t events_ = 0;    // number of events that the builder has
   std::string text_;
   std::string sample_text_;  // text of one sample, if write_sample is set
   // Records of tracepoints whose text is still missing, in the order of their marks in text_.

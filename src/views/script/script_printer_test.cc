@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 
 namespace profiler::script {
 namespace {
@@ -35,7 +35,7 @@ constexpr uint64_t kType = perf_event::kSampleIp | perf_event::kSampleTid | perf
 
 TEST(ScriptPrinterTest, ShowsOnlyFieldsThatAreRecorded) {
   ScriptPlan plan;
-  plan.fields = *report::ParseScriptFields("ip,addr");
+  plan.fields = *ParseScriptFields("ip,addr");
   EXPECT_EQ(Print(kType, plan).message(), "-F: the samples of page-faults do not have \"addr\"");
 }
 
@@ -67,10 +67,10 @@ TEST(ScriptPrinterTest, OfATracepointShowsWhatItsRecordSaysAndNotWhereItIsInTheK
   plan.describe_tracepoints = SayFork;
   EXPECT_EQ(Script(kType | perf_event::kSampleRaw, plan),
             "              sh       7     1.000000: sched:fork: comm=sh pid=7\n");
-  plan.fields = *report::ParseScriptFields("event,trace,ip");
+  plan.fields = *ParseScriptFields("event,trace,ip");
   EXPECT_EQ(Script(kType | perf_event::kSampleRaw, plan),
             "sched:fork: comm=sh pid=7             1234\n");
-  plan.fields = *report::ParseScriptFields("-trace");
+  plan.fields = *ParseScriptFields("-trace");
   EXPECT_EQ(Script(kType | perf_event::kSampleRaw, plan),
             "              sh       7     1.000000: sched:fork: \n");
 }
@@ -97,7 +97,7 @@ TEST(ScriptPrinterTest, EachRecordOfATracepointHasItsOwnTextWhateverTheFilterLea
   ASSERT_TRUE((*writer)->Finish({}).ok());
   const auto recording = *perf_data::Recording::Open(path);
   ScriptPlan plan;
-  plan.fields = *report::ParseScriptFields("tid,trace");
+  plan.fields = *ParseScriptFields("tid,trace");
   plan.options.filter.tids = {7};
   plan.describe_tracepoints = [](std::span<const TracepointRecord> described, const FunctionName&,
                                  std::vector<std::string>* texts) {
@@ -139,14 +139,14 @@ TEST(ScriptPrinterTest, OfAMemoryEventShowsWhereTheDataWereAndWhatTheAccessTook)
   EXPECT_NE(text.find(" 7f00 "), std::string::npos) << text;
   EXPECT_NE(text.find("|OP LOAD|LVL L1 hit|"), std::string::npos) << text;
   EXPECT_NE(text.find(" 42 "), std::string::npos) << text;
-  plan.fields = *report::ParseScriptFields("-addr,-data_src");
+  plan.fields = *ParseScriptFields("-addr,-data_src");
   EXPECT_EQ(print(plan).find("7f00"), std::string::npos);
 }
 
 TEST(ScriptPrinterTest, HandsOutTheSamplesByTheirEventsWhereThatIsAskedFor) {
   const auto recording = RecordingOf(kType);
   ScriptPlan plan;
-  plan.fields = *report::ParseScriptFields("ip");
+  plan.fields = *ParseScriptFields("ip");
   plan.records.tasks = true;
   std::string samples, others;
   plan.write_sample = [&](profile::EventId event, std::string_view text) {
@@ -163,7 +163,7 @@ TEST(ScriptPrinterTest, NamesTheFieldsThatNoSampleHas) {
   const auto recording = RecordingOf(kType);
   const auto skipped = [&](std::string_view fields) {
     ScriptPlan plan;
-    plan.fields = *report::ParseScriptFields(fields);
+    plan.fields = *ParseScriptFields(fields);
     std::string lines;
     for (const std::string& line : ScriptPrinter(*recording, plan, {}).SkippedFields()) {
       lines += line + "\n";

@@ -2,21 +2,21 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "src/views/report/testing/profile_builder.h"
+#include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::summary {
 namespace {
 
 using profile::EventId;
+using profile::HandmadeProfile;
 using profile::Profile;
-using report::ProfileBuilder;
 using testing::HasSubstr;
 using testing::Not;
 
 // Returns a program that alternates between two functions, enters the kernel, and leaves the CPU
 // idle.
-ProfileBuilder Program() {
-  ProfileBuilder builder;
+HandmadeProfile Program() {
+  HandmadeProfile builder;
   builder.InOrder().Event("cpu-clock");
   for (int i = 0; i < 100; ++i) {
     builder.Thread(7, 7).Sample("app", {"main@app", "parse@app"}, 6);
@@ -33,14 +33,14 @@ std::string TextOf(const Profile& profile, EventId event = EventId{0}) {
 }
 
 TEST(Summary, SaysWhatWasRecorded) {
-  ProfileBuilder builder = Program();
+  HandmadeProfile builder = Program();
   EXPECT_THAT(TextOf(builder.profile()),
               testing::StartsWith("perf.data: app --fast\n"
                                   "1.000 s of cpu-clock in 1000 samples, taken in 1.5 s\n"));
 }
 
 TEST(Summary, RanksFunctionsByWhatTheyHaveThemselvesWithTheirIntervals) {
-  ProfileBuilder builder = Program();
+  HandmadeProfile builder = Program();
   const Summary summary = Summarize(builder.profile(), EventId{0});
   ASSERT_EQ(summary.functions.size(), 4u);
   EXPECT_EQ(summary.functions[0].name, "parse");
@@ -55,7 +55,7 @@ TEST(Summary, RanksFunctionsByWhatTheyHaveThemselvesWithTheirIntervals) {
 }
 
 TEST(Summary, SaysWhichFunctionsChanceMayHaveRankedAndWhatWouldTell) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Event("cpu-clock");
   for (int i = 0; i < 10; ++i) {
     builder.Sample("app", {"one@app"}).Sample("app", {"two@app"}).Sample("app", {"three@app"}, 8);
@@ -66,7 +66,7 @@ TEST(Summary, SaysWhichFunctionsChanceMayHaveRankedAndWhatWouldTell) {
 }
 
 TEST(Summary, SaysThatPythonsFunctionsHaveNoNames) {
-  ProfileBuilder builder = Program();
+  HandmadeProfile builder = Program();
   EXPECT_THAT(TextOf(builder.profile()), Not(HasSubstr("Python")));
   for (int i = 0; i < 100; ++i) {
     builder.Thread(9, 9).Sample("app", {"main@python3.11", "eval@python3.11"}, 10);
@@ -81,7 +81,7 @@ TEST(Summary, SaysThatPythonsFunctionsHaveNoNames) {
 }
 
 TEST(Summary, FollowsTheHeaviestCalleeAsLongAsItHasMost) {
-  ProfileBuilder builder = Program();
+  HandmadeProfile builder = Program();
   std::string path;
   for (const PathStep& step : Summarize(builder.profile(), EventId{0}).path) {
     path += step.function + ' ';
@@ -90,7 +90,7 @@ TEST(Summary, FollowsTheHeaviestCalleeAsLongAsItHasMost) {
 }
 
 TEST(Summary, ThePathHasInlinedFunctionsAndTheImagesOfCodeWithoutNames) {
-  const auto path_of = [](ProfileBuilder& builder) {
+  const auto path_of = [](HandmadeProfile& builder) {
     std::string path;
     for (const PathStep& step : Summarize(builder.profile(), EventId{0}).path) {
       path += step.function + ' ';
@@ -98,21 +98,21 @@ TEST(Summary, ThePathHasInlinedFunctionsAndTheImagesOfCodeWithoutNames) {
     return path;
   };
   // Equal functions: once inlined, once called, and called from two addresses.
-  ProfileBuilder names;
+  HandmadeProfile names;
   names.InOrder().Event("cpu-clock");
   names.Sample("app", {"main@app", "add<step<run@app", "0x1234@lib.so"}, 3);
   names.Sample("app", {"main+0x8@app", "run@app", "step@app", "add@app", "0x5678@lib.so"}, 3);
   names.Sample("app", {"main@app", "run@app", "print@app"}, 1);
   EXPECT_EQ(path_of(names), "main run step add [lib.so] ");
 
-  ProfileBuilder tie;
+  HandmadeProfile tie;
   tie.InOrder().Event("cpu-clock");
   tie.Sample("app", {"main@app", "second@app"}, 2).Sample("app", {"main@app", "first@app"}, 2);
   EXPECT_EQ(path_of(tie), "main second ");
 }
 
 TEST(Summary, ALongPathIsItsInnerEnd) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Event("cpu-clock");
   std::vector<std::string> chain;
   for (int i = 0; i < 40; ++i) chain.push_back("f" + std::to_string(i) + "@app");
@@ -123,14 +123,14 @@ TEST(Summary, ALongPathIsItsInnerEnd) {
 }
 
 TEST(Summary, TellsProgramsTheKernelAndIdleTimeApart) {
-  ProfileBuilder builder = Program();
+  HandmadeProfile builder = Program();
   EXPECT_THAT(TextOf(builder.profile()),
               HasSubstr("Programs' own code 80.0 %, the kernel 10.0 % (for them), idle 10.0 %\n"
                         "Threads: app 60.0 %, pool 30.0 %, swapper 10.0 %\n"));
 }
 
 TEST(Summary, SaysWhatIsMissing) {
-  ProfileBuilder builder = Program();
+  HandmadeProfile builder = Program();
   EXPECT_THAT(TextOf(builder.profile()), HasSubstr("Nothing was lost.\n"));
   builder.profile().losses.lost_samples = 5;
   builder.profile().chains.complete = 90;
@@ -142,7 +142,7 @@ TEST(Summary, SaysWhatIsMissing) {
 }
 
 TEST(Summary, SharesMakeUpForMissingSamplesAndAmountsDoNot) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Event("cpu-clock").Sample("app", {"main@app", "parse@app"}, 300);
   builder.StandingFor(3, 10).Sample("app", {"main@app", "print@app"}, 100);
   builder.profile().losses.lost_records = 200;
@@ -158,7 +158,7 @@ TEST(Summary, SharesMakeUpForMissingSamplesAndAmountsDoNot) {
 }
 
 TEST(Summary, ThreadsAndPathsMakeUpForMissingSamples) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Event("cpu-clock").Sample("quick", {"main@app", "parse@app"}, 300);
   builder.StandingFor(5, 10).Sample("slow", {"main@app", "copy@[kernel.kallsyms]"}, 100);
   const Summary summary = Summarize(builder.profile(), EventId{0});
@@ -169,7 +169,7 @@ TEST(Summary, ThreadsAndPathsMakeUpForMissingSamples) {
 }
 
 TEST(Summary, NamesTheImageThatHasMostWithoutAName) {
-  ProfileBuilder builder = Program();
+  HandmadeProfile builder = Program();
   builder.Sample("app", {"main@app", "0x1234@libbig.so"}, 1000);
   const std::string text = TextOf(builder.profile());
   EXPECT_THAT(text, HasSubstr("Names: 50.0 % of it is in functions with a name; most of the rest "
@@ -178,7 +178,7 @@ TEST(Summary, NamesTheImageThatHasMostWithoutAName) {
 }
 
 TEST(Summary, WithoutCallersSaysHowToHaveThem) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Event("cpu-clock").Sample("app", {"main@app"}, 10);
   const std::string text = TextOf(builder.profile());
   EXPECT_THAT(text, HasSubstr("Stacks: none were recorded"));
@@ -193,7 +193,7 @@ TEST(Summary, OfNoSampleSaysWhatThatMeans) {
 }
 
 TEST(Summary, OfWhatIsCountedHasNoInterval) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Event("page-faults").Sample("app", {"main@app"}, 10, 1);
   const std::string text = TextOf(builder.profile(), EventId{1});
   EXPECT_THAT(text, HasSubstr("counts are exact; there is no confidence interval"));
@@ -201,7 +201,7 @@ TEST(Summary, OfWhatIsCountedHasNoInterval) {
 }
 
 TEST(Summary, OfTimesThatAreEstimatedHasIntervals) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Event("offcpu-time").Sample("app", {"wait@app"}, 1, 3'000'000);
   builder.Sample("app", {"lock@app"}, 1, 1'000'000);
   EXPECT_THAT(TextOf(builder.profile(), EventId{1}), HasSubstr("counts are exact"));
@@ -214,7 +214,7 @@ TEST(Summary, OfTimesThatAreEstimatedHasIntervals) {
 }
 
 TEST(Summary, HasSomeThirtyLines) {
-  ProfileBuilder builder = Program();
+  HandmadeProfile builder = Program();
   for (int i = 0; i < 30; ++i) {
     std::vector<std::string> chain;
     for (int k = 0; k < 20; ++k)
@@ -229,7 +229,7 @@ TEST(Summary, HasSomeThirtyLines) {
 }
 
 TEST(Summary, NamesOfOthersCannotSteerATerminal) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Event("cpu-clock").Sample("a\x1b[2Jpp", {"ma\x1b[2Jin@a\npp"}, 10);
   const std::string text = TextOf(builder.profile());
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
@@ -237,7 +237,7 @@ TEST(Summary, NamesOfOthersCannotSteerATerminal) {
 }
 
 TEST(Summary, AdviceCanBeTypedAsItStands) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder();
   builder.Sample("app", {"copy@[kernel.kallsyms]"}, 30);
   builder.Sample("app", {"next(int)<read(char const*)@app"}, 20);
@@ -253,14 +253,14 @@ TEST(Summary, AdviceCanBeTypedAsItStands) {
 }
 
 TEST(Summary, WhatCameThroughAPipeCannotBeReadAgain) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder().Sample("app", {"main@app"}, 30);
   EXPECT_EQ(FormatSummary(Summarize(builder.profile(), EventId{0}), {.path = "-"}).find("To see"),
             std::string::npos);
 }
 
 TEST(Summary, NamesOfThreadsThatNeedMoreThanALineHaveMore) {
-  ProfileBuilder builder;
+  HandmadeProfile builder;
   builder.InOrder();
   for (uint32_t i = 0; i < 40; ++i) {
     constexpr const char* kNames[] = {"first-name-of-15", "other-name-of-15", "third-name-of-15"};

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "src/format/perf_data/format/perf_data_format.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_event/abi.h"
 
 namespace profiler::perf_data {

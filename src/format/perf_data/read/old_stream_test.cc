@@ -11,7 +11,7 @@
 #include "src/format/perf_data/format/field_io.h"
 #include "src/format/perf_data/format/perf_data_format.h"
 #include "src/format/perf_data/read/recording.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_event/abi.h"
 
 namespace profiler::perf_data {

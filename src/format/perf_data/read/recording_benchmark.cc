@@ -19,7 +19,7 @@
 
 #include "src/format/perf_data/read/recording.h"
 #include "src/format/perf_data/read/round_sorter.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 
 namespace profiler::perf_data {
 namespace {

@@ -13,7 +13,7 @@
 #include "src/base/byte_reader.h"
 #include "src/format/perf_data/format/file_header.h"
 #include "src/format/perf_data/format/perf_data_format.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_event/attr_codec.h"
 
 namespace profiler::perf_data {

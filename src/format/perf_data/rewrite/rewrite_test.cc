@@ -17,7 +17,7 @@
 #include "src/format/perf_data/format/features_codec.h"
 #include "src/format/perf_data/format/perf_data_format.h"
 #include "src/format/perf_data/read/recording.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_data/write/writer.h"
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/attr_codec.h"

@@ -16,11 +16,11 @@
 #include <thread>
 #include <vector>
 
-#include "ringbuf/counted_new.h"
+#include "ringbuf/testing/counted_new.h"
 #include "src/format/perf_data/format/file_header.h"
 #include "src/format/perf_data/format/perf_data_format.h"
 #include "src/format/perf_data/read/recording.h"
-#include "src/format/perf_data/recording_builder.h"
+#include "src/format/perf_data/testing/recording_builder.h"
 
 namespace profiler::perf_data {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "src/machine/events/tracing_data.h"
-#include "src/machine/procfs/fake_tree.h"
+#include "src/machine/procfs/testing/fake_tree.h"
 
 namespace profiler::events {
 
