@@ -7,7 +7,6 @@
 
 namespace profiler::analysis {
 
-using profile::DsoKind;
 using profile::Frame;
 using profile::FrameId;
 using profile::kNoStack;
@@ -15,6 +14,7 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 using profile::StackNode;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -29,7 +29,7 @@ class Folder {
   explicit Folder(Profile& profile) : profile_(profile) {
     is_interpreter_.reserve(profile.dsos.size());
     for (const profile::Dso& dso : profile.dsos) {
-      is_interpreter_.push_back(dso.kind == DsoKind::kUser &&
+      is_interpreter_.push_back(dso.kind == ImageKind::kUser &&
                                 IsInterpreter(profile.text(dso.name)));
     }
   }
@@ -50,9 +50,9 @@ class Folder {
 
   bool IsOfLanguage(FrameId id) const {
     const Frame& frame = profile_[id];
-    const DsoKind kind = profile_[frame.dso].kind;
+    const ImageKind kind = profile_[frame.dso].kind;
     return frame.unnamed == profile::Unnamed::kNamed &&
-           (kind == DsoKind::kJit || kind == DsoKind::kJitDump);
+           (kind == ImageKind::kJit || kind == ImageKind::kJitDump);
   }
 
   // A caller's id is lower than its callees', so one pass from the first stack suffices.

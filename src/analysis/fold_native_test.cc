@@ -27,9 +27,9 @@ class FoldNativeTest : public testing::Test {
     Profile& profile = builder_.profile();
     for (profile::Dso& dso : profile.dsos) {
       const std::string_view name = profile.text(dso.name);
-      dso.kind = profile::DsoKind::kUser;
-      if (name == "jit") dso.kind = profile::DsoKind::kJit;
-      if (name.starts_with("[k")) dso.kind = profile::DsoKind::kKernel;
+      dso.kind = symbolize::ImageKind::kUser;
+      if (name == "jit") dso.kind = symbolize::ImageKind::kJit;
+      if (name.starts_with("[k")) dso.kind = symbolize::ImageKind::kKernel;
     }
     for (profile::Frame& frame : profile.frames) {
       frame.unnamed =

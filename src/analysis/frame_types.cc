@@ -11,10 +11,10 @@
 namespace profiler::analysis {
 
 using profile::Dso;
-using profile::DsoKind;
 using profile::Frame;
 using profile::Mode;
 using profile::Profile;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -169,7 +169,7 @@ class Finder {
   using Machines = uint32_t;
 
   Machines MachineOf(const Dso& dso) const {
-    if (dso.kind != DsoKind::kUser) return 0;
+    if (dso.kind != ImageKind::kUser) return 0;
     const FrameType type = TypeOfInterpreter(profile_.text(dso.name));
     return type == FrameType::kUnknown ? 0 : Machines{1} << static_cast<uint32_t>(type);
   }
@@ -194,22 +194,22 @@ class Finder {
 
   FrameType TypeOf(const Frame& frame) const {
     const Dso& dso = profile_[frame.dso];
-    if (frame.mode == Mode::kCut || dso.kind == DsoKind::kNoCode) return FrameType::kUnknown;
+    if (frame.mode == Mode::kCut || dso.kind == ImageKind::kNoCode) return FrameType::kUnknown;
     if (frame.mode == Mode::kKernel || frame.mode == Mode::kGuestKernel ||
         frame.mode == Mode::kHypervisor) {
       return FrameType::kKernel;
     }
     switch (dso.kind) {
-      case DsoKind::kKernel:
-      case DsoKind::kModule:
-      case DsoKind::kBpf:
+      case ImageKind::kKernel:
+      case ImageKind::kModule:
+      case ImageKind::kBpf:
         return FrameType::kKernel;
-      case DsoKind::kVdso:
+      case ImageKind::kVdso:
         return FrameType::kNative;
-      case DsoKind::kUser:
+      case ImageKind::kUser:
         return IsFile(dso) ? TypeInFile(frame) : TypeOutsideFiles(frame);
-      case DsoKind::kJit:
-      case DsoKind::kJitDump: {
+      case ImageKind::kJit:
+      case ImageKind::kJitDump: {
         const FrameType type = TypeOutsideFiles(frame);
         return type == FrameType::kUnknown ? TypeOfMachine(dso) : type;
       }

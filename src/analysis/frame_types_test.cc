@@ -10,14 +10,14 @@
 namespace profiler::analysis {
 namespace {
 
-using profile::DsoKind;
+using symbolize::ImageKind;
 
 // Returns "name type" for each frame, in the order of the stacks. The DSO "jit" has a JIT's code.
 std::string TypesOf(report::ProfileBuilder& builder) {
   profile::Profile& profile = builder.profile();
   for (profile::Dso& dso : profile.dsos) {
     if (profile.text(dso.name) != "jit") continue;
-    dso.kind = DsoKind::kJit;
+    dso.kind = ImageKind::kJit;
     dso.pid = profile.threads.front().pid;
   }
   const std::vector<FrameType> types = FrameTypesOf(profile);

@@ -10,8 +10,8 @@
 
 namespace profiler::analysis {
 
-using profile::DsoKind;
 using profile::Profile;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -36,8 +36,8 @@ std::vector<OnStack> ReadStacks(const Profile& profile) {
     if (stack.parent != profile::kNoStack) at = on_stack[static_cast<uint32_t>(stack.parent)];
     const profile::Frame& frame = profile[stack.frame];
     const profile::Dso& dso = profile[frame.dso];
-    if (dso.kind == DsoKind::kUser && IsNode(profile.text(dso.name))) at.has_node = true;
-    if (dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump) {
+    if (dso.kind == ImageKind::kUser && IsNode(profile.text(dso.name))) at.has_node = true;
+    if (dso.kind == ImageKind::kJit || dso.kind == ImageKind::kJitDump) {
       const bool is_named = frame.unnamed == profile::Unnamed::kNamed;
       (is_named ? at.has_named : at.has_unnamed) = true;
     }

@@ -20,7 +20,8 @@ class UnnamedNodeTest : public testing::Test {
   std::string Found() {
     profile::Profile& profile = builder_.profile();
     for (profile::Dso& dso : profile.dsos) {
-      dso.kind = profile.text(dso.name) == "jit" ? profile::DsoKind::kJit : profile::DsoKind::kUser;
+      dso.kind = profile.text(dso.name) == "jit" ? symbolize::ImageKind::kJit
+                                                 : symbolize::ImageKind::kUser;
     }
     for (profile::Frame& frame : profile.frames) {
       const auto lines = profile.LinesOf(frame);

@@ -13,12 +13,12 @@
 
 namespace profiler::analysis {
 
-using profile::DsoKind;
 using profile::EventId;
 using profile::Frame;
 using profile::Profile;
 using profile::Row;
 using profile::StackNode;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -29,8 +29,8 @@ class Finder {
  public:
   explicit Finder(const Profile& profile) : profile_(profile) {
     for (const profile::Dso& dso : profile.dsos) {
-      minors_.push_back(dso.kind == DsoKind::kUser ? MinorOfPython3(profile.text(dso.name))
-                                                   : std::nullopt);
+      minors_.push_back(dso.kind == ImageKind::kUser ? MinorOfPython3(profile.text(dso.name))
+                                                     : std::nullopt);
     }
   }
 
@@ -79,8 +79,8 @@ class Finder {
   };
 
   bool IsPythonFunction(const Frame& frame) const {
-    const DsoKind kind = profile_[frame.dso].kind;
-    if (kind != DsoKind::kJit && kind != DsoKind::kJitDump) return false;
+    const ImageKind kind = profile_[frame.dso].kind;
+    if (kind != ImageKind::kJit && kind != ImageKind::kJitDump) return false;
     const auto lines = profile_.LinesOf(frame);
     return !lines.empty() && lines.back().symbol != profile::kNoSymbol &&
            profile_.text(profile_[lines.back().symbol].name).starts_with("py::");

@@ -21,8 +21,8 @@ class UnnamedPythonTest : public testing::Test {
   // Returns the result for the first event, such as "3.11 25 %".
   std::string Found() {
     for (profile::Dso& dso : builder_.profile().dsos) {
-      dso.kind = builder_.profile().text(dso.name) == "jit" ? profile::DsoKind::kJit
-                                                            : profile::DsoKind::kUser;
+      dso.kind = builder_.profile().text(dso.name) == "jit" ? symbolize::ImageKind::kJit
+                                                            : symbolize::ImageKind::kUser;
     }
     const auto found = FindUnnamedPython(builder_.profile(), EventId{0});
     if (!found) return "none";

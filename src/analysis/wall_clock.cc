@@ -31,7 +31,7 @@ std::optional<EventId> Find(const Profile& profile, std::string_view name) {
 FrameId AddStateFrame(std::string_view name, Profile& profile) {
   const StringId text = profile.strings.Intern(name);
   const profile::DsoId dso{static_cast<uint32_t>(profile.dsos.size())};
-  profile.dsos.push_back({.name = text, .long_name = text, .kind = profile::DsoKind::kNoCode});
+  profile.dsos.push_back({.name = text, .long_name = text, .kind = symbolize::ImageKind::kNoCode});
   const profile::SymbolId symbol{static_cast<uint32_t>(profile.symbols.size())};
   profile.symbols.push_back({.name = text, .dso = dso});
   profile::Frame frame;

@@ -16,7 +16,6 @@ namespace profiler::importers {
 namespace {
 
 using profile::Dso;
-using profile::DsoKind;
 using profile::Frame;
 using profile::Line;
 using profile::Mode;
@@ -61,7 +60,7 @@ class Layout {
     placed.in_kernel = IsKernel(frame.mode);
     placed.address = RuntimeAddress{frame.ip.value - back};
     placed.place = placed.address;
-    if (profile_[frame.dso].kind == DsoKind::kUnknown) return;
+    if (profile_[frame.dso].kind == ImageKind::kUnknown) return;
     placed.image = ImageOf(frame.dso, placed.in_kernel);
     if (symbolize::IsInFile(SpecOf(placed).kind)) {
       placed.place = FileOffset{(frame.place.in_file ? frame.place.value : frame.ip.value) - back};
@@ -91,7 +90,7 @@ class Layout {
     const std::string path(profile_.text(dso.long_name).substr(0, kLongestPath));
     WrittenImage image{.in_kernel = in_kernel};
     if (in_kernel) {
-      const bool is_kernel = dso.kind == DsoKind::kKernel;
+      const bool is_kernel = dso.kind == ImageKind::kKernel;
       constexpr char kKernel[] = "[kernel.kallsyms]";
       image.filename = is_kernel ? kKernel : path;
       image.spec = {.kind = is_kernel ? ImageKind::kKernel : ImageKind::kModule,
@@ -99,7 +98,7 @@ class Layout {
                     .build_id = dso.build_id};
       return image;
     }
-    const bool is_generated = dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump;
+    const bool is_generated = dso.kind == ImageKind::kJit || dso.kind == ImageKind::kJitDump;
     image.filename = is_generated ? "//anon" : path;
     ImageKind kind = sideband::KindOfUserImage(image.filename);
     if (kind == ImageKind::kJitDump) {

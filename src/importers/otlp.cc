@@ -559,7 +559,7 @@ class OtlpReader {
     const bool is_hex = id->text.size() % 2 == 0 &&
                         id->text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
     const std::string bytes = is_hex ? absl::HexStringToBytes(std::string(id->text)) : "";
-    return maker_.Image(profile::DsoKind::kUser, path, BytesOfText(bytes));
+    return maker_.Image(symbolize::ImageKind::kUser, path, BytesOfText(bytes));
   }
 
   ProfileMaker& maker_;

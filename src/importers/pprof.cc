@@ -377,7 +377,7 @@ class PprofReader {
     }
     const std::vector<std::byte> build_id = BuildIdOf(tables_.text(mapping.build_id));
     code.image = build_id.empty() ? maker_.UserImage(path, std::nullopt)
-                                  : maker_.Image(profile::DsoKind::kUser, path, build_id);
+                                  : maker_.Image(symbolize::ImageKind::kUser, path, build_id);
     if (code.address && address >= mapping.start && mapping.start != 0) {
       code.file_offset = address - mapping.start + mapping.offset;
     }

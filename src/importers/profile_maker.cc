@@ -13,13 +13,13 @@ namespace profiler::importers {
 namespace {
 
 using profile::DsoId;
-using profile::DsoKind;
 using profile::EventId;
 using profile::FrameId;
 using profile::Mode;
 using profile::StackId;
 using profile::SymbolId;
 using profile::ThreadId;
+using symbolize::ImageKind;
 
 template <class T>
 void AppendBytes(const T& value, std::string& out) {
@@ -54,7 +54,7 @@ bool IsKernel(Mode mode) { return mode == Mode::kKernel; }
 
 ProfileMaker::ProfileMaker() {
   const StringId unknown = profile_.strings.Intern("[unknown]");
-  profile_.dsos.push_back({.name = unknown, .long_name = unknown, .kind = DsoKind::kUnknown});
+  profile_.dsos.push_back({.name = unknown, .long_name = unknown, .kind = ImageKind::kUnknown});
 }
 
 EventId ProfileMaker::Event(std::string_view name) {
@@ -87,8 +87,8 @@ ThreadId ProfileMaker::NamedThread(std::string_view comm) {
   return named_threads_.try_emplace(std::string(comm), Thread(number, number, comm)).first->second;
 }
 
-DsoId ProfileMaker::Image(DsoKind kind, std::string_view path, std::span<const std::byte> build_id,
-                          uint32_t pid) {
+DsoId ProfileMaker::Image(ImageKind kind, std::string_view path,
+                          std::span<const std::byte> build_id, uint32_t pid) {
   key_.clear();
   AppendBytes(kind, key_);
   AppendBytes(pid, key_);
@@ -106,21 +106,21 @@ DsoId ProfileMaker::Image(DsoKind kind, std::string_view path, std::span<const s
 }
 
 DsoId ProfileMaker::ImageInKernel(std::string_view path) {
-  return path.empty() ? KernelImage() : Image(DsoKind::kModule, path);
+  return path.empty() ? KernelImage() : Image(ImageKind::kModule, path);
 }
 
 DsoId ProfileMaker::UserImage(std::string_view path, std::optional<uint32_t> pid) {
   if (path.empty() || path == "[unknown]") return UnknownImage();
   switch (sideband::KindOfUserImage(path)) {
     case symbolize::ImageKind::kVdso:
-      return Image(DsoKind::kVdso, path);
+      return Image(ImageKind::kVdso, path);
     case symbolize::ImageKind::kJit:
     case symbolize::ImageKind::kJitDump:
-      return pid ? Image(DsoKind::kJit, path, {}, *pid) : Image(DsoKind::kAnonymous, "[anon]");
+      return pid ? Image(ImageKind::kJit, path, {}, *pid) : Image(ImageKind::kAnonymous, "[anon]");
     case symbolize::ImageKind::kAnonymous:
-      return Image(DsoKind::kAnonymous, path);
+      return Image(ImageKind::kAnonymous, path);
     default:
-      return Image(DsoKind::kUser, path);
+      return Image(ImageKind::kUser, path);
   }
 }
 
@@ -158,7 +158,7 @@ FrameId ProfileMaker::Frame(const CodeSpec& code) {
                        .symbol_offset = code.symbol_offset.value_or(0)};
   const uint64_t place = code.file_offset.value_or(frame.ip.value);
   frame.place = frame.ip;
-  if (profile::IsInFile(profile_[dso].kind)) frame.place = FileOffset{place};
+  if (symbolize::IsInFile(profile_[dso].kind)) frame.place = FileOffset{place};
   if (dso == DsoId{}) frame.unnamed = profile::Unnamed::kNoMapping;
   if (!code.functions.empty()) frame.unnamed = profile::Unnamed::kNamed;
   std::optional<uint64_t> start;
@@ -269,7 +269,7 @@ void ProfileMaker::PlaceFramesWithoutAddress() {
     next += kMovedCodeStep;
     frame.ip = RuntimeAddress{next};
     frame.place = frame.ip;
-    if (profile::IsInFile(profile_[frame.dso].kind)) frame.place = FileOffset{next};
+    if (symbolize::IsInFile(profile_[frame.dso].kind)) frame.place = FileOffset{next};
   }
 }
 

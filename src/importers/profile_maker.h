@@ -71,12 +71,12 @@ class ProfileMaker {
   // processes are numbered from 1.
   profile::ThreadId NamedThread(std::string_view comm);
 
-  profile::DsoId Image(profile::DsoKind kind, std::string_view path,
+  profile::DsoId Image(symbolize::ImageKind kind, std::string_view path,
                        std::span<const std::byte> build_id = {}, uint32_t pid = 0);
   // Returns the image "[unknown]", for named functions without an image.
-  profile::DsoId UnknownImage() { return Image(profile::DsoKind::kUser, "[unknown]"); }
+  profile::DsoId UnknownImage() { return Image(symbolize::ImageKind::kUser, "[unknown]"); }
   // Returns the image "[kernel.kallsyms]".
-  profile::DsoId KernelImage() { return Image(profile::DsoKind::kKernel, "[kernel.kallsyms]"); }
+  profile::DsoId KernelImage() { return Image(symbolize::ImageKind::kKernel, "[kernel.kallsyms]"); }
 
   // Returns "[kernel.kallsyms]" for "", else the image of a module or a BPF program.
   profile::DsoId ImageInKernel(std::string_view path);

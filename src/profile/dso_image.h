@@ -1,4 +1,4 @@
-// Converts between DSOs of a profile and images of the symbolizer.
+// Finds the image of the symbolizer for a DSO of a profile.
 
 #pragma once
 
@@ -8,8 +8,6 @@
 #include "symbolize/symbolizer.h"
 
 namespace profiler::profile {
-
-DsoKind DsoKindOf(symbolize::ImageKind kind);
 
 // Returns the DSO's image; nothing for the DSO called "[unknown]". A symbolizer that has named the
 // profile already has the image.

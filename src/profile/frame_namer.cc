@@ -170,7 +170,7 @@ void FrameNamer::Name(Frame& frame) {
 // Generated code is named by its map. If the map is missing, the DSO's name says so.
 void FrameNamer::NoteMissingMap(DsoId id) {
   Dso& dso = profile_.dsos[static_cast<uint32_t>(id)];
-  if (dso.kind != DsoKind::kJit) return;
+  if (dso.kind != symbolize::ImageKind::kJit) return;
   dso.name = dso.long_name = profile_.strings.Intern("[JIT code without a name]");
 }
 

@@ -50,7 +50,7 @@ Mapping MappedMemory(uint64_t start, uint64_t size, ImageId image) {
 ImageTable::ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer, ProcessLives& lives)
     : profile_(profile), symbolizer_(symbolizer), lives_(lives), budget_(kBudget) {
   const StringId unknown = profile_.strings.Intern("[unknown]");
-  profile_.dsos.push_back({.name = unknown, .long_name = unknown, .kind = DsoKind::kUnknown});
+  profile_.dsos.push_back({.name = unknown, .long_name = unknown, .kind = ImageKind::kUnknown});
   images_.push_back({});
 }
 
@@ -179,7 +179,7 @@ ImageId ImageTable::Add(const symbolize::ImageSpec& spec) {
   images_.push_back(image);
   profile_.dsos.push_back({.name = profile_.strings.Intern(ShortName(spec.kind, spec.path)),
                            .long_name = profile_.strings.Intern(spec.path),
-                           .kind = DsoKindOf(spec.kind),
+                           .kind = spec.kind,
                            .build_id = spec.build_id,
                            .pid = spec.pid});
   return image;

@@ -37,6 +37,7 @@
 #include "src/base/string_table.h"
 #include "src/profile/branches.h"
 #include "src/profile/ids.h"
+#include "symbolize/image_kind.h"
 
 namespace profiler::profile {
 
@@ -86,31 +87,12 @@ struct Thread {
   StringId last_comm{}, process_comm{};
 };
 
-// Like symbolize::ImageKind; kUnknown if no mapping is known.
-enum class DsoKind : uint8_t {
-  kUser,
-  kVdso,
-  kKernel,
-  kModule,
-  kBpf,
-  kJit,      // generated code, perhaps named by a perf-PID.map
-  kJitDump,  // generated code in a dump
-  kAnonymous,
-  kUnknown,
-  kNoCode  // DSO of frames that stand for a thread's state; never in a recording
-};
-
-// True if frames of such a DSO are at offsets in a file; false if they are at runtime addresses.
-constexpr bool IsInFile(DsoKind kind) {
-  return kind == DsoKind::kUser || kind == DsoKind::kVdso || kind == DsoKind::kJitDump;
-}
-
 struct Dso {
   // Name that perf's sort key `dso` shows: a base name, or "[kernel.kallsyms]", "[vdso]" or
   // "[unknown]".
   StringId name{};
   StringId long_name{};  // path
-  DsoKind kind = DsoKind::kUnknown;
+  symbolize::ImageKind kind = symbolize::ImageKind::kUnknown;
   std::vector<std::byte> build_id;
   // The first process that mapped it, as symbolize::ProcessKey; 0 for the kernel and the vdso.
   uint32_t pid = 0;

@@ -301,7 +301,7 @@ TEST_F(ProfileBuilderTest, AnInstructionPointerThatLooksLikeAMarkerIsAnUnknownFr
   const Profile profile = Build();
   ASSERT_EQ(profile.events[0].samples, 6u);
   for (const Row& row : profile.rows) {
-    EXPECT_EQ(profile[profile[profile[row.stack].frame].dso].kind, DsoKind::kUnknown);
+    EXPECT_EQ(profile[profile[profile[row.stack].frame].dso].kind, symbolize::ImageKind::kUnknown);
     EXPECT_GE(profile[row.self].ip.value, perf_event::kContextMax);
   }
 }
@@ -319,7 +319,7 @@ TEST_F(ProfileBuilderTest, AddressesOutsideAnyMappingKeepTheirValue) {
   EXPECT_EQ(RowsText(profile), "cat 7/7: cat+0x200;0x9999@[unknown]  1 1\n");
   const Frame& frame = profile[profile.rows[0].self];
   EXPECT_EQ(frame.unnamed, Unnamed::kNoMapping);
-  EXPECT_EQ(profile[frame.dso].kind, DsoKind::kUnknown);
+  EXPECT_EQ(profile[frame.dso].kind, symbolize::ImageKind::kUnknown);
 }
 
 TEST_F(ProfileBuilderTest, AnImageWithoutAFileSaysSo) {
@@ -667,7 +667,7 @@ TEST_F(ProfileBuilderTest, MemoryWithoutAFileIsItsProcesssJitCode) {
             ":8 8/8: perf-8.map+0x1000  1 1\n");
   EXPECT_EQ(profile.text(profile.dsos[1].name), "/tmp/perf-7.map");
   EXPECT_EQ(profile.text(profile.dsos[1].long_name), "/tmp/perf-7.map");
-  EXPECT_EQ(profile.dsos[1].kind, DsoKind::kJit);
+  EXPECT_EQ(profile.dsos[1].kind, symbolize::ImageKind::kJit);
 }
 
 // Code of two functions, the second over the first, and the second one moved elsewhere.
@@ -701,7 +701,7 @@ TEST_F(ProfileBuilderTest, CodeOfAJitsDumpIsWhereItWasWhenTheSampleWasTaken) {
             "node 7/7: perf-7.map+0x1000  1 1\n"
             "other 7/7: other+0  1 1\n");
   EXPECT_EQ(profile.text(profile.dsos[2].name), "jit-7.dump");
-  EXPECT_EQ(profile.dsos[2].kind, DsoKind::kJitDump);
+  EXPECT_EQ(profile.dsos[2].kind, symbolize::ImageKind::kJitDump);
   EXPECT_EQ(profile.dsos[2].pid, 7u);
 }
 
@@ -764,8 +764,8 @@ TEST_F(ProfileBuilderTest, TheVdsoIsReadFromItsStartAndSpecialMappingsKeepTheirN
             ":7 7/7: [vdso]+0x100  1 1\n"
             ":7 7/7: [vsyscall]+0x10100  1 1\n"
             ":7 7/7: memfd:jit (deleted)+0x20100  1 1\n");
-  EXPECT_EQ(profile.dsos[1].kind, DsoKind::kVdso);
-  EXPECT_EQ(profile.dsos[2].kind, DsoKind::kAnonymous);
+  EXPECT_EQ(profile.dsos[1].kind, symbolize::ImageKind::kVdso);
+  EXPECT_EQ(profile.dsos[2].kind, symbolize::ImageKind::kAnonymous);
 }
 
 TEST_F(ProfileBuilderTest, BuildIdsComeFromTheMappingElseFromTheFile) {

@@ -59,7 +59,7 @@ void ImageFields(Io& io, Profile& profile) {
   for (Dso& dso : profile.dsos) {
     auto kind = static_cast<uint8_t>(dso.kind);
     io.Plain(kind);
-    dso.kind = DsoKind{kind};
+    dso.kind = symbolize::ImageKind{kind};
     io.Plain(dso.pid);
     io.String(dso.name);
     io.String(dso.long_name);
@@ -257,10 +257,10 @@ Summary Summarize(const std::vector<ThreadId>& number_of_name, const Profile& pr
 // ---- reading
 
 bool IsPossible(const Profile& profile) {
-  const auto is_unknown = [](const Dso& dso) { return dso.kind == DsoKind::kUnknown; };
+  const auto is_unknown = [](const Dso& dso) { return dso.kind == symbolize::ImageKind::kUnknown; };
   return !profile.dsos.empty() && is_unknown(profile.dsos.front()) &&
          std::all_of(profile.dsos.begin() + 1, profile.dsos.end(),
-                     [](const Dso& dso) { return dso.kind < DsoKind::kUnknown; }) &&
+                     [](const Dso& dso) { return dso.kind < symbolize::ImageKind::kUnknown; }) &&
          std::all_of(profile.frames.begin(), profile.frames.end(), [&](const Frame& frame) {
            const bool in_file = IsInFile(profile[frame.dso].kind);
            return frame.mode <= Mode::kCut && (in_file || frame.place.value == frame.ip.value);

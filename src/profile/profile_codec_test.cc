@@ -84,12 +84,12 @@ Profile Example() {
   profile.dsos = {{.name = id("[unknown]"), .long_name = id("[unknown]")},
                   {.name = id("cat"),
                    .long_name = id("/bin/cat"),
-                   .kind = DsoKind::kUser,
+                   .kind = symbolize::ImageKind::kUser,
                    .build_id = std::vector<std::byte>(20),
                    .pid = 12},
                   {.name = id("[kernel.kallsyms]"),
                    .long_name = id("[kernel.kallsyms]"),
-                   .kind = DsoKind::kKernel}};
+                   .kind = symbolize::ImageKind::kKernel}};
   profile.kernel = {id("_text"),
                     RuntimeAddress{0xffffffff81000000},
                     {{{0xffffffffc0000000}, 64, id("bpf_prog_1")}}};

@@ -207,7 +207,7 @@ const exports::ProfileForTest& ProfileToExport() {
     profile->Define("lib", {.name = "in_lib", .dso = "/lib/libc.so.6"});
     profile->Define("sys", {.name = "sys_read",
                             .dso = "[kernel.kallsyms]",
-                            .kind = profile::DsoKind::kKernel,
+                            .kind = symbolize::ImageKind::kKernel,
                             .mode = profile::Mode::kKernel});
     profile->Define("nameless", {.name = ""});
     const profile::EventId faults = profile->AddEvent("page-faults");

@@ -283,11 +283,11 @@ void CheckPlaces(const Account& account, profile::ProfileBuilder& builder) {
         const profile::Profile& profile = builder.profile();
         const profile::Frame& frame = profile[id];
         const std::optional<Account::Place> told = account.Find(pid, address);
-        const bool is_known = profile[frame.dso].kind != profile::DsoKind::kUnknown;
+        const bool is_known = profile[frame.dso].kind != symbolize::ImageKind::kUnknown;
         Require(is_known == told.has_value(), "a frame has an image where something is mapped");
         if (!is_known) continue;
         Require(frame.place.value == told->at, "a frame is where its image was mapped");
-        const bool is_file = profile[frame.dso].kind == profile::DsoKind::kUser;
+        const bool is_file = profile[frame.dso].kind == symbolize::ImageKind::kUser;
         Require(!is_file || profile.text(profile[frame.dso].long_name) == told->image,
                 "a frame is in the image that was mapped");
       }

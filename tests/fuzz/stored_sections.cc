@@ -42,7 +42,7 @@ std::string StoredProfile(uint32_t samples, uint64_t data_size) {
   const StringId name = profile.strings.Intern("a");
   profile.events = {{name, samples, uint64_t{samples} * 100}};
   profile.dsos = {{.name = name},
-                  {.name = name, .long_name = name, .kind = profile::DsoKind::kUser}};
+                  {.name = name, .long_name = name, .kind = symbolize::ImageKind::kUser}};
   profile.threads = {{.pid = 1, .tid = 1, .comm = name}, {.pid = 1, .tid = 2, .comm = name}};
   profile.slices = profile::TimeSlices::Of(0, 99, 2);
   for (uint32_t i = 0; i < samples; ++i) {

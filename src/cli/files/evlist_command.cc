@@ -88,9 +88,9 @@ struct BuildIdArguments {
 };
 
 // True for code with an image of its own, in a file or in the kernel.
-bool HasImage(profile::DsoKind kind) {
-  return kind == profile::DsoKind::kUser || kind == profile::DsoKind::kKernel ||
-         kind == profile::DsoKind::kModule || kind == profile::DsoKind::kVdso;
+bool HasImage(symbolize::ImageKind kind) {
+  return kind == symbolize::ImageKind::kUser || kind == symbolize::ImageKind::kKernel ||
+         kind == symbolize::ImageKind::kModule || kind == symbolize::ImageKind::kVdso;
 }
 
 // Returns the long names of images that contain samples, or callers in their call chains.

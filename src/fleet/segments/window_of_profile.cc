@@ -15,6 +15,7 @@ namespace profiler::fleet {
 namespace {
 
 using profile::Profile;
+using symbolize::ImageKind;
 
 constexpr uint32_t kNone = UINT32_MAX;
 
@@ -95,16 +96,15 @@ class WindowMaker {
   }
 
   std::string MakeBuildId(const profile::Dso& dso) const {
-    if (dso.kind == profile::DsoKind::kJit || dso.kind == profile::DsoKind::kJitDump) return {};
+    if (dso.kind == ImageKind::kJit || dso.kind == ImageKind::kJitDump) return {};
     if (!dso.build_id.empty()) return absl::StrCat("gnu:", HexOf(dso.build_id));
-    if (dso.kind != profile::DsoKind::kUser || !htlhash_of_) return {};
+    if (dso.kind != ImageKind::kUser || !htlhash_of_) return {};
     const std::string htlhash = htlhash_of_(dso);
     return htlhash.empty() ? std::string() : absl::StrCat("htlhash:", htlhash);
   }
 
   std::string ImageOf(const profile::Dso& dso) const {
-    if (dso.kind == profile::DsoKind::kJit || dso.kind == profile::DsoKind::kJitDump)
-      return "[JIT]";
+    if (dso.kind == ImageKind::kJit || dso.kind == ImageKind::kJitDump) return "[JIT]";
     const std::string_view name = profile_.text(dso.name);
     return std::string(name.empty() ? "[unknown]" : name);
   }

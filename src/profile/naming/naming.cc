@@ -99,9 +99,9 @@ void AddRecordedCode(const perf_data::Features& features, symbolize::NameStore& 
 
 namespace {
 
-bool IsOfKernel(profile::DsoKind kind) {
-  return kind == profile::DsoKind::kKernel || kind == profile::DsoKind::kModule ||
-         kind == profile::DsoKind::kVdso;
+bool IsOfKernel(symbolize::ImageKind kind) {
+  return kind == symbolize::ImageKind::kKernel || kind == symbolize::ImageKind::kModule ||
+         kind == symbolize::ImageKind::kVdso;
 }
 
 std::string Addresses(size_t count) {
@@ -117,7 +117,7 @@ std::string RefusedKernel(const profile::Profile& profile,
     const profile::Dso& dso = profile[id];
     if (!IsOfKernel(dso.kind)) continue;
     addresses += count;
-    if (dso.kind == profile::DsoKind::kKernel) build_id = HexOf(dso.build_id);
+    if (dso.kind == symbolize::ImageKind::kKernel) build_id = HexOf(dso.build_id);
   }
   if (addresses == 0) return {};
   const std::string why =

@@ -23,13 +23,13 @@ namespace profiler::annotate {
 namespace {
 
 using profile::DsoId;
-using profile::DsoKind;
 using profile::EventId;
 using profile::FrameId;
 using profile::Profile;
 using profile::SymbolId;
 using symbolize::CodeBytes;
 using symbolize::ImageId;
+using symbolize::ImageKind;
 using symbolize::ImageSpec;
 using symbolize::Naming;
 using symbolize::Reason;
@@ -41,10 +41,10 @@ class Samples {
  public:
   Samples() {
     profile_.events.push_back({.name = profile_.strings.Intern("cpu-clock")});
-    Dso("/usr/bin/app", DsoKind::kUser);
+    Dso("/usr/bin/app", ImageKind::kUser);
   }
 
-  DsoId Dso(std::string_view path, DsoKind kind) {
+  DsoId Dso(std::string_view path, ImageKind kind) {
     profile_.dsos.push_back({.name = profile_.strings.Intern(path.substr(path.rfind('/') + 1)),
                              .long_name = profile_.strings.Intern(path),
                              .kind = kind});
@@ -113,7 +113,7 @@ TEST(ChoiceTest, TheHeaviestFunctionIsChosenWhereNoneIsNamed) {
 TEST(ChoiceTest, AFunctionIsFoundInAllImages) {
   Samples samples;
   samples.Add(samples.Function("copy"), 0, 1).Add(samples.Function("main"), 0, 9);
-  samples.Dso("/usr/lib/x.so", DsoKind::kUser);
+  samples.Dso("/usr/lib/x.so", ImageKind::kUser);
   const SymbolId other = samples.Function("copy");
   samples.Add(other, 0, 2).Add(other, 4, 2);
   EXPECT_EQ(samples.Chosen("copy"), "copy 4\ncopy 1\n");
@@ -381,7 +381,7 @@ TEST_F(AnnotateTest, AFileThatIsNotTheRecordedOneIsNotShown) {
 }
 
 TEST_F(AnnotateTest, TheKernelsFileIsNamedWhereItIsNotHere) {
-  samples_.Dso("[kernel.kallsyms]", DsoKind::kKernel);
+  samples_.Dso("[kernel.kallsyms]", ImageKind::kKernel);
   samples_.Add(samples_.Function("copy"), 0, 1);
   code_.Refuse(Reason::kNoImageFile);
   EXPECT_EQ(Listed(samples_, code_),
@@ -417,7 +417,7 @@ TEST(LookUpCodeTest, AsksWhatAnnotateAsks) {
 
 TEST_F(AnnotateTest, TheBytesOfASampledInstructionAreFoundByItsFrame) {
   const FrameId call = samples_.Frame(hot_, 6);
-  samples_.profile().dsos.push_back({.kind = DsoKind::kUnknown});
+  samples_.profile().dsos.push_back({.kind = ImageKind::kUnknown});
   profile::Frame unknown;
   unknown.dso = DsoId(samples_.profile().dsos.size() - 1);
   samples_.profile().frames.push_back(unknown);
@@ -441,11 +441,11 @@ TEST_F(AnnotateTest, BytesThatAreNoInstructionAndFilesThatAreNotHereGiveNone) {
 }
 
 TEST_F(AnnotateTest, CodeInNoFileIsNotShown) {
-  samples_.Dso("[nf_tables]", DsoKind::kModule);
+  samples_.Dso("[nf_tables]", ImageKind::kModule);
   samples_.Add(samples_.Function("copy"), 0, 1);
   EXPECT_EQ(Listed(samples_, code_),
             "cannot annotate 'copy': it is code of a module or a BPF program, which is not read");
-  samples_.Dso("/tmp/perf-7.map", DsoKind::kJit);
+  samples_.Dso("/tmp/perf-7.map", ImageKind::kJit);
   samples_.Add(samples_.Function("js"), 0, 5);
   EXPECT_EQ(
       Listed(samples_, code_),

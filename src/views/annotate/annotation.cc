@@ -17,7 +17,6 @@ namespace profiler::annotate {
 namespace {
 
 using profile::Dso;
-using profile::DsoKind;
 using profile::EventId;
 using profile::Frame;
 using profile::Profile;
@@ -25,6 +24,7 @@ using profile::Row;
 using profile::Symbol;
 using symbolize::CodeBytes;
 using symbolize::ImageId;
+using symbolize::ImageKind;
 using symbolize::Reason;
 using symbolize::Symbolizer;
 
@@ -33,11 +33,11 @@ absl::Status NoCode(std::string_view name, std::string_view why) {
       absl::StrCat("cannot annotate '", View(name), "': ", View(why)));
 }
 
-std::string_view WhyNoFile(DsoKind kind) {
+std::string_view WhyNoFile(ImageKind kind) {
   switch (kind) {
-    case DsoKind::kKernel:
+    case ImageKind::kKernel:
       return "vmlinux is not here (Debian: linux-image-RELEASE-dbg)";
-    case DsoKind::kJitDump:
+    case ImageKind::kJitDump:
       return "the JIT's dump is not here, and its code not in the recording (record or archive "
              "--embed code, where the dump is)";
     default:
@@ -51,7 +51,7 @@ constexpr std::string_view kIsInterpreted =
     "of compiled code: node --perf-prof)";
 constexpr std::string_view kAnotherFile = "the file here is not the one that was recorded";
 
-std::string_view WhyNoCode(DsoKind kind, Reason reason) {
+std::string_view WhyNoCode(ImageKind kind, Reason reason) {
   switch (reason) {
     case Reason::kNoImageFile:
       return WhyNoFile(kind);
@@ -66,18 +66,18 @@ std::string_view WhyNoCode(DsoKind kind, Reason reason) {
   }
 }
 
-bool IsInFiles(DsoKind kind) {
-  return kind == DsoKind::kUser || kind == DsoKind::kKernel || kind == DsoKind::kVdso ||
-         kind == DsoKind::kJitDump;
+bool IsInFiles(ImageKind kind) {
+  return kind == ImageKind::kUser || kind == ImageKind::kKernel || kind == ImageKind::kVdso ||
+         kind == ImageKind::kJitDump;
 }
 
-std::string_view WhyInNoFile(DsoKind kind) {
+std::string_view WhyInNoFile(ImageKind kind) {
   switch (kind) {
-    case DsoKind::kModule:
-    case DsoKind::kBpf:
+    case ImageKind::kModule:
+    case ImageKind::kBpf:
       return "it is code of a module or a BPF program, which is not read";
-    case DsoKind::kJit:
-    case DsoKind::kAnonymous:
+    case ImageKind::kJit:
+    case ImageKind::kAnonymous:
       return "it is generated code, whose bytes are in no file (a JIT's dump has them: node "
              "--perf-prof)";
     default:
@@ -132,7 +132,7 @@ class Annotator {
   }
 
  private:
-  bool IsOfDump() const { return dso_.kind == DsoKind::kJitDump; }
+  bool IsOfDump() const { return dso_.kind == ImageKind::kJitDump; }
 
   absl::StatusOr<CodeBytes> ReadCode() {
     const std::string_view name = profile_.text(symbol_.name);
@@ -265,7 +265,7 @@ absl::StatusOr<AnnotatedFunction> Annotate(const Profile& profile, EventId event
                                            Syntax syntax, const GroupMembers& group) {
   std::optional<GeneratedCode> generated;
   const profile::DsoId dso = profile[chosen.symbol].dso;
-  if (profile[dso].kind == DsoKind::kJitDump) generated.emplace(profile, dso);
+  if (profile[dso].kind == ImageKind::kJitDump) generated.emplace(profile, dso);
   Annotator annotator(profile, chosen.symbol, symbolizer, generated ? &*generated : nullptr);
   PROFILER_ASSIGN_OR_RETURN(Disassembled result, annotator.Disassemble(syntax));
   AnnotatedFunction& function = result.function;

@@ -27,13 +27,13 @@ void AddManyStacks(profiler::exports::ProfileForTest& test) {
 
 int main(int argc, char** argv) {
   using profiler::exports::ProfileForTest;
-  using profiler::profile::DsoKind;
   using profiler::profile::Mode;
+  using profiler::symbolize::ImageKind;
   ProfileForTest test;
   const auto kernel = [&](const char* name) {
     test.Define(name, {.name = name,
                        .dso = "[kernel.kallsyms]",
-                       .kind = DsoKind::kKernel,
+                       .kind = ImageKind::kKernel,
                        .mode = Mode::kKernel});
   };
   for (const char* name : {"entry_SYSCALL_64", "do_syscall_64", "ksys_read", "vfs_read",
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   test.Define("unnamed", {.name = "", .dso = "/usr/lib/libstripped.so.6"});
   test.Define("jit", {.name = "LazyCompile:~handleRequest app.js:17",
                       .dso = "perf-17.map",
-                      .kind = DsoKind::kJit});
+                      .kind = ImageKind::kJit});
   test.Add("server", "_start main ServeForever HandleRequest ParseHeaders map", 400);
   test.Add("server", "_start main ServeForever HandleRequest ParseHeaders", 90);
   test.Add("server", "_start main ServeForever HandleRequest Compress deflate longest_match", 620);

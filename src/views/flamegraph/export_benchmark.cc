@@ -31,8 +31,10 @@ Profile Generate() {
   Profile profile;
   Random random;
   profile.events.push_back({profile.strings.Intern("cpu-clock"), kStacks, kStacks, true});
-  profile.dsos.push_back(
-      {profile.strings.Intern("app"), profile.strings.Intern("/usr/bin/app"), DsoKind::kUser, {}});
+  profile.dsos.push_back({profile.strings.Intern("app"),
+                          profile.strings.Intern("/usr/bin/app"),
+                          symbolize::ImageKind::kUser,
+                          {}});
   for (uint32_t i = 0; i < 8; ++i) {
     profile.threads.push_back({i, i, profile.strings.Intern("process" + std::to_string(i))});
   }

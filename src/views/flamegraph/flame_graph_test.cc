@@ -17,9 +17,9 @@
 namespace profiler::exports {
 namespace {
 
-using profile::DsoKind;
 using profile::EventId;
 using profile::Mode;
+using symbolize::ImageKind;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -185,10 +185,10 @@ TEST(FlameGraph, ColoursByKindAndMergesUnnamedCodeByImage) {
   ProfileForTest test;
   test.AddFrames("app", {{.name = "main", .inlined = {"small"}},
                          {.name = "", .dso = "/usr/lib/libx.so"},
-                         {.name = "js", .dso = "/tmp/perf-1.map", .kind = DsoKind::kJit},
+                         {.name = "js", .dso = "/tmp/perf-1.map", .kind = ImageKind::kJit},
                          {.name = "read",
                           .dso = "[kernel.kallsyms]",
-                          .kind = DsoKind::kKernel,
+                          .kind = ImageKind::kKernel,
                           .mode = Mode::kKernel}});
   const std::string svg = FlameGraphSvg(test.profile());
   for (const char* label :

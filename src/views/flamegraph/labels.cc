@@ -8,8 +8,8 @@
 
 namespace profiler::exports {
 
-using profile::DsoKind;
 using profile::Mode;
+using symbolize::ImageKind;
 
 LabelId LabelTable::Intern(Label label) {
   // The length keeps ("ab", "c") and ("a", "bc") apart.
@@ -45,14 +45,14 @@ CodeKind KindOf(const profile::Dso& dso, Mode mode) {
     return CodeKind::kKernel;
   }
   switch (dso.kind) {
-    case DsoKind::kKernel:
-    case DsoKind::kModule:
-    case DsoKind::kBpf:
+    case ImageKind::kKernel:
+    case ImageKind::kModule:
+    case ImageKind::kBpf:
       return CodeKind::kKernel;
-    case DsoKind::kJit:
-    case DsoKind::kJitDump:
+    case ImageKind::kJit:
+    case ImageKind::kJitDump:
       return CodeKind::kJit;
-    case DsoKind::kNoCode:
+    case ImageKind::kNoCode:
       return CodeKind::kOffCpu;
     default:
       return CodeKind::kUser;
@@ -60,9 +60,8 @@ CodeKind KindOf(const profile::Dso& dso, Mode mode) {
 }
 
 std::string_view ImageName(const profile::Profile& profile, const profile::Dso& dso) {
-  using profile::DsoKind;
-  const bool in_kernel =
-      dso.kind == DsoKind::kKernel || dso.kind == DsoKind::kModule || dso.kind == DsoKind::kBpf;
+  const bool in_kernel = dso.kind == ImageKind::kKernel || dso.kind == ImageKind::kModule ||
+                         dso.kind == ImageKind::kBpf;
   const std::string_view path = profile.text(dso.long_name);
   return in_kernel || path.empty() ? profile.text(dso.name) : path;
 }

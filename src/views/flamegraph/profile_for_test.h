@@ -17,7 +17,7 @@ class ProfileForTest {
   struct Function {
     std::string name;  // empty: code without a symbol
     std::string dso = "app";
-    profile::DsoKind kind = profile::DsoKind::kUser;
+    symbolize::ImageKind kind = symbolize::ImageKind::kUser;
     profile::Mode mode = profile::Mode::kUser;
     std::vector<std::string> inlined = {};  // functions inlined into it, the outermost first
   };

@@ -26,12 +26,12 @@ namespace {
 using otlp::Number;
 using profile::Dso;
 using profile::DsoId;
-using profile::DsoKind;
 using profile::EventId;
 using profile::FrameId;
 using profile::Profile;
 using profile::Row;
 using profile::StackId;
+using symbolize::ImageKind;
 
 // Returns the name of an architecture in the semantic conventions. An architecture that has a name
 // there must be called by it.
@@ -248,7 +248,7 @@ class OtlpWriter {
   // True if the image is a file. JIT code is no file, even if its name looks like a path.
   bool IsFile(const Dso& dso) const {
     const std::string_view name = profile_.text(dso.name);
-    return dso.kind == DsoKind::kUser && !name.empty() && !name.starts_with('[');
+    return dso.kind == ImageKind::kUser && !name.empty() && !name.starts_with('[');
   }
 
   Number ImageOf(DsoId id) {
@@ -260,7 +260,7 @@ class OtlpWriter {
   Number MakeImage(DsoId id) {
     otlp::Dictionary& dictionary = request_.dictionary();
     const Dso& dso = profile_[id];
-    if (dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump) return 0;
+    if (dso.kind == ImageKind::kJit || dso.kind == ImageKind::kJitDump) return 0;
     std::vector<Number> attributes;
     if (!dso.build_id.empty()) {
       attributes.push_back(

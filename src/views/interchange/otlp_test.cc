@@ -13,7 +13,7 @@ namespace profiler::exports {
 namespace {
 
 using otlp::Receiver;
-using profile::DsoKind;
+using symbolize::ImageKind;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -49,10 +49,10 @@ TEST(Otlp, HasAResourceForEachProgramTheOneWithMostSamplesFirst) {
 TEST(Otlp, HasTheTypeOfEachFrameAndAMappingOnlyWithABuildId) {
   ProfileForTest builder;
   builder.Define("js",
-                 {.name = "JS:*work /a.js:1:2", .dso = "jit-7.dump", .kind = DsoKind::kJitDump});
+                 {.name = "JS:*work /a.js:1:2", .dso = "jit-7.dump", .kind = ImageKind::kJitDump});
   builder.Define("sys", {.name = "vfs_read",
                          .dso = "[kernel.kallsyms]",
-                         .kind = DsoKind::kKernel,
+                         .kind = ImageKind::kKernel,
                          .mode = profile::Mode::kKernel});
   builder.Define("lib", {.name = "read", .dso = "libc.so.6"});
   builder.Add("node", "main js lib sys", 1, 1000);

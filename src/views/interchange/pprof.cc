@@ -157,7 +157,7 @@ class PprofWriter {
     std::vector<uint64_t> weights(profile_.dsos.size());
     for (const Row& row : profile_.rows) {
       const auto dso = static_cast<uint32_t>(profile_[row.self].dso);
-      if (profile_.dsos[dso].kind == profile::DsoKind::kUser) weights[dso] += row.count;
+      if (profile_.dsos[dso].kind == symbolize::ImageKind::kUser) weights[dso] += row.count;
     }
     std::vector<bool> used(profile_.dsos.size());
     for (size_t i = 0; i < is_used_.size(); ++i) {
@@ -165,7 +165,7 @@ class PprofWriter {
     }
     std::vector<uint32_t> order;
     for (uint32_t i = 0; i < used.size(); ++i) {
-      if (used[i] && profile_.dsos[i].kind != profile::DsoKind::kUnknown) order.push_back(i);
+      if (used[i] && profile_.dsos[i].kind != symbolize::ImageKind::kUnknown) order.push_back(i);
     }
     const auto heaviest = std::max_element(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
       return weights[a] < weights[b];

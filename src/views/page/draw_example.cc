@@ -27,10 +27,10 @@ namespace {
 
 using profiler::exports::CleanUtf8;
 using profiler::exports::ProfileForTest;
-using profiler::profile::DsoKind;
 using profiler::profile::EventId;
 using profiler::profile::Mode;
 using profiler::profile::Profile;
+using profiler::symbolize::ImageKind;
 
 using profiler::page::kSlices;
 
@@ -38,7 +38,7 @@ void DefineFunctions(ProfileForTest& test) {
   for (const char* name : {"entry_SYSCALL_64", "do_syscall_64", "ksys_read", "vfs_read"}) {
     test.Define(name, {.name = name,
                        .dso = "[kernel.kallsyms]",
-                       .kind = DsoKind::kKernel,
+                       .kind = ImageKind::kKernel,
                        .mode = Mode::kKernel});
   }
   test.Define("map",
@@ -50,7 +50,7 @@ void DefineFunctions(ProfileForTest& test) {
   test.Define("unnamed", {.name = "", .dso = "/usr/lib/libstripped.so.6"});
   test.Define("jit", {.name = "LazyCompile:~handleRequest app.js:17",
                       .dso = "perf-17.map",
-                      .kind = DsoKind::kJit});
+                      .kind = ImageKind::kJit});
 }
 
 // Adds the server. `speed` is that of Compress, so that two recordings differ.

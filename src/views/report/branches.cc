@@ -16,10 +16,10 @@ namespace profiler::report {
 
 using profile::BranchOutcome;
 using profile::BranchRow;
-using profile::DsoKind;
 using profile::FrameId;
 using profile::Profile;
 using profile::Thread;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -135,7 +135,7 @@ class BranchTable {
     }
     if (!IsSymbol(key)) {
       const profile::Dso& dso = profile_[profile_[EndOf(row, key)].dso];
-      const bool unknown = dso.kind == DsoKind::kUnknown;
+      const bool unknown = dso.kind == ImageKind::kUnknown;
       return {.last = unknown != FromLastToFirst(key), .text = profile_.text(dso.name)};
     }
     // Named code comes first, by the start of its function; other code follows, by runtime address.
@@ -192,7 +192,7 @@ class BranchTable {
     const profile::Dso& dso = profile_[profile_[EndOf(row, key)].dso];
     if (!IsSymbol(key)) return std::string(profile_.text(dso.name));
     Function function = functions_[functions_.Interrupted(EndOf(row, key))];
-    if (dso.kind == DsoKind::kUnknown) function.mode = kNowhere;
+    if (dso.kind == ImageKind::kUnknown) function.mode = kNowhere;
     AppendSymbol(profile_, function, text);
     return text;
   }

@@ -131,7 +131,7 @@ class DsoColumn : public NameColumn {
   }
   std::string_view TextOf(const HistRow& row) const override {
     const profile::Dso& dso = profile_[FunctionOf(row).dso];
-    return profile_.text(full_paths_ && profile::IsInFile(dso.kind) ? dso.long_name : dso.name);
+    return profile_.text(full_paths_ && symbolize::IsInFile(dso.kind) ? dso.long_name : dso.name);
   }
 
   const bool fits_address_;
@@ -315,7 +315,7 @@ class DataColumn : public TextColumn {
     if (key_ == SortKey::kCacheLine && !data.empty()) {
       const profile::FrameId frame = profile_.data[data[row.sample]].frame;
       const bool is_mapped = frame != profile::kNoFrame &&
-                             profile_[profile_[frame].dso].kind != profile::DsoKind::kUnknown;
+                             profile_[profile_[frame].dso].kind != symbolize::ImageKind::kUnknown;
       if (!is_mapped) return 'X';
     }
     return LevelOf(FunctionOf(row).mode);

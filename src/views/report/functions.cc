@@ -9,7 +9,6 @@
 namespace profiler::report {
 
 using profile::DsoId;
-using profile::DsoKind;
 using profile::Frame;
 using profile::FrameId;
 using profile::kNoSymbol;
@@ -18,6 +17,7 @@ using profile::Profile;
 using profile::Row;
 using profile::Symbol;
 using profile::SymbolId;
+using symbolize::ImageKind;
 
 class FunctionTable::Builder {
  public:
@@ -71,7 +71,7 @@ class FunctionTable::Builder {
     return !lines.empty() && lines.back().symbol != kNoSymbol;
   }
 
-  bool Nowhere(const Frame& frame) const { return profile_[frame.dso].kind == DsoKind::kUnknown; }
+  bool Nowhere(const Frame& frame) const { return profile_[frame.dso].kind == ImageKind::kUnknown; }
 
   // Counts the unnamed frames. In code without frame pointers most addresses are in no mapping. If
   // these addresses are sorted, as in stored sums, comparing each with the previous one finds all

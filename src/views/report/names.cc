@@ -22,7 +22,6 @@ using analysis::Weight;
 using analysis::WeightOf;
 using profile::Dso;
 using profile::DsoId;
-using profile::DsoKind;
 using profile::EventId;
 using profile::Frame;
 using profile::FrameId;
@@ -30,6 +29,7 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 using profile::Unnamed;
+using symbolize::ImageKind;
 
 constexpr size_t kAddressesShown = 10;  // number of addresses listed for each image
 
@@ -54,12 +54,13 @@ NamedShares SharesOf(const Profile& profile, EventId event) {
 }
 
 bool InKernel(const Dso& dso) {
-  return dso.kind == DsoKind::kKernel || dso.kind == DsoKind::kModule || dso.kind == DsoKind::kBpf;
+  return dso.kind == ImageKind::kKernel || dso.kind == ImageKind::kModule ||
+         dso.kind == ImageKind::kBpf;
 }
 
 bool IsGeneratedCode(const Dso& dso) {
-  return dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump ||
-         dso.kind == DsoKind::kAnonymous;
+  return dso.kind == ImageKind::kJit || dso.kind == ImageKind::kJitDump ||
+         dso.kind == ImageKind::kAnonymous;
 }
 
 constexpr std::string_view kWritePerfMap =

@@ -30,7 +30,7 @@ std::string PositionTable::WithoutLine(const profile::Frame& frame,
   if (named) {
     return absl::StrCat(View(profile_.text(profile_[line->symbol].name)), "+", frame.symbol_offset);
   }
-  if (dso.kind == profile::DsoKind::kUnknown) return "??:0";
+  if (dso.kind == symbolize::ImageKind::kUnknown) return "??:0";
   return absl::StrCat(View(profile_.text(dso.name)), "[", absl::Hex(profile_.AddressOf(frame)),
                       "]");
 }

@@ -67,7 +67,7 @@ class Generator {
     }
     for (size_t i = 0; i < 8; ++i) {
       profile_.dsos.push_back({.name = profile_.strings.Intern("lib" + std::to_string(i) + ".so"),
-                               .kind = profile::DsoKind::kUser});
+                               .kind = symbolize::ImageKind::kUser});
     }
     for (uint32_t i = 0; i < kFunctions; ++i) {
       const DsoId dso{i % 8};

@@ -10,8 +10,8 @@
 namespace profiler::report {
 
 using profile::Dimension;
-using profile::DsoKind;
 using profile::Profile;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -150,7 +150,7 @@ class RowKeys {
       case SortKey::kDso:
         return sort.Add(dsos_.bits() + 1, [&](uint32_t row) {
           const profile::Dso& dso = profile_[codes_[row].dso];
-          const bool unknown = dso.kind == DsoKind::kUnknown;
+          const bool unknown = dso.kind == ImageKind::kUnknown;
           return dsos_[dso.name] | uint64_t{unknown} << dsos_.bits();
         });
       case SortKey::kSymbol:

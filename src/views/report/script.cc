@@ -14,7 +14,6 @@ namespace profiler::report {
 
 using profile::Branch;
 using profile::Dso;
-using profile::DsoKind;
 using profile::Event;
 using profile::EventId;
 using profile::Frame;
@@ -33,6 +32,7 @@ using profile::StackId;
 using profile::SymbolId;
 using profile::Thread;
 using profile::ThreadId;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -49,9 +49,9 @@ const Line* InnermostOf(std::span<const Line> lines) {
 
 // Returns the path of a user image, and the name of other images.
 std::string_view NameOf(const Profile& profile, const Dso& dso) {
-  const bool has_path = dso.kind == DsoKind::kUser || dso.kind == DsoKind::kModule ||
-                        dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump ||
-                        dso.kind == DsoKind::kAnonymous;
+  const bool has_path = dso.kind == ImageKind::kUser || dso.kind == ImageKind::kModule ||
+                        dso.kind == ImageKind::kJit || dso.kind == ImageKind::kJitDump ||
+                        dso.kind == ImageKind::kAnonymous;
   const std::string_view path = profile.text(dso.long_name);
   return has_path && !path.empty() ? path : profile.text(dso.name);
 }
@@ -373,7 +373,7 @@ void ScriptFormatter::AppendDso(const Frame& frame, bool offset, std::string& ou
   const Dso& dso = profile_[frame.dso];
   out += " (";
   AppendPrintable(NameOf(profile_, dso), out);
-  if (offset && (dso.kind == DsoKind::kUser || dso.kind == DsoKind::kVdso)) {
+  if (offset && (dso.kind == ImageKind::kUser || dso.kind == ImageKind::kVdso)) {
     out += "+0x";
     AppendHex(frame.place.offset().value, 0, out);
   }
@@ -390,7 +390,7 @@ void ScriptFormatter::AppendSourceLine(const Frame& frame, const Line* line,
     AppendPrintable(options_.full_source_paths ? path : BaseName(path), out);
     out += ':';
     AppendNumber(line->line, 0, out);
-  } else if (dso.kind != DsoKind::kUnknown) {
+  } else if (dso.kind != ImageKind::kUnknown) {
     out += "\n  ";
     AppendPrintable(profile_.text(dso.name), out);
     out += '[';

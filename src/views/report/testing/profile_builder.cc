@@ -3,7 +3,6 @@
 namespace profiler::report {
 
 using profile::DsoId;
-using profile::DsoKind;
 using profile::EventId;
 using profile::FrameId;
 using profile::kNoStack;
@@ -11,6 +10,7 @@ using profile::Mode;
 using profile::StackId;
 using profile::SymbolId;
 using profile::ThreadId;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -163,10 +163,10 @@ void ProfileBuilder::NameThreads(const profile::Thread& named) {
 DsoId ProfileBuilder::Dso(std::string_view name) {
   const auto [it, is_new] = dsos_.try_emplace(std::string(name), IdAt<DsoId>(profile_.dsos.size()));
   if (is_new) {
-    DsoKind kind = DsoKind::kUser;
-    if (name == kUnknown) kind = DsoKind::kUnknown;
-    if (StartsWith(name, "[k")) kind = DsoKind::kKernel;
-    const bool special = kind != DsoKind::kUser;
+    ImageKind kind = ImageKind::kUser;
+    if (name == kUnknown) kind = ImageKind::kUnknown;
+    if (StartsWith(name, "[k")) kind = ImageKind::kKernel;
+    const bool special = kind != ImageKind::kUser;
     const std::string path = special ? std::string(name) : "/usr/lib/" + std::string(name);
     profile_.dsos.push_back({.name = profile_.strings.Intern(name),
                              .long_name = profile_.strings.Intern(path),
@@ -201,7 +201,7 @@ FrameId ProfileBuilder::Frame(const std::string& text) {
                                                             : Mode::kUser,
                        .dso = Dso(dso_name),
                        .first_line = static_cast<uint32_t>(profile_.lines.size())};
-  const bool in_file = profile::IsInFile(profile_[frame.dso].kind);
+  const bool in_file = symbolize::IsInFile(profile_[frame.dso].kind);
   if (StartsWith(names, "0x")) {
     frame.ip.value = std::stoull(names, nullptr, 16);
     frame.place = frame.ip;
