@@ -552,7 +552,7 @@ class OtlpReader {
     return maker_.Frame(code);
   }
 
-  profile::DsoId UserImage(std::string_view path, const Mapping& mapping) {
+  profile::ImageId UserImage(std::string_view path, const Mapping& mapping) {
     const Attribute* const id =
         dictionary_.Find(mapping.attributes, "process.executable.build_id.gnu");
     if (id == nullptr || !path.starts_with('/')) return maker_.UserImage(path, std::nullopt);

@@ -13,7 +13,7 @@
 namespace profiler::importers {
 namespace {
 
-using profile::DsoId;
+using profile::ImageId;
 using profile::Mode;
 using profile::StackId;
 using symbolize::ImageKind;

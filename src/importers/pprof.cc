@@ -344,7 +344,7 @@ class PprofReader {
     if (location.address != 0) code.address = location.address;
     const auto mapping = tables_.mappings.find(location.mapping);
     if (mapping != tables_.mappings.end()) SetImage(mapping->second, code);
-    if (code.image == profile::DsoId{} && IsKernel({}, location.address)) {
+    if (code.image == profile::ImageId{} && IsKernel({}, location.address)) {
       code.mode = Mode::kKernel;
     }
     if (location.lines.empty()) return {maker_.Frame(code)};

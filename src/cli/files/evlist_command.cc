@@ -97,8 +97,8 @@ bool HasImage(symbolize::ImageKind kind) {
 std::set<std::string_view> HitImages(const profile::Profile& profile) {
   std::set<std::string_view> images;
   for (const profile::Frame& frame : profile.frames) {
-    const profile::Dso& dso = profile[frame.dso];
-    if (HasImage(dso.kind)) images.insert(profile.text(dso.long_name));
+    const profile::Image& image = profile[frame.image];
+    if (HasImage(image.kind)) images.insert(profile.text(image.long_name));
   }
   return images;
 }
@@ -112,8 +112,8 @@ int WriteBuildIds(const BuildIdArguments& arguments) {
     return kExitFailure;
   }
   std::map<std::string_view, std::string> ids;  // keyed by image
-  for (const profile::Dso& dso : loaded->profile.dsos) {
-    if (!dso.build_id.empty()) ids[loaded->profile.text(dso.long_name)] = HexOf(dso.build_id);
+  for (const profile::Image& image : loaded->profile.images) {
+    if (!image.build_id.empty()) ids[loaded->profile.text(image.long_name)] = HexOf(image.build_id);
   }
   for (const perf_data::BuildIdEntry& entry : loaded->recording->features().build_ids) {
     ids.try_emplace(entry.filename, HexOf(entry.build_id));

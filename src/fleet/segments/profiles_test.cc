@@ -75,8 +75,8 @@ TEST(WindowOf, HasTheTypeOfEachFrameAndTheBuildIdOfEachImage) {
   stack = maker.Stack(stack, maker.Frame({.functions = read, .image = library, .address = 0x30}));
   maker.Add({.event = event, .thread = thread, .stack = stack});
   const profile::Profile profile = std::move(maker).Finish();
-  const Window window = WindowOf(profile, Nothing, [&](const profile::Dso& dso) {
-    return absl::StrCat("hash of ", View(profile.text(dso.long_name)));
+  const Window window = WindowOf(profile, Nothing, [&](const profile::Image& image) {
+    return absl::StrCat("hash of ", View(profile.text(image.long_name)));
   });
   std::string text;
   for (const Frame& frame : window.frames) {

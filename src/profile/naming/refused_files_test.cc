@@ -15,12 +15,12 @@ class RefusedFilesTest : public testing::Test {
   void AddImage(std::string_view path, std::vector<std::byte> build_id, size_t addresses,
                 profile::Unnamed why = profile::Unnamed::kBuildIdMismatch,
                 symbolize::ImageKind kind = symbolize::ImageKind::kUser) {
-    const auto dso = profile::DsoId(static_cast<uint32_t>(profile_.dsos.size()));
+    const auto image = profile::ImageId(static_cast<uint32_t>(profile_.images.size()));
     const StringId name = profile_.strings.Intern(path);
-    profile_.dsos.push_back(
+    profile_.images.push_back(
         {.name = name, .long_name = name, .kind = kind, .build_id = std::move(build_id)});
     profile::Frame frame;
-    frame.dso = dso;
+    frame.image = image;
     frame.unnamed = why;
     for (size_t i = 0; i < addresses; ++i) profile_.frames.push_back(frame);
   }

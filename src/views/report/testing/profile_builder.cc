@@ -2,9 +2,9 @@
 
 namespace profiler::report {
 
-using profile::DsoId;
 using profile::EventId;
 using profile::FrameId;
+using profile::ImageId;
 using profile::kNoStack;
 using profile::Mode;
 using profile::StackId;
@@ -160,27 +160,28 @@ void ProfileBuilder::NameThreads(const profile::Thread& named) {
   }
 }
 
-DsoId ProfileBuilder::Dso(std::string_view name) {
-  const auto [it, is_new] = dsos_.try_emplace(std::string(name), IdAt<DsoId>(profile_.dsos.size()));
+ImageId ProfileBuilder::Image(std::string_view name) {
+  const auto [it, is_new] =
+      images_.try_emplace(std::string(name), IdAt<ImageId>(profile_.images.size()));
   if (is_new) {
     ImageKind kind = ImageKind::kUser;
     if (name == kUnknown) kind = ImageKind::kUnknown;
     if (StartsWith(name, "[k")) kind = ImageKind::kKernel;
     const bool special = kind != ImageKind::kUser;
     const std::string path = special ? std::string(name) : "/usr/lib/" + std::string(name);
-    profile_.dsos.push_back({.name = profile_.strings.Intern(name),
-                             .long_name = profile_.strings.Intern(path),
-                             .kind = kind});
+    profile_.images.push_back({.name = profile_.strings.Intern(name),
+                               .long_name = profile_.strings.Intern(path),
+                               .kind = kind});
   }
   return it->second;
 }
 
-SymbolId ProfileBuilder::Symbol(std::string_view name, DsoId dso) {
-  const auto [it, is_new] = symbols_.try_emplace(std::pair(std::string(name), dso),
+SymbolId ProfileBuilder::Symbol(std::string_view name, ImageId image) {
+  const auto [it, is_new] = symbols_.try_emplace(std::pair(std::string(name), image),
                                                  IdAt<SymbolId>(profile_.symbols.size()));
   if (is_new) {
     profile_.symbols.push_back({.name = profile_.strings.Intern(name),
-                                .dso = dso,
+                                .image = image,
                                 .start = {link_bias_ + kSymbolSize * (profile_.symbols.size() + 1)},
                                 .size = kSymbolSize});
   }
@@ -193,15 +194,15 @@ FrameId ProfileBuilder::Frame(const std::string& text) {
 
   const size_t at = text.rfind('@');
   std::string names = text.substr(0, at);
-  const std::string_view dso_name =
+  const std::string_view image_name =
       at == std::string::npos ? kUnknown : std::string_view(text).substr(at + 1);
   const bool is_cut = StartsWith(names, "[cut: ");
-  profile::Frame frame{.mode = is_cut                       ? Mode::kCut
-                               : StartsWith(dso_name, "[k") ? Mode::kKernel
-                                                            : Mode::kUser,
-                       .dso = Dso(dso_name),
+  profile::Frame frame{.mode = is_cut                         ? Mode::kCut
+                               : StartsWith(image_name, "[k") ? Mode::kKernel
+                                                              : Mode::kUser,
+                       .image = Image(image_name),
                        .first_line = static_cast<uint32_t>(profile_.lines.size())};
-  const bool in_file = symbolize::IsInFile(profile_[frame.dso].kind);
+  const bool in_file = symbolize::IsInFile(profile_[frame.image].kind);
   if (StartsWith(names, "0x")) {
     frame.ip.value = std::stoull(names, nullptr, 16);
     frame.place = frame.ip;
@@ -216,7 +217,7 @@ FrameId ProfileBuilder::Frame(const std::string& text) {
     std::string_view rest = names;
     while (true) {
       const size_t inlined = rest.find('<');
-      const SymbolId symbol = Symbol(rest.substr(0, inlined), frame.dso);
+      const SymbolId symbol = Symbol(rest.substr(0, inlined), frame.image);
       profile_.lines.push_back({.symbol = symbol, .inlined = inlined != std::string_view::npos});
       frame.unnamed = profile::Unnamed::kNamed;
       frame.place = FileOffset{profile_[symbol].start.value - link_bias_ + distance};
