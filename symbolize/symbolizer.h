@@ -14,28 +14,12 @@
 #include "src/base/address.h"
 #include "src/base/status.h"
 #include "symbolize/fetched_files.h"
+#include "symbolize/image_kind.h"
 #include "symbolize/kept_files.h"
 #include "symbolize/process_life.h"
 #include "symbolize/symbols/jit_dump.h"
 
 namespace profiler::symbolize {
-
-enum class ImageKind : uint8_t {
-  kUser,       // an ELF file
-  kVdso,       // [vdso]
-  kKernel,     // [kernel.kallsyms]
-  kModule,     // a kernel module
-  kBpf,        // bpf_prog_…, kernel functions outside its image (KSYMBOL)
-  kJit,        // anonymous executable memory with a /tmp/perf-PID.map
-  kJitDump,    // jit-PID.dump: the code in the dump, at any runtime address
-  kAnonymous,  // //anon, [heap], [stack], memfd…
-};
-
-// Returns true if code in an image of that kind is addressed by file offset, false if by runtime
-// address.
-constexpr bool IsInFile(ImageKind kind) {
-  return kind == ImageKind::kUser || kind == ImageKind::kVdso || kind == ImageKind::kJitDump;
-}
 
 enum class ImageId : uint32_t {};
 
@@ -71,8 +55,8 @@ enum class RunningKernel : uint8_t {
   kIsAnother,
 };
 
-// The reason why an address has no name. A value, not an error. Recordings store the values of
-// Reason and of ImageKind, so add new values at the end.
+// The reason why an address has no name. A value, not an error. Recordings store the values, so
+// add new ones at the end.
 enum class Reason : uint8_t {
   kNamed,
   kNoImageFile,  // the file does not exist (any more)

@@ -21,7 +21,7 @@ std::string Rows(const Profile& profile) {
     text += ' ';
     text += profile.text(profile[profile.LinesOf(self).back().symbol].name);
     text += '@';
-    text += profile.text(profile[self.dso].name);
+    text += profile.text(profile[self.image].name);
     text += ' ' + std::to_string(row.count);
   }
   return text;
@@ -72,18 +72,18 @@ TEST_F(FilterTest, TakesTheInterruptedFunctionAndNotItsCallers) {
 }
 
 TEST_F(FilterTest, KeepsWhatAllListsName) {
-  EXPECT_EQ(Kept({.dsos = {"app", "libc.so.6"}, .tids = {2}}), "worker read@libc.so.6 1");
+  EXPECT_EQ(Kept({.images = {"app", "libc.so.6"}, .tids = {2}}), "worker read@libc.so.6 1");
 }
 
 TEST_F(FilterTest, AListThatNoSampleMatchesIsNamedWithWhatThereIs) {
   const Profile& profile = builder_.profile();
   EXPECT_EQ(WhyNothingPasses(profile, {.comms = {"ngnix"}}),
             "none of 6 samples has command 'ngnix'; there are: shell, worker");
-  EXPECT_EQ(WhyNothingPasses(profile, {.dsos = {"app", "libz.so"}, .symbols = {"reed"}}),
+  EXPECT_EQ(WhyNothingPasses(profile, {.images = {"app", "libz.so"}, .symbols = {"reed"}}),
             "none of 6 samples has symbol 'reed'; there are: main, read");
   EXPECT_EQ(WhyNothingPasses(profile, {.pids = {7, 8}}),
             "none of 6 samples has process 7 or 8; there are: 1, 4");
-  EXPECT_EQ(WhyNothingPasses(profile, {.dsos = {"lib"}}),
+  EXPECT_EQ(WhyNothingPasses(profile, {.images = {"lib"}}),
             "none of 6 samples has image 'lib'; there are: sh, app, libc.so.6");
 }
 

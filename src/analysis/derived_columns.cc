@@ -57,7 +57,7 @@ class DataTexts {
     if (data.frame == profile::kNoFrame) return "";
     const profile::Frame& frame = profile_[data.frame];
     if (dimension == Dimension::kDataDso) {
-      return std::string(profile_.text(profile_[frame.dso].name));
+      return std::string(profile_.text(profile_[frame.image].name));
     }
     if (dimension == Dimension::kCacheLine) return CacheLine(data, frame);
     const std::string_view symbol = SymbolOf(frame);
@@ -80,7 +80,7 @@ class DataTexts {
   std::string CacheLine(const profile::DataPlace& data, const profile::Frame& frame) {
     const uint64_t in_line = data.address % kLineBytes;
     const auto [known, is_new] =
-        lines_.try_emplace(std::pair(frame.dso, frame.place.value - in_line));
+        lines_.try_emplace(std::pair(frame.image, frame.place.value - in_line));
     if (!is_new) return known->second;
     const std::string_view symbol = SymbolOf(frame);
     if (symbol.empty()) {
@@ -94,7 +94,7 @@ class DataTexts {
   }
 
   const Profile& profile_;
-  absl::flat_hash_map<std::pair<profile::DsoId, uint64_t>, std::string> lines_;
+  absl::flat_hash_map<std::pair<profile::ImageId, uint64_t>, std::string> lines_;
 };
 
 std::vector<StringId> TextsOfAccesses(Dimension dimension, Profile& profile) {

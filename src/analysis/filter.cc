@@ -5,8 +5,8 @@
 
 namespace profiler::analysis {
 
-using profile::Dso;
 using profile::Frame;
+using profile::Image;
 using profile::Profile;
 using profile::Row;
 using profile::Thread;
@@ -27,8 +27,8 @@ bool Filter::Passes(const Profile& profile, const Thread& thread) const {
 }
 
 bool Filter::Passes(const Profile& profile, const Frame& interrupted) const {
-  const Dso& dso = profile[interrupted.dso];
-  if (!Names(dsos, profile.text(dso.name)) && !Names(dsos, profile.text(dso.long_name))) {
+  const Image& image = profile[interrupted.image];
+  if (!Names(images, profile.text(image.name)) && !Names(images, profile.text(image.long_name))) {
     return false;
   }
   const auto lines = profile.LinesOf(interrupted);

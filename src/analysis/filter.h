@@ -1,4 +1,4 @@
-// Filters samples by command, DSO, symbol, process and thread.
+// Filters samples by command, image, symbol, process and thread.
 
 #pragma once
 
@@ -13,18 +13,18 @@
 
 namespace profiler::analysis {
 
-// A choice of samples. Each list that is not empty keeps only the samples that it names. The DSO
+// A choice of samples. Each list that is not empty keeps only the samples that it names. The image
 // and the symbol are those of the interrupted instruction. Symbols match by their whole name,
 // without "[k] ".
 struct Filter {
   std::vector<std::string> comms;
-  std::vector<std::string> dsos;  // short names or paths
+  std::vector<std::string> images;  // short names or paths
   std::vector<std::string> symbols;
   std::vector<uint32_t> pids;
   std::vector<uint32_t> tids;
 
   bool empty() const {
-    return comms.empty() && dsos.empty() && symbols.empty() && pids.empty() && tids.empty();
+    return comms.empty() && images.empty() && symbols.empty() && pids.empty() && tids.empty();
   }
   // True if the profile must distinguish threads with the same name.
   bool NeedsThreads() const { return !pids.empty() || !tids.empty(); }

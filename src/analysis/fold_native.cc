@@ -7,7 +7,6 @@
 
 namespace profiler::analysis {
 
-using profile::DsoKind;
 using profile::Frame;
 using profile::FrameId;
 using profile::kNoStack;
@@ -15,6 +14,7 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 using profile::StackNode;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -27,10 +27,10 @@ struct Folded {
 class Folder {
  public:
   explicit Folder(Profile& profile) : profile_(profile) {
-    is_interpreter_.reserve(profile.dsos.size());
-    for (const profile::Dso& dso : profile.dsos) {
-      is_interpreter_.push_back(dso.kind == DsoKind::kUser &&
-                                IsInterpreter(profile.text(dso.name)));
+    is_interpreter_.reserve(profile.images.size());
+    for (const profile::Image& image : profile.images) {
+      is_interpreter_.push_back(image.kind == ImageKind::kUser &&
+                                IsInterpreter(profile.text(image.name)));
     }
   }
 
@@ -45,14 +45,14 @@ class Folder {
 
  private:
   bool IsNative(FrameId frame) const {
-    return is_interpreter_[static_cast<uint32_t>(profile_[frame].dso)];
+    return is_interpreter_[static_cast<uint32_t>(profile_[frame].image)];
   }
 
   bool IsOfLanguage(FrameId id) const {
     const Frame& frame = profile_[id];
-    const DsoKind kind = profile_[frame.dso].kind;
+    const ImageKind kind = profile_[frame.image].kind;
     return frame.unnamed == profile::Unnamed::kNamed &&
-           (kind == DsoKind::kJit || kind == DsoKind::kJitDump);
+           (kind == ImageKind::kJit || kind == ImageKind::kJitDump);
   }
 
   // A caller's id is lower than its callees', so one pass from the first stack suffices.
@@ -73,7 +73,7 @@ class Folder {
   }
 
   Profile& profile_;
-  std::vector<bool> is_interpreter_;  // indexed by DsoId
+  std::vector<bool> is_interpreter_;  // indexed by ImageId
   std::vector<Folded> folded_;        // indexed by StackId
 };
 

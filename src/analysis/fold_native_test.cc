@@ -13,7 +13,7 @@ using profile::kNoStack;
 using profile::Profile;
 using profile::StackId;
 
-// The DSO "jit" has the code of the language.
+// The image "jit" has the code of the language.
 class FoldNativeTest : public testing::Test {
  protected:
   FoldNativeTest& Sample(const std::vector<std::string>& chain, uint64_t count = 1) {
@@ -25,11 +25,11 @@ class FoldNativeTest : public testing::Test {
   // the leaf of the stack.
   std::string Folded() {
     Profile& profile = builder_.profile();
-    for (profile::Dso& dso : profile.dsos) {
-      const std::string_view name = profile.text(dso.name);
-      dso.kind = profile::DsoKind::kUser;
-      if (name == "jit") dso.kind = profile::DsoKind::kJit;
-      if (name.starts_with("[k")) dso.kind = profile::DsoKind::kKernel;
+    for (profile::Image& image : profile.images) {
+      const std::string_view name = profile.text(image.name);
+      image.kind = symbolize::ImageKind::kUser;
+      if (name == "jit") image.kind = symbolize::ImageKind::kJit;
+      if (name.starts_with("[k")) image.kind = symbolize::ImageKind::kKernel;
     }
     for (profile::Frame& frame : profile.frames) {
       frame.unnamed =

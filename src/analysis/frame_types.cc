@@ -10,11 +10,11 @@
 
 namespace profiler::analysis {
 
-using profile::Dso;
-using profile::DsoKind;
 using profile::Frame;
+using profile::Image;
 using profile::Mode;
 using profile::Profile;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -124,7 +124,7 @@ bool MayBeRust(std::string_view name) {
   return name.find("::") != name.npos && name.find('(') == name.npos;
 }
 
-// Mask of the pid in Dso::pid.
+// Mask of the pid in Image::pid.
 constexpr uint32_t kPid = (uint32_t{1} << 22) - 1;
 
 // Languages found in the functions of a file.
@@ -134,7 +134,7 @@ struct LanguagesOfFile {
 
 class Finder {
  public:
-  explicit Finder(const Profile& profile) : profile_(profile), files_(profile.dsos.size()) {}
+  explicit Finder(const Profile& profile) : profile_(profile), files_(profile.images.size()) {}
 
   std::vector<FrameType> Find() {
     for (const Frame& frame : profile_.frames) LookAtFile(frame);
@@ -159,7 +159,7 @@ class Finder {
   void LookAtFile(const Frame& frame) {
     const profile::Line* const line = LineOf(frame);
     if (line == nullptr) return;
-    LanguagesOfFile& languages = files_[static_cast<uint32_t>(frame.dso)];
+    LanguagesOfFile& languages = files_[static_cast<uint32_t>(frame.image)];
     const std::string_view name = NameOfLine(*line);
     languages.go = languages.go || name.starts_with("runtime.");
     languages.rust = languages.rust || IsNameOfRust(name);
@@ -168,20 +168,20 @@ class Finder {
   // A set of FrameType, one bit for each.
   using Machines = uint32_t;
 
-  Machines MachineOf(const Dso& dso) const {
-    if (dso.kind != DsoKind::kUser) return 0;
-    const FrameType type = TypeOfInterpreter(profile_.text(dso.name));
+  Machines MachineOf(const Image& image) const {
+    if (image.kind != ImageKind::kUser) return 0;
+    const FrameType type = TypeOfInterpreter(profile_.text(image.name));
     return type == FrameType::kUnknown ? 0 : Machines{1} << static_cast<uint32_t>(type);
   }
 
   void FindMachines() {
-    std::vector<Machines> of_dso, of_stack;
-    of_dso.reserve(profile_.dsos.size());
-    for (const Dso& dso : profile_.dsos) of_dso.push_back(MachineOf(dso));
-    if (std::ranges::all_of(of_dso, [](Machines machines) { return machines == 0; })) return;
+    std::vector<Machines> of_image, of_stack;
+    of_image.reserve(profile_.images.size());
+    for (const Image& image : profile_.images) of_image.push_back(MachineOf(image));
+    if (std::ranges::all_of(of_image, [](Machines machines) { return machines == 0; })) return;
     of_stack.reserve(profile_.stacks.size());
     for (const profile::StackNode& node : profile_.stacks) {
-      Machines machines = of_dso[static_cast<uint32_t>(profile_[node.frame].dso)];
+      Machines machines = of_image[static_cast<uint32_t>(profile_[node.frame].image)];
       if (node.parent != profile::kNoStack)
         machines |= of_stack[static_cast<uint32_t>(node.parent)];
       of_stack.push_back(machines);
@@ -193,25 +193,25 @@ class Finder {
   }
 
   FrameType TypeOf(const Frame& frame) const {
-    const Dso& dso = profile_[frame.dso];
-    if (frame.mode == Mode::kCut || dso.kind == DsoKind::kNoCode) return FrameType::kUnknown;
+    const Image& image = profile_[frame.image];
+    if (frame.mode == Mode::kCut || image.kind == ImageKind::kNoCode) return FrameType::kUnknown;
     if (frame.mode == Mode::kKernel || frame.mode == Mode::kGuestKernel ||
         frame.mode == Mode::kHypervisor) {
       return FrameType::kKernel;
     }
-    switch (dso.kind) {
-      case DsoKind::kKernel:
-      case DsoKind::kModule:
-      case DsoKind::kBpf:
+    switch (image.kind) {
+      case ImageKind::kKernel:
+      case ImageKind::kModule:
+      case ImageKind::kBpf:
         return FrameType::kKernel;
-      case DsoKind::kVdso:
+      case ImageKind::kVdso:
         return FrameType::kNative;
-      case DsoKind::kUser:
-        return IsFile(dso) ? TypeInFile(frame) : TypeOutsideFiles(frame);
-      case DsoKind::kJit:
-      case DsoKind::kJitDump: {
+      case ImageKind::kUser:
+        return IsFile(image) ? TypeInFile(frame) : TypeOutsideFiles(frame);
+      case ImageKind::kJit:
+      case ImageKind::kJitDump: {
         const FrameType type = TypeOutsideFiles(frame);
-        return type == FrameType::kUnknown ? TypeOfMachine(dso) : type;
+        return type == FrameType::kUnknown ? TypeOfMachine(image) : type;
       }
       default:
         return TypeOutsideFiles(frame);
@@ -220,14 +220,14 @@ class Finder {
 
   // False for images without a file. "[unknown]" is the image of functions for which another
   // program's profile names no image.
-  bool IsFile(const Dso& dso) const { return !profile_.text(dso.name).starts_with('['); }
+  bool IsFile(const Image& image) const { return !profile_.text(image.name).starts_with('['); }
 
   FrameType TypeInFile(const Frame& frame) const {
     const profile::Line* const line = LineOf(frame);
     if (line == nullptr) return FrameType::kNative;
     const FrameType source = TypeOfSource(profile_.text(line->file));
     if (source == FrameType::kGo || source == FrameType::kRust) return source;
-    const LanguagesOfFile& languages = files_[static_cast<uint32_t>(frame.dso)];
+    const LanguagesOfFile& languages = files_[static_cast<uint32_t>(frame.image)];
     const std::string_view name = NameOfLine(*line);
     if (languages.go && HasDotOfGo(name)) return FrameType::kGo;
     // The source file is in another language.
@@ -245,15 +245,15 @@ class Finder {
 
   // Returns the language of the process's only virtual machine. CPython is excluded: the names of
   // its generated code show the language, so other generated code belongs to libraries.
-  FrameType TypeOfMachine(const Dso& dso) const {
-    const auto found = machines_.find(dso.pid & kPid);
+  FrameType TypeOfMachine(const Image& image) const {
+    const auto found = machines_.find(image.pid & kPid);
     if (found == machines_.end() || !std::has_single_bit(found->second)) return FrameType::kUnknown;
     const auto type = static_cast<FrameType>(std::countr_zero(found->second));
     return type == FrameType::kCpython ? FrameType::kUnknown : type;
   }
 
   const Profile& profile_;
-  std::vector<LanguagesOfFile> files_;                // indexed by DsoId
+  std::vector<LanguagesOfFile> files_;                // indexed by ImageId
   absl::flat_hash_map<uint32_t, Machines> machines_;  // keyed by pid
 };
 

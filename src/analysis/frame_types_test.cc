@@ -10,15 +10,15 @@
 namespace profiler::analysis {
 namespace {
 
-using profile::DsoKind;
+using symbolize::ImageKind;
 
-// Returns "name type" for each frame, in the order of the stacks. The DSO "jit" has a JIT's code.
+// Returns "name type" for each frame, in the order of the stacks. The image "jit" has a JIT's code.
 std::string TypesOf(profile::HandmadeProfile& builder) {
   profile::Profile& profile = builder.profile();
-  for (profile::Dso& dso : profile.dsos) {
-    if (profile.text(dso.name) != "jit") continue;
-    dso.kind = DsoKind::kJit;
-    dso.pid = profile.threads.front().pid;
+  for (profile::Image& image : profile.images) {
+    if (profile.text(image.name) != "jit") continue;
+    image.kind = ImageKind::kJit;
+    image.pid = profile.threads.front().pid;
   }
   const std::vector<FrameType> types = FrameTypesOf(profile);
   std::string text;

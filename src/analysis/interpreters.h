@@ -17,8 +17,8 @@
 namespace profiler::analysis {
 
 // Returns the name without "lib", version and ending ("python", "jvm") if a file with this base
-// name (profile::Dso::name) is an interpreter, a virtual machine, or the library of one. Returns ""
-// for other files. Constant cost.
+// name (profile::Image::name) is an interpreter, a virtual machine, or the library of one. Returns
+// "" for other files. Constant cost.
 std::string_view InterpreterOf(std::string_view base_name);
 inline bool IsInterpreter(std::string_view base_name) { return !InterpreterOf(base_name).empty(); }
 

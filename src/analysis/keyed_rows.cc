@@ -69,7 +69,7 @@ class KeyedRows::Builder {
       keys.push_back(Intern(NameOf(lines[i]), id));
     }
     if (keys.empty()) {
-      const std::string_view image = profile_.text(profile_[frame.dso].name);
+      const std::string_view image = profile_.text(profile_[frame.image].name);
       keys.push_back(Intern(
           image.starts_with('[') ? std::string(image) : absl::StrCat("[", View(image), "]"), id));
     }

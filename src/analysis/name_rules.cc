@@ -9,7 +9,7 @@
 
 namespace profiler::analysis {
 
-using profile::DsoId;
+using profile::ImageId;
 using profile::kNoSymbol;
 using profile::Line;
 using profile::Profile;
@@ -255,13 +255,13 @@ std::string SimplifiedName(std::string_view name, const NameRules& rules) {
 
 void SimplifyNames(Profile& profile, const NameRules& rules) {
   if (!rules.any()) return;
-  absl::flat_hash_map<std::pair<StringId, DsoId>, SymbolId> first;
+  absl::flat_hash_map<std::pair<StringId, ImageId>, SymbolId> first;
   std::vector<SymbolId> merged;
   merged.reserve(profile.symbols.size());
   for (uint32_t i = 0; i < profile.symbols.size(); ++i) {
     Symbol& symbol = profile.symbols[i];
     symbol.name = profile.strings.Intern(SimplifiedName(profile.text(symbol.name), rules));
-    merged.push_back(first.try_emplace({symbol.name, symbol.dso}, SymbolId{i}).first->second);
+    merged.push_back(first.try_emplace({symbol.name, symbol.image}, SymbolId{i}).first->second);
   }
   for (Line& line : profile.lines) {
     if (line.symbol != kNoSymbol) line.symbol = merged[static_cast<uint32_t>(line.symbol)];

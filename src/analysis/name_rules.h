@@ -33,8 +33,8 @@ struct NameRules {
 // Returns the shortened name. Linear in the name's length.
 std::string SimplifiedName(std::string_view name, const NameRules& rules);
 
-// Renames all symbols. If several symbols of a DSO get the same name, lines refer to the first of
-// them. Unused symbols stay in the table.
+// Renames all symbols. If several symbols of an image get the same name, lines refer to the first
+// of them. Unused symbols stay in the table.
 void SimplifyNames(profile::Profile& profile, const NameRules& rules);
 
 }  // namespace profiler::analysis

@@ -9,7 +9,7 @@
 namespace profiler::analysis {
 namespace {
 
-using profile::DsoId;
+using profile::ImageId;
 using profile::kNoSymbol;
 using profile::Line;
 using profile::Profile;
@@ -134,8 +134,8 @@ TEST(NameRulesTest, WhatMakesNoSenseIsKept) {
 
 TEST(NameRulesTest, SymbolsThatComeToOneNameAreOneWithinTheirImage) {
   Profile profile;
-  const auto add = [&](std::string_view name, uint32_t dso) {
-    profile.symbols.push_back({.name = profile.strings.Intern(name), .dso = DsoId{dso}});
+  const auto add = [&](std::string_view name, uint32_t image) {
+    profile.symbols.push_back({.name = profile.strings.Intern(name), .image = ImageId{image}});
     profile.lines.push_back({.symbol = SymbolId(profile.symbols.size() - 1)});
   };
   add("f<int>()", 1);

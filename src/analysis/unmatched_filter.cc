@@ -59,10 +59,10 @@ std::vector<Criterion> CriteriaOf(const Profile& profile, const Filter& filter) 
                           return std::string(profile.text(thread(row).comm));
                         }});
   }
-  if (!filter.dsos.empty()) {
+  if (!filter.images.empty()) {
     criteria.push_back(
-        {"image", {.dsos = filter.dsos}, Texts(filter.dsos), [&profile](const Row& row) {
-           return std::string(profile.text(profile[profile[row.self].dso].name));
+        {"image", {.images = filter.images}, Texts(filter.images), [&profile](const Row& row) {
+           return std::string(profile.text(profile[profile[row.self].image].name));
          }});
   }
   if (!filter.symbols.empty()) {

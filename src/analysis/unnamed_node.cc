@@ -10,8 +10,8 @@
 
 namespace profiler::analysis {
 
-using profile::DsoKind;
 using profile::Profile;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -35,9 +35,9 @@ std::vector<OnStack> ReadStacks(const Profile& profile) {
     OnStack at;
     if (stack.parent != profile::kNoStack) at = on_stack[static_cast<uint32_t>(stack.parent)];
     const profile::Frame& frame = profile[stack.frame];
-    const profile::Dso& dso = profile[frame.dso];
-    if (dso.kind == DsoKind::kUser && IsNode(profile.text(dso.name))) at.has_node = true;
-    if (dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump) {
+    const profile::Image& image = profile[frame.image];
+    if (image.kind == ImageKind::kUser && IsNode(profile.text(image.name))) at.has_node = true;
+    if (image.kind == ImageKind::kJit || image.kind == ImageKind::kJitDump) {
       const bool is_named = frame.unnamed == profile::Unnamed::kNamed;
       (is_named ? at.has_named : at.has_unnamed) = true;
     }
@@ -76,8 +76,8 @@ double PartOf(const Profile& profile, const std::vector<OnStack>& on_stack,
 
 std::optional<UnnamedNode> FindUnnamedNode(const Profile& profile) {
   const bool has_node =
-      std::any_of(profile.dsos.begin(), profile.dsos.end(),
-                  [&](const profile::Dso& dso) { return IsNode(profile.text(dso.name)); });
+      std::any_of(profile.images.begin(), profile.images.end(),
+                  [&](const profile::Image& image) { return IsNode(profile.text(image.name)); });
   if (!has_node) return std::nullopt;
   const std::vector<OnStack> on_stack = ReadStacks(profile);
   UnnamedNode most;

@@ -9,7 +9,7 @@
 namespace profiler::analysis {
 namespace {
 
-// The DSO "jit" has generated code; "?" there stands for code without a name.
+// The image "jit" has generated code; "?" there stands for code without a name.
 class UnnamedNodeTest : public testing::Test {
  protected:
   void Sample(uint32_t pid, const std::vector<std::string>& chain, uint64_t count = 1) {
@@ -19,8 +19,9 @@ class UnnamedNodeTest : public testing::Test {
   // Returns the result, such as "25 %".
   std::string Found() {
     profile::Profile& profile = builder_.profile();
-    for (profile::Dso& dso : profile.dsos) {
-      dso.kind = profile.text(dso.name) == "jit" ? profile::DsoKind::kJit : profile::DsoKind::kUser;
+    for (profile::Image& image : profile.images) {
+      image.kind = profile.text(image.name) == "jit" ? symbolize::ImageKind::kJit
+                                                     : symbolize::ImageKind::kUser;
     }
     for (profile::Frame& frame : profile.frames) {
       const auto lines = profile.LinesOf(frame);

@@ -13,12 +13,12 @@
 
 namespace profiler::analysis {
 
-using profile::DsoKind;
 using profile::EventId;
 using profile::Frame;
 using profile::Profile;
 using profile::Row;
 using profile::StackNode;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -28,9 +28,9 @@ constexpr uint32_t kFirstWithPerf = 12;
 class Finder {
  public:
   explicit Finder(const Profile& profile) : profile_(profile) {
-    for (const profile::Dso& dso : profile.dsos) {
-      minors_.push_back(dso.kind == DsoKind::kUser ? MinorOfPython3(profile.text(dso.name))
-                                                   : std::nullopt);
+    for (const profile::Image& image : profile.images) {
+      minors_.push_back(image.kind == ImageKind::kUser ? MinorOfPython3(profile.text(image.name))
+                                                       : std::nullopt);
     }
   }
 
@@ -46,7 +46,7 @@ class Finder {
       OnStack at;
       if (stack.parent != profile::kNoStack) at = on_stack_[static_cast<uint32_t>(stack.parent)];
       const Frame& frame = profile_[stack.frame];
-      if (const auto minor = minors_[static_cast<uint32_t>(frame.dso)]) at.minor = minor;
+      if (const auto minor = minors_[static_cast<uint32_t>(frame.image)]) at.minor = minor;
       at.is_named = at.is_named || IsPythonFunction(frame);
       on_stack_.push_back(at);
     }
@@ -79,8 +79,8 @@ class Finder {
   };
 
   bool IsPythonFunction(const Frame& frame) const {
-    const DsoKind kind = profile_[frame.dso].kind;
-    if (kind != DsoKind::kJit && kind != DsoKind::kJitDump) return false;
+    const ImageKind kind = profile_[frame.image].kind;
+    if (kind != ImageKind::kJit && kind != ImageKind::kJitDump) return false;
     const auto lines = profile_.LinesOf(frame);
     return !lines.empty() && lines.back().symbol != profile::kNoSymbol &&
            profile_.text(profile_[lines.back().symbol].name).starts_with("py::");
@@ -107,7 +107,7 @@ class Finder {
   }
 
   const Profile& profile_;
-  std::vector<std::optional<uint32_t>> minors_;  // indexed by DsoId
+  std::vector<std::optional<uint32_t>> minors_;  // indexed by ImageId
   std::vector<OnStack> on_stack_;                // indexed by StackId
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 using profile::EventId;
 
-// The DSO "jit" has code from a map.
+// The image "jit" has code from a map.
 class UnnamedPythonTest : public testing::Test {
  protected:
   void Sample(uint32_t pid, const std::vector<std::string>& chain, uint64_t count = 1) {
@@ -20,9 +20,9 @@ class UnnamedPythonTest : public testing::Test {
 
   // Returns the result for the first event, such as "3.11 25 %".
   std::string Found() {
-    for (profile::Dso& dso : builder_.profile().dsos) {
-      dso.kind = builder_.profile().text(dso.name) == "jit" ? profile::DsoKind::kJit
-                                                            : profile::DsoKind::kUser;
+    for (profile::Image& image : builder_.profile().images) {
+      image.kind = builder_.profile().text(image.name) == "jit" ? symbolize::ImageKind::kJit
+                                                                : symbolize::ImageKind::kUser;
     }
     const auto found = FindUnnamedPython(builder_.profile(), EventId{0});
     if (!found) return "none";

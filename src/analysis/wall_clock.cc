@@ -30,13 +30,14 @@ std::optional<EventId> Find(const Profile& profile, std::string_view name) {
 // Adds a frame that stands for a thread's state instead of code.
 FrameId AddStateFrame(std::string_view name, Profile& profile) {
   const StringId text = profile.strings.Intern(name);
-  const profile::DsoId dso{static_cast<uint32_t>(profile.dsos.size())};
-  profile.dsos.push_back({.name = text, .long_name = text, .kind = profile::DsoKind::kNoCode});
+  const profile::ImageId image{static_cast<uint32_t>(profile.images.size())};
+  profile.images.push_back(
+      {.name = text, .long_name = text, .kind = symbolize::ImageKind::kNoCode});
   const profile::SymbolId symbol{static_cast<uint32_t>(profile.symbols.size())};
-  profile.symbols.push_back({.name = text, .dso = dso});
+  profile.symbols.push_back({.name = text, .image = image});
   profile::Frame frame;
   frame.unnamed = profile::Unnamed::kNamed;
-  frame.dso = dso;
+  frame.image = image;
   frame.first_line = static_cast<uint32_t>(profile.lines.size());
   frame.line_count = 1;
   profile.lines.push_back({.symbol = symbol});

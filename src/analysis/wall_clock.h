@@ -20,7 +20,7 @@ namespace profiler::analysis {
 // How the joined event distinguishes times off the CPU.
 enum class OffCpuLeaf : uint8_t {
   kNone,     // not at all: they count for the waiting functions, as a table needs
-  kOfState,  // by a leaf "[blocked]" or "[preempted]" on their stacks, of a kNoCode DSO
+  kOfState,  // by a leaf "[blocked]" or "[preempted]" on their stacks, of a kNoCode image
 };
 
 // True if the recording has an event oncpu-time and one of times off the CPU.

@@ -15,9 +15,8 @@
 namespace profiler::importers {
 namespace {
 
-using profile::Dso;
-using profile::DsoKind;
 using profile::Frame;
+using profile::Image;
 using profile::Line;
 using profile::Mode;
 using profile::Profile;
@@ -61,8 +60,8 @@ class Layout {
     placed.in_kernel = IsKernel(frame.mode);
     placed.address = RuntimeAddress{frame.ip.value - back};
     placed.place = placed.address;
-    if (profile_[frame.dso].kind == DsoKind::kUnknown) return;
-    placed.image = ImageOf(frame.dso, placed.in_kernel);
+    if (profile_[frame.image].kind == ImageKind::kUnknown) return;
+    placed.image = ImageOf(frame.image, placed.in_kernel);
     if (symbolize::IsInFile(SpecOf(placed).kind)) {
       placed.place = FileOffset{(frame.place.in_file ? frame.place.value : frame.ip.value) - back};
     }
@@ -72,8 +71,8 @@ class Layout {
     return layout_.images[placed.image].spec;
   }
 
-  uint32_t ImageOf(profile::DsoId id, bool in_kernel) {
-    const auto [known, is_new] = image_of_dso_.try_emplace({id, in_kernel}, 0);
+  uint32_t ImageOf(profile::ImageId id, bool in_kernel) {
+    const auto [known, is_new] = written_image_of_.try_emplace({id, in_kernel}, 0);
     if (is_new) known->second = Intern(MakeImage(profile_[id], in_kernel));
     return known->second;
   }
@@ -87,32 +86,33 @@ class Layout {
   }
 
   // Makes the image that a reader makes from its mapping record (src/profile/image_table.cc).
-  WrittenImage MakeImage(const Dso& dso, bool in_kernel) const {
-    const std::string path(profile_.text(dso.long_name).substr(0, kLongestPath));
-    WrittenImage image{.in_kernel = in_kernel};
+  WrittenImage MakeImage(const Image& image, bool in_kernel) const {
+    const std::string path(profile_.text(image.long_name).substr(0, kLongestPath));
+    WrittenImage written{.in_kernel = in_kernel};
     if (in_kernel) {
-      const bool is_kernel = dso.kind == DsoKind::kKernel;
+      const bool is_kernel = image.kind == ImageKind::kKernel;
       constexpr char kKernel[] = "[kernel.kallsyms]";
-      image.filename = is_kernel ? kKernel : path;
-      image.spec = {.kind = is_kernel ? ImageKind::kKernel : ImageKind::kModule,
-                    .path = image.filename,
-                    .build_id = dso.build_id};
-      return image;
+      written.filename = is_kernel ? kKernel : path;
+      written.spec = {.kind = is_kernel ? ImageKind::kKernel : ImageKind::kModule,
+                      .path = written.filename,
+                      .build_id = image.build_id};
+      return written;
     }
-    const bool is_generated = dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump;
-    image.filename = is_generated ? "//anon" : path;
-    ImageKind kind = sideband::KindOfUserImage(image.filename);
+    const bool is_generated = image.kind == ImageKind::kJit || image.kind == ImageKind::kJitDump;
+    written.filename = is_generated ? "//anon" : path;
+    ImageKind kind = sideband::KindOfUserImage(written.filename);
     if (kind == ImageKind::kJitDump) {
-      image.filename = "//anon";
+      written.filename = "//anon";
       kind = ImageKind::kJit;
     }
-    image.spec.kind = kind;
-    image.spec.path = kind == ImageKind::kJit
-                          ? perf_event::CodeMemoryName(symbolize::PidOf(dso.pid))
-                          : image.filename;
-    if (kind == ImageKind::kUser || kind == ImageKind::kVdso) image.spec.build_id = dso.build_id;
-    if (kind == ImageKind::kJit) image.spec.pid = dso.pid;
-    return image;
+    written.spec.kind = kind;
+    written.spec.path = kind == ImageKind::kJit
+                            ? perf_event::CodeMemoryName(symbolize::PidOf(image.pid))
+                            : written.filename;
+    if (kind == ImageKind::kUser || kind == ImageKind::kVdso)
+      written.spec.build_id = image.build_id;
+    if (kind == ImageKind::kJit) written.spec.pid = image.pid;
+    return written;
   }
 
   // True if two frames have the same name.
@@ -258,7 +258,7 @@ class Layout {
 
   const Profile& profile_;
   CodeLayout layout_;
-  std::map<std::pair<profile::DsoId, bool>, uint32_t> image_of_dso_;
+  std::map<std::pair<profile::ImageId, bool>, uint32_t> written_image_of_;
   std::map<std::tuple<bool, std::string, std::vector<std::byte>, uint32_t>, uint32_t> images_;
   // The frame that has each pair of image and place.
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> taken_;

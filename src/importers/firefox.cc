@@ -160,7 +160,7 @@ class Tables {
     const std::optional<uint64_t> offset = code_.FileOffsetOf(path, code_id, *address);
     if (!offset) return;
     code.functions = {};
-    code.image = maker_.Image(profile::DsoKind::kUser, path, BuildIdOfText(code_id));
+    code.image = maker_.Image(symbolize::ImageKind::kUser, path, BuildIdOfText(code_id));
     code.address = address;
     code.file_offset = offset;
   }

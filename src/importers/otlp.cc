@@ -552,14 +552,14 @@ class OtlpReader {
     return maker_.Frame(code);
   }
 
-  profile::DsoId UserImage(std::string_view path, const Mapping& mapping) {
+  profile::ImageId UserImage(std::string_view path, const Mapping& mapping) {
     const Attribute* const id =
         dictionary_.Find(mapping.attributes, "process.executable.build_id.gnu");
     if (id == nullptr || !path.starts_with('/')) return maker_.UserImage(path, std::nullopt);
     const bool is_hex = id->text.size() % 2 == 0 &&
                         id->text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
     const std::string bytes = is_hex ? absl::HexStringToBytes(std::string(id->text)) : "";
-    return maker_.Image(profile::DsoKind::kUser, path, BytesOfText(bytes));
+    return maker_.Image(symbolize::ImageKind::kUser, path, BytesOfText(bytes));
   }
 
   ProfileMaker& maker_;

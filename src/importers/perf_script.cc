@@ -13,10 +13,10 @@
 namespace profiler::importers {
 namespace {
 
-using profile::DsoId;
-using profile::DsoKind;
+using profile::ImageId;
 using profile::Mode;
 using profile::StackId;
+using symbolize::ImageKind;
 
 constexpr uint64_t kUpperHalf = uint64_t{1} << 63;
 

@@ -344,7 +344,7 @@ class PprofReader {
     if (location.address != 0) code.address = location.address;
     const auto mapping = tables_.mappings.find(location.mapping);
     if (mapping != tables_.mappings.end()) SetImage(mapping->second, code);
-    if (code.image == profile::DsoId{} && IsKernel({}, location.address)) {
+    if (code.image == profile::ImageId{} && IsKernel({}, location.address)) {
       code.mode = Mode::kKernel;
     }
     if (location.lines.empty()) return {maker_.Frame(code)};
@@ -377,7 +377,7 @@ class PprofReader {
     }
     const std::vector<std::byte> build_id = BuildIdOf(tables_.text(mapping.build_id));
     code.image = build_id.empty() ? maker_.UserImage(path, std::nullopt)
-                                  : maker_.Image(profile::DsoKind::kUser, path, build_id);
+                                  : maker_.Image(symbolize::ImageKind::kUser, path, build_id);
     if (code.address && address >= mapping.start && mapping.start != 0) {
       code.file_offset = address - mapping.start + mapping.offset;
     }

@@ -148,7 +148,7 @@ TEST(Pprof, KeepsBuildIdsAndPlacesInFiles) {
   const profile::Frame& frame = loaded.profile[loaded.profile.rows[0].self];
   EXPECT_EQ(frame.ip.value, 0x400300);
   EXPECT_EQ(frame.place.value, 0x1300);
-  EXPECT_EQ(loaded.profile[frame.dso].build_id.size(), 8);
+  EXPECT_EQ(loaded.profile[frame.image].build_id.size(), 8);
 }
 
 TEST(Pprof, SaysWhoseSampleItIsByItsLabels) {

@@ -12,14 +12,14 @@
 namespace profiler::importers {
 namespace {
 
-using profile::DsoId;
-using profile::DsoKind;
 using profile::EventId;
 using profile::FrameId;
+using profile::ImageId;
 using profile::Mode;
 using profile::StackId;
 using profile::SymbolId;
 using profile::ThreadId;
+using symbolize::ImageKind;
 
 template <class T>
 void AppendBytes(const T& value, std::string& out) {
@@ -54,7 +54,7 @@ bool IsKernel(Mode mode) { return mode == Mode::kKernel; }
 
 ProfileMaker::ProfileMaker() {
   const StringId unknown = profile_.strings.Intern("[unknown]");
-  profile_.dsos.push_back({.name = unknown, .long_name = unknown, .kind = DsoKind::kUnknown});
+  profile_.images.push_back({.name = unknown, .long_name = unknown, .kind = ImageKind::kUnknown});
 }
 
 EventId ProfileMaker::Event(std::string_view name) {
@@ -87,40 +87,40 @@ ThreadId ProfileMaker::NamedThread(std::string_view comm) {
   return named_threads_.try_emplace(std::string(comm), Thread(number, number, comm)).first->second;
 }
 
-DsoId ProfileMaker::Image(DsoKind kind, std::string_view path, std::span<const std::byte> build_id,
-                          uint32_t pid) {
+ImageId ProfileMaker::Image(ImageKind kind, std::string_view path,
+                            std::span<const std::byte> build_id, uint32_t pid) {
   key_.clear();
   AppendBytes(kind, key_);
   AppendBytes(pid, key_);
   AppendKey(path, key_);
   key_.append(reinterpret_cast<const char*>(build_id.data()), build_id.size());
-  const auto [known, is_new] = images_.try_emplace(key_, NextId<DsoId>(profile_.dsos));
+  const auto [known, is_new] = images_.try_emplace(key_, NextId<ImageId>(profile_.images));
   if (is_new) {
-    profile_.dsos.push_back({.name = profile_.strings.Intern(ShortName(path)),
-                             .long_name = profile_.strings.Intern(path),
-                             .kind = kind,
-                             .build_id = {build_id.begin(), build_id.end()},
-                             .pid = pid});
+    profile_.images.push_back({.name = profile_.strings.Intern(ShortName(path)),
+                               .long_name = profile_.strings.Intern(path),
+                               .kind = kind,
+                               .build_id = {build_id.begin(), build_id.end()},
+                               .pid = pid});
   }
   return known->second;
 }
 
-DsoId ProfileMaker::ImageInKernel(std::string_view path) {
-  return path.empty() ? KernelImage() : Image(DsoKind::kModule, path);
+ImageId ProfileMaker::ImageInKernel(std::string_view path) {
+  return path.empty() ? KernelImage() : Image(ImageKind::kModule, path);
 }
 
-DsoId ProfileMaker::UserImage(std::string_view path, std::optional<uint32_t> pid) {
+ImageId ProfileMaker::UserImage(std::string_view path, std::optional<uint32_t> pid) {
   if (path.empty() || path == "[unknown]") return UnknownImage();
   switch (sideband::KindOfUserImage(path)) {
     case symbolize::ImageKind::kVdso:
-      return Image(DsoKind::kVdso, path);
+      return Image(ImageKind::kVdso, path);
     case symbolize::ImageKind::kJit:
     case symbolize::ImageKind::kJitDump:
-      return pid ? Image(DsoKind::kJit, path, {}, *pid) : Image(DsoKind::kAnonymous, "[anon]");
+      return pid ? Image(ImageKind::kJit, path, {}, *pid) : Image(ImageKind::kAnonymous, "[anon]");
     case symbolize::ImageKind::kAnonymous:
-      return Image(DsoKind::kAnonymous, path);
+      return Image(ImageKind::kAnonymous, path);
     default:
-      return Image(DsoKind::kUser, path);
+      return Image(ImageKind::kUser, path);
   }
 }
 
@@ -131,12 +131,12 @@ FrameId ProfileMaker::Function(std::string_view name) {
 
 FrameId ProfileMaker::Frame(const CodeSpec& code) {
   // A named function needs an image, even an unknown one.
-  const bool lacks_image = code.image == DsoId{} && !code.functions.empty();
-  const DsoId dso = !lacks_image          ? code.image
-                    : IsKernel(code.mode) ? KernelImage()
-                                          : UnknownImage();
+  const bool lacks_image = code.image == ImageId{} && !code.functions.empty();
+  const ImageId image = !lacks_image          ? code.image
+                        : IsKernel(code.mode) ? KernelImage()
+                                              : UnknownImage();
   key_.clear();
-  AppendBytes(dso, key_);
+  AppendBytes(image, key_);
   AppendBytes(code.mode, key_);
   AppendKey(code.address, key_);
   AppendKey(code.file_offset, key_);
@@ -151,25 +151,26 @@ FrameId ProfileMaker::Frame(const CodeSpec& code) {
 
   profile::Frame frame{.mode = code.mode,
                        .unnamed = profile::Unnamed::kNoSymbol,
-                       .dso = dso,
+                       .image = image,
                        .ip = RuntimeAddress{code.address.value_or(0)},
                        .first_line = static_cast<uint32_t>(profile_.lines.size()),
                        .line_count = static_cast<uint32_t>(code.functions.size()),
                        .symbol_offset = code.symbol_offset.value_or(0)};
   const uint64_t place = code.file_offset.value_or(frame.ip.value);
   frame.place = frame.ip;
-  if (profile::IsInFile(profile_[dso].kind)) frame.place = FileOffset{place};
-  if (dso == DsoId{}) frame.unnamed = profile::Unnamed::kNoMapping;
+  if (symbolize::IsInFile(profile_[image].kind)) frame.place = FileOffset{place};
+  if (image == ImageId{}) frame.unnamed = profile::Unnamed::kNoMapping;
   if (!code.functions.empty()) frame.unnamed = profile::Unnamed::kNamed;
   std::optional<uint64_t> start;
   if (code.symbol_offset && code.address) start = frame.place.value - *code.symbol_offset;
   for (size_t i = 0; i < code.functions.size(); ++i) {
     const FunctionLine& function = code.functions[i];
     const bool is_last = i + 1 == code.functions.size();
-    profile_.lines.push_back({.symbol = Symbol(function.name, dso, is_last ? start : std::nullopt),
-                              .inlined = !is_last,
-                              .file = profile_.strings.Intern(function.file),
-                              .line = function.line});
+    profile_.lines.push_back(
+        {.symbol = Symbol(function.name, image, is_last ? start : std::nullopt),
+         .inlined = !is_last,
+         .file = profile_.strings.Intern(function.file),
+         .line = function.line});
   }
   profile_.frames.push_back(frame);
   notes_.push_back({code.address.has_value(), start.has_value()});
@@ -178,15 +179,15 @@ FrameId ProfileMaker::Frame(const CodeSpec& code) {
 
 // Returns the symbol. A function without a known start is one symbol of its image; FindSymbolStarts
 // sets its start.
-SymbolId ProfileMaker::Symbol(std::string_view name, DsoId dso, std::optional<uint64_t> start) {
+SymbolId ProfileMaker::Symbol(std::string_view name, ImageId image, std::optional<uint64_t> start) {
   std::string key;
-  AppendBytes(dso, key);
+  AppendBytes(image, key);
   AppendKey(start, key);
   key.append(name);
   const auto [known, is_new] = symbols_.try_emplace(key, NextId<SymbolId>(profile_.symbols));
   if (is_new) {
     profile_.symbols.push_back({.name = profile_.strings.Intern(name),
-                                .dso = dso,
+                                .image = image,
                                 .start = ElfAddress{start.value_or(0)}});
   }
   return known->second;
@@ -260,7 +261,7 @@ void ProfileMaker::PlaceFramesWithoutAddress() {
     if (!notes_[i].has_address) frames.push_back(i);
   }
   std::stable_sort(frames.begin(), frames.end(), [&](uint32_t a, uint32_t b) {
-    return profile_.frames[a].dso < profile_.frames[b].dso;
+    return profile_.frames[a].image < profile_.frames[b].image;
   });
   uint64_t next_user = kMovedUserCode, next_kernel = kMovedKernelCode;
   for (const uint32_t index : frames) {
@@ -269,7 +270,7 @@ void ProfileMaker::PlaceFramesWithoutAddress() {
     next += kMovedCodeStep;
     frame.ip = RuntimeAddress{next};
     frame.place = frame.ip;
-    if (profile::IsInFile(profile_[frame.dso].kind)) frame.place = FileOffset{next};
+    if (symbolize::IsInFile(profile_[frame.image].kind)) frame.place = FileOffset{next};
   }
 }
 

@@ -38,7 +38,7 @@ struct FunctionLine {
 // The code of a frame.
 struct CodeSpec {
   std::span<const FunctionLine> functions;  // innermost first; empty: unknown
-  profile::DsoId image{};                   // DsoId{}: unknown
+  profile::ImageId image{};                 // ImageId{}: unknown
   profile::Mode mode = profile::Mode::kUser;
   std::optional<uint64_t> address;  // runtime address for the look-up
   // Offset in the image's file; unset: equal to the address.
@@ -71,18 +71,20 @@ class ProfileMaker {
   // processes are numbered from 1.
   profile::ThreadId NamedThread(std::string_view comm);
 
-  profile::DsoId Image(profile::DsoKind kind, std::string_view path,
-                       std::span<const std::byte> build_id = {}, uint32_t pid = 0);
+  profile::ImageId Image(symbolize::ImageKind kind, std::string_view path,
+                         std::span<const std::byte> build_id = {}, uint32_t pid = 0);
   // Returns the image "[unknown]", for named functions without an image.
-  profile::DsoId UnknownImage() { return Image(profile::DsoKind::kUser, "[unknown]"); }
+  profile::ImageId UnknownImage() { return Image(symbolize::ImageKind::kUser, "[unknown]"); }
   // Returns the image "[kernel.kallsyms]".
-  profile::DsoId KernelImage() { return Image(profile::DsoKind::kKernel, "[kernel.kallsyms]"); }
+  profile::ImageId KernelImage() {
+    return Image(symbolize::ImageKind::kKernel, "[kernel.kallsyms]");
+  }
 
   // Returns "[kernel.kallsyms]" for "", else the image of a module or a BPF program.
-  profile::DsoId ImageInKernel(std::string_view path);
+  profile::ImageId ImageInKernel(std::string_view path);
   // Returns an image of user code. Memory without a file (//anon, [heap]) belongs to its process;
   // if the process is unknown, the image is called "[anon]".
-  profile::DsoId UserImage(std::string_view path, std::optional<uint32_t> pid);
+  profile::ImageId UserImage(std::string_view path, std::optional<uint32_t> pid);
 
   profile::FrameId Frame(const CodeSpec& code);
   // Returns the frame of a function that is known only by its name.
@@ -118,7 +120,7 @@ class ProfileMaker {
     bool has_symbol_offset = false;
   };
 
-  profile::SymbolId Symbol(std::string_view name, profile::DsoId dso,
+  profile::SymbolId Symbol(std::string_view name, profile::ImageId image,
                            std::optional<uint64_t> start);
   void FindSymbolStarts();
   void PlaceFramesWithoutAddress();
@@ -129,7 +131,7 @@ class ProfileMaker {
   absl::flat_hash_map<std::string, profile::EventId> events_;
   absl::flat_hash_map<std::string, profile::ThreadId> threads_;
   absl::flat_hash_map<std::string, profile::ThreadId> named_threads_;
-  absl::flat_hash_map<std::string, profile::DsoId> images_;
+  absl::flat_hash_map<std::string, profile::ImageId> images_;
   absl::flat_hash_map<std::string, profile::FrameId> frames_;
   absl::flat_hash_map<std::string, profile::SymbolId> symbols_;
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, profile::StackId> stacks_;

@@ -249,12 +249,12 @@ Frame ChainResolver::FrameOf(Space& space, const Entry& entry) {
               .mode = entry.mode,
               .return_address = entry.return_address,
               .unnamed = Unnamed::kNoMapping,
-              .dso = images_.unknown_dso(),
+              .image = images_.unknown_image(),
               .ip = ip};
   if (const symbolize::Mapping* mapping = FindMapping(space, looked_up)) {
     frame.place = mapping->place + (ip.value - mapping->start.value);
     frame.unnamed = Unnamed::kNoSymbol;
-    frame.dso = images_.DsoOf(mapping->image);
+    frame.image = images_.InProfile(mapping->image);
   }
   return frame;
 }

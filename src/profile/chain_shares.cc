@@ -44,7 +44,7 @@ std::string_view NameOf(const Profile& profile, uint32_t frame) {
 
 std::string_view ImageOf(const Profile& profile, uint32_t frame) {
   return frame == kNone ? std::string_view()
-                        : profile.text(profile[profile.frames[frame].dso].long_name);
+                        : profile.text(profile[profile.frames[frame].image].long_name);
 }
 
 }  // namespace

@@ -67,15 +67,15 @@ void FrameNamer::NameFrames() {
 // Announces the next places of one image, from `from` on. Returns the index after the last of them.
 size_t FrameNamer::Announce(const HugeVector<uint32_t>& order, size_t from) {
   constexpr size_t kAtOnce = 4096;
-  const DsoId dso = profile_.frames[order[from]].dso;
+  const ImageId image = profile_.frames[order[from]].image;
   announced_.clear();
   size_t end = from;
   for (; end < order.size() && end - from < kAtOnce; ++end) {
     const Frame& frame = profile_.frames[order[end]];
-    if (frame.dso != dso) break;
+    if (frame.image != image) break;
     announced_.push_back(frame.place + (0 - BackOf(frame)));
   }
-  symbolizer_.WillName(images_[static_cast<uint32_t>(dso)], announced_);
+  symbolizer_.WillName(in_symbolizer_[static_cast<uint32_t>(image)], announced_);
   return end;
 }
 
@@ -85,10 +85,10 @@ HugeVector<uint32_t> FrameNamer::FramesToName() const {
   for (size_t i = named_; i < profile_.frames.size(); ++i) {
     // Frames without a mapping have no names. In a recording of code without frame pointers, most
     // addresses have no mapping.
-    if (profile_.frames[i].dso != DsoId{}) frames.push_back(static_cast<uint32_t>(i));
+    if (profile_.frames[i].image != ImageId{}) frames.push_back(static_cast<uint32_t>(i));
   }
   const auto place = [&](uint32_t i) {
-    return std::pair(profile_.frames[i].dso, profile_.frames[i].place.value);
+    return std::pair(profile_.frames[i].image, profile_.frames[i].place.value);
   };
   if (std::is_sorted(frames.begin(), frames.end(),
                      [&](uint32_t a, uint32_t b) { return place(a) < place(b); })) {
@@ -106,7 +106,7 @@ HugeVector<uint32_t> FrameNamer::FramesToName() const {
 void FrameNamer::NameCuts() {
   for (size_t i = named_; i < profile_.frames.size(); ++i) {
     Frame& frame = profile_.frames[i];
-    if (frame.mode != Mode::kCut || frame.dso != DsoId{}) continue;
+    if (frame.mode != Mode::kCut || frame.image != ImageId{}) continue;
     const std::string_view reason =
         symbolize::ChainEndName(symbolize::ChainEnd(frame.ip.value - kCutMarks));
     const std::string name =
@@ -116,7 +116,7 @@ void FrameNamer::NameCuts() {
     frame.line_count = 1;
     const symbolize::NamedFunction function{
         .name = name, .start = ElfAddress{frame.ip.value}, .size = 1};
-    profile_.lines.push_back({.symbol = InternSymbol(function, frame.dso)});
+    profile_.lines.push_back({.symbol = InternSymbol(function, frame.image)});
   }
 }
 
@@ -124,7 +124,7 @@ void FrameNamer::Name(uint32_t index) {
   Frame& frame = profile_.frames[index];
   if (!by_address_) return Name(frame);
   const auto [first, is_new] =
-      first_at_.try_emplace({frame.dso, frame.place.value, frame.return_address}, index);
+      first_at_.try_emplace({frame.image, frame.place.value, frame.return_address}, index);
   if (is_new) return Name(frame);
   const Frame& same = profile_.frames[first->second];
   frame.unnamed = same.unnamed;
@@ -135,7 +135,7 @@ void FrameNamer::Name(uint32_t index) {
 
 void FrameNamer::Name(Frame& frame) {
   frame.first_line = static_cast<uint32_t>(profile_.lines.size());
-  const symbolize::ImageId image = images_[static_cast<uint32_t>(frame.dso)];
+  const symbolize::ImageId image = in_symbolizer_[static_cast<uint32_t>(frame.image)];
   uint64_t back = BackOf(frame);
   symbolize::Naming naming = symbolizer_.Name(image, frame.place + (0 - back));
   if (back != 0 && frame.mode == Mode::kKernel && IsLastOfPadding(naming)) {
@@ -148,11 +148,11 @@ void FrameNamer::Name(Frame& frame) {
     }
   }
   frame.unnamed = UnnamedBecause(naming.reason);
-  if (frame.unnamed == Unnamed::kNoImageFile) NoteMissingMap(frame.dso);
+  if (frame.unnamed == Unnamed::kNoImageFile) NoteMissingMap(frame.image);
   frame.line_count = static_cast<uint32_t>(naming.functions.size());
   frame.symbol_offset = naming.distance + back;
   for (const symbolize::NamedFunction& function : naming.functions) {
-    profile_.lines.push_back({.symbol = InternSymbol(function, frame.dso),
+    profile_.lines.push_back({.symbol = InternSymbol(function, frame.image),
                               .inlined = function.inlined,
                               .file = InternFile(function.file),
                               .line = function.line});
@@ -167,32 +167,32 @@ void FrameNamer::Name(Frame& frame) {
   }
 }
 
-// Generated code is named by its map. If the map is missing, the DSO's name says so.
-void FrameNamer::NoteMissingMap(DsoId id) {
-  Dso& dso = profile_.dsos[static_cast<uint32_t>(id)];
-  if (dso.kind != DsoKind::kJit) return;
-  dso.name = dso.long_name = profile_.strings.Intern("[JIT code without a name]");
+// Generated code is named by its map. If the map is missing, the image's name says so.
+void FrameNamer::NoteMissingMap(ImageId id) {
+  Image& image = profile_.images[static_cast<uint32_t>(id)];
+  if (image.kind != symbolize::ImageKind::kJit) return;
+  image.name = image.long_name = profile_.strings.Intern("[JIT code without a name]");
 }
 
 void FrameNamer::NameByStart(const symbolize::Naming& naming, Frame& frame) {
   frame.line_count = 1;
-  if (IsLast(naming.unnamed_start, frame.dso) && last_is_unnamed_) {
+  if (IsLast(naming.unnamed_start, frame.image) && last_is_unnamed_) {
     profile_.lines.push_back({.symbol = last_});
     return;
   }
-  const std::string_view image = profile_.text(profile_[frame.dso].name);
+  const std::string_view image = profile_.text(profile_[frame.image].name);
   const std::string name = absl::StrCat(absl::string_view(image.data(), image.size()), "+0x",
                                         absl::Hex(naming.unnamed_start.value));
   const symbolize::NamedFunction function{
       .name = name, .start = naming.unnamed_start, .size = naming.unnamed_size};
-  profile_.lines.push_back({.symbol = InternSymbol(function, frame.dso)});
+  profile_.lines.push_back({.symbol = InternSymbol(function, frame.image)});
   last_is_unnamed_ = true;
 }
 
 // True if the last symbol begins at `start`. Neighbouring addresses mostly share a function and a
 // file, so the last ones are remembered.
-bool FrameNamer::IsLast(ElfAddress start, DsoId dso) const {
-  return last_ != kNoSymbol && profile_[last_].start == start && profile_[last_].dso == dso;
+bool FrameNamer::IsLast(ElfAddress start, ImageId image) const {
+  return last_ != kNoSymbol && profile_[last_].start == start && profile_[last_].image == image;
 }
 
 StringId FrameNamer::InternFile(std::string_view file) {
@@ -200,21 +200,22 @@ StringId FrameNamer::InternFile(std::string_view file) {
   return last_file_;
 }
 
-SymbolId FrameNamer::InternSymbol(const symbolize::NamedFunction& function, DsoId dso) {
-  if (IsLast(function.start, dso) && profile_.text(profile_[last_].name) == function.name) {
+SymbolId FrameNamer::InternSymbol(const symbolize::NamedFunction& function, ImageId image) {
+  if (IsLast(function.start, image) && profile_.text(profile_[last_].name) == function.name) {
     return last_;
   }
   last_is_unnamed_ = false;
   const Symbol symbol{.name = profile_.strings.Intern(function.name),
-                      .dso = dso,
+                      .image = image,
                       .start = function.start,
                       .size = function.size};
   last_ = SymbolId(symbols_.FindOrInsert(
       Mix(symbol.start.value,
-          static_cast<uint64_t>(symbol.name) << 32 | static_cast<uint64_t>(symbol.dso)),
+          static_cast<uint64_t>(symbol.name) << 32 | static_cast<uint64_t>(symbol.image)),
       [&](uint32_t id) {
         const Symbol& known = profile_.symbols[id];
-        return known.start == symbol.start && known.name == symbol.name && known.dso == symbol.dso;
+        return known.start == symbol.start && known.name == symbol.name &&
+               known.image == symbol.image;
       },
       [&] {
         profile_.symbols.push_back(symbol);

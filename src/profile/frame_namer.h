@@ -21,9 +21,12 @@ class FrameNamer {
  public:
   // `by_address`: true if frames at one place of an image may differ by their runtime addresses.
   // All frames at one place are named once and share their lines.
-  FrameNamer(Profile& profile, const std::vector<symbolize::ImageId>& images,
+  FrameNamer(Profile& profile, const std::vector<symbolize::ImageId>& in_symbolizer,
              symbolize::Symbolizer& symbolizer, bool by_address)
-      : profile_(profile), images_(images), symbolizer_(symbolizer), by_address_(by_address) {}
+      : profile_(profile),
+        in_symbolizer_(in_symbolizer),
+        symbolizer_(symbolizer),
+        by_address_(by_address) {}
 
   // Names the frames added since the last call, image by image and in order of address, so that an
   // image's tables are read once and in order. Costs one comparison if there are none.
@@ -38,18 +41,18 @@ class FrameNamer {
   size_t Announce(const HugeVector<uint32_t>& order, size_t from);
   void Name(uint32_t index);
   void Name(Frame& frame);
-  void NoteMissingMap(DsoId id);
+  void NoteMissingMap(ImageId id);
   void NameByStart(const symbolize::Naming& naming, Frame& frame);
-  SymbolId InternSymbol(const symbolize::NamedFunction& function, DsoId dso);
+  SymbolId InternSymbol(const symbolize::NamedFunction& function, ImageId image);
   StringId InternFile(std::string_view file);
-  bool IsLast(ElfAddress start, DsoId dso) const;
+  bool IsLast(ElfAddress start, ImageId image) const;
 
   Profile& profile_;
-  const std::vector<symbolize::ImageId>& images_;  // image of each DSO, indexed by DsoId
+  const std::vector<symbolize::ImageId>& in_symbolizer_;  // [n]: the symbolizer's id of image n
   symbolize::Symbolizer& symbolizer_;
   const bool by_address_;
-  // The first frame with each DSO, place and return_address; used if by_address_.
-  absl::flat_hash_map<std::tuple<DsoId, uint64_t, bool>, uint32_t> first_at_;
+  // The first frame with each image, place and return_address; used if by_address_.
+  absl::flat_hash_map<std::tuple<ImageId, uint64_t, bool>, uint32_t> first_at_;
   size_t named_ = 0;                  // frames [0, named_) are named
   std::vector<CodePlace> announced_;  // used only by Announce; kept to save the allocation
   DenseIndex symbols_;

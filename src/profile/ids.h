@@ -12,7 +12,7 @@ enum class FrameId : uint32_t {};
 inline constexpr FrameId kNoFrame{0xffffffff};
 enum class StackId : uint32_t {};
 inline constexpr StackId kNoStack{0xffffffff};
-enum class DsoId : uint32_t {};
+enum class ImageId : uint32_t {};
 enum class SymbolId : uint32_t {};
 inline constexpr SymbolId kNoSymbol{0xffffffff};
 

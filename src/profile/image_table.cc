@@ -8,13 +8,12 @@
 #include "src/base/module_name.h"
 #include "src/base/text.h"
 #include "src/format/perf_event/code_memory.h"
-#include "src/profile/dso_image.h"
+#include "src/profile/image_spec.h"
 #include "symbolize/symbols/kernel_symbols.h"
 
 namespace profiler::profile {
 namespace {
 
-using symbolize::ImageId;
 using symbolize::ImageKind;
 using symbolize::Mapping;
 
@@ -41,7 +40,7 @@ std::string ShortName(ImageKind kind, std::string_view path) {
 }
 
 // Returns the mapping of an image that is not a file.
-Mapping MappedMemory(uint64_t start, uint64_t size, ImageId image) {
+Mapping MappedMemory(uint64_t start, uint64_t size, symbolize::ImageId image) {
   return {RuntimeAddress{start}, size, RuntimeAddress{start}, image};
 }
 
@@ -50,20 +49,22 @@ Mapping MappedMemory(uint64_t start, uint64_t size, ImageId image) {
 ImageTable::ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer, ProcessLives& lives)
     : profile_(profile), symbolizer_(symbolizer), lives_(lives), budget_(kBudget) {
   const StringId unknown = profile_.strings.Intern("[unknown]");
-  profile_.dsos.push_back({.name = unknown, .long_name = unknown, .kind = DsoKind::kUnknown});
-  images_.push_back({});
+  profile_.images.push_back({.name = unknown, .long_name = unknown, .kind = ImageKind::kUnknown});
+  in_symbolizer_.push_back({});
 }
 
 void ImageTable::AddBuildId(std::string_view filename, std::span<const std::byte> build_id) {
   build_ids_.try_emplace(std::string(filename), build_id.begin(), build_id.end());
 }
 
-DsoId ImageTable::DsoOf(ImageId image) const { return dsos_[static_cast<uint32_t>(image)]; }
+ImageId ImageTable::InProfile(symbolize::ImageId image) const {
+  return in_profile_[static_cast<uint32_t>(image)];
+}
 
 Mapping ImageTable::UserMapping(const perf_event::Mmap2& mmap, ImageKind kind, uint64_t time) {
   const auto mapping = [&](CodePlace place, std::string_view path, const FileIdentity& identity,
                            uint32_t process) {
-    const ImageId image = Intern(kind, path, identity, process);
+    const symbolize::ImageId image = Intern(kind, path, identity, process);
     if (image == too_many_) return MappedMemory(mmap.addr, mmap.len, image);
     return Mapping{RuntimeAddress{mmap.addr}, mmap.len, place, image};
   };
@@ -83,8 +84,8 @@ Mapping ImageTable::UserMapping(const perf_event::Mmap2& mmap, ImageKind kind, u
   }
 }
 
-ImageId ImageTable::JitDump(std::string_view filename, uint32_t pid, uint64_t time,
-                            uint64_t mapped_at) {
+symbolize::ImageId ImageTable::JitDump(std::string_view filename, uint32_t pid, uint64_t time,
+                                       uint64_t mapped_at) {
   return Intern(ImageKind::kJitDump, filename, {.mapped_at = mapped_at},
                 lives_.OfProgram(pid, time));
 }
@@ -110,7 +111,8 @@ Mapping ImageTable::KernelMapping(const perf_event::Mmap2& mmap) {
   }
   // If the kernel hides its addresses, recorders write the address 0.
   if (mmap.addr == 0) return WholeKernel();
-  const ImageId image = Intern(ImageKind::kKernel, kKernelName, {.build_id = mmap.build_id}, 0);
+  const symbolize::ImageId image =
+      Intern(ImageKind::kKernel, kKernelName, {.build_id = mmap.build_id}, 0);
   const uint64_t end = std::max(mmap.addr + mmap.len, KernelImageEnd(mmap.addr));
   return MappedMemory(mmap.addr, end - mmap.addr, image);
 }
@@ -123,8 +125,8 @@ Mapping ImageTable::WholeKernel() {
   return MappedMemory(kUpperHalf, kUpperHalf, Intern(ImageKind::kKernel, kKernelName, {}, 0));
 }
 
-ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIdentity& identity,
-                           uint32_t pid) {
+symbolize::ImageId ImageTable::Intern(ImageKind kind, std::string_view path,
+                                      const FileIdentity& identity, uint32_t pid) {
   std::span<const std::byte> build_id = identity.build_id;
   if (build_id.empty()) {
     if (const auto it = build_ids_.find(path); it != build_ids_.end()) build_id = it->second;
@@ -144,21 +146,21 @@ ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIden
     return TooMany(symbolize::PidOf(pid));
   }
   // The file is looked for in the root directory of the first process that maps it.
-  const ImageId image = Add({.kind = kind,
-                             .path = std::string(path),
-                             .build_id = {build_id.begin(), build_id.end()},
-                             .pid = pid,
-                             .life = {},
-                             .maj = by_inode ? identity.maj : 0,
-                             .min = by_inode ? identity.min : 0,
-                             .ino = by_inode ? identity.ino : 0,
-                             .start = identity.start,
-                             .mapped_at = identity.mapped_at});
+  const symbolize::ImageId image = Add({.kind = kind,
+                                        .path = std::string(path),
+                                        .build_id = {build_id.begin(), build_id.end()},
+                                        .pid = pid,
+                                        .life = {},
+                                        .maj = by_inode ? identity.maj : 0,
+                                        .min = by_inode ? identity.min : 0,
+                                        .ino = by_inode ? identity.ino : 0,
+                                        .start = identity.start,
+                                        .mapped_at = identity.mapped_at});
   ids_.emplace(std::move(key), image);
   return image;
 }
 
-ImageId ImageTable::TooMany(uint32_t pid) {
+symbolize::ImageId ImageTable::TooMany(uint32_t pid) {
   if (!too_many_) {
     profile_.losses.warnings.push_back(
         absl::StrCat("process ", pid,
@@ -170,18 +172,18 @@ ImageId ImageTable::TooMany(uint32_t pid) {
   return *too_many_;
 }
 
-ImageId ImageTable::Add(const symbolize::ImageSpec& spec) {
-  const ImageId image = symbolizer_.AddImage(spec);
+symbolize::ImageId ImageTable::Add(const symbolize::ImageSpec& spec) {
+  const symbolize::ImageId image = symbolizer_.AddImage(spec);
   const auto index = static_cast<uint32_t>(image);
-  if (index < dsos_.size() && dsos_[index] != unknown_dso()) return image;
-  if (index >= dsos_.size()) dsos_.resize(index + 1, unknown_dso());
-  dsos_[index] = DsoId(static_cast<uint32_t>(profile_.dsos.size()));
-  images_.push_back(image);
-  profile_.dsos.push_back({.name = profile_.strings.Intern(ShortName(spec.kind, spec.path)),
-                           .long_name = profile_.strings.Intern(spec.path),
-                           .kind = DsoKindOf(spec.kind),
-                           .build_id = spec.build_id,
-                           .pid = spec.pid});
+  if (index < in_profile_.size() && in_profile_[index] != unknown_image()) return image;
+  if (index >= in_profile_.size()) in_profile_.resize(index + 1, unknown_image());
+  in_profile_[index] = ImageId(static_cast<uint32_t>(profile_.images.size()));
+  in_symbolizer_.push_back(image);
+  profile_.images.push_back({.name = profile_.strings.Intern(ShortName(spec.kind, spec.path)),
+                             .long_name = profile_.strings.Intern(spec.path),
+                             .kind = spec.kind,
+                             .build_id = spec.build_id,
+                             .pid = spec.pid});
   return image;
 }
 

@@ -1,7 +1,7 @@
-// Maps each mapping to its image in the symbolizer, to its DSO in the profile, and to its beginning
-// in the image.
+// Maps each mapping to its image in the symbolizer and in the profile, and to its beginning in the
+// image.
 //
-//   filename of the record              image        DSO name (as perf shows it)
+//   filename of the record              kind         name in the profile (as perf shows it)
 //   of a user mapping (user_image.h):
 //     a file                            kUser        its base name
 //     the vdso                          kVdso        [vdso]
@@ -38,7 +38,7 @@
 namespace profiler::profile {
 
 // The images. Not thread-safe. The constructor's arguments must outlive it, and only this table may
-// add DSOs to the profile.
+// add images to the profile.
 class ImageTable {
  public:
   ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer, ProcessLives& lives);
@@ -62,11 +62,13 @@ class ImageTable {
   // Returns the mapping of the kernel at unknown addresses: the upper half of the address space.
   symbolize::Mapping WholeKernel();
 
-  DsoId DsoOf(symbolize::ImageId image) const;
-  // Returns the DSO of addresses at which nothing is mapped.
-  DsoId unknown_dso() const { return DsoId{0}; }
-  // Returns the images of all DSOs, indexed by DsoId. The entry of the unknown DSO is meaningless.
-  const std::vector<symbolize::ImageId>& images() const { return images_; }
+  // Returns the profile's id of the symbolizer's image.
+  ImageId InProfile(symbolize::ImageId image) const;
+  // Returns the image of addresses at which nothing is mapped.
+  ImageId unknown_image() const { return ImageId{0}; }
+  // Returns the symbolizer's ids of the profile's images. The entry of the unknown image is
+  // meaningless.
+  const std::vector<symbolize::ImageId>& in_symbolizer() const { return in_symbolizer_; }
 
  private:
   // The facts that distinguish files with the same path: build-id, else device and inode.
@@ -96,8 +98,8 @@ class ImageTable {
   // of files, each under a name of 4 KB.
   FairBudget budget_;
   std::optional<symbolize::ImageId> too_many_;
-  std::vector<DsoId> dsos_;                 // [n]: DSO of the image with ImageId n
-  std::vector<symbolize::ImageId> images_;  // [n]: image of the DSO with DsoId n
+  std::vector<ImageId> in_profile_;                // [n]: id of the symbolizer's image n
+  std::vector<symbolize::ImageId> in_symbolizer_;  // [n]: the symbolizer's id of image n
 };
 
 }  // namespace profiler::profile

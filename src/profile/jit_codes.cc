@@ -5,7 +5,6 @@
 
 namespace profiler::profile {
 
-using symbolize::ImageId;
 using symbolize::JitCode;
 
 namespace {
@@ -22,13 +21,13 @@ Placed::iterator FirstBehind(Placed& placed, uint64_t start) {
   return it;
 }
 
-symbolize::Mapping MappingOf(const JitCode& code, ImageId dump) {
+symbolize::Mapping MappingOf(const JitCode& code, symbolize::ImageId dump) {
   return {code.start, code.size, code.offset, dump};
 }
 
 }  // namespace
 
-void JitCodes::Add(uint32_t pid, ImageId image, std::span<const JitCode> codes) {
+void JitCodes::Add(uint32_t pid, symbolize::ImageId image, std::span<const JitCode> codes) {
   const bool known = std::any_of(dumps_.begin(), dumps_.end(), [&](const Dump& dump) {
     return dump.pid == pid && dump.image == image;
   });

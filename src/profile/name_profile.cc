@@ -5,17 +5,17 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/profile/broken_chains.h"
-#include "src/profile/dso_image.h"
 #include "src/profile/frame_namer.h"
 #include "src/profile/image_shares.h"
+#include "src/profile/image_spec.h"
 #include "src/profile/inlined_calls.h"
 
 namespace profiler::profile {
 
 UnnamedProfile WithImages(Profile profile, symbolize::Symbolizer& symbolizer) {
   std::vector<symbolize::ImageSpec> specs(1);
-  for (size_t i = 1; i < profile.dsos.size(); ++i) {
-    specs.push_back(*ImageOf(profile, profile.dsos[i]));
+  for (size_t i = 1; i < profile.images.size(); ++i) {
+    specs.push_back(*SpecOf(profile, profile.images[i]));
   }
   return WithImages(std::move(profile), specs, symbolizer);
 }
@@ -30,28 +30,30 @@ UnnamedProfile WithImages(Profile profile, std::span<const symbolize::ImageSpec>
     symbolizer.AddKernelSymbol(symbol.start, symbol.size, profile.text(symbol.name));
   }
 
-  std::vector<symbolize::ImageId> images(1);
-  std::vector<DsoId> dsos(1);  // [n]: the first DSO with the image of DSO n
-  absl::flat_hash_map<symbolize::ImageId, DsoId> dso_of;
-  for (uint32_t i = 1; i < profile.dsos.size(); ++i) {
-    images.push_back(symbolizer.AddImage(specs[i]));
-    dsos.push_back(dso_of.try_emplace(images.back(), DsoId{i}).first->second);
+  std::vector<symbolize::ImageId> in_symbolizer(1);
+  std::vector<ImageId> first_of(1);  // [n]: the first image that is image n to the symbolizer
+  absl::flat_hash_map<symbolize::ImageId, ImageId> first_with;
+  for (uint32_t i = 1; i < profile.images.size(); ++i) {
+    in_symbolizer.push_back(symbolizer.AddImage(specs[i]));
+    first_of.push_back(first_with.try_emplace(in_symbolizer.back(), ImageId{i}).first->second);
   }
-  if (dso_of.size() + 1 != dsos.size()) {
-    for (Frame& frame : profile.frames) frame.dso = dsos[static_cast<uint32_t>(frame.dso)];
+  if (first_with.size() + 1 != first_of.size()) {
+    for (Frame& frame : profile.frames) frame.image = first_of[static_cast<uint32_t>(frame.image)];
   }
-  return {std::move(profile), std::move(images)};
+  return {std::move(profile), std::move(in_symbolizer)};
 }
 
 std::vector<ImageShare> SharesOfImages(const UnnamedProfile& unnamed) {
-  const std::vector<double> shares = SharesOfDsos(unnamed.profile);
+  const std::vector<double> shares = SharesByImage(unnamed.profile);
   std::vector<ImageShare> of_images;
-  for (size_t i = 1; i < shares.size(); ++i) of_images.push_back({unnamed.images[i], shares[i]});
+  for (size_t i = 1; i < shares.size(); ++i)
+    of_images.push_back({unnamed.in_symbolizer[i], shares[i]});
   return of_images;
 }
 
 Profile Named(UnnamedProfile unnamed, symbolize::Symbolizer& symbolizer) {
-  FrameNamer(unnamed.profile, unnamed.images, symbolizer, /*by_address=*/false).NameNewFrames();
+  FrameNamer(unnamed.profile, unnamed.in_symbolizer, symbolizer, /*by_address=*/false)
+      .NameNewFrames();
   CountBrokenChains(&unnamed.profile);
   BoundInlinedCalls(unnamed.profile);
   return std::move(unnamed.profile);

@@ -12,15 +12,16 @@ namespace profiler::profile {
 
 struct UnnamedProfile {
   Profile profile;
-  // Images of a symbolizer, indexed by DsoId. The entry of the DSO called "[unknown]" is
+  // [n]: a symbolizer's id of the profile's image n. The entry of the image called "[unknown]" is
   // meaningless.
-  std::vector<symbolize::ImageId> images;
+  std::vector<symbolize::ImageId> in_symbolizer;
 };
 
-// Adds a profile's images, and the recording's facts about the kernel, to `symbolizer`. DSOs that
-// are one image to the symbolizer become one DSO.
+// Adds a profile's images, and the recording's facts about the kernel, to `symbolizer`. Images
+// that are one image to the symbolizer become one image of the profile.
 UnnamedProfile WithImages(Profile profile, symbolize::Symbolizer& symbolizer);
-// Adds the images with all known facts. `specs` is indexed by DsoId; its first element is ignored.
+// Adds the images with all known facts. `specs` is indexed by ImageId; its first element is
+// ignored.
 UnnamedProfile WithImages(Profile profile, std::span<const symbolize::ImageSpec> specs,
                           symbolize::Symbolizer& symbolizer);
 

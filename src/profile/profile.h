@@ -5,12 +5,12 @@
 //                                              │
 //   stacks   node {parent, frame}   leaf up to root; kNoStack is the root's parent
 //                                              │
-//   frames   one distinct code address {dso, address, kind}. A second frame, without the inlined
+//   frames   one distinct code address {image, address, kind}. A second frame, without the inlined
 //            calls at the address, serves stacks that have too many of them (inlined_calls.h)
 //                                              │
 //   lines    its functions, innermost first; more than one if calls were inlined
 //                                              │
-//   symbols  {name, dso, start}     the unit by which a report groups
+//   symbols  {name, image, start}   the unit by which a report groups
 //
 //   branches (event, thread, from, to) → count     taken branches, if the profile keeps them
 //
@@ -37,6 +37,7 @@
 #include "src/base/string_table.h"
 #include "src/profile/branches.h"
 #include "src/profile/ids.h"
+#include "symbolize/image_kind.h"
 
 namespace profiler::profile {
 
@@ -86,31 +87,14 @@ struct Thread {
   StringId last_comm{}, process_comm{};
 };
 
-// Like symbolize::ImageKind; kUnknown if no mapping is known.
-enum class DsoKind : uint8_t {
-  kUser,
-  kVdso,
-  kKernel,
-  kModule,
-  kBpf,
-  kJit,      // generated code, perhaps named by a perf-PID.map
-  kJitDump,  // generated code in a dump
-  kAnonymous,
-  kUnknown,
-  kNoCode  // DSO of frames that stand for a thread's state; never in a recording
-};
-
-// True if frames of such a DSO are at offsets in a file; false if they are at runtime addresses.
-constexpr bool IsInFile(DsoKind kind) {
-  return kind == DsoKind::kUser || kind == DsoKind::kVdso || kind == DsoKind::kJitDump;
-}
-
-struct Dso {
+// Code that is mapped as one piece, which perf calls a DSO. A symbolizer has ids of its own for the
+// same images (symbolize::ImageId).
+struct Image {
   // Name that perf's sort key `dso` shows: a base name, or "[kernel.kallsyms]", "[vdso]" or
   // "[unknown]".
   StringId name{};
   StringId long_name{};  // path
-  DsoKind kind = DsoKind::kUnknown;
+  symbolize::ImageKind kind = symbolize::ImageKind::kUnknown;
   std::vector<std::byte> build_id;
   // The first process that mapped it, as symbolize::ProcessKey; 0 for the kernel and the vdso.
   uint32_t pid = 0;
@@ -118,7 +102,7 @@ struct Dso {
 
 struct Symbol {
   StringId name{};  // demangled, or derived from its start (Frame::unnamed)
-  DsoId dso{};
+  ImageId image{};
   ElfAddress start;
   uint64_t size = 0;
 };
@@ -143,14 +127,14 @@ enum class Unnamed : uint8_t {
 };
 
 struct Frame {
-  // The frame's place in its DSO. The four small members that follow lie in its padding.
+  // The frame's place in its image. The four small members that follow lie in its padding.
   [[no_unique_address]] CodePlace place;
   Mode mode = Mode::kUnknown;
   bool return_address = false;  // True for a caller; looked up at the byte before the address.
   // kNoSymbol, but with a line, if only the start of the function is known. The line's symbol is
   // then called "image+0xSTART".
   Unnamed unnamed = Unnamed::kNoSymbol;
-  DsoId dso{};  // if nothing is mapped, the DSO called "[unknown]"
+  ImageId image{};  // if nothing is mapped, the image called "[unknown]"
   // The runtime address in the first sample that had the frame. Outside of files, equal to the
   // place.
   RuntimeAddress ip;
@@ -332,7 +316,7 @@ struct Profile {
   StringTable strings;
   std::vector<Event> events;
   std::vector<Thread> threads;
-  std::vector<Dso> dsos;
+  std::vector<Image> images;
   std::vector<Symbol> symbols;
   std::vector<Line> lines;
   HugeVector<Frame> frames;
@@ -358,7 +342,7 @@ struct Profile {
 
   const Event& operator[](EventId id) const { return events[static_cast<uint32_t>(id)]; }
   const Thread& operator[](ThreadId id) const { return threads[static_cast<uint32_t>(id)]; }
-  const Dso& operator[](DsoId id) const { return dsos[static_cast<uint32_t>(id)]; }
+  const Image& operator[](ImageId id) const { return images[static_cast<uint32_t>(id)]; }
   const Symbol& operator[](SymbolId id) const { return symbols[static_cast<uint32_t>(id)]; }
   const Frame& operator[](FrameId id) const { return frames[static_cast<uint32_t>(id)]; }
   const StackNode& operator[](StackId id) const { return stacks[static_cast<uint32_t>(id)]; }

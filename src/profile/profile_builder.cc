@@ -75,7 +75,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
         threads_(profile_, !options_.keep_thread),
         chains_(profile_, images_, spaces_, options_.keep_addresses),
         user_unwinder_(symbolizer, spaces_, options_.architecture, options_.files),
-        namer_(profile_, images_.images(), symbolizer, options_.keep_addresses),
+        namer_(profile_, images_.in_symbolizer(), symbolizer, options_.keep_addresses),
         rows_(profile_, options_.dimensions),
         branches_(profile_) {
     profile_.slices = options_.slices;
@@ -700,7 +700,7 @@ Profile ProfileBuilder::Impl::Finish() {
 
 UnnamedProfile ProfileBuilder::Impl::Unnamed() {
   CountRest();
-  return {std::move(profile_), images_.images()};
+  return {std::move(profile_), images_.in_symbolizer()};
 }
 
 ProfileBuilder::ProfileBuilder(symbolize::Symbolizer& symbolizer, BuilderOptions options)

@@ -301,7 +301,8 @@ TEST_F(ProfileBuilderTest, AnInstructionPointerThatLooksLikeAMarkerIsAnUnknownFr
   const Profile profile = Build();
   ASSERT_EQ(profile.events[0].samples, 6u);
   for (const Row& row : profile.rows) {
-    EXPECT_EQ(profile[profile[profile[row.stack].frame].dso].kind, DsoKind::kUnknown);
+    EXPECT_EQ(profile[profile[profile[row.stack].frame].image].kind,
+              symbolize::ImageKind::kUnknown);
     EXPECT_GE(profile[row.self].ip.value, perf_event::kContextMax);
   }
 }
@@ -319,7 +320,7 @@ TEST_F(ProfileBuilderTest, AddressesOutsideAnyMappingKeepTheirValue) {
   EXPECT_EQ(RowsText(profile), "cat 7/7: cat+0x200;0x9999@[unknown]  1 1\n");
   const Frame& frame = profile[profile.rows[0].self];
   EXPECT_EQ(frame.unnamed, Unnamed::kNoMapping);
-  EXPECT_EQ(profile[frame.dso].kind, DsoKind::kUnknown);
+  EXPECT_EQ(profile[frame.image].kind, symbolize::ImageKind::kUnknown);
 }
 
 TEST_F(ProfileBuilderTest, AnImageWithoutAFileSaysSo) {
@@ -575,7 +576,7 @@ TEST_F(ProfileBuilderTest, ModulesAndBpfProgramsAreImagesBesideTheKernel) {
             ":7 7/7: bpf_prog_1[k]  1 1\n"
             ":7 7/7: nf-nat.ko.xz+0xffffffffc0000000[k]  1 1\n");
   std::vector<std::string> names;
-  for (const Dso& dso : profile.dsos) names.emplace_back(profile.text(dso.name));
+  for (const Image& image : profile.images) names.emplace_back(profile.text(image.name));
   EXPECT_EQ(names,
             (std::vector<std::string>{"[unknown]", "[kernel.kallsyms]", "[nf_nat]", "bpf_prog_1"}));
 }
@@ -637,7 +638,7 @@ TEST_F(ProfileBuilderTest, ABpfProgramThatIsLoadedWhileNothingIsKnownOfTheKernel
   records_.At(5).By(7, 7).Sample(0xffffffffc0800010);
   const Profile profile = Build();
   std::vector<std::string> names;
-  for (const Dso& dso : profile.dsos) names.emplace_back(profile.text(dso.name));
+  for (const Image& image : profile.images) names.emplace_back(profile.text(image.name));
   EXPECT_EQ(names, (std::vector<std::string>{"[unknown]", "[kernel.kallsyms]", "bpf_prog_1",
                                              "bpf_prog_2"}));
 }
@@ -665,9 +666,9 @@ TEST_F(ProfileBuilderTest, MemoryWithoutAFileIsItsProcesssJitCode) {
   EXPECT_EQ(RowsText(profile),
             ":7 7/7: perf-7.map+0x1000  1 1\n"
             ":8 8/8: perf-8.map+0x1000  1 1\n");
-  EXPECT_EQ(profile.text(profile.dsos[1].name), "/tmp/perf-7.map");
-  EXPECT_EQ(profile.text(profile.dsos[1].long_name), "/tmp/perf-7.map");
-  EXPECT_EQ(profile.dsos[1].kind, DsoKind::kJit);
+  EXPECT_EQ(profile.text(profile.images[1].name), "/tmp/perf-7.map");
+  EXPECT_EQ(profile.text(profile.images[1].long_name), "/tmp/perf-7.map");
+  EXPECT_EQ(profile.images[1].kind, symbolize::ImageKind::kJit);
 }
 
 // Code of two functions, the second over the first, and the second one moved elsewhere.
@@ -700,9 +701,9 @@ TEST_F(ProfileBuilderTest, CodeOfAJitsDumpIsWhereItWasWhenTheSampleWasTaken) {
             "node 7/7: jit-7.dump+0x700  2 2\n"
             "node 7/7: perf-7.map+0x1000  1 1\n"
             "other 7/7: other+0  1 1\n");
-  EXPECT_EQ(profile.text(profile.dsos[2].name), "jit-7.dump");
-  EXPECT_EQ(profile.dsos[2].kind, DsoKind::kJitDump);
-  EXPECT_EQ(profile.dsos[2].pid, 7u);
+  EXPECT_EQ(profile.text(profile.images[2].name), "jit-7.dump");
+  EXPECT_EQ(profile.images[2].kind, symbolize::ImageKind::kJitDump);
+  EXPECT_EQ(profile.images[2].pid, 7u);
 }
 
 TEST_F(ProfileBuilderTest, CodeOfAJitsDumpStaysWhenItsMemoryIsMadeExecutable) {
@@ -764,8 +765,8 @@ TEST_F(ProfileBuilderTest, TheVdsoIsReadFromItsStartAndSpecialMappingsKeepTheirN
             ":7 7/7: [vdso]+0x100  1 1\n"
             ":7 7/7: [vsyscall]+0x10100  1 1\n"
             ":7 7/7: memfd:jit (deleted)+0x20100  1 1\n");
-  EXPECT_EQ(profile.dsos[1].kind, DsoKind::kVdso);
-  EXPECT_EQ(profile.dsos[2].kind, DsoKind::kAnonymous);
+  EXPECT_EQ(profile.images[1].kind, symbolize::ImageKind::kVdso);
+  EXPECT_EQ(profile.images[2].kind, symbolize::ImageKind::kAnonymous);
 }
 
 TEST_F(ProfileBuilderTest, BuildIdsComeFromTheMappingElseFromTheFile) {
@@ -784,7 +785,7 @@ TEST_F(ProfileBuilderTest, BuildIdsComeFromTheMappingElseFromTheFile) {
             std::vector<std::byte>(of_file.begin(), of_file.end()));
   EXPECT_EQ(symbolizer_.images()[2].build_id,
             std::vector<std::byte>(of_file.begin(), of_file.end()));
-  EXPECT_EQ(profile.dsos[2].build_id, std::vector<std::byte>(of_file.begin(), of_file.end()));
+  EXPECT_EQ(profile.images[2].build_id, std::vector<std::byte>(of_file.begin(), of_file.end()));
 }
 
 TEST_F(ProfileBuilderTest, ManyProcessesShareOneImageOfAFileAndReplacedFilesHaveAnother) {
@@ -825,7 +826,7 @@ TEST_F(ProfileBuilderTest, OneProcessCannotTakeTheRoomForTheImagesOfOthers) {
             "many 7/7: 1+0  1 1\n"
             "many 7/7: [too many files]+0x7d0000  1 1\n"
             "other 8/8: other+0  1 1\n");
-  EXPECT_LT(profile.dsos.size(), kMany / 2);
+  EXPECT_LT(profile.images.size(), kMany / 2);
   EXPECT_THAT(profile.losses.warnings,
               testing::ElementsAre("process 7 has more files mapped than are told apart: what ran "
                                    "in the others is shown as [too many files]"));
@@ -1056,7 +1057,7 @@ class AccessTest : public ProfileBuilderTest {
     for (const uint32_t place : profile.column(Dimension::kData)) {
       const DataPlace& data = profile.data[place];
       text += absl::StrFormat("%x %s;", data.address,
-                              profile.text(profile[profile[data.frame].dso].name));
+                              profile.text(profile[profile[data.frame].image].name));
     }
     return text;
   }
@@ -1148,7 +1149,7 @@ TEST_F(TraceDimensionTest, FunctionsInTheTextHaveFrames) {
              }});
   ASSERT_EQ(profile.trace_functions.size(), 1u);
   EXPECT_EQ(profile.trace_functions[0].address, kKernelText + 0x10);
-  EXPECT_EQ(profile.text(profile[profile[profile.trace_functions[0].frame].dso].name),
+  EXPECT_EQ(profile.text(profile[profile[profile.trace_functions[0].frame].image].name),
             "[kernel.kallsyms]");
 }
 

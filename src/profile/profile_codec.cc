@@ -55,15 +55,15 @@ void EventFields(Io& io, Profile& profile) {
 
 template <class Io>
 void ImageFields(Io& io, Profile& profile) {
-  io.Resize(profile.dsos, 5);
-  for (Dso& dso : profile.dsos) {
-    auto kind = static_cast<uint8_t>(dso.kind);
+  io.Resize(profile.images, 5);
+  for (Image& image : profile.images) {
+    auto kind = static_cast<uint8_t>(image.kind);
     io.Plain(kind);
-    dso.kind = DsoKind{kind};
-    io.Plain(dso.pid);
-    io.String(dso.name);
-    io.String(dso.long_name);
-    io.Bytes(dso.build_id);
+    image.kind = symbolize::ImageKind{kind};
+    io.Plain(image.pid);
+    io.String(image.name);
+    io.String(image.long_name);
+    io.Bytes(image.build_id);
   }
   KernelFacts& kernel = profile.kernel;
   io.String(kernel.reference);
@@ -82,9 +82,9 @@ void ImageFields(Io& io, Profile& profile) {
 template <class Io>
 void FrameFields(Io& io, Profile& profile) {
   HugeVector<Frame>& frames = profile.frames;
-  const size_t images = profile.dsos.size();
+  const size_t images = profile.images.size();
   io.Resize(frames, 4);
-  for (Frame& frame : frames) io.Index(frame.dso, images);
+  for (Frame& frame : frames) io.Index(frame.image, images);
   for (Frame& frame : frames) {
     auto mode = static_cast<uint8_t>(frame.mode);
     io.Flagged(mode, frame.return_address);
@@ -93,13 +93,13 @@ void FrameFields(Io& io, Profile& profile) {
   std::vector<uint64_t> last(images);  // [n]: place of the last frame in image n
   for (Frame& frame : frames) {
     if (!io.ok()) return;
-    io.After(frame.place.value, last[NumberOf(frame.dso)]);
-    last[NumberOf(frame.dso)] = frame.place.value;
+    io.After(frame.place.value, last[NumberOf(frame.image)]);
+    last[NumberOf(frame.image)] = frame.place.value;
   }
   std::vector<uint64_t> loaded(images);  // [n]: address minus place of image n's last frame
   for (Frame& frame : frames) {
     if (!io.ok()) return;
-    uint64_t& distance = loaded[NumberOf(frame.dso)];
+    uint64_t& distance = loaded[NumberOf(frame.image)];
     io.After(frame.ip.value, frame.place.value + distance);
     distance = frame.ip.value - frame.place.value;
   }
@@ -257,12 +257,15 @@ Summary Summarize(const std::vector<ThreadId>& number_of_name, const Profile& pr
 // ---- reading
 
 bool IsPossible(const Profile& profile) {
-  const auto is_unknown = [](const Dso& dso) { return dso.kind == DsoKind::kUnknown; };
-  return !profile.dsos.empty() && is_unknown(profile.dsos.front()) &&
-         std::all_of(profile.dsos.begin() + 1, profile.dsos.end(),
-                     [](const Dso& dso) { return dso.kind < DsoKind::kUnknown; }) &&
+  const auto is_unknown = [](const Image& image) {
+    return image.kind == symbolize::ImageKind::kUnknown;
+  };
+  return !profile.images.empty() && is_unknown(profile.images.front()) &&
+         std::all_of(
+             profile.images.begin() + 1, profile.images.end(),
+             [](const Image& image) { return image.kind < symbolize::ImageKind::kUnknown; }) &&
          std::all_of(profile.frames.begin(), profile.frames.end(), [&](const Frame& frame) {
-           const bool in_file = IsInFile(profile[frame.dso].kind);
+           const bool in_file = IsInFile(profile[frame.image].kind);
            return frame.mode <= Mode::kCut && (in_file || frame.place.value == frame.ip.value);
          });
 }
@@ -467,8 +470,8 @@ std::optional<Profile> DecodeProfile(std::string_view section, uint64_t data_siz
     return std::nullopt;
   }
   for (Frame& frame : profile.frames) {
-    frame.place.in_file = IsInFile(profile[frame.dso].kind);
-    frame.unnamed = frame.dso == DsoId{} ? Unnamed::kNoMapping : Unnamed::kNoSymbol;
+    frame.place.in_file = IsInFile(profile[frame.image].kind);
+    frame.unnamed = frame.image == ImageId{} ? Unnamed::kNoMapping : Unnamed::kNoSymbol;
   }
   if (!IsSummary(wanted) &&
       !ReadDetails(section.substr(section.size() - parts.remaining()), wanted, profile)) {

@@ -28,8 +28,8 @@ std::string Written(Profile profile) { return EncodeProfile(profile, kDataSize);
 std::string FrameText(const Profile& profile, FrameId id) {
   const Frame& frame = profile[id];
   std::ostringstream text;
-  text << std::hex << profile.text(profile[frame.dso].long_name) << "+" << frame.place.value << "@"
-       << frame.ip.value << "/" << NumberOf(frame.mode) << (frame.return_address ? "r" : "");
+  text << std::hex << profile.text(profile[frame.image].long_name) << "+" << frame.place.value
+       << "@" << frame.ip.value << "/" << NumberOf(frame.mode) << (frame.return_address ? "r" : "");
   return text.str();
 }
 
@@ -63,9 +63,10 @@ std::string HeadText(const Profile& profile) {
          << (event.frequency ? " frequency" : "") << (event.callchains ? " callchains" : "")
          << "\n";
   }
-  for (const Dso& dso : profile.dsos) {
-    text << profile.text(dso.name) << " = " << profile.text(dso.long_name) << " kind "
-         << NumberOf(dso.kind) << " pid " << dso.pid << " build-id " << dso.build_id.size() << "\n";
+  for (const Image& image : profile.images) {
+    text << profile.text(image.name) << " = " << profile.text(image.long_name) << " kind "
+         << NumberOf(image.kind) << " pid " << image.pid << " build-id " << image.build_id.size()
+         << "\n";
   }
   text << "kernel " << profile.text(profile.kernel.reference) << std::hex << " "
        << profile.kernel.reference_address.value << "\n";
@@ -81,26 +82,26 @@ Profile Example() {
   profile.losses.lost_records = 3;
   profile.losses.unknown_records = 1;
   profile.events = {{id("cycles"), 5, 500, true, true}, {id("faults"), 1, 7, false, false}};
-  profile.dsos = {{.name = id("[unknown]"), .long_name = id("[unknown]")},
-                  {.name = id("cat"),
-                   .long_name = id("/bin/cat"),
-                   .kind = DsoKind::kUser,
-                   .build_id = std::vector<std::byte>(20),
-                   .pid = 12},
-                  {.name = id("[kernel.kallsyms]"),
-                   .long_name = id("[kernel.kallsyms]"),
-                   .kind = DsoKind::kKernel}};
+  profile.images = {{.name = id("[unknown]"), .long_name = id("[unknown]")},
+                    {.name = id("cat"),
+                     .long_name = id("/bin/cat"),
+                     .kind = symbolize::ImageKind::kUser,
+                     .build_id = std::vector<std::byte>(20),
+                     .pid = 12},
+                    {.name = id("[kernel.kallsyms]"),
+                     .long_name = id("[kernel.kallsyms]"),
+                     .kind = symbolize::ImageKind::kKernel}};
   profile.kernel = {id("_text"),
                     RuntimeAddress{0xffffffff81000000},
                     {{{0xffffffffc0000000}, 64, id("bpf_prog_1")}}};
   profile.threads = {{7, 7, id("cat"), id("cat"), id("cat")},
                      {7, 8, id("cat"), id("dog"), id("cat")},
                      {9, 9, id("dog"), id("dog"), id("dog")}};
-  const auto frame = [&](uint32_t dso, Mode mode, bool called, CodePlace place, uint64_t ip) {
+  const auto frame = [&](uint32_t image, Mode mode, bool called, CodePlace place, uint64_t ip) {
     profile.frames.push_back({.place = place,
                               .mode = mode,
                               .return_address = called,
-                              .dso = DsoId{dso},
+                              .image = ImageId{image},
                               .ip = RuntimeAddress{ip}});
   };
   frame(0, Mode::kCut, false, RuntimeAddress{0xc03}, 0xc03);
@@ -178,7 +179,7 @@ TEST(ProfileCodecTest, WritesTheseNumbers) {
   const auto id = [&](std::string_view text) { return profile.strings.Intern(text); };
   profile.events = {{id("e"), 1, 60, false, true}};
   profile.threads = {{5, 6, id("a"), id("a"), id("b")}};
-  profile.dsos = {{.name = id("?"), .long_name = id("?")}};
+  profile.images = {{.name = id("?"), .long_name = id("?")}};
   profile.frames = {{.place = FileOffset{16},
                      .mode = Mode::kUser,
                      .return_address = true,
@@ -219,7 +220,7 @@ TEST(ProfileCodecTest, WritesTheseNumbers) {
 
 TEST(ProfileCodecTest, AProfileWithoutAnySampleIsOneToo) {
   Profile profile;
-  profile.dsos = {{.name = profile.strings.Intern("[unknown]")}};
+  profile.images = {{.name = profile.strings.Intern("[unknown]")}};
   EXPECT_TRUE(Read(Written(std::move(profile))).has_value());
 }
 
@@ -236,7 +237,7 @@ bool IsBelow(auto id, size_t size) { return NumberOf(id) < size; }
 // True if all referenced ids exist.
 bool IsWhole(const Profile& profile) {
   bool whole = true;
-  for (const Frame& frame : profile.frames) whole &= IsBelow(frame.dso, profile.dsos.size());
+  for (const Frame& frame : profile.frames) whole &= IsBelow(frame.image, profile.images.size());
   for (size_t i = 0; i < profile.stacks.size(); ++i) {
     const StackNode& stack = profile.stacks[i];
     whole &= stack.parent == kNoStack || IsBelow(stack.parent, i);

@@ -38,7 +38,7 @@ Order OrderOfFrames(const HugeVector<Frame>& frames) {
     return static_cast<uint32_t>(frames[i].mode) * 2 + (frames[i].return_address ? 1 : 0);
   });
   sort.SortBy([&](uint32_t i) { return frames[i].place.value; });
-  sort.SortBy([&](uint32_t i) { return NumberOf(frames[i].dso); });
+  sort.SortBy([&](uint32_t i) { return NumberOf(frames[i].image); });
   return sort.Order();
 }
 

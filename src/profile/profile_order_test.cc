@@ -37,8 +37,8 @@ std::vector<std::string> StackTexts(const Profile& profile) {
 std::vector<std::string> FrameTexts(const Profile& profile) {
   std::vector<std::string> texts;
   for (const Frame& frame : profile.frames) {
-    texts.push_back(std::to_string(NumberOf(frame.dso)) + "+" + std::to_string(frame.place.value) +
-                    (frame.return_address ? " called" : ""));
+    texts.push_back(std::to_string(NumberOf(frame.image)) + "+" +
+                    std::to_string(frame.place.value) + (frame.return_address ? " called" : ""));
   }
   return texts;
 }
@@ -57,11 +57,11 @@ std::vector<std::string> RowTexts(const Profile& profile) {
 
 TEST(ProfileOrderTest, FramesStandByImageAndOffset) {
   Profile profile;
-  profile.frames.push_back({.place = FileOffset{7}, .dso = DsoId{2}});
-  profile.frames.push_back({.place = FileOffset{9}, .return_address = true, .dso = DsoId{1}});
+  profile.frames.push_back({.place = FileOffset{7}, .image = ImageId{2}});
+  profile.frames.push_back({.place = FileOffset{9}, .return_address = true, .image = ImageId{1}});
   profile.frames.push_back({.place = FileOffset{8}});
-  profile.frames.push_back({.place = FileOffset{9}, .dso = DsoId{1}});
-  profile.frames.push_back({.place = FileOffset{3}, .dso = DsoId{1}});
+  profile.frames.push_back({.place = FileOffset{9}, .image = ImageId{1}});
+  profile.frames.push_back({.place = FileOffset{3}, .image = ImageId{1}});
   PutInOrder(profile);
   EXPECT_THAT(FrameTexts(profile), ElementsAre("0+8", "1+3", "1+9", "1+9 called", "2+7"));
 }

@@ -38,20 +38,20 @@ class SampleReaderTest : public testing::Test {
     SampleDetails details;
     ProfileBuilder* at = nullptr;
     ProfileBuilder builder(
-        symbolizer_, {.on_samples =
-                          [&](const Profile& profile, std::span<const SampleRow>,
-                              const perf_event::Sample* sample) {
-                            details = reader.Read(*sample, records_.layout(), look_ups, *at);
-                            for (const Branch& branch : details.branches) {
-                              for (FrameId id : {branch.from_frame, branch.to_frame}) {
-                                branch_dsos_.push_back(
-                                    id == kNoFrame
-                                        ? "none"
-                                        : std::string(profile.text(profile[profile[id].dso].name)));
-                              }
-                            }
-                          },
-                      .whole_samples = true});
+        symbolizer_,
+        {.on_samples =
+             [&](const Profile& profile, std::span<const SampleRow>,
+                 const perf_event::Sample* sample) {
+               details = reader.Read(*sample, records_.layout(), look_ups, *at);
+               for (const Branch& branch : details.branches) {
+                 for (FrameId id : {branch.from_frame, branch.to_frame}) {
+                   branch_images_.push_back(
+                       id == kNoFrame ? "none"
+                                      : std::string(profile.text(profile[profile[id].image].name)));
+                 }
+               }
+             },
+         .whole_samples = true});
     at = &builder;
     builder.AddEvent("cycles", records_.attr());
     for (perf_event::RawRecord record : records_.records()) {
@@ -73,7 +73,7 @@ class SampleReaderTest : public testing::Test {
   const std::array<uint64_t, 2> registers_ = {0xa, 0xc};
   FakeSymbolizer symbolizer_;
   RecordBuilder records_;
-  std::vector<std::string> branch_dsos_;
+  std::vector<std::string> branch_images_;
 };
 
 TEST_F(SampleReaderTest, GivesWhatTheSampleSays) {
@@ -97,7 +97,7 @@ TEST_F(SampleReaderTest, GivesWhatTheSampleSays) {
 TEST_F(SampleReaderTest, LooksBranchesUpWhereTheyWereThen) {
   records_.Add(perf_event::kRecordSample, perf_event::kMiscUser, SampleOfAll());
   Read({.branches = true});
-  EXPECT_EQ(branch_dsos_, (std::vector<std::string>{"cat", "cat", "[unknown]", "none"}));
+  EXPECT_EQ(branch_images_, (std::vector<std::string>{"cat", "cat", "[unknown]", "none"}));
 }
 
 }  // namespace

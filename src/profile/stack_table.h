@@ -29,8 +29,8 @@ class StackTable {
     stacks_.Prefetch(StackKey{callers, frame}.Hash());
   }
 
-  // Returns the frame with this DSO, place, mode and return_address (and ip if by_address); adds it
-  // if it is new.
+  // Returns the frame with this image, place, mode and return_address (and ip if by_address); adds
+  // it if it is new.
   FrameId InternFrame(const Frame& frame);
 
   // Returns the stack that consists of `callers` and the leaf `frame`. `depth` is its number of
@@ -62,17 +62,17 @@ class StackTable {
     }
   };
 
-  // Returns the number that stands for a frame's DSO in its key. With by_address_, the number also
-  // depends on the address at which the DSO was loaded.
+  // Returns the number that stands for a frame's image in its key. With by_address_, the number
+  // also depends on the address at which the image was loaded.
   uint32_t ImageOf(const Frame& frame) {
-    if (!by_address_) return static_cast<uint32_t>(frame.dso);
-    const std::pair loaded(static_cast<uint32_t>(frame.dso), frame.ip.value - frame.place.value);
+    if (!by_address_) return static_cast<uint32_t>(frame.image);
+    const std::pair loaded(static_cast<uint32_t>(frame.image), frame.ip.value - frame.place.value);
     return loaded_.try_emplace(loaded, static_cast<uint32_t>(loaded_.size())).first->second;
   }
 
   Profile& profile_;
   const bool by_address_;
-  // Results of ImageOf. Keyed by DSO and by the distance from places to runtime addresses.
+  // Results of ImageOf. Keyed by image and by the distance from places to runtime addresses.
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint32_t> loaded_;
   KeyIndex<FrameKey> frames_;
   KeyIndex<StackKey> stacks_;

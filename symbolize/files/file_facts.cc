@@ -255,6 +255,9 @@ AddressFacts FileFacts::Find(ImageId id, CodePlace place) {
       return FindInKernel(image, place.address());
     case ImageKind::kBpf:
       return FindInBpf(specs_[id], place.address());
+    case ImageKind::kUnknown:
+    case ImageKind::kNoCode:
+      break;
   }
   return {};
 }
@@ -322,6 +325,9 @@ OpenImageState& FileFacts::Open(Image& image) {
     case ImageKind::kModule:
     case ImageKind::kBpf:
       OpenKernelImage(specs_[image.id], *image.state);
+      break;
+    case ImageKind::kUnknown:
+    case ImageKind::kNoCode:
       break;
   }
   return *image.state;

@@ -204,10 +204,10 @@ const exports::ProfileForTest& ProfileToExport() {
   static const exports::ProfileForTest& example = *[] {
     auto* const profile = new exports::ProfileForTest();
     profile->Define("inl", {.name = "outer", .inlined = {"inner", "innermost"}});
-    profile->Define("lib", {.name = "in_lib", .dso = "/lib/libc.so.6"});
+    profile->Define("lib", {.name = "in_lib", .image = "/lib/libc.so.6"});
     profile->Define("sys", {.name = "sys_read",
-                            .dso = "[kernel.kallsyms]",
-                            .kind = profile::DsoKind::kKernel,
+                            .image = "[kernel.kallsyms]",
+                            .kind = symbolize::ImageKind::kKernel,
                             .mode = profile::Mode::kKernel});
     profile->Define("nameless", {.name = ""});
     const profile::EventId faults = profile->AddEvent("page-faults");

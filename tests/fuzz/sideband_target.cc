@@ -243,7 +243,7 @@ void CheckTables(const profile::Profile& profile) {
     Require(static_cast<uint32_t>(node.frame) < profile.frames.size(), "a stack has its frames");
   }
   for (const profile::Frame& frame : profile.frames) {
-    Require(static_cast<uint32_t>(frame.dso) < profile.dsos.size(), "a frame has its image");
+    Require(static_cast<uint32_t>(frame.image) < profile.images.size(), "a frame has its image");
     Require(frame.first_line + size_t{frame.line_count} <= profile.lines.size(),
             "a frame has its lines");
   }
@@ -283,12 +283,12 @@ void CheckPlaces(const Account& account, profile::ProfileBuilder& builder) {
         const profile::Profile& profile = builder.profile();
         const profile::Frame& frame = profile[id];
         const std::optional<Account::Place> told = account.Find(pid, address);
-        const bool is_known = profile[frame.dso].kind != profile::DsoKind::kUnknown;
+        const bool is_known = profile[frame.image].kind != symbolize::ImageKind::kUnknown;
         Require(is_known == told.has_value(), "a frame has an image where something is mapped");
         if (!is_known) continue;
         Require(frame.place.value == told->at, "a frame is where its image was mapped");
-        const bool is_file = profile[frame.dso].kind == profile::DsoKind::kUser;
-        Require(!is_file || profile.text(profile[frame.dso].long_name) == told->image,
+        const bool is_file = profile[frame.image].kind == symbolize::ImageKind::kUser;
+        Require(!is_file || profile.text(profile[frame.image].long_name) == told->image,
                 "a frame is in the image that was mapped");
       }
     }

@@ -41,14 +41,14 @@ std::string StoredProfile(uint32_t samples, uint64_t data_size) {
   profile::Profile profile;
   const StringId name = profile.strings.Intern("a");
   profile.events = {{name, samples, uint64_t{samples} * 100}};
-  profile.dsos = {{.name = name},
-                  {.name = name, .long_name = name, .kind = profile::DsoKind::kUser}};
+  profile.images = {{.name = name},
+                    {.name = name, .long_name = name, .kind = symbolize::ImageKind::kUser}};
   profile.threads = {{.pid = 1, .tid = 1, .comm = name}, {.pid = 1, .tid = 2, .comm = name}};
   profile.slices = profile::TimeSlices::Of(0, 99, 2);
   for (uint32_t i = 0; i < samples; ++i) {
     profile.frames.push_back({.place = FileOffset{i},
                               .mode = profile::Mode::kUser,
-                              .dso = profile::DsoId{i % 4 == 0 ? 0u : 1u},
+                              .image = profile::ImageId{i % 4 == 0 ? 0u : 1u},
                               .ip = RuntimeAddress{i}});
     profile.stacks.push_back({profile::StackId{i - 1}, profile::FrameId{i}});
     profile.rows.push_back({.thread = profile::ThreadId{i % 2},

@@ -88,17 +88,17 @@ struct BuildIdArguments {
 };
 
 // True for code with an image of its own, in a file or in the kernel.
-bool HasImage(profile::DsoKind kind) {
-  return kind == profile::DsoKind::kUser || kind == profile::DsoKind::kKernel ||
-         kind == profile::DsoKind::kModule || kind == profile::DsoKind::kVdso;
+bool HasImage(symbolize::ImageKind kind) {
+  return kind == symbolize::ImageKind::kUser || kind == symbolize::ImageKind::kKernel ||
+         kind == symbolize::ImageKind::kModule || kind == symbolize::ImageKind::kVdso;
 }
 
 // Returns the long names of images that contain samples, or callers in their call chains.
 std::set<std::string_view> HitImages(const profile::Profile& profile) {
   std::set<std::string_view> images;
   for (const profile::Frame& frame : profile.frames) {
-    const profile::Dso& dso = profile[frame.dso];
-    if (HasImage(dso.kind)) images.insert(profile.text(dso.long_name));
+    const profile::Image& image = profile[frame.image];
+    if (HasImage(image.kind)) images.insert(profile.text(image.long_name));
   }
   return images;
 }
@@ -112,8 +112,8 @@ int WriteBuildIds(const BuildIdArguments& arguments) {
     return kExitFailure;
   }
   std::map<std::string_view, std::string> ids;  // keyed by image
-  for (const profile::Dso& dso : loaded->profile.dsos) {
-    if (!dso.build_id.empty()) ids[loaded->profile.text(dso.long_name)] = HexOf(dso.build_id);
+  for (const profile::Image& image : loaded->profile.images) {
+    if (!image.build_id.empty()) ids[loaded->profile.text(image.long_name)] = HexOf(image.build_id);
   }
   for (const perf_data::BuildIdEntry& entry : loaded->recording->features().build_ids) {
     ids.try_emplace(entry.filename, HexOf(entry.build_id));

@@ -120,8 +120,8 @@ void SetFiles(const naming::LoadedProfile& from, const image_ids::MappedFiles& m
   utsname machine;
   if (uname(&machine) != 0 || origin.hostname != machine.nodename || !origin.clock_started) return;
   const int64_t end = origin.WallClockOf(origin.last_sample);
-  origin.htlhash_of = [&from, &mapped, end](const profile::Dso& dso) {
-    return mapped.HtlhashOf(from.profile.text(dso.long_name), symbolize::PidOf(dso.pid), end);
+  origin.htlhash_of = [&from, &mapped, end](const profile::Image& image) {
+    return mapped.HtlhashOf(from.profile.text(image.long_name), symbolize::PidOf(image.pid), end);
   };
 }
 

@@ -27,7 +27,7 @@ struct AnnotateArguments {
   ViewArguments view;
   std::string symbol;
   std::string event;
-  std::string dso;
+  std::string image;
   std::string syntax = "att";
   std::string output = "-";
   bool source = false;  // True for source lines in a page.
@@ -36,8 +36,8 @@ struct AnnotateArguments {
 
 bool IsInImage(const profile::Profile& profile, const annotate::ChosenFunction& function,
                const std::string& name) {
-  const profile::Dso& dso = profile[profile[function.symbol].dso];
-  return name.empty() || profile.text(dso.name) == name || profile.text(dso.long_name) == name;
+  const profile::Image& image = profile[profile[function.symbol].image];
+  return name.empty() || profile.text(image.name) == name || profile.text(image.long_name) == name;
 }
 
 // Returns the further events, with samples, of the group that the event leads. Returns none if the
@@ -130,10 +130,10 @@ int Annotate(const AnnotateArguments& arguments) {
     return kExitFailure;
   }
   std::erase_if(*functions, [&](const annotate::ChosenFunction& function) {
-    return !IsInImage(loaded->profile, function, arguments.dso);
+    return !IsInImage(loaded->profile, function, arguments.image);
   });
   if (functions->empty()) {
-    PrintError("no such function in '" + arguments.dso + "'");
+    PrintError("no such function in '" + arguments.image + "'");
     return kExitFailure;
   }
   naming::AddRecordedCode(loaded->recording->features(), *loaded->names);
@@ -158,7 +158,7 @@ void AddAnnotateCommand(usage::Command& app, Commands& commands) {
                  "samples)")
       .ValueName("SYMBOL");
   AddEventOption(command, a.event);
-  command.AddOption("-d,--dso", a.dso, "only the function in this image").ValueName("NAME");
+  command.AddOption("-d,--dso", a.image, "only the function in this image").ValueName("NAME");
   command.AddOption("-M,--disassembler-style", a.syntax, "syntax of x86 instructions")
       .OneOf({"att", "intel"})
       .ShowDefault();

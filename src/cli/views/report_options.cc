@@ -23,7 +23,7 @@ absl::Status ReadIds(const std::string& text, std::vector<uint32_t>* ids) {
 absl::StatusOr<analysis::Filter> ParseFilter(const FilterText& text) {
   analysis::Filter filter;
   filter.comms = SplitList(text.comms);
-  filter.dsos = SplitList(text.dsos);
+  filter.images = SplitList(text.images);
   filter.symbols = SplitList(text.symbols);
   PROFILER_RETURN_IF_ERROR(ReadIds(text.pids, &filter.pids));
   PROFILER_RETURN_IF_ERROR(ReadIds(text.tids, &filter.tids));
@@ -34,7 +34,7 @@ void AddFilterOptions(usage::Command& command, ShortFilters short_filters, Filte
   const bool are_short = short_filters == ShortFilters::kYes;
   command.AddOption(are_short ? "-c,--comms,--comm" : "--comms", text.comms, "only these commands")
       .ValueName("NAME,…");
-  command.AddOption(are_short ? "-d,--dsos" : "--dsos", text.dsos, "only these DSOs (images)")
+  command.AddOption(are_short ? "-d,--dsos" : "--dsos", text.images, "only these DSOs (images)")
       .ValueName("NAME,…");
   command.AddOption(are_short ? "-S,--symbols" : "--symbols", text.symbols, "only these symbols")
       .ValueName("NAME,…");

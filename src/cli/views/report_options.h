@@ -17,7 +17,7 @@ namespace profiler::cli {
 
 // The values of --comms, --dsos, --symbols, --pid and --tid.
 struct FilterText {
-  std::string comms, dsos, symbols, pids, tids;
+  std::string comms, images, symbols, pids, tids;
 };
 
 // The values of --time and -C.

@@ -24,6 +24,8 @@ bool Stays(const ImageSpec& spec) {
     case ImageKind::kJit:
     case ImageKind::kJitDump:
     case ImageKind::kAnonymous:
+    case ImageKind::kUnknown:
+    case ImageKind::kNoCode:
       return false;
   }
   return false;

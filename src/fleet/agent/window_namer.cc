@@ -94,8 +94,8 @@ absl::StatusOr<fleet::Window> WindowNamer::NameNow(const FinishedRecording& reco
             .build_id = builds.BuildIdOf(pid, program)};
   };
   const fleet::UnixTime end = recording.begin + recording.length.count();
-  return fleet::WindowOf(profile, describe, [&](const profile::Dso& dso) {
-    return mapped.HtlhashOf(profile.text(dso.long_name), symbolize::PidOf(dso.pid), end);
+  return fleet::WindowOf(profile, describe, [&](const profile::Image& image) {
+    return mapped.HtlhashOf(profile.text(image.long_name), symbolize::PidOf(image.pid), end);
   });
 }
 

@@ -20,7 +20,7 @@ ProcessFacts Nothing(uint32_t, std::string_view) { return {}; }
 TEST(WindowOf, KeepsNamesAndSumsUpWhatOnlyAddressesToldApart) {
   ProfileMaker maker;
   const auto event = maker.Event("cpu-clock");
-  const auto image = maker.Image(profile::DsoKind::kUser, "/usr/bin/app");
+  const auto image = maker.Image(symbolize::ImageKind::kUser, "/usr/bin/app");
   const std::array<FunctionLine, 1> main = {{{.name = "main"}}};
   // `read` is inlined into `parse`.
   const std::array<FunctionLine, 2> inlined = {{{.name = "read"}, {.name = "parse"}}};
@@ -48,8 +48,8 @@ TEST(WindowOf, CallsCodeWithoutANameByItsImageAndCodeOfAJitByThat) {
   const auto event = maker.Event("cpu-clock");
   const auto thread = maker.Thread(10, 10, "app");
   const std::array<FunctionLine, 1> hot = {{{.name = "hot"}}};
-  const auto library = maker.Image(profile::DsoKind::kUser, "/usr/lib/libx.so");
-  const auto jit = maker.Image(profile::DsoKind::kJit, "/tmp/perf-10.map", {}, 10);
+  const auto library = maker.Image(symbolize::ImageKind::kUser, "/usr/lib/libx.so");
+  const auto jit = maker.Image(symbolize::ImageKind::kJit, "/tmp/perf-10.map", {}, 10);
   const auto root = maker.Stack(profile::kNoStack,
                                 maker.Frame({.functions = {}, .image = library, .address = 0x10}));
   const auto leaf =
@@ -66,17 +66,17 @@ TEST(WindowOf, HasTheTypeOfEachFrameAndTheBuildIdOfEachImage) {
   const std::array<std::byte, 2> build_id = {std::byte{0xab}, std::byte{0x12}};
   const std::array<FunctionLine, 1> main = {{{.name = "main"}}}, work = {{{.name = "JS:work"}}},
                                     read = {{{.name = "read"}}};
-  const auto node = maker.Image(profile::DsoKind::kUser, "/usr/bin/node", build_id);
-  const auto jit = maker.Image(profile::DsoKind::kJit, "/tmp/perf-10.map", {}, 10);
-  const auto library = maker.Image(profile::DsoKind::kUser, "/lib/x.so");
+  const auto node = maker.Image(symbolize::ImageKind::kUser, "/usr/bin/node", build_id);
+  const auto jit = maker.Image(symbolize::ImageKind::kJit, "/tmp/perf-10.map", {}, 10);
+  const auto library = maker.Image(symbolize::ImageKind::kUser, "/lib/x.so");
   profile::StackId stack = profile::kNoStack;
   stack = maker.Stack(stack, maker.Frame({.functions = main, .image = node, .address = 0x10}));
   stack = maker.Stack(stack, maker.Frame({.functions = work, .image = jit, .address = 0x20}));
   stack = maker.Stack(stack, maker.Frame({.functions = read, .image = library, .address = 0x30}));
   maker.Add({.event = event, .thread = thread, .stack = stack});
   const profile::Profile profile = std::move(maker).Finish();
-  const Window window = WindowOf(profile, Nothing, [&](const profile::Dso& dso) {
-    return absl::StrCat("hash of ", View(profile.text(dso.long_name)));
+  const Window window = WindowOf(profile, Nothing, [&](const profile::Image& image) {
+    return absl::StrCat("hash of ", View(profile.text(image.long_name)));
   });
   std::string text;
   for (const Frame& frame : window.frames) {

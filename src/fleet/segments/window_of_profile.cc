@@ -15,6 +15,7 @@ namespace profiler::fleet {
 namespace {
 
 using profile::Profile;
+using symbolize::ImageKind;
 
 constexpr uint32_t kNone = UINT32_MAX;
 
@@ -26,7 +27,7 @@ class WindowMaker {
         describe_(describe),
         htlhash_of_(htlhash_of),
         types_(analysis::FrameTypesOf(profile)),
-        build_ids_(profile.dsos.size()) {}
+        build_ids_(profile.images.size()) {}
 
   Window Make() && {
     MapStacks();
@@ -68,15 +69,16 @@ class WindowMaker {
     uint32_t stack =
         node.parent == profile::kNoStack ? kNoCaller : stacks_[static_cast<uint32_t>(node.parent)];
     const profile::Frame& frame = profile_[node.frame];
-    const profile::Dso& dso = profile_[frame.dso];
-    const std::string image = ImageOf(dso);
+    const profile::Image& image = profile_[frame.image];
+    const std::string image_name = ImageNameOf(image);
     FrameNames names = {.function = {},
-                        .image = image,
+                        .image = image_name,
                         .type = analysis::NameOf(types_[static_cast<uint32_t>(node.frame)]),
-                        .build_id = BuildIdOf(frame.dso)};
+                        .build_id = BuildIdOf(frame.image)};
     const auto lines = profile_.LinesOf(frame);
     if (lines.empty()) {
-      const std::string name = image.starts_with('[') ? image : absl::StrCat("[", image, "]");
+      const std::string name =
+          image_name.starts_with('[') ? image_name : absl::StrCat("[", image_name, "]");
       names.function = name;
       return builder_.Stack(stack, builder_.Frame(names));
     }
@@ -88,24 +90,23 @@ class WindowMaker {
     return stack;
   }
 
-  const std::string& BuildIdOf(profile::DsoId id) {
+  const std::string& BuildIdOf(profile::ImageId id) {
     std::optional<std::string>& build_id = build_ids_[static_cast<uint32_t>(id)];
     if (!build_id) build_id = MakeBuildId(profile_[id]);
     return *build_id;
   }
 
-  std::string MakeBuildId(const profile::Dso& dso) const {
-    if (dso.kind == profile::DsoKind::kJit || dso.kind == profile::DsoKind::kJitDump) return {};
-    if (!dso.build_id.empty()) return absl::StrCat("gnu:", HexOf(dso.build_id));
-    if (dso.kind != profile::DsoKind::kUser || !htlhash_of_) return {};
-    const std::string htlhash = htlhash_of_(dso);
+  std::string MakeBuildId(const profile::Image& image) const {
+    if (image.kind == ImageKind::kJit || image.kind == ImageKind::kJitDump) return {};
+    if (!image.build_id.empty()) return absl::StrCat("gnu:", HexOf(image.build_id));
+    if (image.kind != ImageKind::kUser || !htlhash_of_) return {};
+    const std::string htlhash = htlhash_of_(image);
     return htlhash.empty() ? std::string() : absl::StrCat("htlhash:", htlhash);
   }
 
-  std::string ImageOf(const profile::Dso& dso) const {
-    if (dso.kind == profile::DsoKind::kJit || dso.kind == profile::DsoKind::kJitDump)
-      return "[JIT]";
-    const std::string_view name = profile_.text(dso.name);
+  std::string ImageNameOf(const profile::Image& image) const {
+    if (image.kind == ImageKind::kJit || image.kind == ImageKind::kJitDump) return "[JIT]";
+    const std::string_view name = profile_.text(image.name);
     return std::string(name.empty() ? "[unknown]" : name);
   }
 
@@ -132,7 +133,7 @@ class WindowMaker {
   const DescribeProcess& describe_;
   const HtlhashOfImage& htlhash_of_;
   const std::vector<analysis::FrameType> types_;
-  std::vector<std::optional<std::string>> build_ids_;  // indexed by DsoId
+  std::vector<std::optional<std::string>> build_ids_;  // indexed by ImageId
   WindowBuilder builder_;
   std::vector<uint32_t> events_, workloads_, stacks_;  // indexed by ids of the profile
 };

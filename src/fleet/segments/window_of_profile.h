@@ -19,7 +19,7 @@ struct ProcessFacts {
 using DescribeProcess = std::function<ProcessFacts(uint32_t pid, std::string_view program)>;
 // Returns the htlhash (src/machine/image_ids/htlhash.h) of an image's file; empty if unknown.
 // Called once for each image without a build-id.
-using HtlhashOfImage = std::function<std::string(const profile::Dso& dso)>;
+using HtlhashOfImage = std::function<std::string(const profile::Image& image)>;
 
 // Returns a window with its tables and losses; the caller sets the other facts. The profile must
 // distinguish threads. A frame without a symbol gets the name of its image in brackets, or

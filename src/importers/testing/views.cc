@@ -56,7 +56,7 @@ namespace {
 
 void AppendFrame(const Profile& profile, const profile::Frame& frame, std::string& text) {
   const auto lines = profile.LinesOf(frame);
-  const std::string_view image = profile.text(profile[frame.dso].name);
+  const std::string_view image = profile.text(profile[frame.image].name);
   if (lines.empty()) absl::StrAppend(&text, "?@", View(image));
   for (size_t i = lines.size(); i-- > 0;) {
     if (i + 1 != lines.size()) text += ';';

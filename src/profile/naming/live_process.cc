@@ -7,7 +7,7 @@
 #include "src/format/perf_event/codec.h"
 #include "src/machine/procfs/process_file.h"
 #include "src/machine/procfs/synthesizer.h"
-#include "src/profile/dso_image.h"
+#include "src/profile/image_spec.h"
 #include "symbolize/address_space.h"
 
 namespace profiler::naming {
@@ -48,11 +48,11 @@ symbolize::Naming LiveProcess::Name(uint64_t address) {
   if (id == profile::kNoFrame) return {};
   const profile::Profile& profile = mappings_->profile();
   const profile::Frame& frame = profile[id];
-  const auto image = profile::ImageOf(profile, profile[frame.dso]);
-  if (!image) return {};
+  const auto spec = profile::SpecOf(profile, profile[frame.image]);
+  if (!spec) return {};
   // The builder has added this image already. A second look-up returns facts that a frame does not
   // keep.
-  return symbolizer_->Name(symbolizer_->AddImage(*image), frame.place);
+  return symbolizer_->Name(symbolizer_->AddImage(*spec), frame.place);
 }
 
 }  // namespace profiler::naming

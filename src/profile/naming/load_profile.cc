@@ -101,13 +101,13 @@ profile::UnnamedProfile WithLateFeatures(profile::UnnamedProfile read,
     build_ids.try_emplace(NameInBuildIds(entry), entry.build_id);
   }
   std::vector<symbolize::ImageSpec> specs(1);
-  for (size_t i = 1; i < read.profile.dsos.size(); ++i) {
-    profile::Dso& dso = read.profile.dsos[i];
-    symbolize::ImageSpec& spec = specs.emplace_back(before.image(read.images[i]));
-    const auto found = build_ids.find(read.profile.text(dso.long_name));
-    if (!dso.build_id.empty() || found == build_ids.end()) continue;
-    dso.build_id.assign(found->second.begin(), found->second.end());
-    spec.build_id = dso.build_id;
+  for (size_t i = 1; i < read.profile.images.size(); ++i) {
+    profile::Image& image = read.profile.images[i];
+    symbolize::ImageSpec& spec = specs.emplace_back(before.image(read.in_symbolizer[i]));
+    const auto found = build_ids.find(read.profile.text(image.long_name));
+    if (!image.build_id.empty() || found == build_ids.end()) continue;
+    image.build_id.assign(found->second.begin(), found->second.end());
+    spec.build_id = image.build_id;
   }
   return WithImages(std::move(read.profile), specs, names);
 }

@@ -99,9 +99,9 @@ void AddRecordedCode(const perf_data::Features& features, symbolize::NameStore& 
 
 namespace {
 
-bool IsOfKernel(profile::DsoKind kind) {
-  return kind == profile::DsoKind::kKernel || kind == profile::DsoKind::kModule ||
-         kind == profile::DsoKind::kVdso;
+bool IsOfKernel(symbolize::ImageKind kind) {
+  return kind == symbolize::ImageKind::kKernel || kind == symbolize::ImageKind::kModule ||
+         kind == symbolize::ImageKind::kVdso;
 }
 
 std::string Addresses(size_t count) {
@@ -110,14 +110,14 @@ std::string Addresses(size_t count) {
 
 // Returns one line for the kernel and its modules, because they have one cause and one remedy.
 std::string RefusedKernel(const profile::Profile& profile,
-                          const std::map<profile::DsoId, size_t>& refused) {
+                          const std::map<profile::ImageId, size_t>& refused) {
   size_t addresses = 0;
   std::string build_id;
   for (const auto& [id, count] : refused) {
-    const profile::Dso& dso = profile[id];
-    if (!IsOfKernel(dso.kind)) continue;
+    const profile::Image& image = profile[id];
+    if (!IsOfKernel(image.kind)) continue;
     addresses += count;
-    if (dso.kind == profile::DsoKind::kKernel) build_id = HexOf(dso.build_id);
+    if (image.kind == symbolize::ImageKind::kKernel) build_id = HexOf(image.build_id);
   }
   if (addresses == 0) return {};
   const std::string why =
@@ -129,9 +129,9 @@ std::string RefusedKernel(const profile::Profile& profile,
                       "archive` where the recording was made");
 }
 
-std::string RecordedAs(const profile::Profile& profile, const profile::Dso& dso) {
-  if (!dso.build_id.empty()) return absl::StrCat("build-id ", HexOf(dso.build_id));
-  const std::string_view path = profile.text(dso.long_name);
+std::string RecordedAs(const profile::Profile& profile, const profile::Image& image) {
+  if (!image.build_id.empty()) return absl::StrCat("build-id ", HexOf(image.build_id));
+  const std::string_view path = profile.text(image.long_name);
   if (path.ends_with(" (deleted)")) return "a file that was deleted";
   return "a file without build-id, of another inode or older; --symfs / takes it all the same";
 }
@@ -139,9 +139,9 @@ std::string RecordedAs(const profile::Profile& profile, const profile::Dso& dso)
 }  // namespace
 
 std::vector<std::string> RefusedFiles(const profile::Profile& profile, bool lists_each) {
-  std::map<profile::DsoId, size_t> refused;  // number of addresses by DSO
+  std::map<profile::ImageId, size_t> refused;  // number of addresses by image
   for (const profile::Frame& frame : profile.frames) {
-    if (frame.unnamed == profile::Unnamed::kBuildIdMismatch) ++refused[frame.dso];
+    if (frame.unnamed == profile::Unnamed::kBuildIdMismatch) ++refused[frame.image];
   }
   std::vector<std::string> lines;
   if (std::string kernel = RefusedKernel(profile, refused); !kernel.empty()) {
@@ -159,10 +159,10 @@ std::vector<std::string> RefusedFiles(const profile::Profile& profile, bool list
     return lines;
   }
   for (const auto& [id, addresses] : refused) {
-    const profile::Dso& dso = profile[id];
+    const profile::Image& image = profile[id];
     lines.push_back(absl::StrCat(
-        View(profile.text(dso.long_name)), " is another build now than the one recorded (",
-        RecordedAs(profile, dso), "): no names are taken from it, ", Addresses(addresses)));
+        View(profile.text(image.long_name)), " is another build now than the one recorded (",
+        RecordedAs(profile, image), "): no names are taken from it, ", Addresses(addresses)));
   }
   return lines;
 }

@@ -14,13 +14,13 @@ class RefusedFilesTest : public testing::Test {
   // Adds an image with this many addresses without a name, for the reason `why`.
   void AddImage(std::string_view path, std::vector<std::byte> build_id, size_t addresses,
                 profile::Unnamed why = profile::Unnamed::kBuildIdMismatch,
-                profile::DsoKind kind = profile::DsoKind::kUser) {
-    const auto dso = profile::DsoId(static_cast<uint32_t>(profile_.dsos.size()));
+                symbolize::ImageKind kind = symbolize::ImageKind::kUser) {
+    const auto image = profile::ImageId(static_cast<uint32_t>(profile_.images.size()));
     const StringId name = profile_.strings.Intern(path);
-    profile_.dsos.push_back(
+    profile_.images.push_back(
         {.name = name, .long_name = name, .kind = kind, .build_id = std::move(build_id)});
     profile::Frame frame;
-    frame.dso = dso;
+    frame.image = image;
     frame.unnamed = why;
     for (size_t i = 0; i < addresses; ++i) profile_.frames.push_back(frame);
   }
@@ -65,12 +65,12 @@ TEST_F(RefusedFilesTest, AFileWithoutBuildIdIsSaidToHaveNone) {
 
 TEST_F(RefusedFilesTest, TheKernelAndItsModulesHaveOneLineWithTheRemedy) {
   constexpr auto kWhy = profile::Unnamed::kBuildIdMismatch;
-  AddImage("[ext4]", {}, 2, kWhy, profile::DsoKind::kModule);
+  AddImage("[ext4]", {}, 2, kWhy, symbolize::ImageKind::kModule);
   EXPECT_EQ(Lines(),
             "nothing proves that the kernel that runs here is the recorded one: no names are taken "
             "from it, 2 addresses have none; give that kernel's symbols with --kallsyms FILE, or "
             "run `profiler archive` where the recording was made\n");
-  AddImage("[kernel.kallsyms]", {std::byte{0xab}}, 3, kWhy, profile::DsoKind::kKernel);
+  AddImage("[kernel.kallsyms]", {std::byte{0xab}}, 3, kWhy, symbolize::ImageKind::kKernel);
   AddImage("/bin/cat", {std::byte{0xcd}}, 1);
   EXPECT_EQ(Lines(),
             "another kernel runs here than was recorded (build-id ab): no names are taken from it, "

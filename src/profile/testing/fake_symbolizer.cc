@@ -4,16 +4,15 @@
 
 namespace profiler::profile {
 
-using symbolize::ImageId;
 using symbolize::ImageSpec;
 using symbolize::Naming;
 
-ImageId FakeSymbolizer::AddImage(const ImageSpec& spec) {
+symbolize::ImageId FakeSymbolizer::AddImage(const ImageSpec& spec) {
   images_.push_back(spec);
-  return ImageId(static_cast<uint32_t>(images_.size() - 1));
+  return symbolize::ImageId(static_cast<uint32_t>(images_.size() - 1));
 }
 
-Naming FakeSymbolizer::Name(ImageId id, CodePlace place) {
+Naming FakeSymbolizer::Name(symbolize::ImageId id, CodePlace place) {
   const ImageSpec& spec = image(id);
   asked_.push_back(absl::StrFormat("%s @%#x", spec.path, place.value));
   if (spec.path == lost_) return {symbolize::Reason::kNoImageFile, {}};
@@ -49,7 +48,8 @@ Naming FakeSymbolizer::Name(ImageId id, CodePlace place) {
   return {symbolize::Reason::kNamed, found_};
 }
 
-absl::StatusOr<std::span<const symbolize::JitCode>> FakeSymbolizer::JitCodes(ImageId dump) {
+absl::StatusOr<std::span<const symbolize::JitCode>> FakeSymbolizer::JitCodes(
+    symbolize::ImageId dump) {
   const bool is_dump = image(dump).path.ends_with(".dump");
   if (!jit_codes_ || !is_dump)
     return absl::NotFoundError(image(dump).path + ": No such file or directory");

@@ -1,6 +1,9 @@
 #include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::profile {
+
+using symbolize::ImageKind;
+
 namespace {
 
 constexpr uint64_t kSymbolSize = 0x1000;
@@ -150,27 +153,28 @@ void HandmadeProfile::NameThreads(const profile::Thread& named) {
   }
 }
 
-DsoId HandmadeProfile::Dso(std::string_view name) {
-  const auto [it, is_new] = dsos_.try_emplace(std::string(name), IdAt<DsoId>(profile_.dsos.size()));
+ImageId HandmadeProfile::Image(std::string_view name) {
+  const auto [it, is_new] =
+      images_.try_emplace(std::string(name), IdAt<ImageId>(profile_.images.size()));
   if (is_new) {
-    DsoKind kind = DsoKind::kUser;
-    if (name == kUnknown) kind = DsoKind::kUnknown;
-    if (StartsWith(name, "[k")) kind = DsoKind::kKernel;
-    const bool special = kind != DsoKind::kUser;
+    ImageKind kind = ImageKind::kUser;
+    if (name == kUnknown) kind = ImageKind::kUnknown;
+    if (StartsWith(name, "[k")) kind = ImageKind::kKernel;
+    const bool special = kind != ImageKind::kUser;
     const std::string path = special ? std::string(name) : "/usr/lib/" + std::string(name);
-    profile_.dsos.push_back({.name = profile_.strings.Intern(name),
-                             .long_name = profile_.strings.Intern(path),
-                             .kind = kind});
+    profile_.images.push_back({.name = profile_.strings.Intern(name),
+                               .long_name = profile_.strings.Intern(path),
+                               .kind = kind});
   }
   return it->second;
 }
 
-SymbolId HandmadeProfile::Symbol(std::string_view name, DsoId dso) {
-  const auto [it, is_new] = symbols_.try_emplace(std::pair(std::string(name), dso),
+SymbolId HandmadeProfile::Symbol(std::string_view name, ImageId image) {
+  const auto [it, is_new] = symbols_.try_emplace(std::pair(std::string(name), image),
                                                  IdAt<SymbolId>(profile_.symbols.size()));
   if (is_new) {
     profile_.symbols.push_back({.name = profile_.strings.Intern(name),
-                                .dso = dso,
+                                .image = image,
                                 .start = {link_bias_ + kSymbolSize * (profile_.symbols.size() + 1)},
                                 .size = kSymbolSize});
   }
@@ -183,15 +187,15 @@ FrameId HandmadeProfile::Frame(const std::string& text) {
 
   const size_t at = text.rfind('@');
   std::string names = text.substr(0, at);
-  const std::string_view dso_name =
+  const std::string_view image_name =
       at == std::string::npos ? kUnknown : std::string_view(text).substr(at + 1);
   const bool is_cut = StartsWith(names, "[cut: ");
-  profile::Frame frame{.mode = is_cut                       ? Mode::kCut
-                               : StartsWith(dso_name, "[k") ? Mode::kKernel
-                                                            : Mode::kUser,
-                       .dso = Dso(dso_name),
+  profile::Frame frame{.mode = is_cut                         ? Mode::kCut
+                               : StartsWith(image_name, "[k") ? Mode::kKernel
+                                                              : Mode::kUser,
+                       .image = Image(image_name),
                        .first_line = static_cast<uint32_t>(profile_.lines.size())};
-  const bool in_file = profile::IsInFile(profile_[frame.dso].kind);
+  const bool in_file = symbolize::IsInFile(profile_[frame.image].kind);
   if (StartsWith(names, "0x")) {
     frame.ip.value = std::stoull(names, nullptr, 16);
     frame.place = frame.ip;
@@ -206,7 +210,7 @@ FrameId HandmadeProfile::Frame(const std::string& text) {
     std::string_view rest = names;
     while (true) {
       const size_t inlined = rest.find('<');
-      const SymbolId symbol = Symbol(rest.substr(0, inlined), frame.dso);
+      const SymbolId symbol = Symbol(rest.substr(0, inlined), frame.image);
       profile_.lines.push_back({.symbol = symbol, .inlined = inlined != std::string_view::npos});
       frame.unnamed = profile::Unnamed::kNamed;
       frame.place = FileOffset{profile_[symbol].start.value - link_bias_ + distance};

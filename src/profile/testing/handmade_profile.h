@@ -5,15 +5,16 @@
 //   const Profile& profile = b.profile();
 //
 // A frame is written as
-//   name@dso           a named function, at the symbol's start
-//   name+0x10@dso      a named function, 16 bytes behind the symbol's start
-//   inner<outer@dso    `inner` inlined into `outer`; more of them: innermost first
-//   0x1234@dso         an address without a name; 0x1234 is its runtime address
+//   name@image         a named function, at the symbol's start
+//   name+0x10@image    a named function, 16 bytes behind the symbol's start
+//   inner<outer@image  `inner` inlined into `outer`; more of them: innermost first
+//   0x1234@image       an address without a name; 0x1234 is its runtime address
 //   0x1234             an address at which nothing is mapped
 //   [cut: reason]      instead of the outermost callers: the chain is cut
 //
-// Chains are written from the outermost caller to the interrupted function. DSOs that start with
-// '[k' belong to the kernel. Symbols get addresses in order of appearance: 0x1000, 0x2000, …
+// Chains are written from the outermost caller to the interrupted function. Images whose
+// names start with '[k' belong to the kernel. Symbols get addresses in order of appearance: 0x1000,
+// 0x2000, …
 
 #pragma once
 
@@ -71,8 +72,8 @@ class HandmadeProfile {
 
  private:
   void NameThreads(const profile::Thread& named);
-  profile::DsoId Dso(std::string_view name);
-  profile::SymbolId Symbol(std::string_view name, profile::DsoId dso);
+  profile::ImageId Image(std::string_view name);
+  profile::SymbolId Symbol(std::string_view name, profile::ImageId image);
   profile::FrameId Frame(const std::string& text);
   profile::ThreadId ThreadNamed(std::string_view comm);
 
@@ -84,8 +85,8 @@ class HandmadeProfile {
   float weight_ = 1, gap_ = 0;
   uint64_t time_ = 0, bias_ = 0, link_bias_ = 0;
   std::vector<uint64_t> times_;  // indexed by row
-  std::map<std::string, profile::DsoId, std::less<>> dsos_;
-  std::map<std::pair<std::string, profile::DsoId>, profile::SymbolId> symbols_;
+  std::map<std::string, profile::ImageId, std::less<>> images_;
+  std::map<std::pair<std::string, profile::ImageId>, profile::SymbolId> symbols_;
   std::map<std::string, profile::FrameId> frames_;
   std::map<std::tuple<uint32_t, uint32_t, std::string>, profile::ThreadId> threads_;
   std::map<std::pair<profile::StackId, profile::FrameId>, profile::StackId> stacks_;

@@ -54,7 +54,7 @@ std::string FrameText(const Profile& profile, const Frame& frame) {
     names.push_back(profile.text(profile[line.symbol].name));
   }
   if (names.empty()) {
-    return absl::StrFormat("%#x@%s", frame.place.value, profile.text(profile[frame.dso].name));
+    return absl::StrFormat("%#x@%s", frame.place.value, profile.text(profile[frame.image].name));
   }
   std::string text;
   for (std::string_view name : names) {

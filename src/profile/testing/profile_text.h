@@ -8,7 +8,7 @@
 
 namespace profiler::profile {
 
-// Returns the functions at a frame, innermost first: "f<g"; without any, offset and DSO:
+// Returns the functions at a frame, innermost first: "f<g"; without any, offset and image:
 // "0x12@libc.so".
 std::string FrameText(const Profile& profile, const Frame& frame);
 

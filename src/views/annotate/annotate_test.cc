@@ -22,14 +22,13 @@
 namespace profiler::annotate {
 namespace {
 
-using profile::DsoId;
-using profile::DsoKind;
 using profile::EventId;
 using profile::FrameId;
 using profile::Profile;
 using profile::SymbolId;
 using symbolize::CodeBytes;
 using symbolize::ImageId;
+using symbolize::ImageKind;
 using symbolize::ImageSpec;
 using symbolize::Naming;
 using symbolize::Reason;
@@ -41,19 +40,19 @@ class Samples {
  public:
   Samples() {
     profile_.events.push_back({.name = profile_.strings.Intern("cpu-clock")});
-    Dso("/usr/bin/app", DsoKind::kUser);
+    Image("/usr/bin/app", ImageKind::kUser);
   }
 
-  DsoId Dso(std::string_view path, DsoKind kind) {
-    profile_.dsos.push_back({.name = profile_.strings.Intern(path.substr(path.rfind('/') + 1)),
-                             .long_name = profile_.strings.Intern(path),
-                             .kind = kind});
-    return dso_ = DsoId(profile_.dsos.size() - 1);
+  profile::ImageId Image(std::string_view path, ImageKind kind) {
+    profile_.images.push_back({.name = profile_.strings.Intern(path.substr(path.rfind('/') + 1)),
+                               .long_name = profile_.strings.Intern(path),
+                               .kind = kind});
+    return image_ = profile::ImageId(profile_.images.size() - 1);
   }
 
   SymbolId Function(std::string_view name, uint64_t start = 0x1000, uint64_t size = 0x10) {
     profile_.symbols.push_back(
-        {.name = profile_.strings.Intern(name), .dso = dso_, .start = {start}, .size = size});
+        {.name = profile_.strings.Intern(name), .image = image_, .start = {start}, .size = size});
     return SymbolId(profile_.symbols.size() - 1);
   }
 
@@ -62,7 +61,7 @@ class Samples {
     const FileOffset offset{kBias + profile_[symbol].start.value + distance};
     profile::Frame frame{.place = offset,
                          .unnamed = profile::Unnamed::kNamed,
-                         .dso = profile_[symbol].dso,
+                         .image = profile_[symbol].image,
                          .first_line = static_cast<uint32_t>(profile_.lines.size()),
                          .symbol_offset = distance};
     if (inlined != profile::kNoSymbol) {
@@ -101,7 +100,7 @@ class Samples {
 
  private:
   Profile profile_;
-  DsoId dso_{};
+  profile::ImageId image_{};
 };
 
 TEST(ChoiceTest, TheHeaviestFunctionIsChosenWhereNoneIsNamed) {
@@ -113,7 +112,7 @@ TEST(ChoiceTest, TheHeaviestFunctionIsChosenWhereNoneIsNamed) {
 TEST(ChoiceTest, AFunctionIsFoundInAllImages) {
   Samples samples;
   samples.Add(samples.Function("copy"), 0, 1).Add(samples.Function("main"), 0, 9);
-  samples.Dso("/usr/lib/x.so", DsoKind::kUser);
+  samples.Image("/usr/lib/x.so", ImageKind::kUser);
   const SymbolId other = samples.Function("copy");
   samples.Add(other, 0, 2).Add(other, 4, 2);
   EXPECT_EQ(samples.Chosen("copy"), "copy 4\ncopy 1\n");
@@ -381,7 +380,7 @@ TEST_F(AnnotateTest, AFileThatIsNotTheRecordedOneIsNotShown) {
 }
 
 TEST_F(AnnotateTest, TheKernelsFileIsNamedWhereItIsNotHere) {
-  samples_.Dso("[kernel.kallsyms]", DsoKind::kKernel);
+  samples_.Image("[kernel.kallsyms]", ImageKind::kKernel);
   samples_.Add(samples_.Function("copy"), 0, 1);
   code_.Refuse(Reason::kNoImageFile);
   EXPECT_EQ(Listed(samples_, code_),
@@ -417,9 +416,9 @@ TEST(LookUpCodeTest, AsksWhatAnnotateAsks) {
 
 TEST_F(AnnotateTest, TheBytesOfASampledInstructionAreFoundByItsFrame) {
   const FrameId call = samples_.Frame(hot_, 6);
-  samples_.profile().dsos.push_back({.kind = DsoKind::kUnknown});
+  samples_.profile().images.push_back({.kind = ImageKind::kUnknown});
   profile::Frame unknown;
-  unknown.dso = DsoId(samples_.profile().dsos.size() - 1);
+  unknown.image = profile::ImageId(samples_.profile().images.size() - 1);
   samples_.profile().frames.push_back(unknown);
   PlacedCode code;
   code.Code({0xe8, 0x05, 0x10, 0, 0, 0x75, 0xf3, 0xc3});
@@ -441,11 +440,11 @@ TEST_F(AnnotateTest, BytesThatAreNoInstructionAndFilesThatAreNotHereGiveNone) {
 }
 
 TEST_F(AnnotateTest, CodeInNoFileIsNotShown) {
-  samples_.Dso("[nf_tables]", DsoKind::kModule);
+  samples_.Image("[nf_tables]", ImageKind::kModule);
   samples_.Add(samples_.Function("copy"), 0, 1);
   EXPECT_EQ(Listed(samples_, code_),
             "cannot annotate 'copy': it is code of a module or a BPF program, which is not read");
-  samples_.Dso("/tmp/perf-7.map", DsoKind::kJit);
+  samples_.Image("/tmp/perf-7.map", ImageKind::kJit);
   samples_.Add(samples_.Function("js"), 0, 5);
   EXPECT_EQ(
       Listed(samples_, code_),

@@ -10,21 +10,21 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
-#include "src/profile/dso_image.h"
+#include "src/profile/image_spec.h"
 #include "src/views/annotate/generated_code.h"
 
 namespace profiler::annotate {
 namespace {
 
-using profile::Dso;
-using profile::DsoKind;
 using profile::EventId;
 using profile::Frame;
+using profile::Image;
 using profile::Profile;
 using profile::Row;
 using profile::Symbol;
 using symbolize::CodeBytes;
 using symbolize::ImageId;
+using symbolize::ImageKind;
 using symbolize::Reason;
 using symbolize::Symbolizer;
 
@@ -33,11 +33,11 @@ absl::Status NoCode(std::string_view name, std::string_view why) {
       absl::StrCat("cannot annotate '", View(name), "': ", View(why)));
 }
 
-std::string_view WhyNoFile(DsoKind kind) {
+std::string_view WhyNoFile(ImageKind kind) {
   switch (kind) {
-    case DsoKind::kKernel:
+    case ImageKind::kKernel:
       return "vmlinux is not here (Debian: linux-image-RELEASE-dbg)";
-    case DsoKind::kJitDump:
+    case ImageKind::kJitDump:
       return "the JIT's dump is not here, and its code not in the recording (record or archive "
              "--embed code, where the dump is)";
     default:
@@ -51,7 +51,7 @@ constexpr std::string_view kIsInterpreted =
     "of compiled code: node --perf-prof)";
 constexpr std::string_view kAnotherFile = "the file here is not the one that was recorded";
 
-std::string_view WhyNoCode(DsoKind kind, Reason reason) {
+std::string_view WhyNoCode(ImageKind kind, Reason reason) {
   switch (reason) {
     case Reason::kNoImageFile:
       return WhyNoFile(kind);
@@ -66,18 +66,18 @@ std::string_view WhyNoCode(DsoKind kind, Reason reason) {
   }
 }
 
-bool IsInFiles(DsoKind kind) {
-  return kind == DsoKind::kUser || kind == DsoKind::kKernel || kind == DsoKind::kVdso ||
-         kind == DsoKind::kJitDump;
+bool IsInFiles(ImageKind kind) {
+  return kind == ImageKind::kUser || kind == ImageKind::kKernel || kind == ImageKind::kVdso ||
+         kind == ImageKind::kJitDump;
 }
 
-std::string_view WhyInNoFile(DsoKind kind) {
+std::string_view WhyInNoFile(ImageKind kind) {
   switch (kind) {
-    case DsoKind::kModule:
-    case DsoKind::kBpf:
+    case ImageKind::kModule:
+    case ImageKind::kBpf:
       return "it is code of a module or a BPF program, which is not read";
-    case DsoKind::kJit:
-    case DsoKind::kAnonymous:
+    case ImageKind::kJit:
+    case ImageKind::kAnonymous:
       return "it is generated code, whose bytes are in no file (a JIT's dump has them: node "
              "--perf-prof)";
     default:
@@ -99,14 +99,14 @@ class Annotator {
       : profile_(profile),
         id_(function),
         symbol_(profile[function]),
-        dso_(profile[symbol_.dso]),
+        image_(profile[symbol_.image]),
         symbolizer_(symbolizer),
         generated_(generated) {}
 
   absl::StatusOr<Disassembled> Disassemble(Syntax syntax) {
     Disassembled result;
     result.function.name = profile_.text(symbol_.name);
-    result.function.image = profile_.text(dso_.long_name);
+    result.function.image = profile_.text(image_.long_name);
     result.function.cut = symbol_.size > kLongestFunction;
     PROFILER_ASSIGN_OR_RETURN(result.code, ReadCode());
     if (result.code.machine == EM_NONE) return NoCode(result.function.name, kIsInterpreted);
@@ -114,7 +114,7 @@ class Annotator {
                               Disassembler::Create(result.code.machine, syntax));
     shown_start_ = symbol_.start.value;
     if (IsOfDump()) shown_start_ = generated_ ? generated_->StartOf(id_).value_or(0) : 0;
-    result.function.in_symbolizer = image_;
+    result.function.in_symbolizer = in_symbolizer_;
     result.function.start = symbol_.start;
     result.function.shown_from = {shown_start_};
     size_ = result.code.bytes.size();
@@ -132,15 +132,15 @@ class Annotator {
   }
 
  private:
-  bool IsOfDump() const { return dso_.kind == DsoKind::kJitDump; }
+  bool IsOfDump() const { return image_.kind == ImageKind::kJitDump; }
 
   absl::StatusOr<CodeBytes> ReadCode() {
     const std::string_view name = profile_.text(symbol_.name);
-    if (!IsInFiles(dso_.kind)) return NoCode(name, WhyInNoFile(dso_.kind));
-    image_ = symbolizer_.AddImage(*profile::ImageOf(profile_, dso_));
+    if (!IsInFiles(image_.kind)) return NoCode(name, WhyInNoFile(image_.kind));
+    in_symbolizer_ = symbolizer_.AddImage(*profile::SpecOf(profile_, image_));
     const CodeBytes code =
-        symbolizer_.CodeAt(image_, symbol_.start, std::min(symbol_.size, kLongestFunction));
-    if (code.bytes.empty()) return NoCode(name, WhyNoCode(dso_.kind, code.reason));
+        symbolizer_.CodeAt(in_symbolizer_, symbol_.start, std::min(symbol_.size, kLongestFunction));
+    if (code.bytes.empty()) return NoCode(name, WhyNoCode(image_.kind, code.reason));
     if (IsOfDump() && !DumpStillHasIt()) return NoCode(name, kAnotherFile);
     return code;
   }
@@ -148,7 +148,7 @@ class Annotator {
   // True if the dump contains the recorded function. A dump has no build-id, and a later process
   // with the same pid reuses the dump's name.
   bool DumpStillHasIt() {
-    const symbolize::Naming naming = symbolizer_.NameAt(image_, symbol_.start);
+    const symbolize::Naming naming = symbolizer_.NameAt(in_symbolizer_, symbol_.start);
     if (naming.functions.empty()) return false;
     const symbolize::NamedFunction& function = naming.functions.back();
     return function.start == symbol_.start && function.size == symbol_.size &&
@@ -176,13 +176,13 @@ class Annotator {
   }
 
   std::string NameInImage(ElfAddress target) {
-    const symbolize::Naming naming = symbolizer_.NameAt(image_, target);
+    const symbolize::Naming naming = symbolizer_.NameAt(in_symbolizer_, target);
     if (naming.functions.empty()) return {};
     return WithDistance(naming.functions.back().name, naming.distance);
   }
 
   SourceLine SourceOf(ElfAddress address) {
-    const symbolize::Naming naming = symbolizer_.NameAt(image_, address);
+    const symbolize::Naming naming = symbolizer_.NameAt(in_symbolizer_, address);
     if (naming.functions.empty()) return {};
     const symbolize::NamedFunction& innermost = naming.functions.front();
     SourceLine source{.file = std::string(innermost.file), .line = innermost.line};
@@ -193,10 +193,10 @@ class Annotator {
   const Profile& profile_;
   const profile::SymbolId id_;
   const Symbol& symbol_;
-  const Dso& dso_;
+  const Image& image_;
   Symbolizer& symbolizer_;
   const GeneratedCode* const generated_;
-  ImageId image_{};
+  ImageId in_symbolizer_{};
   uint64_t shown_start_ = 0;
   uint64_t size_ = 0;
 };
@@ -264,8 +264,8 @@ absl::StatusOr<AnnotatedFunction> Annotate(const Profile& profile, EventId event
                                            const ChosenFunction& chosen, Symbolizer& symbolizer,
                                            Syntax syntax, const GroupMembers& group) {
   std::optional<GeneratedCode> generated;
-  const profile::DsoId dso = profile[chosen.symbol].dso;
-  if (profile[dso].kind == DsoKind::kJitDump) generated.emplace(profile, dso);
+  const profile::ImageId image = profile[chosen.symbol].image;
+  if (profile[image].kind == ImageKind::kJitDump) generated.emplace(profile, image);
   Annotator annotator(profile, chosen.symbol, symbolizer, generated ? &*generated : nullptr);
   PROFILER_ASSIGN_OR_RETURN(Disassembled result, annotator.Disassemble(syntax));
   AnnotatedFunction& function = result.function;

@@ -11,10 +11,11 @@ using profile::Frame;
 using profile::Profile;
 using profile::SymbolId;
 
-GeneratedCode::GeneratedCode(const Profile& profile, profile::DsoId dso) : profile_(profile) {
+GeneratedCode::GeneratedCode(const Profile& profile, profile::ImageId image) : profile_(profile) {
   for (const Frame& frame : profile.frames) {
     const auto lines = profile.LinesOf(frame);
-    if (frame.dso != dso || lines.empty() || lines.back().symbol == profile::kNoSymbol) continue;
+    if (frame.image != image || lines.empty() || lines.back().symbol == profile::kNoSymbol)
+      continue;
     const SymbolId function = lines.back().symbol;
     loaded_.push_back({frame.ip.value - frame.symbol_offset, function});
     longest_ = std::max(longest_, profile[function].size);

@@ -17,7 +17,7 @@ namespace profiler::annotate {
 // object. Cost: a pass over the profile's frames.
 class GeneratedCode {
  public:
-  GeneratedCode(const profile::Profile& profile, profile::DsoId dso);
+  GeneratedCode(const profile::Profile& profile, profile::ImageId image);
 
   // Returns the function's start; the lowest one if the function was moved. Returns nothing if the
   // function was on no stack.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/profile/dso_image.h"
+#include "src/profile/image_spec.h"
 
 namespace profiler::annotate {
 namespace {
@@ -27,7 +27,7 @@ std::span<const std::byte> InstructionBytes::At(profile::FrameId id) {
 }
 
 std::span<const std::byte> InstructionBytes::Find(const profile::Frame& frame) {
-  const auto spec = profile::ImageOf(profile_, profile_[frame.dso]);
+  const auto spec = profile::SpecOf(profile_, profile_[frame.image]);
   if (!spec) return {};
   const symbolize::ImageId image = symbolizer_.AddImage(*spec);
   const auto address = AddressOf(symbolizer_.Name(image, frame.place));

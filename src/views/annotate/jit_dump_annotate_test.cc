@@ -41,9 +41,9 @@ class JitDumpAnnotateTest : public testing::Test {
               .Load(10, 0x7000, 1, "hot", std::string(kHot, sizeof(kHot) - 1))
               .Load(20, 0x8000, 2, "callee", kCallee));
     profile_.events.push_back({.name = profile_.strings.Intern("cycles:p")});
-    profile_.dsos.push_back({.long_name = profile_.strings.Intern(path_),
-                             .kind = profile::DsoKind::kJitDump,
-                             .pid = 7});
+    profile_.images.push_back({.long_name = profile_.strings.Intern(path_),
+                               .kind = symbolize::ImageKind::kJitDump,
+                               .pid = 7});
     hot_ = Function("hot", 0);
     callee_ = Function("callee", 1);
   }

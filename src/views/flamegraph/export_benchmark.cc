@@ -31,14 +31,16 @@ Profile Generate() {
   Profile profile;
   Random random;
   profile.events.push_back({profile.strings.Intern("cpu-clock"), kStacks, kStacks, true});
-  profile.dsos.push_back(
-      {profile.strings.Intern("app"), profile.strings.Intern("/usr/bin/app"), DsoKind::kUser, {}});
+  profile.images.push_back({profile.strings.Intern("app"),
+                            profile.strings.Intern("/usr/bin/app"),
+                            symbolize::ImageKind::kUser,
+                            {}});
   for (uint32_t i = 0; i < 8; ++i) {
     profile.threads.push_back({i, i, profile.strings.Intern("process" + std::to_string(i))});
   }
   for (uint32_t i = 0; i < kSymbols; ++i) {
     const std::string name = "name::space::Class<int>::function" + std::to_string(i) + "(int)";
-    profile.symbols.push_back({profile.strings.Intern(name), DsoId{0}, {}, 64});
+    profile.symbols.push_back({profile.strings.Intern(name), ImageId{0}, {}, 64});
   }
   for (uint32_t i = 0; i < kFrames; ++i) {
     profile.lines.push_back({SymbolId{random.Below(kSymbols)}, false, {}, 0});

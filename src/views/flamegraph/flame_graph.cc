@@ -146,9 +146,9 @@ class Writer {
     if (options_.before != nullptr) return ClassOfChange(box);
     if (box.label == kNoLabel) return "p0";
     const Label& label = layout_.labels[box.label];
-    const bool by_image = options_.colors == FlameColors::kImage && !label.dso.empty();
+    const bool by_image = options_.colors == FlameColors::kImage && !label.image.empty();
     if (by_image || (options_.colors == FlameColors::kName && label.kind != CodeKind::kProcess)) {
-      return absl::StrCat("h", ShadeOf(by_image ? label.dso : label.name, 16));
+      return absl::StrCat("h", ShadeOf(by_image ? label.image : label.name, 16));
     }
     return absl::StrCat(std::string(1, StyleOf(label.kind).letter), ShadeOf(label.name));
   }
@@ -340,7 +340,7 @@ class Writer {
     out_ += '[';
     AppendJsonInXml(out_, label.name);
     out_ += ',';
-    AppendJsonInXml(out_, label.dso);
+    AppendJsonInXml(out_, label.image);
     out_ += ',';
     AppendJsonInXml(out_, StyleOf(label.kind).name);
     out_ += ']';

@@ -17,9 +17,9 @@
 namespace profiler::exports {
 namespace {
 
-using profile::DsoKind;
 using profile::EventId;
 using profile::Mode;
+using symbolize::ImageKind;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -184,11 +184,11 @@ TEST(FlameLayout, DoesNotOverflowWithTheLargestPeriods) {
 TEST(FlameGraph, ColoursByKindAndMergesUnnamedCodeByImage) {
   ProfileForTest test;
   test.AddFrames("app", {{.name = "main", .inlined = {"small"}},
-                         {.name = "", .dso = "/usr/lib/libx.so"},
-                         {.name = "js", .dso = "/tmp/perf-1.map", .kind = DsoKind::kJit},
+                         {.name = "", .image = "/usr/lib/libx.so"},
+                         {.name = "js", .image = "/tmp/perf-1.map", .kind = ImageKind::kJit},
                          {.name = "read",
-                          .dso = "[kernel.kallsyms]",
-                          .kind = DsoKind::kKernel,
+                          .image = "[kernel.kallsyms]",
+                          .kind = ImageKind::kKernel,
                           .mode = Mode::kKernel}});
   const std::string svg = FlameGraphSvg(test.profile());
   for (const char* label :
@@ -203,7 +203,7 @@ TEST(FlameGraph, IsWellFormedWhateverTheNamesAre) {
   ProfileForTest test;
   test.AddFrames("<&>\"'", {{.name = "a<b>&c;\"d\"'e'\n\t\x01"},
                             {.name = "\xff\xc0\x80\xed\xa0\x80\xef\xbf\xbf"},
-                            {.name = "]]></script><!--", .dso = "/<&>/x"},
+                            {.name = "]]></script><!--", .image = "/<&>/x"},
                             {.name = "back\\slash"},
                             {.name = "ünïcödé…𝄞"}});
   const std::string svg =
@@ -326,8 +326,8 @@ TEST(FlameGraph, WhatIsNewIsMoreAndWhatIsGoneIsSaid) {
 
 TEST(FlameGraph, BoxesOfOneImageHaveOneColour) {
   ProfileForTest builder;
-  builder.Define("deflate", {.name = "deflate", .dso = "libz.so"});
-  builder.Define("crc32", {.name = "crc32", .dso = "libz.so"});
+  builder.Define("deflate", {.name = "deflate", .image = "libz.so"});
+  builder.Define("crc32", {.name = "crc32", .image = "libz.so"});
   builder.Add("app", "main deflate crc32");
   const std::string svg = FlameGraphSvg(builder.profile(), {.colors = FlameColors::kImage});
   std::istringstream classes(Changes(svg));

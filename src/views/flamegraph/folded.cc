@@ -27,7 +27,7 @@ class Namer {
         java_(java),
         table_(table),
         of_symbol_(profile.symbols.size()),
-        of_dso_(profile.dsos.size(), kNoLabel) {}
+        of_image_(profile.images.size(), kNoLabel) {}
 
   FrameLabels LabelFrames() {
     FrameLabels labels;
@@ -68,9 +68,9 @@ class Namer {
   }
 
   LabelId OfUnnamed(const Frame& frame) {
-    LabelId& label = of_dso_[static_cast<uint32_t>(frame.dso)];
+    LabelId& label = of_image_[static_cast<uint32_t>(frame.image)];
     if (label == kNoLabel) {
-      const std::string name = UnnamedIn(ImageName(profile_, profile_[frame.dso]));
+      const std::string name = UnnamedIn(ImageName(profile_, profile_[frame.image]));
       label = table_.Intern({FoldedName(name), {}, CodeKind::kUser});
     }
     return label;
@@ -81,7 +81,7 @@ class Namer {
   const bool java_;
   LabelTable& table_;
   std::vector<SymbolLabels> of_symbol_;
-  std::vector<LabelId> of_dso_;
+  std::vector<LabelId> of_image_;
 };
 
 // A writer of a tree's lines in byte order. This order differs from the tree's order if a name is a

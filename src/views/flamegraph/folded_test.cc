@@ -11,9 +11,9 @@
 namespace profiler::exports {
 namespace {
 
-using profile::DsoKind;
 using profile::EventId;
 using profile::Mode;
+using symbolize::ImageKind;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -72,11 +72,11 @@ TEST(Folded, MergesAddressesOfAFunctionAndThreadsOfAName) {
 
 TEST(Folded, NamesCodeWithoutSymbolAfterItsImage) {
   ProfileForTest test;
-  test.AddFrames("app", {{.name = "", .dso = "/usr/lib/libfoo.so.1"},
-                         {.name = "", .dso = "[unknown]", .kind = DsoKind::kUnknown},
-                         {.name = "", .dso = "[vdso]", .kind = DsoKind::kVdso},
-                         {.name = "", .dso = "//anon", .kind = DsoKind::kAnonymous},
-                         {.name = "", .dso = "[kernel.kallsyms]", .kind = DsoKind::kKernel}});
+  test.AddFrames("app", {{.name = "", .image = "/usr/lib/libfoo.so.1"},
+                         {.name = "", .image = "[unknown]", .kind = ImageKind::kUnknown},
+                         {.name = "", .image = "[vdso]", .kind = ImageKind::kVdso},
+                         {.name = "", .image = "//anon", .kind = ImageKind::kAnonymous},
+                         {.name = "", .image = "[kernel.kallsyms]", .kind = ImageKind::kKernel}});
   EXPECT_EQ(Folded(test.profile(), {.weight = WeightBy::kSamples}),
             "app;[libfoo.so.1];[unknown];[[vdso]];[anon];[[kernel.kallsyms]] 1\n");
 }

@@ -9,8 +9,8 @@
 namespace profiler::exports {
 namespace {
 
-using profile::Dso;
 using profile::Frame;
+using profile::Image;
 using profile::Line;
 using profile::Profile;
 
@@ -22,7 +22,7 @@ class Namer {
       : profile_(profile),
         table_(table),
         of_symbol_(profile.symbols.size() * kCodeKinds, kNoLabel),
-        of_dso_(profile.dsos.size(), kNoLabel) {}
+        of_image_(profile.images.size(), kNoLabel) {}
 
   FrameLabels LabelFrames() {
     FrameLabels labels;
@@ -39,23 +39,23 @@ class Namer {
   LabelId OfLine(const Frame& frame, const Line& line) {
     if (line.symbol == profile::kNoSymbol) return OfUnnamed(frame);
     const profile::Symbol& symbol = profile_[line.symbol];
-    const Dso& dso = profile_[symbol.dso];
+    const Image& image = profile_[symbol.image];
     const CodeKind kind = frame.unnamed != profile::Unnamed::kNamed ? CodeKind::kUnnamed
                           : line.inlined                            ? CodeKind::kInlined
-                                                                    : KindOf(dso, frame.mode);
+                                                                    : KindOf(image, frame.mode);
     LabelId& label =
         of_symbol_[static_cast<uint32_t>(line.symbol) * kCodeKinds + static_cast<uint32_t>(kind)];
     if (label == kNoLabel) {
       label = table_.Intern(
-          {CleanUtf8(profile_.text(symbol.name)), CleanUtf8(profile_.text(dso.name)), kind});
+          {CleanUtf8(profile_.text(symbol.name)), CleanUtf8(profile_.text(image.name)), kind});
     }
     return label;
   }
 
   LabelId OfUnnamed(const Frame& frame) {
-    LabelId& label = of_dso_[static_cast<uint32_t>(frame.dso)];
+    LabelId& label = of_image_[static_cast<uint32_t>(frame.image)];
     if (label == kNoLabel) {
-      const std::string name = CleanUtf8(profile_.text(profile_[frame.dso].name));
+      const std::string name = CleanUtf8(profile_.text(profile_[frame.image].name));
       const bool bracketed = name.starts_with('[');
       label = table_.Intern(
           {bracketed ? name : absl::StrCat("[", name, "]"), name, CodeKind::kUnnamed});
@@ -66,7 +66,7 @@ class Namer {
   const Profile& profile_;
   LabelTable& table_;
   std::vector<LabelId> of_symbol_;
-  std::vector<LabelId> of_dso_;
+  std::vector<LabelId> of_image_;
 };
 
 }  // namespace

@@ -8,13 +8,13 @@
 
 namespace profiler::exports {
 
-using profile::DsoKind;
 using profile::Mode;
+using symbolize::ImageKind;
 
 LabelId LabelTable::Intern(Label label) {
   // The length keeps ("ab", "c") and ("a", "bc") apart.
   std::string key =
-      absl::StrCat(label.name.size(), ":", label.name, label.dso, static_cast<int>(label.kind));
+      absl::StrCat(label.name.size(), ":", label.name, label.image, static_cast<int>(label.kind));
   auto [it, added] = ids_.try_emplace(std::move(key), static_cast<LabelId>(labels_.size()));
   if (added) labels_.push_back(std::move(label));
   return it->second;
@@ -26,7 +26,7 @@ std::vector<LabelId> LabelTable::SortByName() {
   std::sort(order.begin(), order.end(), [this](LabelId a, LabelId b) {
     const Label& x = labels_[a];
     const Label& y = labels_[b];
-    return std::tie(x.name, x.dso, x.kind) < std::tie(y.name, y.dso, y.kind);
+    return std::tie(x.name, x.image, x.kind) < std::tie(y.name, y.image, y.kind);
   });
   std::vector<LabelId> new_ids(labels_.size());
   std::vector<Label> sorted;
@@ -40,31 +40,30 @@ std::vector<LabelId> LabelTable::SortByName() {
   return new_ids;
 }
 
-CodeKind KindOf(const profile::Dso& dso, Mode mode) {
+CodeKind KindOf(const profile::Image& image, Mode mode) {
   if (mode == Mode::kKernel || mode == Mode::kGuestKernel || mode == Mode::kHypervisor) {
     return CodeKind::kKernel;
   }
-  switch (dso.kind) {
-    case DsoKind::kKernel:
-    case DsoKind::kModule:
-    case DsoKind::kBpf:
+  switch (image.kind) {
+    case ImageKind::kKernel:
+    case ImageKind::kModule:
+    case ImageKind::kBpf:
       return CodeKind::kKernel;
-    case DsoKind::kJit:
-    case DsoKind::kJitDump:
+    case ImageKind::kJit:
+    case ImageKind::kJitDump:
       return CodeKind::kJit;
-    case DsoKind::kNoCode:
+    case ImageKind::kNoCode:
       return CodeKind::kOffCpu;
     default:
       return CodeKind::kUser;
   }
 }
 
-std::string_view ImageName(const profile::Profile& profile, const profile::Dso& dso) {
-  using profile::DsoKind;
-  const bool in_kernel =
-      dso.kind == DsoKind::kKernel || dso.kind == DsoKind::kModule || dso.kind == DsoKind::kBpf;
-  const std::string_view path = profile.text(dso.long_name);
-  return in_kernel || path.empty() ? profile.text(dso.name) : path;
+std::string_view ImageName(const profile::Profile& profile, const profile::Image& image) {
+  const bool in_kernel = image.kind == ImageKind::kKernel || image.kind == ImageKind::kModule ||
+                         image.kind == ImageKind::kBpf;
+  const std::string_view path = profile.text(image.long_name);
+  return in_kernel || path.empty() ? profile.text(image.name) : path;
 }
 
 }  // namespace profiler::exports

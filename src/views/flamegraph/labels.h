@@ -25,7 +25,7 @@ inline constexpr size_t kCodeKinds = 7;
 
 struct Label {
   std::string name;
-  std::string dso;  // the image, if it distinguishes labels and is shown; otherwise empty
+  std::string image;  // the image, if it distinguishes labels and is shown; otherwise empty
   CodeKind kind = CodeKind::kUser;
   bool operator==(const Label&) const = default;
 };
@@ -35,7 +35,7 @@ class LabelTable {
   // Returns the id of a label; equal labels have equal ids. Ids change once, in SortByName().
   LabelId Intern(Label label);
 
-  // Renumbers the labels in byte order of (name, dso, kind). Returns the new ids, indexed by old
+  // Renumbers the labels in byte order of (name, image, kind). Returns the new ids, indexed by old
   // id.
   std::vector<LabelId> SortByName();
 
@@ -44,7 +44,7 @@ class LabelTable {
 
  private:
   std::vector<Label> labels_;
-  absl::flat_hash_map<std::string, LabelId> ids_;  // key: name, dso and kind in one string
+  absl::flat_hash_map<std::string, LabelId> ids_;  // key: name, image and kind in one string
 };
 
 // The labels of each frame of a profile. A frame's labels go from its outermost function to its
@@ -70,11 +70,11 @@ class FrameLabels {
   std::vector<uint32_t> ends_;
 };
 
-// Returns the kind of code in `dso` that ran in `mode`.
-CodeKind KindOf(const profile::Dso& dso, profile::Mode mode);
+// Returns the kind of code in `image` that ran in `mode`.
+CodeKind KindOf(const profile::Image& image, profile::Mode mode);
 
 // Returns the image's path as perf script prints it, or its name if it has no path;
 // "[kernel.kallsyms]" for the kernel. Valid as long as the profile.
-std::string_view ImageName(const profile::Profile& profile, const profile::Dso& dso);
+std::string_view ImageName(const profile::Profile& profile, const profile::Image& image);
 
 }  // namespace profiler::exports

@@ -69,10 +69,10 @@ class CallgrindWriter {
         origin_(origin),
         code_(profile),
         events_(EventsWithRows(profile)),
-        images_(profile.dsos.size()),
+        images_(profile.images.size()),
         last_seen_(code_.functions().size()) {
     for (size_t i = 0; i < images_.size(); ++i) {
-      images_[i] = InLine(ImagePath(profile, profile.dsos[i]));
+      images_[i] = InLine(ImagePath(profile, profile.images[i]));
     }
   }
 
@@ -187,7 +187,7 @@ class CallgrindWriter {
   }
 
   const std::string& ImageOf(const CodeFunction& function) const {
-    return images_[static_cast<uint32_t>(function.dso)];
+    return images_[static_cast<uint32_t>(function.image)];
   }
   static std::string FileOf(const CodeFunction& function) {
     return function.file.empty() ? "???" : InLine(function.file);
@@ -197,7 +197,7 @@ class CallgrindWriter {
   const Origin& origin_;
   const CodeTable code_;
   const std::vector<EventId> events_;
-  std::vector<std::string> images_;  // indexed by DsoId
+  std::vector<std::string> images_;  // indexed by ImageId
   std::map<Place, Costs> self_;
   std::map<Call, Costs> calls_;
   Costs total_;

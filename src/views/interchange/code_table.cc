@@ -12,8 +12,8 @@ namespace profiler::exports {
 using profile::Frame;
 using profile::Profile;
 
-std::string ImagePath(const Profile& profile, const profile::Dso& dso) {
-  return ValidUtf8(ImageName(profile, dso));
+std::string ImagePath(const Profile& profile, const profile::Image& image) {
+  return ValidUtf8(ImageName(profile, image));
 }
 
 class CodeTable::Builder {
@@ -35,25 +35,25 @@ class CodeTable::Builder {
 
  private:
   // Symbols of equal name and file in one image are one function.
-  using Key = std::tuple<StringId, StringId, profile::DsoId, bool>;
+  using Key = std::tuple<StringId, StringId, profile::ImageId, bool>;
 
   FunctionIndex FunctionOf(const Frame& frame, profile::SymbolId symbol, StringId file) {
     const bool named = symbol != profile::kNoSymbol;
     const StringId name = named ? profile_[symbol].name : StringId::kEmpty;
     const auto [known, added] =
-        known_.try_emplace(Key{name, file, frame.dso, named}, table_.functions_.size());
+        known_.try_emplace(Key{name, file, frame.image, named}, table_.functions_.size());
     if (added) {
-      const profile::Dso& dso = profile_[frame.dso];
-      table_.functions_.push_back({.name = named ? ValidUtf8(profile_.text(name)) : NameOf(dso),
+      const profile::Image& image = profile_[frame.image];
+      table_.functions_.push_back({.name = named ? ValidUtf8(profile_.text(name)) : NameOf(image),
                                    .file = ValidUtf8(profile_.text(file)),
-                                   .dso = frame.dso,
-                                   .kind = KindOf(dso, frame.mode)});
+                                   .image = frame.image,
+                                   .kind = KindOf(image, frame.mode)});
     }
     return known->second;
   }
 
-  std::string NameOf(const profile::Dso& dso) const {
-    const std::string name = ValidUtf8(profile_.text(dso.name));
+  std::string NameOf(const profile::Image& image) const {
+    const std::string name = ValidUtf8(profile_.text(image.name));
     return name.starts_with('[') ? name : absl::StrCat("[", name, "]");
   }
 

@@ -26,7 +26,7 @@ using FunctionIndex = uint32_t;
 struct CodeFunction {
   std::string name;
   std::string file;  // empty: unknown
-  profile::DsoId dso{};
+  profile::ImageId image{};
   CodeKind kind = CodeKind::kUser;  // kind of the first frame with the function
 };
 
@@ -66,6 +66,6 @@ class CodeTable {
 };
 
 // Returns ImageName (src/views/flamegraph/labels.h) as valid UTF-8.
-std::string ImagePath(const profile::Profile& profile, const profile::Dso& dso);
+std::string ImagePath(const profile::Profile& profile, const profile::Image& image);
 
 }  // namespace profiler::exports

@@ -24,10 +24,10 @@ namespace profiler::exports {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using profile::Dso;
 using profile::EventId;
 using profile::Frame;
 using profile::FrameId;
+using profile::Image;
 using profile::Profile;
 using profile::Row;
 using profile::StackId;
@@ -158,8 +158,8 @@ class FirefoxWriter {
   }
 
   void AddLibraries() {
-    for (const Dso& dso : profile_.dsos) {
-      const std::string path = ImagePath(profile_, dso);
+    for (const Image& image : profile_.images) {
+      const std::string path = ImagePath(profile_, image);
       const std::string name(BaseName(path));
       resources_.Add({libs_.size(), strings_.Of(name), nullptr, kLibraryResource});
       libs_.push_back({{"arch", ValidUtf8(origin_.machine)},
@@ -167,8 +167,8 @@ class FirefoxWriter {
                        {"path", path},
                        {"debugName", name},
                        {"debugPath", path},
-                       {"breakpadId", BreakpadId(dso.build_id)},
-                       {"codeId", dso.build_id.empty() ? Json() : Json(HexOf(dso.build_id))}});
+                       {"breakpadId", BreakpadId(image.build_id)},
+                       {"codeId", image.build_id.empty() ? Json() : Json(HexOf(image.build_id))}});
     }
   }
 
@@ -181,8 +181,8 @@ class FirefoxWriter {
         source = known->second;
         if (added) sources_.Add({nullptr, strings_.Of(function.file), 1, 1, nullptr});
       }
-      functions_.Add({strings_.Of(function.name), false, false, static_cast<uint32_t>(function.dso),
-                      source, nullptr, nullptr});
+      functions_.Add({strings_.Of(function.name), false, false,
+                      static_cast<uint32_t>(function.image), source, nullptr, nullptr});
     }
   }
 
@@ -193,7 +193,7 @@ class FirefoxWriter {
       const Frame& frame = profile_.frames[i];
       first_frame_.push_back(static_cast<uint32_t>(frames_.length()));
       const auto lines = code_.At(FrameId{i});
-      const Category category = CategoryOf(KindOf(profile_[frame.dso], frame.mode));
+      const Category category = CategoryOf(KindOf(profile_[frame.image], frame.mode));
       for (size_t at = lines.size(); at-- > 0;) {
         const CodeLine& line = lines[at];
         frames_.Add({frame.place.in_file ? Json(profile_.AddressOf(frame)) : Json(-1),

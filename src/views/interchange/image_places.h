@@ -29,15 +29,15 @@ class ImagePlaces {
   // Takes time linear in the frames.
   explicit ImagePlaces(const profile::Profile& profile);
 
-  const ImagePlace& operator[](profile::DsoId dso) const {
-    return places_[static_cast<uint32_t>(dso)];
+  const ImagePlace& operator[](profile::ImageId image) const {
+    return places_[static_cast<uint32_t>(image)];
   }
   uint64_t AddressOf(const profile::Frame& frame) const {
-    return frame.place.in_file ? (*this)[frame.dso].bias + frame.place.value : frame.place.value;
+    return frame.place.in_file ? (*this)[frame.image].bias + frame.place.value : frame.place.value;
   }
 
  private:
-  std::vector<ImagePlace> places_;  // indexed by DsoId
+  std::vector<ImagePlace> places_;  // indexed by ImageId
 };
 
 }  // namespace profiler::exports

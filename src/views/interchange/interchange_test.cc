@@ -49,7 +49,7 @@ TEST(Pprof, InlinedCallsAreLinesOfOneLocationTheInnermostFirst) {
 
 TEST(Pprof, CodeWithoutASymbolIsCalledByItsImage) {
   ProfileForTest builder;
-  builder.Define("?", {.name = "", .dso = "/usr/lib/libz.so"});
+  builder.Define("?", {.name = "", .image = "/usr/lib/libz.so"});
   builder.Add("app", "main ?");
   const std::string text = PprofText(Pprof(builder.profile(), kOrigin));
   EXPECT_NE(text.find(" [libz.so]<main "), std::string::npos) << text;
@@ -57,7 +57,7 @@ TEST(Pprof, CodeWithoutASymbolIsCalledByItsImage) {
 
 TEST(ImagePlaces, AnImageIsPlacedWhereItsFirstFrameRan) {
   profile::Profile profile;
-  profile.dsos.resize(1);
+  profile.images.resize(1);
   profile::Frame frame;
   frame.place.in_file = true;
   frame.place.value = 0x1234;
@@ -67,9 +67,9 @@ TEST(ImagePlaces, AnImageIsPlacedWhereItsFirstFrameRan) {
   frame.ip.value = 0x7000003010;  // address in another process
   profile.frames.push_back(frame);
   const ImagePlaces places(profile);
-  EXPECT_EQ(places[profile::DsoId{}].start, 0x555000001000u);
-  EXPECT_EQ(places[profile::DsoId{}].limit, 0x555000004000u);
-  EXPECT_EQ(places[profile::DsoId{}].file_offset, 0x1000u);
+  EXPECT_EQ(places[profile::ImageId{}].start, 0x555000001000u);
+  EXPECT_EQ(places[profile::ImageId{}].limit, 0x555000004000u);
+  EXPECT_EQ(places[profile::ImageId{}].file_offset, 0x1000u);
   EXPECT_EQ(places.AddressOf(profile.frames[1]), 0x555000003010u);
 }
 

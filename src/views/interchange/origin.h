@@ -25,7 +25,7 @@ struct Origin {
   std::optional<int64_t> clock_started;
   // Returns the htlhash (src/machine/image_ids/htlhash.h) of an image's file; empty if unknown. It
   // is used for images without a build-id. If the function is null, no htlhash is known.
-  std::function<std::string(const profile::Dso& dso)> htlhash_of;
+  std::function<std::string(const profile::Image& image)> htlhash_of;
 
   // Converts a time of the samples' clock to nanoseconds since 1970; returns 0 if clock_started is
   // unknown.

@@ -24,14 +24,14 @@ namespace profiler::exports {
 namespace {
 
 using otlp::Number;
-using profile::Dso;
-using profile::DsoId;
-using profile::DsoKind;
 using profile::EventId;
 using profile::FrameId;
+using profile::Image;
+using profile::ImageId;
 using profile::Profile;
 using profile::Row;
 using profile::StackId;
+using symbolize::ImageKind;
 
 // Returns the name of an architecture in the semantic conventions. An architecture that has a name
 // there must be called by it.
@@ -75,7 +75,7 @@ class OtlpWriter {
         places_(profile),
         types_(analysis::FrameTypesOf(profile)),
         has_times_(HasTimes(profile) && origin.clock_started.has_value()),
-        images_(profile.dsos.size()),
+        images_(profile.images.size()),
         locations_(profile.frames.size()) {}
 
   std::string Write() && {
@@ -228,16 +228,16 @@ class OtlpWriter {
       lines.push_back(
           {dictionary.Add(otlp::Function{.name = name, .file = function.file}), at.line});
     }
-    const Number mapping = ImageOf(frame.dso);
+    const Number mapping = ImageOf(frame.image);
     std::vector<Number> attributes;
     const std::string_view type = analysis::NameOf(types_[static_cast<uint32_t>(id)]);
     if (!type.empty()) {
       attributes.push_back(dictionary.Attribute("profile.frame.type", std::string(type)));
     }
-    const Dso& dso = profile_[frame.dso];
-    if (mapping == 0 && IsFile(dso)) {
+    const Image& image = profile_[frame.image];
+    if (mapping == 0 && IsFile(image)) {
       attributes.push_back(
-          dictionary.Attribute("process.executable.path", ImagePath(profile_, dso)));
+          dictionary.Attribute("process.executable.path", ImagePath(profile_, image)));
     }
     return dictionary.Add(otlp::Location{.mapping = mapping,
                                          .address = places_.AddressOf(frame),
@@ -246,33 +246,33 @@ class OtlpWriter {
   }
 
   // True if the image is a file. JIT code is no file, even if its name looks like a path.
-  bool IsFile(const Dso& dso) const {
-    const std::string_view name = profile_.text(dso.name);
-    return dso.kind == DsoKind::kUser && !name.empty() && !name.starts_with('[');
+  bool IsFile(const Image& image) const {
+    const std::string_view name = profile_.text(image.name);
+    return image.kind == ImageKind::kUser && !name.empty() && !name.starts_with('[');
   }
 
-  Number ImageOf(DsoId id) {
+  Number ImageOf(ImageId id) {
     std::optional<Number>& number = images_[static_cast<uint32_t>(id)];
     if (!number) number = MakeImage(id);
     return *number;
   }
 
-  Number MakeImage(DsoId id) {
+  Number MakeImage(ImageId id) {
     otlp::Dictionary& dictionary = request_.dictionary();
-    const Dso& dso = profile_[id];
-    if (dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump) return 0;
+    const Image& image = profile_[id];
+    if (image.kind == ImageKind::kJit || image.kind == ImageKind::kJitDump) return 0;
     std::vector<Number> attributes;
-    if (!dso.build_id.empty()) {
+    if (!image.build_id.empty()) {
       attributes.push_back(
-          dictionary.Attribute("process.executable.build_id.gnu", HexOf(dso.build_id)));
-    } else if (IsFile(dso) && origin_.htlhash_of) {
-      const std::string htlhash = origin_.htlhash_of(dso);
+          dictionary.Attribute("process.executable.build_id.gnu", HexOf(image.build_id)));
+    } else if (IsFile(image) && origin_.htlhash_of) {
+      const std::string htlhash = origin_.htlhash_of(image);
       if (htlhash.empty()) return 0;
       attributes.push_back(dictionary.Attribute("process.executable.build_id.htlhash", htlhash));
     }
     if (attributes.empty()) return 0;
     const ImagePlace& place = places_[id];
-    const std::string path = ImagePath(profile_, dso);
+    const std::string path = ImagePath(profile_, image);
     return dictionary.Add(otlp::Mapping{.start = place.start,
                                         .limit = place.limit,
                                         .file_offset = place.file_offset,
@@ -287,7 +287,7 @@ class OtlpWriter {
   const std::vector<analysis::FrameType> types_;
   const bool has_times_;
   otlp::Request request_;
-  std::vector<std::optional<Number>> images_, locations_;  // indexed by DsoId and by FrameId
+  std::vector<std::optional<Number>> images_, locations_;  // indexed by ImageId and by FrameId
   absl::flat_hash_map<StackId, Number> stacks_;
 };
 

@@ -13,7 +13,7 @@ namespace profiler::exports {
 namespace {
 
 using otlp::Receiver;
-using profile::DsoKind;
+using symbolize::ImageKind;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -21,8 +21,8 @@ constexpr std::byte kBuild{0xab};
 
 // Decodes the profile as a receiver does. The image "app" has a build-id.
 Receiver Read(ProfileForTest& builder, const Origin& origin = {.producer = "profiler 1"}) {
-  for (profile::Dso& dso : builder.profile().dsos) {
-    if (builder.profile().text(dso.name) == "app") dso.build_id = {kBuild};
+  for (profile::Image& image : builder.profile().images) {
+    if (builder.profile().text(image.name) == "app") image.build_id = {kBuild};
   }
   return Receiver(Otlp(builder.profile(), origin));
 }
@@ -48,13 +48,13 @@ TEST(Otlp, HasAResourceForEachProgramTheOneWithMostSamplesFirst) {
 
 TEST(Otlp, HasTheTypeOfEachFrameAndAMappingOnlyWithABuildId) {
   ProfileForTest builder;
-  builder.Define("js",
-                 {.name = "JS:*work /a.js:1:2", .dso = "jit-7.dump", .kind = DsoKind::kJitDump});
+  builder.Define(
+      "js", {.name = "JS:*work /a.js:1:2", .image = "jit-7.dump", .kind = ImageKind::kJitDump});
   builder.Define("sys", {.name = "vfs_read",
-                         .dso = "[kernel.kallsyms]",
-                         .kind = DsoKind::kKernel,
+                         .image = "[kernel.kallsyms]",
+                         .kind = ImageKind::kKernel,
                          .mode = profile::Mode::kKernel});
-  builder.Define("lib", {.name = "read", .dso = "libc.so.6"});
+  builder.Define("lib", {.name = "read", .image = "libc.so.6"});
   builder.Add("node", "main js lib sys", 1, 1000);
   const std::string text = Read(builder).text;
   EXPECT_THAT(text, HasSubstr("\n  vfs_read(kernel)<> read<~libc.so.6> JS:*work /a.js:1:2(v8js)<> "
@@ -64,10 +64,10 @@ TEST(Otlp, HasTheTypeOfEachFrameAndAMappingOnlyWithABuildId) {
 
 TEST(Otlp, HasTheHashOfAFileWithoutABuildId) {
   ProfileForTest builder;
-  builder.Define("lib", {.name = "read", .dso = "libc.so.6"});
+  builder.Define("lib", {.name = "read", .image = "libc.so.6"});
   builder.Add("app", "main lib", 1, 1000);
-  const Origin origin = {.htlhash_of = [&](const profile::Dso& dso) {
-    return std::string(builder.profile().text(dso.name)) == "libc.so.6" ? "cd34" : "";
+  const Origin origin = {.htlhash_of = [&](const profile::Image& image) {
+    return std::string(builder.profile().text(image.name)) == "libc.so.6" ? "cd34" : "";
   }};
   EXPECT_THAT(Read(builder, origin).text, HasSubstr("\n  read<libc.so.6 htlhash=cd34> main<app "));
 }

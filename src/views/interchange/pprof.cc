@@ -22,9 +22,9 @@ namespace profiler::exports {
 namespace {
 
 using pprof::Fields;
-using profile::DsoId;
 using profile::EventId;
 using profile::FrameId;
+using profile::ImageId;
 using profile::Profile;
 using profile::Row;
 using protozero::pbf_writer;
@@ -154,18 +154,18 @@ class PprofWriter {
   // Returns the images, the file with most samples first, because readers assume that the first
   // mapping is the program.
   std::vector<uint32_t> ImagesInOrder() const {
-    std::vector<uint64_t> weights(profile_.dsos.size());
+    std::vector<uint64_t> weights(profile_.images.size());
     for (const Row& row : profile_.rows) {
-      const auto dso = static_cast<uint32_t>(profile_[row.self].dso);
-      if (profile_.dsos[dso].kind == profile::DsoKind::kUser) weights[dso] += row.count;
+      const auto image = static_cast<uint32_t>(profile_[row.self].image);
+      if (profile_.images[image].kind == symbolize::ImageKind::kUser) weights[image] += row.count;
     }
-    std::vector<bool> used(profile_.dsos.size());
+    std::vector<bool> used(profile_.images.size());
     for (size_t i = 0; i < is_used_.size(); ++i) {
-      if (is_used_[i]) used[static_cast<uint32_t>(profile_.frames[i].dso)] = true;
+      if (is_used_[i]) used[static_cast<uint32_t>(profile_.frames[i].image)] = true;
     }
     std::vector<uint32_t> order;
     for (uint32_t i = 0; i < used.size(); ++i) {
-      if (used[i] && profile_.dsos[i].kind != profile::DsoKind::kUnknown) order.push_back(i);
+      if (used[i] && profile_.images[i].kind != symbolize::ImageKind::kUnknown) order.push_back(i);
     }
     const auto heaviest = std::max_element(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
       return weights[a] < weights[b];
@@ -175,20 +175,20 @@ class PprofWriter {
   }
 
   void WriteMappings() {
-    mapping_of_.resize(profile_.dsos.size());
+    mapping_of_.resize(profile_.images.size());
     uint32_t mappings = 0;
     for (const uint32_t index : ImagesInOrder()) {
-      const profile::Dso& dso = profile_.dsos[index];
-      const ImagePlace& place = places_[DsoId{index}];
+      const profile::Image& image = profile_.images[index];
+      const ImagePlace& place = places_[ImageId{index}];
       mapping_of_[index] = IdOf(mappings++);
       pbf_writer mapping(out_, Fields::kMapping);
       mapping.add_uint64(Fields::kMappingId, mapping_of_[index]);
       mapping.add_uint64(Fields::kStart, place.start);
       mapping.add_uint64(Fields::kLimit, place.limit);
       mapping.add_uint64(Fields::kOffset, place.file_offset);
-      mapping.add_int64(Fields::kFilename, strings_.Of(ImagePath(profile_, dso)));
-      if (!dso.build_id.empty()) {
-        mapping.add_int64(Fields::kBuildId, strings_.Of(HexOf(dso.build_id)));
+      mapping.add_int64(Fields::kFilename, strings_.Of(ImagePath(profile_, image)));
+      if (!image.build_id.empty()) {
+        mapping.add_int64(Fields::kBuildId, strings_.Of(HexOf(image.build_id)));
       }
       // Claims that symbols are complete, so that readers do not look for files.
       for (const auto known : {Fields::kHasFunctions, Fields::kHasFilenames,
@@ -204,7 +204,7 @@ class PprofWriter {
       const profile::Frame& frame = profile_.frames[i];
       pbf_writer location(out_, Fields::kLocation);
       location.add_uint64(Fields::kLocId, IdOf(i));
-      location.add_uint64(Fields::kMappingOf, mapping_of_[static_cast<uint32_t>(frame.dso)]);
+      location.add_uint64(Fields::kMappingOf, mapping_of_[static_cast<uint32_t>(frame.image)]);
       location.add_uint64(Fields::kAddress, places_.AddressOf(frame));
       for (const CodeLine& at : code_.At(FrameId{i})) {
         pbf_writer line(location, Fields::kLine);
@@ -259,7 +259,7 @@ class PprofWriter {
   std::vector<bool> is_used_;         // [f]: true if a sample has frame f
   std::vector<size_t> first_value_;   // [e]: index of the first value of event e
   size_t values_ = 0;                 // number of values per sample
-  std::vector<uint64_t> mapping_of_;  // indexed by DsoId; 0: none
+  std::vector<uint64_t> mapping_of_;  // indexed by ImageId; 0: none
   std::vector<uint64_t> locations_;
   StringIndex strings_;
   std::string bytes_;

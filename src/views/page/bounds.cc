@@ -49,7 +49,7 @@ void DropUnusedLabels(CallPaths& paths) {
 uint64_t FoldLighter(double least_share, CallPaths& paths) {
   const std::vector<double> shares = SharesOf(paths);
   const exports::LabelId lighter =
-      paths.labels.Intern({.name = kLighter, .dso = {}, .kind = exports::CodeKind::kUnnamed});
+      paths.labels.Intern({.name = kLighter, .image = {}, .kind = exports::CodeKind::kUnnamed});
   std::vector<PathNode> nodes;
   std::vector<uint32_t> numbers(paths.nodes.size());
   // kLighter comes after the heavier callees, which are sorted by their labels.

@@ -93,7 +93,7 @@ class SideReader {
   LabelId StateOf(std::string_view bare) {
     if (!IsOffCpuEvent(bare)) return exports::kNoLabel;
     return paths_.labels.Intern({.name = bare == kBlockedEvent ? "[blocked]" : "[preempted]",
-                                 .dso = {},
+                                 .image = {},
                                  .kind = CodeKind::kOffCpu});
   }
 
@@ -122,7 +122,7 @@ class SideReader {
     const std::string& comm =
         paths_.threads[first_thread_ + static_cast<uint32_t>(profile_.rows[rows[0]].thread)].comm;
     const uint32_t process = tree_.ChildOf(
-        0, paths_.labels.Intern({.name = comm, .dso = {}, .kind = CodeKind::kProcess}));
+        0, paths_.labels.Intern({.name = comm, .image = {}, .kind = CodeKind::kProcess}));
     ++generation_;
     if (path_of_.empty()) path_of_.resize(profile_.stacks.size());
     for (const uint32_t row : rows) AddRow(row, process);

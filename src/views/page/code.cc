@@ -84,11 +84,11 @@ Code FindCode(const profile::Profile& profile, profile::EventId event,
        annotate::HeaviestFunctions(profile, event, options.most_functions)) {
     const auto function = annotate::Annotate(profile, event, chosen, symbolizer, options.syntax);
     if (!function.ok()) continue;
-    const profile::Dso& dso = profile[profile[chosen.symbol].dso];
+    const profile::Image& image = profile[profile[chosen.symbol].image];
     if (options.source) sources.Permit(*function, symbolizer);
     Places places(options.source ? &sources : nullptr);
     const std::string json =
-        json::Line(FunctionAsJson(*function, exports::CleanUtf8(profile.text(dso.name)), places));
+        json::Line(FunctionAsJson(*function, exports::CleanUtf8(profile.text(image.name)), places));
     if (functions.size() + json.size() > options.most_bytes) continue;
     absl::StrAppend(&functions, functions.empty() ? "" : ",", json);
     ++code.functions;

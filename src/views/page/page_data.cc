@@ -50,7 +50,7 @@ void WriteLabels(const exports::LabelTable& labels, Strings& strings, NumberWrit
   const size_t size = labels.size();
   out.Number(size);
   Numbers(size, out, [&](size_t i) { return strings.NumberOf(label(i).name); });
-  Numbers(size, out, [&](size_t i) { return strings.NumberOf(label(i).dso); });
+  Numbers(size, out, [&](size_t i) { return strings.NumberOf(label(i).image); });
   Numbers(size, out, [&](size_t i) { return static_cast<uint64_t>(label(i).kind); });
 }
 

@@ -221,7 +221,7 @@ TEST(PageTest, DataAreTablesOfColumns) {
 
 TEST(PageTest, NoNameBecomesMarkup) {
   ProfileForTest test;
-  test.Define("evil", {.name = "</script><img src=x>\"'&amp;\xff\xed\xa0\x80", .dso = "<!--"});
+  test.Define("evil", {.name = "</script><img src=x>\"'&amp;\xff\xed\xa0\x80", .image = "<!--"});
   test.Add("</title><b>", "evil");
   test.profile().losses.warnings.push_back("</footer><script>alert(1)</script>");
   PageOptions options;

@@ -17,10 +17,10 @@ namespace profiler::report {
 
 using profile::BranchOutcome;
 using profile::BranchRow;
-using profile::DsoKind;
 using profile::FrameId;
 using profile::Profile;
 using profile::Thread;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -135,9 +135,9 @@ class BranchTable {
         break;
     }
     if (!IsSymbol(key)) {
-      const profile::Dso& dso = profile_[profile_[EndOf(row, key)].dso];
-      const bool unknown = dso.kind == DsoKind::kUnknown;
-      return {.last = unknown != FromLastToFirst(key), .text = profile_.text(dso.name)};
+      const profile::Image& image = profile_[profile_[EndOf(row, key)].image];
+      const bool unknown = image.kind == ImageKind::kUnknown;
+      return {.last = unknown != FromLastToFirst(key), .text = profile_.text(image.name)};
     }
     // Named code comes first, by the start of its function; other code follows, by runtime address.
     // Addresses are signed, so that the kernel's addresses come first.
@@ -190,10 +190,10 @@ class BranchTable {
       default:
         break;
     }
-    const profile::Dso& dso = profile_[profile_[EndOf(row, key)].dso];
-    if (!IsSymbol(key)) return std::string(profile_.text(dso.name));
+    const profile::Image& image = profile_[profile_[EndOf(row, key)].image];
+    if (!IsSymbol(key)) return std::string(profile_.text(image.name));
     Function function = functions_[functions_.Interrupted(EndOf(row, key))];
-    if (dso.kind == DsoKind::kUnknown) function.mode = kNowhere;
+    if (image.kind == ImageKind::kUnknown) function.mode = kNowhere;
     AppendSymbol(profile_, function, text);
     return text;
   }

@@ -7,8 +7,8 @@
 
 namespace profiler::report {
 
-using profile::DsoKind;
 using profile::Row;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -320,10 +320,10 @@ bool CallGraph::StoredBefore(FunctionId a, FunctionId b) const {
     const auto order = hist_.profile().text(left.name).compare(hist_.profile().text(right.name));
     if (order != 0) return order > 0;
   }
-  const bool left_unknown = hist_.profile()[left.dso].kind == DsoKind::kUnknown;
-  const bool right_unknown = hist_.profile()[right.dso].kind == DsoKind::kUnknown;
+  const bool left_unknown = hist_.profile()[left.image].kind == ImageKind::kUnknown;
+  const bool right_unknown = hist_.profile()[right.image].kind == ImageKind::kUnknown;
   if (left_unknown != right_unknown) return right_unknown;
-  if (left.dso != right.dso) return left.dso > right.dso;
+  if (left.image != right.image) return left.image > right.image;
   if (left.address != right.address) return left.address > right.address;
   return a < b;
 }

@@ -117,7 +117,7 @@ class CommColumn : public NameColumn {
 class DsoColumn : public NameColumn {
  public:
   DsoColumn(const Histogram& hist, const ColumnStyle& style)
-      : NameColumn(hist, SortKey::kDso, style, hist.profile().dsos.size()),
+      : NameColumn(hist, SortKey::kDso, style, hist.profile().images.size()),
         fits_address_(style.fits_address),
         full_paths_(style.full_paths) {}
 
@@ -128,11 +128,12 @@ class DsoColumn : public NameColumn {
 
  private:
   uint32_t IndexOf(const HistRow& row) const override {
-    return static_cast<uint32_t>(FunctionOf(row).dso);
+    return static_cast<uint32_t>(FunctionOf(row).image);
   }
   std::string_view TextOf(const HistRow& row) const override {
-    const profile::Dso& dso = profile_[FunctionOf(row).dso];
-    return profile_.text(full_paths_ && profile::IsInFile(dso.kind) ? dso.long_name : dso.name);
+    const profile::Image& image = profile_[FunctionOf(row).image];
+    return profile_.text(full_paths_ && symbolize::IsInFile(image.kind) ? image.long_name
+                                                                        : image.name);
   }
 
   const bool fits_address_;
@@ -316,7 +317,7 @@ class DataColumn : public TextColumn {
     if (key_ == SortKey::kCacheLine && !data.empty()) {
       const profile::FrameId frame = profile_.data[data[row.sample]].frame;
       const bool is_mapped = frame != profile::kNoFrame &&
-                             profile_[profile_[frame].dso].kind != profile::DsoKind::kUnknown;
+                             profile_[profile_[frame].image].kind != symbolize::ImageKind::kUnknown;
       if (!is_mapped) return 'X';
     }
     return LevelOf(FunctionOf(row).mode);
@@ -446,7 +447,7 @@ std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist, const Hi
                             .separated = !options.separator.empty(),
                             .full_paths = options.full_dso_paths,
                             .fits_address = options.separator.empty() && options.widths.empty() &&
-                                            options.filter.dsos.empty()};
+                                            options.filter.images.empty()};
     std::unique_ptr<Column> column;
     if (const auto* weight = std::get_if<WeightField>(&layout.shown[i])) {
       column = MakeWeightColumn({hist, figures, options, layout}, *weight, style);
@@ -465,7 +466,7 @@ const std::string* OnlyName(SortKey key, const Filter& filter) {
     return list.size() == 1 ? &list[0] : nullptr;
   };
   if (key == SortKey::kComm) return only(filter.comms);
-  if (key == SortKey::kDso) return only(filter.dsos);
+  if (key == SortKey::kDso) return only(filter.images);
   if (key == SortKey::kSymbol) return only(filter.symbols);
   return nullptr;
 }

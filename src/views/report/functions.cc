@@ -8,16 +8,16 @@
 
 namespace profiler::report {
 
-using profile::DsoId;
-using profile::DsoKind;
 using profile::Frame;
 using profile::FrameId;
+using profile::ImageId;
 using profile::kNoSymbol;
 using profile::Line;
 using profile::Profile;
 using profile::Row;
 using profile::Symbol;
 using profile::SymbolId;
+using symbolize::ImageKind;
 
 class FunctionTable::Builder {
  public:
@@ -42,7 +42,7 @@ class FunctionTable::Builder {
   // Call it some frames before Add().
   void Prefetch(const Frame& frame) const {
     if (frame.line_count == 0 && !nowhere_in_order_) {
-      unnamed_.prefetch({frame.dso, frame.ip.value});
+      unnamed_.prefetch({frame.image, frame.ip.value});
     }
   }
 
@@ -71,7 +71,9 @@ class FunctionTable::Builder {
     return !lines.empty() && lines.back().symbol != kNoSymbol;
   }
 
-  bool Nowhere(const Frame& frame) const { return profile_[frame.dso].kind == DsoKind::kUnknown; }
+  bool Nowhere(const Frame& frame) const {
+    return profile_[frame.image].kind == ImageKind::kUnknown;
+  }
 
   // Counts the unnamed frames. In code without frame pointers most addresses are in no mapping. If
   // these addresses are sorted, as in stored sums, comparing each with the previous one finds all
@@ -84,7 +86,7 @@ class FunctionTable::Builder {
       ++unnamed;
       if (!Nowhere(frame)) continue;
       nowhere_in_order_ = nowhere_in_order_ &&
-                          (last == nullptr || (last->dso == frame.dso && last->ip <= frame.ip));
+                          (last == nullptr || (last->image == frame.image && last->ip <= frame.ip));
       last = &frame;
     }
     return unnamed;
@@ -105,13 +107,13 @@ class FunctionTable::Builder {
   // The part of a function that a row shows: its name, the shown name of its image, and its mode.
   using NameKey = std::tuple<StringId, StringId, profile::Mode>;
 
-  StringId ImageNameOf(DsoId dso) const {
-    const profile::Dso& image = profile_[dso];
+  StringId ImageNameOf(ImageId id) const {
+    const profile::Image& image = profile_[id];
     return image_names_ == ImageNames::kPaths ? image.long_name : image.name;
   }
   NameKey KeyOf(SymbolId symbol, const Frame& frame) const {
     const Symbol& named = profile_[symbol];
-    return {named.name, ImageNameOf(named.dso), frame.mode};
+    return {named.name, ImageNameOf(named.image), frame.mode};
   }
 
   FunctionId New(Function function, PositionId position) {
@@ -147,7 +149,7 @@ class FunctionTable::Builder {
       const uint32_t chain_key =
           first == kNoFunction ? table_.chain_keys_++ : table_.functions_[first].chain_key;
       *id = New({.name = named.name,
-                 .dso = named.dso,
+                 .image = named.image,
                  .mode = frame.mode,
                  .chain_key = chain_key,
                  .address = named.start.value},
@@ -162,14 +164,14 @@ class FunctionTable::Builder {
   FunctionId Inlined(const Line& line, FunctionId real, const Frame& frame) {
     const StringId name = profile_[line.symbol].name;
     const PositionId position = PositionOf(frame, line.symbol, line);
-    const NameKey key_of_name(name, ImageNameOf(table_.functions_[real].dso), frame.mode);
+    const NameKey key_of_name(name, ImageNameOf(table_.functions_[real].image), frame.mode);
     auto [it, is_new] = inlined_.try_emplace(std::pair(key_of_name, position), kNoFunction);
     if (is_new) {
       const auto [key, new_key] = inlined_keys_.try_emplace(name, table_.chain_keys_);
       if (new_key) ++table_.chain_keys_;
       const Function& into = table_.functions_[real];
       it->second = New({.name = name,
-                        .dso = into.dso,
+                        .image = into.image,
                         .mode = frame.mode,
                         .inlined = true,
                         .chain_key = key->second,
@@ -183,9 +185,9 @@ class FunctionTable::Builder {
     FunctionId& id =
         nowhere_in_order_ && Nowhere(frame)
             ? SameAsLast(address)
-            : unnamed_.try_emplace(std::pair(frame.dso, address), kNoFunction).first->second;
+            : unnamed_.try_emplace(std::pair(frame.image, address), kNoFunction).first->second;
     if (id == kNoFunction) {
-      id = New({.dso = frame.dso,
+      id = New({.image = frame.image,
                 .mode = frame.mode,
                 .chain_key = table_.chain_keys_++,
                 .address = address},
@@ -210,7 +212,7 @@ class FunctionTable::Builder {
   absl::flat_hash_map<NameKey, FunctionId> first_of_name_;
   absl::flat_hash_map<std::pair<NameKey, PositionId>, FunctionId> inlined_;
   absl::flat_hash_map<StringId, uint32_t> inlined_keys_;
-  absl::flat_hash_map<std::pair<DsoId, uint64_t>, FunctionId> unnamed_;
+  absl::flat_hash_map<std::pair<ImageId, uint64_t>, FunctionId> unnamed_;
   bool nowhere_in_order_ = true;
   FunctionId last_nowhere_ = kNoFunction;
 };

@@ -6,7 +6,7 @@
 // Two functions are equal if
 //   real      they have the same name and mode, in images that are shown by the same name
 //   inlined   they fulfil the same condition
-//   unnamed   they have the same address in the same DSO
+//   unnamed   they have the same address in the same image
 // If the report sorts by keys finer than a function, equal functions must also be at the same
 // position (positions.h): for a real function the instruction's line, for an inlined one its line.
 //
@@ -36,7 +36,7 @@ inline constexpr FunctionId kNoFunction = std::numeric_limits<FunctionId>::max()
 
 struct Function {
   StringId name{};  // empty: the function has no name
-  profile::DsoId dso{};
+  profile::ImageId image{};
   profile::Mode mode = profile::Mode::kUnknown;
   bool inlined = false;
   uint32_t chain_key = 0;  // call graphs merge functions with equal keys

@@ -33,7 +33,7 @@ void BucketPositions(const Profile& profile, const FunctionTable& functions,
     for (const SortKey sort : options.sort) {
       if (sort == SortKey::kSymbol) key.push_back(functions[id].chain_key);
       if (sort == SortKey::kDso) {
-        key.push_back(static_cast<uint32_t>(profile[functions[id].dso].name));
+        key.push_back(static_cast<uint32_t>(profile[functions[id].image].name));
       }
       if (functions.positions()->Has(sort)) {
         key.push_back(functions.positions()->TextId(functions.PositionOf(id), sort));
@@ -57,8 +57,8 @@ HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functi
     return buckets;
   }
   if (options.SortsBy(SortKey::kSymbol)) {
-    // Without the dso as a key, equal names in all DSOs share a bucket, and so do equal unnamed
-    // addresses.
+    // Without the dso as a key, equal names in all images share a bucket, and so do equal
+    // unnamed addresses.
     absl::flat_hash_map<uint64_t, uint32_t> unnamed;
     absl::flat_hash_map<std::tuple<StringId, profile::Mode, bool>, uint32_t> named;
     for (FunctionId id = 0; id < functions.size(); ++id) {
@@ -69,7 +69,7 @@ HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functi
     }
   } else if (options.SortsBy(SortKey::kDso)) {
     for (FunctionId id = 0; id < functions.size(); ++id) {
-      buckets[id] = static_cast<uint32_t>(profile[functions[id].dso].name);
+      buckets[id] = static_cast<uint32_t>(profile[functions[id].image].name);
     }
   }
   return buckets;

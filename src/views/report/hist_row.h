@@ -19,7 +19,7 @@ using analysis::WeightOf;
 
 // A row: samples that agree in all sort keys.
 struct HistRow {
-  FunctionId function = kNoFunction;  // function of the row's first sample; has its dso and symbol
+  FunctionId function = kNoFunction;  // function of the first sample; has its image and symbol
   profile::ThreadId thread{};         // thread of the first sample; has its comm, pid and tid
   uint32_t sample = 0;                // index of a row of the profile with the same column values
   uint16_t chain_depth = 0;           // depth of the longest chain among its samples

@@ -93,7 +93,7 @@ TEST(HistogramTest, AGraphIsTheSameWhereFunctionsTooLightToBeDrawnHaveNoNodes) {
 // Returns a row's key as text.
 std::string RowText(const Profile& profile, profile::ThreadId thread, const Function& function) {
   return std::string(profile.text(profile[thread].comm)) + ' ' +
-         std::string(profile.text(profile[function.dso].name)) + ' ' +
+         std::string(profile.text(profile[function.image].name)) + ' ' +
          std::string(profile.text(function.name)) + (function.inlined ? " inlined " : " ") +
          std::to_string(function.address);
 }

@@ -20,16 +20,16 @@ namespace {
 
 using analysis::Weight;
 using analysis::WeightOf;
-using profile::Dso;
-using profile::DsoId;
-using profile::DsoKind;
 using profile::EventId;
 using profile::Frame;
 using profile::FrameId;
+using profile::Image;
+using profile::ImageId;
 using profile::Profile;
 using profile::Row;
 using profile::StackId;
 using profile::Unnamed;
+using symbolize::ImageKind;
 
 constexpr size_t kAddressesShown = 10;  // number of addresses listed for each image
 
@@ -53,61 +53,63 @@ NamedShares SharesOf(const Profile& profile, EventId event) {
   return shares;
 }
 
-bool InKernel(const Dso& dso) {
-  return dso.kind == DsoKind::kKernel || dso.kind == DsoKind::kModule || dso.kind == DsoKind::kBpf;
+bool InKernel(const Image& image) {
+  return image.kind == ImageKind::kKernel || image.kind == ImageKind::kModule ||
+         image.kind == ImageKind::kBpf;
 }
 
-bool IsGeneratedCode(const Dso& dso) {
-  return dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump ||
-         dso.kind == DsoKind::kAnonymous;
+bool IsGeneratedCode(const Image& image) {
+  return image.kind == ImageKind::kJit || image.kind == ImageKind::kJitDump ||
+         image.kind == ImageKind::kAnonymous;
 }
 
 constexpr std::string_view kWritePerfMap =
     "let the runtime write /tmp/perf-PID.map: node --perf-basic-prof, "
     "java -XX:+DumpPerfMapAtExit, python -X perf";
 
-std::string_view Why(const Dso& dso, Unnamed reason) {
+std::string_view Why(const Image& image, Unnamed reason) {
   switch (reason) {
     case Unnamed::kNoMapping:
       return "nothing is known to be mapped there";
     case Unnamed::kNoImageFile:
-      if (IsGeneratedCode(dso)) return "generated code without a map of its functions";
-      return InKernel(dso) ? "no symbols of the kernel here" : "the file is not here";
+      if (IsGeneratedCode(image)) return "generated code without a map of its functions";
+      return InKernel(image) ? "no symbols of the kernel here" : "the file is not here";
     case Unnamed::kBuildIdMismatch:
-      return InKernel(dso) ? "the kernel that runs here is not the recorded one, or may not be"
-                           : "the file here is not the one that was recorded";
+      return InKernel(image) ? "the kernel that runs here is not the recorded one, or may not be"
+                             : "the file here is not the one that was recorded";
     case Unnamed::kNotElf:
       return "not a readable ELF file";
     case Unnamed::kRestricted:
       return "the kernel hides its addresses";
     case Unnamed::kNoSymbol:
-      return IsGeneratedCode(dso) ? "not in the map of its functions" : "no symbol covers them";
+      return IsGeneratedCode(image) ? "not in the map of its functions" : "no symbol covers them";
     case Unnamed::kNamed:
       break;
   }
   return "";
 }
 
-std::string_view Remedy(const Dso& dso, Unnamed reason) {
+std::string_view Remedy(const Image& image, Unnamed reason) {
   switch (reason) {
     case Unnamed::kNoMapping:
       return "callers: record with --call-graph dwarf, frame pointers are missing; else code that "
              "was mapped and gone before it was seen";
     case Unnamed::kNoImageFile:
-      if (IsGeneratedCode(dso)) return kWritePerfMap;
-      return InKernel(dso) ? "report on the machine that was recorded, as root"
-                           : "report where the file is";
+      if (IsGeneratedCode(image)) return kWritePerfMap;
+      return InKernel(image) ? "report on the machine that was recorded, as root"
+                             : "report where the file is";
     case Unnamed::kBuildIdMismatch:
-      return InKernel(dso) ? "pass --kallsyms FILE with the symbols of the recorded kernel"
-                           : "bring back the recorded build, or record again";
+      return InKernel(image) ? "pass --kallsyms FILE with the symbols of the recorded kernel"
+                             : "bring back the recorded build, or record again";
     case Unnamed::kNotElf:
       return "look at the file: it may be cut off, or of another byte order";
     case Unnamed::kRestricted:
       return "report as root, or sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1 before "
              "recording";
     case Unnamed::kNoSymbol:
-      if (IsGeneratedCode(dso)) return kWritePerfMap;
-      return InKernel(dso) ? "none is known" : "install its debug symbols, or build it unstripped";
+      if (IsGeneratedCode(image)) return kWritePerfMap;
+      return InKernel(image) ? "none is known"
+                             : "install its debug symbols, or build it unstripped";
     case Unnamed::kNamed:
       break;
   }
@@ -116,7 +118,7 @@ std::string_view Remedy(const Dso& dso, Unnamed reason) {
 
 // Addresses of one image that lack a symbol for the same reason. A group has one heading.
 struct Group {
-  DsoId dso{};
+  ImageId image{};
   Unnamed reason{};
   Weight weight;      // weight of samples that interrupted these addresses
   size_t frames = 0;  // number of addresses, including those of callers
@@ -168,15 +170,15 @@ class Unresolved {
   }
 
   void MakeGroups() {
-    absl::flat_hash_map<std::pair<DsoId, Unnamed>, size_t> known;
+    absl::flat_hash_map<std::pair<ImageId, Unnamed>, size_t> known;
     // Frames of one unnamed function are listed as one address.
     absl::flat_hash_map<std::tuple<size_t, std::string>, size_t> known_addresses;
     for (uint32_t i = 0; i < profile_.frames.size(); ++i) {
       const Frame& frame = profile_.frames[i];
       if (!seen_[i].on_stack || frame.unnamed == Unnamed::kNamed) continue;
       const auto [it, is_new] =
-          known.try_emplace(std::pair(frame.dso, frame.unnamed), groups_.size());
-      if (is_new) groups_.push_back({.dso = frame.dso, .reason = frame.unnamed});
+          known.try_emplace(std::pair(frame.image, frame.unnamed), groups_.size());
+      if (is_new) groups_.push_back({.image = frame.image, .reason = frame.unnamed});
       Group& group = groups_[it->second];
       ++group.frames;
       group.weight += seen_[i].self;
@@ -188,7 +190,7 @@ class Unresolved {
     std::sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
       const std::pair weight_a(a.weight.period, a.frames), weight_b(b.weight.period, b.frames);
       if (weight_a != weight_b) return weight_a > weight_b;
-      return std::pair(a.dso, a.reason) < std::pair(b.dso, b.reason);
+      return std::pair(a.image, a.reason) < std::pair(b.image, b.reason);
     });
   }
 
@@ -202,15 +204,15 @@ class Unresolved {
   }
 
   void AppendGroup(Group& group, std::string& out) const {
-    const Dso& dso = profile_[group.dso];
+    const Image& image = profile_[group.image];
     absl::StrAppendFormat(&out, "  %7.2f%%  %10d  %10d  ", Percent(group.weight.period, total_),
                           group.weight.count, group.frames);
-    AppendPrintable(profile_.text(dso.long_name), out);
-    const std::string_view why = Why(dso, group.reason), remedy = Remedy(dso, group.reason);
+    AppendPrintable(profile_.text(image.long_name), out);
+    const std::string_view why = Why(image, group.reason), remedy = Remedy(image, group.reason);
     absl::StrAppend(&out, ": ", View(why), "\n");
     constexpr std::string_view kIndent = "                                      ";
     absl::StrAppend(&out, View(kIndent), "→ ", View(remedy));
-    if (!dso.build_id.empty()) absl::StrAppend(&out, " (build-id ", HexOf(dso.build_id), ")");
+    if (!image.build_id.empty()) absl::StrAppend(&out, " (build-id ", HexOf(image.build_id), ")");
     out += '\n';
     std::sort(group.addresses.begin(), group.addresses.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;

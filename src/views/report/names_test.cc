@@ -13,11 +13,11 @@ using profile::EventId;
 using profile::HandmadeProfile;
 using profile::Unnamed;
 
-// Sets the reason why the frames of a DSO have no symbol. Frames that have a name now count as
+// Sets the reason why the frames of an image have no symbol. Frames that have a name now count as
 // named by a function's start.
-void SetReason(profile::Profile& profile, std::string_view dso, Unnamed reason) {
+void SetReason(profile::Profile& profile, std::string_view image, Unnamed reason) {
   for (profile::Frame& frame : profile.frames) {
-    if (profile.text(profile[frame.dso].name) == dso) frame.unnamed = reason;
+    if (profile.text(profile[frame.image].name) == image) frame.unnamed = reason;
   }
 }
 
@@ -45,7 +45,7 @@ TEST(NamesTest, ImagesWithoutNamesComeWithReasonAndRemedy) {
   SetReason(b.profile(), "x.so", Unnamed::kNoSymbol);
   SetReason(b.profile(), "gone.so", Unnamed::kNoImageFile);
   SetReason(b.profile(), "[unknown]", Unnamed::kNoMapping);
-  b.profile().dsos[1].build_id = {std::byte{0xab}, std::byte{0x01}};
+  b.profile().images[1].build_id = {std::byte{0xab}, std::byte{0x01}};
   EXPECT_EQ(
       FormatUnresolved(b.profile()),
       "# Event 'cpu-clock'\n"

@@ -26,7 +26,7 @@ using profile::Profile;
 constexpr std::string_view kBaseline = "Baseline", kDifference = "Delta Abs";
 
 struct PairedRow {
-  std::string dso, symbol;
+  std::string image, symbol;
   // Percentages; empty if the recording does not have the row.
   std::optional<double> before, after;
 
@@ -55,11 +55,11 @@ class Pairing {
     }
     for (const auto& [id, period] : periods) {
       const Function& function = functions[id];
-      std::string dso, symbol;
-      AppendPrintable(profile.text(profile[function.dso].name), dso);
+      std::string image, symbol;
+      AppendPrintable(profile.text(profile[function.image].name), image);
       AppendSymbol(profile, function, symbol);
-      PairedRow& row = rows_[{dso, symbol}];
-      row.dso = dso;
+      PairedRow& row = rows_[{image, symbol}];
+      row.image = image;
       row.symbol = symbol;
       row.*side = (row.*side).value_or(0) + Percent(period, total);
     }
@@ -97,24 +97,24 @@ std::string DifferenceCell(const PairedRow& row) {
 
 void AppendTable(std::string_view event, const std::vector<PairedRow>& rows, std::string& out) {
   constexpr std::string_view kDso = "Shared Object", kSymbol = "Symbol";
-  size_t dso_width = kDso.size(), symbol_width = kSymbol.size();
+  size_t image_width = kDso.size(), symbol_width = kSymbol.size();
   for (const PairedRow& row : rows) {
-    dso_width = std::max(dso_width, row.dso.size());
+    image_width = std::max(image_width, row.image.size());
     symbol_width = std::max(symbol_width, row.symbol.size());
   }
   out += "# Event '";
   AppendPrintable(event, out);
   absl::StrAppend(&out, "'\n#\n# ", View(kBaseline), "  ", View(kDifference), "  ");
-  AppendLeftAligned(kDso, dso_width, out);
+  AppendLeftAligned(kDso, image_width, out);
   out += "  ";
   AppendLeftAligned(kSymbol, symbol_width, out);
   absl::StrAppend(&out, "\n# ", std::string(kBaseline.size(), '.'), "  ",
-                  std::string(kDifference.size(), '.'), "  ", std::string(dso_width, '.'), "  ",
+                  std::string(kDifference.size(), '.'), "  ", std::string(image_width, '.'), "  ",
                   std::string(symbol_width, '.'), "\n#\n");
   for (const PairedRow& row : rows) {
     absl::StrAppend(&out, "  ", PercentCell(row.before, kBaseline.size()), "  ",
                     DifferenceCell(row), "  ");
-    AppendLeftAligned(row.dso, dso_width, out);
+    AppendLeftAligned(row.image, image_width, out);
     absl::StrAppend(&out, "  ", row.symbol, "\n");
   }
 }

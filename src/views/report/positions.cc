@@ -26,12 +26,12 @@ std::string PositionTable::WithoutLine(const profile::Frame& frame,
                                        const profile::Line* line) const {
   const bool named = frame.unnamed == profile::Unnamed::kNamed && line != nullptr &&
                      line->symbol != profile::kNoSymbol;
-  const profile::Dso& dso = profile_[frame.dso];
+  const profile::Image& image = profile_[frame.image];
   if (named) {
     return absl::StrCat(View(profile_.text(profile_[line->symbol].name)), "+", frame.symbol_offset);
   }
-  if (dso.kind == profile::DsoKind::kUnknown) return "??:0";
-  return absl::StrCat(View(profile_.text(dso.name)), "[", absl::Hex(profile_.AddressOf(frame)),
+  if (image.kind == symbolize::ImageKind::kUnknown) return "??:0";
+  return absl::StrCat(View(profile_.text(image.name)), "[", absl::Hex(profile_.AddressOf(frame)),
                       "]");
 }
 

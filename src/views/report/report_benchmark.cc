@@ -20,9 +20,9 @@
 namespace profiler::report {
 namespace {
 
-using profile::DsoId;
 using profile::EventId;
 using profile::FrameId;
+using profile::ImageId;
 using profile::kNoStack;
 using profile::Profile;
 using profile::StackId;
@@ -66,21 +66,21 @@ class Generator {
       profile_.threads.push_back({id, id, profile_.strings.Intern("cc" + std::to_string(i))});
     }
     for (size_t i = 0; i < 8; ++i) {
-      profile_.dsos.push_back({.name = profile_.strings.Intern("lib" + std::to_string(i) + ".so"),
-                               .kind = profile::DsoKind::kUser});
+      profile_.images.push_back({.name = profile_.strings.Intern("lib" + std::to_string(i) + ".so"),
+                                 .kind = symbolize::ImageKind::kUser});
     }
     for (uint32_t i = 0; i < kFunctions; ++i) {
-      const DsoId dso{i % 8};
+      const ImageId image{i % 8};
       profile_.symbols.push_back(
           {.name = profile_.strings.Intern("namespace::function_" + std::to_string(i) + "(int)"),
-           .dso = dso,
+           .image = image,
            .start = {uint64_t{i} << 12},
            .size = 4096});
       profile_.lines.push_back({.symbol = SymbolId{i}});
       for (uint64_t k = 0; k < kAddressesPerFunction; ++k) {
         profile_.frames.push_back({.place = FileOffset{(uint64_t{i} << 12) + 16 * k},
                                    .mode = profile::Mode::kUser,
-                                   .dso = dso,
+                                   .image = image,
                                    .ip = {(uint64_t{i} << 12) + 16 * k},
                                    .first_line = i,
                                    .line_count = 1});

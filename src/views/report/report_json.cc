@@ -94,8 +94,8 @@ class JsonRows {
         value["comm"] = profile_.text(thread.comm);
         return;
       case SortKey::kDso:
-        value["dso"] = profile_.text(profile_[function.dso].name);
-        value["path"] = profile_.text(profile_[function.dso].long_name);
+        value["dso"] = profile_.text(profile_[function.image].name);
+        value["path"] = profile_.text(profile_[function.image].long_name);
         return;
       case SortKey::kSymbol:
         AddSymbol(function, value);

@@ -369,7 +369,7 @@ TEST(ReportTest, FunctionsThatShowTheSameAreOneRow) {
     return profile.symbols[static_cast<uint32_t>(profile.LinesOf(frame).back().symbol)];
   };
   symbol_of(1).name = symbol_of(0).name;
-  profile.dsos[static_cast<uint32_t>(symbol_of(3).dso)].name = profile[symbol_of(2).dso].name;
+  profile.images[static_cast<uint32_t>(symbol_of(3).image)].name = profile[symbol_of(2).image].name;
   EXPECT_EQ(RowsOf(profile, {}),
             "    62.50%  java     jit            [.] run\n"
             "    25.00%  java     a.so           [.] main\n"
@@ -742,7 +742,7 @@ TEST(ReportTest, WhatAFilterLeavesOutStillCountsInTheTotal) {
   HandmadeProfile builder;
   builder.Sample("app", {"main@app", "read@libc.so.6"}).Sample("app", {"main@app", "work@app"}, 3);
   ReportOptions options = Without();
-  options.filter.dsos = {"libc.so.6"};
+  options.filter.images = {"libc.so.6"};
   EXPECT_EQ(FormatReport(builder.profile(), options),
             "# dso: libc.so.6\n"
             "#\n"

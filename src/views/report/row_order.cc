@@ -10,8 +10,8 @@
 namespace profiler::report {
 
 using profile::Dimension;
-using profile::DsoKind;
 using profile::Profile;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -104,7 +104,7 @@ class NameRanks {
 struct RowCode {
   uint64_t address;  // sign bit flipped, for the order of signed numbers
   StringId symbol;   // name of the function; empty: no name
-  profile::DsoId dso;
+  profile::ImageId image;
 };
 
 class RowKeys {
@@ -114,7 +114,7 @@ class RowKeys {
         profile_(profile),
         functions_(functions),
         comms_(profile),
-        dsos_(profile),
+        images_(profile),
         symbols_(profile) {
     constexpr size_t kAhead = 16;
     codes_.reserve(rows.size());
@@ -122,14 +122,14 @@ class RowKeys {
       if (i + kAhead < rows.size()) __builtin_prefetch(&functions[rows[i + kAhead].function]);
       const Function& function = functions[rows[i].function];
       const uint64_t address = function.address ^ uint64_t { 1 } << 63;
-      codes_.push_back({address, function.name, function.dso});
+      codes_.push_back({address, function.name, function.image});
       lowest_ = std::min(lowest_, address);
       highest_ = std::max(highest_, address);
       symbols_.Add(function.name);
     }
-    for (const profile::Dso& dso : profile.dsos) dsos_.Add(dso.name);
+    for (const profile::Image& image : profile.images) images_.Add(image.name);
     for (const profile::Thread& thread : profile.threads) comms_.Add(thread.comm);
-    for (NameRanks* const ranks : {&comms_, &dsos_, &symbols_}) ranks->Rank();
+    for (NameRanks* const ranks : {&comms_, &images_, &symbols_}) ranks->Rank();
   }
 
   void AddAddress(FieldSort& sort) const {
@@ -148,10 +148,10 @@ class RowKeys {
       case SortKey::kComm:
         return sort.Add(comms_.bits(), [&](uint32_t row) { return comms_[ThreadOf(row).comm]; });
       case SortKey::kDso:
-        return sort.Add(dsos_.bits() + 1, [&](uint32_t row) {
-          const profile::Dso& dso = profile_[codes_[row].dso];
-          const bool unknown = dso.kind == DsoKind::kUnknown;
-          return dsos_[dso.name] | uint64_t{unknown} << dsos_.bits();
+        return sort.Add(images_.bits() + 1, [&](uint32_t row) {
+          const profile::Image& image = profile_[codes_[row].image];
+          const bool unknown = image.kind == ImageKind::kUnknown;
+          return images_[image.name] | uint64_t{unknown} << images_.bits();
         });
       case SortKey::kSymbol:
         return sort.Add(symbols_.bits(), [&](uint32_t row) {
@@ -204,7 +204,7 @@ class RowKeys {
   const std::span<const HistRow> rows_;
   const Profile& profile_;
   const FunctionTable& functions_;
-  NameRanks comms_, dsos_, symbols_;
+  NameRanks comms_, images_, symbols_;
   HugeVector<RowCode> codes_;                   // indexed by row
   uint64_t lowest_ = UINT64_MAX, highest_ = 0;  // range of addresses
 };

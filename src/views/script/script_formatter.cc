@@ -13,12 +13,11 @@
 namespace profiler::script {
 
 using profile::Branch;
-using profile::Dso;
-using profile::DsoKind;
 using profile::Event;
 using profile::EventId;
 using profile::Frame;
 using profile::FrameId;
+using profile::Image;
 using profile::kNoFrame;
 using profile::kNoStack;
 using profile::kNoSymbol;
@@ -33,6 +32,7 @@ using profile::StackId;
 using profile::SymbolId;
 using profile::Thread;
 using profile::ThreadId;
+using symbolize::ImageKind;
 
 namespace {
 
@@ -48,12 +48,12 @@ const Line* InnermostOf(std::span<const Line> lines) {
 }
 
 // Returns the path of a user image, and the name of other images.
-std::string_view NameOf(const Profile& profile, const Dso& dso) {
-  const bool has_path = dso.kind == DsoKind::kUser || dso.kind == DsoKind::kModule ||
-                        dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump ||
-                        dso.kind == DsoKind::kAnonymous;
-  const std::string_view path = profile.text(dso.long_name);
-  return has_path && !path.empty() ? path : profile.text(dso.name);
+std::string_view NameOf(const Profile& profile, const Image& image) {
+  const bool has_path = image.kind == ImageKind::kUser || image.kind == ImageKind::kModule ||
+                        image.kind == ImageKind::kJit || image.kind == ImageKind::kJitDump ||
+                        image.kind == ImageKind::kAnonymous;
+  const std::string_view path = profile.text(image.long_name);
+  return has_path && !path.empty() ? path : profile.text(image.name);
 }
 
 // Appends the last `digits` digits of a number, with leading zeros.
@@ -370,10 +370,10 @@ void ScriptFormatter::AppendSymbol(const Frame& frame, SymbolId name, bool offse
 }
 
 void ScriptFormatter::AppendDso(const Frame& frame, bool offset, std::string& out) const {
-  const Dso& dso = profile_[frame.dso];
+  const Image& image = profile_[frame.image];
   out += " (";
-  AppendPrintable(NameOf(profile_, dso), out);
-  if (offset && (dso.kind == DsoKind::kUser || dso.kind == DsoKind::kVdso)) {
+  AppendPrintable(NameOf(profile_, image), out);
+  if (offset && (image.kind == ImageKind::kUser || image.kind == ImageKind::kVdso)) {
     out += "+0x";
     AppendHex(frame.place.offset().value, 0, out);
   }
@@ -383,16 +383,16 @@ void ScriptFormatter::AppendDso(const Frame& frame, bool offset, std::string& ou
 // Appends the source line, or the address in the image. Appends nothing for code outside of images.
 void ScriptFormatter::AppendSourceLine(const Frame& frame, const Line* line,
                                        std::string& out) const {
-  const Dso& dso = profile_[frame.dso];
+  const Image& image = profile_[frame.image];
   if (line != nullptr && line->file != StringId::kEmpty) {
     const std::string_view path = profile_.text(line->file);
     out += "\n  ";
     AppendPrintable(options_.full_source_paths ? path : BaseName(path), out);
     out += ':';
     AppendNumber(line->line, 0, out);
-  } else if (dso.kind != DsoKind::kUnknown) {
+  } else if (image.kind != ImageKind::kUnknown) {
     out += "\n  ";
-    AppendPrintable(profile_.text(dso.name), out);
+    AppendPrintable(profile_.text(image.name), out);
     out += '[';
     AppendHex(profile_.AddressOf(frame), 0, out);
     out += ']';

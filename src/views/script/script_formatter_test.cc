@@ -95,7 +95,7 @@ TEST(ScriptTest, OnlySamplesThatPassTheFilterAreWritten) {
   };
   EXPECT_EQ(lines({}), 3);
   EXPECT_EQ(lines({.comms = {"b"}}), 2);
-  EXPECT_EQ(lines({.comms = {"b"}, .dsos = {"/usr/lib/y"}}), 1);
+  EXPECT_EQ(lines({.comms = {"b"}, .images = {"/usr/lib/y"}}), 1);
   EXPECT_EQ(lines({.symbols = {"f"}, .pids = {7}, .tids = {8}}), 1);
   EXPECT_EQ(lines({.tids = {9}}), 0);
 }

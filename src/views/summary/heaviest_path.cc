@@ -98,7 +98,7 @@ class PathFinder {
       return {profile_[LinesOf(point).back().symbol].name, false};
     }
     const Frame& frame = profile_[profile_[point.stack].frame];
-    return {profile_[frame.dso].name, true};
+    return {profile_[frame.image].name, true};
   }
 
   std::string NameOf(const Key& key) const {

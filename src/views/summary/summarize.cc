@@ -22,10 +22,10 @@ using analysis::KeyBy;
 using analysis::KeyedRows;
 using analysis::KeyId;
 using analysis::Measurement;
-using profile::DsoId;
 using profile::EventId;
 using profile::Frame;
 using profile::FrameId;
+using profile::ImageId;
 using profile::Line;
 using profile::Mode;
 using profile::Profile;
@@ -107,9 +107,9 @@ class Summarizer {
     const size_t shown = std::min(order.size(), kFunctions);
     for (size_t i = 0; i < shown; ++i) {
       const analysis::Measured& of = measured_.self[order[i]];
-      const profile::Dso& dso = profile_[profile_[functions_.FrameOf(order[i])].dso];
+      const profile::Image& image = profile_[profile_[functions_.FrameOf(order[i])].image];
       FunctionShare function{.name = functions_.name(order[i]),
-                             .image = std::string(profile_.text(dso.name)),
+                             .image = std::string(profile_.text(image.name)),
                              .source = HeaviestLineOf(order[i]),
                              .compiled_into = CompiledInto(functions_.FrameOf(order[i])),
                              .share = {.part = measured_.ShareOf(of),
@@ -176,7 +176,7 @@ class Summarizer {
     double user = 0, kernel = 0, idle = 0, named = 0;
     absl::flat_hash_map<StringId, double> weights_by_name;
     absl::flat_hash_map<StringId, absl::flat_hash_set<uint32_t>> threads_by_name;
-    absl::flat_hash_map<DsoId, double> unnamed;
+    absl::flat_hash_map<ImageId, double> unnamed;
     for (size_t i = 0; i < profile_.rows.size(); ++i) {
       const Row& row = profile_.rows[i];
       if (row.event != event_) continue;
@@ -196,7 +196,7 @@ class Summarizer {
       if (frame.unnamed == profile::Unnamed::kNamed) {
         named += weight;
       } else {
-        unnamed[frame.dso] += weight;
+        unnamed[frame.image] += weight;
       }
     }
     summary_.user = PartOf(user);
@@ -220,11 +220,11 @@ class Summarizer {
                                   .part = PartOf(weight)});
     }
     double most = 0;
-    for (const auto& [dso, weight] : unnamed) {
+    for (const auto& [image, weight] : unnamed) {
       if (weight <= most) continue;
       most = weight;
       summary_.most_unnamed =
-          ImageShare{std::string(profile_.text(profile_[dso].name)), PartOf(most)};
+          ImageShare{std::string(profile_.text(profile_[image].name)), PartOf(most)};
     }
   }
 

@@ -71,8 +71,9 @@ TEST(Summary, SaysThatPythonsFunctionsHaveNoNames) {
   for (int i = 0; i < 100; ++i) {
     builder.Thread(9, 9).Sample("app", {"main@python3.11", "eval@python3.11"}, 10);
   }
-  for (profile::Dso& dso : builder.profile().dsos) {
-    if (builder.profile().text(dso.name) == "python3.11") dso.kind = profile::DsoKind::kUser;
+  for (profile::Image& image : builder.profile().images) {
+    if (builder.profile().text(image.name) == "python3.11")
+      image.kind = symbolize::ImageKind::kUser;
   }
   EXPECT_THAT(TextOf(builder.profile()),
               HasSubstr(".\nPython 3.11 took 50.0 %, and its functions have no names:\n"

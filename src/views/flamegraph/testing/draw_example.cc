@@ -27,13 +27,13 @@ void AddManyStacks(profiler::exports::ProfileForTest& test) {
 
 int main(int argc, char** argv) {
   using profiler::exports::ProfileForTest;
-  using profiler::profile::DsoKind;
   using profiler::profile::Mode;
+  using profiler::symbolize::ImageKind;
   ProfileForTest test;
   const auto kernel = [&](const char* name) {
     test.Define(name, {.name = name,
-                       .dso = "[kernel.kallsyms]",
-                       .kind = DsoKind::kKernel,
+                       .image = "[kernel.kallsyms]",
+                       .kind = ImageKind::kKernel,
                        .mode = Mode::kKernel});
   };
   for (const char* name : {"entry_SYSCALL_64", "do_syscall_64", "ksys_read", "vfs_read",
@@ -42,13 +42,13 @@ int main(int argc, char** argv) {
   }
   test.Define("map",
               {.name = "std::map<std::string, int, std::less<void> >::find(std::string_view) const",
-               .dso = "/usr/bin/server",
+               .image = "/usr/bin/server",
                .inlined = {"std::_Rb_tree<std::string>::_M_lower_bound", "operator<"}});
   test.Define("evil", {.name = "evil<&>\"'];]]></script>\n\xff"});
-  test.Define("unnamed", {.name = "", .dso = "/usr/lib/libstripped.so.6"});
+  test.Define("unnamed", {.name = "", .image = "/usr/lib/libstripped.so.6"});
   test.Define("jit", {.name = "LazyCompile:~handleRequest app.js:17",
-                      .dso = "perf-17.map",
-                      .kind = DsoKind::kJit});
+                      .image = "perf-17.map",
+                      .kind = ImageKind::kJit});
   test.Add("server", "_start main ServeForever HandleRequest ParseHeaders map", 400);
   test.Add("server", "_start main ServeForever HandleRequest ParseHeaders", 90);
   test.Add("server", "_start main ServeForever HandleRequest Compress deflate longest_match", 620);

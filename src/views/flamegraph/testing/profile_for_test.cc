@@ -90,37 +90,37 @@ ThreadId ProfileForTest::ThreadOf(std::string_view comm) {
   return it->second;
 }
 
-DsoId ProfileForTest::DsoOf(const Function& function) {
-  auto [it, added] = dsos_.try_emplace(function.dso, NextId<DsoId>(profile_.dsos));
+ImageId ProfileForTest::ImageOf(const Function& function) {
+  auto [it, added] = images_.try_emplace(function.image, NextId<ImageId>(profile_.images));
   if (added) {
-    profile_.dsos.push_back({profile_.strings.Intern(BaseName(function.dso)),
-                             profile_.strings.Intern(function.dso),
-                             function.kind,
-                             {}});
+    profile_.images.push_back({profile_.strings.Intern(BaseName(function.image)),
+                               profile_.strings.Intern(function.image),
+                               function.kind,
+                               {}});
   }
   return it->second;
 }
 
-SymbolId ProfileForTest::SymbolOf(std::string_view name, DsoId dso) {
+SymbolId ProfileForTest::SymbolOf(std::string_view name, ImageId image) {
   auto [it, added] =
-      symbols_.try_emplace({std::string(name), dso}, NextId<SymbolId>(profile_.symbols));
-  if (added) profile_.symbols.push_back({profile_.strings.Intern(name), dso, {}, 16});
+      symbols_.try_emplace({std::string(name), image}, NextId<SymbolId>(profile_.symbols));
+  if (added) profile_.symbols.push_back({profile_.strings.Intern(name), image, {}, 16});
   return it->second;
 }
 
 FrameId ProfileForTest::FrameOf(const Function& function) {
-  const DsoId dso = DsoOf(function);
-  auto [it, added] = frames_.try_emplace({function.name, dso, function.inlined, function.mode},
+  const ImageId image = ImageOf(function);
+  auto [it, added] = frames_.try_emplace({function.name, image, function.inlined, function.mode},
                                          NextId<FrameId>(profile_.frames));
   if (!added) return it->second;
-  Frame frame{.mode = function.mode, .dso = dso};
+  Frame frame{.mode = function.mode, .image = image};
   frame.ip.value = 0x1000 + 16 * profile_.frames.size();
   frame.first_line = static_cast<uint32_t>(profile_.lines.size());
   for (size_t i = function.inlined.size(); i-- > 0;) {
-    profile_.lines.push_back({SymbolOf(function.inlined[i], dso), true, {}, 0});
+    profile_.lines.push_back({SymbolOf(function.inlined[i], image), true, {}, 0});
   }
   if (!function.name.empty()) {
-    profile_.lines.push_back({SymbolOf(function.name, dso), false, {}, 0});
+    profile_.lines.push_back({SymbolOf(function.name, image), false, {}, 0});
     frame.unnamed = Unnamed::kNamed;
   }
   frame.line_count = static_cast<uint32_t>(profile_.lines.size()) - frame.first_line;

@@ -16,8 +16,8 @@ class ProfileForTest {
  public:
   struct Function {
     std::string name;  // empty: code without a symbol
-    std::string dso = "app";
-    profile::DsoKind kind = profile::DsoKind::kUser;
+    std::string image = "app";
+    symbolize::ImageKind kind = symbolize::ImageKind::kUser;
     profile::Mode mode = profile::Mode::kUser;
     std::vector<std::string> inlined = {};  // functions inlined into it, the outermost first
   };
@@ -50,17 +50,17 @@ class ProfileForTest {
 
  private:
   profile::ThreadId ThreadOf(std::string_view comm);
-  profile::DsoId DsoOf(const Function& function);
-  profile::SymbolId SymbolOf(std::string_view name, profile::DsoId dso);
+  profile::ImageId ImageOf(const Function& function);
+  profile::SymbolId SymbolOf(std::string_view name, profile::ImageId image);
   profile::FrameId FrameOf(const Function& function);
 
   profile::Profile profile_;
   uint32_t tid_ = 100, slice_ = 0;
   std::map<std::string, Function, std::less<>> functions_;
   std::map<std::pair<std::string, uint32_t>, profile::ThreadId> threads_;
-  std::map<std::string, profile::DsoId, std::less<>> dsos_;
-  std::map<std::pair<std::string, profile::DsoId>, profile::SymbolId> symbols_;
-  std::map<std::tuple<std::string, profile::DsoId, std::vector<std::string>, profile::Mode>,
+  std::map<std::string, profile::ImageId, std::less<>> images_;
+  std::map<std::pair<std::string, profile::ImageId>, profile::SymbolId> symbols_;
+  std::map<std::tuple<std::string, profile::ImageId, std::vector<std::string>, profile::Mode>,
            profile::FrameId>
       frames_;
   std::map<std::pair<profile::StackId, profile::FrameId>, profile::StackId> stacks_;

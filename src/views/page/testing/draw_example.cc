@@ -27,30 +27,30 @@ namespace {
 
 using profiler::exports::CleanUtf8;
 using profiler::exports::ProfileForTest;
-using profiler::profile::DsoKind;
 using profiler::profile::EventId;
 using profiler::profile::Mode;
 using profiler::profile::Profile;
+using profiler::symbolize::ImageKind;
 
 using profiler::page::kSlices;
 
 void DefineFunctions(ProfileForTest& test) {
   for (const char* name : {"entry_SYSCALL_64", "do_syscall_64", "ksys_read", "vfs_read"}) {
     test.Define(name, {.name = name,
-                       .dso = "[kernel.kallsyms]",
-                       .kind = DsoKind::kKernel,
+                       .image = "[kernel.kallsyms]",
+                       .kind = ImageKind::kKernel,
                        .mode = Mode::kKernel});
   }
   test.Define("map",
               {.name = "std::map<std::string, int, std::less<void> >::find(std::string_view) const",
-               .dso = "/usr/bin/server",
+               .image = "/usr/bin/server",
                .inlined = {"std::_Rb_tree<std::string>::_M_lower_bound", "operator<"}});
   test.Define("evil", {.name = "evil</script><img src=x onerror=alert(1)>&amp;\"'\\];]]>\n"
                                "\xff\xed\xa0\x80\u202e"});
-  test.Define("unnamed", {.name = "", .dso = "/usr/lib/libstripped.so.6"});
+  test.Define("unnamed", {.name = "", .image = "/usr/lib/libstripped.so.6"});
   test.Define("jit", {.name = "LazyCompile:~handleRequest app.js:17",
-                      .dso = "perf-17.map",
-                      .kind = DsoKind::kJit});
+                      .image = "perf-17.map",
+                      .kind = ImageKind::kJit});
 }
 
 // Adds the server. `speed` is that of Compress, so that two recordings differ.
@@ -101,7 +101,8 @@ std::vector<std::string> NamesOf(const Profile& profile, const profiler::profile
   for (const profiler::profile::Line& line : profile.LinesOf(frame)) {
     names.push_back(CleanUtf8(profile.text(profile[line.symbol].name)));
   }
-  if (names.empty()) names.push_back("[" + CleanUtf8(profile.text(profile[frame.dso].name)) + "]");
+  if (names.empty())
+    names.push_back("[" + CleanUtf8(profile.text(profile[frame.image].name)) + "]");
   return names;
 }
 
