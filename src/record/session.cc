@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,9 +18,7 @@
 #include "ringbuf/drain_loop.h"
 #include "src/base/file_access.h"
 #include "src/format/perf_data/sections/own_sections.h"
-#include "src/machine/target/blocked_signals.h"
-#include "src/machine/target/control_watch.h"
-#include "src/machine/target/target_watch.h"
+#include "src/machine/target/run_watch.h"
 #include "src/record/off_cpu_driver.h"
 #include "src/record/priority.h"
 #include "src/record/recording_files.h"
@@ -29,7 +28,6 @@
 namespace profiler::record {
 namespace {
 
-using boost::asio::posix::stream_descriptor;
 using boost::system::error_code;
 using std::chrono::steady_clock;
 
@@ -60,9 +58,7 @@ class Session final : public RecordSession {
         files_(options_, setup_),
         before_(before),
         priority_(std::move(priority)),
-        watch_(io_, [this] { Stop(StopReason::kTargetsExited); }),
-        signal_descriptor_(io_),
-        command_descriptor_(io_),
+        watch_(io_, [this](target::RunEnd reason) { End(reason); }),
         delay_timer_(io_),
         duration_timer_(io_),
         progress_timer_(io_) {
@@ -75,12 +71,6 @@ class Session final : public RecordSession {
     if (setup_.unwinding != nullptr && setup_.unwinding->off_cpu() != nullptr) {
       off_cpu_.emplace(io_, options_.roots, setup_);
     }
-  }
-
-  ~Session() override {
-    // The descriptors belong to other objects, which close them.
-    if (signal_descriptor_.is_open()) signal_descriptor_.release();
-    if (command_descriptor_.is_open()) command_descriptor_.release();
   }
 
   absl::Status Prepare() {
@@ -96,7 +86,7 @@ class Session final : public RecordSession {
     absl::Status status = Record();
     status.Update(EndRecording());
     // From here on, a second signal has its usual effect.
-    signals_.reset();
+    watch_.Stop();
     priority_ = nullptr;
     status.Update(FinishFiles());
     status.Update(EndCommand());
@@ -123,9 +113,9 @@ class Session final : public RecordSession {
   absl::Status Record() {
     if (options_.handle_signals) {
       if (switch_trigger_) PROFILER_RETURN_IF_ERROR(switch_trigger_->WatchSignal());
-      PROFILER_RETURN_IF_ERROR(WatchSignals());
+      PROFILER_RETURN_IF_ERROR(watch_.WatchSignals());
     }
-    PROFILER_RETURN_IF_ERROR(WatchEnd());
+    PROFILER_RETURN_IF_ERROR(watch_.WatchEnd(setup_.command.get(), options_.targets));
     if (setup_.control != nullptr) PROFILER_RETURN_IF_ERROR(WatchControl());
     drain_->Start();
     if (options_.on_progress) ScheduleProgress();
@@ -296,66 +286,26 @@ class Session final : public RecordSession {
 
   // ---- triggers of the end
 
-  absl::Status WatchSignals() {
-    PROFILER_ASSIGN_OR_RETURN(target::BlockedSignals signals, target::BlockStopSignals());
-    signals_.emplace(std::move(signals));
-    return target::OnReadable(signal_descriptor_, signals_->fd(), [this] {
-      const std::optional<target::BlockedSignals::Signal> signal = signals_->Take();
-      if (!signal.has_value()) return;
-      summary_.stop_signal = signal->number;
-      signals_->EndAtNext();
-      if (setup_.command != nullptr && signal->sent_to_us) {
-        setup_.command->Kill(target::SignalForCommand(signal->number));
-      }
-      Stop(StopReason::kSignal);
-    });
-  }
-
-  absl::Status WatchEnd() {
-    if (setup_.command != nullptr) {
-      return target::OnReadable(command_descriptor_, setup_.command->end_fd(), [this] {
-        command_exited_ = true;
-        Stop(StopReason::kCommandExited);
-      });
+  void End(target::RunEnd reason) {
+    switch (reason) {
+      case target::RunEnd::kSignal:
+        summary_.stop_signal = watch_.signal();
+        return Stop(StopReason::kSignal);
+      case target::RunEnd::kCommandExited:
+        return Stop(StopReason::kCommandExited);
+      case target::RunEnd::kTargetsExited:
+        return Stop(StopReason::kTargetsExited);
+      case target::RunEnd::kRequested:
+        return Stop(StopReason::kRequested);
     }
-    if (options_.targets.system_wide) return absl::OkStatus();
-    return watch_.Watch(options_.targets.pids, options_.targets.tids);
   }
-
-  // ---- control by others
 
   absl::Status WatchControl() {
-    control_watch_.emplace(io_, *setup_.control,
-                           [this](target::Control::Command command) { return Obey(command); });
-    return control_watch_->Start();
-  }
-
-  // Obeys a command. Returns false if that failed.
-  bool Obey(target::Control::Command command) {
-    absl::Status done;
-    switch (command) {
-      case target::Control::Command::kEnable:
-        done = EnableSampling();
-        break;
-      case target::Control::Command::kDisable:
-        done = DisableSampling();
-        break;
-      case target::Control::Command::kStop:
-        Stop(StopReason::kRequested);
-        break;
-      case target::Control::Command::kPing:
-      case target::Control::Command::kSnapshot:
-        break;
-      case target::Control::Command::kUnknown:
-        summary_.notes.emplace_back(target::kUnknownCommand);
-        return true;
-    }
-    if (done.ok()) {
-      setup_.control->Acknowledge();
-    } else {
-      Fail(done);
-    }
-    return done.ok();
+    return watch_.WatchControl(
+        *setup_.control,
+        {.enable = [this] { return Ended(EnableSampling()).ok(); },
+         .disable = [this] { return Ended(DisableSampling()).ok(); },
+         .on_unknown = [this](std::string_view message) { summary_.notes.emplace_back(message); }});
   }
 
   // ---- after the recording
@@ -369,9 +319,6 @@ class Session final : public RecordSession {
     // are lost.
     if (!write_failed_) status.Update(drain_->PassNow());
     if (off_cpu_) status.Update(EndOffCpu());
-    if (signal_descriptor_.is_open()) signal_descriptor_.release();
-    if (command_descriptor_.is_open()) command_descriptor_.release();
-    control_watch_.reset();
     if (switch_trigger_) switch_trigger_->Stop();
     return status;
   }
@@ -398,8 +345,7 @@ class Session final : public RecordSession {
   // AwaitCommand, so that the work after the recording need not wait for it.
   absl::Status EndCommand() {
     if (setup_.command == nullptr) return absl::OkStatus();
-    ended_command_ = !command_exited_ && summary_.stop_reason != StopReason::kSignal;
-    if (ended_command_) setup_.command->Kill(SIGTERM);
+    if (summary_.stop_reason != StopReason::kSignal) setup_.command->AskToEnd();
     constexpr std::chrono::milliseconds kToEnd{500};
     summary_.command_runs_on = !setup_.command->EndsWithin(kToEnd);
     return summary_.command_runs_on ? absl::OkStatus() : ReapCommand();
@@ -407,7 +353,6 @@ class Session final : public RecordSession {
 
   absl::Status ReapCommand() {
     PROFILER_ASSIGN_OR_RETURN(summary_.command, setup_.command->Reap());
-    summary_.command->ended_by_us = ended_command_;
     summary_.command_runs_on = false;
     return absl::OkStatus();
   }
@@ -446,10 +391,7 @@ class Session final : public RecordSession {
   const CpuTime before_;
   std::unique_ptr<RaisedPriority> priority_;  // reset when the recording ends
   std::unique_ptr<ringbuf::DrainLoop> drain_;
-  std::optional<target::BlockedSignals> signals_;
-  target::TargetWatch watch_;
-  stream_descriptor signal_descriptor_, command_descriptor_;
-  std::optional<target::ControlWatch> control_watch_;
+  target::RunWatch watch_;
   boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_;
   std::optional<SwitchTrigger> switch_trigger_;
   std::optional<OffCpuDriver> off_cpu_;  // only with --off-cpu
@@ -457,8 +399,6 @@ class Session final : public RecordSession {
   std::vector<std::span<const std::byte>> pieces_;  // scratch: the pieces of one pass
   bool stopped_ = false;
   bool is_last_pass_ = false;
-  bool command_exited_ = false;
-  bool ended_command_ = false;
   bool write_failed_ = false;
   absl::Status failure_;
   RecordSummary summary_;
