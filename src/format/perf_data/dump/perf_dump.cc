@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "src/base/branch_names.h"
 #include "src/base/byte_reader.h"
+#include "src/base/shown_text.h"
 #include "src/base/text.h"
 #include "src/format/perf_data/dump/describe_features.h"
 #include "src/format/perf_data/format/own_layout.h"
@@ -39,12 +40,6 @@ constexpr size_t kMaxComm = 64;
 
 // Formats like C's %#lx, which writes 0 without a prefix.
 std::string Hexadecimal(uint64_t value) { return absl::StrFormat("%#x", value); }
-
-std::string Printable(std::string_view text) {
-  std::string printable;
-  AppendPrintable(text, printable);
-  return printable;
-}
 
 void AppendBytes(std::span<const std::byte> bytes, std::string* out) {
   constexpr size_t kPerLine = 16;

@@ -121,7 +121,7 @@ std::string Numbers(std::initializer_list<std::pair<uint64_t, size_t>> numbers) 
 
 TEST(PerfDump, ShowsTheFieldsOfPerfsOwnRecords) {
   constexpr uint64_t kAny = UINT64_MAX;  // -1
-  std::string records;
+  std::vector<std::byte> records;
   AddRecord(perf_event::kRecordIdIndex,
             Numbers({{2, 8}, {11, 8}, {0, 8}, {3, 8}, {kAny, 8}, {12, 8}, {1, 8}, {4, 8}, {7, 8}}),
             &records);
