@@ -2,6 +2,7 @@
 
 #include "gtest/gtest.h"
 #include "src/views/report/report.h"
+#include "src/views/report/testing/format_report.h"
 #include "src/views/report/testing/profile_builder.h"
 
 namespace profiler::report {

@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "src/analysis/latency.h"
 #include "src/views/report/options.h"
+#include "src/views/report/testing/format_report.h"
 #include "src/views/report/testing/profile_builder.h"
 
 namespace profiler::report {
