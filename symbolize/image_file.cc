@@ -1,7 +1,6 @@
 #include "symbolize/image_file.h"
 
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 
 #include <algorithm>
@@ -203,8 +202,7 @@ bool MayBeRecorded(const FileStamp& file, const ImageSpec& spec, const Symbolize
       over != ProcessLife::kUnknown && file.modified > over + kTimeSlack && file.modified <= Now();
   if (is_written_since) return false;
   if (spec.ino == 0) return !options.is_of_another_machine;
-  return file.inode == spec.ino &&
-         (file.hides_device || file.device == makedev(spec.maj, spec.min));
+  return IsFileOfMapping(file.device, file.inode, file.hides_device, spec.maj, spec.min, spec.ino);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/mount_info.h"
 #include "src/base/raised_capabilities.h"
 #include "src/base/regular_file.h"
 
@@ -211,28 +212,20 @@ FileSystemKind KindOfFileSystem(uint64_t magic, dev_t device) {
 }
 
 std::optional<MountFacts> FindMount(std::string_view mountinfo, std::string_view number) {
-  // 36 35 98:0 /root /mnt rw,noatime shared:1 - fuse.sshfs host: rw,user_id=1000,group_id=1000
-  while (!mountinfo.empty()) {
-    const size_t end = std::min(mountinfo.find('\n'), mountinfo.size());
-    std::string_view line = mountinfo.substr(0, end);
-    mountinfo.remove_prefix(std::min(end + 1, mountinfo.size()));
-    if (!line.starts_with(number) || line.substr(number.size(), 1) != " ") continue;
-    const size_t dash = line.find(" - ");
-    if (dash == line.npos) return std::nullopt;
-    line.remove_prefix(dash + 3);
-    MountFacts facts{.type = std::string(line.substr(0, line.find(' '))), .fuse_user = {}};
-    // Spaces in names are escaped, so the options follow the last space.
+  std::optional<MountFacts> facts;
+  ForEachMount(mountinfo, [&](const Mount& mount) {
+    if (mount.id != number) return true;
+    facts = {.type = std::string(mount.type), .fuse_user = {}};
     constexpr std::string_view kUser = ",user_id=";
-    const std::string_view options = line.substr(line.rfind(' ') + 1);
-    const size_t user = options.find(kUser);
+    const size_t user = mount.options.find(kUser);
     uid_t id = 0;
-    if (user != options.npos) {
-      std::string value(options.substr(user + kUser.size()));
-      if (absl::SimpleAtoi(value.substr(0, value.find(',')), &id)) facts.fuse_user = id;
+    if (user != mount.options.npos) {
+      std::string value(mount.options.substr(user + kUser.size()));
+      if (absl::SimpleAtoi(value.substr(0, value.find(',')), &id)) facts->fuse_user = id;
     }
-    return facts;
-  }
-  return std::nullopt;
+    return false;
+  });
+  return facts;
 }
 
 absl::Status CheckTrusted(uint64_t magic, const std::string& type, const std::string& path) {

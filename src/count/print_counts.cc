@@ -1,6 +1,5 @@
 #include "src/count/print_counts.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -8,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "src/base/percent.h"
+#include "src/base/shown_text.h"
 #include "src/count/metrics.h"
 #include "src/count/spread.h"
 #include "src/format/perf_event/attr.h"
@@ -16,13 +16,6 @@ namespace profiler::count {
 namespace {
 
 constexpr double kNanosecondsInMillisecond = 1e6;
-
-// Separates groups of three digits: 1234567 → 1,234,567.
-std::string Grouped(std::string digits) {
-  const size_t end = std::min(digits.find('.'), digits.size());
-  for (size_t i = end; i > 3; i -= 3) digits.insert(i - 3, ",");
-  return digits;
-}
 
 // Returns the event's name for output with a cgroup column: "cs" instead of "cs in web".
 std::string NameBesideCgroup(const events::FoundEvent& event) {

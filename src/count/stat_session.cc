@@ -1,15 +1,14 @@
 #include "src/count/stat_session.h"
 
-#include <signal.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,16 +16,13 @@
 #include "src/format/perf_event/attr_codec.h"
 #include "src/machine/procfs/machine.h"
 #include "src/machine/procfs/tasks.h"
-#include "src/machine/target/blocked_signals.h"
 #include "src/machine/target/cgroup.h"
-#include "src/machine/target/control_watch.h"
 #include "src/machine/target/refusal.h"
-#include "src/machine/target/target_watch.h"
+#include "src/machine/target/run_watch.h"
 
 namespace profiler::count {
 namespace {
 
-using boost::asio::posix::stream_descriptor;
 using boost::system::error_code;
 using std::chrono::steady_clock;
 
@@ -72,18 +68,10 @@ class Counting {
         control_(control),
         result_(result),
         on_interval_(on_interval),
-        signal_descriptor_(io_),
-        command_descriptor_(io_),
-        watch_(io_, [this] { io_.stop(); }),
+        watch_(io_, [this](target::RunEnd reason) { End(reason); }),
         begin_timer_(io_),
         end_timer_(io_),
         interval_timer_(io_) {}
-
-  ~Counting() {
-    // The descriptors belong to other objects, which close them.
-    if (signal_descriptor_.is_open()) signal_descriptor_.release();
-    if (command_descriptor_.is_open()) command_descriptor_.release();
-  }
 
   absl::Status Run() {
     if (!options_.targets.command.empty()) {
@@ -92,15 +80,15 @@ class Counting {
     counts_command_ = options_.targets.is_command_alone();
     result_.counts_command = counts_command_;
     PROFILER_RETURN_IF_ERROR(Open());
-    PROFILER_RETURN_IF_ERROR(WatchEnd());
+    PROFILER_RETURN_IF_ERROR(watch_.WatchSignals());
+    PROFILER_RETURN_IF_ERROR(watch_.WatchEnd(command_.get(), options_.targets));
     if (control_ != nullptr) PROFILER_RETURN_IF_ERROR(WatchControl());
     const ChildTime before = ChildTime::Now();
     began_ = steady_clock::now();
     PROFILER_RETURN_IF_ERROR(Begin());
     io_.run();
     PROFILER_RETURN_IF_ERROR(failure_);
-    const bool is_over = signal_descriptor_.is_open() && result_.interrupted;
-    PROFILER_RETURN_IF_ERROR(EndCommand(is_over));
+    PROFILER_RETURN_IF_ERROR(EndCommand());
     const auto duration = steady_clock::now() - began_;
     PROFILER_RETURN_IF_ERROR(counters_->Disable());
     PROFILER_ASSIGN_OR_RETURN(const std::vector<Count> counts, counters_->Read());
@@ -194,49 +182,18 @@ class Counting {
     return perf_event::ToKernelAttr(attr);
   }
 
-  absl::Status WatchEnd() {
-    PROFILER_ASSIGN_OR_RETURN(target::BlockedSignals signals, target::BlockStopSignals());
-    signals_.emplace(std::move(signals));
-    PROFILER_RETURN_IF_ERROR(target::OnReadable(signal_descriptor_, signals_->fd(), [this] {
-      const auto signal = signals_->Take();
-      if (!signal.has_value()) return;
-      result_.interrupted = true;
-      signals_->EndAtNext();
-      if (command_ != nullptr && signal->sent_to_us) {
-        command_->Kill(target::SignalForCommand(signal->number));
-      }
-      io_.stop();
-    }));
-    if (command_ != nullptr) {
-      return target::OnReadable(command_descriptor_, command_->end_fd(), [this] {
-        command_exited_ = true;
-        io_.stop();
-      });
-    }
-    if (options_.targets.system_wide) return absl::OkStatus();
-    return watch_.Watch(options_.targets.pids, options_.targets.tids);
+  void End(target::RunEnd reason) {
+    if (reason == target::RunEnd::kSignal) result_.interrupted = true;
+    if (reason == target::RunEnd::kRequested) result_.stopped = true;
+    io_.stop();
   }
 
   absl::Status WatchControl() {
-    control_watch_.emplace(io_, *control_,
-                           [this](target::Control::Command command) { return Obey(command); });
-    return control_watch_->Start();
-  }
-
-  // Obeys a command. Returns false if counting ends.
-  bool Obey(target::Control::Command command) {
-    using Command = target::Control::Command;
-    if (command == Command::kUnknown) {
-      result_.notes.emplace_back(target::kUnknownCommand);
-      return true;
-    }
-    if (command == Command::kEnable && Failed(counters_->Enable())) return false;
-    if (command == Command::kDisable && Failed(counters_->Disable())) return false;
-    control_->Acknowledge();
-    if (command != Command::kStop) return true;
-    result_.stopped = true;
-    io_.stop();
-    return false;
+    return watch_.WatchControl(
+        *control_,
+        {.enable = [this] { return !Failed(counters_->Enable()); },
+         .disable = [this] { return !Failed(counters_->Disable()); },
+         .on_unknown = [this](std::string_view message) { result_.notes.emplace_back(message); }});
   }
 
   absl::Status Begin() {
@@ -304,12 +261,10 @@ class Counting {
 
   // Ends a command that outlives the count. But if a signal interrupted the count, waits until the
   // command ends by itself.
-  absl::Status EndCommand(bool interrupted) {
+  absl::Status EndCommand() {
     if (command_ == nullptr) return absl::OkStatus();
-    const bool end_it = !command_exited_ && !interrupted;
-    if (end_it) command_->Kill(SIGTERM);
+    if (!result_.interrupted) command_->AskToEnd();
     PROFILER_ASSIGN_OR_RETURN(result_.command, command_->Reap());
-    result_.command->ended_by_us = end_it;
     return absl::OkStatus();
   }
 
@@ -335,15 +290,11 @@ class Counting {
   Places places_;
   std::unique_ptr<CounterSet> counters_;
   std::vector<Count> before_;  // counts at the end of the last interval
-  std::optional<target::BlockedSignals> signals_;
-  stream_descriptor signal_descriptor_, command_descriptor_;
-  std::optional<target::ControlWatch> control_watch_;
-  target::TargetWatch watch_;
+  target::RunWatch watch_;
   boost::asio::steady_timer begin_timer_, end_timer_, interval_timer_;
   steady_clock::time_point began_, interval_began_;
   uint32_t intervals_ = 0;
   bool intervals_are_over_ = false;
-  bool command_exited_ = false;
   absl::Status failure_;
 };
 

@@ -301,8 +301,6 @@ class FirefoxReader {
 
 }  // namespace
 
-bool IsFirefox(Value root) { return root["meta"].exists() && root["threads"].exists(); }
-
 absl::Status ReadFirefox(Value root, std::string_view symbols, ProfileMaker& maker) {
   return FirefoxReader(symbols, maker).Read(root);
 }

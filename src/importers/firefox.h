@@ -22,8 +22,6 @@
 
 namespace profiler::importers {
 
-bool IsFirefox(JsonTree::Value root);
-
 // Reads a profile into `maker`. `symbols` is the text of the symbol file beside the profile, if
 // there is one (library_code.h). Returns kDataLoss if tables have invalid indices.
 absl::Status ReadFirefox(JsonTree::Value root, std::string_view symbols, ProfileMaker& maker);

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
+#include "src/base/gzip.h"
 #include "src/base/mapped_file.h"
 #include "src/base/spool.h"
 #include "src/base/text.h"
@@ -21,7 +22,6 @@
 #include "src/importers/cpu_profile.h"
 #include "src/importers/firefox.h"
 #include "src/importers/folded.h"
-#include "src/importers/gzip.h"
 #include "src/importers/json_tree.h"
 #include "src/importers/legacy_pprof.h"
 #include "src/importers/library_code.h"

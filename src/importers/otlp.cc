@@ -14,6 +14,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
+#include "src/format/otlp/fields.h"
 #include "src/importers/pprof_fields.h"
 
 namespace profiler::importers {
@@ -23,6 +24,7 @@ using profile::EventId;
 using profile::StackId;
 using profile::ThreadId;
 using protozero::pbf_reader;
+namespace field = otlp::field;
 
 // The index of an element in a table. It may be invalid, so each look-up checks it.
 using Index = uint64_t;
@@ -83,10 +85,10 @@ ValueType ReadValueType(pbf_reader message) {
   ValueType type;
   while (message.next()) {
     switch (message.tag()) {
-      case 1:
+      case field::kType:
         type.type = NumberOf(message);
         break;
-      case 2:
+      case field::kUnit:
         type.unit = NumberOf(message);
         break;
       default:
@@ -100,10 +102,10 @@ ValueType ReadValueType(pbf_reader message) {
 void ReadValue(pbf_reader message, Attribute& attribute) {
   while (message.next()) {
     switch (message.tag()) {
-      case 1:
+      case field::kStringValue:
         attribute.text = TextOfField(message);
         break;
-      case 3:
+      case field::kIntValue:
         attribute.number = SignedNumberOf(message);
         break;
       default:
@@ -116,10 +118,10 @@ Attribute ReadAttribute(pbf_reader message) {
   Attribute attribute;
   while (message.next()) {
     switch (message.tag()) {
-      case 1:
+      case field::kAttributeKey:
         attribute.key = NumberOf(message);
         break;
-      case 2:
+      case field::kAttributeValue:
         ReadValue(MessageOf(message), attribute);
         break;
       default:
@@ -133,16 +135,16 @@ Mapping ReadMapping(pbf_reader message) {
   Mapping mapping;
   while (message.next()) {
     switch (message.tag()) {
-      case 1:
+      case field::kMemoryStart:
         mapping.start = NumberOf(message);
         break;
-      case 3:
+      case field::kFileOffset:
         mapping.offset = NumberOf(message);
         break;
-      case 4:
+      case field::kFilename:
         mapping.filename = NumberOf(message);
         break;
-      case 5:
+      case field::kMappingAttributes:
         AppendVarints(message, mapping.attributes);
         break;
       default:
@@ -156,10 +158,10 @@ Line ReadLine(pbf_reader message) {
   Line line;
   while (message.next()) {
     switch (message.tag()) {
-      case 1:
+      case field::kFunctionIndex:
         line.function = NumberOf(message);
         break;
-      case 2:
+      case field::kLineNumber:
         line.line = NumberOf(message);
         break;
       default:
@@ -173,16 +175,16 @@ Location ReadLocation(pbf_reader message) {
   Location location;
   while (message.next()) {
     switch (message.tag()) {
-      case 1:
+      case field::kMappingIndex:
         location.mapping = NumberOf(message);
         break;
-      case 2:
+      case field::kAddress:
         location.address = NumberOf(message);
         break;
-      case 3:
+      case field::kLines:
         location.lines.push_back(ReadLine(MessageOf(message)));
         break;
-      case 4:
+      case field::kLocationAttributes:
         AppendVarints(message, location.attributes);
         break;
       default:
@@ -196,13 +198,13 @@ Function ReadFunction(pbf_reader message) {
   Function function;
   while (message.next()) {
     switch (message.tag()) {
-      case 1:
+      case field::kName:
         function.name = NumberOf(message);
         break;
-      case 2:
+      case field::kSystemName:
         function.system_name = NumberOf(message);
         break;
-      case 3:
+      case field::kFile:
         function.file = NumberOf(message);
         break;
       default:
@@ -216,16 +218,16 @@ Sample ReadSample(pbf_reader message) {
   Sample sample;
   while (message.next()) {
     switch (message.tag()) {
-      case 1:
+      case field::kStackIndex:
         sample.stack = NumberOf(message);
         break;
-      case 2:
+      case field::kSampleAttributes:
         AppendVarints(message, sample.attributes);
         break;
-      case 4:
+      case field::kValues:
         AppendVarints(message, sample.values);
         break;
-      case 5:
+      case field::kTimestamps:
         if (message.wire_type() == protozero::pbf_wire_type::fixed64) {
           sample.times.push_back(message.get_fixed64());
         } else {
@@ -244,13 +246,13 @@ OneProfile ReadProfile(pbf_reader message) {
   OneProfile profile;
   while (message.next()) {
     switch (message.tag()) {
-      case 1:
+      case field::kSampleType:
         profile.type = ReadValueType(MessageOf(message));
         break;
-      case 2:
+      case field::kSamples:
         profile.samples.push_back(ReadSample(MessageOf(message)));
         break;
-      case 5:
+      case field::kPeriodType:
         profile.period_type = ReadValueType(MessageOf(message));
         break;
       default:
@@ -266,22 +268,22 @@ class Dictionary {
   void Read(pbf_reader message) {
     while (message.next()) {
       switch (message.tag()) {
-        case 1:
+        case field::kMappingTable:
           mappings_.push_back(ReadMapping(MessageOf(message)));
           break;
-        case 2:
+        case field::kLocationTable:
           locations_.push_back(ReadLocation(MessageOf(message)));
           break;
-        case 3:
+        case field::kFunctionTable:
           functions_.push_back(ReadFunction(MessageOf(message)));
           break;
-        case 5:
+        case field::kStringTable:
           strings_.push_back(TextOfField(message));
           break;
-        case 6:
+        case field::kAttributeTable:
           attributes_.push_back(ReadAttribute(MessageOf(message)));
           break;
-        case 7:
+        case field::kStackTable:
           stacks_.push_back(ReadStack(MessageOf(message)));
           break;
         default:
@@ -311,7 +313,7 @@ class Dictionary {
   static std::vector<Index> ReadStack(pbf_reader message) {
     std::vector<Index> locations;
     while (message.next()) {
-      if (message.tag() == 1) {
+      if (message.tag() == field::kLocationIndices) {
         AppendVarints(message, locations);
       } else {
         message.skip();
@@ -340,9 +342,9 @@ class OtlpReader {
   void Read(pbf_reader request) {
     std::vector<pbf_reader> resources;
     while (request.next()) {
-      if (request.tag() == 1) {
+      if (request.tag() == field::kResourceProfiles) {
         resources.push_back(MessageOf(request));
-      } else if (request.tag() == 2) {
+      } else if (request.tag() == field::kDictionary) {
         dictionary_.Read(MessageOf(request));
       } else {
         request.skip();
@@ -359,9 +361,9 @@ class OtlpReader {
     service_ = {};
     std::vector<pbf_reader> scopes;
     while (resource.next()) {
-      if (resource.tag() == 1) {
+      if (resource.tag() == field::kResource) {
         ReadResourceAttributes(MessageOf(resource));
-      } else if (resource.tag() == 2) {
+      } else if (resource.tag() == field::kScopeProfiles) {
         scopes.push_back(MessageOf(resource));
       } else {
         resource.skip();
@@ -372,7 +374,7 @@ class OtlpReader {
 
   void ReadResourceAttributes(pbf_reader resource) {
     while (resource.next()) {
-      if (resource.tag() != 1) {
+      if (resource.tag() != field::kResourceAttributes) {
         resource.skip();
         continue;
       }
@@ -380,9 +382,9 @@ class OtlpReader {
       Attribute value;
       pbf_reader attribute = MessageOf(resource);
       while (attribute.next()) {
-        if (attribute.tag() == 1) {
+        if (attribute.tag() == field::kKey) {
           key = TextOfField(attribute);
-        } else if (attribute.tag() == 2) {
+        } else if (attribute.tag() == field::kValue) {
           ReadValue(MessageOf(attribute), value);
         } else {
           attribute.skip();
@@ -396,7 +398,7 @@ class OtlpReader {
   void ReadScope(pbf_reader scope) {
     std::vector<OneProfile> profiles;
     while (scope.next()) {
-      if (scope.tag() == 2) {
+      if (scope.tag() == field::kProfiles) {
         profiles.push_back(ReadProfile(MessageOf(scope)));
       } else {
         scope.skip();

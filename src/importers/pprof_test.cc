@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <map>
 #include <protozero/pbf_writer.hpp>
@@ -7,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/gzip.h"
 #include "src/importers/pprof_fields.h"
 #include "src/importers/testing/views.h"
 
@@ -114,25 +114,10 @@ PprofBuilder CpuProfile() {
   return pprof;
 }
 
-std::string Gzipped(const std::string& bytes) {
-  z_stream stream = {};
-  constexpr int kGzip = 15 + 16;
-  deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, bytes.size()) + 32, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
 TEST(Pprof, HasCountsPeriodsImagesLinesAndInlinedCalls) {
   PprofBuilder pprof = CpuProfile();
   pprof.Sample({1, 2}, {3, 30'000'000}).Sample({3}, {1, 10'000'000});
-  for (const std::string& bytes : {pprof.Bytes(), Gzipped(pprof.Bytes())}) {
+  for (const std::string& bytes : {pprof.Bytes(), Gzip(pprof.Bytes())}) {
     const auto loaded = Load(FileWith(bytes));
     EXPECT_EQ(EventsOf(loaded.profile), "cpu 4/40000000");
     EXPECT_EQ(FramesOf(loaded.profile),
@@ -274,7 +259,7 @@ TEST(Pprof, ThatIsCutIsRefused) {
   const std::string bytes = pprof.Sample({1}, {1, 10}).Bytes();
   EXPECT_NE(ErrorOf(FileWith(bytes.substr(0, bytes.size() - 3))).find("F: pprof: cut or damaged"),
             std::string::npos);
-  const std::string gzip = Gzipped(bytes);
+  const std::string gzip = Gzip(bytes);
   EXPECT_NE(ErrorOf(FileWith(gzip.substr(0, gzip.size() - 9))).find("F: gzip: cut"),
             std::string::npos);
 }
@@ -282,7 +267,7 @@ TEST(Pprof, ThatIsCutIsRefused) {
 TEST(Pprof, ThatInflatesWithoutEndIsRefused) {
   const std::string bytes =
       CpuProfile().Sample({1}, {1, 10}).Bytes() + std::string(size_t{60} << 20, '\0');
-  EXPECT_NE(ErrorOf(FileWith(Gzipped(bytes))).find("F: gzip: it inflates to more than"),
+  EXPECT_NE(ErrorOf(FileWith(Gzip(bytes))).find("F: gzip: it inflates to more than"),
             std::string::npos);
 }
 

@@ -183,10 +183,6 @@ class SpeedscopeReader {
 
 }  // namespace
 
-bool IsSpeedscope(Value root) {
-  return root["shared"]["frames"].exists() && root["profiles"].exists();
-}
-
 absl::Status ReadSpeedscope(Value root, ProfileMaker& maker) {
   return SpeedscopeReader(maker).Read(root);
 }

@@ -15,8 +15,6 @@
 
 namespace profiler::importers {
 
-bool IsSpeedscope(JsonTree::Value root);
-
 // Reads profiles into `maker`. Returns kDataLoss if a profile refers to a missing frame.
 absl::Status ReadSpeedscope(JsonTree::Value root, ProfileMaker& maker);
 

@@ -15,7 +15,7 @@
 #include "src/format/perf_event/testing/record_builder.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/testing/profile_text.h"
-#include "symbolize/names/name_store.h"
+#include "symbolize/names/testing/create_symbolizer.h"
 #include "symbolize/symbolizer.h"
 
 #if defined(__x86_64__)

@@ -138,8 +138,6 @@ class LiveSpaces final : private sideband::SidebandUser {
   // Returns the path of an image, by its number in MappedCode. Call it only after a frame in the
   // image was met.
   const std::string& ImagePath(uint32_t image) const { return images_[image]->spec.path; }
-  // Returns the heap memory of the unwinding tables, in bytes.
-  size_t table_memory() const { return unwind_images_.memory_used(); }
 
  private:
   struct Image {

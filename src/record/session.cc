@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,30 +18,20 @@
 #include "ringbuf/drain_loop.h"
 #include "src/base/file_access.h"
 #include "src/format/perf_data/sections/own_sections.h"
-#include "src/machine/target/blocked_signals.h"
-#include "src/machine/target/control_watch.h"
-#include "src/machine/target/target_watch.h"
+#include "src/machine/target/run_watch.h"
+#include "src/record/off_cpu_driver.h"
 #include "src/record/priority.h"
 #include "src/record/recording_files.h"
 #include "src/record/session_setup.h"
 #include "src/record/switch_trigger.h"
-#include "src/record/thread_states.h"
-#include "src/record/waiting_thread.h"
 
 namespace profiler::record {
 namespace {
 
-using boost::asio::posix::stream_descriptor;
 using boost::system::error_code;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kProgressInterval{1};
-// Interval between two looks for threads that wait without a stack.
-constexpr std::chrono::milliseconds kWaitingInterval{20};
-// Interval if the only threads without a stack were already blocked when recording began.
-constexpr std::chrono::milliseconds kLongWaitingInterval{100};
-// How long context switches have to be few, in ns, before more of them are sampled again.
-constexpr uint64_t kCalm = 1'000'000'000;
 
 struct CpuTime {
   std::chrono::microseconds user{0}, system{0};
@@ -67,26 +58,19 @@ class Session final : public RecordSession {
         files_(options_, setup_),
         before_(before),
         priority_(std::move(priority)),
-        watch_(io_, [this] { Stop(StopReason::kTargetsExited); }),
-        signal_descriptor_(io_),
-        command_descriptor_(io_),
+        watch_(io_, [this](target::RunEnd reason) { End(reason); }),
         delay_timer_(io_),
         duration_timer_(io_),
-        progress_timer_(io_),
-        waiting_timer_(io_),
-        samples_switches_(setup_.plan.off_cpu && !setup_.plan.off_cpu->switches.empty()) {
+        progress_timer_(io_) {
     summary_.notes = setup_.notes;
     summary_.call_graph = setup_.call_graph;
     summary_.priority = PriorityInWords();
     if (options_.switch_output) {
       switch_trigger_.emplace(io_, *options_.switch_output, [this] { SwitchNow(); });
     }
-  }
-
-  ~Session() override {
-    // The descriptors belong to other objects, which close them.
-    if (signal_descriptor_.is_open()) signal_descriptor_.release();
-    if (command_descriptor_.is_open()) command_descriptor_.release();
+    if (setup_.unwinding != nullptr && setup_.unwinding->off_cpu() != nullptr) {
+      off_cpu_.emplace(io_, options_.roots, setup_);
+    }
   }
 
   absl::Status Prepare() {
@@ -102,7 +86,7 @@ class Session final : public RecordSession {
     absl::Status status = Record();
     status.Update(EndRecording());
     // From here on, a second signal has its usual effect.
-    signals_.reset();
+    watch_.Stop();
     priority_ = nullptr;
     status.Update(FinishFiles());
     status.Update(EndCommand());
@@ -129,13 +113,15 @@ class Session final : public RecordSession {
   absl::Status Record() {
     if (options_.handle_signals) {
       if (switch_trigger_) PROFILER_RETURN_IF_ERROR(switch_trigger_->WatchSignal());
-      PROFILER_RETURN_IF_ERROR(WatchSignals());
+      PROFILER_RETURN_IF_ERROR(watch_.WatchSignals());
     }
-    PROFILER_RETURN_IF_ERROR(WatchEnd());
+    PROFILER_RETURN_IF_ERROR(watch_.WatchEnd(setup_.command.get(), options_.targets));
     if (setup_.control != nullptr) PROFILER_RETURN_IF_ERROR(WatchControl());
     drain_->Start();
     if (options_.on_progress) ScheduleProgress();
-    ScheduleWaitingStacks(std::chrono::milliseconds(0));
+    if (off_cpu_) {
+      off_cpu_->ReadWaitingStacks(*drain_, [this](const absl::Status& status) { Fail(status); });
+    }
     began_ = steady_clock::now();
     if (options_.delay.count() > 0) {
       PROFILER_RETURN_IF_ERROR(StartCommand());
@@ -172,12 +158,12 @@ class Session final : public RecordSession {
   }
 
   absl::Status EnableSampling() {
-    BeginOffCpu();
+    if (off_cpu_) off_cpu_->Begin();
     return ForEachSamplingAttr(&ringbuf::EventSet::Enable);
   }
 
   absl::Status DisableSampling() {
-    PauseOffCpu();
+    if (off_cpu_) off_cpu_->Pause();
     return ForEachSamplingAttr(&ringbuf::EventSet::Disable);
   }
 
@@ -185,8 +171,8 @@ class Session final : public RecordSession {
     for (size_t i = 0; i < setup_.plan.sampling.size(); ++i) {
       PROFILER_RETURN_IF_ERROR((*setup_.events.*operation)(i + 1));
     }
-    return samples_switches_ ? (*setup_.events.*operation)(SwitchesAttr(switches_))
-                             : absl::OkStatus();
+    const std::optional<size_t> switches = off_cpu_ ? off_cpu_->switches_attr() : std::nullopt;
+    return switches ? (*setup_.events.*operation)(*switches) : absl::OkStatus();
   }
 
   // ---- from file to file
@@ -206,96 +192,7 @@ class Session final : public RecordSession {
     if (const absl::Status begun = files_.Next(&summary_.notes); !begun.ok()) Fail(begun);
   }
 
-  // ---- off the CPU
-
-  // Null without --off-cpu.
-  OffCpuStage* off_cpu() const {
-    return setup_.unwinding == nullptr ? nullptr : setup_.unwinding->off_cpu();
-  }
-
-  // Returns the index in setup_.events of the event of kSwitchSampling[which].
-  size_t SwitchesAttr(size_t which) const { return 1 + setup_.plan.sampling.size() + which; }
-
-  void BeginOffCpu() {
-    OffCpuStage* stage = off_cpu();
-    if (stage == nullptr) return;
-    const bool is_first = !stage->threads().has_begun();
-    stage->Begin(setup_.events->MonotonicNow());
-    if (is_first) FindWaiting(*stage);
-    LeaveOut(paused_delays_, ReadRunDelays(options_.roots, stage->threads().times()), &run_delays_);
-  }
-
-  // Asks /proc for the state of threads that have no record yet.
-  void FindWaiting(OffCpuStage& stage) const {
-    for (const target::Thread& thread : setup_.threads) {
-      const auto pid = static_cast<uint32_t>(thread.pid), tid = static_cast<uint32_t>(thread.tid);
-      if (ReadWaitingThread(options_.roots, pid, tid)) {
-        stage.threads().FoundWaiting(pid, tid);
-      } else {
-        stage.threads().FoundRunning(pid, tid);
-      }
-    }
-  }
-
-  void PauseOffCpu() {
-    OffCpuStage* stage = off_cpu();
-    if (stage == nullptr || !stage->threads().is_counting()) return;
-    stage->Pause(setup_.events->MonotonicNow());
-    paused_delays_ = ReadRunDelays(options_.roots, stage->threads().times());
-  }
-
-  // Schedules reading the stacks of waiting threads. Needs a timer, because the rings may stay
-  // empty while threads wait.
-  void ScheduleWaitingStacks(std::chrono::milliseconds after) {
-    if (off_cpu() == nullptr) return;
-    waiting_timer_.expires_after(after);
-    waiting_timer_.async_wait([this](const error_code& failed) {
-      if (failed) return;
-      const auto clock = [this] { return setup_.events->MonotonicNow(); };
-      const uint64_t began = clock();
-      if (const absl::Status passed = drain_->PassNow(); !passed.ok()) return Fail(passed);
-      const bool has_more = setup_.unwinding->ReadWaitingStacks(began, clock);
-      ScheduleWaitingStacks(has_more || !samples_switches_ ? kWaitingInterval
-                                                           : kLongWaitingInterval);
-    });
-  }
-
-  // If switches become too many, samples fewer of them at once. Samples more of them only after
-  // they have been few for a while, because each change costs as much as some hundred samples.
-  absl::Status AdaptToSwitches(uint64_t now) {
-    OffCpuStage* stage = off_cpu();
-    if (stage == nullptr || !samples_switches_) return absl::OkStatus();
-    const uint64_t rate = stage->switch_rate(now);
-    size_t wanted = 0;
-    while (wanted + 1 < kSwitchSampling.size() && rate > kSwitchSampling[wanted + 1].above) {
-      ++wanted;
-    }
-    if (wanted >= switches_) last_many_ = now;
-    if (wanted == switches_ || (wanted < switches_ && now - last_many_ < kCalm)) {
-      return absl::OkStatus();
-    }
-    PROFILER_RETURN_IF_ERROR(setup_.events->Disable(SwitchesAttr(switches_)));
-    switches_ = wanted;
-    return setup_.events->Enable(SwitchesAttr(switches_));
-  }
-
-  // Counts threads off the CPU as waiting until now.
-  absl::Status EndOffCpu() {
-    OffCpuStage* stage = off_cpu();
-    if (stage == nullptr) return absl::OkStatus();
-    PauseOffCpu();
-    setup_.unwinding->EndOffCpu(setup_.events->MonotonicNow());
-    absl::Status status;
-    if (!write_failed_) {
-      pieces_.clear();
-      status = WriteUnwound(absl::OkStatus());
-    }
-    // The records are written by now. This comes last, because naming system calls takes a while.
-    summary_.states =
-        SumStates(*stage, run_delays_, paused_delays_,
-                  setup_.kernel.table().symbols().empty() ? nullptr : &setup_.kernel.table());
-    return status;
-  }
+  // ---- from the rings to the file
 
   // Writes one pass: counts its records and appends them, unwound or unchanged, as a round.
   absl::Status Write(std::span<ringbuf::RingPass> rings) {
@@ -303,7 +200,7 @@ class Session final : public RecordSession {
     absl::Status status;
     if (setup_.unwinding != nullptr) {
       status = setup_.unwinding->Take(rings, is_last_pass_);
-      status.Update(AdaptToSwitches(setup_.events->MonotonicNow()));
+      if (off_cpu_) status.Update(off_cpu_->AdaptToSwitches());
       return WriteUnwound(std::move(status));
     }
     for (const ringbuf::RingPass& ring : rings) status.Update(TakePieces(ring.bytes));
@@ -389,66 +286,26 @@ class Session final : public RecordSession {
 
   // ---- triggers of the end
 
-  absl::Status WatchSignals() {
-    PROFILER_ASSIGN_OR_RETURN(target::BlockedSignals signals, target::BlockStopSignals());
-    signals_.emplace(std::move(signals));
-    return target::OnReadable(signal_descriptor_, signals_->fd(), [this] {
-      const std::optional<target::BlockedSignals::Signal> signal = signals_->Take();
-      if (!signal.has_value()) return;
-      summary_.stop_signal = signal->number;
-      signals_->EndAtNext();
-      if (setup_.command != nullptr && signal->sent_to_us) {
-        setup_.command->Kill(target::SignalForCommand(signal->number));
-      }
-      Stop(StopReason::kSignal);
-    });
-  }
-
-  absl::Status WatchEnd() {
-    if (setup_.command != nullptr) {
-      return target::OnReadable(command_descriptor_, setup_.command->end_fd(), [this] {
-        command_exited_ = true;
-        Stop(StopReason::kCommandExited);
-      });
+  void End(target::RunEnd reason) {
+    switch (reason) {
+      case target::RunEnd::kSignal:
+        summary_.stop_signal = watch_.signal();
+        return Stop(StopReason::kSignal);
+      case target::RunEnd::kCommandExited:
+        return Stop(StopReason::kCommandExited);
+      case target::RunEnd::kTargetsExited:
+        return Stop(StopReason::kTargetsExited);
+      case target::RunEnd::kRequested:
+        return Stop(StopReason::kRequested);
     }
-    if (options_.targets.system_wide) return absl::OkStatus();
-    return watch_.Watch(options_.targets.pids, options_.targets.tids);
   }
-
-  // ---- control by others
 
   absl::Status WatchControl() {
-    control_watch_.emplace(io_, *setup_.control,
-                           [this](target::Control::Command command) { return Obey(command); });
-    return control_watch_->Start();
-  }
-
-  // Obeys a command. Returns false if that failed.
-  bool Obey(target::Control::Command command) {
-    absl::Status done;
-    switch (command) {
-      case target::Control::Command::kEnable:
-        done = EnableSampling();
-        break;
-      case target::Control::Command::kDisable:
-        done = DisableSampling();
-        break;
-      case target::Control::Command::kStop:
-        Stop(StopReason::kRequested);
-        break;
-      case target::Control::Command::kPing:
-      case target::Control::Command::kSnapshot:
-        break;
-      case target::Control::Command::kUnknown:
-        summary_.notes.emplace_back(target::kUnknownCommand);
-        return true;
-    }
-    if (done.ok()) {
-      setup_.control->Acknowledge();
-    } else {
-      Fail(done);
-    }
-    return done.ok();
+    return watch_.WatchControl(
+        *setup_.control,
+        {.enable = [this] { return Ended(EnableSampling()).ok(); },
+         .disable = [this] { return Ended(DisableSampling()).ok(); },
+         .on_unknown = [this](std::string_view message) { summary_.notes.emplace_back(message); }});
   }
 
   // ---- after the recording
@@ -461,11 +318,20 @@ class Session final : public RecordSession {
     // The last pass takes the records since the previous pass. After a failed write, these records
     // are lost.
     if (!write_failed_) status.Update(drain_->PassNow());
-    status.Update(EndOffCpu());
-    if (signal_descriptor_.is_open()) signal_descriptor_.release();
-    if (command_descriptor_.is_open()) command_descriptor_.release();
-    control_watch_.reset();
+    if (off_cpu_) status.Update(EndOffCpu());
     if (switch_trigger_) switch_trigger_->Stop();
+    return status;
+  }
+
+  absl::Status EndOffCpu() {
+    off_cpu_->End();
+    absl::Status status;
+    if (!write_failed_) {
+      pieces_.clear();
+      status = WriteUnwound(absl::OkStatus());
+    }
+    // The records are written by now. This comes last, because naming system calls takes a while.
+    summary_.states = off_cpu_->SumStates();
     return status;
   }
 
@@ -479,8 +345,7 @@ class Session final : public RecordSession {
   // AwaitCommand, so that the work after the recording need not wait for it.
   absl::Status EndCommand() {
     if (setup_.command == nullptr) return absl::OkStatus();
-    ended_command_ = !command_exited_ && summary_.stop_reason != StopReason::kSignal;
-    if (ended_command_) setup_.command->Kill(SIGTERM);
+    if (summary_.stop_reason != StopReason::kSignal) setup_.command->AskToEnd();
     constexpr std::chrono::milliseconds kToEnd{500};
     summary_.command_runs_on = !setup_.command->EndsWithin(kToEnd);
     return summary_.command_runs_on ? absl::OkStatus() : ReapCommand();
@@ -488,7 +353,6 @@ class Session final : public RecordSession {
 
   absl::Status ReapCommand() {
     PROFILER_ASSIGN_OR_RETURN(summary_.command, setup_.command->Reap());
-    summary_.command->ended_by_us = ended_command_;
     summary_.command_runs_on = false;
     return absl::OkStatus();
   }
@@ -527,24 +391,14 @@ class Session final : public RecordSession {
   const CpuTime before_;
   std::unique_ptr<RaisedPriority> priority_;  // reset when the recording ends
   std::unique_ptr<ringbuf::DrainLoop> drain_;
-  std::optional<target::BlockedSignals> signals_;
-  target::TargetWatch watch_;
-  stream_descriptor signal_descriptor_, command_descriptor_;
-  std::optional<target::ControlWatch> control_watch_;
-  boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_, waiting_timer_;
+  target::RunWatch watch_;
+  boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_;
   std::optional<SwitchTrigger> switch_trigger_;
+  std::optional<OffCpuDriver> off_cpu_;  // only with --off-cpu
   steady_clock::time_point began_;
   std::vector<std::span<const std::byte>> pieces_;  // scratch: the pieces of one pass
-  // Only with --off-cpu.
-  const bool samples_switches_;
-  size_t switches_ = 0;      // index of the enabled event in kSwitchSampling
-  uint64_t last_many_ = 0;   // last time at which switches were too many for a smaller period
-  RunDelays run_delays_;     // run delays when sampling began, plus the delays during pauses
-  RunDelays paused_delays_;  // run delays when the last pause began
   bool stopped_ = false;
   bool is_last_pass_ = false;
-  bool command_exited_ = false;
-  bool ended_command_ = false;
   bool write_failed_ = false;
   absl::Status failure_;
   RecordSummary summary_;

@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/files/file_facts.h"
-#include "symbolize/names/name_store.h"
+#include "symbolize/names/testing/create_symbolizer.h"
 #include "symbolize/testing/test_files.h"
 
 namespace profiler::symbolize {

@@ -1,6 +1,6 @@
 #include "symbolize/hotspot/leaf_frame.h"
 
-#include <Zydis/Zydis.h>
+#include "symbolize/x86_64_decoder.h"
 
 namespace profiler::symbolize::hotspot {
 namespace {
@@ -9,46 +9,30 @@ constexpr uint64_t kWord = 8;
 // Largest number of instructions from the removal of a frame to `ret`, inclusive.
 constexpr int kLongestEpilogue = 8;
 
-const ZydisDecoder& Decoder() {
-  static const ZydisDecoder decoder = [] {
-    ZydisDecoder made;
-    ZydisDecoderInit(&made, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    return made;
-  }();
-  return decoder;
-}
-
 // A decoded instruction.
 class Decoded {
  public:
   // Decodes the first instruction and removes it from `code`.
   static std::optional<Decoded> Take(std::span<const uint8_t>& code) {
-    Decoded decoded;
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&Decoder(), code.data(), code.size(),
-                                             &decoded.instruction_, decoded.operands_))) {
-      return std::nullopt;
-    }
-    code = code.subspan(decoded.instruction_.length);
-    return decoded;
+    const auto taken = TakeX86_64Instruction(code);
+    return taken ? std::optional(Decoded(*taken)) : std::nullopt;
   }
 
-  bool Is(ZydisMnemonic mnemonic) const { return instruction_.mnemonic == mnemonic; }
+  bool Is(ZydisMnemonic mnemonic) const { return taken_.facts.mnemonic == mnemonic; }
   bool IsOfRegister(ZydisMnemonic mnemonic, ZydisRegister reg) const {
-    return Is(mnemonic) && operands_[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-           operands_[0].reg.value == reg;
+    return Is(mnemonic) && IsRegister(taken_.operands[0], reg);
   }
   // Returns the number that the instruction subtracts from the stack pointer.
   std::optional<uint64_t> StackGrowth() const {
     if (!IsOfRegister(ZYDIS_MNEMONIC_SUB, ZYDIS_REGISTER_RSP)) return std::nullopt;
-    if (operands_[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE || operands_[1].imm.value.s < 0) {
-      return std::nullopt;
-    }
-    return operands_[1].imm.value.u;
+    const ZydisDecodedOperand& amount = taken_.operands[1];
+    if (amount.type != ZYDIS_OPERAND_TYPE_IMMEDIATE || amount.imm.value.s < 0) return std::nullopt;
+    return amount.imm.value.u;
   }
   // Returns true if the instruction may be part of a safepoint poll, which changes no register that
   // matters.
   bool MayBePoll() const {
-    switch (instruction_.mnemonic) {
+    switch (taken_.facts.mnemonic) {
       case ZYDIS_MNEMONIC_CMP:
       case ZYDIS_MNEMONIC_TEST:
       case ZYDIS_MNEMONIC_JNBE:
@@ -57,17 +41,18 @@ class Decoded {
       case ZYDIS_MNEMONIC_NOP:
         return true;
       case ZYDIS_MNEMONIC_MOV:  // the address of the polled page
-        return operands_[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-               operands_[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-               operands_[1].mem.base == ZYDIS_REGISTER_R15;
+        return taken_.operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+               taken_.operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+               taken_.operands[1].mem.base == ZYDIS_REGISTER_R15;
       default:
         return false;
     }
   }
 
  private:
-  ZydisDecodedInstruction instruction_{};
-  ZydisDecodedOperand operands_[ZYDIS_MAX_OPERAND_COUNT];
+  explicit Decoded(const X86_64Instruction& taken) : taken_(taken) {}
+
+  X86_64Instruction taken_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/shown_text.h"
 #include "symbolize/hotspot/compressed.h"
 
 namespace profiler::symbolize::hotspot {
@@ -94,14 +95,6 @@ bool DecodeLines(std::span<const std::byte> table, int version, Method& method) 
     method.lines.push_back({bci, line});
   }
   return false;
-}
-
-// Replaces control characters, which names of classes may contain.
-std::string Printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-  }
-  return text;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 #include "src/base/mapped_file.h"
 #include "symbolize/dwarf/testing/small_dwarf.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/names/name_store.h"
+#include "symbolize/names/testing/create_symbolizer.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/testing/test_files.h"
 

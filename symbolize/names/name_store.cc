@@ -200,8 +200,4 @@ void NameStore::SaveToCache() {
   if (cache_) cache_->Add(found);
 }
 
-std::unique_ptr<Symbolizer> CreateSymbolizer(const SymbolizerOptions& options) {
-  return std::make_unique<NameStore>(NameSources{.files = CreateFileFacts(options)}, options);
-}
-
 }  // namespace profiler::symbolize

@@ -135,7 +135,4 @@ class NameStore final : public Symbolizer {
   std::optional<Keeping> keeping_;
 };
 
-// Creates a symbolizer that uses only files.
-std::unique_ptr<Symbolizer> CreateSymbolizer(const SymbolizerOptions& options);
-
 }  // namespace profiler::symbolize

@@ -6,6 +6,7 @@
 
 #include "src/base/byte_reader.h"
 #include "symbolize/files/file_facts.h"
+#include "symbolize/names/testing/create_symbolizer.h"
 #include "symbolize/testing/test_files.h"
 
 namespace profiler::symbolize {

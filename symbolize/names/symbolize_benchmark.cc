@@ -13,7 +13,7 @@
 #include "src/base/mapped_file.h"
 #include "symbolize/address_space.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/names/name_store.h"
+#include "symbolize/names/testing/create_symbolizer.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/symbols/demangle.h"
 #include "symbolize/symbols/elf_symbols.h"

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/names/name_store.h"
+#include "symbolize/names/testing/create_symbolizer.h"
 #include "symbolize/symbols/testing/jit_dump_builder.h"
 #include "symbolize/testing/test_files.h"
 

@@ -83,16 +83,12 @@ constexpr uint64_t WithinWord(Architecture architecture, uint64_t value) {
   return WordSize(architecture) == 4 ? value & 0xffffffff : value;
 }
 
-// Returns the mask of an instruction address's significant bits.
+// Returns the mask of an instruction address's significant bits: without those that pointer
+// authentication or tagging adds. User addresses on AArch64 have 48 bits, unless a program asks for
+// more.
 constexpr uint64_t AddressMask(Architecture architecture) {
   if (architecture == Architecture::kAArch64) return (uint64_t{1} << 48) - 1;
   return WithinWord(architecture, ~uint64_t{0});
-}
-
-// Removes the bits that pointer authentication or tagging adds. User addresses on AArch64 have 48
-// bits, unless a program asks for more.
-constexpr uint64_t StripTags(Architecture architecture, uint64_t address) {
-  return address & AddressMask(architecture);
 }
 
 // The registers of one frame, as a plain value. Unknown registers read as 0.

@@ -23,7 +23,7 @@
 #include "gtest/gtest.h"
 #include "symbolize/address_space.h"
 #include "symbolize/image_file.h"
-#include "symbolize/names/name_store.h"
+#include "symbolize/names/testing/create_symbolizer.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/unwind_images.h"
 

@@ -237,7 +237,6 @@ std::vector<int> UnreadableFeatures(const perf_data::Features& features) {
                                         {14, perf_data::ReadNumaTopology(features).has_value()},
                                         {16, perf_data::ReadPmuMappings(features).has_value()},
                                         {17, perf_data::ReadGroups(features).has_value()},
-                                        {18, perf_data::ReadAuxtraceIndex(features).has_value()},
                                         {20, perf_data::ReadCaches(features).has_value()},
                                         {22, perf_data::ReadMemoryTopology(features).has_value()},
                                         {24, perf_data::ReadDirFormat(features).has_value()},

@@ -12,7 +12,7 @@
 #include "src/profile/profile_codec.h"
 #include "src/profile/testing/fake_symbolizer.h"
 #include "src/views/flamegraph/folded.h"
-#include "src/views/report/report.h"
+#include "src/views/report/testing/format_report.h"
 #include "tests/conformance/corpus.h"
 
 namespace profiler::conformance {

@@ -12,7 +12,7 @@
 
 #include "src/base/byte_reader.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/names/name_store.h"
+#include "symbolize/names/testing/create_symbolizer.h"
 #include "symbolize/symbolizer.h"
 #include "tests/fuzz/choices.h"
 #include "tests/fuzz/compiled_programs.h"

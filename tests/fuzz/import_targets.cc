@@ -1,10 +1,10 @@
 // Fuzzes profiles of other programs: one target per format, and one that detects the format.
 
-#include <zlib.h>
-
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "src/base/gzip.h"
 #include "src/format/perf_data/read/recording.h"
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/codec.h"
@@ -183,20 +183,9 @@ std::vector<Bytes> CallgrindSeeds() {
 }
 
 Bytes Gzipped(const Bytes& plain) {
-  constexpr int kGzip = 15 + 16;
-  z_stream stream = {};
-  Require(
-      deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) == Z_OK,
-      "there is room to compress");
-  Bytes gzip(deflateBound(&stream, plain.size()));
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(plain.data()));
-  stream.avail_in = static_cast<uInt>(plain.size());
-  stream.next_out = reinterpret_cast<Bytef*>(gzip.data());
-  stream.avail_out = static_cast<uInt>(gzip.size());
-  Require(deflate(&stream, Z_FINISH) == Z_STREAM_END, "zlib compresses anything");
-  gzip.resize(stream.total_out);
-  deflateEnd(&stream);
-  return gzip;
+  const std::string gzip = Gzip(TextOf(plain));
+  const std::span<const std::byte> bytes = BytesOfText(gzip);
+  return {bytes.begin(), bytes.end()};
 }
 
 // Returns the profile that the seeds export. It has inlined calls, several events, and times.

@@ -14,7 +14,6 @@ inline void UseFeatures(const perf_data::Features& features) {
   (void)ReadNumaTopology(features);
   (void)ReadPmuMappings(features);
   (void)ReadGroups(features);
-  (void)ReadAuxtraceIndex(features);
   (void)ReadCaches(features);
   (void)ReadMemoryTopology(features);
   (void)ReadDirFormat(features);

@@ -13,8 +13,8 @@ WORKLOAD = "/t/workload"
 
 # The start of the counted program must be the same each time. Kernel symbols are hidden, because
 # reading them would take a second for each recording.
-PREPARE = ("echo 0 >/proc/sys/kernel/randomize_va_space; echo 1 >/proc/sys/kernel/perf_user_access;"
-           "echo 2 >/proc/sys/kernel/kptr_restrict; perf stat -o /dev/null env >/tmp/environment")
+PREPARE = ("echo 0 >/proc/sys/kernel/randomize_va_space; echo 2 >/proc/sys/kernel/kptr_restrict;"
+           "perf stat -o /dev/null env >/tmp/environment")
 
 # Skips perf's preparations for later reports, which take longer than the recording.
 PERF_RECORD = "perf record -BN --no-bpf-event"

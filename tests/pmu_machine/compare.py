@@ -3,7 +3,7 @@
 
     compare.py MACHINE FOLDER HOST [KEEP]
 
-FOLDER contains the AArch64 programs: profiler, workload, counter_test and the programs of compare_chains.py. HOST is
+FOLDER contains the AArch64 programs: profiler, workload and the programs of compare_chains.py. HOST is
 the profiler of this machine. The machine is booted twice. In the first boot time follows the instructions, so counts
 are exactly repeatable. The second boot has real time and two CPUs with all features of the architecture: pointer
 authentication, and SVE vectors. All commands of a boot run at once, each with its own files. The files are compared

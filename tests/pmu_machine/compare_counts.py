@@ -170,13 +170,6 @@ def exact_boot(boot):
     for options in ("-e branches", "-e L1-dcache-loads", "-e LLC-load-misses", "-e cycles -b"):
         boot.refused(options)
 
-    # Counters that programs read themselves (ringbuf/counter.h) have tests of their own.
-    def counter_tests(done):
-        table.add("ringbuf/counter.h: exit status of its tests", done.status, 0)
-        table.add("ringbuf/counter.h: tests that were skipped", done.out.count("[  SKIPPED ] Counter"), 0)
-
-    boot.judge(counter_tests, boot.command("/t/counter_test"))
-
 
 def real_time_boot(boot):
     """Returns the boot with two CPUs and real time, in which durations are random."""

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <bit>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
@@ -33,7 +32,7 @@
 #include "src/fleet/agent/window_queue.h"
 #include "src/fleet/segments/segment_directory.h"
 #include "src/machine/procfs/machine.h"
-#include "src/machine/target/blocked_signals.h"
+#include "src/machine/target/run_watch.h"
 
 namespace profiler::agent {
 namespace {
@@ -62,6 +61,8 @@ constexpr auto kBetweenSessions = std::chrono::minutes(5);
 constexpr auto kLongestSilence = std::chrono::minutes(7);
 // Number of bytes copied of each stack. Frames beyond these bytes are taken from earlier samples.
 constexpr uint32_t kStackBytes = 16384;
+// SIGHUP reads the labels' file again; the others end the agent.
+constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 constexpr auto kStatusInterval = std::chrono::seconds(10);
 
 double SecondsSince1970() {
@@ -88,7 +89,7 @@ class Agent {
         spool_(std::move(spool), options_.push.size()),
         processes_(std::make_shared<ProcessTable>()),
         loop_(kernel, LoopOptions(), metrics_),
-        signal_descriptor_(io_),
+        watch_(io_, [this](target::RunEnd) { Stop(); }),
         watchdog_(io_),
         status_timer_(io_) {
     metrics_.Update([&](AgentMetrics& metrics) {
@@ -97,13 +98,8 @@ class Agent {
     });
   }
 
-  ~Agent() {
-    // The descriptor belongs to `signals_`, which closes it.
-    if (signal_descriptor_.is_open()) signal_descriptor_.release();
-  }
-
   absl::Status Run(const std::function<void(uint16_t)>& on_metrics_port) {
-    PROFILER_RETURN_IF_ERROR(WatchSignals());
+    PROFILER_RETURN_IF_ERROR(watch_.WatchSignals(kSignals, [this] { ReadLabelsAgain(); }));
     if (options_.metrics) {
       PROFILER_ASSIGN_OR_RETURN(server_, MetricsServer::Listen(io_, *options_.metrics, [this] {
                                   return PrometheusText(Figures(), options_.version);
@@ -221,33 +217,8 @@ class Agent {
 
   // ---- on the main thread
 
-  absl::Status WatchSignals() {
-    static constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    PROFILER_ASSIGN_OR_RETURN(auto signals, target::BlockedSignals::Block(kSignals));
-    signals_.emplace(std::move(signals));
-    error_code error;
-    signal_descriptor_.assign(signals_->fd(), error);
-    if (error) return ErrnoStatus(error.value(), "waiting for signals");
-    AwaitSignal();
-    return absl::OkStatus();
-  }
-
-  void AwaitSignal() {
-    signal_descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                                  [this](const error_code& failed) {
-                                    if (failed) return;
-                                    const auto signal = signals_->Take();
-                                    if (signal && signal->number == SIGHUP) ReadLabelsAgain();
-                                    if (signal && signal->number != SIGHUP) return Stop();
-                                    AwaitSignal();
-                                  });
-  }
-
   void Stop() {
     service_.Stopping();
-    // A second signal has its default effect.
-    signal_descriptor_.release();
-    signals_.reset();
     loop_.Stop();
   }
 
@@ -339,8 +310,7 @@ class Agent {
   steady_clock::time_point session_renewed_;
 
   boost::asio::io_context io_{1};
-  std::optional<target::BlockedSignals> signals_;
-  boost::asio::posix::stream_descriptor signal_descriptor_;
+  target::RunWatch watch_;
   boost::asio::steady_timer watchdog_, status_timer_;
   std::vector<std::unique_ptr<PushThread>> pushing_;
   std::unique_ptr<MetricsServer> server_;

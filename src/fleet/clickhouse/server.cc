@@ -5,12 +5,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/gzip.h"
 #include "src/base/text.h"
 #include "src/fleet/clickhouse/error_codes.h"
 #include "src/fleet/clickhouse/row_binary.h"
 #include "src/fleet/clickhouse/schema.h"
 #include "src/fleet/clickhouse/sql_text.h"
-#include "src/views/interchange/gzip.h"
 
 namespace profiler::fleet::clickhouse {
 namespace {
@@ -143,7 +143,7 @@ absl::StatusOr<http::Response> Server::Insert(std::string_view table, std::strin
                                          ") FORMAT RowBinary"));
   request.url = UrlWith(std::move(all));
   request.headers = {{"Content-Encoding", "gzip"}, {"Content-Type", "application/octet-stream"}};
-  request.body = exports::Gzip(body, exports::kGzipMessage);
+  request.body = Gzip(body, kGzipMessage);
   request.timeout = std::chrono::minutes(2);
   constexpr size_t kMostSaid = 1 << 20;
   request.most = kMostSaid;

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/gzip.h"
 #include "src/base/text.h"
 #include "src/fleet/push/http_answer.h"
 #include "src/format/otlp/request.h"
-#include "src/views/interchange/gzip.h"
 
 namespace profiler::fleet {
 namespace {
@@ -89,7 +89,7 @@ class Sending : public Sender {
                        .headers = {{"Content-Type", "application/x-protobuf"},
                                    {"Content-Encoding", "gzip"},
                                    {"User-Agent", batch.empty() ? "" : batch.front().version}},
-                       .body = exports::Gzip(OtlpRequest(batch), exports::kGzipMessage),
+                       .body = Gzip(OtlpRequest(batch), kGzipMessage),
                        .most = kMostAnswer});
     if (answer.ok() && answer->status == 200) return DeliveryOfResponse(*answer);
     return DeliveryOf(answer);

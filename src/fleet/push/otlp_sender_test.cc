@@ -1,7 +1,5 @@
 #include "src/fleet/push/otlp_sender.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -14,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/base/gzip.h"
 #include "src/base/text.h"
 #include "src/base/write_signals.h"
 #include "src/fleet/push/segment_delivery.h"
@@ -32,20 +31,6 @@ using testing::HasSubstr;
 using Outcome = Delivery::Outcome;
 
 constexpr UnixTime kSecond = 1'000'000'000;
-
-std::string Unzipped(const std::string& packed) {
-  z_stream stream{};
-  inflateInit2(&stream, 16 + MAX_WBITS);
-  std::string text(10 << 20, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-  stream.avail_in = static_cast<uInt>(packed.size());
-  stream.next_out = reinterpret_cast<Bytef*>(text.data());
-  stream.avail_out = static_cast<uInt>(text.size());
-  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
-  text.resize(stream.total_out);
-  inflateEnd(&stream);
-  return text;
-}
 
 Window WindowAt(UnixTime second) {
   Window window = WebAndDatabase().Finish();
@@ -187,7 +172,7 @@ TEST(OtlpSender, PostsAGzippedRequest) {
   EXPECT_EQ(request.Header("content-type"), "application/x-protobuf");
   EXPECT_EQ(request.Header("content-encoding"), "gzip");
   const Window window = WindowAt(100);
-  EXPECT_EQ(Unzipped(request.body), OtlpRequest({&window, 1}));
+  EXPECT_EQ(*Gunzip(request.body), OtlpRequest({&window, 1}));
 }
 
 TEST(OtlpSender, SaysWhatTheReceiverLeftOutAndDoesNotSendItAgain) {
@@ -231,7 +216,7 @@ class BadDay {
         {.status = 404},
         {.status = 503, .end = End::kCutOff},
         {.end = End::kNoAnswer}};
-    const Receiver read(Unzipped(request.body));
+    const Receiver read(*Gunzip(request.body));
     if (read.totals.at("samples/count") > 12) return {.status = 413, .body = "too large"};
     if (trouble_ < kTroubles.size()) return kTroubles[trouble_++];
     trouble_ = 0;

@@ -7,18 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/analysis/amount.h"
-#include "src/base/text.h"
+#include "src/base/shown_text.h"
 #include "src/fleet/query/address.h"
 #include "src/views/diff/text_table.h"
 
 namespace profiler::fleet {
 namespace {
-
-std::string Printable(std::string_view text) {
-  std::string out;
-  AppendPrintable(text, out);
-  return out;
-}
 
 // Returns the heading: "Build-id" for "build-id"; labels stay as they are.
 std::string HeadingOf(const FieldName& name) {

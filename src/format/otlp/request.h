@@ -1,6 +1,5 @@
 // Encodes an ExportProfilesServiceRequest of opentelemetry.proto.collector.profiles.v1development,
-// as of opentelemetry-proto v1.11.0 (July 2026). That version is not stable: field numbers have
-// changed before. Only this library knows them.
+// as of opentelemetry-proto v1.11.0 (July 2026). fields.h has the numbers of the fields.
 //
 //   ExportProfilesServiceRequest
 //    ├─ resource_profiles ─┬─ resource ── attributes     the observed process: host, service, …

@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/shown_text.h"
 #include "src/base/text.h"
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/event_name.h"
@@ -315,8 +316,7 @@ absl::StatusOr<std::vector<EventGroup>> ParseEventList(std::string_view text) {
 
 absl::Status ErrorAt(std::string_view text, size_t position, std::string_view message,
                      absl::StatusCode code) {
-  std::string shown;
-  AppendPrintable(text, shown);
+  const std::string shown = Printable(text);
   return WithExcerpt(
       absl::Status(code, absl::StrCat(shown, ": ", View(message))),
       absl::StrCat("  ", shown, "\n  ", std::string(std::min(position, shown.size()), ' '), "^\n"));

@@ -4,49 +4,14 @@
 #include <traceevent/trace-seq.h>
 
 #include <algorithm>
-#include <bit>
+#include <optional>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "src/base/byte_reader.h"
+#include "src/format/perf_event/tracing_data_reader.h"
 
 namespace profiler::events {
 namespace {
-
-using namespace std::string_view_literals;
-
-// Limits for counts in damaged sections. No kernel has so many systems or events.
-constexpr uint32_t kMostSystems = 1 << 12, kMostEvents = 1 << 16;
-
-// A reader of the section's parts, in order. Numbers are in the recording's byte order.
-class SectionReader {
- public:
-  explicit SectionReader(std::string_view section) : in_(BytesOfText(section)) {}
-
-  bool ok() const { return in_.ok(); }
-  void SetBigEndian(bool big) { swapped_ = big != (std::endian::native == std::endian::big); }
-  uint8_t Byte() { return in_.Read<uint8_t>(); }
-  template <class Number>
-  Number Read() {
-    const Number number = in_.Read<Number>();
-    if (!swapped_) return number;
-    if constexpr (sizeof(Number) == 8) return __builtin_bswap64(number);
-    return static_cast<Number>(__builtin_bswap32(static_cast<uint32_t>(number)));
-  }
-  std::string_view Text(uint64_t size) {
-    if (size > in_.remaining()) in_.Fail();
-    return in_.ok() ? TextOf(in_.ReadBytes(size)) : std::string_view();
-  }
-  // Returns the text before the next NUL, and consumes the NUL.
-  std::string_view Line() { return in_.ReadCString(); }
-  void Expect(std::string_view text) {
-    if (Text(text.size()) != text) in_.Fail();
-  }
-
- private:
-  ByteReader in_;
-  bool swapped_ = false;
-};
 
 bool IsInside(uint64_t offset, uint64_t size, std::span<const std::byte> raw) {
   return offset <= raw.size() && size <= raw.size() - offset;
@@ -147,39 +112,17 @@ absl::StatusOr<TraceFormats> TraceFormats::Parse(std::string_view section) {
   if (handle == nullptr) return absl::ResourceExhaustedError("no memory for tracepoints");
   formats.function_mark_ = std::make_unique<std::string>();
   tep_set_function_resolver(handle, MarkFunction, formats.function_mark_.get());
-  SectionReader in(section);
-  in.Expect("\x17\x08\x44tracing"sv);
-  in.Line();  // skips the version
-  const bool big = in.Byte() != 0;
-  in.SetBigEndian(big);
-  const uint8_t long_size = in.Byte();
-  tep_set_file_bigendian(handle, big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
-  tep_set_long_size(handle, long_size);
-  tep_set_page_size(handle, static_cast<int>(in.Read<uint32_t>()));
-  in.Expect("header_page\0"sv);
-  in.Text(in.Read<uint64_t>());
-  in.Expect("header_event\0"sv);
-  in.Text(in.Read<uint64_t>());
-  const auto add = [&](std::string_view format, std::string_view system) {
-    if (!in.ok()) return;
+  perf_event::TracingDataReader in(section);
+  tep_set_file_bigendian(handle, in.is_big_endian() ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+  tep_set_long_size(handle, in.long_bytes());
+  tep_set_page_size(handle, static_cast<int>(in.page_bytes()));
+  while (const std::optional<perf_event::TraceFormat> format = in.Next()) {
     // On failure, libtraceevent ignores the format.
-    const std::string readable = Readable(format);
-    tep_parse_event(handle, readable.data(), readable.size(), std::string(system).c_str());
-  };
-  const auto of_ftrace = in.Read<uint32_t>();
-  for (uint32_t i = 0; in.ok() && i < std::min(of_ftrace, kMostEvents); ++i) {
-    add(in.Text(in.Read<uint64_t>()), "ftrace");
+    const std::string readable = Readable(format->text);
+    const std::string system(format->system.empty() ? "ftrace" : format->system);
+    tep_parse_event(handle, readable.data(), readable.size(), system.c_str());
   }
-  const auto systems = in.Read<uint32_t>();
-  for (uint32_t i = 0; in.ok() && i < std::min(systems, kMostSystems); ++i) {
-    const std::string_view system = in.Line();
-    const auto events = in.Read<uint32_t>();
-    for (uint32_t j = 0; in.ok() && j < std::min(events, kMostEvents); ++j) {
-      add(in.Text(in.Read<uint64_t>()), system);
-    }
-  }
-  in.Text(in.Read<uint32_t>());  // skips kallsyms
-  const std::string printk(in.Text(in.Read<uint32_t>()));
+  const std::string printk(in.PrintkFormats());
   if (!in.ok()) {
     return absl::DataLossError("TRACING_DATA: cut short, so tracepoints are shown without fields");
   }

@@ -2,7 +2,6 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "src/base/mapped_device.h"
 #include "src/machine/procfs/proc_file.h"
@@ -16,8 +15,8 @@ constexpr std::string_view kEscapedNewline = "\\012";
 
 bool IsMappedFile(int file, uint32_t maj, uint32_t min, uint64_t ino) {
   struct stat status;
-  if (fstat(file, &status) != 0 || status.st_ino != ino) return false;
-  return status.st_dev == makedev(maj, min) || HidesDevice(file);
+  return fstat(file, &status) == 0 &&
+         IsFileOfMapping(status.st_dev, status.st_ino, HidesDevice(file), maj, min, ino);
 }
 
 std::optional<MemoryMap> ParseMapsLine(std::string_view line) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -17,9 +18,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "src/base/byte_reader.h"
 #include "src/base/file_systems.h"
+#include "src/base/mount_info.h"
 #include "src/base/raised_capabilities.h"
 
 namespace profiler::reader {
@@ -162,16 +163,15 @@ std::optional<uint32_t> ProcessOf(std::string_view path, std::string_view proc) 
 
 // Returns the mount point of the path. Compares only text, and does not follow links.
 std::string MountOf(const std::string& path, const std::string& proc) {
-  std::ifstream mounts(proc + "/self/mountinfo");
-  std::string mount = "/";
-  // 36 35 98:0 /root /mnt rw,noatime shared:1 - ext3 /dev/root rw
-  for (std::string line; std::getline(mounts, line);) {
-    const std::vector<std::string> words = absl::StrSplit(line, absl::MaxSplits(' ', 5));
-    constexpr size_t kPoint = 4;
-    if (words.size() <= kPoint || words[kPoint].size() <= mount.size()) continue;
-    if (path.starts_with(words[kPoint] + "/")) mount = words[kPoint];
-  }
-  return mount;
+  std::ifstream file(proc + "/self/mountinfo");
+  const std::string mounts(std::istreambuf_iterator<char>(file), {});
+  std::string point = "/";
+  ForEachMount(mounts, [&](const Mount& mount) {
+    const bool holds = path.starts_with(mount.point) && path.substr(mount.point.size(), 1) == "/";
+    if (holds && mount.point.size() > point.size()) point = mount.point;
+    return true;
+  });
+  return point;
 }
 
 // Returns the path as a reader needs it: its working directory is "/", and /proc/self/fd of the

@@ -4,32 +4,25 @@
 
 #include <cerrno>
 
-#include "absl/strings/match.h"
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "src/base/mount_info.h"
 #include "src/base/text.h"
 
 namespace profiler::target {
 
-// Parses lines like: 36 35 98:0 ROOT POINT OPTIONS FIELDS… - TYPE SOURCE SUPER-OPTIONS
 std::string CgroupMountPoint(std::string_view mountinfo) {
-  std::string of_version_2;
-  for (procfs::TextScanner lines(mountinfo); !lines.done();) {
-    procfs::TextScanner line(lines.Until('\n'));
-    for (int i = 0; i < 4; ++i) line.Word();
-    const std::string point(line.Word());
-    while (!line.done() && line.Word() != "-") {
-    }
-    const std::string_view type = line.Word();
-    line.Word();
-    const std::string_view options = line.Word();
-    if (type == "cgroup2" && of_version_2.empty()) of_version_2 = point;
-    if (type != "cgroup") continue;
-    for (const auto option : absl::StrSplit(View(options), ',')) {
-      if (option == "perf_event") return point;
-    }
-  }
-  return of_version_2;
+  std::string of_version_1, of_version_2;
+  ForEachMount(mountinfo, [&](const Mount& mount) {
+    if (mount.type == "cgroup2" && of_version_2.empty()) of_version_2 = mount.point;
+    const bool counts =
+        mount.type == "cgroup" &&
+        absl::c_linear_search(absl::StrSplit(View(mount.options), ','), "perf_event");
+    if (counts) of_version_1 = mount.point;
+    return !counts;
+  });
+  return of_version_1.empty() ? of_version_2 : of_version_1;
 }
 
 absl::StatusOr<UniqueFd> OpenCgroup(const procfs::Roots& roots, const std::string& name) {

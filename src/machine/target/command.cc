@@ -194,6 +194,12 @@ void Command::Kill(int signal) {
   if (!reaped_ && pid_ > 0) kill(pid_, signal);
 }
 
+void Command::AskToEnd() {
+  if (EndsWithin(std::chrono::milliseconds(0))) return;
+  asked_ = true;
+  Kill(SIGTERM);
+}
+
 bool Command::EndsWithin(std::chrono::milliseconds time) const {
   pollfd watched = {.fd = end_.get(), .events = POLLIN, .revents = 0};
   int ready;
@@ -209,7 +215,7 @@ absl::StatusOr<Command::End> Command::Reap() {
     if (errno != EINTR) return ErrnoStatus(errno, name_);
   }
   reaped_ = true;
-  End end;
+  End end{.ended_by_us = asked_};
   if (WIFSIGNALED(status)) {
     end.signal = WTERMSIG(status);
   } else {

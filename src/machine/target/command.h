@@ -40,7 +40,7 @@ class Command {
   struct End {
     int exit_code = 0;
     int signal = 0;  // signal that killed the child; 0 if it exited
-    // True if this program sent SIGTERM because the recording or count was over first.
+    // True if AskToEnd sent SIGTERM, because the recording or count was over first.
     bool ended_by_us = false;
   };
 
@@ -62,6 +62,8 @@ class Command {
   absl::Status Start();
   // Sends `signal` to the child, if it runs.
   void Kill(int signal);
+  // Sends SIGTERM to a child that has not exited yet, because the recording or count is over.
+  void AskToEnd();
   // Waits for the child's end for at most `time`, and returns true if it has ended.
   bool EndsWithin(std::chrono::milliseconds time) const;
   // Waits for the child's end. Call it once.
@@ -77,6 +79,7 @@ class Command {
   UniqueFd failed_;  // read end of the pipe `failed`
   bool started_ = false;
   bool reaped_ = false;
+  bool asked_ = false;  // True if AskToEnd has sent SIGTERM.
 };
 
 }  // namespace profiler::target

@@ -28,18 +28,6 @@ int OpenPidfd(pid_t id, unsigned flags) {
 
 }  // namespace
 
-absl::Status OnReadable(boost::asio::posix::stream_descriptor& descriptor, int fd,
-                        std::function<void()> handler) {
-  boost::system::error_code error;
-  descriptor.assign(fd, error);
-  if (error) return ErrnoStatus(error.value(), "watching a descriptor");
-  descriptor.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                        [handler = std::move(handler)](const boost::system::error_code& failed) {
-                          if (!failed) handler();
-                        });
-  return absl::OkStatus();
-}
-
 absl::Status TargetWatch::Watch(const std::vector<pid_t>& pids, const std::vector<pid_t>& tids) {
   for (const pid_t pid : pids) PROFILER_RETURN_IF_ERROR(WatchProcess(pid));
   for (const pid_t tid : tids) PROFILER_RETURN_IF_ERROR(WatchThread(tid));

@@ -16,11 +16,6 @@
 
 namespace profiler::target {
 
-// Calls `handler` once, when `fd` is readable. Assigns `fd` to `descriptor`; call
-// descriptor.release() before you close `fd`. Errors: those of epoll_ctl(2).
-absl::Status OnReadable(boost::asio::posix::stream_descriptor& descriptor, int fd,
-                        std::function<void()> handler);
-
 // A watch of the targets. Use it only in the thread that runs the io_context. Watches processes by
 // pidfd since Linux 5.3, and threads since 6.9. On older kernels, checks their states in /proc five
 // times per second.

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "symbolize/names/name_store.h"
+#include "symbolize/names/testing/create_symbolizer.h"
 
 // A function of this test, with a symbol.
 extern "C" __attribute__((noinline)) int FunctionOfTheTest(int value) { return value * 3 + 1; }

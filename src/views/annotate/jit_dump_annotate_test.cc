@@ -15,6 +15,7 @@
 #include "src/views/annotate/listing.h"
 #include "symbolize/files/file_facts.h"
 #include "symbolize/names/name_store.h"
+#include "symbolize/names/testing/create_symbolizer.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/symbols/testing/jit_dump_builder.h"
 

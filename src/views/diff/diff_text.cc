@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/analysis/amount.h"
+#include "src/base/shown_text.h"
 #include "src/base/text.h"
 #include "src/views/diff/text_table.h"
 
@@ -25,12 +26,6 @@ KeyWords WordsOf(analysis::KeyBy by) {
     default:
       return {"Function", "function", "functions"};
   }
-}
-
-std::string Printable(std::string_view text) {
-  std::string out;
-  AppendPrintable(text, out);
-  return out;
 }
 
 // Formats a name as code in a Markdown table, without characters that would end the cell or the

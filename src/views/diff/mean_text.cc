@@ -5,7 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "src/analysis/amount.h"
-#include "src/base/text.h"
+#include "src/base/shown_text.h"
 #include "src/views/diff/mean.h"
 #include "src/views/diff/text_table.h"
 
@@ -14,12 +14,6 @@ namespace {
 
 constexpr size_t kMostRows = 20;
 constexpr double kLeastShare = 0.005;
-
-std::string Printable(std::string_view text) {
-  std::string out;
-  AppendPrintable(text, out);
-  return out;
-}
 
 // Returns "a.data b.data c.data"; for many files, "a.data b.data … z.data".
 std::string FilesText(std::span<const Run> runs) {

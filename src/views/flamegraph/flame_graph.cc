@@ -19,6 +19,7 @@
 #include "absl/strings/str_format.h"
 #include "src/base/off_cpu_events.h"
 #include "src/base/percent.h"
+#include "src/base/shown_text.h"
 #include "src/base/text.h"
 #include "src/profile/chain_shares.h"
 #include "src/views/flamegraph/flame_layout.h"
@@ -62,12 +63,6 @@ uint32_t ShadeOf(std::string_view name, uint32_t shades = 8) {
 // Shades of changed boxes, the palest first: classes m0… (more than before) and l0… (less). "s0" is
 // unchanged.
 constexpr uint32_t kChangeShades = 8;
-
-std::string Grouped(uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
-  return digits;
-}
 
 std::string PercentText(uint64_t part, uint64_t whole) {
   return absl::StrFormat("%.2f %%", Percent(part, whole));

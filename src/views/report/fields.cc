@@ -218,14 +218,6 @@ std::vector<SortKey> KeysOf(const std::vector<Field>& fields) {
   return keys;
 }
 
-absl::StatusOr<std::vector<SortKey>> ParseSortKeys(std::string_view text) {
-  auto list = ParseFields(text);
-  if (!list.ok()) return list.status();
-  std::vector<SortKey> keys = KeysOf(list->fields);
-  if (keys.empty()) return absl::InvalidArgumentError("no sort key");
-  return keys;
-}
-
 std::optional<profile::Dimension> DimensionOf(SortKey key) {
   if (IsTraceField(key)) {
     const auto number = static_cast<size_t>(key) - static_cast<size_t>(SortKey::kTraceField);

@@ -146,8 +146,6 @@ absl::StatusOr<FieldList> ParseFields(std::string_view text,
 
 // Returns the sort keys of a list, in order.
 std::vector<SortKey> KeysOf(const std::vector<Field>& fields);
-// Parses sort keys. Also returns kInvalidArgument if the text has no sort key.
-absl::StatusOr<std::vector<SortKey>> ParseSortKeys(std::string_view text);
 
 // Returns the column of the profile's rows that contains a key of samples; nothing for other keys.
 std::optional<profile::Dimension> DimensionOf(SortKey key);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "src/views/report/testing/format_report.h"
 
 namespace profiler::report {
 namespace {

@@ -9,6 +9,7 @@
 #include "src/views/report/fields.h"
 #include "src/views/report/report.h"
 #include "src/views/report/report_json.h"
+#include "src/views/report/testing/format_report.h"
 
 namespace profiler::report {
 namespace {

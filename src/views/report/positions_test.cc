@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "src/profile/testing/handmade_profile.h"
 #include "src/views/report/report.h"
+#include "src/views/report/testing/format_report.h"
 
 namespace profiler::report {
 namespace {

@@ -274,10 +274,4 @@ void WriteReport(const Profile& profile, const ReportOptions& options, TextSink 
   Report(profile, options, sink).Write();
 }
 
-std::string FormatReport(const Profile& profile, const ReportOptions& options) {
-  std::string text;
-  WriteReport(profile, options, [&](std::string_view piece) { text.append(piece); });
-  return text;
-}
-
 }  // namespace profiler::report

@@ -58,9 +58,6 @@ using TextSink = absl::FunctionRef<void(std::string_view)>;
 // sort keys, such as Dimension::kCpu.
 void WriteReport(const profile::Profile& profile, const ReportOptions& options, TextSink sink);
 
-// Returns the report as one string.
-std::string FormatReport(const profile::Profile& profile, const ReportOptions& options);
-
 // Returns a count as perf abbreviates it: leading digits and a unit, such as "3K". Below 1000, a
 // space takes the place of the unit.
 std::string AbbreviatedCount(uint64_t count);

@@ -8,6 +8,7 @@
 #include "src/analysis/latency.h"
 #include "src/profile/testing/handmade_profile.h"
 #include "src/views/report/options.h"
+#include "src/views/report/testing/format_report.h"
 
 namespace profiler::report {
 namespace {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/analysis/amount.h"
+#include "src/base/shown_text.h"
 #include "src/base/text.h"
 #include "src/profile/losses_text.h"
 #include "src/views/summary/summary.h"
@@ -20,12 +21,6 @@ constexpr std::string_view kUsualPath = "perf.data";  // default input of every 
 constexpr double kLeastMissing = 0.0005;              // less would print as 0.0 %
 
 std::string Percent(double part) { return absl::StrFormat("%.1f %%", 100 * part); }
-
-std::string Printable(std::string_view text) {
-  std::string out;
-  AppendPrintable(text, out);
-  return out;
-}
 
 // Shortens a name to `width` bytes. Cuts its end, because the beginning says more.
 std::string Shortened(std::string_view name, size_t width) {

@@ -3,8 +3,6 @@
 
 #pragma once
 
-#include <zlib.h>
-
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,30 +14,12 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/gzip.h"
 #include "src/base/text.h"
 #include "src/fleet/clickhouse/row_binary.h"
 #include "src/http/http_client.h"
 
 namespace profiler::fleet::clickhouse {
-
-inline std::string Gunzipped(std::string_view packed) {
-  z_stream stream{};
-  constexpr int kGzip = 16 + MAX_WBITS;
-  if (inflateInit2(&stream, kGzip) != Z_OK) return {};
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-  stream.avail_in = static_cast<uInt>(packed.size());
-  std::string text;
-  std::vector<char> piece(size_t{1} << 16);
-  int state = Z_OK;
-  while (state == Z_OK) {
-    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-    stream.avail_out = static_cast<uInt>(piece.size());
-    state = inflate(&stream, Z_NO_FLUSH);
-    text.append(piece.data(), piece.size() - stream.avail_out);
-  }
-  inflateEnd(&stream);
-  return text;
-}
 
 // A row of `samples` in the order of its columns, without the labels.
 struct StoredSample {
@@ -105,7 +85,7 @@ class FakeClickHouse {
       if (absl::StrContains(request.url, absl::StrCat("%60", name, "%60"))) table = name;
     }
     ++inserts[table];
-    bodies[table] = Gunzipped(request.body);
+    bodies[table] = Gunzip(request.body).value_or("");
     Fate fate_of_this = fate ? fate(table) : Fate();
     if (table == "samples") Store(bodies[table], fate_of_this.kept);
     return fate_of_this.answer;

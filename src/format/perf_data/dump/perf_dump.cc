@@ -1,8 +1,10 @@
 #include "src/format/perf_data/dump/perf_dump.h"
 
 #include <algorithm>
+#include <bit>
 #include <bitset>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <vector>
@@ -13,8 +15,10 @@
 #include "absl/strings/str_join.h"
 #include "src/base/branch_names.h"
 #include "src/base/byte_reader.h"
+#include "src/base/shown_text.h"
 #include "src/base/text.h"
 #include "src/format/perf_data/dump/describe_features.h"
+#include "src/format/perf_data/format/own_layout.h"
 #include "src/format/perf_data/format/perf_data_format.h"
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/attr_codec.h"
@@ -36,12 +40,6 @@ constexpr size_t kMaxComm = 64;
 
 // Formats like C's %#lx, which writes 0 without a prefix.
 std::string Hexadecimal(uint64_t value) { return absl::StrFormat("%#x", value); }
-
-std::string Printable(std::string_view text) {
-  std::string printable;
-  AppendPrintable(text, printable);
-  return printable;
-}
 
 void AppendBytes(std::span<const std::byte> bytes, std::string* out) {
   constexpr size_t kPerLine = 16;
@@ -151,82 +149,115 @@ std::string CpuRanges(const std::vector<int>& cpus) {
   return text;
 }
 
-// Returns the CPUs of a CPU_MAP record. The record has a list, a mask or a range.
-std::string CpuMapText(std::span<const std::byte> body) {
+// A field of one of perf's own records, in native byte order.
+struct OwnValue {
+  std::string_view name;
+  uint64_t number = 0;          // 0: text and bytes
+  std::string_view bytes = {};  // the field as it is in the record
+};
+using OwnValues = std::vector<OwnValue>;
+
+// Returns all fields of a record's body, in order.
+OwnValues ReadOwnFields(uint32_t type, std::span<const std::byte> body) {
+  OwnValues values;
+  WalkOwnFields(OwnPartsOf(type, body, false), body,
+                [&](const OwnField& field, std::span<const std::byte> bytes) {
+                  OwnValue& value = values.emplace_back(field.name.text);
+                  value.bytes = TextOf(bytes);
+                  if (field.kind == OwnField::kNumber) {
+                    std::memcpy(&value.number, bytes.data(), bytes.size());
+                  }
+                  return value.number;
+                });
+  return values;
+}
+
+const OwnValue* Find(const OwnValues& values, std::string_view name) {
+  const auto it = std::find_if(values.begin(), values.end(),
+                               [&](const OwnValue& value) { return value.name == name; });
+  return it == values.end() ? nullptr : &*it;
+}
+
+// Returns the number in the first field of that name; 0 if the record is too short.
+uint64_t NumberOf(const OwnValues& values, std::string_view name) {
+  const OwnValue* const value = Find(values, name);
+  return value == nullptr ? 0 : value->number;
+}
+
+// Returns the CPUs of a CPU_MAP record, or of an EVENT_UPDATE. They are a list, a mask or a range.
+std::string CpuMapText(const OwnValues& values) {
   constexpr int kMaxCpus = 1 << 16;
-  ByteReader reader(body);
   std::vector<int> cpus;
-  const auto type = reader.Read<uint16_t>();
-  if (type == 0) {
-    for (int left = reader.Read<uint16_t>(); left > 0 && reader.remaining() >= 2; --left) {
-      cpus.push_back(reader.Read<int16_t>());
-    }
-  } else if (type == 1) {
-    int left = reader.Read<uint16_t>();
-    const auto word_bytes = reader.Read<uint16_t>();
-    if (word_bytes != 4 && word_bytes != 8) return "";
-    if (word_bytes == 8) reader.Read<uint16_t>(), reader.Read<uint16_t>();  // skips padding
-    for (int first = 0; left > 0 && reader.remaining() >= word_bytes && first < kMaxCpus;
-         --left, first += 8 * word_bytes) {
-      const uint64_t word = word_bytes == 8 ? reader.Read<uint64_t>() : reader.Read<uint32_t>();
-      for (int bit = 0; bit < 8 * word_bytes; ++bit) {
-        if ((word >> bit & 1) != 0) cpus.push_back(first + bit);
+  int first = 0;  // first CPU of the next word of the mask
+  for (const OwnValue& value : values) {
+    if (value.name == "cpu") {
+      cpus.push_back(static_cast<int16_t>(value.number));
+    } else if (value.name == "mask" && first < kMaxCpus) {
+      const int bits = static_cast<int>(8 * value.bytes.size());
+      for (int bit = 0; bit < bits; ++bit) {
+        if ((value.number >> bit & 1) != 0) cpus.push_back(first + bit);
+      }
+      first += bits;
+    } else if (value.name == "any_cpu" && value.number != 0) {
+      cpus.push_back(-1);
+    } else if (value.name == "end_cpu") {
+      const auto last = static_cast<int>(value.number);
+      for (auto cpu = static_cast<int>(NumberOf(values, "start_cpu")); cpu <= last; ++cpu) {
+        cpus.push_back(cpu);
       }
     }
-  } else if (type == 2) {
-    const bool any = reader.Read<uint8_t>() != 0;
-    reader.Read<uint8_t>();
-    const int first = reader.Read<uint16_t>(), last = reader.Read<uint16_t>();
-    if (any) cpus.push_back(-1);
-    for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
   }
   return CpuRanges(cpus);
 }
 
-std::string IdIndexText(std::span<const std::byte> body) {
-  ByteReader reader(body);
-  const auto count = reader.Read<uint64_t>();
-  std::string text = absl::StrCat(" nr: ", count, "\n");
-  for (uint64_t i = 0; i < count && reader.remaining() >= 32; ++i) {
-    const auto id = reader.Read<uint64_t>(), index = reader.Read<uint64_t>();
-    const auto cpu = reader.Read<int64_t>(), tid = reader.Read<int64_t>();
-    absl::StrAppend(&text, " ... id: ", id, "  idx: ", index, "  cpu: ", cpu, "  tid: ", tid, "\n");
+std::string IdIndexText(const OwnValues& values) {
+  std::string text = absl::StrCat(" nr: ", NumberOf(values, "nr"), "\n");
+  std::string line;
+  for (const auto& [name, number, bytes] : values) {
+    if (name == "id") line = absl::StrCat(" ... id: ", number);
+    if (name == "idx") absl::StrAppend(&line, "  idx: ", number);
+    if (name == "cpu") absl::StrAppend(&line, "  cpu: ", static_cast<int64_t>(number));
+    if (name == "tid") {
+      absl::StrAppend(&text, line, "  tid: ", static_cast<int64_t>(number), "\n");
+    }
   }
   return text;
 }
 
-std::string ThreadMapText(std::span<const std::byte> body) {
-  constexpr size_t kEntry = 24;
-  ByteReader reader(body);
-  const auto count = reader.Read<uint64_t>();
+std::string ThreadMapText(const OwnValues& values) {
+  const uint64_t count = NumberOf(values, "nr");
   std::string text = absl::StrCat(" nr: ", count, " thread", count > 1 ? "s" : "", ": ");
-  for (uint64_t i = 0; i < count && reader.remaining() >= kEntry; ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : ", ", static_cast<int>(reader.Read<uint64_t>()));
-    reader.Read<uint64_t>(), reader.Read<uint64_t>();  // skips the thread's name
+  std::string_view separator;
+  for (const OwnValue& value : values) {
+    if (value.name != "pid") continue;
+    absl::StrAppend(&text, View(separator), static_cast<int>(value.number));
+    separator = ", ";
   }
   return text + "\n: unhandled!\n";
 }
 
-std::string EventUpdateText(std::span<const std::byte> body) {
+std::string EventUpdateText(const OwnValues& values, size_t body_size) {
   constexpr size_t kHead = 16;
-  ByteReader reader(body);
-  const auto type = reader.Read<uint64_t>(), id = reader.Read<uint64_t>();
-  std::string text = absl::StrCat("\n... id:    ", id, "\n");
-  if (body.size() <= kHead) return text;
-  const std::span<const std::byte> rest = body.subspan(kHead);
-  const std::string_view chars = TextOf(rest);
-  switch (type) {
+  const auto text_of = [&](std::string_view name) {
+    const OwnValue* const value = Find(values, name);
+    if (value == nullptr) return std::string();
+    return Printable(value->bytes.substr(0, value->bytes.find('\0')));
+  };
+  std::string text = absl::StrCat("\n... id:    ", NumberOf(values, "id"), "\n");
+  if (body_size <= kHead) return text;
+  switch (NumberOf(values, "type")) {
     case kEventUpdateCpus:
-      absl::StrAppend(&text, "... ", CpuMapText(rest), "\n");
+      absl::StrAppend(&text, "... ", CpuMapText(values), "\n");
       break;
     case kEventUpdateUnit:
-      absl::StrAppend(&text, "... unit:  ", Printable(chars.substr(0, chars.find('\0'))), "\n");
+      absl::StrAppend(&text, "... unit:  ", text_of("text"), "\n");
       break;
     case kEventUpdateName:
-      absl::StrAppend(&text, "... name:  ", Printable(chars.substr(0, chars.find('\0'))), "\n");
+      absl::StrAppend(&text, "... name:  ", text_of("text"), "\n");
       break;
     case kEventUpdateScale:
-      absl::StrAppendFormat(&text, "... scale: %f\n", ByteReader(rest).Read<double>());
+      absl::StrAppendFormat(&text, "... scale: %f\n",
+                            std::bit_cast<double>(NumberOf(values, "scale")));
       break;
     default:
       absl::StrAppend(&text, "... unknown type \n");
@@ -234,31 +265,26 @@ std::string EventUpdateText(std::span<const std::byte> body) {
   return text;
 }
 
-std::string TimeConvText(std::span<const std::byte> body) {
-  ByteReader reader(body);
-  const auto shift = reader.Read<uint64_t>(), multiplier = reader.Read<uint64_t>();
-  const auto zero = reader.Read<uint64_t>();
-  std::string text = absl::StrCat("\n... Time Shift      ", shift, "\n... Time Multiplier ",
-                                  multiplier, "\n... Time Zero       ", zero, "\n");
-  if (reader.remaining() >= 18) {
-    const auto cycles = reader.Read<uint64_t>(), mask = reader.Read<uint64_t>();
-    const auto has_zero = reader.Read<uint8_t>(), is_short = reader.Read<uint8_t>();
+std::string TimeConvText(const OwnValues& values) {
+  std::string text = absl::StrCat("\n... Time Shift      ", NumberOf(values, "time_shift"),
+                                  "\n... Time Multiplier ", NumberOf(values, "time_mult"),
+                                  "\n... Time Zero       ", NumberOf(values, "time_zero"), "\n");
+  if (Find(values, "cap_user_time_short") != nullptr) {
     absl::StrAppendFormat(&text,
                           "... Time Cycles     %u\n... Time Mask       %#x\n"
                           "... Cap Time Zero   %d\n... Cap Time Short  %d\n",
-                          cycles, mask, has_zero, is_short);
+                          NumberOf(values, "time_cycles"), NumberOf(values, "time_mask"),
+                          NumberOf(values, "cap_user_time_zero"),
+                          NumberOf(values, "cap_user_time_short"));
   }
   return text + ": unhandled!\n";
 }
 
-std::string AuxtraceText(std::span<const std::byte> body) {
-  ByteReader reader(body);
-  const auto size = reader.Read<uint64_t>(), offset = reader.Read<uint64_t>();
-  const auto reference = reader.Read<uint64_t>();
-  const auto index = reader.Read<uint32_t>();
-  const auto tid = reader.Read<int32_t>(), cpu = reader.Read<int32_t>();
-  return absl::StrFormat(" size: %#x  offset: %#x  ref: %#x  idx: %u  tid: %d  cpu: %d\n", size,
-                         offset, reference, index, tid, cpu);
+std::string AuxtraceText(const OwnValues& values) {
+  return absl::StrFormat(
+      " size: %#x  offset: %#x  ref: %#x  idx: %u  tid: %d  cpu: %d\n", NumberOf(values, "size"),
+      NumberOf(values, "offset"), NumberOf(values, "reference"), NumberOf(values, "idx"),
+      static_cast<int32_t>(NumberOf(values, "tid")), static_cast<int32_t>(NumberOf(values, "cpu")));
 }
 
 std::string AttrText(std::span<const std::byte> body) {
@@ -327,19 +353,19 @@ std::string OwnText(uint32_t type, std::span<const std::byte> body) {
     case perf_event::kRecordHeaderAttr:
       return AttrText(body);
     case perf_event::kRecordIdIndex:
-      return IdIndexText(body);
+      return IdIndexText(ReadOwnFields(type, body));
     case perf_event::kRecordThreadMap:
-      return ThreadMapText(body);
+      return ThreadMapText(ReadOwnFields(type, body));
     case perf_event::kRecordCpuMap:
-      return absl::StrCat(": ", CpuMapText(body), "\n: unhandled!\n");
+      return absl::StrCat(": ", CpuMapText(ReadOwnFields(type, body)), "\n: unhandled!\n");
     case perf_event::kRecordEventUpdate:
-      return EventUpdateText(body);
+      return EventUpdateText(ReadOwnFields(type, body), body.size());
     case perf_event::kRecordTimeConv:
-      return TimeConvText(body);
+      return TimeConvText(ReadOwnFields(type, body));
     case perf_event::kRecordAuxtraceInfo:
-      return absl::StrCat(" type: ", ByteReader(body).Read<uint32_t>(), "\n");
+      return absl::StrCat(" type: ", NumberOf(ReadOwnFields(type, body), "type"), "\n");
     case perf_event::kRecordAuxtrace:
-      return AuxtraceText(body);
+      return AuxtraceText(ReadOwnFields(type, body));
     case perf_event::kRecordFinishedInit:
       return ": unhandled!\n";
     default:

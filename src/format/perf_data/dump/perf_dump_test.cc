@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <utility>
+
+#include "src/format/perf_data/format/perf_data_format.h"
 #include "src/format/perf_data/testing/recording_builder.h"
 #include "src/format/perf_event/abi.h"
 
@@ -104,6 +108,54 @@ TEST(PerfDump, AStreamHasNoTimesInFrontOfItsEvents) {
   EXPECT_THAT(dump, HasSubstr("\n-1 -1 0 ["));
   EXPECT_THAT(dump, HasSubstr("]: PERF_RECORD_ATTR, type = 1 (PERF_TYPE_SOFTWARE), size = "));
   EXPECT_THAT(dump, HasSubstr("]: PERF_RECORD_FEATURE, # hostname : "));
+}
+
+// Appends numbers, each as (value, bytes).
+std::string Numbers(std::initializer_list<std::pair<uint64_t, size_t>> numbers) {
+  std::string bytes;
+  for (const auto& [value, size] : numbers) {
+    for (size_t i = 0; i < size; ++i) bytes += static_cast<char>(value >> 8 * i);
+  }
+  return bytes;
+}
+
+TEST(PerfDump, ShowsTheFieldsOfPerfsOwnRecords) {
+  constexpr uint64_t kAny = UINT64_MAX;  // -1
+  std::vector<std::byte> records;
+  AddRecord(perf_event::kRecordIdIndex,
+            Numbers({{2, 8}, {11, 8}, {0, 8}, {3, 8}, {kAny, 8}, {12, 8}, {1, 8}, {4, 8}, {7, 8}}),
+            &records);
+  AddRecord(perf_event::kRecordThreadMap,
+            Numbers({{2, 8}, {70, 8}, {0, 8}, {0, 8}, {71, 8}, {0, 8}, {0, 8}}), &records);
+  AddRecord(perf_event::kRecordCpuMap,
+            Numbers({{0, 2}, {4, 2}, {0, 2}, {1, 2}, {2, 2}, {5, 2}, {0, 4}}), &records);
+  AddRecord(perf_event::kRecordCpuMap, Numbers({{1, 2}, {1, 2}, {8, 2}, {0, 4}, {0x1f, 8}, {0, 6}}),
+            &records);
+  AddRecord(perf_event::kRecordCpuMap, Numbers({{2, 2}, {0, 1}, {0, 1}, {4, 2}, {6, 2}}), &records);
+  AddRecord(perf_event::kRecordEventUpdate,
+            Numbers({{kEventUpdateUnit, 8}, {9, 8}}) + std::string("Joules\0\0", 8), &records);
+  AddRecord(perf_event::kRecordEventUpdate,
+            Numbers({{kEventUpdateCpus, 8}, {9, 8}, {0, 2}, {1, 2}, {3, 2}, {0, 2}}), &records);
+  AddRecord(perf_event::kRecordEventUpdate, Numbers({{77, 8}, {9, 8}, {0, 8}}), &records);
+  AddRecord(perf_event::kRecordTimeConv,
+            Numbers({{1, 8}, {2, 8}, {3, 8}, {4, 8}, {15, 8}, {1, 1}, {0, 1}, {0, 6}}), &records);
+  const std::string path = TestPath("own");
+  WriteFile(path, StreamOf({{perf_event::SampleAttr(kFields), "my-event", {}}}, records));
+  const std::string dump = DumpOf(path);
+  EXPECT_THAT(dump, HasSubstr("PERF_RECORD_ID_INDEX nr: 2\n"
+                              " ... id: 11  idx: 0  cpu: 3  tid: -1\n"
+                              " ... id: 12  idx: 1  cpu: 4  tid: 7\n"));
+  EXPECT_THAT(dump, HasSubstr("PERF_RECORD_THREAD_MAP nr: 2 threads: 70, 71\n: unhandled!\n"));
+  EXPECT_THAT(dump, HasSubstr("PERF_RECORD_CPU_MAP: 0-2,5\n: unhandled!\n"));
+  EXPECT_THAT(dump, HasSubstr("PERF_RECORD_CPU_MAP: 0-4\n: unhandled!\n"));
+  EXPECT_THAT(dump, HasSubstr("PERF_RECORD_CPU_MAP: 4-6\n: unhandled!\n"));
+  EXPECT_THAT(dump, HasSubstr("PERF_RECORD_EVENT_UPDATE\n... id:    9\n... unit:  Joules\n"));
+  EXPECT_THAT(dump, HasSubstr("PERF_RECORD_EVENT_UPDATE\n... id:    9\n... 3\n"));
+  EXPECT_THAT(dump, HasSubstr("PERF_RECORD_EVENT_UPDATE\n... id:    9\n... unknown type \n"));
+  EXPECT_THAT(dump, HasSubstr("PERF_RECORD_TIME_CONV\n... Time Shift      1\n"
+                              "... Time Multiplier 2\n... Time Zero       3\n"
+                              "... Time Cycles     4\n... Time Mask       0xf\n"
+                              "... Cap Time Zero   1\n... Cap Time Short  0\n: unhandled!\n"));
 }
 
 TEST(PerfDump, ShowsACopiedStackByItsPlaceInTheRecord) {

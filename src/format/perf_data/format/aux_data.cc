@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/shown_text.h"
 #include "src/base/text.h"
 
 namespace profiler::perf_data {
@@ -26,16 +27,6 @@ constexpr std::array<TraceKind, 8> kKinds = {{
     {"HiSilicon PTT", "perf report -D -i FILE"},
     {"PowerPC VPA DTL", "perf report -D -i FILE"},
 }};
-
-// Returns "12,240" for 12240.
-std::string Grouped(uint64_t number) {
-  std::string text = std::to_string(number);
-  for (size_t at = text.size(); at > 3;) {
-    at -= 3;
-    text.insert(at, ",");
-  }
-  return text;
-}
 
 }  // namespace
 

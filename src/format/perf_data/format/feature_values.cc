@@ -156,17 +156,6 @@ void SetGroups(const std::vector<EventGroup>& groups, Features* features) {
   }
 }
 
-std::optional<std::vector<AuxtraceEntry>> ReadAuxtraceIndex(const Features& features) {
-  return ReadSection(features, kFeatureAuxtrace, [](FieldReader& reader) {
-    return ReadSome(reader, reader.U64(), [&reader] {
-      AuxtraceEntry entry;
-      entry.file_offset = reader.U64();
-      entry.size = reader.U64();
-      return entry;
-    });
-  });
-}
-
 std::optional<std::vector<CacheLevel>> ReadCaches(const Features& features) {
   return ReadSection(features, kFeatureCache, [](FieldReader& reader) {
     if (reader.U32() != 1) reader.Fail();  // the only version

@@ -78,12 +78,6 @@ struct EventGroup {
 std::optional<std::vector<EventGroup>> ReadGroups(const Features& features);
 void SetGroups(const std::vector<EventGroup>& groups, Features* features);
 
-// AUXTRACE: the positions of AUXTRACE records in the file.
-struct AuxtraceEntry {
-  uint64_t file_offset = 0, size = 0;
-};
-std::optional<std::vector<AuxtraceEntry>> ReadAuxtraceIndex(const Features& features);
-
 // CACHE
 struct CacheLevel {
   uint32_t level = 0, line_size = 0, sets = 0, ways = 0;

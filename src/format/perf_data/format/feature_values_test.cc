@@ -101,7 +101,6 @@ TEST(FeatureValues, ImpossibleCountsAreRefused) {
   EXPECT_FALSE(ReadNumaTopology(With(kFeatureNumaTopology, ones)));
   EXPECT_FALSE(ReadPmuMappings(With(kFeaturePmuMappings, ones)));
   EXPECT_FALSE(ReadGroups(With(kFeatureGroupDesc, ones)));
-  EXPECT_FALSE(ReadAuxtraceIndex(With(kFeatureAuxtrace, ones)));
   EXPECT_FALSE(ReadCaches(With(kFeatureCache, ones)));
   EXPECT_FALSE(ReadMemoryTopology(With(kFeatureMemTopology, ones)));
   EXPECT_FALSE(ReadBpfPrograms(With(kFeatureBpfProgInfo, ones)));

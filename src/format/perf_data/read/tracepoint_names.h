@@ -1,5 +1,4 @@
-// Reads the names of tracepoints from a TRACING_DATA section, which
-// src/machine/events/tracing_data.h draws.
+// Reads the names of tracepoints from a TRACING_DATA section.
 
 #pragma once
 

@@ -1,7 +1,5 @@
 #include "src/views/interchange/testing/pprof_text.h"
 
-#include <zlib.h>
-
 #include <cstdint>
 #include <map>
 #include <protozero/pbf_reader.hpp>
@@ -10,26 +8,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "src/base/gzip.h"
 
 namespace profiler::exports {
 namespace {
 
 using protozero::pbf_reader;
-
-std::string Unpacked(std::string_view gzipped) {
-  constexpr int kGzipWrapper = 16 + MAX_WBITS;
-  z_stream stream{};
-  inflateInit2(&stream, kGzipWrapper);
-  std::string text(size_t{1} << 20, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(gzipped.data()));
-  stream.avail_in = static_cast<uInt>(gzipped.size());
-  stream.next_out = reinterpret_cast<Bytef*>(text.data());
-  stream.avail_out = static_cast<uInt>(text.size());
-  const int state = inflate(&stream, Z_FINISH);
-  text.resize(state == Z_STREAM_END ? stream.total_out : 0);
-  inflateEnd(&stream);
-  return text;
-}
 
 // The fields of a message by number, in the order of the message.
 struct Fields {
@@ -72,7 +56,7 @@ struct Fields {
 }  // namespace
 
 std::string PprofText(std::string_view gzipped) {
-  const Fields profile(Unpacked(gzipped));
+  const Fields profile(Gunzip(gzipped).value_or(""));
   std::vector<std::string> strings;
   for (auto [at, end] = profile.bytes.equal_range(6); at != end; ++at) {
     strings.push_back(at->second);

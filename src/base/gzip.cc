@@ -1,14 +1,18 @@
-#include "src/importers/gzip.h"
+#include "src/base/gzip.h"
 
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
 
-namespace profiler::importers {
+namespace profiler {
 namespace {
+
+constexpr int kGzipWrapper = 16 + MAX_WBITS;  // window bits; the added 16 means gzip only
 
 constexpr size_t kMost = size_t{2} << 30;
 // Limit for the ratio of the inflated size to the size of the file. JSON of many equal parts
@@ -20,8 +24,7 @@ constexpr size_t kStep = size_t{1} << 20;
 class Inflater {
  public:
   explicit Inflater(std::string_view bytes) : bytes_(bytes) {
-    constexpr int kGzipAlone = 15 + 16;  // window bits; the added 16 means gzip only
-    is_ready_ = inflateInit2(&stream_, kGzipAlone) == Z_OK;
+    is_ready_ = inflateInit2(&stream_, kGzipWrapper) == Z_OK;
   }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
@@ -75,6 +78,32 @@ class Inflater {
 
 }  // namespace
 
+std::string Gzip(std::string_view text, int level) {
+  constexpr int kMemory = 8;  // zlib's default
+  z_stream stream{};
+  [[maybe_unused]] const int begun =
+      deflateInit2(&stream, level, Z_DEFLATED, kGzipWrapper, kMemory, Z_DEFAULT_STRATEGY);
+  assert(begun == Z_OK);
+  std::string packed;
+  std::array<char, size_t{1} << 16> piece;
+  int state = Z_OK;
+  while (state != Z_STREAM_END) {
+    const size_t taken = std::min<size_t>(text.size(), std::numeric_limits<uInt>::max());
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream.avail_in = static_cast<uInt>(taken);
+    const bool last = taken == text.size();
+    do {
+      stream.next_out = reinterpret_cast<Bytef*>(piece.data());
+      stream.avail_out = piece.size();
+      state = deflate(&stream, last ? Z_FINISH : Z_NO_FLUSH);
+      packed.append(piece.data(), piece.size() - stream.avail_out);
+    } while (stream.avail_out == 0);
+    text.remove_prefix(taken);
+  }
+  deflateEnd(&stream);
+  return packed;
+}
+
 bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
 absl::StatusOr<std::string> Gunzip(std::string_view bytes) {
@@ -103,4 +132,4 @@ std::string GunzipStart(std::string_view bytes, size_t size) {
   return out;
 }
 
-}  // namespace profiler::importers
+}  // namespace profiler
