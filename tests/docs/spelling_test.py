@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """spelling_test.py FILE WORDS: checks the spelling of README.md, docs/ and the other pages at the top of the source tree.
 
-The tree is FILE's directory, after following links. codespell looks for usual mistakes. Every other word must be in the
-dictionary of Debian's wbritish or in WORDS, which has a word per line. Code is not checked: words in `code` and in blocks.
+The tree is FILE's directory, after following links. codespell looks for usual mistakes. In README.md and docs/, every other
+word must be in the dictionary of Debian's wbritish or in WORDS, which has a word per line. Words in `code` and in blocks of
+code are not checked.
 If a new word is right, add it to WORDS, in lower case and in order.
 """
 
@@ -41,7 +42,8 @@ def unknown_words(root, pages, known):
 
 def main(file, list_file):
     root = pathlib.Path(file).resolve().parent
-    pages = [*sorted(root.glob("*.md")), *sorted(root.glob("docs/*.md"))]
+    users_pages = [root / "README.md", *sorted(root.glob("docs/*.md"))]
+    pages = sorted({*users_pages, *root.glob("*.md")})
     a_wrong_word_is_found()
     wrong = []
     own = pathlib.Path(list_file).read_text().split()
@@ -49,7 +51,7 @@ def main(file, list_file):
         wrong.append(f"{list_file} is not in order, or has a word twice")
     if DICTIONARY.exists():
         known = {*own, *DICTIONARY.read_text().lower().split()}
-        wrong += unknown_words(root, pages, known)
+        wrong += unknown_words(root, users_pages, known)
     else:
         print(f"SKIPPED: there is no {DICTIONARY} (Debian: wbritish)")
     if shutil.which("codespell"):
