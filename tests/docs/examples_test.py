@@ -68,7 +68,7 @@ def write_source(folder, block):
 
 def same_heading(line):
     """Returns a heading without widths of columns, or None if the line is none."""
-    is_heading = re.match(r"#\s+[A-Z]\w+\s+", line) and not re.search(r"\d", line)
+    is_heading = re.match(r"#\s+[A-Z]\w+\s+", line) and not re.search(r"[\d']", line)
     return " ".join(line.split()) if is_heading else None
 
 
