@@ -22,7 +22,7 @@
 #include "src/cli/version.h"
 #include "src/cli/views/naming_arguments.h"
 #include "src/format/perf_event/branch_filter.h"
-#include "src/format/perf_event/registers.h"
+#include "src/format/perf_event/register_names.h"
 #include "src/machine/events/find_events.h"
 
 namespace profiler::cli {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/analysis/amount.h"
 #include "src/base/text.h"
-#include "src/format/pprof/fields.h"
+#include "src/format/pprof/field_numbers.h"
 #include "src/profile/losses_text.h"
 #include "src/views/interchange/code_table.h"
 #include "src/views/interchange/gzip.h"
