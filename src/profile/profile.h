@@ -32,11 +32,11 @@
 #include <vector>
 
 #include "src/base/address.h"
-#include "src/base/chain_quality.h"
 #include "src/base/huge_vector.h"
 #include "src/base/string_table.h"
 #include "src/profile/branches.h"
 #include "src/profile/ids.h"
+#include "symbolize/unwind/chain_quality.h"
 
 namespace profiler::profile {
 

@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/chain_quality.h"
 #include "src/format/perf_data/write/writer.h"
 #include "src/machine/events/find_events.h"
 #include "src/machine/procfs/proc_file.h"
@@ -23,6 +22,7 @@
 #include "src/machine/target/targets.h"
 #include "src/record/ring_size.h"
 #include "symbolize/kept_files.h"
+#include "symbolize/unwind/chain_quality.h"
 
 namespace profiler::record {
 
