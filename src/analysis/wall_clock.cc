@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/analysis/event_choice.h"
-#include "src/base/off_cpu_events.h"
+#include "src/format/perf_event/off_cpu_events.h"
 
 namespace profiler::analysis {
 namespace {
