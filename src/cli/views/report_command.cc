@@ -420,9 +420,8 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
   AddReportOptions(command, *arguments);
 
   commands[&command] = [arguments] {
-    const auto trace_fields_of = [&](std::string_view word) {
-      return TraceFieldsNamed(word, arguments->view.input);
-    };
+    TraceFieldNames trace_fields(arguments->view.input);
+    const auto trace_fields_of = [&](std::string_view word) { return trace_fields.Named(word); };
     auto plan = ReadReportPlan(*arguments, trace_fields_of);
     if (!plan.ok()) {
       PrintError(plan.status());
