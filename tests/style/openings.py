@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""openings.py [FOLDER]: comments that begin without a subject.
+"""openings.py [FOLDER]: finds comments that begin without a subject.
 
-CONTRIBUTING.md ("Words") says how comments begin. Prints FILE:LINE: TEXT for each that begins with a word of OPENINGS,
-and exits 1 if there is one.
+CONTRIBUTING.md ("Words") says how comments begin. Prints FILE:LINE: TEXT for each comment that begins with a
+word of OPENINGS, and exits with 1 if there is one.
 """
 
 import pathlib
@@ -17,9 +17,9 @@ MARKS = {".h": "//", ".cc": "//", ".c": "//", ".js": "//", ".css": "//", ".py": 
 
 
 def comments(text, mark):
-    """(line, first line of the comment) of each block of comments."""
+    """Yields (line, first line of the comment) for each block of comments."""
     in_block = False
-    column = -1  # of the comment behind code on the line before
+    column = -1  # column of the comment behind the code on the previous line; -1: none
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
         if stripped.startswith(mark):
