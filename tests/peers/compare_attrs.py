@@ -337,7 +337,7 @@ def main():
                     comparison.event(event)
     finally:
         busy.kill()
-    print(f"{comparison.lines} compared ({comparison.attrs} attrs): {comparison.equal} equal but for known "
+    print(f"{comparison.lines} compared ({comparison.attrs} attrs): {comparison.equal} equal except for known "
           f"differences, {comparison.wrong} not; refused by {dict(comparison.refused)}")
     for reason, count in comparison.known.most_common():
         print(f"{count:6} fields: {reason}")
