@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """examples_test.py PROFILER PAGE…: runs the examples of the documentation.
 
-The first block of code with lines "$ COMMAND" is a page's example. Of README.md, tutorial.md and agents.md all blocks are
-run, in their order. A command must end with exit code 0. If the page shows output, the command must print some, with the
-headings ("# Overhead  Command …") that the page shows.
+The example of a page is its first block of code with lines "$ COMMAND". In README.md, tutorial.md and agents.md, all blocks
+are examples, and run in their order. A command must end with exit code 0. If the page shows output, the command must print
+output, too, with the headings ("# Overhead  Command …") that the page shows.
 
-A block below a line "<!-- not run: REASON -->" is skipped. If a whole page has no example, such a line stands anywhere in it.
+A block below a line "<!-- not run: REASON -->" is skipped. A page without any example has such a line somewhere.
 
 Commands run in a folder with the tutorial's program (words, words.c, text.txt) and small recordings of it: perf.data and
 old.data, new.data (the repaired program), wall.data (--wall-clock). There, `profiler` is PROFILER.
@@ -67,13 +67,13 @@ def write_source(folder, block):
 
 
 def same_heading(line):
-    """Returns a heading without widths of columns, or None if the line is none."""
+    """Returns a heading with single blanks between words, or None if the line is not a heading."""
     is_heading = re.match(r"#\s+[A-Z]\w+\s+", line) and not re.search(r"[\d']", line)
     return " ".join(line.split()) if is_heading else None
 
 
 def wrong_output(shown, text):
-    """Returns what the page shows and the command did not print, or None."""
+    """Returns the difference between the page and the command's output, or None."""
     if any(line.strip() for line in shown) and not text.strip():
         return "the page shows output, but the command printed none"
     printed = {" ".join(line.split()) for line in text.splitlines()}
@@ -85,7 +85,7 @@ def wrong_output(shown, text):
 
 
 def run_block(folder, page, block):
-    """Returns errors, a line each."""
+    """Returns the block's errors, one string per command."""
     errors = []
     for command, shown in block.commands():
         code, text = folder.run(command)

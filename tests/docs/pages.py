@@ -9,9 +9,9 @@ class Block:
     """A fenced block of code."""
 
     def __init__(self, line, language, before):
-        self.line = line          # number of the line with the opening fence
-        self.language = language  # text behind the fence
-        self.before = before      # the last line in front of it that is not empty
+        self.line = line          # line number of the opening fence
+        self.language = language  # text after the opening fence
+        self.before = before      # last non-empty line before the block
         self.lines = []
 
     @property
@@ -19,7 +19,7 @@ class Block:
         return "\n".join(self.lines) + "\n"
 
     def not_run(self):
-        """Returns the reason why its commands cannot run in a test, or None."""
+        """Returns the reason why a test cannot run the block's commands, or None."""
         found = NOT_RUN.search(self.before)
         return found.group(1) if found else None
 

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """spelling_test.py FILE WORDS: checks the spelling of README.md, docs/ and the other pages at the top of the source tree.
 
-The tree is FILE's directory, after following links. codespell looks for usual mistakes. In README.md and docs/, every other
-word must be in the dictionary of Debian's wbritish or in WORDS, which has a word per line. Words in `code` and in blocks of
-code are not checked.
-If a new word is right, add it to WORDS, in lower case and in order.
+The tree is FILE's directory, after following links. codespell finds common mistakes. In README.md and docs/, each word must
+also be in the dictionary of Debian's wbritish or in WORDS, which has one word per line. Words in `code` and in blocks of code
+are not checked. If a new word is right, add it to WORDS, in lower case and in order.
 """
 
 import pathlib
