@@ -23,19 +23,20 @@ using report::SortKey;
 // Default pattern of --parent: entries into the kernel.
 constexpr std::string_view kUsualParents = "^sys_|^do_page_fault";
 
+std::string SortHelp() {
+  const auto keys = [](report::KeyGroup group) { return report::SortKeyNames(group, ",", ","); };
+  return absl::StrCat(
+      "keys: ", keys(report::KeyGroup::kSamples),
+      " (default: comm,dso,symbol; +KEY adds to them); of accesses to memory: ",
+      keys(report::KeyGroup::kAccesses),
+      "; of tracepoints: FIELD, EVENT.FIELD, trace_fields; of branches: ",
+      keys(report::KeyGroup::kBranches),
+      " (default: comm,dso_from,symbol_from,symbol_to,cycles). Also what --fields has: rows are in "
+      "the order of what is named first");
+}
+
 void AddRowOptions(usage::Command& command, ReportArguments& a) {
-  command
-      .AddOption("-s,--sort", a.sort,
-                 "keys: pid,tid,tgid,comm,comm_nodigit,dso,symbol,parent,srcline,srcfile,symoff,"
-                 "cpu,socket,time,cgroup,trace,parallelism (default: comm,dso,symbol; +KEY adds "
-                 "to them); of accesses to memory: mem,symbol_daddr,dso_daddr,dcacheline,"
-                 "phys_daddr,data_page_size,snoop,tlb,locked,blocked,local_weight,weight,"
-                 "local_ins_lat,ins_lat,local_retire_lat,retire_lat; of tracepoints: FIELD, "
-                 "EVENT.FIELD, trace_fields; of branches: "
-                 "symbol_from,symbol_to,dso_from,dso_to,mispredict,cycles (default: "
-                 "comm,dso_from,symbol_from,symbol_to,cycles). Also what --fields has: rows are "
-                 "in the order of what is named first")
-      .ValueName("KEY,…");
+  command.AddOption("-s,--sort", a.sort, SortHelp()).ValueName("KEY,…");
   command
       .AddOption("-F,--fields", a.fields,
                  "columns, in this order: keys of --sort, and overhead, overhead_children, "
@@ -289,8 +290,7 @@ absl::Status ReadOptions(const ReportArguments& arguments,
   if (arguments.branch_stack &&
       !std::all_of(options.branch_sort.begin(), options.branch_sort.end(), report::TellsBranches)) {
     return absl::InvalidArgumentError(
-        "--branch-stack: rows of branches go by pid, tid, tgid, comm, dso, symbol, symbol_from, "
-        "symbol_to, dso_from, dso_to, mispredict and cycles");
+        absl::StrCat("--branch-stack: rows of branches go by ", report::BranchKeyNames()));
   }
   PROFILER_RETURN_IF_ERROR(CheckJson(arguments));
   if (arguments.hierarchy && !arguments.fields.empty()) {

@@ -239,7 +239,7 @@ absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& rec
     analysis::AddSockets(sockets, profile);
   }
   for (const report::SortKey key : plan.options.sort) {
-    if (report::IsOfMemory(key) || report::IsOfCost(key)) {
+    if (report::EntryOf(key).group == report::KeyGroup::kAccesses) {
       analysis::AddAccessColumn(*report::DimensionOf(key), profile);
     }
   }
