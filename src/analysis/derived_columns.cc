@@ -184,6 +184,37 @@ void AddAccessColumn(Dimension dimension, Profile& profile) {
   FillColumn(dimension, profile, [&](size_t row) { return texts[profile.column(source)[row]]; });
 }
 
+void AddDerivedColumn(Dimension dimension, const ColumnSources& sources, Profile& profile) {
+  switch (dimension) {
+    case Dimension::kSocket:
+      return AddSockets(sources.sockets, profile);
+    case Dimension::kCommNoDigit:
+      return AddCommsWithoutDigits(profile);
+    case Dimension::kParent:
+      if (sources.parent) AddParents(*sources.parent, sources.parent_end, profile);
+      return;
+    default:
+      if (dimension >= Dimension::kMemoryLevel && dimension <= Dimension::kPageSize) {
+        AddAccessColumn(dimension, profile);
+      }
+  }
+}
+
+std::optional<Dimension> SourceOf(Dimension dimension) {
+  if (static_cast<size_t>(dimension) < profile::kDimensionsOfSamples) return dimension;
+  switch (dimension) {
+    case Dimension::kSocket:
+      return Dimension::kCpu;
+    case Dimension::kCommNoDigit:
+    case Dimension::kParent:
+      return std::nullopt;
+    default:
+      break;
+  }
+  if (dimension >= Dimension::kTraceField) return Dimension::kTrace;
+  return dimension >= Dimension::kDataSymbol ? Dimension::kData : Dimension::kAccess;
+}
+
 void SplitTraces(Profile& profile) {
   const size_t fields = profile.trace_fields.size();
   const HugeVector<uint32_t> whole = std::exchange(profile.column(Dimension::kTrace), {});

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "src/analysis/name_pattern.h"
 #include "src/profile/profile.h"
@@ -30,6 +32,23 @@ void AddParents(const NamePattern& pattern, StackEnd end, profile::Profile& prof
 // profile must keep Dimension::kAccess or kData. A text is empty if the sample lacks that fact.
 // Also linear in the accesses.
 void AddAccessColumn(profile::Dimension dimension, profile::Profile& profile);
+
+// The sources of some derived columns, besides the profile.
+struct ColumnSources {
+  std::vector<uint32_t> sockets;      // of Dimension::kSocket: sockets[cpu], as for AddSockets
+  std::optional<NamePattern> parent;  // of Dimension::kParent, which needs it
+  StackEnd parent_end = StackEnd::kOutermost;
+};
+
+// Fills a column that follows from the profile, by the functions above. Does nothing for a
+// dimension that is read from samples or from texts of tracepoints. To add a derived dimension, add
+// it here and in SourceOf.
+void AddDerivedColumn(profile::Dimension dimension, const ColumnSources& sources,
+                      profile::Profile& profile);
+
+// Returns the dimension of samples that a profile must keep for a column: the dimension itself if
+// it is read from samples. Returns nothing if the column follows from threads or stacks.
+std::optional<profile::Dimension> SourceOf(profile::Dimension dimension);
 
 // The character that ends each part of a text of Dimension::kTrace, if the text has several parts:
 // the text of a tracepoint's record, then the text of each field.

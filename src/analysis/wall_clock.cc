@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/analysis/event_choice.h"
 #include "src/format/perf_event/off_cpu_events.h"
 
 namespace profiler::analysis {
@@ -103,10 +102,9 @@ void JoinWallClock(OffCpuLeaf leaf, Profile& profile) {
   profile.events[static_cast<uint32_t>(into)].name = profile.strings.Intern(kWallClockEvent);
 }
 
-absl::StatusOr<std::optional<EventId>> ChooseEventOrWallClock(std::string_view name,
-                                                              Profile& profile) {
-  if (name.empty() || name == kWallClockEvent) JoinWallClock(OffCpuLeaf::kOfState, profile);
-  return ChooseEvent(profile, name);
+std::optional<OffCpuLeaf> WallClockFor(std::string_view event) {
+  if (event.empty() || event == kWallClockEvent) return OffCpuLeaf::kOfState;
+  return std::nullopt;
 }
 
 }  // namespace profiler::analysis

@@ -12,7 +12,6 @@
 #include <optional>
 #include <string_view>
 
-#include "src/base/status.h"
 #include "src/profile/profile.h"
 
 namespace profiler::analysis {
@@ -31,9 +30,8 @@ bool HasWallClock(const profile::Profile& profile);
 // `profile` must have names. Linear in the rows.
 void JoinWallClock(OffCpuLeaf leaf, profile::Profile& profile);
 
-// Chooses an event like ChooseEvent, for a view that shows one event. If `name` is empty or
-// "wall-clock", first calls JoinWallClock with OffCpuLeaf::kOfState.
-absl::StatusOr<std::optional<profile::EventId>> ChooseEventOrWallClock(std::string_view name,
-                                                                       profile::Profile& profile);
+// Returns the plan for a view of one event, whose user asked for `event`: OffCpuLeaf::kOfState for ""
+// and for "wall-clock". Otherwise nothing, and the event has its own rows.
+std::optional<OffCpuLeaf> WallClockFor(std::string_view event);
 
 }  // namespace profiler::analysis

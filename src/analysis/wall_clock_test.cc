@@ -88,10 +88,9 @@ TEST_F(WallClockTest, IsNotMadeOfTimesOffTheCpuAlone) {
 }
 
 TEST_F(WallClockTest, IsWhatAViewOfOneEventShowsUnlessAnotherIsNamed) {
-  EXPECT_EQ(**ChooseEventOrWallClock("oncpu-time", profile()), profile::EventId{1});
-  EXPECT_EQ(Rows(profile()).find("wall-clock"), std::string::npos);
-  EXPECT_EQ(**ChooseEventOrWallClock("wall-clock", profile()), profile::EventId{1});
-  EXPECT_NE(Rows(profile()).find("wall-clock main<read<[blocked] 20"), std::string::npos);
+  EXPECT_EQ(WallClockFor("oncpu-time"), std::nullopt);
+  EXPECT_EQ(WallClockFor("wall-clock"), OffCpuLeaf::kOfState);
+  EXPECT_EQ(WallClockFor(""), OffCpuLeaf::kOfState);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -115,8 +116,7 @@ void SetSampleTimes(const Profile& profile, Origin& origin) {
 
 // Lets exports identify files, unless the recording is from another machine or does not contain its
 // end time.
-void SetFiles(const naming::LoadedProfile& from, const image_ids::MappedFiles& mapped,
-              Origin& origin) {
+void SetFiles(const LoadedView& from, const image_ids::MappedFiles& mapped, Origin& origin) {
   utsname machine;
   if (uname(&machine) != 0 || origin.hostname != machine.nodename || !origin.clock_started) return;
   const int64_t end = origin.WallClockOf(origin.last_sample);
@@ -170,7 +170,7 @@ int Export(const ExportRequest& request, const ExportFormat& format) {
   auto loaded = format.wants_files ? LoadForExport(request, format.wants_times, take_mappings)
                                    : LoadForExport(request, format.wants_times);
   if (const int* exit_code = std::get_if<int>(&loaded)) return *exit_code;
-  naming::LoadedProfile& from = std::get<naming::LoadedProfile>(loaded);
+  const LoadedView& from = *std::get<std::unique_ptr<const LoadedView>>(loaded);
   Origin origin = OriginOf(*from.recording);
   SetSampleTimes(from.profile, origin);
   if (format.wants_files) SetFiles(from, mapped, origin);

@@ -1,5 +1,6 @@
 #include "src/cli/files/export_recording.h"
 
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -73,7 +74,7 @@ int ExportRecording(const ExportRequest& request) {
   }
   const auto loaded = LoadForExport(request, /*times=*/true);
   if (const int* exit_code = std::get_if<int>(&loaded)) return *exit_code;
-  const auto& from = std::get<naming::LoadedProfile>(loaded);
+  const LoadedView& from = *std::get<std::unique_ptr<const LoadedView>>(loaded);
   const auto written =
       WriteRecordingOf(from.profile, request.path, HeaderOf(from.recording->features()));
   if (!written.ok()) {

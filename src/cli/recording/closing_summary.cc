@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "src/cli/recording/recording_summary.h"
 #include "src/cli/terminal/output.h"
+#include "src/cli/views/load_view.h"
 #include "src/format/perf_data/read/recording.h"
-#include "src/profile/naming/load_profile.h"
 
 namespace profiler::cli {
 namespace {
@@ -23,18 +23,18 @@ bool IsExpected(const RecordArguments& arguments, const Recorded& recorded) {
 }
 
 void PrintSummaryOf(const std::string& path, const RecordArguments& arguments) {
-  naming::LoadOptions load;
-  AskForSummary(load);
+  ViewOptions load;
+  AskForSummary("", load);
   load.naming.places.no_cache = arguments.no_cache;
   load.naming.places.no_sandbox = arguments.no_sandbox;
   load.naming.warn = PrintWarning;
   load.naming.fetch.off = true;
-  auto loaded = naming::LoadProfile(path, load);
+  const auto loaded = LoadView(path, load);
   if (!loaded.ok()) {
     PrintWarning(absl::StrCat("no summary: ", loaded.status().message()));
     return;
   }
-  const auto text = SummaryText(path, "", *loaded);
+  const auto text = SummaryText(path, "", **loaded);
   if (!text.ok()) {
     PrintWarning(absl::StrCat("no summary: ", text.status().message()));
     return;

@@ -6,20 +6,20 @@
 #include <string>
 
 #include "src/base/status.h"
-#include "src/profile/naming/load_profile.h"
+#include "src/cli/views/load_view.h"
 
 namespace profiler::cli {
 
-// Makes LoadProfile keep the data that the summary needs.
-void AskForSummary(naming::LoadOptions& load);
+// Makes LoadView keep and prepare the data that the summary of `event` needs.
+void AskForSummary(const std::string& event, ViewOptions& load);
 
 enum class SummaryForm : uint8_t { kText, kJson };
 
-// Returns the summary of an event of `loaded`, which was read from `path`. If `event` is empty,
-// analysis::ChooseEventOrWallClock chooses the event, and may join the profile's on-CPU and off-CPU
-// times. Errors: those of ChooseEventOrWallClock.
+// Returns the summary of an event of `loaded`, which was read from `path` after AskForSummary with
+// the same event. If `event` is empty, analysis::ChooseEvent chooses it. Errors: those of
+// ChooseEvent.
 absl::StatusOr<std::string> SummaryText(const std::string& path, const std::string& event,
-                                        naming::LoadedProfile& loaded,
+                                        const LoadedView& loaded,
                                         SummaryForm form = SummaryForm::kText);
 
 }  // namespace profiler::cli

@@ -40,8 +40,8 @@ void WarnOfFailure(const record::RecordSummary& summary) {
   }
 }
 
-naming::LoadOptions LoadOptionsFor(const RecordArguments& arguments) {
-  naming::LoadOptions load;
+ViewOptions LoadOptionsFor(const RecordArguments& arguments) {
+  ViewOptions load;
   AskForRuns(load);
   load.keep_thread = false;
   load.naming.places.no_cache = arguments.no_cache;
@@ -52,7 +52,7 @@ naming::LoadOptions LoadOptionsFor(const RecordArguments& arguments) {
 }
 
 void PrintMean(const RecordArguments& arguments, const std::vector<std::string>& files) {
-  const naming::LoadOptions load = LoadOptionsFor(arguments);
+  const ViewOptions load = LoadOptionsFor(arguments);
   std::vector<diff::Run> runs;
   for (const std::string& file : files) {
     // Uses the event of the first run for all runs, even if they have samples of other events.

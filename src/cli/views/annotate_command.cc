@@ -109,10 +109,10 @@ int Annotate(const AnnotateArguments& arguments) {
     return kExitUsage;
   }
   load->keep_names = true;
-  auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
+  const auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
-  if (const auto reason = KeepFiltered(*load, *loaded)) {
-    PrintError(absl::StrCat(arguments.view.input, ": ", *reason));
+  if (loaded->nothing_left) {
+    PrintError(absl::StrCat(arguments.view.input, ": ", *loaded->nothing_left));
     return kExitFailure;
   }
   const auto event = analysis::ChooseEvent(loaded->profile, arguments.event);

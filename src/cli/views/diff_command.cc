@@ -69,7 +69,7 @@ analysis::KeyBy KeyByOf(const std::string& text) {
 }
 
 std::optional<std::vector<diff::Run>> LoadRuns(const std::vector<std::string>& paths,
-                                               const naming::LoadOptions& load,
+                                               const ViewOptions& load,
                                                const DiffArguments& arguments) {
   std::vector<diff::Run> runs;
   for (const std::string& path : paths) {
@@ -86,7 +86,7 @@ std::optional<std::vector<diff::Run>> LoadRuns(const std::vector<std::string>& p
 // Returns the name without modifiers, because an unprivileged recording counts "cpu-clock:u".
 std::string_view BareName(std::string_view event) { return event.substr(0, event.find(':')); }
 
-int WriteDiff(const DiffArguments& arguments, const Sides& sides, const naming::LoadOptions& load,
+int WriteDiff(const DiffArguments& arguments, const Sides& sides, const ViewOptions& load,
               const std::optional<diff::Condition>& condition) {
   const auto before = LoadRuns(sides.before, load, arguments);
   if (!before) return kExitFailure;
@@ -127,13 +127,12 @@ int WriteDiff(const DiffArguments& arguments, const Sides& sides, const naming::
 }
 
 // Writes the comparison in perf's layout, without confidence intervals.
-int WritePairedReport(const DiffArguments& arguments, const Sides& sides,
-                      const naming::LoadOptions& load) {
-  auto before = LoadProfileOrPrint(sides.before[0], load);
+int WritePairedReport(const DiffArguments& arguments, const Sides& sides, const ViewOptions& load) {
+  const auto before = LoadProfileOrPrint(sides.before[0], load);
   if (!before) return kExitFailure;
-  auto after = LoadProfileOrPrint(sides.after[0], load);
+  const auto after = LoadProfileOrPrint(sides.after[0], load);
   if (!after) return kExitFailure;
-  const auto none_before = KeepFiltered(load, *before), none_after = KeepFiltered(load, *after);
+  const auto &none_before = before->nothing_left, &none_after = after->nothing_left;
   if (none_before) PrintWarning(absl::StrCat(sides.before[0], ": ", *none_before));
   if (none_after) PrintWarning(absl::StrCat(sides.after[0], ": ", *none_after));
   Output output(arguments.output, Lines::kFitted);

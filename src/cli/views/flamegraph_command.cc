@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "src/analysis/event_choice.h"
 #include "src/analysis/wall_clock.h"
 #include "src/cli/command.h"
 #include "src/cli/files/export_formats.h"
@@ -38,9 +39,8 @@ struct FlameGraphArguments {
 // The profile and the event to show. Load() returns a Chosen or, after printing an error, the exit
 // code.
 struct Chosen {
-  naming::LoadedProfile loaded;
+  std::unique_ptr<const LoadedView> loaded;
   std::optional<profile::EventId> event;
-  std::optional<std::string> nothing_left;  // reason if the filters leave no sample
 };
 
 std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::string& output,
@@ -55,30 +55,30 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::
     return kExitUsage;
   }
   load->naming.function_starts = function_starts;
+  load->plan.wall_clock = analysis::WallClockFor(arguments.event);
   auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
-  auto nothing_left = KeepFiltered(*load, *loaded);
-  auto event = analysis::ChooseEventOrWallClock(arguments.event, loaded->profile);
+  auto event = analysis::ChooseEvent(loaded->profile, arguments.event);
   if (!event.ok()) {
     PrintError(event.status());
     return kExitUsage;
   }
-  return Chosen{*std::move(loaded), *event, std::move(nothing_left)};
+  return Chosen{std::move(loaded), *event};
 }
 
 int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& path) {
   // stackcollapse-perf.pl names code without a symbol after its image.
   const auto chosen = Load(arguments, path, arguments.full_names);
   if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
-  const auto& [loaded, event, nothing_left] = std::get<Chosen>(chosen);
-  if (nothing_left) PrintWarning(*nothing_left);
+  const auto& [loaded, event] = std::get<Chosen>(chosen);
+  if (loaded->nothing_left) PrintWarning(*loaded->nothing_left);
   exports::FoldedOptions options;
   options.event = event;
   if (arguments.full_names) options.names = exports::NameStyle::kFull;
   Output output(path);
-  exports::WriteFolded(loaded.profile, options,
+  exports::WriteFolded(loaded->profile, options,
                        [&](std::string_view lines) { output.Write(lines); });
-  return Finish(loaded, output);
+  return Finish(*loaded, output);
 }
 
 exports::FlameColors ColorsOf(const std::string& text) {
@@ -111,9 +111,9 @@ int WriteFlameGraph(const FlameGraphArguments& arguments) {
   }
   const auto chosen = Load(arguments, arguments.output, true);
   if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
-  const auto& [loaded, event, nothing_left] = std::get<Chosen>(chosen);
-  if (nothing_left) {
-    PrintError(absl::StrCat(arguments.view.input, ": ", *nothing_left));
+  const auto& [loaded, event] = std::get<Chosen>(chosen);
+  if (loaded->nothing_left) {
+    PrintError(absl::StrCat(arguments.view.input, ": ", *loaded->nothing_left));
     return kExitFailure;
   }
   exports::FlameGraphOptions options;
@@ -131,11 +131,11 @@ int WriteFlameGraph(const FlameGraphArguments& arguments) {
     auto chosen_before = Load(of_before, arguments.output, true);
     if (const int* exit_code = std::get_if<int>(&chosen_before)) return *exit_code;
     before = std::get<Chosen>(std::move(chosen_before));
-    options.before = &before->loaded.profile;
+    options.before = &before->loaded->profile;
   }
   Output output(arguments.output);
-  output.Write(exports::FlameGraphSvg(loaded.profile, options));
-  return Finish(loaded, output);
+  output.Write(exports::FlameGraphSvg(loaded->profile, options));
+  return Finish(*loaded, output);
 }
 
 void AddCommonOptions(usage::Command& command, FlameGraphArguments& a) {

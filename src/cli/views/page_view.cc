@@ -1,6 +1,7 @@
 #include "src/cli/views/page_view.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -24,7 +25,7 @@ namespace profiler::cli {
 namespace {
 
 // Keeps all data that a recording stores in its sums.
-void AskForPage(naming::LoadOptions& load) {
+void AskForPage(ViewOptions& load) {
   load.keep_thread = true;
   load.keep_names = true;
   load.dimensions[static_cast<size_t>(profile::Dimension::kSlice)] = true;
@@ -34,8 +35,7 @@ bool CarriesCode(const perf_data::Recording& recording) {
   return !perf_data::OwnSection(recording.features(), perf_data::kFeatureCode).empty();
 }
 
-page::Code CodeOf(naming::LoadedProfile& loaded, profile::EventId event,
-                  const PageRequest& request) {
+page::Code CodeOf(const LoadedView& loaded, profile::EventId event, const PageRequest& request) {
   const bool carries = CarriesCode(*loaded.recording);
   if (!carries && !request.source && !request.code_of_files) return {};
   naming::AddRecordedCode(loaded.recording->features(), *loaded.names);
@@ -81,15 +81,15 @@ std::string NameOf(const std::string& path) {
   return path == "-" ? "standard input" : std::string(BaseName(path));
 }
 
-absl::StatusOr<naming::LoadOptions> OptionsOf(const ViewArguments& view, const PageRequest& request,
-                                              const std::vector<std::string>& inputs) {
+absl::StatusOr<ViewOptions> OptionsOf(const ViewArguments& view, const PageRequest& request,
+                                      const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
     PROFILER_RETURN_IF_ERROR(CheckViewOutput(request.output, input));
   }
-  PROFILER_ASSIGN_OR_RETURN(naming::LoadOptions load, LoadOptionsOf(view));
+  PROFILER_ASSIGN_OR_RETURN(ViewOptions load, LoadOptionsOf(view));
   AskForPage(load);
   // Compilers number clones arbitrarily, so they are not comparable between builds.
-  if (inputs.size() > 1) load.names.merge_clones = true;
+  if (inputs.size() > 1) load.plan.names.merge_clones = true;
   return load;
 }
 
@@ -101,10 +101,10 @@ uint64_t SamplesOf(const profile::Profile& profile) {
 
 // The recordings of a page and their names on it.
 struct Sides {
-  std::vector<naming::LoadedProfile> loaded;
+  std::vector<std::unique_ptr<const LoadedView>> loaded;
   std::vector<page::Side> sides;
 
-  const profile::Profile& last() const { return loaded.back().profile; }
+  const profile::Profile& last() const { return loaded.back()->profile; }
   uint64_t samples() const {
     uint64_t samples = 0;
     for (const page::Side& side : sides) samples += SamplesOf(*side.profile);
@@ -113,19 +113,18 @@ struct Sides {
 };
 
 // Loads the recordings; returns nothing after printing an error.
-std::optional<Sides> LoadSides(const std::vector<std::string>& inputs,
-                               const naming::LoadOptions& load) {
+std::optional<Sides> LoadSides(const std::vector<std::string>& inputs, const ViewOptions& load) {
   Sides sides;
   std::vector<std::string> empty_sides;
   sides.loaded.reserve(inputs.size());
   for (const std::string& input : inputs) {
     auto one = LoadProfileOrPrint(input, load);
     if (!one) return std::nullopt;
-    sides.loaded.push_back(*std::move(one));
-    if (const auto reason = KeepFiltered(load, sides.loaded.back())) {
-      empty_sides.push_back(absl::StrCat(input, ": ", *reason));
+    if (one->nothing_left) {
+      empty_sides.push_back(absl::StrCat(input, ": ", *one->nothing_left));
     }
-    sides.sides.push_back({.profile = &sides.loaded.back().profile, .name = NameOf(input)});
+    sides.sides.push_back({.profile = &one->profile, .name = NameOf(input)});
+    sides.loaded.push_back(std::move(one));
   }
   if (empty_sides.size() == inputs.size()) {
     for (const std::string& reason : empty_sides) PrintError(reason);
@@ -138,13 +137,13 @@ std::optional<Sides> LoadSides(const std::vector<std::string>& inputs,
 int FinishSides(const Sides& sides, Output& output) {
   bool is_whole = true;
   for (size_t i = 0; i + 1 < sides.loaded.size(); ++i) {
-    const naming::LoadedProfile& one = sides.loaded[i];
+    const LoadedView& one = *sides.loaded[i];
     PrintRefusedFiles(one.profile);
     if (one.reading.ok()) continue;
     PrintError(one.reading);
     is_whole = false;
   }
-  const int finished = Finish(sides.loaded.back(), output);
+  const int finished = Finish(*sides.loaded.back(), output);
   return is_whole ? finished : kExitFailure;
 }
 
@@ -183,7 +182,7 @@ std::variant<MadePage, int> MakePage(const ViewArguments& view,
       return kExitFailure;
     }
     options.function = *function;
-    code = CodeOf(sides->loaded.back(), **event, request);
+    code = CodeOf(*sides->loaded.back(), **event, request);
     options.code = code.json;
     if (!code.source_files.empty()) {
       options.notes.push_back(absl::StrCat("with text of these source files: ",

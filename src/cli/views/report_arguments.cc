@@ -10,6 +10,7 @@
 #include "src/base/text.h"
 #include "src/cli/option_values.h"
 #include "src/cli/views/page_view.h"
+#include "src/cli/views/tracepoint_texts.h"
 #include "src/profile/profile.h"
 #include "symbolize/symbols/kernel_symbols.h"
 
@@ -23,19 +24,20 @@ using report::SortKey;
 // Default pattern of --parent: entries into the kernel.
 constexpr std::string_view kUsualParents = "^sys_|^do_page_fault";
 
+std::string SortHelp() {
+  const auto keys = [](report::KeyGroup group) { return report::SortKeyNames(group, ",", ","); };
+  return absl::StrCat(
+      "keys: ", keys(report::KeyGroup::kSamples),
+      " (default: comm,dso,symbol; +KEY adds to them); of accesses to memory: ",
+      keys(report::KeyGroup::kAccesses),
+      "; of tracepoints: FIELD, EVENT.FIELD, trace_fields; of branches: ",
+      keys(report::KeyGroup::kBranches),
+      " (default: comm,dso_from,symbol_from,symbol_to,cycles). Also what --fields has: rows are in "
+      "the order of what is named first");
+}
+
 void AddRowOptions(usage::Command& command, ReportArguments& a) {
-  command
-      .AddOption("-s,--sort", a.sort,
-                 "keys: pid,tid,tgid,comm,comm_nodigit,dso,symbol,parent,srcline,srcfile,symoff,"
-                 "cpu,socket,time,cgroup,trace,parallelism (default: comm,dso,symbol; +KEY adds "
-                 "to them); of accesses to memory: mem,symbol_daddr,dso_daddr,dcacheline,"
-                 "phys_daddr,data_page_size,snoop,tlb,locked,blocked,local_weight,weight,"
-                 "local_ins_lat,ins_lat,local_retire_lat,retire_lat; of tracepoints: FIELD, "
-                 "EVENT.FIELD, trace_fields; of branches: "
-                 "symbol_from,symbol_to,dso_from,dso_to,mispredict,cycles (default: "
-                 "comm,dso_from,symbol_from,symbol_to,cycles). Also what --fields has: rows are "
-                 "in the order of what is named first")
-      .ValueName("KEY,…");
+  command.AddOption("-s,--sort", a.sort, SortHelp()).ValueName("KEY,…");
   command
       .AddOption("-F,--fields", a.fields,
                  "columns, in this order: keys of --sort, and overhead, overhead_children, "
@@ -289,8 +291,7 @@ absl::Status ReadOptions(const ReportArguments& arguments,
   if (arguments.branch_stack &&
       !std::all_of(options.branch_sort.begin(), options.branch_sort.end(), report::TellsBranches)) {
     return absl::InvalidArgumentError(
-        "--branch-stack: rows of branches go by pid, tid, tgid, comm, dso, symbol, symbol_from, "
-        "symbol_to, dso_from, dso_to, mispredict and cycles");
+        absl::StrCat("--branch-stack: rows of branches go by ", report::BranchKeyNames()));
   }
   PROFILER_RETURN_IF_ERROR(CheckJson(arguments));
   if (arguments.hierarchy && !arguments.fields.empty()) {
@@ -344,13 +345,14 @@ absl::Status ReadPatterns(const ReportArguments& arguments, ReportPlan* plan) {
     PROFILER_ASSIGN_OR_RETURN(*pattern, ReadPattern(option, text));
     return absl::OkStatus();
   };
+  analysis::Plan& steps = plan->load.plan;
   PROFILER_RETURN_IF_ERROR(
-      read("--ignore-callees", arguments.ignored_callees, &plan->ignored_callees));
+      read("--ignore-callees", arguments.ignored_callees, &steps.ignored_callees));
   PROFILER_RETURN_IF_ERROR(
-      read("--ignore-callers", arguments.ignored_callers, &plan->ignored_callers));
+      read("--ignore-callers", arguments.ignored_callers, &steps.ignored_callers));
   if (!plan->SortsBy(SortKey::kParent) && !arguments.exclude_other) return absl::OkStatus();
   return read("--parent", arguments.parent.empty() ? std::string(kUsualParents) : arguments.parent,
-              &plan->parent);
+              &steps.sources.parent);
 }
 
 // Checks --kallsyms: a file without symbols would silently leave the kernel without names.
@@ -371,32 +373,54 @@ absl::Status CheckKallsyms(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Sets the dimensions that the profile must keep for the report's columns.
+// Sets the columns that the profile must have for the report.
 void AskForColumns(const ReportArguments& arguments, ReportPlan* plan) {
-  const auto keep = [&](Dimension dimension, bool wanted) {
-    plan->load.dimensions[static_cast<size_t>(dimension)] = wanted;
+  const auto add = [&](Dimension dimension) {
+    plan->load.plan.Derive(dimension);
+    const auto source = analysis::SourceOf(dimension);
+    if (source) plan->load.dimensions[static_cast<size_t>(*source)] = true;
   };
-  keep(Dimension::kCpu, plan->SortsBy(SortKey::kCpu) || plan->SortsBy(SortKey::kSocket) ||
-                            arguments.socket.has_value());
-  keep(Dimension::kParallelism, arguments.latency || plan->SortsBy(SortKey::kParallelism));
-  keep(Dimension::kTime, plan->SortsBy(SortKey::kTime));
-  keep(Dimension::kCgroup, plan->SortsBy(SortKey::kCgroup));
-  keep(Dimension::kTrace, plan->SortsBy(SortKey::kTrace) || !plan->trace_fields.empty());
-  const auto sorts_by_any = [&](SortKey first, SortKey last) {
-    return std::any_of(plan->options.sort.begin(), plan->options.sort.end(),
-                       [&](SortKey key) { return key >= first && key <= last; });
-  };
-  keep(Dimension::kAccess, sorts_by_any(SortKey::kMemoryLevel, SortKey::kBlocked) ||
-                               sorts_by_any(SortKey::kLocalWeight, SortKey::kRetireLatency));
-  keep(Dimension::kData, sorts_by_any(SortKey::kDataSymbol, SortKey::kPageSize));
+  for (const SortKey key : plan->options.sort) {
+    if (const auto dimension = report::DimensionOf(key)) add(*dimension);
+    plan->load.keep_thread |= report::EntryOf(key).thread.id != nullptr;
+  }
+  if (arguments.socket) add(Dimension::kSocket);
+  if (arguments.exclude_other) add(Dimension::kParent);
+  if (arguments.latency) add(Dimension::kParallelism);
   plan->load.weigh_accesses = plan->options.by_access_cost;
-  plan->load.keep_thread |=
-      plan->SortsBy(SortKey::kPid) || plan->SortsBy(SortKey::kTid) || plan->SortsBy(SortKey::kTgid);
   plan->load.keep_call_branches = arguments.branch_stack;
   plan->load.keep_branches = !arguments.no_branch_stack && !arguments.json && !arguments.chains &&
                              !arguments.unresolved &&
                              std::all_of(plan->options.branch_sort.begin(),
                                          plan->options.branch_sort.end(), report::TellsBranches);
+}
+
+// True if the top of a call graph is the outermost caller.
+bool BeginsWithCaller(const report::ReportOptions& options) {
+  const auto usual =
+      options.children.value_or(true) ? report::ChainOrder::kCaller : report::ChainOrder::kCallee;
+  return options.call_graph.order.value_or(usual) == report::ChainOrder::kCaller;
+}
+
+// Plans how the profile is prepared. The report itself filters rows, because its percentages may be
+// of all samples.
+void PlanSteps(const ReportArguments& arguments, ReportPlan* plan) {
+  analysis::Plan& steps = plan->load.plan;
+  steps.keeps_filtered = true;
+  if (!arguments.no_group) steps.wall_clock = analysis::OffCpuLeaf::kNone;
+  if (arguments.chains || arguments.unresolved) {
+    // These tables show the stacks as they were recorded.
+    steps.ignored_callees = steps.ignored_callers = std::nullopt;
+    return;
+  }
+  steps.hide_unresolved = arguments.hide_unresolved;
+  steps.name_traces = NameTraceFunctions;
+  for (const std::string& field : plan->trace_fields) {
+    steps.trace_fields.push_back(TraceFieldOf(field).name);
+  }
+  steps.sources.parent_end = BeginsWithCaller(plan->options) ? analysis::StackEnd::kOutermost
+                                                             : analysis::StackEnd::kInnermost;
+  if (arguments.latency) steps.latencies = analysis::LatencyEvents::kAlways;
 }
 
 }  // namespace
@@ -436,13 +460,14 @@ absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments,
         "profiler dump");
   }
   PROFILER_ASSIGN_OR_RETURN(plan.load.time_quantum, ParseTimeQuantum(arguments.time_quantum));
-  plan.options.filter = plan.load.filter;
+  plan.options.filter = plan.load.plan.filter;
   naming::NamingOptions& naming = plan.load.naming;
   naming.function_starts = naming.bounded_symbols = !arguments.no_fde;
   // Debug information provides lines together with inlined calls.
   naming.lines = plan.SortsBy(SortKey::kSrcline) || plan.SortsBy(SortKey::kSrcfile);
   naming.inlines = plan.options.inlines || naming.lines;
   AskForColumns(arguments, &plan);
+  PlanSteps(arguments, &plan);
   plan.load.keep_order = arguments.json || plan.options.ShowsFigures();
   return plan;
 }

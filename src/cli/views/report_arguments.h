@@ -7,11 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "src/analysis/name_pattern.h"
 #include "src/base/status.h"
 #include "src/cli/usage/command_line.h"
 #include "src/cli/views/report_options.h"
-#include "src/profile/naming/load_profile.h"
 #include "src/views/report/options.h"
 
 namespace profiler::cli {
@@ -71,9 +69,7 @@ void AddReportOptions(usage::Command& command, ReportArguments& arguments);
 // The options of loading and of the report.
 struct ReportPlan {
   report::ReportOptions options;
-  naming::LoadOptions load;
-  // Functions at which stacks are cut, and callers for the sort key "parent".
-  std::optional<analysis::NamePattern> ignored_callees, ignored_callers, parent;
+  ViewOptions load;
   // Fields of tracepoints that --sort and --fields name: "FIELD" or "EVENT.FIELD". The index is the
   // number of the field's key (report::TraceFieldKey).
   std::vector<std::string> trace_fields;

@@ -13,9 +13,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/analysis/derived_columns.h"
-#include "src/analysis/latency.h"
-#include "src/analysis/stack_edits.h"
-#include "src/analysis/wall_clock.h"
 #include "src/cli/command.h"
 #include "src/cli/files/describe_recording.h"
 #include "src/cli/files/dump_command.h"
@@ -215,24 +212,16 @@ absl::Status CheckSwitches(const perf_data::Recording& recording) {
       "the recording does not say which threads ran at a time: record with --latency");
 }
 
-void ShowLatency(report::Latency place, profile::Profile& profile, report::ReportOptions* options) {
+// Adds a group for each latency and its event.
+void ShowLatency(report::Latency place, const LoadedView& loaded, report::ReportOptions* options) {
   options->latency = place;
   options->join_groups = true;
   options->groups.clear();
-  for (const auto& [latency, event] : analysis::AddLatency(profile)) {
+  for (const auto& [latency, event] : loaded.latencies) {
     std::vector<profile::EventId> events = {latency, event};
     if (place == report::Latency::kSecond) std::swap(events.front(), events.back());
     options->groups.push_back({.name = {}, .events = std::move(events)});
   }
-}
-
-// True if several threads ran when any sample was taken. Otherwise each latency equals the share of
-// the event.
-bool AnyRanInParallel(const profile::Profile& profile) {
-  const HugeVector<uint32_t>& column = profile.column(profile::Dimension::kParallelism);
-  return std::any_of(column.begin(), column.end(), [](uint32_t threads) {
-    return threads > 1 && threads != profile::kOthersRan;
-  });
 }
 
 // Checks that samples describe their accesses to memory.
@@ -267,46 +256,14 @@ absl::Status CheckCpus(const perf_data::Recording& recording) {
   return absl::OkStatus();
 }
 
-// Adds the columns and changes to stacks that the plan needs.
-absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& recording,
-                         profile::Profile& profile) {
-  if (plan.options.column_filter.socket || plan.SortsBy(report::SortKey::kSocket)) {
-    if (plan.options.column_filter.socket) {
-      PROFILER_RETURN_IF_ERROR(CheckCpus(recording));
-    }
-    const std::vector<uint32_t> sockets = SocketsOf(recording);
-    if (sockets.empty() && plan.options.column_filter.socket) {
-      return absl::FailedPreconditionError(
-          "--socket-filter: the recording does not say which CPU is of which socket: use -C");
-    }
-    analysis::AddSockets(sockets, profile);
-  }
-  for (const report::SortKey key : plan.options.sort) {
-    if (report::IsOfMemory(key) || report::IsOfCost(key)) {
-      analysis::AddAccessColumn(*report::DimensionOf(key), profile);
-    }
-  }
-  NameTraceFunctions(profile);
-  if (!plan.trace_fields.empty()) {
-    for (const std::string& field : plan.trace_fields) {
-      profile.trace_fields.push_back(profile.strings.Intern(TraceFieldOf(field).name));
-    }
-    analysis::SplitTraces(profile);
-  }
-  if (plan.ignored_callees) analysis::ForgetCallees(*plan.ignored_callees, profile);
-  if (plan.ignored_callers) analysis::ForgetCallers(*plan.ignored_callers, profile);
-  if (plan.SortsBy(report::SortKey::kCommNoDigit)) analysis::AddCommsWithoutDigits(profile);
-  if (plan.parent) {
-    // True if the top of a call graph is the outermost caller.
-    const bool from_caller = plan.options.call_graph.order.value_or(
-                                 plan.options.children.value_or(true)
-                                     ? report::ChainOrder::kCaller
-                                     : report::ChainOrder::kCallee) == report::ChainOrder::kCaller;
-    analysis::AddParents(
-        *plan.parent, from_caller ? analysis::StackEnd::kOutermost : analysis::StackEnd::kInnermost,
-        profile);
-  }
-  return absl::OkStatus();
+// Checks that the recording says on which socket a sample was taken, if there is a socket filter.
+absl::Status CheckSockets(const report::ReportOptions& options,
+                          const perf_data::Recording& recording) {
+  if (!options.column_filter.socket) return absl::OkStatus();
+  PROFILER_RETURN_IF_ERROR(CheckCpus(recording));
+  if (!SocketsOf(recording).empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "--socket-filter: the recording does not say which CPU is of which socket: use -C");
 }
 
 // The events of a recording before it is opened, read when they are first needed. A pipe has none,
@@ -398,10 +355,15 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
       counters.Take(recording, timed);
     };
   }
-  auto loaded = LoadProfileOrPrint(arguments.view.input, plan.load);
+  plan.load.complete_plan = [&](const perf_data::Recording& recording, analysis::Plan& steps) {
+    steps.sources.sockets = SocketsOf(recording);
+    if (may_show_latency && GroupsOf(recording, arguments).empty()) {
+      steps.latencies = analysis::LatencyEvents::kIfParallel;
+    }
+  };
+  const auto loaded = LoadProfileOrPrint(arguments.view.input, plan.load);
   if (!loaded) return kExitFailure;
-  if (const auto reason = WhyNothingIsLeft(plan.load, *loaded)) PrintWarning(*reason);
-  if (!arguments.no_group) analysis::JoinWallClock(analysis::OffCpuLeaf::kNone, loaded->profile);
+  if (loaded->nothing_left) PrintWarning(*loaded->nothing_left);
   if (plan.load.dimensions[static_cast<size_t>(profile::Dimension::kParallelism)]) {
     if (const absl::Status wrong = CheckSwitches(*loaded->recording); !wrong.ok()) {
       PrintError(wrong);
@@ -427,9 +389,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
     PrintError(wrong);
     return kExitUsage;
   }
-  if (arguments.hide_unresolved) analysis::HideUnresolved(loaded->profile);
-  if (const absl::Status wrong = EditProfile(plan, *loaded->recording, loaded->profile);
-      !wrong.ok()) {
+  if (const absl::Status wrong = CheckSockets(options, *loaded->recording); !wrong.ok()) {
     PrintError(wrong);
     return kExitFailure;
   }
@@ -441,9 +401,9 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
   options.groups = GroupsOf(*loaded->recording, arguments);
   options.join_groups = !arguments.no_group;
   if (arguments.latency) {
-    ShowLatency(report::Latency::kFirst, loaded->profile, &options);
-  } else if (may_show_latency && options.groups.empty() && AnyRanInParallel(loaded->profile)) {
-    ShowLatency(report::Latency::kSecond, loaded->profile, &options);
+    ShowLatency(report::Latency::kFirst, *loaded, &options);
+  } else if (!loaded->latencies.empty()) {
+    ShowLatency(report::Latency::kSecond, *loaded, &options);
   }
   if (arguments.header) {
     output.Write(

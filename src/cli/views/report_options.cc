@@ -142,14 +142,14 @@ void AddEventOption(usage::Command& command, std::string& event) {
       .ValueName("NAME");
 }
 
-absl::StatusOr<naming::LoadOptions> LoadOptionsOf(const ViewArguments& arguments) {
-  naming::LoadOptions load;
+absl::StatusOr<ViewOptions> LoadOptionsOf(const ViewArguments& arguments) {
+  ViewOptions load;
   load.open = OpenOptionsFor(arguments.format);
-  PROFILER_ASSIGN_OR_RETURN(load.filter, ParseFilter(arguments.filter));
+  PROFILER_ASSIGN_OR_RETURN(load.plan.filter, ParseFilter(arguments.filter));
   PROFILER_RETURN_IF_ERROR(ReadSampleOptions(arguments.samples, &load));
-  load.keep_thread = load.filter.NeedsThreads();
-  load.names = arguments.names.rules;
-  load.fold_native = arguments.fold_native;
+  load.keep_thread = load.plan.filter.NeedsThreads();
+  load.plan.names = arguments.names.rules;
+  load.plan.fold_native = arguments.fold_native;
   load.naming.inlines = !arguments.no_inline;
   load.naming.demangle = !arguments.names.no_demangle;
   load.naming.places = arguments.places;

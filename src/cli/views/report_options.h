@@ -10,6 +10,7 @@
 #include "src/analysis/name_rules.h"
 #include "src/base/status.h"
 #include "src/cli/usage/command_line.h"
+#include "src/cli/views/load_view.h"
 #include "src/importers/format.h"
 #include "src/profile/naming/load_profile.h"
 
@@ -71,8 +72,8 @@ usage::Option AddJsonOption(usage::Command& command, bool& json);
 // Adds --event, for views of one event.
 void AddEventOption(usage::Command& command, std::string& event);
 
-// Converts the values to options of LoadProfile. Threads of equal names are merged, unless the
+// Converts the values to options of LoadView. Threads of equal names are merged, unless the
 // filter must distinguish them. kInvalidArgument quotes the malformed text.
-absl::StatusOr<naming::LoadOptions> LoadOptionsOf(const ViewArguments& arguments);
+absl::StatusOr<ViewOptions> LoadOptionsOf(const ViewArguments& arguments);
 
 }  // namespace profiler::cli

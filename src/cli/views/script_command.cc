@@ -40,14 +40,14 @@ struct ScriptArguments {
 };
 
 absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
-                                            const naming::LoadOptions& load) {
+                                            const ViewOptions& load) {
   script::ScriptPlan plan;
   std::string fields;
   for (const std::string& given : arguments.fields) fields += given + ",";
   if (!fields.empty()) {
     PROFILER_ASSIGN_OR_RETURN(plan.fields, script::ParseScriptFields(fields));
   }
-  plan.options.filter = load.filter;
+  plan.options.filter = load.plan.filter;
   plan.options.max_stack = arguments.max_stack;
   plan.options.callchains = !arguments.hide_call_graph;
   plan.options.nanoseconds = arguments.nanoseconds;

@@ -25,11 +25,11 @@ int WriteSummary(const SummaryArguments& arguments) {
     PrintError(load.status());
     return kExitUsage;
   }
-  AskForSummary(*load);
-  auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
+  AskForSummary(arguments.event, *load);
+  const auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
-  if (const auto reason = KeepFiltered(*load, *loaded)) {
-    PrintWarning(*reason);
+  if (loaded->nothing_left) {
+    PrintWarning(*loaded->nothing_left);
     Output nothing("-");
     if (!arguments.json) return Finish(*loaded, nothing);
   }

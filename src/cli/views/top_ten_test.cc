@@ -51,9 +51,8 @@ std::string FormatTopTen(const profile::Profile& profile, profile::EventId event
 int WriteTopTen(const ViewArguments& arguments) {
   const auto load = LoadOptionsOf(arguments);
   if (!load.ok()) return kExitUsage;
-  auto loaded = LoadProfileOrPrint(arguments.input, *load);
+  const auto loaded = LoadProfileOrPrint(arguments.input, *load);
   if (!loaded) return kExitFailure;
-  analysis::KeepOnly(load->filter, loaded->profile);
   Output output("-");
   const auto event = analysis::FirstEventWithSamples(loaded->profile);
   if (event) output.Write(FormatTopTen(loaded->profile, *event));

@@ -3,11 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "src/analysis/filter.h"
-#include "src/analysis/unmatched_filter.h"
 #include "src/cli/command.h"
 #include "src/cli/fleet/fleet_recording.h"
 #include "src/format/perf_data/format/aux_data.h"
@@ -16,12 +11,12 @@
 
 namespace profiler::cli {
 
-std::optional<naming::LoadedProfile> LoadProfileOrPrint(const std::string& path,
-                                                        const naming::LoadOptions& options) {
-  auto loaded = naming::LoadProfile(path, options);
+std::unique_ptr<const LoadedView> LoadProfileOrPrint(const std::string& path,
+                                                     const ViewOptions& options) {
+  auto loaded = LoadView(path, options);
   if (loaded.ok()) return *std::move(loaded);
   PrintError(loaded.status());
-  return std::nullopt;
+  return nullptr;
 }
 
 std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(
@@ -34,38 +29,6 @@ std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(
 
 void PrintRefusedFiles(const profile::Profile& profile, bool lists_each) {
   for (const std::string& line : naming::RefusedFiles(profile, lists_each)) PrintWarning(line);
-}
-
-std::optional<std::string> WhyNoneIsChosen(const naming::LoadOptions& load,
-                                           const perf_data::Recording& recording) {
-  std::vector<std::string> reasons;
-  if (!load.cpus.empty()) {
-    reasons.push_back(absl::StrCat("on CPU ", absl::StrJoin(load.cpus, " or "), " (-C)"));
-  }
-  if (!load.times.empty()) reasons.emplace_back("in the time of --time");
-  if (reasons.empty()) return std::nullopt;
-  std::string text = absl::StrCat("no sample was taken ", absl::StrJoin(reasons, " "));
-  const auto& all = recording.features().sample_time;
-  if (!load.times.empty() && all && all->last != 0) {
-    constexpr double kNanosecondsInASecond = 1e9;
-    absl::StrAppendFormat(&text, "; the samples are from %.6f to %.6f s",
-                          static_cast<double>(all->first) / kNanosecondsInASecond,
-                          static_cast<double>(all->last) / kNanosecondsInASecond);
-  }
-  return text;
-}
-
-std::optional<std::string> WhyNothingIsLeft(const naming::LoadOptions& load,
-                                            const naming::LoadedProfile& loaded) {
-  return loaded.profile.rows.empty() ? WhyNoneIsChosen(load, *loaded.recording)
-                                     : analysis::WhyNothingPasses(loaded.profile, load.filter);
-}
-
-std::optional<std::string> KeepFiltered(const naming::LoadOptions& load,
-                                        naming::LoadedProfile& loaded) {
-  std::optional<std::string> reason = WhyNothingIsLeft(load, loaded);
-  analysis::KeepOnly(load.filter, loaded.profile);
-  return reason;
 }
 
 int WriteHeaderAlone(const std::string& path, std::optional<importers::Format> format,

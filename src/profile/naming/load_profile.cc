@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "src/analysis/fold_native.h"
 #include "src/format/perf_data/format/perf_data_format.h"
 #include "src/format/perf_data/sections/own_sections.h"
 #include "src/format/perf_event/abi.h"
@@ -292,8 +291,6 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);
   SetRecorderFacts(loaded.recording->features(), loaded.profile);
-  if (options.fold_native) analysis::FoldNative(loaded.profile);
-  analysis::SimplifyNames(loaded.profile, options.names);
   if (options.keep_names) loaded.names = std::move(read.names);
   return loaded;
 }

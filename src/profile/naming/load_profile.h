@@ -1,4 +1,4 @@
-// Loads a recording as a named Profile; every view begins with this.
+// Loads a recording as a named Profile. Views get it from cli::LoadView, which also prepares it.
 
 #pragma once
 
@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "src/analysis/filter.h"
-#include "src/analysis/name_rules.h"
 #include "src/base/status.h"
 #include "src/format/perf_data/format/time_range.h"
 #include "src/format/perf_data/read/recording.h"
@@ -44,11 +42,8 @@ struct LoadOptions {
   // Called for every record, in time order, for callers that need more than a profile: a pipe can
   // be read only once.
   std::function<void(const perf_data::Recording&, const perf_data::TimedRecord&)> on_record;
-  analysis::Filter filter;  // selects samples by name and id; applied by the view
   NamingOptions naming;
-  analysis::NameRules names;
-  bool fold_native = false;  // True: apply analysis::FoldNative.
-  bool keep_names = false;   // True: return the NameStore in LoadedProfile::names.
+  bool keep_names = false;  // True: return the NameStore in LoadedProfile::names.
 };
 
 struct LoadedProfile {

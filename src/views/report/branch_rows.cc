@@ -15,7 +15,6 @@
 
 namespace profiler::report {
 
-using profile::BranchOutcome;
 using profile::BranchRow;
 using profile::FrameId;
 using profile::Profile;
@@ -96,14 +95,16 @@ class BranchTable {
   }
 
  private:
-  static bool IsSymbol(SortKey key) {
-    return key == SortKey::kSymbolFrom || key == SortKey::kSymbolTo || key == SortKey::kSymbol;
+  // Returns the source of the key's value: kThread, kImage, kSymbol, or kBranch for a number.
+  static KeyKind SourceOf(const SortKeyEntry& entry) {
+    return entry.kind == KeyKind::kBranch ? entry.branch.of : entry.kind;
   }
+  static bool IsSymbol(SortKey key) { return SourceOf(EntryOf(key)) == KeyKind::kSymbol; }
 
   // Returns the end of the branch that a key describes. Keys of ordinary samples describe the
   // target.
   static FrameId EndOf(const BranchRow& row, SortKey key) {
-    return key == SortKey::kSymbolFrom || key == SortKey::kDsoFrom ? row.from : row.to;
+    return EntryOf(key).branch.of_source ? row.from : row.to;
   }
 
   // A branch's value for a key. Rows are equal if all their values are equal. Rows of equal weight
@@ -118,22 +119,13 @@ class BranchTable {
   };
 
   Value ValueOf(const BranchRow& row, SortKey key) const {
-    const Thread& thread = profile_[row.thread];
-    switch (key) {
-      case SortKey::kPid:
-      case SortKey::kTid:
-        return {.number = thread.tid};
-      case SortKey::kTgid:
-        return {.number = thread.pid};
-      case SortKey::kComm:
-        return {.text = profile_.text(thread.comm)};
-      case SortKey::kMispredict:
-        return {.number = static_cast<int64_t>(row.outcome)};
-      case SortKey::kCycles:
-        return {.number = -int64_t{row.cycles}};
-      default:
-        break;
+    const SortKeyEntry& entry = EntryOf(key);
+    if (entry.kind == KeyKind::kThread) {
+      const Thread& thread = profile_[row.thread];
+      if (entry.thread.id != nullptr) return {.number = entry.thread.id(thread)};
+      return {.text = profile_.text(entry.thread.name(thread))};
     }
+    if (entry.branch.number != nullptr) return {.number = entry.branch.number(row)};
     if (!IsSymbol(key)) {
       const profile::Image& image = profile_[profile_[EndOf(row, key)].image];
       const bool unknown = image.kind == ImageKind::kUnknown;
@@ -151,7 +143,8 @@ class BranchTable {
   // True if rows are sorted by this key in descending order: perf sorts the DSOs of branches from Z
   // to A, unlike other DSOs.
   static bool FromLastToFirst(SortKey key) {
-    return key == SortKey::kDsoFrom || key == SortKey::kDsoTo;
+    const SortKeyEntry& entry = EntryOf(key);
+    return entry.kind == KeyKind::kBranch && entry.branch.of == KeyKind::kImage;
   }
 
   std::vector<Value> ValuesOf(const BranchRow& row) const {
@@ -170,26 +163,16 @@ class BranchTable {
   }
 
   std::string Cell(const BranchRow& row, SortKey key) const {
-    const Thread& thread = profile_[row.thread];
+    const SortKeyEntry& entry = EntryOf(key);
     std::string text;
-    switch (key) {
-      case SortKey::kPid:
-      case SortKey::kTid:
-        AppendNumber(thread.tid, kPidWidth, text);
-        return absl::StrCat(text, ":", View(profile_.text(thread.last_comm)));
-      case SortKey::kTgid:
-        AppendNumber(thread.pid, kPidWidth, text);
-        return absl::StrCat(text, ":", View(profile_.text(thread.process_comm)));
-      case SortKey::kComm:
-        return std::string(profile_.text(thread.comm));
-      case SortKey::kMispredict:
-        if (row.outcome == BranchOutcome::kUnknown) return "N/A";
-        return row.outcome == BranchOutcome::kPredicted ? "N" : "Y";
-      case SortKey::kCycles:
-        return row.cycles == 0 ? "-" : std::to_string(row.cycles);
-      default:
-        break;
+    if (entry.kind == KeyKind::kThread) {
+      const Thread& thread = profile_[row.thread];
+      if (entry.thread.id != nullptr) AppendNumber(entry.thread.id(thread), kPidWidth, text);
+      if (entry.thread.name == nullptr) return text;
+      if (!text.empty()) text += ':';
+      return text.append(profile_.text(entry.thread.name(thread)));
     }
+    if (entry.branch.text != nullptr) return entry.branch.text(row);
     const profile::Image& image = profile_[profile_[EndOf(row, key)].image];
     if (!IsSymbol(key)) return std::string(profile_.text(image.name));
     Function function = functions_[functions_.Interrupted(EndOf(row, key))];

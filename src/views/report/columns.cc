@@ -30,10 +30,11 @@ class KeyColumn : public Column {
         hist_(hist),
         profile_(hist.profile()),
         key_(key),
+        entry_(EntryOf(key)),
         is_fixed_(style.width != 0) {}
 
   void AppendHeading(std::string& out) const override {
-    AppendLeftAligned(Heading(key_).substr(0, width_), width_, out);
+    AppendLeftAligned(entry_.heading.substr(0, width_), width_, out);
   }
   bool IsCut() const override { return is_fixed_; }
 
@@ -47,22 +48,21 @@ class KeyColumn : public Column {
   const Histogram& hist_;
   const Profile& profile_;
   const SortKey key_;
+  const SortKeyEntry& entry_;
   const bool is_fixed_;
 };
 
-// A column of threads or processes: "    123:worker".
+// A column of ids, and names behind them if the key has any: "    123:worker".
 class ThreadColumn : public KeyColumn {
  public:
   using KeyColumn::KeyColumn;
 
-  void MakeRoomFor(const HistRow& row) override { Widen(kPidWidth + 1 + NameOf(row).size()); }
+  void MakeRoomFor(const HistRow& row) override { Widen(kPidWidth + NameOf(row).size()); }
   void AppendCell(size_t index, std::string& out) override {
     const HistRow& row = hist_.rows()[index];
-    const Thread& thread = ThreadOf(row);
-    const uint32_t id = key_ == SortKey::kTgid ? thread.pid : thread.tid;
     // The id is -1 if the sample was taken after the thread had ended.
-    AppendRightAligned(absl::StrCat(static_cast<int32_t>(id)), kPidWidth, out);
-    out += ':';
+    const auto id = static_cast<int32_t>(entry_.thread.id(ThreadOf(row)));
+    AppendRightAligned(absl::StrCat(id), entry_.thread.name == nullptr ? width_ : kPidWidth, out);
     AppendLeftAligned(NameOf(row), 0, out);
   }
   bool HaveSameCell(const HistRow& a, const HistRow& b) const override {
@@ -70,9 +70,10 @@ class ThreadColumn : public KeyColumn {
   }
 
  private:
-  std::string_view NameOf(const HistRow& row) const {
-    const Thread& thread = ThreadOf(row);
-    return profile_.text(key_ == SortKey::kTgid ? thread.process_comm : thread.last_comm);
+  // Returns ":worker"; "" if the key has no name.
+  std::string NameOf(const HistRow& row) const {
+    if (entry_.thread.name == nullptr) return "";
+    return absl::StrCat(":", View(profile_.text(entry_.thread.name(ThreadOf(row)))));
   }
 };
 
@@ -102,22 +103,22 @@ class NameColumn : public KeyColumn {
 
 class CommColumn : public NameColumn {
  public:
-  CommColumn(const Histogram& hist, const ColumnStyle& style)
-      : NameColumn(hist, SortKey::kComm, style, hist.profile().threads.size()) {}
+  CommColumn(const Histogram& hist, SortKey key, const ColumnStyle& style)
+      : NameColumn(hist, key, style, hist.profile().threads.size()) {}
 
   void MakeRoomFor(const HistRow& row) override { Widen(TextOf(row).size()); }
 
  private:
   uint32_t IndexOf(const HistRow& row) const override { return static_cast<uint32_t>(row.thread); }
   std::string_view TextOf(const HistRow& row) const override {
-    return profile_.text(ThreadOf(row).comm);
+    return profile_.text(entry_.thread.name(ThreadOf(row)));
   }
 };
 
 class DsoColumn : public NameColumn {
  public:
-  DsoColumn(const Histogram& hist, const ColumnStyle& style)
-      : NameColumn(hist, SortKey::kDso, style, hist.profile().images.size()),
+  DsoColumn(const Histogram& hist, SortKey key, const ColumnStyle& style)
+      : NameColumn(hist, key, style, hist.profile().images.size()),
         fits_address_(style.fits_address),
         full_paths_(style.full_paths) {}
 
@@ -212,7 +213,7 @@ class UnitColumn : public DimensionColumn {
   using DimensionColumn::DimensionColumn;
 
   void AppendCell(size_t index, std::string& out) override {
-    const size_t digits = key_ == SortKey::kSocket ? std::max<size_t>(width_, 3) - 3 : width_;
+    const size_t digits = std::max(width_, entry_.fewer_digits) - entry_.fewer_digits;
     const auto number = static_cast<int32_t>(ValueOf(index));
     AppendRightAligned(absl::StrFormat("%.*d", static_cast<int>(digits), number), width_, out);
   }
@@ -255,7 +256,7 @@ class TextColumn : public DimensionColumn {
  public:
   TextColumn(const Histogram& hist, SortKey key, const ColumnStyle& style)
       : DimensionColumn(hist, key, style) {
-    if (!style.separated) Widen(LeastWidth(key));
+    if (!style.separated) Widen(entry_.least_width);
   }
 
   void MakeRoomFor(const HistRow& row) override { Widen(TextOf(row).size()); }
@@ -267,31 +268,7 @@ class TextColumn : public DimensionColumn {
   std::string_view TextOf(const HistRow& row) const {
     const uint32_t text = ValueOf(row);
     if (text != 0 && text != profile::kNoCpu) return profile_.text(StringId{text});
-    return key_ == SortKey::kParent ? "[other]" : "N/A";
-  }
-
- private:
-  // Returns the least width of the column, as in perf. Only columns about accesses to memory have
-  // one.
-  static size_t LeastWidth(SortKey key) {
-    switch (key) {
-      case SortKey::kMemoryLevel:
-        return 39;
-      case SortKey::kSnoop:
-      case SortKey::kLocalWeight:
-      case SortKey::kWeight:
-        return 12;
-      case SortKey::kTlb:
-      case SortKey::kDataSymbol:
-      case SortKey::kCacheLine:
-      case SortKey::kPhysicalAddress:
-      case SortKey::kPageSize:
-        return 22;
-      case SortKey::kBlocked:
-        return 10;
-      default:
-        return 0;
-    }
+    return entry_.unknown;
   }
 };
 
@@ -343,8 +320,7 @@ class TraceFieldColumn : public DimensionColumn {
  public:
   TraceFieldColumn(const Histogram& hist, SortKey key, const ColumnStyle& style)
       : DimensionColumn(hist, key, style),
-        heading_(profile_.text(profile_.trace_fields[static_cast<size_t>(key) -
-                                                     static_cast<size_t>(SortKey::kTraceField)])) {
+        heading_(profile_.text(profile_.trace_fields[TraceFieldIndex(key)])) {
     Widen(std::max(kLeastWidth, heading_.size()));
   }
 
@@ -377,55 +353,37 @@ class TraceFieldColumn : public DimensionColumn {
 
 std::unique_ptr<Column> MakeKeyColumn(const Histogram& hist, SortKey key,
                                       const ColumnStyle& style) {
-  if (IsTraceField(key)) {
-    auto column = std::make_unique<TraceFieldColumn>(hist, key, style);
-    return column->HasValues() ? std::move(column) : nullptr;
-  }
-  if (IsOfAllSamples(key)) return std::make_unique<CostColumn>(hist, key, style);
-  switch (key) {
-    case SortKey::kPid:
-    case SortKey::kTid:
-    case SortKey::kTgid:
+  switch (EntryOf(key).kind) {
+    case KeyKind::kThread:
+      if (EntryOf(key).thread.id == nullptr) return std::make_unique<CommColumn>(hist, key, style);
       return std::make_unique<ThreadColumn>(hist, key, style);
-    case SortKey::kComm:
-      return std::make_unique<CommColumn>(hist, style);
-    case SortKey::kDso:
-      return std::make_unique<DsoColumn>(hist, style);
-    case SortKey::kSymbol:
+    case KeyKind::kImage:
+      return std::make_unique<DsoColumn>(hist, key, style);
+    case KeyKind::kSymbol:
       return std::make_unique<SymbolColumn>(hist, key, style);
-    case SortKey::kSrcline:
-    case SortKey::kSrcfile:
-    case SortKey::kSymoff:
+    case KeyKind::kPosition:
       return std::make_unique<PositionColumn>(hist, key, style);
-    case SortKey::kCpu:
-    case SortKey::kSocket:
+    case KeyKind::kNumber:
       return std::make_unique<UnitColumn>(hist, key, style);
-    case SortKey::kParallelism:
+    case KeyKind::kParallelism:
       return std::make_unique<ParallelismColumn>(hist, key, style);
-    case SortKey::kTime:
+    case KeyKind::kTime:
       return std::make_unique<TimeColumn>(hist, key, style);
-    case SortKey::kCgroup:
-    case SortKey::kTrace:
-    case SortKey::kCommNoDigit:
-    case SortKey::kParent:
-    case SortKey::kMemoryLevel:
-    case SortKey::kSnoop:
-    case SortKey::kTlb:
-    case SortKey::kLocked:
-    case SortKey::kBlocked:
-    case SortKey::kDataDso:
-    case SortKey::kPageSize:
-    case SortKey::kLocalWeight:
-    case SortKey::kLocalInstructionLatency:
-    case SortKey::kLocalRetireLatency:
+    case KeyKind::kText:
+    case KeyKind::kCost:
       return std::make_unique<TextColumn>(hist, key, style);
-    case SortKey::kDataSymbol:
-    case SortKey::kCacheLine:
-    case SortKey::kPhysicalAddress:
+    case KeyKind::kDataText:
       return std::make_unique<DataColumn>(hist, key, style);
-    default:  // keys that only branches have
-      return nullptr;
+    case KeyKind::kCostOfAll:
+      return std::make_unique<CostColumn>(hist, key, style);
+    case KeyKind::kTraceField: {
+      auto column = std::make_unique<TraceFieldColumn>(hist, key, style);
+      return column->HasValues() ? std::move(column) : nullptr;
+    }
+    case KeyKind::kBranch:
+      break;
   }
+  return nullptr;
 }
 
 // True if all columns are superfluous; then perf shows them, because no column would be left.

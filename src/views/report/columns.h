@@ -4,8 +4,8 @@
 //   ........  ........  .......  ...........
 //     98.25%    29.63%  worker   [.] spin
 //
-// To add a sort key, add a class in columns.cc and a line of MakeKeyColumn. Columns of numbers are
-// in weight_columns.h.
+// A sort key's column follows from its kind (sort_keys.h); a new kind needs a class in columns.cc and
+// a line of MakeKeyColumn. Columns of numbers are in weight_columns.h.
 //
 // Private to this package.
 

@@ -11,69 +11,6 @@
 namespace profiler::report {
 namespace {
 
-using profile::Dimension;
-
-struct SortKeyText {
-  SortKey key;
-  std::string_view name;
-  std::string_view heading;
-  std::optional<Dimension> dimension = std::nullopt;
-};
-constexpr SortKeyText kSortKeys[] = {
-    {SortKey::kPid, "pid", "    Pid:Command"},
-    {SortKey::kTid, "tid", "    Tid:Command"},
-    {SortKey::kTgid, "tgid", "   Tgid:Command"},
-    {SortKey::kComm, "comm", "Command"},
-    {SortKey::kDso, "dso", "Shared Object"},
-    {SortKey::kSymbol, "symbol", "Symbol"},
-    {SortKey::kSymbol, "sym", "Symbol"},
-    {SortKey::kCpu, "cpu", "CPU", Dimension::kCpu},
-    {SortKey::kParallelism, "parallelism", "Parallelism", Dimension::kParallelism},
-    {SortKey::kSocket, "socket", "Socket", Dimension::kSocket},
-    {SortKey::kTime, "time", "Time", Dimension::kTime},
-    {SortKey::kCgroup, "cgroup", "Cgroup", Dimension::kCgroup},
-    {SortKey::kTrace, "trace", "Trace output", Dimension::kTrace},
-    {SortKey::kCommNoDigit, "comm_nodigit", "CommandNoDigit", Dimension::kCommNoDigit},
-    {SortKey::kParent, "parent", "Parent symbol", Dimension::kParent},
-    {SortKey::kMemoryLevel, "mem", "Memory access", Dimension::kMemoryLevel},
-    {SortKey::kSnoop, "snoop", "Snoop", Dimension::kSnoop},
-    {SortKey::kTlb, "tlb", "TLB access", Dimension::kTlb},
-    {SortKey::kLocked, "locked", "Locked", Dimension::kLocked},
-    {SortKey::kBlocked, "blocked", "Blocked", Dimension::kBlocked},
-    {SortKey::kDataSymbol, "symbol_daddr", "Data Symbol", Dimension::kDataSymbol},
-    {SortKey::kDataDso, "dso_daddr", "Data Object", Dimension::kDataDso},
-    {SortKey::kCacheLine, "dcacheline", "Data Cacheline", Dimension::kCacheLine},
-    {SortKey::kPhysicalAddress, "phys_daddr", "Data Physical Address", Dimension::kPhysicalAddress},
-    {SortKey::kPageSize, "data_page_size", "Data Page Size", Dimension::kPageSize},
-    {SortKey::kLocalWeight, "local_weight", "Local Weight", Dimension::kWeight},
-    {SortKey::kLocalInstructionLatency, "local_ins_lat", "Local INSTR Latency",
-     Dimension::kInstructionLatency},
-    {SortKey::kLocalRetireLatency, "local_retire_lat", "Local Retire Latency",
-     Dimension::kRetireLatency},
-    {SortKey::kLocalRetireLatency, "local_p_stage_cyc", "Local Retire Latency",
-     Dimension::kRetireLatency},
-    {SortKey::kWeight, "weight", "Weight", Dimension::kWeight},
-    {SortKey::kInstructionLatency, "ins_lat", "INSTR Latency", Dimension::kInstructionLatency},
-    {SortKey::kRetireLatency, "retire_lat", "Retire Latency", Dimension::kRetireLatency},
-    {SortKey::kRetireLatency, "p_stage_cyc", "Retire Latency", Dimension::kRetireLatency},
-    {SortKey::kSrcline, "srcline", "Source:Line"},
-    {SortKey::kSrcfile, "srcfile", "Source File"},
-    {SortKey::kSymoff, "symoff", "Symbol Offset"},
-    {SortKey::kSymbolFrom, "symbol_from", "Source Symbol"},
-    {SortKey::kSymbolTo, "symbol_to", "Target Symbol"},
-    {SortKey::kDsoFrom, "dso_from", "Source Shared Object"},
-    {SortKey::kDsoTo, "dso_to", "Target Shared Object"},
-    {SortKey::kMispredict, "mispredict", "Branch Mispredicted"},
-    {SortKey::kCycles, "cycles", "Basic Block Cycles"},
-};
-
-const SortKeyText* TextOf(SortKey key) {
-  const auto* const text =
-      std::find_if(std::begin(kSortKeys), std::end(kSortKeys),
-                   [key](const SortKeyText& known) { return known.key == key; });
-  return text == std::end(kSortKeys) ? nullptr : text;
-}
-
 struct WeightFieldText {
   WeightField field;
   std::string_view name;
@@ -93,8 +30,8 @@ constexpr WeightFieldText kWeightFields[] = {
 };
 
 std::optional<Field> FieldNamed(std::string_view name) {
-  for (const SortKeyText& text : kSortKeys) {
-    if (text.name == name) return text.key;
+  for (const SortKeyEntry& entry : kSortKeys) {
+    if (entry.name == name || (!name.empty() && entry.other_name == name)) return entry.key;
   }
   for (const WeightFieldText& text : kWeightFields) {
     if (text.name == name) return text.field;
@@ -141,29 +78,17 @@ std::vector<Field> WithIntervals(const std::vector<Field>& fields) {
   return all;
 }
 
-}  // namespace
-
-std::string_view Heading(SortKey key) {
-  const SortKeyText* const text = TextOf(key);
-  return text == nullptr ? "" : text->heading;
+// Returns the words that ParseFields knows.
+std::string AllFields() {
+  const auto keys = [](KeyGroup group) { return SortKeyNames(group, ", ", " or "); };
+  return absl::StrCat(
+      keys(KeyGroup::kSamples), ", of accesses to memory ", keys(KeyGroup::kAccesses),
+      ", of branches ", keys(KeyGroup::kBranches),
+      ", of tracepoints a FIELD, EVENT.FIELD or trace_fields, and of weights overhead, "
+      "overhead_children, overhead_sys, overhead_us, overhead_guest_sys, overhead_guest_us, "
+      "sample, "
+      "period, overhead_ci, overhead_children_ci or rank");
 }
-
-std::string_view NameOf(SortKey key) {
-  const SortKeyText* const text = TextOf(key);
-  return text == nullptr ? "" : text->name;
-}
-
-constexpr std::string_view kAllFields =
-    "pid, tid, tgid, comm, comm_nodigit, dso, symbol, parent, srcline, srcfile, symoff, cpu, "
-    "socket, time, cgroup, trace or parallelism, of accesses to memory mem, symbol_daddr, "
-    "dso_daddr, dcacheline, phys_daddr, data_page_size, snoop, tlb, locked, blocked, local_weight, "
-    "weight, local_ins_lat, ins_lat, local_retire_lat or retire_lat, of branches symbol_from, "
-    "symbol_to, dso_from, dso_to, mispredict or cycles, of tracepoints a FIELD, EVENT.FIELD or "
-    "trace_fields, and of weights overhead, overhead_children, overhead_sys, "
-    "overhead_us, overhead_guest_sys, overhead_guest_us, sample, period, overhead_ci, "
-    "overhead_children_ci or rank";
-
-namespace {
 
 // Returns the index of a field in the list. Appends the field if it is new.
 size_t NumberOf(const std::string& field, std::vector<std::string>& fields) {
@@ -192,7 +117,7 @@ absl::StatusOr<FieldList> ParseFields(std::string_view text, const TraceFieldsOf
         trace_fields_of ? trace_fields_of(name) : std::vector<std::string>();
     if (of_tracepoints.empty()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("unknown sort key '", word, "': use ", View(kAllFields)));
+          absl::StrCat("unknown sort key '", word, "': use ", AllFields()));
     }
     for (const std::string& field : of_tracepoints) {
       const size_t number = NumberOf(field, *trace_fields);
@@ -205,7 +130,7 @@ absl::StatusOr<FieldList> ParseFields(std::string_view text, const TraceFieldsOf
     }
   }
   if (list.fields.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("no sort key: use ", View(kAllFields)));
+    return absl::InvalidArgumentError(absl::StrCat("no sort key: use ", AllFields()));
   }
   return list;
 }
@@ -216,15 +141,6 @@ std::vector<SortKey> KeysOf(const std::vector<Field>& fields) {
     if (const SortKey* key = std::get_if<SortKey>(&field)) keys.push_back(*key);
   }
   return keys;
-}
-
-std::optional<profile::Dimension> DimensionOf(SortKey key) {
-  if (IsTraceField(key)) {
-    const auto number = static_cast<size_t>(key) - static_cast<size_t>(SortKey::kTraceField);
-    return Dimension{static_cast<uint8_t>(static_cast<size_t>(Dimension::kTraceField) + number)};
-  }
-  const SortKeyText* const text = TextOf(key);
-  return text == nullptr ? std::nullopt : text->dimension;
 }
 
 FieldLayout LayOutFields(const FieldChoice& choice, bool children) {

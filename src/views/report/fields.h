@@ -1,4 +1,5 @@
-// The fields of a report's line: weights, and sort keys that its samples have in common.
+// The fields of a report's line: weights, and sort keys (sort_keys.h) that its samples have in
+// common.
 //
 //   Children      Self       Samples  Command  Symbol
 //   └────────weight fields─────────┘  └─sort keys───┘
@@ -18,90 +19,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "src/profile/profile.h"
+#include "src/views/report/sort_keys.h"
 
 namespace profiler::report {
-
-// Samples that agree in all sort keys form one row.
-enum class SortKey : uint8_t {
-  kPid,   // a thread, shown as "tid:comm" under perf's heading "Pid:Command"
-  kTid,   // a thread, with the heading "Tid:Command"
-  kTgid,  // a process, shown as "pid:comm"
-  kComm,
-  kDso,
-  kSymbol,
-  // Keys whose values are in columns of the profile's rows (DimensionOf).
-  kCpu,
-  kParallelism,  // number of threads that ran
-  kSocket,
-  kTime,
-  kCgroup,
-  kTrace,
-  kCommNoDigit,
-  kParent,  // the function on the stack that matches --parent
-  // Keys of accesses to memory.
-  kMemoryLevel,
-  kSnoop,
-  kTlb,
-  kLocked,
-  kBlocked,
-  kDataSymbol,
-  kDataDso,
-  kCacheLine,
-  kPhysicalAddress,
-  kPageSize,
-  // Costs of accesses. kLocal… is the cost of one sample; the other keys are sums over the samples
-  // of the row.
-  kLocalWeight,
-  kLocalInstructionLatency,
-  kLocalRetireLatency,
-  kWeight,
-  kInstructionLatency,
-  kRetireLatency,
-  // Keys that are finer than a function (positions.h). With one of these keys, the table of
-  // functions has an entry for each position.
-  kSrcline,
-  kSrcfile,
-  kSymoff,
-  // Keys of the branches in branch stacks (branch_rows.h).
-  kSymbolFrom,
-  kSymbolTo,
-  kDsoFrom,
-  kDsoTo,
-  kMispredict,
-  kCycles,
-  // Fields of tracepoints' records. This value is element 0 of `trace_fields` of ParseFields; the
-  // values after it are elements 1, 2, …
-  kTraceField,
-};
-
-// Returns the key of a field of tracepoints. `index` is below profile::kMostTraceFields.
-constexpr SortKey TraceFieldKey(size_t index) {
-  return SortKey{static_cast<uint8_t>(static_cast<size_t>(SortKey::kTraceField) + index)};
-}
-inline bool IsTraceField(SortKey key) { return key >= SortKey::kTraceField; }
-// True if the key describes the result of an access to memory, or the location of its data.
-inline bool IsOfMemory(SortKey key) {
-  return key >= SortKey::kMemoryLevel && key <= SortKey::kPageSize;
-}
-// True if the key is a cost of an access to memory.
-inline bool IsOfCost(SortKey key) {
-  return key >= SortKey::kLocalWeight && key <= SortKey::kRetireLatency;
-}
-// True if the key's cost of one sample is multiplied by the row's number of samples.
-inline bool IsOfAllSamples(SortKey key) {
-  return key >= SortKey::kWeight && key <= SortKey::kRetireLatency;
-}
-
-// Returns the heading of the key's column; "" for fields of tracepoints, which a profile names.
-std::string_view Heading(SortKey key);
-// Returns the word for --sort; "" for fields of tracepoints.
-std::string_view NameOf(SortKey key);
-
-// True if only branches have the key.
-inline bool IsOfBranch(SortKey key) { return key >= SortKey::kSymbolFrom && !IsTraceField(key); }
-// True if the key can be in ReportOptions::branch_sort.
-inline bool TellsBranches(SortKey key) { return IsOfBranch(key) || key <= SortKey::kSymbol; }
 
 enum class WeightField : uint8_t {
   kChildren,  // percent, of a row and its callees
@@ -146,9 +66,6 @@ absl::StatusOr<FieldList> ParseFields(std::string_view text,
 
 // Returns the sort keys of a list, in order.
 std::vector<SortKey> KeysOf(const std::vector<Field>& fields);
-
-// Returns the column of the profile's rows that contains a key of samples; nothing for other keys.
-std::optional<profile::Dimension> DimensionOf(SortKey key);
 
 // The options that ask for columns: --sort, --fields and others.
 struct FieldChoice {

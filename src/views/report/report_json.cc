@@ -78,61 +78,64 @@ class JsonRows {
 
   // Adds a row's value of a sort key; null if the recording does not contain it.
   void AddKey(SortKey key, const HistRow& row, Value& value) const {
-    const profile::Thread& thread = profile_[row.thread];
+    const SortKeyEntry& entry = EntryOf(key);
     const Function& function = hist_.functions()[row.function];
-    switch (key) {
-      case SortKey::kPid:
-      case SortKey::kTid:
-        value["tid"] = thread.tid;
-        value["thread"] = profile_.text(thread.last_comm);
-        return;
-      case SortKey::kTgid:
-        value["pid"] = thread.pid;
-        value["process"] = profile_.text(thread.process_comm);
-        return;
-      case SortKey::kComm:
-        value["comm"] = profile_.text(thread.comm);
-        return;
-      case SortKey::kDso:
+    switch (entry.kind) {
+      case KeyKind::kThread:
+        return AddThread(entry.thread, profile_[row.thread], value);
+      case KeyKind::kImage:
         value["dso"] = profile_.text(profile_[function.image].name);
         value["path"] = profile_.text(profile_[function.image].long_name);
         return;
-      case SortKey::kSymbol:
-        AddSymbol(function, value);
+      case KeyKind::kSymbol:
+        return AddSymbol(function, value);
+      case KeyKind::kPosition:
+        value[std::string(entry.name)] = PositionOf(row, key);
         return;
-      case SortKey::kSrcline:
-        value["srcline"] = PositionOf(row, key);
+      case KeyKind::kTraceField:
+        value["fields"][std::string(profile_.text(profile_.trace_fields[TraceFieldIndex(key)]))] =
+            ColumnValue(key, entry.kind, row);
         return;
-      case SortKey::kSrcfile:
-        value["srcfile"] = PositionOf(row, key);
-        return;
-      case SortKey::kSymoff:
-        value["symoff"] = PositionOf(row, key);
+      case KeyKind::kBranch:
         return;
       default:
-        if (IsOfMemory(key) || IsOfCost(key) || IsTraceField(key)) return AddText(key, row, value);
-        if (const auto dimension = DimensionOf(key)) AddDimension(*dimension, row, value);
+        value[std::string(entry.name)] = ColumnValue(key, entry.kind, row);
         return;
     }
   }
 
-  // Writes costs as numbers, and other texts as strings.
-  void AddText(SortKey key, const HistRow& row, Value& value) const {
+  void AddThread(const ThreadValue& thread, const profile::Thread& of, Value& value) const {
+    if (!thread.id_member.empty()) value[std::string(thread.id_member)] = thread.id(of);
+    if (!thread.name_member.empty()) {
+      value[std::string(thread.name_member)] = profile_.text(thread.name(of));
+    }
+  }
+
+  // Returns the row's value of a column: costs and other numbers as numbers, texts as strings.
+  Value ColumnValue(SortKey key, KeyKind kind, const HistRow& row) const {
     const HugeVector<uint32_t>& column = profile_.column(*DimensionOf(key));
-    const bool is_known = !column.empty() && column[row.sample] != 0;
-    const std::string_view text =
-        is_known ? profile_.text(StringId{column[row.sample]}) : std::string_view();
-    const Value known = is_known ? Value(text) : Value(nullptr);
-    if (IsTraceField(key)) {
-      const size_t number = static_cast<size_t>(key) - static_cast<size_t>(SortKey::kTraceField);
-      value["fields"][std::string(profile_.text(profile_.trace_fields[number]))] = known;
-      return;
+    if (column.empty()) return nullptr;
+    const uint32_t number = column[row.sample];
+    switch (kind) {
+      case KeyKind::kNumber:
+      // Null for the part of an off-CPU time during which other threads ran (profile::kOthersRan).
+      case KeyKind::kParallelism:
+        return number == profile::kNoCpu ? Value(nullptr) : Value(number);
+      case KeyKind::kTime: {
+        const std::vector<uint64_t>& begins = profile_.quanta.begins;
+        if (number >= begins.size()) return nullptr;
+        return static_cast<double>(begins[number]) / kNanosecondsInSecond;
+      }
+      default:
+        break;
     }
-    Value& member = value[std::string(NameOf(key))] = known;
+    if (number == 0) return nullptr;
+    const std::string_view text = profile_.text(StringId{number});
     uint64_t cost = 0;
-    if (IsOfCost(key) && absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &cost)) {
-      member = IsOfAllSamples(key) ? cost * row.self.count : cost;
-    }
+    const bool is_cost = (kind == KeyKind::kCost || kind == KeyKind::kCostOfAll) &&
+                         absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &cost);
+    if (!is_cost) return text;
+    return kind == KeyKind::kCostOfAll ? cost * row.self.count : cost;
   }
 
   void AddSymbol(const Function& function, Value& value) const {
@@ -149,53 +152,6 @@ class JsonRows {
   std::string_view PositionOf(const HistRow& row, SortKey key) const {
     const FunctionTable& functions = hist_.functions();
     return functions.positions()->Text(functions.PositionOf(row.function), key);
-  }
-
-  void AddDimension(profile::Dimension dimension, const HistRow& row, Value& value) const {
-    using profile::Dimension;
-    const HugeVector<uint32_t>& column = profile_.column(dimension);
-    const auto number = [&]() -> Value {
-      if (column.empty() || column[row.sample] == profile::kNoCpu) return nullptr;
-      return column[row.sample];
-    };
-    const auto text = [&]() -> Value {
-      if (column.empty() || column[row.sample] == 0) return nullptr;
-      return profile_.text(StringId{column[row.sample]});
-    };
-    switch (dimension) {
-      case Dimension::kCpu:
-        value["cpu"] = number();
-        return;
-      case Dimension::kSocket:
-        value["socket"] = number();
-        return;
-      // Null for the part of an off-CPU time during which other threads ran (profile::kOthersRan).
-      case Dimension::kParallelism:
-        value["parallelism"] = number();
-        return;
-      case Dimension::kTime: {
-        const std::vector<uint64_t>& begins = profile_.quanta.begins;
-        value["time"] = nullptr;
-        if (!column.empty() && column[row.sample] < begins.size()) {
-          value["time"] = static_cast<double>(begins[column[row.sample]]) / kNanosecondsInSecond;
-        }
-        return;
-      }
-      case Dimension::kCgroup:
-        value["cgroup"] = text();
-        return;
-      case Dimension::kTrace:
-        value["trace"] = text();
-        return;
-      case Dimension::kCommNoDigit:
-        value["comm_nodigit"] = text();
-        return;
-      case Dimension::kParent:
-        value["parent"] = text();
-        return;
-      default:
-        return;
-    }
   }
 
   const Histogram& hist_;

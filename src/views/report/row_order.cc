@@ -9,7 +9,6 @@
 
 namespace profiler::report {
 
-using profile::Dimension;
 using profile::Profile;
 using symbolize::ImageKind;
 
@@ -110,12 +109,7 @@ struct RowCode {
 class RowKeys {
  public:
   RowKeys(std::span<const HistRow> rows, const Profile& profile, const FunctionTable& functions)
-      : rows_(rows),
-        profile_(profile),
-        functions_(functions),
-        comms_(profile),
-        images_(profile),
-        symbols_(profile) {
+      : rows_(rows), profile_(profile), functions_(functions), images_(profile), symbols_(profile) {
     constexpr size_t kAhead = 16;
     codes_.reserve(rows.size());
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -128,8 +122,7 @@ class RowKeys {
       symbols_.Add(function.name);
     }
     for (const profile::Image& image : profile.images) images_.Add(image.name);
-    for (const profile::Thread& thread : profile.threads) comms_.Add(thread.comm);
-    for (NameRanks* const ranks : {&comms_, &images_, &symbols_}) ranks->Rank();
+    for (NameRanks* const ranks : {&images_, &symbols_}) ranks->Rank();
   }
 
   void AddAddress(FieldSort& sort) const {
@@ -139,60 +132,59 @@ class RowKeys {
   }
 
   void Add(SortKey key, FieldSort& sort) const {
-    switch (key) {
-      case SortKey::kPid:
-      case SortKey::kTid:
-        return sort.Add(32, [&](uint32_t row) -> uint64_t { return ThreadOf(row).tid; });
-      case SortKey::kTgid:
-        return sort.Add(32, [&](uint32_t row) -> uint64_t { return ThreadOf(row).pid; });
-      case SortKey::kComm:
-        return sort.Add(comms_.bits(), [&](uint32_t row) { return comms_[ThreadOf(row).comm]; });
-      case SortKey::kDso:
+    const SortKeyEntry& entry = EntryOf(key);
+    switch (entry.kind) {
+      case KeyKind::kThread:
+        return AddThreads(entry.thread, sort);
+      case KeyKind::kImage:
         return sort.Add(images_.bits() + 1, [&](uint32_t row) {
           const profile::Image& image = profile_[codes_[row].image];
           const bool unknown = image.kind == ImageKind::kUnknown;
           return images_[image.name] | uint64_t{unknown} << images_.bits();
         });
-      case SortKey::kSymbol:
+      case KeyKind::kSymbol:
         return sort.Add(symbols_.bits(), [&](uint32_t row) {
           const StringId symbol = codes_[row].symbol;
           return symbol == StringId::kEmpty ? symbols_.last() : symbols_[symbol];
         });
-      case SortKey::kSrcline:
-      case SortKey::kSrcfile:
-      case SortKey::kSymoff:
+      case KeyKind::kPosition:
         return sort.Add(32, [&, key](uint32_t row) -> uint64_t {
           return functions_.positions()->Rank(functions_.PositionOf(rows_[row].function), key);
         });
-      default:
-        if (const auto dimension = DimensionOf(key)) AddColumn(*dimension, sort);
+      case KeyKind::kBranch:
         return;
+      default:
+        return AddColumn(entry.kind, profile_.column(*DimensionOf(key)), sort);
     }
   }
 
  private:
+  void AddThreads(const ThreadValue& value, FieldSort& sort) const {
+    if (value.id != nullptr) {
+      return sort.Add(32, [&](uint32_t row) -> uint64_t { return value.id(ThreadOf(row)); });
+    }
+    NameRanks names(profile_);
+    for (const profile::Thread& thread : profile_.threads) names.Add(value.name(thread));
+    names.Rank();
+    sort.Add(names.bits(), [&](uint32_t row) { return names[value.name(ThreadOf(row))]; });
+  }
+
   // Adds a column. Unknown values come first among numbers, and last among texts.
-  void AddColumn(Dimension dimension, FieldSort& sort) const {
-    const HugeVector<uint32_t>& column = profile_.column(dimension);
+  void AddColumn(KeyKind kind, const HugeVector<uint32_t>& column, FieldSort& sort) const {
     if (column.empty()) return;
     const auto value_of = [&](uint32_t row) { return column[rows_[row].sample]; };
-    switch (dimension) {
-      case Dimension::kCpu:
-      case Dimension::kSocket:
-        return sort.Add(32, [&](uint32_t row) -> uint64_t { return value_of(row) + 1; });
-      case Dimension::kTime:
-        return sort.Add(64, [&](uint32_t row) { return profile_.quanta.begins[value_of(row)]; });
-      case Dimension::kSlice:
-      case Dimension::kParallelism:
-      case Dimension::kAccess:
-      case Dimension::kData:
-        return sort.Add(32, [&](uint32_t row) -> uint64_t { return value_of(row); });
-      default:
-        break;
+    if (kind == KeyKind::kNumber) {
+      return sort.Add(32, [&](uint32_t row) -> uint64_t { return value_of(row) + 1; });
+    }
+    if (kind == KeyKind::kParallelism) {
+      return sort.Add(32, [&](uint32_t row) -> uint64_t { return value_of(row); });
+    }
+    if (kind == KeyKind::kTime) {
+      return sort.Add(64, [&](uint32_t row) { return profile_.quanta.begins[value_of(row)]; });
     }
     NameRanks texts(profile_);
     for (uint32_t row = 0; row < rows_.size(); ++row) texts.Add(StringId{value_of(row)});
-    texts.Rank(dimension >= Dimension::kWeight && dimension <= Dimension::kRetireLatency);
+    texts.Rank(kind == KeyKind::kCost || kind == KeyKind::kCostOfAll);
     sort.Add(texts.bits(), [&](uint32_t row) {
       const StringId text{value_of(row)};
       return text == StringId::kEmpty ? texts.last() : texts[text];
@@ -204,7 +196,7 @@ class RowKeys {
   const std::span<const HistRow> rows_;
   const Profile& profile_;
   const FunctionTable& functions_;
-  NameRanks comms_, images_, symbols_;
+  NameRanks images_, symbols_;
   HugeVector<RowCode> codes_;                   // indexed by row
   uint64_t lowest_ = UINT64_MAX, highest_ = 0;  // range of addresses
 };

@@ -1,7 +1,6 @@
 #include "src/views/report/sample_groups.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -20,16 +19,18 @@ constexpr uint32_t kNone = 0xffffffff;
 }  // namespace
 
 std::vector<uint32_t> ThreadGroups(const Profile& profile, const HistOptions& options) {
-  const bool by_tid = options.SortsBy(SortKey::kPid) || options.SortsBy(SortKey::kTid);
-  const bool by_pid = options.SortsBy(SortKey::kTgid);
-  const bool by_comm = options.SortsBy(SortKey::kComm);
-  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, StringId>, uint32_t> groups;
-  std::vector<uint32_t> group_of;
-  group_of.reserve(profile.threads.size());
-  for (const Thread& thread : profile.threads) {
-    const std::tuple key(by_tid ? thread.tid : 0, by_pid ? thread.pid : 0,
-                         by_comm ? thread.comm : StringId::kEmpty);
-    group_of.push_back(groups.try_emplace(key, groups.size()).first->second);
+  std::vector<uint32_t> group_of(profile.threads.size(), 0);
+  for (const SortKey key : options.sort) {
+    const SortKeyEntry& entry = EntryOf(key);
+    if (entry.kind != KeyKind::kThread) continue;
+    const auto [id, name] = std::pair(entry.thread.id, entry.thread.name);
+    absl::flat_hash_map<uint64_t, uint32_t> known;  // subdivision, keyed by group and value
+    for (size_t i = 0; i < group_of.size(); ++i) {
+      const Thread& thread = profile.threads[i];
+      const uint32_t value = id != nullptr ? id(thread) : static_cast<uint32_t>(name(thread));
+      const uint64_t subdivision = uint64_t{group_of[i]} << 32 | value;
+      group_of[i] = known.try_emplace(subdivision, known.size()).first->second;
+    }
   }
   return group_of;
 }
