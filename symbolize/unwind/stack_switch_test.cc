@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "symbolize/elf/go_table_builder.h"
+#include "symbolize/go/table/table_builder.h"
 #include "symbolize/unwind/cfi_builder.h"
 #include "symbolize/unwind/unwinder.h"
 
