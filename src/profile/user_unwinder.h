@@ -19,6 +19,7 @@
 #include "src/base/chain_quality.h"
 #include "src/format/perf_event/records.h"
 #include "symbolize/address_space.h"
+#include "symbolize/go/stack_switches.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/chain_tally.h"
 #include "symbolize/unwind/unwind_images.h"
@@ -60,7 +61,7 @@ class UserUnwinder {
   const symbolize::Architecture architecture_;
   symbolize::UnwindImages images_;
   symbolize::MappedSpace space_;
-  symbolize::Unwinder unwinder_;
+  symbolize::Unwinder unwinder_{symbolize::GoStackSwitches()};
   symbolize::UnwoundChain unwound_;
   std::vector<uint64_t> chain_;
   symbolize::ChainTally tally_;

@@ -1,5 +1,7 @@
 // Tests chains of Go programs that continue from a thread's stack on a goroutine's stack.
 
+#include "symbolize/go/stack_switches.h"
+
 #include <elf.h>
 
 #include <algorithm>
@@ -135,7 +137,7 @@ class StackSwitchTest : public testing::Test {
   }
 
   FakeProgram program_;
-  Unwinder unwinder_;
+  Unwinder unwinder_{GoStackSwitches()};
   UnwoundChain chain_;
 };
 
