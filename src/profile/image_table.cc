@@ -47,8 +47,8 @@ Mapping MappedMemory(uint64_t start, uint64_t size, ImageId image) {
 
 }  // namespace
 
-ImageTable::ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer, ProcessLives& lives)
-    : profile_(profile), symbolizer_(symbolizer), lives_(lives), budget_(kBudget) {
+ImageTable::ImageTable(Profile& profile, symbolize::Images& numbers, ProcessLives& lives)
+    : profile_(profile), numbers_(numbers), lives_(lives), budget_(kBudget) {
   const StringId unknown = profile_.strings.Intern("[unknown]");
   profile_.dsos.push_back({.name = unknown, .long_name = unknown, .kind = DsoKind::kUnknown});
   images_.push_back({});
@@ -171,7 +171,7 @@ ImageId ImageTable::TooMany(uint32_t pid) {
 }
 
 ImageId ImageTable::Add(const symbolize::ImageSpec& spec) {
-  const ImageId image = symbolizer_.AddImage(spec);
+  const ImageId image = numbers_.AddImage(spec);
   const auto index = static_cast<uint32_t>(image);
   if (index < dsos_.size() && dsos_[index] != unknown_dso()) return image;
   if (index >= dsos_.size()) dsos_.resize(index + 1, unknown_dso());

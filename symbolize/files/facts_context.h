@@ -1,4 +1,4 @@
-// What the sources of facts of each kind of image share: options, and the storage of answers.
+// Options and the storage of answers, which the sources of facts of all kinds of images share.
 //
 // Private to this package.
 
@@ -15,7 +15,7 @@ namespace profiler::symbolize {
 
 struct FactsContext {
   const SymbolizerOptions options;
-  std::vector<std::string> warnings;           // for Images::TakeWarnings
+  std::vector<std::string> warnings;           // for ImageContents::TakeWarnings
   std::deque<std::string> names;               // names that are in no file; never moves a string
   std::vector<AddressFacts::Inlined> inlined;  // inlined calls of the last answer
 };

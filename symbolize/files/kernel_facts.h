@@ -62,7 +62,7 @@ class KernelFacts {
  public:
   explicit KernelFacts(FactsContext& context) : context_(context) {}
 
-  // Like Images::SetKernelReference and Images::AddKernelSymbol.
+  // Like RecordedFacts::SetKernelReference and RecordedFacts::AddKernelSymbol.
   void SetReference(std::string_view symbol, RuntimeAddress address);
   void AddSymbol(RuntimeAddress start, uint64_t size, std::string_view name);
 
