@@ -92,7 +92,7 @@ struct MissingFiles {
 };
 
 // A source of facts about images. Arguments are those of Symbolizer::Name and Symbolizer::NameAt.
-class FactSource : public Images {
+class FactSource : public Images, public RecordedFacts, public ImageContents {
  public:
   // Returns the file of a kUser image if root or the user owns it and it lies on a local file
   // system. Facts of such a file may be cached for every image with the same build-id. Opens the

@@ -31,7 +31,7 @@ struct ImageSpec {
   // A ProcessKey. kJit and kJitDump: the process that wrote the map or dump. User images: the
   // process whose /proc/PID/root may contain the file.
   uint32_t pid = 0;
-  // The life of that process. Not part of the identity. See Images::SetLife.
+  // The life of that process. Not part of the identity. See RecordedFacts::SetLife.
   ProcessLife life;
   // User images: device and inode of the file, from the MMAP2 record. They decide if there is no
   // build-id. `ino` 0: unknown.
@@ -49,7 +49,7 @@ struct ImageSpec {
 enum class RunningKernel : uint8_t {
   kIsRecorded,
   // The running kernel is the recorded one if it lies at the same address
-  // (Images::SetKernelReference).
+  // (RecordedFacts::SetKernelReference).
   kMayBe,
   // The running kernel is another one, or nothing proves that it is the recorded one.
   kIsAnother,
@@ -148,7 +148,7 @@ struct SymbolizerOptions : PresentOptions {
   void LookBelow(const std::string& directory);
 };
 
-// Images with their numbers, and all properties of images except names. Not thread-safe.
+// Images with their numbers. Not thread-safe.
 class Images {
  public:
   virtual ~Images() = default;
@@ -157,24 +157,16 @@ class Images {
   // image, unless the process lives in a file system of its own or the file is deleted.
   virtual ImageId AddImage(const ImageSpec& spec) = 0;
   virtual const ImageSpec& image(ImageId id) const = 0;
+};
+
+// Facts that only the recording has: about processes and about the recorded kernel. Not thread-safe.
+class RecordedFacts {
+ public:
+  virtual ~RecordedFacts() = default;
 
   // Sets facts about a process (a ProcessKey) whose images were or will be added. May be called
   // again when more is known. Has no effect on an image of which an address was named already.
   virtual void SetLife(uint32_t /*process*/, const ProcessLife& /*life*/) {}
-
-  // Returns the code in a dump (kJitDump) in time order, valid as long as this object. Its file
-  // offsets are the addresses to name. Errors: those of OpenJitFile (files/jit_file.h) and of
-  // JitDump::Read.
-  virtual absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) = 0;
-  // Returns warnings for the user about files that were opened since the last call. Each of these
-  // files is too large, so only a part of it was read.
-  virtual std::vector<std::string> TakeWarnings() { return {}; }
-  // Returns at most `size` bytes of code at `address` (as in NameAt) of a kUser, kVdso, kKernel
-  // (from its vmlinux) or kJitDump image; fewer if its file has fewer. The file must have the
-  // recorded build-id, unless it is a dump: dumps have no build-id.
-  virtual CodeBytes CodeAt(ImageId /*image*/, ElfAddress /*address*/, uint64_t /*size*/) {
-    return {};
-  }
 
   // Sets where a kernel symbol, `_text` or `_stext`, was during the recording, from the kernel's
   // MMAP record. It corrects addresses if the kernel moved since (KASLR after a reboot). Call it
@@ -187,10 +179,30 @@ class Images {
   virtual void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) = 0;
 };
 
+// The contents of images, from their files. Not thread-safe.
+class ImageContents {
+ public:
+  virtual ~ImageContents() = default;
+
+  // Returns the code in a dump (kJitDump) in time order, valid as long as this object. Its file
+  // offsets are the addresses to name. Errors: those of OpenJitFile (files/jit_file.h) and of
+  // JitDump::Read.
+  virtual absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) = 0;
+  // Returns at most `size` bytes of code at `address` (as in NameAt) of a kUser, kVdso, kKernel
+  // (from its vmlinux) or kJitDump image; fewer if its file has fewer. The file must have the
+  // recorded build-id, unless it is a dump: dumps have no build-id.
+  virtual CodeBytes CodeAt(ImageId /*image*/, ElfAddress /*address*/, uint64_t /*size*/) {
+    return {};
+  }
+  // Returns warnings for the user about files that were opened since the last call. Each of these
+  // files is too large, so only a part of it was read.
+  virtual std::vector<std::string> TakeWarnings() { return {}; }
+};
+
 // Images, and the names of addresses in them, from the images' symbol tables. If several symbols
 // are at one address, the name is the one that perf chooses (symbol_table.h), so that the rows of a
 // report equal perf's. Opens each image once, when its first address is named. Not thread-safe.
-class Symbolizer : public Images {
+class Symbolizer : public Images, public RecordedFacts, public ImageContents {
  public:
   // Announces the places of the next Name calls, in order. Optional. Saves much time if names come
   // from another process.

@@ -46,8 +46,8 @@ Mapping MappedMemory(uint64_t start, uint64_t size, symbolize::ImageId image) {
 
 }  // namespace
 
-ImageTable::ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer, ProcessLives& lives)
-    : profile_(profile), symbolizer_(symbolizer), lives_(lives), budget_(kBudget) {
+ImageTable::ImageTable(Profile& profile, symbolize::Images& numbers, ProcessLives& lives)
+    : profile_(profile), numbers_(numbers), lives_(lives), budget_(kBudget) {
   const StringId unknown = profile_.strings.Intern("[unknown]");
   profile_.images.push_back({.name = unknown, .long_name = unknown, .kind = ImageKind::kUnknown});
   in_symbolizer_.push_back({});
@@ -173,7 +173,7 @@ symbolize::ImageId ImageTable::TooMany(uint32_t pid) {
 }
 
 symbolize::ImageId ImageTable::Add(const symbolize::ImageSpec& spec) {
-  const symbolize::ImageId image = symbolizer_.AddImage(spec);
+  const symbolize::ImageId image = numbers_.AddImage(spec);
   const auto index = static_cast<uint32_t>(image);
   if (index < in_profile_.size() && in_profile_[index] != unknown_image()) return image;
   if (index >= in_profile_.size()) in_profile_.resize(index + 1, unknown_image());

@@ -41,7 +41,7 @@ namespace profiler::profile {
 // add images to the profile.
 class ImageTable {
  public:
-  ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer, ProcessLives& lives);
+  ImageTable(Profile& profile, symbolize::Images& numbers, ProcessLives& lives);
 
   // Sets the build-id for mappings with this name that have none. Only the first build-id for a
   // name counts.
@@ -90,7 +90,7 @@ class ImageTable {
   symbolize::ImageId TooMany(uint32_t pid);
 
   Profile& profile_;
-  symbolize::Symbolizer& symbolizer_;
+  symbolize::Images& numbers_;
   ProcessLives& lives_;
   std::map<std::string, std::vector<std::byte>, std::less<>> build_ids_;
   std::map<Key, symbolize::ImageId> ids_;

@@ -35,7 +35,7 @@ uint32_t ProcessLives::Use(uint32_t process, int64_t began, uint64_t time) {
   if (!is_new) return process;
   entry->second = {.began = began, .seen = SeenAt(time)};
   if (time == 0) unseen_.push_back(process);
-  images_.SetLife(process, entry->second);
+  facts_.SetLife(process, entry->second);
   return process;
 }
 
@@ -56,7 +56,7 @@ void ProcessLives::Update(uint32_t process, Change change) {
   const auto life = lives_.find(process);
   if (life == lives_.end()) return;
   change(life->second);
-  images_.SetLife(process, life->second);
+  facts_.SetLife(process, life->second);
 }
 
 void ProcessLives::SeeAll(uint64_t time) {

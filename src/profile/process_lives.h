@@ -24,8 +24,8 @@ namespace profiler::profile {
 class ProcessLives {
  public:
   // `images` must outlive this object.
-  ProcessLives(symbolize::Images& images, const RecordedClock& clock)
-      : images_(images), clock_(clock) {}
+  ProcessLives(symbolize::RecordedFacts& facts, const RecordedClock& clock)
+      : facts_(facts), clock_(clock) {}
 
   // Returns the ProcessKey for a file that process `pid` maps. A process has one root directory,
   // whatever it executes.
@@ -61,7 +61,7 @@ class ProcessLives {
   void Update(uint32_t process, Change change);
   void SeeAll(uint64_t time);
 
-  symbolize::Images& images_;
+  symbolize::RecordedFacts& facts_;
   const RecordedClock clock_;
   absl::flat_hash_map<uint32_t, Process> processes_;  // keyed by pid
   // The lives that have images, keyed by ProcessKey.

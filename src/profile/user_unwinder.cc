@@ -19,10 +19,9 @@ constexpr uint32_t kMaxFrames = 1 << 13;
 
 }  // namespace
 
-UserUnwinder::UserUnwinder(const symbolize::Symbolizer& symbolizer,
-                           symbolize::AddressSpaces& spaces, symbolize::Architecture architecture,
-                           symbolize::SymbolizerOptions files)
-    : symbolizer_(symbolizer),
+UserUnwinder::UserUnwinder(const symbolize::Images& images, symbolize::AddressSpaces& spaces,
+                           symbolize::Architecture architecture, symbolize::SymbolizerOptions files)
+    : specs_(images),
       spaces_(spaces),
       files_(std::move(files)),
       architecture_(architecture),
@@ -32,7 +31,7 @@ UserUnwinder::UserUnwinder(const symbolize::Symbolizer& symbolizer,
       space_(images_) {}
 
 std::optional<symbolize::UnwindImageFiles> UserUnwinder::Open(symbolize::ImageId image) const {
-  const ImageSpec& spec = symbolizer_.image(image);
+  const ImageSpec& spec = specs_.image(image);
   symbolize::OpenedImage opened;
   if (spec.kind == ImageKind::kUser) {
     opened = symbolize::OpenImage(spec, files_);
@@ -91,7 +90,7 @@ UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample, uint
 
 ChainQuality UserUnwinder::Quality() const {
   return tally_.Quality(
-      [this](uint32_t image) { return symbolizer_.image(symbolize::ImageId(image)).path; });
+      [this](uint32_t image) { return specs_.image(symbolize::ImageId(image)).path; });
 }
 
 }  // namespace profiler::profile

@@ -18,6 +18,7 @@
 
 #include "src/format/perf_event/records.h"
 #include "symbolize/address_space.h"
+#include "symbolize/go/stack_switches.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/chain_quality.h"
 #include "symbolize/unwind/chain_tally.h"
@@ -29,9 +30,9 @@ namespace profiler::profile {
 // The unwinder. Not thread-safe. All objects that it refers to must outlive it.
 class UserUnwinder {
  public:
-  // Unwinds samples recorded on `architecture`. Opens images as `symbolizer` does: a file is not
-  // used if its build-id differs from the recorded one.
-  UserUnwinder(const symbolize::Symbolizer& symbolizer, symbolize::AddressSpaces& spaces,
+  // Unwinds samples recorded on `architecture`. Does not use a file of an image in `images` if its
+  // build-id differs from the recorded one.
+  UserUnwinder(const symbolize::Images& images, symbolize::AddressSpaces& spaces,
                symbolize::Architecture architecture, symbolize::SymbolizerOptions files = {});
 
   // Returns the innermost user address of a sample, from its registers or from its recorded call
@@ -54,13 +55,13 @@ class UserUnwinder {
  private:
   std::optional<symbolize::UnwindImageFiles> Open(symbolize::ImageId image) const;
 
-  const symbolize::Symbolizer& symbolizer_;
+  const symbolize::Images& specs_;
   symbolize::AddressSpaces& spaces_;
   const symbolize::SymbolizerOptions files_;
   const symbolize::Architecture architecture_;
   symbolize::UnwindImages images_;
   symbolize::MappedSpace space_;
-  symbolize::Unwinder unwinder_;
+  symbolize::Unwinder unwinder_{symbolize::GoStackSwitches()};
   symbolize::UnwoundChain unwound_;
   std::vector<uint64_t> chain_;
   symbolize::ChainTally tally_;

@@ -15,7 +15,7 @@
 #include "ringbuf/testing/fake_ring.h"
 #include "src/format/perf_event/testing/record_builder.h"
 #include "src/record/unwind_stage.h"
-#include "symbolize/elf/go_table_builder.h"
+#include "symbolize/go/table/testing/table_builder.h"
 
 namespace profiler::record {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/records.h"
-#include "src/record/stack_switches.h"
-#include "symbolize/unwind/switching_call.h"
+#include "symbolize/go/kernel_chain.h"
+#include "symbolize/go/switching_call.h"
 
 namespace profiler::record {
 namespace {
@@ -40,6 +40,14 @@ uint64_t OwnVectorGranule() {
     return length < 0 ? 0 : static_cast<uint64_t>(length & PR_SVE_VL_LEN_MASK) / 8;
   }();
   return own;
+}
+
+// Replaces `*entries` by the user part without its marker: the interrupted instruction, and return
+// addresses.
+void CopyUserPart(const perf_event::U64Array& callchain, std::vector<uint64_t>* entries) {
+  entries->clear();
+  const size_t before = perf_event::WithoutUserPart(callchain).size() + 1;
+  for (size_t i = before; i < callchain.size(); ++i) entries->push_back(callchain[i]);
 }
 
 // Returns the known registers of a waiting thread.
@@ -333,7 +341,8 @@ void UnwindStage::FindPartBehindSwitch(const perf_event::Sample& sample,
   if (!symbolize::IsBehindSwitchOfGo(space, unwound_.frames.back().address)) {
     return CutUnfinished(sample, stack);
   }
-  if (FollowKernelBehindSwitch(unwound_, sample.callchain, frame_pointer, space, &behind_)) {
+  CopyUserPart(sample.callchain, &kernel_part_);
+  if (symbolize::FollowKernelBehindSwitch(unwound_, kernel_part_, frame_pointer, space, &behind_)) {
     for (const uint64_t instruction : behind_) Append(instruction);
     return CountWhole(/*guessed=*/true);
   }

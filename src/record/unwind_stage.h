@@ -48,6 +48,7 @@
 #include "src/record/ring_merge.h"
 #include "src/record/shared_memory.h"
 #include "src/record/waiting_thread.h"
+#include "symbolize/go/stack_switches.h"
 #include "symbolize/unwind/chain_quality.h"
 #include "symbolize/unwind/chain_tally.h"
 #include "symbolize/unwind/unwinder.h"
@@ -156,7 +157,7 @@ class UnwindStage {
   ReturnProbes return_probes_;
   SharedMemory shared_memory_;
   std::vector<std::byte> of_sharers_;  // records added for processes that share memory
-  symbolize::Unwinder unwinder_;
+  symbolize::Unwinder unwinder_{symbolize::GoStackSwitches()};
   symbolize::ChainTally tally_;
   std::vector<std::byte> output_;
   std::optional<OffCpuStage> off_cpu_;
@@ -171,8 +172,9 @@ class UnwindStage {
   std::optional<uint64_t> leaf_;     // instruction that replaces the sample's ip
   bool overflowed_ = false;          // True if the chain did not fit.
   symbolize::UnwoundChain unwound_;
-  symbolize::UnwoundChain piece_;  // scratch: the chain behind a call from C to Go
-  std::vector<uint64_t> behind_;   // scratch: callers behind a switch of stacks
+  symbolize::UnwoundChain piece_;      // scratch: the chain behind a call from C to Go
+  std::vector<uint64_t> kernel_part_;  // scratch: user part of the kernel's chain
+  std::vector<uint64_t> behind_;       // scratch: callers behind a switch of stacks
 };
 
 }  // namespace profiler::record

@@ -25,7 +25,7 @@ class ImageTable {
   ImageId Add(const ImageSpec& spec);
   const ImageSpec& operator[](ImageId id) const { return At(id).spec; }
 
-  // Sets facts about a process, like Images::SetLife.
+  // Sets facts about a process, like RecordedFacts::SetLife.
   void SetLife(uint32_t process, const ProcessLife& life) { lives_[process] = life; }
   // Fixes the process and life of an image, because its file is opened now.
   void Settle(ImageId id);

@@ -27,7 +27,7 @@ class StoredImage {
   // Return the facts about an address; empty if it was not looked up when facts were collected.
   std::optional<AddressFacts> Find(CodePlace place);
   std::optional<AddressFacts> FindAt(ElfAddress address);
-  // Returns code, like Images::CodeAt.
+  // Returns code, like ImageContents::CodeAt.
   CodeBytes CodeAt(ElfAddress address, uint64_t size) const;
 
  private:

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "src/base/byte_reader.h"
-#include "symbolize/elf/go_functions.h"
 #include "symbolize/elf/libelf_file.h"
+#include "symbolize/go/table/functions.h"
 #include "symbolize/symbols/plt.h"
 
 namespace profiler::symbolize {

@@ -33,7 +33,7 @@
 #include "src/base/address.h"
 #include "src/base/status.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/elf/go_functions.h"
+#include "symbolize/go/table/functions.h"
 #include "symbolize/unwind/frame_budget.h"
 #include "symbolize/unwind/registers.h"
 

@@ -69,7 +69,7 @@ void UnwindEverywhere(const std::vector<std::byte>& file, Chance& chance) {
   EverythingIsCode space(table->get(), chance);
   const ByteBuilder stack = RandomBytes(chance, chance.Below(512));
   // All tests share the unwinder, as all images of a recording do.
-  static Unwinder& unwinder = *new Unwinder();
+  static Unwinder& unwinder = *new Unwinder(nullptr);
   UnwoundChain chain;
   for (int i = 0; i < 10; ++i) {
     RegisterSet registers((*table)->architecture());

@@ -238,7 +238,7 @@ class Comparer {
   std::unique_ptr<CfiTable> table_;
   uint64_t asked_ = 0;
   std::unique_ptr<LibdwOracle> oracle_;
-  Unwinder unwinder_;
+  Unwinder unwinder_{nullptr};
   UnwoundChain chain_;
 };
 

@@ -305,7 +305,7 @@ class Stepper {
   std::unique_ptr<Symbolizer> symbolizer_ = CreateSymbolizer({});
   UnwindImages images_;
   ProcessSpace space_;
-  Unwinder unwinder_;
+  Unwinder unwinder_{nullptr};
   UnwoundChain chain_;
   UnwoundChain partial_;  // the last chain of CompareWithoutRegisters
   int partial_chains_ = 0, whole_partial_chains_ = 0;

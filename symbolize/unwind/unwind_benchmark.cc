@@ -177,7 +177,7 @@ class Engine {
   Recording& recording_;
   UnwindImages images_;
   MappedSpace space_;
-  Unwinder unwinder_;
+  Unwinder unwinder_{nullptr};
   UnwoundChain chain_;
 };
 

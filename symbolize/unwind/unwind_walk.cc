@@ -1,99 +1,127 @@
 #include "symbolize/unwind/unwind_walk.h"
 
-#include <cstring>
 #include <optional>
 
-#include "symbolize/unwind/stack_depth.h"
-#include "symbolize/unwind/switching_call.h"
+#include "symbolize/unwind/call_evidence.h"
+#include "symbolize/unwind/exception_handover.h"
+#include "symbolize/unwind/frame_pointer_step.h"
+#include "symbolize/unwind/full_step_check.h"
+#include "symbolize/unwind/recovered_frame_pointer.h"
+#include "symbolize/unwind/return_path_step.h"
+#include "symbolize/unwind/rule_step.h"
+#include "symbolize/unwind/stack_start.h"
 
 namespace profiler::symbolize {
+namespace {
 
-void UnwindWalk::Run(const RegisterSet& registers, bool pc_is_return_address) {
+// Limit on expression steps in one chain. Expressions from compilers and assemblers need 10 or 20
+// steps per frame.
+constexpr uint32_t kExpressionSteps = 1 << 14;
+
+}  // namespace
+
+UnwindWalk::UnwindWalk(UnwindCaches caches, const StackSwitches* switches, UnwindSpace& space,
+                       StackBytes stack, const UnwindLimits& limits, uint64_t number,
+                       const RegisterSet& registers, bool pc_is_return_address, UnwoundChain& chain)
+    : known_(caches.steps),
+      switches_(switches),
+      limits_(limits),
+      leaf_registers_(registers),
+      pc_is_return_address_(pc_is_return_address),
+      chain_(chain),
+      space_(space, registers.architecture()),
+      stack_(stack, space, WordSize(registers.architecture())),
+      rule_finder_(caches.rules, space_),
+      full_rules_(number),
+      expression_steps_(kExpressionSteps) {
+  frame_.numbers = NumbersOf(registers.architecture());
+  frame_.word = WordSize(registers.architecture());
+}
+
+void UnwindWalk::Run() {
   for (const bool all_registers : {false, true}) {
-    Start(registers, pc_is_return_address, all_registers);
+    Start(all_registers);
     Next next = Next::kGoOn;
     while (next == Next::kGoOn) next = Step();
     if (next == Next::kEnd) break;
   }
-  if (LeaveByInstructions(registers, pc_is_return_address) || FindCatchingFrame()) {
+  if (!chain_.whole() && (LeaveByInstructions() || GoOnWhereCaught())) {
     while (Step() == Next::kGoOn) {
     }
   }
   known_.Finish();
-  if (!complete_) registers_.KeepOnly(FollowedRegisters());
-  chain_.registers = registers_;
-  chain_.end_image = in_code_ ? code_.image : 0;
+  if (!frame_.is_complete) KeepOnlyFollowed();
+  chain_.registers = frame_.registers;
+  chain_.end_image = frame_.in_code ? frame_.code.image : 0;
 }
 
-void UnwindWalk::Start(const RegisterSet& registers, bool pc_is_return_address,
-                       bool all_registers) {
-  registers_ = registers;
-  numbers_ = NumbersOf(registers.architecture());
-  word_ = WordSize(registers.architecture());
-  pc_mask_ = AddressMask(registers.architecture());
+void UnwindWalk::Start(bool all_registers) {
   all_registers_ = all_registers;
-  complete_ = true;
-  registers_.Set(numbers_.pc, Stripped(registers.pc()));
-  knows_link_ = !pc_is_return_address;
-  knows_stack_ = true;
-  knows_frame_ = registers.Knows(numbers_.fp);
   recovered_ = false;
-  known_.Start(all_registers || !knows_frame_ ? 0 : space_.Identity(), registers.sp());
-  prefetched_ = registers.sp() - stack_.start;
-  Prefetch(registers.sp());
+  frame_.registers = leaf_registers_;
+  frame_.registers.Set(frame_.numbers.pc, space_.Stripped(leaf_registers_.pc()));
+  frame_.is_complete = true;
+  frame_.knows_link = !pc_is_return_address_;
+  frame_.knows_stack = true;
+  frame_.knows_frame = leaf_registers_.Knows(frame_.numbers.fp);
+  frame_.is_leaf = true;
+  known_.Start(all_registers || !frame_.knows_frame ? 0 : space_.memory().Identity(), frame_.sp());
+  stack_.StartPrefetch(frame_.sp());
   chain_.frames.clear();
   chain_.guessed = chain_.late_read = 0;
-  Push(FrameOrigin::kRegisters, pc_is_return_address);
+  Push(FrameOrigin::kRegisters, pc_is_return_address_);
 }
 
 // Repeats steps of the last chain from the last frame on, as long as they match.
 template <class Word>
 void UnwindWalk::RepeatSteps() {
-  uint64_t pc = registers_.pc(), sp = registers_.sp(), fp = registers_.fp();
+  uint64_t pc = frame_.pc(), sp = frame_.sp(), fp = frame_.fp();
   const size_t before = chain_.frames.size();
   while (const KnownStep* const step = known_.Find(pc, sp, fp)) {
     uint64_t caller_pc = 0, caller_fp = fp;
-    const bool leads_on = chain_.frames.size() < limits_.max_frames &&
-                          ReadCopied<Word>(step->return_slot, &caller_pc) &&
-                          Stripped(caller_pc) != 0 &&
-                          (step->frame_slot == 0 || ReadCopied<Word>(step->frame_slot, &caller_fp));
+    const bool leads_on =
+        chain_.frames.size() < limits_.max_frames &&
+        stack_.ReadCopied<Word>(step->return_slot, &caller_pc) && space_.Stripped(caller_pc) != 0 &&
+        (step->frame_slot == 0 || stack_.ReadCopied<Word>(step->frame_slot, &caller_fp));
     if (!leads_on) break;
-    pc = Stripped(caller_pc);
+    pc = space_.Stripped(caller_pc);
     sp = step->caller_sp, fp = caller_fp;
     known_.Repeat();
-    Prefetch(sp);
+    stack_.Prefetch(sp);
     chain_.frames.push_back({RuntimeAddress{pc}, sp, FrameOrigin::kCfi, true, false});
   }
   if (chain_.frames.size() != before) SetFollowed(pc, sp, fp);
 }
 
 UnwindWalk::Next UnwindWalk::Step() {
-  if (is_return_address_) {
-    word_ == sizeof(uint64_t) ? RepeatSteps<uint64_t>() : RepeatSteps<uint32_t>();
+  if (frame_.is_return_address) {
+    frame_.word == sizeof(uint64_t) ? RepeatSteps<uint64_t>() : RepeatSteps<uint32_t>();
   }
-  const uint64_t pc = chain_.frames.back().address.value;
-  const bool was_return_address = is_return_address_;
+  const uint64_t pc = frame_.pc();
+  const bool was_return_address = frame_.is_return_address;
   const RuntimeAddress instruction{pc - (was_return_address ? 1 : 0)};
-  if (!in_code_ || !code_.Holds(instruction)) in_code_ = FindCode(instruction, &code_);
-  if (!in_code_ && is_return_address_ && chain_.frames.size() > 1) {
+  if (!frame_.in_code || !frame_.code.Holds(instruction)) {
+    frame_.in_code = space_.Find(instruction, &frame_.code);
+  }
+  if (!frame_.in_code && frame_.is_return_address && chain_.frames.size() > 1) {
     return StripLongSignature() ? Next::kGoOn : DropStrayFrame();
   }
   UnwindRule rule;
   ElfAddress address;
-  if (in_code_ && code_.cfi != nullptr) {
-    address = {instruction.value - code_.bias};
+  if (frame_.has_table()) {
+    address = {instruction.value - frame_.code.bias};
     rule = FindRule(address);
-    address.value += was_return_address && !is_return_address_ ? 1 : 0;
+    address.value += was_return_address && !frame_.is_return_address ? 1 : 0;
   }
-  if (rule.kind == UnwindRule::kNone && chain_.frames.size() == 1 && !is_return_address_ &&
-      in_code_ && code_.cfi != nullptr && IsBehindSystemCall(pc)) {
-    address.value -= 1;
-    rule = FindRule(address);
-  }
-  if (chain_.frames.size() == 1 && !is_return_address_ &&
-      registers_.architecture() == Architecture::kAArch64 &&
-      rule.kind == UnwindRule::kFromStackPointer) {
-    rule = MendInterruptedRule(address, rule);
+  if (frame_.is_interrupted()) {
+    if (rule.kind == UnwindRule::kNone && frame_.has_table() && FollowsSystemCall(space_, pc)) {
+      address.value -= 1;
+      rule = FindRule(address);
+    }
+    if (frame_.architecture() == Architecture::kAArch64 &&
+        rule.kind == UnwindRule::kFromStackPointer) {
+      rule = MendInterruptedRule(rule, RuntimeAddress{pc}, frame_.code, address, space_);
+    }
   }
   if (rule.not_called != 0 && !MayGoOnHere(rule)) [[unlikely]]
     return DropStrayFrame();
@@ -107,68 +135,170 @@ UnwindWalk::Next UnwindWalk::Step() {
     case UnwindRule::kTooLong:
       return End(ChainEnd::kTooLongCfi);
     default:
-      if (rule.kind == UnwindRule::kFromFramePointer && !knows_frame_ &&
-          !RecoverFramePointer(rule, address)) [[unlikely]] {
+      if (rule.kind == UnwindRule::kFromFramePointer && !frame_.knows_frame &&
+          !LearnFramePointer(rule, address)) [[unlikely]] {
         return End(ChainEnd::kBadRegister);
       }
-      const bool is_full = rule.kind == UnwindRule::kFull || (all_registers_ && knows_stack_);
-      const CfiTable::Told told =
-          is_full ? FullRules(*code_.cfi, address) : CfiTable::Told::kNothing;
-      if (told == CfiTable::Told::kRules) return StepByFullRules(address);
-      if (told == CfiTable::Told::kTooLong) return End(ChainEnd::kTooLongCfi);
-      if (rule.kind == UnwindRule::kFull) return StepWithoutRule(address);
+      if (rule.kind == UnwindRule::kFull || (all_registers_ && frame_.knows_stack)) {
+        return StepByFullRules(rule, address);
+      }
       return StepByRule(rule);
   }
 }
 
-// Computes an unknown frame pointer from the function's instructions.
-bool UnwindWalk::RecoverFramePointer(const UnwindRule& rule, ElfAddress address) {
-  const auto function = code_.cfi->FunctionAt(address);
-  if (!function || function->size > kMostCodeForDepth || !knows_stack_) return false;
-  std::vector<std::byte> code(function->size);
-  if (!space_.ReadCode(RuntimeAddress{function->start.value + code_.bias}, code)) return false;
-  const ElfAddress at{registers_.pc() - code_.bias};
-  const auto depth = StackDepthAt(*code_.cfi, *function, code, at, is_return_address_);
-  if (!depth) return false;
-  const uint64_t cfa = registers_.sp() + *depth;
-  uint64_t return_address = 0;
-  if (!ReadStackWord(SlotAddress(cfa, rule.return_slot), &return_address) ||
-      !IsReturnAddress(return_address)) {
-    return false;
+UnwindRule UnwindWalk::FindRule(ElfAddress address) {
+  const UnwindRule rule = rule_finder_.Find(frame_.code, address, frame_.is_return_address);
+  if (rule.not_called != 0) [[unlikely]] {
+    frame_.is_return_address = chain_.frames.back().is_return_address = false;
   }
-  registers_.Set(numbers_.fp, Displaced(cfa, -rule.cfa_offset));
-  knows_frame_ = recovered_ = true;
-  return true;
+  return rule;
 }
 
-// Stores the result in rules_.
-CfiTable::Told UnwindWalk::FullRules(CfiTable& table, ElfAddress address) {
-  table.StartChain(number_);
-  return table.FullRules(address, &rules_);
+// Adds the step to the known steps if its result depends only on the frame and on the mappings.
+UnwindWalk::Next UnwindWalk::StepByRule(const UnwindRule& rule) {
+  const RuleStep step = symbolize::StepByRule(rule, frame_, stack_);
+  const bool may_repeat = frame_.is_return_address && !stack_.is_late() && step.return_slot != 0 &&
+                          rule.signal_frame == 0 && rule.kind != UnwindRule::kRealigned;
+  const uint64_t pc = frame_.pc(), sp = frame_.sp(), fp = frame_.fp();
+  const bool leads_on = step.caller.kind == CallerStep::Kind::kCaller;
+  const Next next = leads_on ? GoTo(step.caller) : Take(step.caller);
+  if (may_repeat && next == Next::kGoOn) {
+    known_.Add({.pc = pc,
+                .sp = sp,
+                .fp = fp,
+                .return_slot = step.return_slot,
+                .frame_slot = step.frame_slot,
+                .caller_sp = step.caller.sp});
+  }
+  return next;
+}
+
+// Steps by all rules at `address`, if there are more rules than `rule`.
+UnwindWalk::Next UnwindWalk::StepByFullRules(const UnwindRule& rule, ElfAddress address) {
+  switch (full_rules_.Find(*frame_.code.cfi, address)) {
+    case CfiTable::Told::kTooLong:
+      return End(ChainEnd::kTooLongCfi);
+    case CfiTable::Told::kNothing:
+      return rule.kind == UnwindRule::kFull ? StepWithoutRule(address) : StepByRule(rule);
+    case CfiTable::Told::kRules:
+      break;
+  }
+  const FrameRules& rules = full_rules_.rules();
+  if (!frame_.is_complete) KeepOnlyFollowed();
+  RegisterSet caller = frame_.registers;
+  if (!frame_.knows_stack) caller.Forget(frame_.numbers.sp);
+  const Stepped stepped =
+      StepByRules(rules, !frame_.is_return_address, stack_, &expression_steps_, &caller);
+  if (stepped == Stepped::kMalformed) return StepWithoutRule(address);
+  if (stepped == Stepped::kUnreadable && MayLeaveStack(rules, frame_.numbers)) {
+    switched_stack_ = true;
+  }
+  if (stepped == Stepped::kCaller) {
+    if (const auto end = RefuseCaller(rules, frame_, caller, stack_)) return End(*end);
+  }
+  return Arrive(stepped, caller, !rules.signal_frame);
+}
+
+// Steps from code without information about its frames.
+UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
+  // Ends the chain if the file has changed, although the frame pointer could lead on to guesses.
+  if (frame_.has_table() && frame_.code.cfi->is_outdated()) return End(ChainEnd::kFileChanged);
+  if (frame_.has_table()) {
+    if (const auto stack_switch = frame_.code.cfi->StackSwitchAt(address)) {
+      switched_stack_ = true;
+      if (switches_ == nullptr) return End(ChainEnd::kStackSwitch);
+      return Take(
+          switches_->StepFrom({frame_, *stack_switch, limits_.leaves_out_c}, stack_, space_));
+    }
+  }
+  if (!frame_.is_complete) KeepOnlyFollowed();
+  bool is_frameless = false;
+  if (frame_.in_code) {
+    const CheckedManagedStep managed = StepByMachine(space_.memory().Managed(), frame_, stack_);
+    if (managed.caller.kind != CallerStep::Kind::kNone) return TakeManaged(managed);
+    is_frameless = managed.is_frameless;
+    RegisterSet caller = frame_.registers;
+    const Stepped stepped = StepOverSignalReturn(stack_, &caller);
+    if (stepped != Stepped::kMalformed) {
+      chain_.frames.back().is_return_address = false;
+      return Arrive(stepped, caller, false);
+    }
+  }
+  if (frame_.has_table() && IsInEntryPoint(space_, frame_.code, address)) {
+    return End(ChainEnd::kThreadStart);
+  }
+  stack_.SetLate(false);
+  if (!limits_.frame_pointers) {
+    return End(frame_.in_code ? ChainEnd::kNoCfi : ChainEnd::kNoImage);
+  }
+  if (const auto step = FindDerivedStep(frame_, address, stack_, space_)) {
+    return StepByDerivedRule(*step);
+  }
+  if (frame_.in_code && frame_.is_return_address && !MayFollowCall(space_, frame_.pc()) &&
+      StopsAhead(space_, RuntimeAddress{frame_.pc()})) {
+    return End(ChainEnd::kThreadStart);
+  }
+  std::optional<ReturnPath> path;
+  if (frame_.in_code && (frame_.is_interrupted() || frame_.is_return_address)) {
+    path = FindReturnPath(frame_, stack_, space_);
+  }
+  CallerStep step;
+  if (path) {
+    step = ReturnBy(*path, frame_, stack_, space_);
+  } else if (is_frameless) {
+    step = CallerStep::End(ChainEnd::kNoCfi);
+  } else {
+    step = FollowFramePointer(frame_, stack_, space_);
+    const bool is_lost = step.kind == CallerStep::Kind::kEnd && step.end == ChainEnd::kNoCfi;
+    if (is_lost && frame_.is_interrupted() && frame_.has_table()) {
+      path = SearchReturnAddress(frame_, stack_, space_);
+      if (path) step = ReturnBy(*path, frame_, stack_, space_);
+    }
+  }
+  if (step.kind == CallerStep::Kind::kCaller) KeepOnlyFollowed();
+  return Take(step);
+}
+
+// Goes to the caller that the tables of a virtual machine show.
+UnwindWalk::Next UnwindWalk::TakeManaged(const CheckedManagedStep& step) {
+  if (step.caller.kind != CallerStep::Kind::kCaller) return Take(step.caller);
+  // Ends the chain here, before the frame's address is replaced. A continuation of this chain needs
+  // the address.
+  if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
+  if (step.listed.value != 0) {
+    chain_.frames.back().address = step.listed;
+    chain_.frames.back().is_return_address = false;
+  }
+  KeepOnlyFollowed();
+  const Next next = Take(step.caller);
+  if (next == Next::kGoOn) chain_.frames.back().stack_pointer = step.frame_end;
+  return next;
+}
+
+// Does not add the step to the known steps. In the next chain, the same slot may have another
+// return address, which must be checked again.
+UnwindWalk::Next UnwindWalk::StepByDerivedRule(const DerivedStep& step) {
+  if (step.rule.kind == UnwindRule::kThreadStart) return End(ChainEnd::kThreadStart);
+  CallerStep caller = symbolize::StepByRule(step.rule, frame_, stack_).caller;
+  caller.origin = step.origin;
+  return Take(caller);
+}
+
+bool UnwindWalk::LearnFramePointer(const UnwindRule& rule, ElfAddress address) {
+  const auto fp = RecoverFramePointer(rule, frame_, address, stack_, space_);
+  if (!fp) return false;
+  frame_.registers.Set(frame_.numbers.fp, *fp);
+  frame_.knows_frame = recovered_ = true;
+  return true;
 }
 
 // Removes a signature from the last frame's address if there is no code at the address.
 bool UnwindWalk::StripLongSignature() {
-  const uint64_t pc = WithoutSignature(registers_.pc());
-  if (pc == registers_.pc()) return false;
-  registers_.Set(numbers_.pc, pc);
+  const uint64_t pc = space_.WithoutSignature(frame_.pc());
+  if (pc == frame_.pc()) return false;
+  frame_.registers.Set(frame_.numbers.pc, pc);
   chain_.frames.back().address = RuntimeAddress{pc};
   return true;
-}
-
-// Removes a signature. Stripped assumes 48-bit addresses. AArch64 kernels may use fewer bits,
-// depending on page size and levels of page tables, and then signatures are longer. So if there is
-// no code at an address, fewer bits are tried. Source: arch/arm64/Kconfig, Linux 6.18,
-// ARM64_VA_BITS.
-uint64_t UnwindWalk::WithoutSignature(uint64_t address) {
-  const uint64_t stripped = Stripped(address);
-  if (registers_.architecture() != Architecture::kAArch64) return stripped;
-  MappedCode code;
-  for (const unsigned bits : {48, 47, 42, 39, 36}) {
-    const uint64_t shorter = stripped & ((uint64_t{1} << bits) - 1);
-    if (shorter != 0 && FindCode(RuntimeAddress{shorter - 1}, &code)) return shorter;
-  }
-  return stripped;
 }
 
 // Drops the last frame, because its address follows no call and so is no return address. The stack
@@ -176,54 +306,10 @@ uint64_t UnwindWalk::WithoutSignature(uint64_t address) {
 // to the program's first function, after which the kernel put the program's arguments.
 UnwindWalk::Next UnwindWalk::DropStrayFrame() {
   KeepFrames(chain_.frames.size() - 1);
-  in_code_ = FindCode(chain_.frames.back().instruction(), &code_);
-  return End(IsInFirstFunction() ? ChainEnd::kThreadStart : ChainEnd::kBadReturnAddress);
-}
-
-// Returns the rule of the last frame, whose instruction is at `address`.
-UnwindRule UnwindWalk::FindRule(ElfAddress address) {
-  const auto key = RuleCache::KeyOf(code_.cfi->id(), address, is_return_address_);
-  if (!key) [[unlikely]]
-    return Reconsidered(LookUpRule(address));
-  if (const UnwindRule* const rule = cache_.Find(*key)) [[likely]] {
-    return Reconsidered(*rule);
-  }
-  const UnwindRule rule = LookUpRule(address);
-  cache_.Add(*key, rule);
-  return Reconsidered(rule);
-}
-
-UnwindRule UnwindWalk::LookUpRule(ElfAddress address) {
-  UnwindRule rule = code_.cfi->Find(address);
-  if (is_return_address_) ReconsiderReturnAddress({address.value + 1}, &rule);
-  return rule;
-}
-
-UnwindRule UnwindWalk::Reconsidered(UnwindRule rule) {
-  if (rule.not_called != 0) [[unlikely]] {
-    is_return_address_ = chain_.frames.back().is_return_address = false;
-  }
-  return rule;
-}
-
-// Replaces the rule of a return address that follows no call. There are two such cases. In the
-// first case, code that throws an exception "returns" to the code that catches it; the code before
-// the return address is unrelated. In the second case, a program made the stack itself, for example
-// for makecontext. Such a stack begins with the address of a function that never returns. The
-// stack's first function returns to it.
-void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
-  const UnwindRule at_target = code_.cfi->Find(target);
-  if (at_target.kind == UnwindRule::kNone || MayFollowCall(chain_.frames.back().address.value)) {
-    return;
-  }
-  // Go's runtime puts return addresses that follow no call on the stack, for runtime.goexit and for
-  // interrupted functions. In Go programs, nothing changes if both rules are equal.
-  if (at_target == *rule && code_.cfi->has_go_functions()) return;
-  *rule = at_target;
-  if (at_target.signal_frame == 0 && IsStartOfStack(target)) {
-    *rule = {.kind = UnwindRule::kThreadStart};
-  }
-  rule->not_called = 1;
+  const RuntimeAddress instruction = chain_.frames.back().instruction();
+  frame_.in_code = space_.Find(instruction, &frame_.code);
+  const bool is_first = frame_.in_code && IsInFirstFunction(space_, frame_.code, instruction);
+  return End(is_first ? ChainEnd::kThreadStart : ChainEnd::kBadReturnAddress);
 }
 
 // Returns true if the last frame, whose address follows no call, may continue there: in the return
@@ -232,117 +318,62 @@ void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
 bool UnwindWalk::MayGoOnHere(const UnwindRule& rule) {
   const size_t count = chain_.frames.size();
   return rule.signal_frame != 0 || rule.kind == UnwindRule::kThreadStart || count < 2 ||
-         code_.cfi->has_go_functions() || HandsOver(chain_.frames[count - 2].instruction());
+         frame_.code.cfi->has_go_functions() ||
+         HandsOver(chain_.frames[count - 2].instruction(), full_rules_, space_);
 }
 
-// Computes the CFA of an AArch64 frame that was found only by its frame pointer. The frame pointer
-// points to the saved frame pointer and return address, which may be anywhere in the frame.
-bool UnwindWalk::FindRecord(const UnwindRule& rule, uint64_t* cfa) const {
-  if (rule.frame_slot == 0 || rule.return_slot != rule.frame_slot + 1) return false;
-  *cfa = SlotAddress(registers_.fp(), -rule.frame_slot);
-  return true;
+// Continues a walk that ended at the interrupted function, with a rule derived from the function's
+// instructions. Hand-written call frame information may be wrong. For example, the information
+// about glibc's memcpy for i386 ignores a push (sysdeps/i386/i686/memcpy.S, 2.36).
+bool UnwindWalk::LeaveByInstructions() {
+  const bool is_lost =
+      (chain_.end == ChainEnd::kBadReturnAddress || chain_.end == ChainEnd::kNoReturnAddress) &&
+      chain_.frames.size() == 1;
+  if (!is_lost || pc_is_return_address_ || !limits_.frame_pointers) return false;
+  Start(/*all_registers=*/false);
+  const RuntimeAddress pc{frame_.pc()};
+  frame_.in_code = space_.Find(pc, &frame_.code);
+  const auto step = FindDerivedStep(frame_, {pc.value - frame_.code.bias}, stack_, space_);
+  return step && step->rule.kind != UnwindRule::kThreadStart &&
+         StepByDerivedRule(*step) == Next::kGoOn;
 }
 
-// Does not cache a step by a derived rule. In the next chain, the same slot may have another return
-// address, which must be checked again.
-UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, bool is_derived) {
-  const uint64_t sp = registers_.sp();
-  const uint64_t fp = registers_.fp();
-  uint64_t cfa = 0;
-  int32_t return_slot = rule.return_slot;
-  uint64_t saved_fp = 0;  // address of the slot with the caller's frame pointer
-  switch (rule.kind) {
-    case UnwindRule::kFromStackPointer:
-      cfa = Displaced(sp, rule.cfa_offset);
-      if (!knows_stack_ && !FindRecord(rule, &cfa)) return End(ChainEnd::kBadRegister);
-      saved_fp = SlotAddress(cfa, rule.frame_slot);
-      break;
-    case UnwindRule::kFromFramePointer:
-      cfa = Displaced(fp, rule.cfa_offset);
-      saved_fp = SlotAddress(cfa, rule.frame_slot);
-      break;
-    case UnwindRule::kLinkageTable: {
-      const bool has_pushed =
-          (registers_.pc() & 15) >= static_cast<uint64_t>(int64_t{rule.return_slot});
-      cfa = Displaced(sp, rule.cfa_offset) + (has_pushed ? word_ : 0);
-      return_slot = -1;
-      break;
-    }
-    default:  // kRealigned
-      if (!knows_frame_) return End(ChainEnd::kBadRegister);
-      if (!ReadStackWord(Displaced(fp, rule.cfa_offset), &cfa)) return EndUnreadable();
-      saved_fp = SlotAddress(fp, rule.frame_slot);
-      break;
-  }
-  // In an interrupted epilogue, slots below the stack pointer have been popped (StepByRules).
-  const bool has_saved_fp = (rule.frame_slot != 0 || rule.kind == UnwindRule::kRealigned) &&
-                            (saved_fp >= sp || is_return_address_);
-  uint64_t caller_fp = fp;
-  if (has_saved_fp && !ReadStackWord(saved_fp, &caller_fp)) return EndUnreadableBy(rule);
-  knows_frame_ = knows_frame_ || has_saved_fp;
-  uint64_t return_address = 0;
-  if (return_slot != 0) {
-    if (!ReadStackWord(SlotAddress(cfa, return_slot), &return_address)) {
-      return EndUnreadableBy(rule);
-    }
-  } else {
-    if (!knows_link_) return End(ChainEnd::kBadRegister);
-    return_address = registers_.Get(numbers_.return_address);
-  }
-  if (!IsAligned(cfa)) return End(ChainEnd::kBadRegister);
-  // AArch64's linkage tables push words and then jump to a function of glibc. The CFA in that
-  // function's information excludes these words; the topmost one is the return address.
-  const bool is_pushed_before =
-      return_slot > 0 && registers_.architecture() == Architecture::kAArch64;
-  const uint64_t caller_sp = is_pushed_before ? SlotAddress(cfa, return_slot + 1) : cfa;
-  // A leaf on AArch64 may have no frame at all.
-  if (cfa < sp || (caller_sp == sp && return_slot != 0)) return End(ChainEnd::kNoProgress);
-  Prefetch(caller_sp);
-  const bool may_repeat = !is_derived && is_return_address_ && !late_ && return_slot != 0 &&
-                          rule.signal_frame == 0 && rule.kind != UnwindRule::kRealigned;
-  const uint64_t pc = registers_.pc();
-  const Next next = GoTo(return_address, caller_sp, caller_fp, origin, rule.signal_frame == 0);
-  if (may_repeat && next == Next::kGoOn) {
-    known_.Add({.pc = pc,
-                .sp = sp,
-                .fp = fp,
-                .return_slot = SlotAddress(cfa, return_slot),
-                .frame_slot = has_saved_fp ? saved_fp : 0,
-                .caller_sp = caller_sp});
-  }
-  return next;
+// Continues a lost walk that met an exception being handed over.
+bool UnwindWalk::GoOnWhereCaught() {
+  if (!limits_.frame_pointers) return false;
+  const auto caught = FindCatchingFrame(chain_, frame_.word, full_rules_, stack_, space_);
+  if (!caught) return false;
+  KeepFrames(caught->kept);
+  known_.Start(0, 0);  // the failed walk must not be reused
+  frame_.in_code = false;
+  KeepOnlyFollowed();
+  return Take(caught->caller) == Next::kGoOn;
 }
 
-// Steps with the full rules in rules_.
-UnwindWalk::Next UnwindWalk::StepByFullRules(ElfAddress address) {
-  if (!complete_) registers_.KeepOnly(FollowedRegisters());
-  RegisterSet caller = registers_;
-  if (!knows_stack_) caller.Forget(numbers_.sp);
-  const Stepped stepped =
-      StepByRules(rules_, !is_return_address_, *this, &expression_steps_, &caller);
-  if (stepped == Stepped::kMalformed) return StepWithoutRule(address);
-  switched_stack_ = switched_stack_ || (stepped == Stepped::kUnreadable && MayLeaveStack());
-  const bool moves_stack = rules_.signal_frame;
-  if (stepped == Stepped::kCaller && !moves_stack) {
-    if (!IsAligned(caller.sp())) return End(ChainEnd::kBadRegister);
-    // A function with its return address in a register may have nothing on the stack.
-    const RegisterRule::Kind kind = rules_.registers[rules_.return_address].kind;
-    const bool has_return_slot = kind == RegisterRule::kOffset || kind == RegisterRule::kExpression;
-    const bool leaves_stack =
-        MayLeaveStack() && (caller.sp() < stack_.start || caller.sp() - stack_.start > kStackReach);
-    const bool goes_back = caller.sp() < registers_.sp() && !leaves_stack;
-    if (goes_back || (caller.sp() == registers_.sp() && has_return_slot)) {
-      return End(ChainEnd::kNoProgress);
-    }
+UnwindWalk::Next UnwindWalk::Take(const CallerStep& step) {
+  switch (step.kind) {
+    case CallerStep::Kind::kCaller:
+      return GoTo(step);
+    case CallerStep::Kind::kUnreadable:
+      return End(stack_.EndOfUnreadable(switched_stack_));
+    case CallerStep::Kind::kEnd:
+    case CallerStep::Kind::kNone:
+      break;
   }
-  return Arrive(stepped, caller, !rules_.signal_frame);
+  return End(step.end);
 }
 
-// Returns true if rules_ may belong to code that calls a function on another stack, as OCaml 5
-// does. In such code the old stack pointer is in a register, or an expression computes it.
-bool UnwindWalk::MayLeaveStack() const {
-  return rules_.cfa.kind == CfaRule::kExpression ||
-         (rules_.cfa.number != numbers_.sp && rules_.cfa.number != numbers_.fp);
+// Goes to a caller of which only pc, sp and fp are known.
+inline UnwindWalk::Next UnwindWalk::GoTo(const CallerStep& step) {
+  const uint64_t pc = space_.Stripped(step.pc);
+  if (pc == 0) [[unlikely]]
+    return EndAtZero(step.sp);
+  if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
+  frame_.knows_frame = frame_.knows_frame || step.finds_frame;
+  SetFollowed(pc, step.sp, step.fp);
+  frame_.knows_stack = step.knows_stack;
+  Push(step.origin, step.is_return_address);
+  return Next::kGoOn;
 }
 
 // Finishes a step that followed all registers.
@@ -352,10 +383,10 @@ UnwindWalk::Next UnwindWalk::Arrive(Stepped stepped, const RegisterSet& caller,
     case Stepped::kThreadStart:
       return End(ChainEnd::kThreadStart);
     case Stepped::kUnknownRegister:
-      if (!complete_ && !all_registers_) return Next::kFollowAllRegisters;
+      if (!frame_.is_complete && !all_registers_) return Next::kFollowAllRegisters;
       return End(ChainEnd::kBadRegister);
     case Stepped::kUnreadable:
-      return EndUnreadable();
+      return End(stack_.EndOfUnreadable(switched_stack_));
     case Stepped::kMalformed:
       return End(ChainEnd::kNoCfi);
     case Stepped::kTooLong:
@@ -363,44 +394,65 @@ UnwindWalk::Next UnwindWalk::Arrive(Stepped stepped, const RegisterSet& caller,
     case Stepped::kCaller:
       break;
   }
-  const uint64_t pc = Stripped(caller.pc());
+  const uint64_t pc = space_.Stripped(caller.pc());
   if (pc == 0) return is_return_address ? EndAtZero(caller.sp()) : End(ChainEnd::kNoReturnAddress);
   if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
-  registers_ = caller;
-  registers_.Set(numbers_.pc, pc);
-  knows_stack_ = true;
-  knows_frame_ = registers_.Knows(numbers_.fp);
-  knows_link_ = registers_.Knows(numbers_.return_address) && !is_return_address;
+  frame_.registers = caller;
+  frame_.registers.Set(frame_.numbers.pc, pc);
+  frame_.is_complete = true;
+  frame_.knows_link = frame_.registers.Knows(frame_.numbers.return_address) && !is_return_address;
+  frame_.knows_stack = true;
+  frame_.knows_frame = frame_.registers.Knows(frame_.numbers.fp);
+  frame_.is_leaf = false;
   switched_stack_ = switched_stack_ || !is_return_address;
-  complete_ = true;
   Push(FrameOrigin::kCfi, is_return_address);
   return Next::kGoOn;
 }
 
-UnwindWalk::Next UnwindWalk::EndUnreadableBy(const UnwindRule& rule) {
-  return StartsSegment(rule) ? End(ChainEnd::kStackSwitch) : EndUnreadable();
+inline void UnwindWalk::SetFollowed(uint64_t pc, uint64_t sp, uint64_t fp) {
+  frame_.registers.Set(frame_.numbers.pc, pc);
+  frame_.registers.Set(frame_.numbers.sp, sp);
+  frame_.registers.Set(frame_.numbers.fp, fp);
+  if (!frame_.knows_frame) [[unlikely]]
+    frame_.registers.Forget(frame_.numbers.fp);
+  frame_.is_complete = false;
+  frame_.knows_link = false;
+  frame_.knows_stack = true;
+  frame_.is_leaf = false;
 }
 
-UnwindWalk::Next UnwindWalk::EndUnreadable() {
-  const uint64_t end = stack_.start + stack_.bytes.size();
-  const bool is_near = unreadable_ >= stack_.start && unreadable_ - end < kStackReach;
-  const bool is_across = unreadable_ < end && unreadable_ >= stack_.start;
-  if (is_near || is_across) return End(ChainEnd::kStackTooShort);
-  return End(switched_stack_ ? ChainEnd::kStackSwitch : ChainEnd::kBadRegister);
+inline void UnwindWalk::Push(FrameOrigin origin, bool is_return_address) {
+  frame_.is_return_address = is_return_address;
+  if (recovered_) [[unlikely]] {
+    origin = FrameOrigin::kGuess;
+    recovered_ = false;
+  }
+  const bool is_late = stack_.is_late();
+  chain_.frames.push_back(
+      {RuntimeAddress{frame_.pc()}, frame_.sp(), origin, is_return_address, is_late});
+  chain_.guessed += origin == FrameOrigin::kGuess ? 1 : 0;
+  chain_.late_read += is_late ? 1 : 0;
+  stack_.SetLate(false);
 }
 
-bool UnwindWalk::ReadBytes(uint64_t address, std::span<std::byte> bytes) {
-  const uint64_t offset = address - stack_.start;
-  if (offset < stack_.bytes.size() && bytes.size() <= stack_.bytes.size() - offset) {
-    std::memcpy(bytes.data(), stack_.bytes.data() + offset, bytes.size());
-    return true;
+void UnwindWalk::KeepFrames(size_t count) {
+  for (size_t i = count; i < chain_.frames.size(); ++i) {
+    chain_.guessed -= chain_.frames[i].origin == FrameOrigin::kGuess ? 1 : 0;
+    chain_.late_read -= chain_.frames[i].late_read ? 1 : 0;
   }
-  if (space_.ReadMemory(address, bytes)) {
-    late_ = true;
-    return true;
-  }
-  unreadable_ = address;
-  return false;
+  chain_.frames.resize(count);
+  stack_.SetLate(false);
+}
+
+// Ends the chain at a return address of 0. Code that makes a stack may put 0 at the stack's end.
+// But a word that was wrongly taken for a return address may also be 0. So the function, or the
+// position of the word, must show that the stack begins there. `caller_sp` is the address after the
+// word.
+UnwindWalk::Next UnwindWalk::EndAtZero(uint64_t caller_sp) {
+  const bool is_start = stack_.EndsBehind(caller_sp) ||
+                        (frame_.in_code && IsInFirstFunction(space_, frame_.code,
+                                                             chain_.frames.back().instruction()));
+  return End(is_start ? ChainEnd::kThreadStart : ChainEnd::kNoReturnAddress);
 }
 
 }  // namespace profiler::symbolize

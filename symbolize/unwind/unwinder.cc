@@ -40,16 +40,19 @@ std::string_view ChainEndName(ChainEnd end) {
   return "unknown";
 }
 
-Unwinder::Unwinder()
-    : rules_(std::make_unique<RuleCache>()), known_(std::make_unique<KnownSteps>()) {}
+Unwinder::Unwinder(const StackSwitches* switches)
+    : switches_(switches),
+      rules_(std::make_unique<RuleCache>()),
+      known_(std::make_unique<KnownSteps>()) {}
 Unwinder::Unwinder(Unwinder&&) noexcept = default;
 Unwinder& Unwinder::operator=(Unwinder&&) noexcept = default;
 Unwinder::~Unwinder() = default;
 
 void Unwinder::Unwind(const RegisterSet& registers, StackBytes stack, UnwindSpace& space,
                       const UnwindLimits& limits, UnwoundChain* chain, bool pc_is_return_address) {
-  UnwindWalk walk(*rules_, *known_, space, stack, limits, ++chains_, *chain);
-  walk.Run(registers, pc_is_return_address);
+  UnwindWalk({*rules_, *known_}, switches_, space, stack, limits, ++chains_, registers,
+             pc_is_return_address, *chain)
+      .Run();
 }
 
 }  // namespace profiler::symbolize

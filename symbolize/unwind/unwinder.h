@@ -25,6 +25,7 @@
 //   and on top of the stack.
 // - Code made by a virtual machine is unwound by the machine's tables, if the space has them
 //   (managed_code.h); then nothing is guessed.
+// unwind_walk.h has the order of all steps.
 
 #pragma once
 
@@ -45,6 +46,7 @@ namespace profiler::symbolize {
 class KnownSteps;
 class ManagedCode;
 class RuleCache;
+class StackSwitches;
 
 // Executable memory of one process: part of an image, or memory without a file.
 struct MappedCode {
@@ -185,7 +187,9 @@ struct UnwindLimits {
 // Unwind allocates memory only if the chain needs more room or if a new function is compiled.
 class Unwinder {
  public:
-  Unwinder();
+  // `switches` steps from functions that switch stacks, for example GoStackSwitches(). It must
+  // outlive the unwinder. Null: chains end at such functions.
+  explicit Unwinder(const StackSwitches* switches);
   Unwinder(Unwinder&&) noexcept;
   Unwinder& operator=(Unwinder&&) noexcept;
   ~Unwinder();
@@ -198,6 +202,7 @@ class Unwinder {
               const UnwindLimits& limits, UnwoundChain* chain, bool pc_is_return_address = false);
 
  private:
+  const StackSwitches* switches_;
   std::unique_ptr<RuleCache> rules_;
   std::unique_ptr<KnownSteps> known_;
   uint64_t chains_ = 0;

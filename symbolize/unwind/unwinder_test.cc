@@ -3,59 +3,17 @@
 #include <dwarf.h>
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "symbolize/unwind/testing/fake_space.h"
 #include "symbolize/unwind/managed_code.h"
 #include "symbolize/unwind/testing/cfi_builder.h"
 
 namespace profiler::symbolize {
 namespace {
-
-constexpr uint64_t kCode = 0x400000;     // address of the image, whose ELF addresses start at 0
-constexpr uint64_t kJit = 0x900000;      // executable memory without an image
-constexpr uint64_t kStack = 0x7fff0000;  // the stack pointer of the sample
-
-// One image, one piece of JIT memory, and memory that was not copied.
-class FakeSpace : public UnwindSpace {
- public:
-  explicit FakeSpace(CfiTable* cfi) : cfi_(cfi) {}
-
-  uint64_t identity = 0;
-  ManagedCode* machine = nullptr;
-  ManagedCode* Managed() override { return machine; }
-  std::map<uint64_t, std::byte> memory;
-  void SetMemory(uint64_t address, const ByteBuilder& contents) {
-    for (const std::byte byte : contents.bytes()) memory[address++] = byte;
-  }
-
-  uint64_t Identity() const override { return identity; }
-  bool FindCode(RuntimeAddress address, MappedCode* code) override {
-    if (address.value >= kCode && address.value < kCode + 0x10000) {
-      *code = {{kCode}, 0x10000, kCode, cfi_, 7};
-      return true;
-    }
-    if (address.value >= kJit && address.value < kJit + 0x1000) {
-      *code = {{kJit}, 0x1000, 0, nullptr, 8};
-      return true;
-    }
-    return false;
-  }
-  bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override {
-    for (std::byte& byte : bytes) {
-      const auto it = memory.find(address++);
-      if (it == memory.end()) return false;
-      byte = it->second;
-    }
-    return true;
-  }
-
- private:
-  CfiTable* cfi_;
-};
 
 // Functions of 0x100 bytes each: number n is at ELF address 0x1000 * (n + 1).
 class UnwinderTest : public testing::Test {
@@ -114,7 +72,7 @@ class UnwinderTest : public testing::Test {
   std::unique_ptr<CfiTable> table_;
   std::unique_ptr<FakeSpace> space_;
   RegisterSet registers_;
-  Unwinder unwinder_;
+  Unwinder unwinder_{nullptr};
   UnwoundChain chain_;
 };
 
@@ -141,10 +99,10 @@ TEST_F(UnwinderTest, TheStartOfAFunctionThatNeverReturnsIsWhereAStackBegins) {
   ByteBuilder code{0x74, 7, 0xe8, 0, 0, 0, 0, 0xeb, 0xfe, 0xe8, 0, 0, 0, 0, 0xf4};
   space_->SetMemory(start, code.Pad(0x100, 0x90));
   EXPECT_EQ(Unwind(InFunction(0), {start, 1, 2, InFunction(2)}), "401010 402000 thread start");
-  unwinder_ = Unwinder();  // discards its caches
+  unwinder_ = Unwinder(nullptr);  // discards its caches
   space_->SetMemory(start + 14, ByteBuilder{0xc3});
   EXPECT_EQ(Unwind(InFunction(0), {start, 1, 2, InFunction(2)}), "401010 bad return address");
-  unwinder_ = Unwinder();
+  unwinder_ = Unwinder(nullptr);
   space_->SetMemory(start - 5, ByteBuilder{0xe8, 0, 0, 0, 0});
   EXPECT_NE(Unwind(InFunction(0), {start, 1, 2, InFunction(2)}), "401010 402000 thread start");
 }
@@ -441,11 +399,11 @@ TEST_F(UnwinderTest, CodeThatCatchesAnExceptionIsNoReturnAddress) {
   const std::vector<uint64_t> stack = {
       1, 2, 0x77, InFunction(1, 0x20), InFunction(2), 0, InFunction(2, 0x20)};
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020r 403010r thread start");
-  unwinder_ = Unwinder();  // discards its caches
+  unwinder_ = Unwinder(nullptr);  // discards its caches
   space_->SetMemory(InFunction(1, 0x18), {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3});
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020 403020r thread start");
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020 403020r thread start");  // cached
-  unwinder_ = Unwinder();
+  unwinder_ = Unwinder(nullptr);
   space_->SetMemory(InFunction(1, 0x1b), {0xe8, 1, 0, 0, 0});
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020r 403010r thread start");
 }
@@ -692,7 +650,7 @@ TEST_F(UnwinderTest, AFunctionThatGivesTheFramePointerAwayAndStopsIsAThreadsFirs
   code.Pad(64, 0x90);
   Functions({{}}, {}, EM_X86_64, code);
   space_->SetMemory(kCode + 0x100, code);
-  unwinder_ = Unwinder();
+  unwinder_ = Unwinder(nullptr);
   EXPECT_EQ(Unwind(InFunction(0), {kCode + 0x104, 1, 2, 3}),
             "401010 400104r no call frame information");
 }
@@ -867,7 +825,7 @@ TEST_F(UnwinderTest, WhateverChangesBetweenChainsTheyAreWhatTheStackSays) {
   FakeSpace anew(table_.get());
   std::mt19937 random(4711);
   std::vector<uint64_t> stack(64);
-  Unwinder other;
+  Unwinder other(nullptr);
   size_t longest = 0;
   for (int round = 0; round < 20'000; ++round) {
     // Mostly inner words change; outer ones change less often.

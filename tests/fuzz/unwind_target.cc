@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 
+#include "symbolize/go/stack_switches.h"
 #include "symbolize/unwind/cfi_table.h"
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/testing/cfi_builder.h"
@@ -250,7 +251,7 @@ void UnwindThrough(const symbolize::ElfImage& image, std::span<const uint64_t, k
   OneImage space(image, table->get(), has_holes);
   symbolize::RegisterSet registers((*table)->architecture());
   for (unsigned i = 0; i < kRegisters; ++i) registers.Set(i, values[i]);
-  static symbolize::Unwinder& unwinder = *new symbolize::Unwinder();
+  static symbolize::Unwinder& unwinder = *new symbolize::Unwinder(symbolize::GoStackSwitches());
   static symbolize::UnwoundChain& chain = *new symbolize::UnwoundChain();
   // Unwinds a second time, with the results that the first pass has cached.
   for (int i = 0; i < 2; ++i) {

@@ -16,19 +16,20 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "src/format/perf_event/records.h"
 #include "symbolize/unwind/unwinder.h"
 
-namespace profiler::record {
+namespace profiler::symbolize {
 
 // Replaces `*callers` by the callers outside of `chain`, as a call chain lists them, leaf first.
-// `callchain` is the kernel's chain of the same sample, and `frame_pointer` the frame pointer of
-// the interrupted function. Returns false if the kernel's chain does not lead from the switch to
-// the start of a goroutine, or if the caller of the switching function is unknown.
-bool FollowKernelBehindSwitch(const symbolize::UnwoundChain& chain,
-                              const perf_event::U64Array& callchain, uint64_t frame_pointer,
-                              symbolize::UnwindSpace& space, std::vector<uint64_t>* callers);
+// `kernel` is the user part of the kernel's chain of the same sample: the interrupted instruction,
+// then return addresses. `frame_pointer` is the frame pointer of the interrupted function. Returns
+// false if the kernel's chain does not lead from the switch to the start of a goroutine, or if the
+// caller of the switching function is unknown.
+bool FollowKernelBehindSwitch(const UnwoundChain& chain, std::span<const uint64_t> kernel,
+                              uint64_t frame_pointer, UnwindSpace& space,
+                              std::vector<uint64_t>* callers);
 
-}  // namespace profiler::record
+}  // namespace profiler::symbolize

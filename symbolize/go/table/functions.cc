@@ -1,4 +1,4 @@
-#include "symbolize/elf/go_functions.h"
+#include "symbolize/go/table/functions.h"
 
 #include <elf.h>
 #include <gelf.h>

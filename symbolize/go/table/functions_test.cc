@@ -1,4 +1,4 @@
-#include "symbolize/elf/go_functions.h"
+#include "symbolize/go/table/functions.h"
 
 #include <elf.h>
 
@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "symbolize/elf/go_table_builder.h"
+#include "symbolize/go/table/testing/table_builder.h"
 
 namespace profiler::symbolize {
 namespace {

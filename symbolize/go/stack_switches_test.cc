@@ -1,5 +1,7 @@
 // Tests chains of Go programs that continue from a thread's stack on a goroutine's stack.
 
+#include "symbolize/go/stack_switches.h"
+
 #include <elf.h>
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "symbolize/elf/go_table_builder.h"
+#include "symbolize/go/table/testing/table_builder.h"
 #include "symbolize/unwind/testing/cfi_builder.h"
 #include "symbolize/unwind/unwinder.h"
 
@@ -135,7 +137,7 @@ class StackSwitchTest : public testing::Test {
   }
 
   FakeProgram program_;
-  Unwinder unwinder_;
+  Unwinder unwinder_{GoStackSwitches()};
   UnwoundChain chain_;
 };
 

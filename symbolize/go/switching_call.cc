@@ -1,4 +1,4 @@
-#include "symbolize/unwind/switching_call.h"
+#include "symbolize/go/switching_call.h"
 
 #include <algorithm>
 #include <array>

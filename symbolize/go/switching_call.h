@@ -1,5 +1,4 @@
-// Recognizes calls that switch stacks, by their code: calls of Go's functions (stack_switch.cc) and
-// of __morestack.
+// Recognizes calls of Go's functions that switch stacks (stack_switches.h), by their code.
 
 #pragma once
 
@@ -13,16 +12,6 @@ namespace profiler::symbolize {
 // Returns true if the instruction before `return_address` calls `function`, or a stub that only
 // jumps to it.
 bool FollowsCallOf(UnwindSpace& space, RuntimeAddress function, RuntimeAddress return_address);
-
-// Returns true for the rule of __morestack. Programs compiled with -fsplit-stack call it at the
-// start of a function, to continue the function on a new stack segment. The frame of __morestack is
-// one word larger than other frames with a frame pointer. Its call frame information leads to the
-// caller of the function, and so skips the start of the function. Source: GCC's
-// libgcc/config/i386/morestack.S.
-constexpr bool StartsSegment(const UnwindRule& rule) {
-  return rule.kind == UnwindRule::kFromFramePointer && rule.cfa_offset == 24 &&
-         rule.frame_slot == -3 && rule.return_slot == -1;
-}
 
 // Returns true if `return_address` is in a Go function that has switched stacks.
 bool IsBehindSwitchOfGo(UnwindSpace& space, RuntimeAddress return_address);

@@ -1,0 +1,36 @@
+// Decides from instructions if a function is the first one of its stack. Such a function has no
+// caller, although its call frame information may not say so.
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstdint>
+
+#include "src/base/address.h"
+#include "symbolize/unwind/code_space.h"
+
+namespace profiler::symbolize {
+
+// Returns true if the code at `address` never returns but stops the program or the thread: its last
+// call is followed by an instruction that no program may run. One example is the code with which
+// musl starts threads. Another is the code to which a coroutine's first function returns in Boost
+// (make_fcontext); that code follows no call. Always false on architectures with a link register.
+bool StopsAhead(const CodeSpace& space, RuntimeAddress address);
+
+// Returns true if `address` of the image `mapped` is in the code at the image's entry point. Other
+// functions may follow that code, for example i386's function that reads the pc. They begin after
+// an instruction that does not continue to the next one. `mapped` must have a table.
+bool IsInEntryPoint(const CodeSpace& space, const MappedCode& mapped, ElfAddress address);
+
+// Returns true if `instruction` is in the function at the entry point of the image `mapped`, which
+// the kernel starts. False if `mapped` has no table.
+bool IsInFirstFunction(const CodeSpace& space, const MappedCode& mapped,
+                       RuntimeAddress instruction);
+
+// Returns true if a function begins at `address` of the image `mapped` that never returns: no path
+// reaches a return, or leaves the function except by a call. False for functions of more than 512
+// bytes. `mapped` must have a table.
+bool NeverReturns(const CodeSpace& space, const MappedCode& mapped, ElfAddress address);
+
+}  // namespace profiler::symbolize
