@@ -39,7 +39,7 @@ struct RuleStep {
 };
 
 // Steps from `frame` by `rule`, whose kind is one with a CFA. The result is kCaller, kUnreadable or
-// kEnd. An expected caller is no proof: `caller.pc` may be any word.
+// kEnd. Does not check the caller: `caller.pc` may be any word.
 [[gnu::always_inline]] inline RuleStep StepByRule(const UnwindRule& rule, const ChainFrame& frame,
                                                   StackReader& stack) {
   const uint64_t sp = frame.sp();
