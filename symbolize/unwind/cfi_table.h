@@ -15,8 +15,7 @@
 // A row has a u32 distance from the function's start and the u16 number of a rule. Functions share
 // rules.
 //
-// Sources: DWARF 5, 6.4; Linux Standard Base core 5.0, 10.6 (.eh_frame, .eh_frame_hdr); the AArch64
-// DWARF supplement, 4.4 (pointer authentication).
+// Sources: DWARF 5, 6.4; Linux Standard Base core 5.0, 10.6 (.eh_frame, .eh_frame_hdr).
 
 #pragma once
 
@@ -199,7 +198,6 @@ class CfiTable {
                                        std::vector<std::byte> owned) const;
   Told EvaluateRules(uint64_t address, FrameRules* rules);
   void AddLinkageTables(const ElfImage& image);
-  void AddTableHeader(const ElfSection& section);
 
   std::span<const std::byte> file_;
   Architecture architecture_ = kNativeArchitecture;

@@ -4,10 +4,7 @@
 #include <array>
 #include <cstring>
 #include <optional>
-#include <type_traits>
 
-#include "symbolize/unwind/aarch64_code.h"
-#include "symbolize/unwind/aarch64_frame_state.h"
 #include "symbolize/unwind/bare_frame.h"
 #include "symbolize/unwind/call_instruction.h"
 #include "symbolize/unwind/frame_state.h"
@@ -68,7 +65,7 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
   const Next next = FollowFramePointer();
   const bool is_lost = next == Next::kEnd && chain_.end == ChainEnd::kNoCfi;
   if (is_lost && is_interrupted && code_.cfi != nullptr) {
-    if (registers_.architecture() == Architecture::kAArch64 && knows_link_ &&
+    if (HasLinkRegister(registers_.architecture()) && knows_link_ &&
         IsReturnAddress(registers_.Get(numbers_.return_address))) {
       return ReturnBy({.in_link_register = true});
     }
@@ -265,52 +262,46 @@ UnwindWalk::Next UnwindWalk::EndAtZero(uint64_t caller_sp) {
 // instruction, which may be the last one of its function. An example is the C library's return from
 // a signal.
 bool UnwindWalk::IsBehindSystemCall(uint64_t pc) {
-  constexpr std::array<uint8_t, 2> kSyscall = {0x0f, 0x05};
-  constexpr std::array<uint8_t, 2> kInterrupt = {0xcd, 0x80};                   // int $0x80
-  constexpr std::array<uint8_t, 4> kSupervisorCall = {0x01, 0x00, 0x00, 0xd4};  // svc #0
-  const auto stands_before = [&](const auto& call) {
-    std::remove_cvref_t<decltype(call)> code{};
-    return space_.ReadMemory(pc - code.size(), std::as_writable_bytes(std::span(code))) &&
-           code == call;
-  };
-  switch (registers_.architecture()) {
-    case Architecture::kX86_64:
-      return stands_before(kSyscall);
-    case Architecture::kAArch64:
-      return stands_before(kSupervisorCall);
-    case Architecture::kI386:
-      return stands_before(kInterrupt);
-  }
-  return false;
+  const std::span<const uint8_t> call = registers_.architecture()->system_call;
+  std::array<std::byte, kLongestCall> room{};
+  const std::span<std::byte> code = std::span(room).first(call.size());
+  return !call.empty() && space_.ReadMemory(pc - code.size(), code) &&
+         std::memcmp(code.data(), call.data(), code.size()) == 0;
 }
 
-// Corrects the rule of an interrupted AArch64 function. Some call frame information is made only
-// for exceptions (rustc) and is valid only at calls. In such information, the rule of a function's
-// start covers the whole prologue, and the rule before the epilogue also covers the return.
+// Corrects the rule of an interrupted function with a link register. Some call frame information is
+// made only for exceptions (rustc) and is valid only at calls. In such information, the rule of a
+// function's start covers the whole prologue, and the rule before the epilogue also covers the
+// return.
 UnwindRule UnwindWalk::MendInterruptedRule(ElfAddress address, UnwindRule told) {
   constexpr uint64_t kMostBytes = 128;  // longest prologue in bytes
   const UnwindRule at_ends{.kind = UnwindRule::kFromStackPointer};
+  const Architecture architecture = registers_.architecture();
+  const size_t size = architecture->instruction_size;
+  if (size == 0) return told;
   const RuntimeAddress pc = chain_.frames.back().address;
-  uint32_t code = 0;
-  const auto bytes_of_code = std::as_writable_bytes(std::span(&code, 1));
+  FrameInstruction instruction(architecture);
+  std::array<std::byte, kMostBytes> bytes;
   if (told != at_ends) {
-    const bool returns = space_.ReadCode(pc, bytes_of_code) && ReturnsByLink(code);
+    const auto code = std::span(bytes).first(size);
+    const bool returns =
+        space_.ReadCode(pc, code) && instruction.Decode(code, {}) && instruction.Returns();
     return returns ? at_ends : told;
   }
   const auto function = code_.cfi->FunctionAt(address);
   const uint64_t distance = function ? address.value - function->start.value : 0;
-  std::array<std::byte, kMostBytes> passed;
-  if (distance == 0 || distance > kMostBytes || distance % sizeof(code) != 0 ||
-      !space_.ReadCode(RuntimeAddress{pc.value - distance}, std::span(passed).first(distance))) {
+  if (distance == 0 || distance > kMostBytes || distance % size != 0 ||
+      !space_.ReadCode(RuntimeAddress{pc.value - distance}, std::span(bytes).first(distance))) {
     return told;
   }
-  FrameState state = FrameState::AtStart(Architecture::kAArch64);
-  for (uint64_t at = 0; at < distance; at += sizeof(code)) {
-    std::memcpy(&code, &passed[at], sizeof(code));
-    if (ArmFlow(code) != FrameInstruction::Flow::kNext) return told;
-    state = AfterArm(code, state);
+  const std::span<const std::byte> passed = std::span(bytes).first(distance);
+  FrameState state = FrameState::AtStart(architecture);
+  for (uint64_t at = 0; at < distance; at += size) {
+    const bool is_decoded = instruction.Decode(passed.subspan(at), {});
+    if (!is_decoded || instruction.flow() != FrameInstruction::Flow::kNext) return told;
+    state = instruction.After(state);
   }
-  const UnwindRule rule = state.Rule(Architecture::kAArch64);
+  const UnwindRule rule = UnwindRuleOf(state, architecture);
   return rule.kind == UnwindRule::kNone ? told : rule;
 }
 
@@ -333,26 +324,31 @@ std::optional<ReturnPath> UnwindWalk::FindReturnPath(bool is_interrupted) {
   return is_known && !IsReturnAddress(address) ? std::nullopt : back;
 }
 
-// Returns the positions of the caller's registers on AArch64 if the link register still has the
-// last frame's return address. Two conditions must hold: the call before that address leads to a
-// start at or before the interrupted instruction, and no instruction from this start to the
-// interrupted one makes a call or saves the link register.
+// Returns the positions of the caller's registers if the link register still has the last frame's
+// return address. Two conditions must hold: the call before that address leads to a start at or
+// before the interrupted instruction, and no instruction from this start to the interrupted one
+// makes a call or saves the link register.
 std::optional<ReturnPath> UnwindWalk::ReturnPathOfLeaf() {
   constexpr uint64_t kMostBytes = 4096;  // longest function in bytes that calls nothing
-  if (registers_.architecture() != Architecture::kAArch64 || !knows_link_) return std::nullopt;
-  const uint64_t pc = registers_.pc();
-  const uint64_t link = WithoutSignature(registers_.Get(numbers_.return_address));
-  const uint64_t call_address = link - kAArch64Instruction;
-  uint32_t call = 0;
-  if (!space_.ReadCode(RuntimeAddress{call_address}, std::as_writable_bytes(std::span(&call, 1)))) {
+  const Architecture architecture = registers_.architecture();
+  if (architecture->link_use == nullptr || architecture->target_of_call == nullptr ||
+      !knows_link_) {
     return std::nullopt;
   }
-  const std::optional<uint64_t> start = TargetOfCall(call, call_address);
+  const uint64_t pc = registers_.pc();
+  const uint64_t link = WithoutSignature(registers_.Get(numbers_.return_address));
+  const size_t size = std::min(architecture->instruction_size, kLongestCall);
+  std::array<uint8_t, kLongestCall> call{};
+  if (!space_.ReadCode(RuntimeAddress{link - size},
+                       std::as_writable_bytes(std::span(call).last(size)))) {
+    return std::nullopt;
+  }
+  const std::optional<uint64_t> start = architecture->target_of_call(call, link);
   if (!start || *start > pc || pc - *start > kMostBytes) return std::nullopt;
   std::array<uint8_t, kMostBytes> code;
   const auto passed = std::span(code).first(pc - *start);
   if (!space_.ReadCode(RuntimeAddress{*start}, std::as_writable_bytes(passed))) return std::nullopt;
-  const LinkUse use = UseOfLink(passed);
+  const LinkUse use = architecture->link_use(passed);
   if (!use.keeps_link) return std::nullopt;
   ReturnPath back{.in_link_register = true};
   if (use.keeps_stack) back.caller_stack = 0;
@@ -373,35 +369,23 @@ bool UnwindWalk::IsReturnAddress(uint64_t address) {
 // Returns true if the call before `return_address` may call `function`: its target is `function`,
 // code that jumps to `function`, or an address in a register or memory.
 bool UnwindWalk::CallsFunction(uint64_t return_address, RuntimeAddress function) {
-  constexpr uint8_t kCall = 0xe8;
-  constexpr uint64_t kCallSize = 5;
+  const Architecture architecture = registers_.architecture();
   return_address = WithoutSignature(return_address);
   std::array<uint8_t, kLongestCall> code{};
   if (!space_.ReadCode(RuntimeAddress{return_address - code.size()},
                        std::as_writable_bytes(std::span(code)))) {
     return false;
   }
-  if (registers_.architecture() == Architecture::kAArch64) {
-    std::array<uint8_t, 16> stub{};
-    uint32_t call = 0;
-    std::memcpy(&call, &code[code.size() - sizeof(call)], sizeof(call));
-    const auto target = TargetOfCall(call, return_address - sizeof(call));
-    if (!target || *target == function.value) return true;
-    if (!space_.ReadCode(RuntimeAddress{*target}, std::as_writable_bytes(std::span(stub)))) {
-      return false;
-    }
-    std::memcpy(&call, &stub[stub.size() - sizeof(call)], sizeof(call));
-    return (call & 0xfefff000) == 0xd61f0000;  // br
-  }
-  if (code[code.size() - kCallSize] != kCall) return true;
-  int32_t distance = 0;
-  std::memcpy(&distance, &code[code.size() - sizeof(distance)], sizeof(distance));
-  const uint64_t target = WithinWord(registers_.architecture(),
-                                     return_address + static_cast<uint64_t>(int64_t{distance}));
-  return target == function.value || LeadsTo(RuntimeAddress{target}, function);
+  if (architecture->target_of_call == nullptr) return true;
+  const auto target = architecture->target_of_call(code, return_address);
+  if (!target || *target == function.value) return true;
+  if (architecture->is_jump_stub == nullptr) return LeadsTo(RuntimeAddress{*target}, function);
+  std::array<uint8_t, kJumpStub> stub{};
+  return space_.ReadCode(RuntimeAddress{*target}, std::as_writable_bytes(std::span(stub))) &&
+         architecture->is_jump_stub(stub);
 }
 
-// Returns true if the x86 code at `start` jumps to `function` instead of returning. A jump through
+// Returns true if the code at `start` jumps to `function` instead of returning. A jump through
 // a register or memory counts if it is the first instruction, as in linkage tables, or if it comes
 // after the frame was removed. Other jumps through a register or memory stay in the code at
 // `start`. Reads at most 128 bytes.
@@ -462,7 +446,7 @@ UnwindWalk::Next UnwindWalk::ReturnBy(const ReturnPath& back) {
   return next;
 }
 
-// Goes to a caller whose frame begins at `sp`; on AArch64 it may also begin further out.
+// Goes to a caller whose frame begins at `sp`; with a link register it may also begin further out.
 UnwindWalk::Next UnwindWalk::GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t fp) {
   const Next next = GoTo(pc, sp, fp, FrameOrigin::kGuess, true);
   knows_stack_ = !HasLinkRegister(registers_.architecture());
@@ -473,7 +457,7 @@ UnwindWalk::Next UnwindWalk::GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t 
 //
 //   fp ▶ │ caller's fp    │
 //        │ return address │
-//        ├─ caller's sp ──┤  (on AArch64 here or further out)
+//        ├─ caller's sp ──┤  (with a link register here or further out)
 //
 // The second word must be the address of an instruction. If the code uses the register for other
 // purposes, the second word is rarely such an address.

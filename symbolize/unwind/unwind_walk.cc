@@ -91,7 +91,7 @@ UnwindWalk::Next UnwindWalk::Step() {
     rule = FindRule(address);
   }
   if (chain_.frames.size() == 1 && !is_return_address_ &&
-      registers_.architecture() == Architecture::kAArch64 &&
+      registers_.architecture()->describes_by_stack_pointer &&
       rule.kind == UnwindRule::kFromStackPointer) {
     rule = MendInterruptedRule(address, rule);
   }
@@ -156,15 +156,12 @@ bool UnwindWalk::StripLongSignature() {
   return true;
 }
 
-// Removes a signature. Stripped assumes 48-bit addresses. AArch64 kernels may use fewer bits,
-// depending on page size and levels of page tables, and then signatures are longer. So if there is
-// no code at an address, fewer bits are tried. Source: arch/arm64/Kconfig, Linux 6.18,
-// ARM64_VA_BITS.
+// Removes a signature. Stripped assumes addresses of the usual length. Kernels may use fewer bits,
+// and then signatures are longer. So if there is no code at an address, fewer bits are tried.
 uint64_t UnwindWalk::WithoutSignature(uint64_t address) {
   const uint64_t stripped = Stripped(address);
-  if (registers_.architecture() != Architecture::kAArch64) return stripped;
   MappedCode code;
-  for (const unsigned bits : {48, 47, 42, 39, 36}) {
+  for (const uint8_t bits : registers_.architecture()->address_widths) {
     const uint64_t shorter = stripped & ((uint64_t{1} << bits) - 1);
     if (shorter != 0 && FindCode(RuntimeAddress{shorter - 1}, &code)) return shorter;
   }
@@ -235,7 +232,7 @@ bool UnwindWalk::MayGoOnHere(const UnwindRule& rule) {
          code_.cfi->has_go_functions() || HandsOver(chain_.frames[count - 2].instruction());
 }
 
-// Computes the CFA of an AArch64 frame that was found only by its frame pointer. The frame pointer
+// Computes the CFA of a frame that was found only by its frame pointer, with a link register. The frame pointer
 // points to the saved frame pointer and return address, which may be anywhere in the frame.
 bool UnwindWalk::FindRecord(const UnwindRule& rule, uint64_t* cfa) const {
   if (rule.frame_slot == 0 || rule.return_slot != rule.frame_slot + 1) return false;
@@ -290,12 +287,11 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, boo
     return_address = registers_.Get(numbers_.return_address);
   }
   if (!IsAligned(cfa)) return End(ChainEnd::kBadRegister);
-  // AArch64's linkage tables push words and then jump to a function of glibc. The CFA in that
-  // function's information excludes these words; the topmost one is the return address.
-  const bool is_pushed_before =
-      return_slot > 0 && registers_.architecture() == Architecture::kAArch64;
+  // With a link register, linkage tables push words and then jump to a function of glibc. The CFA in
+  // that function's information excludes these words; the topmost one is the return address.
+  const bool is_pushed_before = return_slot > 0 && HasLinkRegister(registers_.architecture());
   const uint64_t caller_sp = is_pushed_before ? SlotAddress(cfa, return_slot + 1) : cfa;
-  // A leaf on AArch64 may have no frame at all.
+  // A leaf with its return address in the link register may have no frame at all.
   if (cfa < sp || (caller_sp == sp && return_slot != 0)) return End(ChainEnd::kNoProgress);
   Prefetch(caller_sp);
   const bool may_repeat = !is_derived && is_return_address_ && !late_ && return_slot != 0 &&

@@ -64,7 +64,7 @@ class UnwindWalk final : public MemoryReader {
     return base + static_cast<uint64_t>(int64_t{slot}) * word_;
   }
   bool IsAligned(uint64_t address) const { return (address & (word_ - 1)) == 0; }
-  // Removes tags from a code address, like StripTags.
+  // Removes tags from a code address (AddressMask).
   uint64_t Stripped(uint64_t pc) const { return pc & pc_mask_; }
   static constexpr uint64_t Displaced(uint64_t base, int32_t offset) {
     return base + static_cast<uint64_t>(int64_t{offset});
