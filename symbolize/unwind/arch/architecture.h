@@ -123,6 +123,9 @@ struct ArchitectureTraits {
   bool is_64_bit = true;     // class of ELF files
   // Architecture of 32-bit programs on the same machine; null: they cannot be unwound.
   const ArchitectureTraits* narrow = nullptr;
+  // Returns the vdso of 32-bit programs on this machine, and bytes after it; empty if the kernel
+  // provides none. Takes a millisecond. Null: the architecture has none.
+  std::vector<std::byte> (*read_narrow_vdso)() = nullptr;
 
   // ── Registers ────────────────────────────────────────────────────────────────────────────────
   uint64_t word_size = 8;  // bytes of an address and of a pushed word: 4 or 8

@@ -11,6 +11,7 @@
 #include "symbolize/unwind/arch/architecture.h"
 #include "symbolize/unwind/arch/return_path.h"
 #include "symbolize/unwind/arch/x86/x86.h"
+#include "symbolize/unwind/arch/x86_64/narrow_vdso.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -63,6 +64,7 @@ constinit const ArchitectureTraits kX86_64Traits = {
     .machine = "x86_64",
     .elf_machine = EM_X86_64,
     .narrow = &kI386Traits,
+    .read_narrow_vdso = ReadNarrowVdso,
     .numbers = {.pc = 16, .sp = 7, .fp = 6, .return_address = 16, .exception = {0, 1}},
     .callee_saved = 0xf048,  // rbx, rbp, r12 … r15
     .perf_order = kPerfOrder,
