@@ -41,6 +41,7 @@ class FrameInstruction {
   std::optional<ElfAddress> target() const { return decoded_.target; }
   bool IsPadding() const { return decoded_.is_padding; }
   bool Returns() const { return decoded_.returns; }
+  bool Halts() const { return decoded_.halts; }
   bool IsPrologue() const { return decoded_.is_prologue; }
 
   // Returns the state after the instruction.

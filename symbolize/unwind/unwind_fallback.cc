@@ -181,13 +181,12 @@ std::optional<UnwindWalk::DerivedStep> UnwindWalk::FindDerivedStep(ElfAddress ad
 // musl starts threads. Another is the code to which a coroutine's first function returns in Boost
 // (make_fcontext); that code follows no call.
 bool UnwindWalk::StopsAhead(RuntimeAddress address) {
-  constexpr std::byte kHlt{0xf4};
   std::array<std::byte, kBareFrameCode> bytes{};
   if (HasLinkRegister(registers_.architecture()) || !space_.ReadCode(address, bytes)) return false;
   std::span<const std::byte> code = bytes;
   FrameInstruction instruction(registers_.architecture());
   while (!code.empty() && instruction.Decode(code, {})) {
-    if (code[0] == kHlt) return true;
+    if (instruction.Halts()) return true;
     const FrameInstruction::Flow flow = instruction.flow();
     if (flow != FrameInstruction::Flow::kNext && flow != FrameInstruction::Flow::kCall) break;
     code = code.subspan(instruction.length());

@@ -30,6 +30,8 @@ struct DecodedInstruction {
   bool is_padding = false;
   // True if the instruction returns to the caller. Other instructions with kEnd stop the program.
   bool returns = false;
+  // True for an instruction that no program may run. C libraries put it behind a last call.
+  bool halts = false;
   // True if the instruction saves a register of the caller, reserves space on the stack, or marks a
   // possible call target (endbr64, endbr32, bti c).
   bool is_prologue = false;

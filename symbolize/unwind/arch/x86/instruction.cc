@@ -76,6 +76,7 @@ class X86Instruction {
 
   size_t length() const { return instruction_.length; }
   bool IsPadding() const { return instruction_.mnemonic == ZYDIS_MNEMONIC_NOP; }
+  bool Halts() const { return instruction_.mnemonic == ZYDIS_MNEMONIC_HLT; }
   bool Returns() const { return instruction_.meta.category == ZYDIS_CATEGORY_RET; }
   Flow flow() const;
   std::optional<ElfAddress> target() const;
@@ -331,6 +332,7 @@ bool Decode(Mode mode, std::span<const std::byte> code, ElfAddress address,
   instruction->target = decoded.target();
   instruction->is_padding = decoded.IsPadding();
   instruction->returns = decoded.Returns();
+  instruction->halts = decoded.Halts();
   instruction->is_prologue = decoded.IsPrologue();
   return true;
 }
