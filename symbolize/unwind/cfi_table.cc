@@ -224,9 +224,15 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
                                                            FrameBudget* budget) {
   const auto architecture = ArchitectureOfElf(image.machine(), image.is_64_bit());
   if (!architecture) return absl::UnimplementedError("no unwinding on this machine");
+  return CreateFor(*architecture, image, debug, std::move(has_changed), budget);
+}
+
+std::unique_ptr<CfiTable> CfiTable::CreateFor(Architecture architecture, const ElfImage& image,
+                                              const ElfImage* debug, ChangeCheck has_changed,
+                                              FrameBudget* budget) {
   std::unique_ptr<CfiTable> table(new CfiTable());
   table->file_ = image.bytes();
-  table->architecture_ = *architecture;
+  table->architecture_ = architecture;
   table->id_ = NextId();
   table->has_changed_ = std::move(has_changed);
   table->budget_ = budget;
@@ -237,12 +243,12 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
   if (const ElfSection* section = image.FindSection(".eh_frame");
       section != nullptr && !section->contents.empty()) {
     const FrameSection frames(FrameSection::kEhFrame, section->contents, section->address.value,
-                              WordSize(*architecture));
+                              WordSize(architecture));
     table->eh_frame_ = table->MakeSection(frames, image.FindSection(".eh_frame_hdr"), {});
   }
 
   table->AddLinkageTables(image);
-  if (*architecture == Architecture::kX86_64) table->go_functions_ = GoFunctions::Find(image);
+  if (architecture == Architecture::kX86_64) table->go_functions_ = GoFunctions::Find(image);
   for (const ElfImage* source : {&image, debug}) {
     if (source == nullptr || table->debug_source_ || !HasDebugFrame(*source)) continue;
     table->debug_source_ = *source;
@@ -399,7 +405,7 @@ DerivedRule CfiTable::Derive(ElfAddress address) {
   if (derived_rules_ == nullptr) {
     const auto image = ElfImage::Parse(file_);
     if (!image.ok()) return {};
-    derived_rules_ = std::make_unique<DerivedRules>(*image, budget_);
+    derived_rules_ = std::make_unique<DerivedRules>(architecture_, *image, budget_);
   }
   const DerivedRule derived = derived_rules_->Find(address, &compiled);
   if (compiled) CheckForChanges();

@@ -125,6 +125,11 @@ class CfiTable {
                                                           const ElfImage* debug = nullptr,
                                                           ChangeCheck has_changed = nullptr,
                                                           FrameBudget* budget = nullptr);
+  // Like Create, for an architecture that need not be in arch/list.h.
+  static std::unique_ptr<CfiTable> CreateFor(Architecture architecture, const ElfImage& image,
+                                             const ElfImage* debug = nullptr,
+                                             ChangeCheck has_changed = nullptr,
+                                             FrameBudget* budget = nullptr);
   ~CfiTable();
   CfiTable(const CfiTable&) = delete;
   CfiTable& operator=(const CfiTable&) = delete;

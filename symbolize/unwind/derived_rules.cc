@@ -322,9 +322,8 @@ std::vector<FunctionExtent> ExtentsOf(const std::vector<ElfAddress>& starts) {
 
 }  // namespace
 
-DerivedRules::DerivedRules(const ElfImage& image, FrameBudget* budget)
-    : architecture_(
-          ArchitectureOfElf(image.machine(), image.is_64_bit()).value_or(Architecture::kX86_64)),
+DerivedRules::DerivedRules(Architecture architecture, const ElfImage& image, FrameBudget* budget)
+    : architecture_(architecture),
       budget_(budget),
       offset_table_(GlobalOffsetTable(image)),
       code_(CodeOf(image)),

@@ -55,8 +55,8 @@ Comparison Compare(const std::string& path) {
   if (!file.ok()) return all;
   const ElfImage elf = *ElfImage::Parse(file->bytes());
   const auto table = *CfiTable::Create(elf);
-  DerivedRules derived(elf, nullptr);
   const Architecture architecture = table->architecture();
+  DerivedRules derived(architecture, elf, nullptr);
   // Linkage tables are not compared: they are recognized by their sections.
   const ElfSection& text = *elf.FindSection(".text");
   for (size_t at = 0; at < text.contents.size();) {

@@ -66,7 +66,7 @@ class DerivedRulesTest : public testing::Test {
   static std::string RulesOfFile(const std::vector<std::byte>& file, size_t size,
                                  FrameBudget* budget) {
     const ElfImage image = *ElfImage::Parse(file);
-    DerivedRules rules(image, budget);
+    DerivedRules rules(*ArchitectureOfElf(image.machine(), image.is_64_bit()), image, budget);
     std::string text, last;
     for (uint64_t at = 0; at < size; ++at) {
       bool compiled = false;
