@@ -88,11 +88,13 @@ std::optional<uint64_t> TargetOfCall(Mode mode, std::span<const uint8_t, kLonges
   return Wrapped(mode, return_address + static_cast<uint64_t>(distance));
 }
 
+namespace {
+
 // Searches all bytes, because decoding all code takes too long. A part of an instruction may look
-// like a call.
-void FindTargets(Mode mode, std::span<const std::byte> code, ElfAddress start,
-                 uint64_t offset_table, ArchitectureTraits::AddTarget add) {
-  const auto bytes = std::span(reinterpret_cast<const uint8_t*>(code.data()), code.size());
+// like a call. A template, because each byte is looked at.
+template <Mode mode>
+void FindTargetsIn(std::span<const uint8_t> bytes, ElfAddress start, uint64_t offset_table,
+                   ArchitectureTraits::AddTarget add) {
   for (size_t i = 0; i + 1 + kDistance <= bytes.size(); ++i) {
     const auto here = bytes.subspan(i);
     const ElfAddress address{start.value + i};
@@ -109,6 +111,15 @@ void FindTargets(Mode mode, std::span<const std::byte> code, ElfAddress start,
       add(Relative(mode, here, 2, address), address, /*is_called=*/false);
     }
   }
+}
+
+}  // namespace
+
+void FindTargets(Mode mode, std::span<const std::byte> code, ElfAddress start,
+                 uint64_t offset_table, ArchitectureTraits::AddTarget add) {
+  const auto bytes = std::span(reinterpret_cast<const uint8_t*>(code.data()), code.size());
+  mode == Mode::k32Bit ? FindTargetsIn<Mode::k32Bit>(bytes, start, offset_table, add)
+                       : FindTargetsIn<Mode::k64Bit>(bytes, start, offset_table, add);
 }
 
 bool MayCallItself(std::span<const std::byte> code) {
