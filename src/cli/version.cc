@@ -13,18 +13,13 @@
 #include "absl/strings/str_replace.h"
 #include "src/base/text.h"
 #include "src/cli/usage/command_line.h"
+#include "symbolize/unwind/arch/architecture.h"
 
 // Defined in build_stamp.cc.
 extern const char profiler_build_commit[];
 
 namespace profiler::cli {
 namespace {
-
-#if defined(__x86_64__)
-constexpr char kArchitecture[] = "x86-64";
-#elif defined(__aarch64__)
-constexpr char kArchitecture[] = "AArch64";
-#endif
 
 #if defined(__clang__)
 constexpr char kCompiler[] = "Clang " __clang_version__;
@@ -42,7 +37,8 @@ std::string VersionText() {
   const std::string_view commit = profiler_build_commit;
   if (!commit.empty() && commit != "0")
     absl::StrAppend(&text, "commit ", profiler_build_commit, "\n");
-  absl::StrAppend(&text, "built for ", kArchitecture, " by ", kCompiler, "\n");
+  absl::StrAppend(&text, "built for ", View(symbolize::kNativeArchitecture->name), " by ",
+                  kCompiler, "\n");
   absl::StrAppend(&text, "with Abseil ", ABSL_LTS_RELEASE_VERSION, ", Boost ",
                   absl::StrReplaceAll(BOOST_LIB_VERSION, {{"_", "."}}), ", elfutils ",
                   ElfutilsVersion(), ", CLI11 ", View(usage::ParserVersion()), ", nlohmann-json ",

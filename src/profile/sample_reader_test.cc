@@ -11,7 +11,6 @@
 namespace profiler::profile {
 namespace {
 
-using perf_event::Architecture;
 using perf_event::RecordBuilder;
 
 constexpr uint64_t kType =
@@ -33,7 +32,7 @@ class SampleReaderTest : public testing::Test {
 
   // Returns the details of the only sample among the records.
   SampleDetails Read(SampleReader::LookUps look_ups = {}) {
-    SampleReader reader(Architecture::kX86);
+    SampleReader reader(perf_event::ArchitectureOf("x86_64"));
     reader.AddCgroup({.id = 42, .path = "/user.slice"});
     SampleDetails details;
     ProfileBuilder* at = nullptr;

@@ -1,6 +1,5 @@
 #include "src/record/code_dumps.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -20,6 +19,7 @@
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/records.h"
 #include "symbolize/symbols/jit_dump_writer.h"
+#include "symbolize/unwind/arch/architecture.h"
 
 namespace profiler::record {
 namespace {
@@ -30,11 +30,6 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kSecond = 1'000'000'000;
 // Number of bytes that a dump collects in memory before it writes them: some hundred functions.
 constexpr size_t kMostKept = 256 << 10;
-#if defined(__aarch64__)
-constexpr uint16_t kNativeMachine = EM_AARCH64;
-#else
-constexpr uint16_t kNativeMachine = EM_X86_64;
-#endif
 
 uint64_t Nanoseconds(const timespec& time) {
   return static_cast<uint64_t>(time.tv_sec) * kSecond + static_cast<uint64_t>(time.tv_nsec);
@@ -149,7 +144,8 @@ class CodeDumps::Process final : public symbolize::CodeSink {
     if (has_failed_) return false;
     all_.made_.push_back(*path);
     all_.on_signal_.emplace_back(*path);
-    const uint16_t machine = is_bytecode ? symbolize::kBytecodeMachine : kNativeMachine;
+    const uint16_t machine =
+        is_bytecode ? symbolize::kBytecodeMachine : symbolize::kNativeArchitecture->elf_machine;
     dump.emplace(std::move(file), *path, symbolize::JitDumpHeader(machine, pid_, all_.time_),
                  since_);
     // A JIT maps its dump at some address. This dump counts as mapped in the first pages of memory,

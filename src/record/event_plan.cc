@@ -14,6 +14,7 @@
 #include "src/format/perf_event/attr_codec.h"
 #include "src/machine/target/refusal.h"
 #include "src/record/return_probes.h"
+#include "symbolize/unwind/arch/architecture.h"
 
 namespace profiler::record {
 namespace {
@@ -29,18 +30,6 @@ constexpr uint64_t kPlacement = perf_event::kAttrPinned | perf_event::kAttrExclu
 constexpr uint64_t kExclusions = perf_event::kAttrExcludeUser | perf_event::kAttrExcludeKernel |
                                  perf_event::kAttrExcludeHv | perf_event::kAttrExcludeIdle |
                                  perf_event::kAttrExcludeHost | perf_event::kAttrExcludeGuest;
-// Registers that an unwinder may need: all general registers and pc, but on x86-64 no segments and
-// flags. On AArch64 they include VG, by which functions with SVE vectors say where their frames
-// are. The kernel refuses VG before Linux 6.1, on a CPU without SVE, and for events that no CPU
-// counts. Source: arch/*/include/uapi/asm/perf_regs.h, perf_try_init_event in kernel/events/core.c,
-// Linux 6.18.
-#if defined(__aarch64__)
-constexpr uint64_t kUserRegisters = (uint64_t{1} << 33) - 1;
-constexpr uint64_t kVectorRegisters = uint64_t{1} << 46;
-#else
-constexpr uint64_t kUserRegisters = 0xff0fff;
-constexpr uint64_t kVectorRegisters = 0;
-#endif
 // Bytes of stack copied at a context switch. The rest of the stack is read from the process while
 // the thread waits.
 constexpr uint64_t kSwitchStackBytes = 4096;
@@ -304,7 +293,8 @@ class Planner {
   static void CopyStacks(uint32_t bytes, Attr* attr) {
     attr->sample_type |= perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
     attr->flags |= perf_event::kAttrExcludeCallchainUser;
-    attr->sample_regs_user |= kUserRegisters | kVectorRegisters;
+    attr->sample_regs_user |= symbolize::kNativeArchitecture->perf_registers |
+                              symbolize::kNativeArchitecture->perf_vector_registers;
     attr->sample_stack_user = bytes;
   }
 
@@ -361,7 +351,8 @@ class Planner {
   // Removes vector registers that were not requested. Returns false if the attr has no such
   // registers.
   bool DropVectorRegisters(Attr* attr) const {
-    const uint64_t dropped = kVectorRegisters & ~options_.contents.user_registers;
+    const uint64_t dropped =
+        symbolize::kNativeArchitecture->perf_vector_registers & ~options_.contents.user_registers;
     if ((attr->sample_regs_user & dropped) == 0) return false;
     attr->sample_regs_user &= ~dropped;
     return true;

@@ -1,10 +1,9 @@
 #include "src/record/unwind_stage.h"
 
-#include <sys/prctl.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/records.h"
@@ -32,13 +31,12 @@ constexpr size_t kWaitingAtOnce = 16;
 // first.
 constexpr size_t kWaitingStacks[] = {size_t{64} << 10, size_t{1} << 20};
 
-// Returns VG of AArch64, for samples without it. All threads have the same value, except threads
-// that request another one. 0 on a CPU without SVE.
+// Returns the length of vectors, for samples without it. All threads have the same value, except
+// threads that request another one. 0 on a CPU without such vectors.
 uint64_t OwnVectorGranule() {
-  static const uint64_t own = [] {
-    const int length = prctl(PR_SVE_GET_VL);  // length in bytes in the low bits, flags above
-    return length < 0 ? 0 : static_cast<uint64_t>(length & PR_SVE_VL_LEN_MASK) / 8;
-  }();
+  static const uint64_t own = symbolize::kNativeArchitecture->own_vector_granule == nullptr
+                                  ? 0
+                                  : symbolize::kNativeArchitecture->own_vector_granule();
   return own;
 }
 
@@ -54,26 +52,28 @@ void CopyUserPart(const perf_event::U64Array& callchain, std::vector<uint64_t>* 
 symbolize::RegisterSet RegistersOf(const WaitingThread& thread, LiveSpace& space) {
   symbolize::MappedCode code;
   const bool is_known = space.FindCode(RuntimeAddress{thread.pc}, &code) && code.cfi != nullptr;
-  const bool is_i386 = symbolize::kNativeArchitecture == symbolize::Architecture::kX86_64 &&
-                       (thread.pc | thread.sp) >> 32 == 0;
+  const symbolize::ArchitectureTraits* const narrow = symbolize::kNativeArchitecture->narrow;
+  const bool is_narrow = narrow != nullptr && (thread.pc | thread.sp) >> 32 == 0;
   const symbolize::Architecture architecture =
       is_known ? code.cfi->architecture()
-               : (is_i386 ? symbolize::Architecture::kI386 : symbolize::kNativeArchitecture);
+               : (is_narrow ? symbolize::Architecture(*narrow) : symbolize::kNativeArchitecture);
   symbolize::RegisterSet registers(architecture);
   const auto numbers = symbolize::NumbersOf(architecture);
   registers.Set(numbers.pc, thread.pc);
   registers.Set(numbers.sp, thread.sp);
   // vfork(2) in glibc keeps its return address in the register of the first argument, so registers
-  // of arguments are needed. System calls by int $0x80 have their arguments in other registers.
-  constexpr std::array<std::byte, 2> kSyscall{std::byte{0x0f}, std::byte{0x05}};
-  constexpr std::array<uint8_t, 6> kArguments = {5, 4, 1, 10, 8, 9};  // rdi rsi rdx r10 r8 r9
-  std::array<std::byte, 2> before{};
-  if (architecture != symbolize::Architecture::kX86_64 || thread.system_call < 0 ||
-      !space.ReadCode(RuntimeAddress{thread.pc - before.size()}, before) || before != kSyscall) {
+  // of arguments are needed. Other system calls may have their arguments in other registers.
+  const std::span<const uint8_t> arguments = architecture->system_call_arguments;
+  const std::span<const uint8_t> call = architecture->system_call;
+  std::array<std::byte, symbolize::kLongestCall> room{};
+  const std::span<std::byte> before = std::span(room).first(call.size());
+  if (arguments.empty() || thread.system_call < 0 ||
+      !space.ReadCode(RuntimeAddress{thread.pc - before.size()}, before) ||
+      !std::ranges::equal(before, std::as_bytes(call))) {
     return registers;
   }
-  for (size_t i = 0; i < kArguments.size(); ++i) {
-    registers.Set(kArguments[i], thread.arguments[i]);
+  for (size_t i = 0; i < std::min(arguments.size(), thread.arguments.size()); ++i) {
+    registers.Set(arguments[i], thread.arguments[i]);
   }
   return registers;
 }
@@ -187,7 +187,7 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
       const uint16_t cpumode = record.misc() & perf_event::kMiscCpumodeMask;
       UnwindSample(sample, *registers, cpumode == perf_event::kMiscUser);
     } else {
-      // The sample is of a 32-bit program on AArch64.
+      // The sample is of a 32-bit program that cannot be unwound.
       if (outside.empty()) chain_.push_back(sample.ip);
       tally_.CountCut(ChainEnd::kNoImage, 0);
       if (outside.empty()) chain_.push_back(symbolize::CutMarkOf(ChainEnd::kNoImage));

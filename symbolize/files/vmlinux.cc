@@ -66,7 +66,7 @@ std::vector<std::string> PathsOfCachedKallsyms(std::span<const std::byte> build_
   return paths;
 }
 
-// On x86-64 both symbols are at the start of .text; on AArch64 _text precedes it.
+// Both symbols are at the start of .text, except if .head.text precedes it; then _text is there.
 ElfAddress LinkedAddress(const ElfImage& vmlinux, std::string_view reference) {
   const ElfSection* const head = vmlinux.FindSection(".head.text");
   const ElfSection* const text = vmlinux.FindSection(".text");

@@ -11,6 +11,7 @@
 #include "symbolize/elf/libelf_file.h"
 #include "symbolize/go/table/functions.h"
 #include "symbolize/symbols/plt.h"
+#include "symbolize/unwind/arch/architecture.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -47,8 +48,9 @@ class SymbolSection {
     const ElfSection* names = image.section(section.link);
     if (names != nullptr && names->type == SHT_STRTAB) names_ = names->contents;
     if (image.machine() == EM_PPC64) descriptors_ = image.FindSection(".opd");
-    has_mapping_symbols_ =
-        image.machine() == EM_ARM || image.machine() == EM_AARCH64 || image.machine() == EM_RISCV;
+    const auto architecture = ArchitectureOfElf(image.machine(), image.is_64_bit());
+    has_mapping_symbols_ = image.machine() == EM_ARM || image.machine() == EM_RISCV ||
+                           (architecture && (*architecture)->has_mapping_symbols);
   }
 
   void AddTo(SymbolTableBuilder& builder) const {

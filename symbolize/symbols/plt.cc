@@ -7,16 +7,10 @@
 
 #include "absl/strings/str_format.h"
 #include "symbolize/elf/libelf_file.h"
-#include "symbolize/elf/offset_table.h"
+#include "symbolize/unwind/arch/architecture.h"
 
 namespace profiler::symbolize {
 namespace {
-
-struct Stub {
-  uint64_t start = 0;
-  uint64_t size = 0;
-  uint64_t slot = 0;  // address of its GOT slot; 0: unknown
-};
 
 // A GOT slot and the symbol that its relocation names.
 struct SlotTarget {
@@ -33,72 +27,16 @@ T ValueAt(std::span<const std::byte> bytes, size_t offset) {
   return value;
 }
 
-// Returns the address of the slot that a stub jumps through; 0 for other code. The slot is relative
-// to the end of the instruction, or to %ebx, which has the GOT's address.
-//
-// x86-64:  [endbr64] [bnd] jmp *disp32(%rip)      f3 0f 1e fa | f2 | ff 25 disp32
-// i386:    [endbr32] jmp *slot                    f3 0f 1e fb | ff 25 imm32
-//          [endbr32] jmp *disp32(%ebx)            …           | ff a3 disp32
-uint64_t X86Slot(const ElfImage& image, std::span<const std::byte> code, uint64_t address) {
-  constexpr uint32_t kEndbr64 = 0xfa1e0ff3, kEndbr32 = 0xfb1e0ff3;
-  const auto first = ValueAt<uint32_t>(code, 0);
-  size_t at = first == kEndbr64 || first == kEndbr32 ? 4 : 0;
-  if (ValueAt<uint8_t>(code, at) == 0xf2) ++at;
-  if (code.size() < at + 6) return 0;
-  const auto jump = ValueAt<uint16_t>(code, at);
-  const auto displacement =
-      static_cast<uint64_t>(static_cast<int64_t>(ValueAt<int32_t>(code, at + 2)));
-  if (image.machine() != EM_386) return jump == 0x25ff ? address + at + 6 + displacement : 0;
-  if (jump == 0x25ff) return displacement & 0xffffffff;
-  const ElfSection* const table = FindGlobalOffsetTable(image);
-  if (jump != 0xa3ff || table == nullptr) return 0;
-  return (table->address.value + displacement) & 0xffffffff;
-}
-
-// Reads stubs of equal size. The lazy-binding code at the start of .plt looks like one or more
-// stubs whose slots have no symbol.
-void FindX86Stubs(const ElfImage& image, const ElfSection& section, uint64_t default_size,
-                  std::vector<Stub>& stubs) {
-  const uint64_t size =
-      section.entry_size >= 8 && section.entry_size <= 64 ? section.entry_size : default_size;
-  for (uint64_t at = 0; at + size <= section.contents.size(); at += size) {
-    const uint64_t address = section.address.value + at;
-    stubs.push_back({address, size, X86Slot(image, section.contents.subspan(at, size), address)});
-  }
-}
-
-// AArch64:  [bti c]; adrp x16, page; ldr x17, [x16, #offset]; add …; br x17
-// Stubs are 16 or 24 bytes long; each ends at the start of the next one.
-void FindArm64Stubs(const ElfSection& section, std::vector<Stub>& stubs) {
-  constexpr uint32_t kBtiC = 0xd503245f;
-  const std::span<const std::byte> code = section.contents;
-  const auto end_last = [&stubs](uint64_t end) {
-    if (!stubs.empty() && stubs.back().size == 0) stubs.back().size = end - stubs.back().start;
-  };
-  for (size_t at = 0; at + 8 <= code.size(); at += 4) {
-    const auto adrp = ValueAt<uint32_t>(code, at);
-    const auto ldr = ValueAt<uint32_t>(code, at + 4);
-    if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211) continue;
-    const uint64_t pages = (adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
-    const auto signed_pages = static_cast<int64_t>(pages << 43) >> 43;
-    const uint64_t address = section.address.value + at;
-    const uint64_t slot = (address & ~uint64_t{0xfff}) +
-                          static_cast<uint64_t>(signed_pages) * 4096 +
-                          uint64_t{ldr >> 10 & 0xfff} * 8;
-    const bool has_bti = at >= 4 && ValueAt<uint32_t>(code, at - 4) == kBtiC;
-    const uint64_t start = has_bti ? address - 4 : address;
-    end_last(start);
-    stubs.push_back({start, 0, slot});
-  }
-  end_last(section.address.value + code.size());
-}
-
 // A reader of the relocations of slots that stubs jump through.
 class RelocationReader {
  public:
-  RelocationReader(const ElfImage& image, const SymbolTableBuilder& builder,
+  RelocationReader(const ElfImage& image, uint32_t irelative, const SymbolTableBuilder& builder,
                    const std::vector<uint64_t>& slots)
-      : image_(image), file_(image.bytes()), builder_(builder), slots_(slots) {}
+      : image_(image),
+        irelative_(irelative),
+        file_(image.bytes()),
+        builder_(builder),
+        slots_(slots) {}
 
   void Read(const ElfSection& section, std::vector<SlotTarget>& targets) const {
     const bool has_addends = section.type == SHT_RELA;
@@ -108,7 +46,7 @@ class RelocationReader {
     GElf_Rela relocation;
     for (int i = 0; Get(table, i, has_addends, &relocation); ++i) {
       const auto index = static_cast<int>(GELF_R_SYM(relocation.r_info));
-      const bool irelative = IsIrelative(GELF_R_TYPE(relocation.r_info));
+      const bool irelative = GELF_R_TYPE(relocation.r_info) == irelative_;
       const uint64_t resolver = irelative ? AddendOf(relocation, has_addends) : 0;
       if (index == 0 && resolver == 0) continue;
       if (!std::binary_search(slots_.begin(), slots_.end(), relocation.r_offset)) continue;
@@ -136,17 +74,6 @@ class RelocationReader {
                               : ValueAt<uint32_t>(image_.BytesAt(place, sizeof(uint32_t)), 0);
   }
 
-  bool IsIrelative(uint64_t type) const {
-    switch (image_.machine()) {
-      case EM_X86_64:
-        return type == R_X86_64_IRELATIVE;
-      case EM_386:
-        return type == R_386_IRELATIVE;
-      default:
-        return type == R_AARCH64_IRELATIVE;
-    }
-  }
-
   std::optional<Symbol> NameOf(const ElfSection* symbols, int index) const {
     if (symbols == nullptr) return std::nullopt;
     GElf_Sym symbol;
@@ -167,20 +94,22 @@ class RelocationReader {
   }
 
   const ElfImage& image_;
+  const uint32_t irelative_;  // type of the relocation that an IFUNC fills
   const LibelfFile file_;
   const SymbolTableBuilder& builder_;
   const std::vector<uint64_t>& slots_;
 };
 
-std::vector<SlotTarget> FindTargets(const ElfImage& image, const SymbolTableBuilder& builder,
-                                    const std::vector<Stub>& stubs) {
+std::vector<SlotTarget> FindTargets(const ElfImage& image, uint32_t irelative,
+                                    const SymbolTableBuilder& builder,
+                                    const std::vector<LinkageStub>& stubs) {
   std::vector<uint64_t> slots;
-  for (const Stub& stub : stubs) {
+  for (const LinkageStub& stub : stubs) {
     if (stub.slot != 0) slots.push_back(stub.slot);
   }
   std::sort(slots.begin(), slots.end());
   std::vector<SlotTarget> targets;
-  const RelocationReader reader(image, builder, slots);
+  const RelocationReader reader(image, irelative, builder, slots);
   // .rela.dyn is large, and only .plt.got needs it.
   for (std::string_view name : {".rela.plt", ".rel.plt", ".rela.dyn", ".rel.dyn"}) {
     const bool large = name.ends_with(".dyn");
@@ -192,7 +121,7 @@ std::vector<SlotTarget> FindTargets(const ElfImage& image, const SymbolTableBuil
   return targets;
 }
 
-Symbol PltSymbol(const Stub& stub) {
+Symbol PltSymbol(const LinkageStub& stub) {
   Symbol symbol;
   symbol.start = stub.start;
   symbol.end = stub.start + stub.size;
@@ -202,18 +131,12 @@ Symbol PltSymbol(const Stub& stub) {
 }  // namespace
 
 void AddPltSymbols(const ElfImage& image, SymbolTableBuilder& builder) {
-  const bool x86 = image.machine() == (image.is_64_bit() ? EM_X86_64 : EM_386);
-  if (!x86 && (!image.is_64_bit() || image.machine() != EM_AARCH64)) return;
+  const auto architecture = ArchitectureOfElf(image.machine(), image.is_64_bit());
+  if (!architecture || (*architecture)->linkage_stubs == nullptr) return;
   const ElfSection* plt = image.FindSection(".plt");
-  std::vector<Stub> stubs;
-  if (x86) {
-    if (plt != nullptr) FindX86Stubs(image, *plt, 16, stubs);
-    if (const ElfSection* sec = image.FindSection(".plt.sec")) FindX86Stubs(image, *sec, 16, stubs);
-    if (const ElfSection* got = image.FindSection(".plt.got")) FindX86Stubs(image, *got, 8, stubs);
-  } else if (plt != nullptr) {
-    FindArm64Stubs(*plt, stubs);
-  }
-  const std::vector<SlotTarget> targets = FindTargets(image, builder, stubs);
+  const std::vector<LinkageStub> stubs = (*architecture)->linkage_stubs(image);
+  const std::vector<SlotTarget> targets =
+      FindTargets(image, (*architecture)->irelative, builder, stubs);
 
   if (plt != nullptr && !plt->contents.empty()) {
     // Adds the whole section as a symbol. Find prefers the stubs inside, because they are
@@ -223,7 +146,7 @@ void AddPltSymbols(const ElfImage& image, SymbolTableBuilder& builder) {
     whole.name = builder.AddOwnName(".plt");
     builder.Add(whole);
   }
-  for (const Stub& stub : stubs) {
+  for (const LinkageStub& stub : stubs) {
     const auto target =
         std::lower_bound(targets.begin(), targets.end(), stub.slot,
                          [](const SlotTarget& t, uint64_t slot) { return t.slot < slot; });

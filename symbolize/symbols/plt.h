@@ -9,7 +9,8 @@
 namespace profiler::symbolize {
 
 // Adds a symbol for each stub of .plt, .plt.sec and .plt.got, and `.plt` for the lazy-binding code
-// at the start of .plt. Supports x86 and AArch64; does nothing for other machines. The code of a
+// at the start of .plt. Does nothing for machines whose
+// stubs are unknown (ArchitectureTraits::linkage_stubs). The code of a
 // stub contains the GOT slot that it jumps through, and a relocation of the slot contains the
 // symbol. If an IFUNC fills the slot, the stub has the name of its resolver, which must be in
 // `builder` already. A stub without a name is called `offset_0x1030@plt`, by its file offset.

@@ -23,7 +23,7 @@
 //
 // On i386 the same instructions have no prefix for 64 bits, and words have 4 bytes.
 //
-// On AArch64 the return address is in the link register until a function saves it. The position of
+// If there is a link register, it has the return address until a function saves it. The position of
 // the saved return address does not show where the frame ends:
 //
 //   bti c; paciasp              ◀ the return address is in the link register
@@ -37,32 +37,22 @@
 
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
-#include "symbolize/unwind/registers.h"
+#include "symbolize/unwind/arch/architecture.h"
+#include "symbolize/unwind/arch/return_path.h"
 
 namespace profiler::symbolize {
 
-inline constexpr size_t kBareFrameCode = 32;
-
-// Positions of a caller's registers. Positions on the stack are in words above the stack pointer.
-struct ReturnPath {
-  uint64_t return_address = 0;
-  // Position of the caller's frame pointer; empty: it is still in the frame-pointer register.
-  std::optional<uint64_t> frame_pointer;
-  bool in_link_register = false;  // true if the return address is in the link register
-  // AArch64: the caller's stack pointer, if known. On x86 it is the word after the return address.
-  std::optional<uint64_t> caller_stack = std::nullopt;
-  bool operator==(const ReturnPath&) const = default;
-};
-
 // Returns the positions of the caller's registers; empty if `code` does not show them. `code`
 // begins at the interrupted instruction, or at a return address; unknown bytes are 0.
-std::optional<ReturnPath> ReturnPathOf(Architecture architecture,
-                                       std::span<const uint8_t, kBareFrameCode> code,
-                                       bool is_interrupted);
+inline std::optional<ReturnPath> ReturnPathOf(Architecture architecture,
+                                              std::span<const uint8_t, kBareFrameCode> code,
+                                              bool is_interrupted) {
+  if (architecture->return_path == nullptr) return std::nullopt;
+  return architecture->return_path(code, is_interrupted);
+}
 
 }  // namespace profiler::symbolize

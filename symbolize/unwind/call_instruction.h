@@ -4,19 +4,16 @@
 
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 
-#include "symbolize/unwind/registers.h"
+#include "symbolize/unwind/arch/architecture.h"
 
 namespace profiler::symbolize {
 
-inline constexpr size_t kLongestCall = 8;
-
-// Returns true if `code` ends with a call. On x86, instructions cannot be decoded backwards, so
-// true only means that the last bytes look like one: call rel32, or call with any register or
-// memory operand.
-bool EndsInCall(Architecture architecture, std::span<const uint8_t, kLongestCall> code);
+// Returns true if `code` ends with a call, or may end with one: ArchitectureTraits::ends_in_call.
+inline bool EndsInCall(Architecture architecture, std::span<const uint8_t, kLongestCall> code) {
+  return architecture->ends_in_call == nullptr || architecture->ends_in_call(code);
+}
 
 }  // namespace profiler::symbolize

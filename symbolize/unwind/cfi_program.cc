@@ -15,10 +15,10 @@ constexpr size_t kMaxRemembered = 64;
 constexpr uint8_t kHighBits = 0xc0;
 constexpr uint8_t kLowBits = 0x3f;
 
-// These constants are missing in elfutils' dwarf.h of 2022. On AArch64, 0x2d means that the return
-// address is signed from here on; elsewhere 0x2d is DW_CFA_GNU_window_save.
-constexpr uint8_t kAArch64NegateStateWithPc = 0x2c;
-constexpr uint8_t kAArch64NegateState = 0x2d;
+// These constants are missing in elfutils' dwarf.h of 2022. If return addresses are signed, 0x2d
+// means that they are from here on; elsewhere 0x2d is DW_CFA_GNU_window_save.
+constexpr uint8_t kNegateStateWithPc = 0x2c;
+constexpr uint8_t kNegateState = 0x2d;
 
 }  // namespace
 
@@ -94,9 +94,9 @@ CfiProgram::Step CfiProgram::AdvanceBy(uint64_t distance) {
 }
 
 CfiProgram::Step CfiProgram::SetRegister(uint64_t number, RegisterRule rule) {
-  // Ignores other registers, such as vector registers. Number 32 is ignored on AArch64 too, where
-  // CFI does not use it and this code uses it for the pc.
-  const bool is_pc_only = architecture_ == Architecture::kAArch64 && number == 32;
+  // Ignores other registers, such as vector registers, and a number of pc that CFI does not use.
+  const RegisterNumbers& numbers = NumbersOf(architecture_);
+  const bool is_pc_only = number == numbers.pc && number != numbers.return_address;
   if (number < kRegisters && !is_pc_only) rules_.registers[number] = rule;
   return Step::kNext;
 }
@@ -167,10 +167,10 @@ CfiProgram::Step CfiProgram::ExecuteExtended(uint8_t op, DwarfReader& code) {
     case DW_CFA_GNU_args_size:  // size of pushed arguments; the CFA includes it
       code.Uleb();
       return Step::kNext;
-    case kAArch64NegateState:
-    case kAArch64NegateStateWithPc:
+    case kNegateState:
+    case kNegateStateWithPc:
       // Signatures are removed from every return address, with or without this instruction.
-      return architecture_ == Architecture::kAArch64 ? Step::kNext : Step::kMalformed;
+      return architecture_->signs_return_addresses ? Step::kNext : Step::kMalformed;
     case DW_CFA_def_cfa:
     case DW_CFA_def_cfa_register:
     case DW_CFA_def_cfa_offset:
@@ -223,7 +223,7 @@ CfiProgram::Step CfiProgram::SetCfaExpression(DwarfReader& code) {
   if (Expression(code, &rules_.cfa.offset, &rules_.cfa.expression_size) == Step::kMalformed) {
     return Step::kMalformed;
   }
-  const bool moves = architecture_ == Architecture::kAArch64 && last_expression_ < location_ &&
+  const bool moves = architecture_->slots_outlast_stack_pointer && last_expression_ < location_ &&
                      rules_.told_at.kind == CfaRule::kNone && before.kind == CfaRule::kExpression &&
                      IsFromStackPointer(before.offset, before.expression_size) &&
                      IsFromStackPointer(rules_.cfa.offset, rules_.cfa.expression_size);
@@ -238,8 +238,8 @@ CfiProgram::Step CfiProgram::SetCfaExpression(DwarfReader& code) {
 }
 
 bool CfiProgram::IsFromStackPointer(int64_t offset, uint32_t size) const {
-  constexpr std::byte kStackPointer{DW_OP_breg31};
-  return size != 0 && rules_.Expression(offset, size)[0] == kStackPointer;
+  const auto stack_pointer = static_cast<std::byte>(DW_OP_breg0 + NumbersOf(architecture_).sp);
+  return size != 0 && rules_.Expression(offset, size)[0] == stack_pointer;
 }
 
 CfiProgram::Step CfiProgram::SetRule(uint8_t op, DwarfReader& code) {

@@ -5,7 +5,8 @@
 //   start+1      rsp+16     —        CFA−16   CFA−8
 //   …
 //
-// Source: DWARF 5, 6.4.2 and 7.24; DW_CFA_GNU_* of binutils; DW_CFA_AARCH64_*.
+// Source: DWARF 5, 6.4.2 and 7.24; DW_CFA_GNU_* of binutils; supplements of
+// architectures.
 //
 // Private to this package.
 

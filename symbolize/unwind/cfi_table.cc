@@ -224,9 +224,15 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
                                                            FrameBudget* budget) {
   const auto architecture = ArchitectureOfElf(image.machine(), image.is_64_bit());
   if (!architecture) return absl::UnimplementedError("no unwinding on this machine");
+  return CreateFor(*architecture, image, debug, std::move(has_changed), budget);
+}
+
+std::unique_ptr<CfiTable> CfiTable::CreateFor(Architecture architecture, const ElfImage& image,
+                                              const ElfImage* debug, ChangeCheck has_changed,
+                                              FrameBudget* budget) {
   std::unique_ptr<CfiTable> table(new CfiTable());
   table->file_ = image.bytes();
-  table->architecture_ = *architecture;
+  table->architecture_ = architecture;
   table->id_ = NextId();
   table->has_changed_ = std::move(has_changed);
   table->budget_ = budget;
@@ -237,12 +243,12 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
   if (const ElfSection* section = image.FindSection(".eh_frame");
       section != nullptr && !section->contents.empty()) {
     const FrameSection frames(FrameSection::kEhFrame, section->contents, section->address.value,
-                              WordSize(*architecture));
+                              WordSize(architecture));
     table->eh_frame_ = table->MakeSection(frames, image.FindSection(".eh_frame_hdr"), {});
   }
 
   table->AddLinkageTables(image);
-  if (*architecture == Architecture::kX86_64) table->go_functions_ = GoFunctions::Find(image);
+  if (architecture == Architecture::kX86_64) table->go_functions_ = GoFunctions::Find(image);
   for (const ElfImage* source : {&image, debug}) {
     if (source == nullptr || table->debug_source_ || !HasDebugFrame(*source)) continue;
     table->debug_source_ = *source;
@@ -399,7 +405,7 @@ DerivedRule CfiTable::Derive(ElfAddress address) {
   if (derived_rules_ == nullptr) {
     const auto image = ElfImage::Parse(file_);
     if (!image.ok()) return {};
-    derived_rules_ = std::make_unique<DerivedRules>(*image, budget_);
+    derived_rules_ = std::make_unique<DerivedRules>(architecture_, *image, budget_);
   }
   const DerivedRule derived = derived_rules_->Find(address, &compiled);
   if (compiled) CheckForChanges();
@@ -414,9 +420,16 @@ void CfiTable::AddLinkageTables(const ElfImage& image) {
     const bool is_code = (section.flags & SHF_EXECINSTR) != 0;
     if (!is_code || (!section.name.starts_with(".plt") && section.name != ".iplt")) continue;
     UnwindRule rule{.kind = UnwindRule::kFromStackPointer};
-    if (HasLinkRegister(architecture_)) {
-      AddTableHeader(section);
-    } else {
+    if (architecture_->linkage_header != nullptr && section.name == ".plt") {
+      if (const auto header = architecture_->linkage_header(section.contents)) {
+        linkage_tables_.push_back({section.address.value + header->offset,
+                                   header->size,
+                                   {.kind = UnwindRule::kFromStackPointer,
+                                    .return_slot = -1,
+                                    .cfa_offset = header->cfa_offset}});
+      }
+    }
+    if (!HasLinkRegister(architecture_)) {
       rule.cfa_offset = static_cast<int32_t>(WordSize(architecture_));
       rule.return_slot = -1;
       if (section.name == ".plt") {
@@ -425,26 +438,6 @@ void CfiTable::AddLinkageTables(const ElfImage& image) {
       }
     }
     linkage_tables_.push_back({section.address.value, section.size, rule});
-  }
-}
-
-// Adds a rule for the header of AArch64's .plt, to which all entries lead. The header pushes the
-// link register and x16, which has the address of the entry's slot in .got.plt:
-//
-//   [bti c]; stp x16, x30, [sp, #-16]!; …; br x17
-//
-// Source: ELF for the Arm 64-bit Architecture, 2023Q3, "Procedure Linkage Table"; output of GNU ld
-// and lld.
-void CfiTable::AddTableHeader(const ElfSection& section) {
-  constexpr uint64_t kHeaderSize = 32;
-  constexpr uint32_t kPush = 0xa9bf7bf0;
-  DwarfReader code(section.contents.first(std::min(section.contents.size(), kHeaderSize)));
-  for (int i = 0; i < 2 && section.name == ".plt" && code.remaining() != 0; ++i) {
-    if (code.Read<uint32_t>() != kPush) continue;
-    linkage_tables_.push_back(
-        {section.address.value + code.offset(),
-         kHeaderSize - code.offset(),
-         {.kind = UnwindRule::kFromStackPointer, .return_slot = -1, .cfa_offset = 16}});
   }
 }
 

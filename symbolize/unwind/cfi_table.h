@@ -15,8 +15,7 @@
 // A row has a u32 distance from the function's start and the u16 number of a rule. Functions share
 // rules.
 //
-// Sources: DWARF 5, 6.4; Linux Standard Base core 5.0, 10.6 (.eh_frame, .eh_frame_hdr); the AArch64
-// DWARF supplement, 4.4 (pointer authentication).
+// Sources: DWARF 5, 6.4; Linux Standard Base core 5.0, 10.6 (.eh_frame, .eh_frame_hdr).
 
 #pragma once
 
@@ -126,6 +125,11 @@ class CfiTable {
                                                           const ElfImage* debug = nullptr,
                                                           ChangeCheck has_changed = nullptr,
                                                           FrameBudget* budget = nullptr);
+  // Like Create, for an architecture that need not be in arch/list.h.
+  static std::unique_ptr<CfiTable> CreateFor(Architecture architecture, const ElfImage& image,
+                                             const ElfImage* debug = nullptr,
+                                             ChangeCheck has_changed = nullptr,
+                                             FrameBudget* budget = nullptr);
   ~CfiTable();
   CfiTable(const CfiTable&) = delete;
   CfiTable& operator=(const CfiTable&) = delete;
@@ -199,7 +203,6 @@ class CfiTable {
                                        std::vector<std::byte> owned) const;
   Told EvaluateRules(uint64_t address, FrameRules* rules);
   void AddLinkageTables(const ElfImage& image);
-  void AddTableHeader(const ElfSection& section);
 
   std::span<const std::byte> file_;
   Architecture architecture_ = kNativeArchitecture;

@@ -10,53 +10,10 @@
 #include "gtest/gtest.h"
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/testing/cfi_builder.h"
+#include "symbolize/unwind/testing/cfi_table_fixture.h"
 
 namespace profiler::symbolize {
 namespace {
-
-constexpr uint64_t kFrames = 0x5000;
-constexpr uint64_t kHeader = 0x4000;
-
-std::string Text(const UnwindRule& rule) {
-  static constexpr const char* kKinds[] = {"none",          "thread start", "sp",   "fp",
-                                           "linkage table", "realigned",    "full", "too long"};
-  std::string text = kKinds[rule.kind];
-  if (rule.cfa_offset != 0) absl::StrAppend(&text, " ", rule.cfa_offset);
-  if (rule.return_slot != 0) absl::StrAppend(&text, " return ", rule.return_slot);
-  if (rule.frame_slot != 0) absl::StrAppend(&text, " frame ", rule.frame_slot);
-  if (rule.signal_frame != 0) absl::StrAppend(&text, " signal");
-  return text;
-}
-
-// A file in memory and its table.
-struct Table {
-  std::vector<std::byte> file;
-  std::vector<std::byte> debug_file;
-  std::unique_ptr<CfiTable> table;
-  std::shared_ptr<bool> has_changed = std::make_shared<bool>(false);
-
-  explicit Table(std::vector<std::byte> bytes, std::vector<std::byte> debug_bytes = {})
-      : file(std::move(bytes)), debug_file(std::move(debug_bytes)) {
-    const ElfImage image = *ElfImage::Parse(file);
-    ElfImage debug;
-    if (!debug_file.empty()) debug = *ElfImage::Parse(debug_file);
-    table = *CfiTable::Create(image, debug_file.empty() ? nullptr : &debug,
-                              [changed = has_changed] { return *changed; });
-  }
-  std::string At(uint64_t address) const { return Text(table->Find({address})); }
-};
-
-// Returns the rule at the start of a function with these instructions.
-std::string RuleOf(const ByteBuilder& instructions, const CieSpec& cie = {},
-                   uint16_t machine = EM_X86_64) {
-  EhFrameBuilder frames(kFrames, cie);
-  frames.Add({.instructions = instructions});
-  const Table table(ElfBuilder(machine).Section(".eh_frame", kFrames, frames.section()).Build());
-  return table.At(0x1000);
-}
-
-const CieSpec kArm = {
-    .code_alignment = 4, .return_address = 30, .instructions = {DW_CFA_def_cfa, 31, 0}};
 
 EhFrameBuilder TwoFunctions();
 
@@ -267,35 +224,13 @@ TEST(CfiTableTest, PacksLinkageTables) {
 
 TEST(CfiTableTest, KnowsLinkageTablesByTheirSections) {
   const ByteBuilder code{0, 0, 0, 0, 0, 0, 0, 0};
-  const auto build = [&](uint16_t machine) {
-    return ElfBuilder(machine)
-        .Section(".plt", 0x2000, code, SHF_ALLOC | SHF_EXECINSTR)
-        .Section(".plt.sec", 0x2100, code, SHF_ALLOC | SHF_EXECINSTR)
-        .Build();
-  };
-  const Table table(build(EM_X86_64));
+  const Table table(ElfBuilder()
+                        .Section(".plt", 0x2000, code, SHF_ALLOC | SHF_EXECINSTR)
+                        .Section(".plt.sec", 0x2100, code, SHF_ALLOC | SHF_EXECINSTR)
+                        .Build());
   EXPECT_EQ(table.At(0x2004), "linkage table 8 return 11");
   EXPECT_EQ(table.At(0x2008), "none");
   EXPECT_EQ(table.At(0x2100), "sp 8 return -1");
-  EXPECT_EQ(Table(build(EM_AARCH64)).At(0x2004), "sp");
-}
-
-TEST(CfiTableTest, OnAArch64ALinkageTableBeginsWithWhatItsEntriesLeadTo) {
-  const auto build = [](const ByteBuilder& code) {
-    return ElfBuilder(EM_AARCH64).Section(".plt", 0x2000, code, SHF_ALLOC | SHF_EXECINSTR).Build();
-  };
-  // [bti c]; stp x16, x30, [sp, #-16]!
-  ByteBuilder code;
-  code.U32(0xd503245f).U32(0xa9bf7bf0).Pad(64, 0);
-  code.Pad(64, 0);
-  const Table with_bti(build(ByteBuilder(code).Bytes(code)));
-  EXPECT_EQ(with_bti.At(0x2004), "sp");
-  EXPECT_EQ(with_bti.At(0x2008), "sp 16 return -1");
-  EXPECT_EQ(with_bti.At(0x201f), "sp 16 return -1");
-  EXPECT_EQ(with_bti.At(0x2020), "sp");
-  const Table without(build(ByteBuilder().U32(0xa9bf7bf0).Pad(64, 0)));
-  EXPECT_EQ(without.At(0x2000), "sp");
-  EXPECT_EQ(without.At(0x2004), "sp 16 return -1");
 }
 
 TEST(CfiTableTest, PacksRealignedFrames) {
@@ -307,17 +242,6 @@ TEST(CfiTableTest, PacksRealignedFrames) {
 
 TEST(CfiTableTest, TellsSignalFrames) {
   EXPECT_EQ(RuleOf({}, {.augmentation = "zRS"}), "sp 8 return -1 signal");
-}
-
-TEST(CfiTableTest, OnAArch64TheReturnAddressMayBeInItsRegister) {
-  EXPECT_EQ(RuleOf({}, kArm, EM_AARCH64), "sp");
-  EXPECT_EQ(RuleOf({DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 29, 4, DW_CFA_offset | 30, 3}, kArm,
-                   EM_AARCH64),
-            "sp 32 return -3 frame -4");
-  EXPECT_EQ(RuleOf({DW_CFA_def_cfa, 29, 32, DW_CFA_offset | 29, 4, DW_CFA_offset | 30, 3}, kArm,
-                   EM_AARCH64),
-            "fp 32 return -3 frame -4");
-  EXPECT_EQ(RuleOf({DW_CFA_undefined, 30}, kArm, EM_AARCH64), "thread start");
 }
 
 TEST(CfiTableTest, OnI386SlotsHaveFourBytes) {
@@ -425,25 +349,6 @@ struct Budgeted {
   std::unique_ptr<CfiTable> table;
 };
 
-// Returns the rules of a function that has the instructions `code`: one line for each address at
-// which the rule changes.
-std::string RulesOf(const ByteBuilder& code, const ByteBuilder& instructions,
-                    const CieSpec& cie = {}, uint16_t machine = EM_X86_64) {
-  EhFrameBuilder frames(kFrames, cie);
-  frames.Add({.size = code.size(), .instructions = instructions});
-  const Table table(ElfBuilder(machine)
-                        .Section(".eh_frame", kFrames, frames.section())
-                        .Section(".text", 0x1000, code, SHF_ALLOC | SHF_EXECINSTR)
-                        .Build());
-  std::string text, last;
-  for (uint64_t at = 0; at < code.size(); ++at) {
-    const std::string rule = table.At(0x1000 + at);
-    if (rule != last) absl::StrAppend(&text, absl::Hex(at), ": ", rule, "\n");
-    last = rule;
-  }
-  return text;
-}
-
 const ByteBuilder kFrameOf32{DW_CFA_def_cfa_offset, 40};
 
 // Returns code that calls the code `at` bytes after its end:
@@ -509,26 +414,6 @@ TEST(CfiTableTest, ACallOverDataOrOfTheNextInstructionIsOfNoHelper) {
   // call 1f; two bytes; 1: pop %rax; call 2f; 2: pop %rax; ret
   EXPECT_EQ(RulesOf({0xe8, 2, 0, 0, 0, 0x90, 0x90, 0x58, 0xe8, 0, 0, 0, 0, 0x58, 0xc3}, {}),
             "0: sp 8 return -1\n");
-}
-
-TEST(CfiTableTest, OnAArch64AHelperHasItsReturnAddressInTheLinkRegister) {
-  ByteBuilder code;
-  for (const uint32_t instruction : {0xa9be7bfd,     // stp x29, x30, [sp, #-32]!
-                                     0x94000003,     // bl 1f
-                                     0xa8c27bfd,     // ldp x29, x30, [sp], #32
-                                     0xd65f03c0,     // ret
-                                     0xd10043ff,     // 1: sub sp, sp, #16
-                                     0x910043ff,     // add sp, sp, #16
-                                     0xd65f03c0}) {  // ret
-    code.U32(instruction);
-  }
-  EXPECT_EQ(
-      RulesOf(code, {DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 29, 4, DW_CFA_offset | 30, 3},
-              {.code_alignment = 4, .return_address = 30, .instructions = {DW_CFA_def_cfa, 31, 0}},
-              EM_AARCH64),
-      "0: sp 32 return -3 frame -4\n"
-      "14: sp 16\n"
-      "18: sp 32 return -3 frame -4\n");
 }
 
 TEST(CfiTableTest, TablesThatShareABudgetCompileNoMoreThanThat) {

@@ -43,10 +43,8 @@ class CodeSpace {
   // Removes the bits that pointer authentication or tagging adds (AddressMask).
   uint64_t Stripped(uint64_t address) const { return address & pc_mask_; }
 
-  // Removes a signature. Stripped assumes 48-bit addresses. AArch64 kernels may use fewer bits,
-  // depending on page size and levels of page tables, and then signatures are longer. So if there
-  // is no code at an address, fewer bits are tried. Source: arch/arm64/Kconfig, Linux 6.18,
-  // ARM64_VA_BITS.
+  // Removes a signature. Stripped assumes addresses of the usual length. Kernels may use fewer bits,
+  // and then signatures are longer. So if there is no code at an address, fewer bits are tried.
   uint64_t WithoutSignature(uint64_t address) const;
 
  private:

@@ -2,6 +2,8 @@
 
 #include <cstring>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "symbolize/unwind/cfi_table.h"
@@ -86,7 +88,10 @@ void UnwindEverywhere(const std::vector<std::byte>& file, Chance& chance) {
   (*table)->CompileAll();
 }
 
-class CorruptInputTest : public testing::TestWithParam<uint16_t> {};
+class CorruptInputTest : public testing::TestWithParam<Architecture> {
+ protected:
+  static ElfBuilder Elf() { return ElfBuilder(GetParam()->elf_machine); }
+};
 
 TEST_P(CorruptInputTest, RandomInstructionsDoNoHarm) {
   Chance chance(1);
@@ -95,8 +100,7 @@ TEST_P(CorruptInputTest, RandomInstructionsDoNoHarm) {
                                    .return_address = static_cast<int>(chance.Below(40)),
                                    .instructions = RandomInstructions(chance)});
     frames.Add({.instructions = RandomInstructions(chance)});
-    UnwindEverywhere(ElfBuilder(GetParam()).Section(".eh_frame", 0x5000, frames.section()).Build(),
-                     chance);
+    UnwindEverywhere(Elf().Section(".eh_frame", 0x5000, frames.section()).Build(), chance);
   }
 }
 
@@ -105,7 +109,7 @@ TEST_P(CorruptInputTest, FlippedBytesDoNoHarm) {
   EhFrameBuilder frames(0x5000, {.augmentation = "zPLRS"});
   frames.Add({.instructions = {0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x0f, 3, 0x76, 0x78, 6}});
   frames.Add({.start = 0x1100, .size = 16});
-  const std::vector<std::byte> good = ElfBuilder(GetParam())
+  const std::vector<std::byte> good = Elf()
                                           .Section(".eh_frame_hdr", 0x4000, frames.Header(0x4000))
                                           .Section(".eh_frame", 0x5000, frames.section())
                                           .Build();
@@ -125,7 +129,7 @@ TEST_P(CorruptInputTest, RandomSectionsDoNoHarm) {
   Chance chance(3);
   for (int i = 0; i < kRounds; ++i) {
     const ByteBuilder random = RandomBytes(chance, chance.Below(300));
-    UnwindEverywhere(ElfBuilder(GetParam())
+    UnwindEverywhere(Elf()
                          .Section(".eh_frame_hdr", 0x4000, RandomBytes(chance, chance.Below(64)))
                          .Section(".eh_frame", 0x5000, random)
                          .Section(".debug_frame", 0, random, chance.Below(2) * SHF_COMPRESSED)
@@ -142,14 +146,20 @@ TEST_P(CorruptInputTest, CutFilesDoNoHarm) {
   for (size_t size = 0; size < whole.size(); ++size) {
     ByteBuilder cut;
     for (size_t i = 0; i < size; ++i) cut.U8(std::to_integer<int>(whole.bytes()[i]));
-    UnwindEverywhere(ElfBuilder(GetParam()).Section(".eh_frame", 0x5000, cut).Build(), chance);
+    UnwindEverywhere(Elf().Section(".eh_frame", 0x5000, cut).Build(), chance);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, CorruptInputTest, testing::Values(EM_X86_64, EM_AARCH64),
-                         [](const auto& info) {
-                           return info.param == EM_X86_64 ? "X86_64" : "AArch64";
-                         });
+std::vector<Architecture> ArchitecturesWith64Bits() {
+  std::vector<Architecture> with_64_bits;
+  for (const Architecture architecture : Architectures()) {
+    if (architecture->is_64_bit) with_64_bits.push_back(architecture);
+  }
+  return with_64_bits;
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, CorruptInputTest, testing::ValuesIn(ArchitecturesWith64Bits()),
+                         [](const auto& info) { return std::string(info.param->machine); });
 
 }  // namespace
 }  // namespace profiler::symbolize

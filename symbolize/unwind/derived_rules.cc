@@ -95,7 +95,7 @@ class DerivedRules::Function {
     while (place.at < bytes_.size() && found_[place.at].length == 0) {
       FrameInstruction instruction(architecture_);
       if (!Decode(place.at, &instruction)) return;
-      found_[place.at] = {place.state.Rule(architecture_),
+      found_[place.at] = {UnwindRuleOf(place.state, architecture_),
                           static_cast<uint8_t>(instruction.length())};
       found_[place.at].rule.not_called = is_reached_ ? 0 : 1;
       const FrameState after = instruction.After(place.state);
@@ -151,14 +151,14 @@ class DerivedRules::Function {
   }
 
   // Returns true if at most padding lies between the end of a call, at offset `at`, and the start
-  // of a function. Then the call does not return. On i386, code that pushes arguments looks like
-  // the start of a function. So on i386 there must be padding, or a likely start.
+  // of a function. Then the call does not return. Code that pushes arguments looks like the start of
+  // a function. So where arguments are pushed there must be padding, or a likely start.
   bool IsBehindPadding(size_t at) {
     const size_t behind_call = at;
     FrameInstruction instruction(architecture_);
     while (Decode(at, &instruction) && instruction.IsPadding()) at += instruction.length();
     if (at >= bytes_.size()) return false;
-    const bool may_be_arguments = architecture_ == Architecture::kI386 && at == behind_call;
+    const bool may_be_arguments = architecture_->pushes_arguments && at == behind_call;
     return may_be_arguments ? IsLikely({start_.value + at}) : MayBegin(at);
   }
 
@@ -176,9 +176,9 @@ class DerivedRules::Function {
 
   // Returns the next unreached instruction whose state can be guessed; skips padding. Such an
   // instruction is the target of a table jump, is aligned like a function, or is a prologue
-  // directly after reached code (functions optimized for size are not aligned). On AArch64, the
-  // second and third sign prove nothing, because starts of loops, and one in four landing pads of
-  // exceptions, are aligned too.
+  // directly after reached code (functions optimized for size are not aligned). If functions are
+  // aligned like instructions, the second and third sign prove nothing, because starts of loops, and
+  // one in four landing pads of exceptions, are aligned too.
   std::optional<size_t> NextGap() {
     while (gap_ < bytes_.size() && decoded_ != most_) {
       if (found_[gap_].length != 0) {
@@ -194,9 +194,10 @@ class DerivedRules::Function {
       }
       const bool is_padding =
           instruction.IsPadding() || instruction.flow() == FrameInstruction::Flow::kEnd;
-      const bool is_x86 = architecture_ != Architecture::kAArch64;
-      const bool is_aligned = is_x86 && (start_.value + gap_) % kFunctionAlignment == 0;
-      const bool is_prologue = is_x86 && is_behind_found_ && instruction.IsPrologue();
+      const bool shows = architecture_->alignment_shows_functions;
+      const bool is_aligned =
+          shows && (start_.value + gap_) % architecture_->function_alignment == 0;
+      const bool is_prologue = shows && is_behind_found_ && instruction.IsPrologue();
       if (!is_padding && (at_far_jump_ || is_aligned || is_prologue || MayBegin(gap_))) {
         return gap_;
       }
@@ -321,9 +322,8 @@ std::vector<FunctionExtent> ExtentsOf(const std::vector<ElfAddress>& starts) {
 
 }  // namespace
 
-DerivedRules::DerivedRules(const ElfImage& image, FrameBudget* budget)
-    : architecture_(
-          ArchitectureOfElf(image.machine(), image.is_64_bit()).value_or(Architecture::kX86_64)),
+DerivedRules::DerivedRules(Architecture architecture, const ElfImage& image, FrameBudget* budget)
+    : architecture_(architecture),
       budget_(budget),
       offset_table_(GlobalOffsetTable(image)),
       code_(CodeOf(image)),

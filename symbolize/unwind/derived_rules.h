@@ -43,7 +43,7 @@ class DerivedRules {
  public:
   // Reads the symbols (FindNamedFunctions). The image's bytes and `budget`, which may be null, must
   // outlive this object.
-  DerivedRules(const ElfImage& image, FrameBudget* budget);
+  DerivedRules(Architecture architecture, const ElfImage& image, FrameBudget* budget);
   ~DerivedRules();
   DerivedRules(const DerivedRules&) = delete;
 

@@ -11,85 +11,10 @@
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/unwind/function_starts.h"
 #include "symbolize/unwind/testing/cfi_builder.h"
+#include "symbolize/unwind/testing/derived_rules_fixture.h"
 
 namespace profiler::symbolize {
 namespace {
-
-constexpr uint64_t kText = 0x1000;
-
-std::string Text(const UnwindRule& rule, int word = 8) {
-  std::string text;
-  switch (rule.kind) {
-    case UnwindRule::kNone:
-      return "none";
-    case UnwindRule::kThreadStart:
-      return "outermost";
-    case UnwindRule::kFromStackPointer:
-      text = absl::StrCat("sp+", rule.cfa_offset);
-      break;
-    case UnwindRule::kFromFramePointer:
-      text = absl::StrCat("fp+", rule.cfa_offset);
-      break;
-    case UnwindRule::kRealigned:
-      text = absl::StrCat("at fp", rule.cfa_offset, " fp at fp+", rule.frame_slot * word);
-      if (rule.return_slot != -1) absl::StrAppend(&text, " return at ", rule.return_slot * word);
-      return text;
-    default:
-      return "?";
-  }
-  if (rule.return_slot != -1) absl::StrAppend(&text, " return at ", rule.return_slot * word);
-  if (rule.frame_slot != 0) absl::StrAppend(&text, " fp at ", rule.frame_slot * word);
-  return text;
-}
-
-class DerivedRulesTest : public testing::Test {
- public:
-  // Returns one line per address in `code` at which the rule changes.
-  static std::string Rules(const ByteBuilder& code, FrameBudget* budget = nullptr,
-                           uint64_t flags = SHF_ALLOC | SHF_EXECINSTR,
-                           uint16_t machine = EM_X86_64) {
-    return RulesOfFile(ElfBuilder(machine).Section(".text", kText, code, flags).Build(),
-                       code.size(), budget);
-  }
-
-  // Returns the rules of code with a symbol that names a function of `size` bytes at its start.
-  static std::string RulesWithSymbol(const ByteBuilder& code, uint64_t size) {
-    ByteBuilder symbol;
-    symbol.U32(0).U8(ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)).U8(0).U8(1).U8(0).U64(kText).U64(size);
-    return RulesOfFile(ElfBuilder()
-                           .Section(".text", kText, code, SHF_ALLOC | SHF_EXECINSTR)
-                           .Section(".symtab", 0, symbol, 0, SHT_SYMTAB)
-                           .Build(),
-                       code.size(), nullptr);
-  }
-
-  static std::string RulesOfFile(const std::vector<std::byte>& file, size_t size,
-                                 FrameBudget* budget) {
-    const ElfImage image = *ElfImage::Parse(file);
-    DerivedRules rules(image, budget);
-    std::string text, last;
-    for (uint64_t at = 0; at < size; ++at) {
-      bool compiled = false;
-      const std::string rule =
-          Text(rules.Find({kText + at}, &compiled).rule, image.machine() == EM_386 ? 4 : 8);
-      if (rule != last) absl::StrAppend(&text, absl::Hex(at), ": ", rule, "\n");
-      last = rule;
-    }
-    return text;
-  }
-
-  // endbr64, ret: code that may be called.
-  static void AddFunction(ByteBuilder* code) {
-    code->Pad(16, 0x90).Bytes({0xf3, 0x0f, 0x1e, 0xfa, 0xc3});
-  }
-};
-
-// Returns the rules of AArch64 code.
-std::string ArmRules(std::initializer_list<uint32_t> instructions) {
-  ByteBuilder code;
-  for (const uint32_t instruction : instructions) code.U32(instruction);
-  return DerivedRulesTest::Rules(code, nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_AARCH64);
-}
 
 TEST_F(DerivedRulesTest, AFrameIsWhereTheFramePointerSaysOnceThereIsOne) {
   EXPECT_EQ(Rules({
@@ -298,86 +223,6 @@ TEST_F(DerivedRulesTest, MemoryIsGivenBack) {
   const uint64_t before = budget.memory_left();
   EXPECT_NE(Rules({0x53, 0x5b, 0xc3}, &budget), "0: none\n");
   EXPECT_EQ(budget.memory_left(), before);
-}
-
-TEST_F(DerivedRulesTest, OnAArch64TheLinkRegisterHasTheReturnAddressUntilItIsSaved) {
-  EXPECT_EQ(ArmRules({
-                0xd503233f,  // 0  paciasp
-                0xa9be7bfd,  // 4  stp x29, x30, [sp, #-32]!
-                0x910003fd,  // 8  mov x29, sp
-                0xa90153f3,  // c  stp x19, x20, [sp, #16]
-                0x94000400,  // 10 bl
-                0xa94153f3,  // 14 ldp x19, x20, [sp, #16]
-                0xa8c27bfd,  // 18 ldp x29, x30, [sp], #32
-                0xd50323bf,  // 1c autiasp
-                0xd65f03c0,  // 20 ret
-            }),
-            "0: sp+0 return at 0\n"
-            "8: sp+32 return at -24\n"
-            "c: fp+32 return at -24 fp at -32\n"
-            "1c: sp+0 return at 0\n");
-}
-
-TEST_F(DerivedRulesTest, OnAArch64WhatHasNoFramePointerIsFoundByItsStackPointer) {
-  EXPECT_EQ(ArmRules({
-                0xd100c3ff,  // 0  sub sp, sp, #48
-                0xf90007fe,  // 4  str x30, [sp, #8]
-                0x6dbe27e8,  // 8  stp d8, d9, [sp, #-32]!
-                0x94000400,  // c  bl
-                0x6cc227e8,  // 10 ldp d8, d9, [sp], #32
-                0xf94007fe,  // 14 ldr x30, [sp, #8]
-                0x9100c3ff,  // 18 add sp, sp, #48
-                0xd65f03c0,  // 1c ret
-            }),
-            "0: sp+0 return at 0\n"
-            "4: sp+48 return at 0\n"
-            "8: sp+48 return at -40\n"
-            "c: sp+80 return at -40\n"
-            "14: sp+48 return at -40\n"
-            "1c: sp+0 return at 0\n");
-}
-
-TEST_F(DerivedRulesTest, OnAArch64AStackThatIsMovedByARegisterIsFoundByTheFramePointer) {
-  EXPECT_EQ(ArmRules({
-                0xa9be7bfd,  // 0  stp x29, x30, [sp, #-32]!
-                0x910003fd,  // 4  mov x29, sp
-                0xcb2163ff,  // 8  sub sp, sp, x1
-                0x910003bf,  // c  mov sp, x29
-                0xa8c27bfd,  // 10 ldp x29, x30, [sp], #32
-                0xd65f03c0,  // 14 ret
-            }),
-            "0: sp+0 return at 0\n"
-            "4: sp+32 return at -24\n"
-            "8: fp+32 return at -24 fp at -32\n"
-            "14: sp+0 return at 0\n");
-}
-
-TEST_F(DerivedRulesTest, OnAArch64WhatCallsWithoutSavingItsReturnAddressHasNone) {
-  EXPECT_EQ(ArmRules({
-                0xd503245f,  // 0  bti c
-                0x94000400,  // 4  bl
-                0x14000001,  // 8  b
-                0xd65f03c0,  // c  ret
-            }),
-            "0: sp+0 return at 0\n"
-            "8: none\n");
-}
-
-TEST_F(DerivedRulesTest, OnAArch64BothWaysOfABranchAreFollowedAndWhatBeginsAFunctionBehindACall) {
-  EXPECT_EQ(ArmRules({
-                0xb4000060,  // 0  cbz x0, c
-                0xa9be7bfd,  // 4  stp x29, x30, [sp, #-32]!
-                0x94000400,  // 8  bl, which does not return
-                0xa9bf7bfd,  // c  stp x29, x30, [sp, #-16]!
-                0x94000400,  // 10 bl
-                0xa8c17bfd,  // 14 ldp x29, x30, [sp], #16
-                0xd65f03c0,  // 18 ret
-            }),
-            "0: sp+0 return at 0\n"
-            "8: sp+32 return at -24\n"
-            "c: sp+0 return at 0\n"
-            "10: sp+16\n"
-            "18: sp+0 return at 0\n");
 }
 
 TEST_F(DerivedRulesTest, OnI386WordsHaveFourBytes) {

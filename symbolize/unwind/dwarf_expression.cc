@@ -62,7 +62,7 @@ class Machine {
   }
 
   void PushRegister(uint64_t number, int64_t offset) {
-    if (number == kVectorGranule && registers_.vector_granule() != 0) {
+    if (number == registers_.architecture()->vector_granule && registers_.vector_granule() != 0) {
       return Push(registers_.vector_granule() + static_cast<uint64_t>(offset));
     }
     if (number >= kRegisters || !registers_.Knows(static_cast<unsigned>(number))) {

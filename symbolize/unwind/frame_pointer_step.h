@@ -2,7 +2,7 @@
 //
 //   fp ▶ │ caller's fp    │
 //        │ return address │
-//        ├─ caller's sp ──┤  (on AArch64 here or further out)
+//        ├─ caller's sp ──┤  (with a link register here or further out)
 //
 // The second word must be the address of an instruction. If the code uses the register for other
 // purposes, the second word is rarely such an address.

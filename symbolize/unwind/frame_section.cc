@@ -29,8 +29,8 @@ void ReadAugmentation(std::string_view letters, DwarfReader data, CommonEntry* c
         data.Pointer(encoding & kPointerFormat, 0);
         break;
       }
-      case 'B':  // AArch64: return addresses are signed with the B key
-      case 'G':  // AArch64: tagged stack
+      case 'B':  // return addresses are signed with the B key
+      case 'G':  // tagged stack
         break;
       default:
         return;  // unknown letter, so the rest cannot be parsed

@@ -1,8 +1,9 @@
 #include "symbolize/unwind/full_step.h"
 
-#include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
+#include <span>
 
 namespace profiler::symbolize {
 namespace {
@@ -123,59 +124,18 @@ bool IsRestored(const FrameRules& rules, Architecture architecture, unsigned num
          IsCalleeSaved(architecture, number);
 }
 
-// The position of the saved registers on the stack. The first register is `offset` bytes above the
-// stack pointer. Each register takes one word, in the order `order`.
-struct SignalFrame {
-  uint64_t offset;
-  std::span<const uint8_t> order;  // DWARF numbers
-};
-
-constexpr std::array<uint8_t, 17> kX86Order = {8, 9, 10, 11, 12, 13, 14, 15, 5,
-                                               4, 6, 3,  1,  0,  2,  7,  16};
-constexpr uint64_t kX86Offset = 40;  // size of uc_flags, uc_link and uc_stack
-
-constexpr std::array<uint8_t, 33> kArmOrder = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
-                                               11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-                                               22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
-// Sizes in bytes: siginfo; then uc_flags, uc_link, uc_stack, uc_sigmask with its padding, and the
-// alignment of uc_mcontext; then fault_address.
-constexpr uint64_t kArmOffset = 128 + 176 + 8;
-
-// kRegisters stands for the trap number and the error code.
-constexpr std::array<uint8_t, 11> kI386Order = {7, 6, 5, 4, 3, 2, 1, 0, kRegisters, kRegisters, 8};
-// Sizes in bytes. Without siginfo: number, segment registers. With siginfo: number and two
-// pointers; siginfo; uc_flags, uc_link and uc_stack; segment registers.
-constexpr uint64_t kI386Offset = 4 + 16, kI386OffsetWithInfo = 12 + 128 + 20 + 16;
-
-std::optional<SignalFrame> RecognizeSignalReturn(MemoryReader& memory,
-                                                 const RegisterSet& registers) {
-  using Code = std::array<uint8_t, 9>;
-  constexpr Code kMovRax = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
-  constexpr Code kMovEax = {0xb8, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
-  constexpr Code kArm = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
-  constexpr Code kI386 = {0x58, 0xb8, 0x77, 0x00, 0x00, 0x00, 0xcd, 0x80};
-  constexpr Code kI386WithInfo = {0xb8, 0xad, 0x00, 0x00, 0x00, 0xcd, 0x80};
-  const auto stands_here = [&](const Code& expected, size_t size, uint64_t behind = 0) {
-    Code code{};
-    return memory.ReadBytes(registers.pc() - behind,
-                            std::as_writable_bytes(std::span(code)).first(size)) &&
-           code == expected;
-  };
-  if (registers.architecture() == Architecture::kAArch64) {
-    // The pc may be at the first or at the second instruction. While the kernel returns from the
-    // signal, the pc is after both instructions.
-    if (!stands_here(kArm, 8) && !stands_here(kArm, 8, 4) && !stands_here(kArm, 8, 8)) {
-      return std::nullopt;
+// Returns the code at the last frame's pc that returns from a signal; null: other code.
+const SignalReturn* RecognizeSignalReturn(MemoryReader& memory, const RegisterSet& registers) {
+  std::array<std::byte, 16> room{};
+  for (const SignalReturn& known : registers.architecture()->signal_returns) {
+    const std::span<std::byte> code = std::span(room).first(known.code.size());
+    for (const uint8_t distance : known.distances) {
+      const bool stands_here = memory.ReadBytes(registers.pc() - distance, code) &&
+                               std::memcmp(code.data(), known.code.data(), code.size()) == 0;
+      if (stands_here) return &known;
     }
-    return SignalFrame{kArmOffset, kArmOrder};
   }
-  if (registers.architecture() == Architecture::kI386) {
-    if (stands_here(kI386, 8)) return SignalFrame{kI386Offset, kI386Order};
-    if (stands_here(kI386WithInfo, 7)) return SignalFrame{kI386OffsetWithInfo, kI386Order};
-    return std::nullopt;
-  }
-  if (!stands_here(kMovRax, 9) && !stands_here(kMovEax, 7)) return std::nullopt;
-  return SignalFrame{kX86Offset, kX86Order};
+  return nullptr;
 }
 
 }  // namespace
@@ -183,7 +143,7 @@ std::optional<SignalFrame> RecognizeSignalReturn(MemoryReader& memory,
 Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& memory,
                     uint32_t* expression_steps, RegisterSet* registers) {
   const Architecture architecture = registers->architecture();
-  const RegisterNumbers numbers = NumbersOf(architecture);
+  const RegisterNumbers& numbers = NumbersOf(architecture);
   if (rules.return_address >= kRegisters) return Stepped::kMalformed;
   const RegisterRule& return_rule = rules.registers[rules.return_address];
   if (return_rule.kind == RegisterRule::kUndefined) return Stepped::kThreadStart;
@@ -215,8 +175,8 @@ Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& 
 }
 
 Stepped StepOverSignalReturn(MemoryReader& memory, RegisterSet* registers) {
-  const std::optional<SignalFrame> frame = RecognizeSignalReturn(memory, *registers);
-  if (!frame) return Stepped::kMalformed;
+  const SignalReturn* const frame = RecognizeSignalReturn(memory, *registers);
+  if (frame == nullptr) return Stepped::kMalformed;
   RegisterSet caller(registers->architecture());
   caller.SetVectorGranule(registers->vector_granule());
   const uint64_t word = WordSize(registers->architecture());

@@ -32,17 +32,9 @@ Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& 
                     uint32_t* expression_steps, RegisterSet* registers);
 
 // Steps from the code that returns from a signal handler to the kernel, if this code has no call
-// frame information: in musl, in Go, and in AArch64's vdso. The code is recognized by the
-// instructions at pc (on AArch64 also in front of pc). The registers of the interrupted function
-// are on the stack. Returns kMalformed for other code.
-//
-//   x86-64    pc: mov $15, %eax or %rax; syscall      sp: struct ucontext
-//   AArch64   pc: mov x8, #139; svc #0                sp: siginfo (128 bytes), struct ucontext
-//   i386      pc: mov $173, %eax; int $0x80           sp: number, two pointers, siginfo, ucontext
-//             pc: pop %eax; mov $119, %eax; int …     sp: number, struct sigcontext
-//
-// Sources (Linux 6.1): arch/x86/include/asm/sigframe.h, arch/arm64/kernel/signal.c, and
-// uapi/asm/sigcontext.h of both architectures.
+// frame information (ArchitectureTraits::signal_returns). The code is recognized by the
+// instructions at pc. The registers of the interrupted function are on the stack. Returns
+// kMalformed for other code.
 Stepped StepOverSignalReturn(MemoryReader& memory, RegisterSet* registers);
 
 }  // namespace profiler::symbolize

@@ -4,14 +4,12 @@
 #include <gelf.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <optional>
 #include <utility>
 
 #include "symbolize/elf/libelf_file.h"
 #include "symbolize/elf/offset_table.h"
-#include "symbolize/unwind/aarch64_code.h"
 #include "symbolize/unwind/frame_state.h"
 
 namespace profiler::symbolize {
@@ -23,12 +21,6 @@ constexpr size_t kMostFound = size_t{1} << 21;  // largest number of calls and l
 // Examining this many bytes, or one symbol, costs one instruction of a FrameBudget.
 constexpr uint64_t kBytesOfInstruction = 4;
 
-constexpr uint8_t kCall = 0xe8;
-constexpr uint8_t kLea = 0x8d;
-// ModRM of a pc-relative operand: mode 0, operand 5, any register.
-constexpr uint8_t kRelative = 0x05, kModeAndOperand = 0xc7;
-constexpr size_t kDistance = sizeof(int32_t);
-
 // Returns `most`, or fewer if the budget allows fewer. `of_instruction` units of work cost one
 // instruction of the budget.
 size_t MostNow(const FrameBudget* budget, size_t most, uint64_t of_instruction) {
@@ -37,19 +29,6 @@ size_t MostNow(const FrameBudget* budget, size_t most, uint64_t of_instruction) 
 }
 void Take(FrameBudget* budget, uint64_t count, uint64_t of_instruction) {
   if (budget != nullptr) budget->TakeInstructions(count / of_instruction);
-}
-
-// i386: ModRM of an operand at a 4-byte distance from a register.
-constexpr uint8_t kFromRegister = 0x80, kMode = 0xc0;
-constexpr uint8_t kPushImmediate = 0x68, kMoveImmediate = 0xb8, kStoreImmediate = 0xc7;
-
-// Returns the offset of the value that follows an opcode byte, ModRM, optional SIB and
-// displacement.
-size_t BehindOperand(uint8_t modrm, uint8_t sib) {
-  const unsigned mode = modrm >> 6, operand = modrm & 7;
-  const bool has_sib = mode != 3 && operand == 4;
-  const bool has_no_base = mode == 0 && (has_sib ? (sib & 7) == 5 : operand == 5);
-  return 2 + (has_sib ? 1 : 0) + (mode == 2 || has_no_base ? 4 : mode == 1 ? 1 : 0);
 }
 
 class StartFinder {
@@ -93,68 +72,11 @@ class StartFinder {
   };
 
   void ReadRange(const CodeRange& range) {
-    if (architecture_ == Architecture::kAArch64) return ReadRangeOnAArch64(range);
-    const auto bytes =
-        std::span(reinterpret_cast<const uint8_t*>(range.bytes.data()), range.bytes.size());
-    for (size_t i = 0; i + 1 + kDistance <= bytes.size(); ++i) {
-      const auto code = bytes.subspan(i);
-      const ElfAddress address{range.address.value + i};
-      if (code[0] == kCall) {
-        // A call of the next instruction only reads the pc.
-        if (DistanceAt(code, 1) == 0) continue;
-        AddTarget(Relative(code, 1, address), address, /*is_called=*/true);
-      } else if (architecture_ == Architecture::kI386) {
-        if (const auto taken = TakenOnI386(code)) AddTarget(*taken, address, /*is_called=*/false);
-      } else if (code[0] == kLea && (code[1] & kModeAndOperand) == kRelative &&
-                 code.size() >= 2 + kDistance) {
-        AddTarget(Relative(code, 2, address), address, /*is_called=*/false);
-      }
-    }
-  }
-
-  static int32_t DistanceAt(std::span<const uint8_t> code, size_t at) {
-    int32_t distance;
-    std::memcpy(&distance, &code[at], sizeof(distance));
-    return distance;
-  }
-
-  // Returns the target of an instruction at `address`, whose last four bytes at offset `at` are the
-  // distance to the target.
-  ElfAddress Relative(std::span<const uint8_t> code, size_t at, ElfAddress address) const {
-    const auto distance = static_cast<uint64_t>(int64_t{DistanceAt(code, at)});
-    return {WithinWord(architecture_, address.value + at + kDistance + distance)};
-  }
-
-  // Returns the address that the i386 instruction at the start of `code` loads; empty for other
-  // instructions. `code` has at least one byte more than a distance.
-  std::optional<ElfAddress> TakenOnI386(std::span<const uint8_t> code) const {
-    size_t at = 0;  // offset of the address or distance in the instruction
-    if (offset_table_ != 0) {
-      const bool has_sib = (code[1] & 7) == 4;
-      if (code[0] == kLea && (code[1] & kMode) == kFromRegister && !has_sib) at = 2;
-    } else if (code[0] == kPushImmediate || (code[0] & 0xf8) == kMoveImmediate) {
-      at = 1;
-    } else if (code[0] == kStoreImmediate && (code[1] & 0x38) == 0) {
-      at = BehindOperand(code[1], code[2]);
-    }
-    if (at == 0 || at + kDistance > code.size()) return std::nullopt;
-    const auto distance = static_cast<uint64_t>(int64_t{DistanceAt(code, at)});
-    return ElfAddress{WithinWord(architecture_, offset_table_ + distance)};
-  }
-
-  void ReadRangeOnAArch64(const CodeRange& range) {
-    uint32_t before = 0;
-    for (size_t at = 0; at + sizeof(uint32_t) <= range.bytes.size(); at += sizeof(uint32_t)) {
-      uint32_t code = 0;
-      std::memcpy(&code, &range.bytes[at], sizeof(code));
-      const ElfAddress from{range.address.value + at};
-      if (const auto called = TargetOfCall(code, from.value)) {
-        AddTarget({*called}, from, /*is_called=*/true);
-      } else if (const auto taken = TakenAddress(before, code, from.value)) {
-        AddTarget({*taken}, from, /*is_called=*/false);
-      }
-      before = code;
-    }
+    if (architecture_->find_targets == nullptr) return;
+    architecture_->find_targets(range.bytes, range.address, offset_table_,
+                                [this](ElfAddress target, ElfAddress from, bool is_called) {
+                                  AddTarget(target, from, is_called);
+                                });
   }
 
   void AddTarget(ElfAddress target, ElfAddress from, bool is_called) {
@@ -200,7 +122,7 @@ class StartFinder {
   }
 
   const Architecture architecture_;
-  const uint64_t offset_table_;  // address of i386's global offset table; 0: none
+  const uint64_t offset_table_;  // address of the global offset table; 0: none
   const std::vector<CodeRange>& code_;
   FrameBudget* const budget_;  // null: no budget
   FunctionStarts found_;
@@ -265,8 +187,7 @@ const CodeRange* FindRange(const std::vector<CodeRange>& code, ElfAddress addres
 bool BeginsFunction(Architecture architecture, std::span<const std::byte> code,
                     ElfAddress address) {
   if (!IsAlignedAsFunction(architecture, address)) return false;
-  // On i386, code that passes arguments also pushes registers and reserves stack space.
-  const size_t most = architecture == Architecture::kI386 ? 1 : kLookedAt;
+  const size_t most = architecture->pushes_arguments ? 1 : kLookedAt;
   size_t at = 0;
   for (size_t i = 0; i < most && at < code.size(); ++i) {
     FrameInstruction instruction(architecture);

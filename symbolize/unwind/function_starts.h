@@ -1,21 +1,17 @@
 // Finds the starts of functions without call frame information: addresses that symbols name, that
 // other code calls, or that other code loads.
 //
-//   x86-64                                  AArch64
-//   e8 rel32             call f             bl f
-//   48 8d ModRM rel32    lea r, [f]         adrp r, page; add r, r, #offset, or adr r, f
-//
-//   i386
-//   e8 rel32                                call f
-//   8d ModRM disp32                         lea r, [b + f − GOT], if b has the GOT's address
-//   68 imm32, b8 … bf imm32, c7 … imm32     push f, mov r, f, or mov [m], f: only in code at a
+//   x86-64               call f             lea r, [f]
+//   i386                 call f             lea r, [b + f − GOT], if b has the GOT's address;
+//                                           push f, mov r, f, or mov [m], f: only in code at a
 //                                           fixed address
+//   fixed-size           bl f               adrp r, page; add r, r, #offset, or adr r, f
+//   instructions
 //
-// On x86 all bytes are searched, because decoding all code takes too long. Some results are wrong:
-// on x86, a part of an instruction may look like a call; on AArch64, data may. A start is
-// certain if it is called from two addresses, or if it is aligned and looks like the start of a
-// function. An address that is loaded within its own function is the label of a computed jump and
-// is left out.
+// Some results are wrong: on x86, a part of an instruction may look like a call; elsewhere, data
+// may. A start is certain if it is called from two addresses, or if it is aligned and looks like the
+// start of a function. An address that is loaded within its own function is the label of a computed
+// jump and is left out.
 //
 // Private to this package.
 
@@ -34,11 +30,8 @@
 
 namespace profiler::symbolize {
 
-// Alignment of functions in bytes: the default of compilers for x86. Some AArch64 functions are
-// only aligned to 4 bytes, like instructions.
-inline constexpr uint64_t kFunctionAlignment = 16;
-constexpr bool IsAlignedAsFunction(Architecture architecture, ElfAddress address) {
-  return address.value % (architecture == Architecture::kAArch64 ? 4 : kFunctionAlignment) == 0;
+inline bool IsAlignedAsFunction(Architecture architecture, ElfAddress address) {
+  return address.value % architecture->function_alignment == 0;
 }
 
 // A contiguous run of code in the file: an executable section, or a segment if there are no section

@@ -1,11 +1,9 @@
 #include "symbolize/unwind/helper_rules.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
-#include "symbolize/unwind/aarch64_code.h"
 #include "symbolize/unwind/frame_state.h"
 
 namespace profiler::symbolize {
@@ -16,9 +14,6 @@ using Flow = FrameInstruction::Flow;
 constexpr size_t kMostBytes = size_t{1} << 18;
 constexpr size_t kMostHelpers = 64;
 constexpr uint64_t kMostInstructions = uint64_t{8} << 16;
-
-constexpr std::byte kCall{0xe8};  // on x86; a 4-byte distance follows
-constexpr size_t kCallSize = 5;
 
 // A function that calls code inside itself.
 class Helpers {
@@ -164,7 +159,7 @@ class Helpers {
   // pointer, so the helper may use the register for anything.
   UnwindRule RuleOf(FrameState state) const {
     if (state.fp == FrameState::kOutermost) state.fp = FrameState::kOther;
-    return state.Rule(architecture_);
+    return UnwindRuleOf(state, architecture_);
   }
 
   // Follows code that is reached without a call of a helper: from the function's start, and code
@@ -234,27 +229,7 @@ class Helpers {
 
 bool MayCallItself(Architecture architecture, std::span<const std::byte> code) {
   if (code.size() > kMostBytes) return false;
-  if (architecture == Architecture::kAArch64) {
-    for (size_t at = 0; at + kAArch64Instruction <= code.size(); at += kAArch64Instruction) {
-      uint32_t instruction = 0;
-      std::memcpy(&instruction, &code[at], sizeof(instruction));
-      const auto target = TargetOfCall(instruction, at);
-      if (target && *target != 0 && *target < code.size()) return true;
-    }
-    return false;
-  }
-  for (size_t at = 0; at + kCallSize <= code.size(); ++at) {
-    const auto rest = code.subspan(at);
-    const void* const call = std::memchr(rest.data(), std::to_integer<int>(kCall), rest.size());
-    if (call == nullptr) break;
-    at = static_cast<size_t>(static_cast<const std::byte*>(call) - code.data());
-    if (at + kCallSize > code.size()) break;
-    int32_t distance = 0;
-    std::memcpy(&distance, &code[at + 1], sizeof(distance));
-    const int64_t target = static_cast<int64_t>(at + kCallSize) + distance;
-    if (distance != 0 && target > 0 && target < static_cast<int64_t>(code.size())) return true;
-  }
-  return false;
+  return architecture->may_call_itself != nullptr && architecture->may_call_itself(code);
 }
 
 std::vector<HelperRule> FindHelperRules(Architecture architecture, ElfAddress start,

@@ -1,11 +1,11 @@
 #include "symbolize/unwind/return_path_step.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-#include "symbolize/unwind/aarch64_code.h"
 #include "symbolize/unwind/call_evidence.h"
 
 namespace profiler::symbolize {
@@ -18,26 +18,31 @@ constexpr size_t kLeastCode = 8;
 // the number of registers that it may save.
 constexpr uint64_t kSearchedWords = 8;
 
-// Returns the positions of the caller's registers on AArch64 if the link register still has the
+// Returns the positions of the caller's registers if the link register still has the
 // last frame's return address. Two conditions must hold: the call before that address leads to a
 // start at or before the interrupted instruction, and no instruction from this start to the
 // interrupted one makes a call or saves the link register.
 std::optional<ReturnPath> ReturnPathOfLeaf(const ChainFrame& frame, const CodeSpace& space) {
   constexpr uint64_t kMostBytes = 4096;  // longest function in bytes that calls nothing
-  if (frame.architecture() != Architecture::kAArch64 || !frame.knows_link) return std::nullopt;
-  const uint64_t pc = frame.pc();
-  const uint64_t link = space.WithoutSignature(frame.registers.Get(frame.numbers.return_address));
-  const uint64_t call_address = link - kAArch64Instruction;
-  uint32_t call = 0;
-  if (!space.Read(RuntimeAddress{call_address}, std::as_writable_bytes(std::span(&call, 1)))) {
+  const Architecture architecture = frame.architecture();
+  if (architecture->link_use == nullptr || architecture->target_of_call == nullptr ||
+      !frame.knows_link) {
     return std::nullopt;
   }
-  const std::optional<uint64_t> start = TargetOfCall(call, call_address);
+  const uint64_t pc = frame.pc();
+  const uint64_t link = space.WithoutSignature(frame.registers.Get(frame.numbers.return_address));
+  const size_t size = std::min(architecture->instruction_size, kLongestCall);
+  std::array<uint8_t, kLongestCall> call{};
+  if (!space.Read(RuntimeAddress{link - size},
+                  std::as_writable_bytes(std::span(call).last(size)))) {
+    return std::nullopt;
+  }
+  const std::optional<uint64_t> start = architecture->target_of_call(call, link);
   if (!start || *start > pc || pc - *start > kMostBytes) return std::nullopt;
   std::array<uint8_t, kMostBytes> code;
   const auto passed = std::span(code).first(pc - *start);
   if (!space.Read(RuntimeAddress{*start}, std::as_writable_bytes(passed))) return std::nullopt;
-  const LinkUse use = UseOfLink(passed);
+  const LinkUse use = architecture->link_use(passed);
   if (!use.keeps_link) return std::nullopt;
   ReturnPath back{.in_link_register = true};
   if (use.keeps_stack) back.caller_stack = 0;
@@ -67,7 +72,7 @@ std::optional<ReturnPath> FindReturnPath(const ChainFrame& frame, const StackRea
 
 std::optional<ReturnPath> SearchReturnAddress(const ChainFrame& frame, const StackReader& stack,
                                               const CodeSpace& space) {
-  if (frame.architecture() == Architecture::kAArch64 && frame.knows_link &&
+  if (HasLinkRegister(frame.architecture()) && frame.knows_link &&
       IsReturnAddress(space, frame.registers.Get(frame.numbers.return_address))) {
     return ReturnPath{.in_link_register = true};
   }

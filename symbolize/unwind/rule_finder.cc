@@ -4,8 +4,6 @@
 #include <cstring>
 #include <span>
 
-#include "symbolize/unwind/aarch64_code.h"
-#include "symbolize/unwind/aarch64_frame_state.h"
 #include "symbolize/unwind/call_evidence.h"
 #include "symbolize/unwind/frame_state.h"
 #include "symbolize/unwind/stack_start.h"
@@ -47,26 +45,31 @@ UnwindRule MendInterruptedRule(const UnwindRule& told, RuntimeAddress pc, const 
                                ElfAddress address, const CodeSpace& space) {
   constexpr uint64_t kMostBytes = 128;  // longest prologue in bytes
   const UnwindRule at_ends{.kind = UnwindRule::kFromStackPointer};
-  uint32_t code = 0;
-  const auto bytes_of_code = std::as_writable_bytes(std::span(&code, 1));
+  const Architecture architecture = space.architecture();
+  const size_t size = architecture->instruction_size;
+  if (size == 0) return told;
+  FrameInstruction instruction(architecture);
+  std::array<std::byte, kMostBytes> bytes;
   if (told != at_ends) {
-    const bool returns = space.Read(pc, bytes_of_code) && ReturnsByLink(code);
+    const auto code = std::span(bytes).first(size);
+    const bool returns =
+        space.Read(pc, code) && instruction.Decode(code, {}) && instruction.Returns();
     return returns ? at_ends : told;
   }
   const auto function = mapped.cfi->FunctionAt(address);
   const uint64_t distance = function ? address.value - function->start.value : 0;
-  std::array<std::byte, kMostBytes> passed;
-  if (distance == 0 || distance > kMostBytes || distance % sizeof(code) != 0 ||
-      !space.Read(RuntimeAddress{pc.value - distance}, std::span(passed).first(distance))) {
+  if (distance == 0 || distance > kMostBytes || distance % size != 0 ||
+      !space.Read(RuntimeAddress{pc.value - distance}, std::span(bytes).first(distance))) {
     return told;
   }
-  FrameState state = FrameState::AtStart(Architecture::kAArch64);
-  for (uint64_t at = 0; at < distance; at += sizeof(code)) {
-    std::memcpy(&code, &passed[at], sizeof(code));
-    if (ArmFlow(code) != FrameInstruction::Flow::kNext) return told;
-    state = AfterArm(code, state);
+  const std::span<const std::byte> passed = std::span(bytes).first(distance);
+  FrameState state = FrameState::AtStart(architecture);
+  for (uint64_t at = 0; at < distance; at += size) {
+    const bool is_decoded = instruction.Decode(passed.subspan(at), {});
+    if (!is_decoded || instruction.flow() != FrameInstruction::Flow::kNext) return told;
+    state = instruction.After(state);
   }
-  const UnwindRule rule = state.Rule(Architecture::kAArch64);
+  const UnwindRule rule = UnwindRuleOf(state, architecture);
   return rule.kind == UnwindRule::kNone ? told : rule;
 }
 

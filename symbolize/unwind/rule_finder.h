@@ -38,7 +38,7 @@ class RuleFinder {
   const CodeSpace& space_;
 };
 
-// Corrects the rule `told` of an AArch64 function that was interrupted at `pc`. The rule is the one
+// Corrects the rule `told` of an interrupted function with a link register at `pc`. The rule is the one
 // at `address` in the image `mapped`. Some call frame information is made only for exceptions (rustc) and is valid
 // only at calls. In such information, the rule of a function's start covers the whole prologue, and
 // the rule before the epilogue also covers the return.

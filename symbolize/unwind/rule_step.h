@@ -22,7 +22,7 @@ constexpr bool StartsSegment(const UnwindRule& rule) {
          rule.frame_slot == -3 && rule.return_slot == -1;
 }
 
-// Computes the CFA of an AArch64 frame that was found only by its frame pointer. The frame pointer
+// Computes the CFA of a frame that was found only by its frame pointer, with a link register. The frame pointer
 // points to the saved frame pointer and return address, which may be anywhere in the frame. Returns
 // false if the rule has no such pair.
 inline bool FindRecord(const UnwindRule& rule, const ChainFrame& frame, uint64_t* cfa) {
@@ -91,11 +91,11 @@ struct RuleStep {
     return_address = frame.registers.Get(frame.numbers.return_address);
   }
   if (!frame.IsAligned(cfa)) return end(ChainEnd::kBadRegister);
-  // AArch64's linkage tables push words and then jump to a function of glibc. The CFA in that
+  // With a link register, linkage tables push words and then jump to a function of glibc. The CFA in that
   // function's information excludes these words; the topmost one is the return address.
-  const bool is_pushed_before = return_slot > 0 && frame.architecture() == Architecture::kAArch64;
+  const bool is_pushed_before = return_slot > 0 && HasLinkRegister(frame.architecture());
   const uint64_t caller_sp = is_pushed_before ? frame.SlotAddress(cfa, return_slot + 1) : cfa;
-  // A leaf on AArch64 may have no frame at all.
+  // A leaf with its return address in the link register may have no frame at all.
   if (cfa < sp || (caller_sp == sp && return_slot != 0)) return end(ChainEnd::kNoProgress);
   stack.Prefetch(caller_sp);
   return {.caller = {.kind = CallerStep::Kind::kCaller,

@@ -15,13 +15,12 @@ constexpr uint64_t kEntryCode = 64;
 }  // namespace
 
 bool StopsAhead(const CodeSpace& space, RuntimeAddress address) {
-  constexpr std::byte kHlt{0xf4};
   std::array<std::byte, kBareFrameCode> bytes{};
   if (HasLinkRegister(space.architecture()) || !space.Read(address, bytes)) return false;
   std::span<const std::byte> code = bytes;
   FrameInstruction instruction(space.architecture());
   while (!code.empty() && instruction.Decode(code, {})) {
-    if (code[0] == kHlt) return true;
+    if (instruction.Halts()) return true;
     const FrameInstruction::Flow flow = instruction.flow();
     if (flow != FrameInstruction::Flow::kNext && flow != FrameInstruction::Flow::kCall) break;
     code = code.subspan(instruction.length());

@@ -118,7 +118,7 @@ UnwindWalk::Next UnwindWalk::Step() {
       address.value -= 1;
       rule = FindRule(address);
     }
-    if (frame_.architecture() == Architecture::kAArch64 &&
+    if (frame_.architecture()->describes_by_stack_pointer &&
         rule.kind == UnwindRule::kFromStackPointer) {
       rule = MendInterruptedRule(rule, RuntimeAddress{pc}, frame_.code, address, space_);
     }

@@ -53,7 +53,7 @@
 
 namespace profiler::symbolize::v8 {
 
-// The JavaScript frames of a process: on x86-64 all frames, on AArch64 only those that made a call.
+// The JavaScript frames of a process: on x86-64 all frames, elsewhere only those that made a call.
 // Needs about 2 MB for names and lines; a hostile process can make it use 20 MB.
 class Frames final : public ManagedCode {
  public:

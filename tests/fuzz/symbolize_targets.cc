@@ -15,6 +15,7 @@
 #include "symbolize/symbols/kernel_symbols.h"
 #include "symbolize/symbols/perf_map.h"
 #include "symbolize/symbols/testing/jit_dump_builder.h"
+#include "symbolize/unwind/arch/architecture.h"
 #include "tests/fuzz/compiled_programs.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -142,8 +143,9 @@ void ReadName(std::span<const std::byte> input) {
 
 // Disassembles the whole input, for each machine.
 void ReadCode(std::span<const std::byte> input) {
-  for (const uint16_t machine : {EM_X86_64, EM_386, EM_AARCH64}) {
-    auto disassembler = annotate::Disassembler::Create(machine, annotate::Syntax::kAtt);
+  for (const symbolize::Architecture architecture : symbolize::Architectures()) {
+    auto disassembler =
+        annotate::Disassembler::Create(architecture->elf_machine, annotate::Syntax::kAtt);
     Require(disassembler.ok(), "the machine is disassembled");
     for (size_t at = 0; at < input.size();) {
       const auto instruction = (*disassembler)->Decode(input.subspan(at), at);

@@ -28,7 +28,7 @@ using symbolize::kRegisters;
 constexpr uint32_t kMaxFrames = 64;
 constexpr uint64_t kSection = 0x5000, kCode = 0x1000;
 enum Choice : uint8_t {
-  kAArch64 = 1,
+  kWithLink = 1,  // an architecture with a link register
   kDebugFrame = 2,
   kCompressed = 4,
   kWithHeader = 8,
@@ -91,7 +91,12 @@ class OneImage : public symbolize::UnwindSpace {
 
 uint16_t MachineOf(uint8_t choice) {
   if ((choice & kI386) != 0) return EM_386;
-  return (choice & kAArch64) != 0 ? EM_AARCH64 : EM_X86_64;
+  for (const symbolize::Architecture architecture : symbolize::Architectures()) {
+    if (HasLinkRegister(architecture) == ((choice & kWithLink) != 0)) {
+      return architecture->elf_machine;
+    }
+  }
+  return EM_NONE;
 }
 
 Bytes ImageOf(const Parts& parts) {
@@ -206,7 +211,7 @@ std::vector<Bytes> UnwindSeeds() {
   const symbolize::EhFrameBuilder full =
       with({0x41, 0x0e, 16, 0x0a, 0x86, 2, 0x0b}, {.augmentation = "zPLRS"});
   std::vector<Bytes> seeds = {Seed(0, plain.section()),
-                              Seed(kAArch64, plain.section()),
+                              Seed(kWithLink, plain.section()),
                               Seed(kDebugFrame, plain.section()),
                               Seed(0, full.section()),
                               Seed(kWithHeader, plain.Header(0x4000)),
@@ -217,17 +222,17 @@ std::vector<Bytes> UnwindSeeds() {
         WithCfaFrom({DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge,
                      DW_OP_lit3, DW_OP_shl, DW_OP_plus}),
         WithCfaFrom({DW_OP_breg6, 0x78, DW_OP_deref}), ByteBuilder{DW_CFA_undefined, 16}}) {
-    for (const uint8_t choice : {uint8_t{0}, uint8_t{kAArch64}, uint8_t{kWithHoles}}) {
+    for (const uint8_t choice : {uint8_t{0}, uint8_t{kWithLink}, uint8_t{kWithHoles}}) {
       seeds.push_back(Seed(choice, with(instructions).section()));
     }
     seeds.push_back(Seed(kDebugFrame, symbolize::DebugFrame({DW_CFA_def_cfa, 7, 8, 0x90, 1},
                                                             {{.instructions = instructions}})));
     seeds.push_back(Seed(0, with(instructions, {.augmentation = "zRB", .version = 3}).section()));
   }
-  seeds.push_back(Seed(kAArch64, with({DW_CFA_AARCH64_negate_ra_state, DW_CFA_def_cfa, 31, 16,
-                                       DW_CFA_offset + 29, 2, DW_CFA_offset + 30, 1},
-                                      {.return_address = 30, .instructions = {12, 31, 0}})
-                                     .section()));
+  seeds.push_back(Seed(kWithLink, with({DW_CFA_GNU_window_save, DW_CFA_def_cfa, 31, 16,
+                                        DW_CFA_offset + 29, 2, DW_CFA_offset + 30, 1},
+                                       {.return_address = 30, .instructions = {12, 31, 0}})
+                                      .section()));
   for (const ByteBuilder& instructions :
        {ByteBuilder{DW_CFA_def_cfa, 5, 8, DW_CFA_offset + 5, 2},
         ByteBuilder{DW_CFA_def_cfa_expression, 3, DW_OP_breg5, 0x7c, DW_OP_deref}}) {
@@ -235,7 +240,7 @@ std::vector<Bytes> UnwindSeeds() {
   }
   for (const ByteBuilder& code : BareCodes()) {
     seeds.push_back(Seed(kBare, code));
-    seeds.push_back(Seed(kBare | kAArch64, code));
+    seeds.push_back(Seed(kBare | kWithLink, code));
     seeds.push_back(Seed(kBare | kWithHoles, code));
     seeds.push_back(Seed(kBare | kI386, code));
   }

@@ -33,7 +33,7 @@ struct Compiler {
 constexpr std::array kCompilers = {Compiler{"gcc", "g++", "g++"},
                                    Compiler{"clang", "clang++", "clang"}};
 // Compilers for i386 and their Debian packages. Debian's multilib packages are not used, because
-// they cannot be installed beside a compiler for AArch64.
+// they cannot be installed beside a compiler for another machine.
 constexpr std::array kI386Compilers = {
     Compiler{"i386 gcc", "i686-linux-gnu-g++", "g++-i686-linux-gnu"},
     Compiler{"i386 clang", "clang++", "clang", "--target=i686-linux-gnu "}};

@@ -22,7 +22,7 @@ std::vector<std::byte> Encoded(uint32_t type, uint16_t misc, const RecordLayout&
 std::string Text(std::span<const std::byte> bytes, const RecordLayout& layout,
                  bool expect_whole = true) {
   std::string text;
-  EXPECT_EQ(AppendFields(RawRecord(bytes), layout, Architecture::kX86, &text), expect_whole);
+  EXPECT_EQ(AppendFields(RawRecord(bytes), layout, ArchitectureOf("x86_64"), &text), expect_whole);
   return text;
 }
 

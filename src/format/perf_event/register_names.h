@@ -3,15 +3,17 @@
 
 #pragma once
 
-#include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace profiler::perf_event {
 
-enum class Architecture : uint8_t { kUnknown, kX86, kArm64, kArm, kRiscv, kPowerpc, kS390 };
+// Names of an architecture's registers by the bits of a register mask; an empty name: there is no
+// register. Empty for an unknown architecture. Lives as long as the program.
+using Architecture = std::span<const std::string_view>;
 
 // Returns the architecture for the machine name of uname(2) or of the ARCH feature: "x86_64",
-// "aarch64", …
+// "riscv64", …
 Architecture ArchitectureOf(std::string_view machine);
 
 // Returns the architecture of this program, which is assumed for recordings that do not name

@@ -20,6 +20,7 @@
 #include "src/importers/open_recording.h"
 #include "src/profile/naming/fetch_files.h"
 #include "src/profile/naming/recorded_machine.h"
+#include "symbolize/unwind/arch/architecture.h"
 
 namespace profiler::naming {
 
@@ -67,8 +68,7 @@ profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDesc
   options.files = SymbolizerOptionsOf(naming, features);
   options.clock = ClockOf(events, features);
   const std::string& machine = features.arch;
-  if (machine == "aarch64") options.architecture = symbolize::Architecture::kAArch64;
-  if (machine == "x86_64") options.architecture = symbolize::Architecture::kX86_64;
+  if (const auto known = symbolize::ArchitectureOfMachine(machine)) options.architecture = *known;
   // Recordings of earlier versions do not mark their events. In these, only the section of chain
   // quality shows that chains are exact.
   options.exact_user_chains = perf_data::ReadChainQuality(features).has_value() ||

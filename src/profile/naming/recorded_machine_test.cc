@@ -79,7 +79,7 @@ TEST_F(RecordedMachineTest, AnotherHostReleaseOrMachineHasAnotherKernel) {
   EXPECT_EQ(Kernel(), RunningKernel::kIsAnother);
   EXPECT_TRUE(files_.is_of_another_machine);
   features_.hostname = "here";
-  features_.arch = "aarch64";
+  features_.arch = "riscv64";
   EXPECT_EQ(Kernel(), RunningKernel::kIsAnother);
   EXPECT_TRUE(files_.is_of_another_machine);
   features_ = {};

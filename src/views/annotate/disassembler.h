@@ -30,7 +30,7 @@ struct Instruction {
 class Disassembler {
  public:
   // Makes a disassembler. `machine` is an EM_… number with the marks of symbolize/code_machine.h:
-  // x86, ARM, AArch64, PowerPC, s390x, MIPS or SPARC. Returns kUnimplemented for others.
+  // x86, ARM (32 or 64 bits), PowerPC, s390x, MIPS or SPARC. Returns kUnimplemented for others.
   static absl::StatusOr<std::unique_ptr<Disassembler>> Create(uint16_t machine, Syntax syntax);
   virtual ~Disassembler() = default;
 

@@ -171,7 +171,7 @@ std::optional<OracleStep> LibdwOracle::Step(uint64_t address, const RegisterSet&
   const RegisterNumbers numbers = NumbersOf(architecture_);
   step.caller.Set(numbers.sp, cfa->value);
   for (unsigned i = 0; i < kRegisters; ++i) {
-    if (architecture_ == Architecture::kAArch64 && i == numbers.pc) continue;
+    if (i == numbers.pc && i != numbers.return_address) continue;  // DWARF has no such number
     Dwarf_Op room[3];
     if (dwarf_frame_register(raw, static_cast<int>(i), room, &ops, &count) != 0) continue;
     const bool is_return_address = static_cast<int>(i) == return_address;

@@ -233,7 +233,7 @@ class Dumper {
   Recording& recording_;
   const DumpOptions& options_;
   absl::FunctionRef<void(std::string_view)> sink_;
-  perf_event::Architecture architecture_ = perf_event::Architecture::kUnknown;
+  perf_event::Architecture architecture_;
   std::string out_;
   size_t events_ = 0;
   uint64_t shown_ = 0;

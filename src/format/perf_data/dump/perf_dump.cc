@@ -635,7 +635,7 @@ class PerfDumper {
   const std::string name_;
   const uint64_t origin_;
   absl::FunctionRef<void(std::string_view)> sink_;
-  perf_event::Architecture architecture_ = perf_event::Architecture::kUnknown;
+  perf_event::Architecture architecture_;
   std::string out_;
   size_t events_ = 0, attrs_ = 0;
   std::bitset<kFeatureBits> features_;                // features whose lines were shown

@@ -9,7 +9,7 @@
 //
 // Source: Arm Architecture Reference Manual for A-profile, DDI 0487, C4.1 and C6.2.
 //
-// Private to this package.
+// Private to this folder.
 
 #pragma once
 
@@ -18,11 +18,12 @@
 #include <optional>
 #include <span>
 
-#include "symbolize/unwind/bare_frame.h"
+#include "symbolize/unwind/arch/architecture.h"
+#include "symbolize/unwind/arch/return_path.h"
 
-namespace profiler::symbolize {
+namespace profiler::symbolize::aarch64 {
 
-inline constexpr size_t kAArch64Instruction = 4;  // size of an instruction in bytes
+inline constexpr size_t kInstruction = 4;  // size of an instruction in bytes
 
 // Register numbers in instructions. In most instructions that compute, 31 means zero instead of sp.
 inline constexpr unsigned kArmFp = 29, kArmLink = 30, kArmSp = 31;
@@ -73,9 +74,9 @@ constexpr bool IsArmCall(uint32_t code) {
   return code >> 26 == 0x25 || (code & 0xfefff000) == 0xd63f0000;  // bl; blr, blraa …
 }
 
-// Implements ReturnPathOf for AArch64.
-std::optional<ReturnPath> ReturnPathOnAArch64(std::span<const uint8_t, kBareFrameCode> code,
-                                              bool is_interrupted);
+// Implements ReturnPathOf.
+std::optional<ReturnPath> FindReturnPath(std::span<const uint8_t, kBareFrameCode> code,
+                                         bool is_interrupted);
 
 // Returns the target of the direct call `call`, an instruction at `address`. Empty for a call
 // through a register and for other instructions.
@@ -86,14 +87,7 @@ std::optional<uint64_t> TargetOfCall(uint32_t call, uint64_t address);
 // `code`. Empty for other instructions.
 std::optional<uint64_t> TakenAddress(uint32_t before, uint32_t code, uint64_t address);
 
-// Effects of code on the link register and the stack pointer, on any path through the code. A
-// function's caller is found through these registers. The effects of all instructions from a
-// function's start to the interrupted one show whether the function has made a call, saved its
-// return address, or used the stack.
-struct LinkUse {
-  bool keeps_link = true;   // true if no instruction writes or saves the link register
-  bool keeps_stack = true;  // true if no instruction writes the stack pointer
-};
+// Returns the uses of the link register and of the stack pointer in `code`.
 LinkUse UseOfLink(std::span<const uint8_t> code);
 
-}  // namespace profiler::symbolize
+}  // namespace profiler::symbolize::aarch64

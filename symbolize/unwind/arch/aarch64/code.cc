@@ -1,10 +1,10 @@
-#include "symbolize/unwind/aarch64_code.h"
+#include "symbolize/unwind/arch/aarch64/code.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-namespace profiler::symbolize {
+namespace profiler::symbolize::aarch64 {
 namespace {
 
 constexpr int64_t kWord = 8;
@@ -72,7 +72,7 @@ std::optional<ReturnPath> FromStart(uint32_t code) {
 std::optional<ReturnPath> ToReturn(std::span<const uint8_t> code, bool link_is_known) {
   ReturnPath back{.in_link_register = true};
   int64_t words = 0;  // words by which the stack pointer has moved up so far
-  for (size_t at = 0; at < code.size(); at += kAArch64Instruction) {
+  for (size_t at = 0; at < code.size(); at += kInstruction) {
     const uint32_t instruction = InstructionAt(code, at);
     if (ReturnsByLink(instruction)) {
       if (words < 0 || (back.in_link_register && !link_is_known)) return std::nullopt;
@@ -177,8 +177,8 @@ bool ReturnsByLink(uint32_t code) { return IsOneOf(kReturns, code); }
 
 bool IsArmEntry(uint32_t code) { return IsOneOf(kEntries, code); }
 
-std::optional<ReturnPath> ReturnPathOnAArch64(std::span<const uint8_t, kBareFrameCode> code,
-                                              bool is_interrupted) {
+std::optional<ReturnPath> FindReturnPath(std::span<const uint8_t, kBareFrameCode> code,
+                                         bool is_interrupted) {
   if (is_interrupted) {
     if (const auto back = FromStart(InstructionAt(code, 0))) return back;
   }
@@ -187,7 +187,7 @@ std::optional<ReturnPath> ReturnPathOnAArch64(std::span<const uint8_t, kBareFram
 
 std::optional<uint64_t> TargetOfCall(uint32_t call, uint64_t address) {
   if (call >> 26 != 0x25) return std::nullopt;
-  return address + static_cast<uint64_t>(SignedBits(call, 26) * int64_t{kAArch64Instruction});
+  return address + static_cast<uint64_t>(SignedBits(call, 26) * int64_t{kInstruction});
 }
 
 //    op immlo 1 0 0 0 0 ├── immhi ──┤├ Rd ┤    adr, adrp
@@ -200,13 +200,13 @@ std::optional<uint64_t> TakenAddress(uint32_t before, uint32_t code, uint64_t ad
   if ((code & kMask) == kAdr) return address + distance(code);
   const auto added = AddedTo(ArmRt(before), code);
   if ((before & kMask) != kAdrp || !added || *added < 0) return std::nullopt;
-  const uint64_t page = (address - kAArch64Instruction) / kPage * kPage;
+  const uint64_t page = (address - kInstruction) / kPage * kPage;
   return page + distance(before) * kPage + static_cast<uint64_t>(*added);
 }
 
 LinkUse UseOfLink(std::span<const uint8_t> code) {
   LinkUse use;
-  for (size_t at = 0; at + kAArch64Instruction <= code.size(); at += kAArch64Instruction) {
+  for (size_t at = 0; at + kInstruction <= code.size(); at += kInstruction) {
     const uint32_t instruction = InstructionAt(code, at);
     use.keeps_link = use.keeps_link && !UsesLink(instruction);
     use.keeps_stack = use.keeps_stack && !WritesStackPointer(instruction);
@@ -214,4 +214,4 @@ LinkUse UseOfLink(std::span<const uint8_t> code) {
   return use;
 }
 
-}  // namespace profiler::symbolize
+}  // namespace profiler::symbolize::aarch64

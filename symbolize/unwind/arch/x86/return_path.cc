@@ -1,12 +1,12 @@
-#include "symbolize/unwind/bare_frame.h"
+#include "symbolize/unwind/arch/return_path.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "symbolize/unwind/aarch64_code.h"
+#include "symbolize/unwind/arch/x86/x86.h"
 
-namespace profiler::symbolize {
+namespace profiler::symbolize::x86 {
 namespace {
 
 using Code = std::span<const uint8_t>;
@@ -36,23 +36,23 @@ bool BeginsWith(Code code, const std::array<uint8_t, size>& instruction) {
 
 // Returns the instruction without the prefix of 64-bit instructions. Empty if it has no prefix. On
 // i386, returns the instruction unchanged.
-Code OfFullWidth(Architecture architecture, Code code) {
-  if (architecture == Architecture::kI386) return code;
+Code OfFullWidth(Mode mode, Code code) {
+  if (mode == Mode::k32Bit) return code;
   return code[0] == kWide ? code.subspan(1) : Code();
 }
 
 // Returns the length of a call through a register; 0 for other instructions.
-size_t LengthOfCall(Architecture architecture, Code code) {
-  const bool is_upper = architecture == Architecture::kX86_64 && code[0] == kUpper;
+size_t LengthOfCall(Mode mode, Code code) {
+  const bool is_upper = mode == Mode::k64Bit && code[0] == kUpper;
   const size_t prefix = is_upper ? 1 : 0;
   return code[prefix] == 0xff && (code[prefix + 1] & 0xf8) == 0xd0 ? prefix + 2 : 0;
 }
 
 // Recognizes the first instructions of a function.
-std::optional<ReturnPath> ReturnPathFromStart(Architecture architecture, Code code) {
-  const uint8_t end_branch = architecture == Architecture::kI386 ? kEndBranch32 : kEndBranch64;
+std::optional<ReturnPath> ReturnPathFromStart(Mode mode, Code code) {
+  const uint8_t end_branch = mode == Mode::k32Bit ? kEndBranch32 : kEndBranch64;
   const bool is_end_branch = BeginsWith(code, kEndBranch) && code[kEndBranch.size()] == end_branch;
-  const Code wide = OfFullWidth(architecture, code);
+  const Code wide = OfFullWidth(mode, code);
   if (is_end_branch || code[0] == kPushFp || BeginsWith(wide, kSubtractByte)) {
     return ReturnPath{0, std::nullopt};
   }
@@ -61,11 +61,11 @@ std::optional<ReturnPath> ReturnPathFromStart(Architecture architecture, Code co
 }
 
 // Follows the instructions that remove a frame, up to the return.
-std::optional<ReturnPath> ReturnPathToReturn(Architecture architecture, Code code) {
-  const uint64_t word = WordSize(architecture);
+std::optional<ReturnPath> ReturnPathToReturn(Mode mode, Code code) {
+  const uint64_t word = WordOf(mode);
   ReturnPath back;
   while (code.size() >= sizeof(uint64_t)) {
-    const Code wide = OfFullWidth(architecture, code);
+    const Code wide = OfFullWidth(mode, code);
     const auto add = [&](int64_t bytes, Code behind) {
       if (bytes < 0 || static_cast<uint64_t>(bytes) % word != 0) return false;
       back.return_address += static_cast<uint64_t>(bytes) / word;
@@ -81,8 +81,7 @@ std::optional<ReturnPath> ReturnPathToReturn(Architecture architecture, Code cod
       int32_t bytes;
       std::memcpy(&bytes, &wide[2], sizeof(bytes));
       if (!add(bytes, wide.subspan(6))) return std::nullopt;
-    } else if (architecture == Architecture::kX86_64 && code[0] == kUpper &&
-               (code[1] & 0xf8) == kPop) {
+    } else if (mode == Mode::k64Bit && code[0] == kUpper && (code[1] & 0xf8) == kPop) {
       add(static_cast<int64_t>(word), code.subspan(2));
     } else if ((code[0] & 0xf8) == kPop && (code[0] & 7) != kStackPointer) {
       if ((code[0] & 7) == kFramePointer) back.frame_pointer = back.return_address;
@@ -96,13 +95,11 @@ std::optional<ReturnPath> ReturnPathToReturn(Architecture architecture, Code cod
 
 }  // namespace
 
-std::optional<ReturnPath> ReturnPathOf(Architecture architecture,
-                                       std::span<const uint8_t, kBareFrameCode> code,
-                                       bool is_interrupted) {
-  if (architecture == Architecture::kAArch64) return ReturnPathOnAArch64(code, is_interrupted);
-  if (!is_interrupted) return ReturnPathToReturn(architecture, code);
-  if (const auto back = ReturnPathFromStart(architecture, code)) return back;
-  return ReturnPathToReturn(architecture, Code(code).subspan(LengthOfCall(architecture, code)));
+std::optional<ReturnPath> FindReturnPath(Mode mode, std::span<const uint8_t, kBareFrameCode> code,
+                                         bool is_interrupted) {
+  if (!is_interrupted) return ReturnPathToReturn(mode, code);
+  if (const auto back = ReturnPathFromStart(mode, code)) return back;
+  return ReturnPathToReturn(mode, Code(code).subspan(LengthOfCall(mode, code)));
 }
 
-}  // namespace profiler::symbolize
+}  // namespace profiler::symbolize::x86

@@ -1,4 +1,4 @@
-#include "symbolize/unwind/aarch64_code.h"
+#include "symbolize/unwind/arch/aarch64/code.h"
 
 #include <array>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-namespace profiler::symbolize {
+namespace profiler::symbolize::aarch64 {
 namespace {
 
 // Encodings from GNU as.
@@ -33,11 +33,11 @@ constexpr uint32_t kCompare = 0x71000c1f;      // cmp w0, #3
 constexpr uint32_t kTest = 0xf240001f;         // tst x0, #1
 
 std::vector<uint8_t> Bytes(std::initializer_list<uint32_t> instructions, size_t size) {
-  std::vector<uint8_t> bytes(std::max(size, instructions.size() * kAArch64Instruction));
+  std::vector<uint8_t> bytes(std::max(size, instructions.size() * kInstruction));
   size_t at = 0;
   for (const uint32_t instruction : instructions) {
-    std::memcpy(&bytes[at], &instruction, kAArch64Instruction);
-    at += kAArch64Instruction;
+    std::memcpy(&bytes[at], &instruction, kInstruction);
+    at += kInstruction;
   }
   return bytes;
 }
@@ -53,7 +53,7 @@ std::string Text(const std::optional<ReturnPath>& back) {
 
 std::string WayOf(std::initializer_list<uint32_t> instructions, bool is_interrupted) {
   const std::vector<uint8_t> bytes = Bytes(instructions, kBareFrameCode);
-  return Text(ReturnPathOnAArch64(std::span<const uint8_t, kBareFrameCode>(bytes), is_interrupted));
+  return Text(FindReturnPath(std::span<const uint8_t, kBareFrameCode>(bytes), is_interrupted));
 }
 
 TEST(AArch64CodeTest, UntilAFrameIsSetUpTheLinkRegisterLeadsBack) {
@@ -129,4 +129,4 @@ TEST(AArch64CodeTest, TellsWhatUsesTheLinkRegisterAndTheStack) {
 }
 
 }  // namespace
-}  // namespace profiler::symbolize
+}  // namespace profiler::symbolize::aarch64

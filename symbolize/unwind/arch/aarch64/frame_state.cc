@@ -1,14 +1,14 @@
-#include "symbolize/unwind/aarch64_frame_state.h"
+#include "symbolize/unwind/arch/aarch64/frame_state.h"
 
 #include <array>
 #include <utility>
 
-#include "symbolize/unwind/aarch64_code.h"
+#include "symbolize/unwind/arch/aarch64/code.h"
 
-namespace profiler::symbolize {
+namespace profiler::symbolize::aarch64 {
 namespace {
 
-using Flow = FrameInstruction::Flow;
+using Flow = InstructionFlow;
 
 constexpr int32_t kWord = 8;
 constexpr uint32_t kNop = 0xd503201f;
@@ -84,7 +84,7 @@ std::optional<ElfAddress> ArmTarget(uint32_t code, ElfAddress address) {
   } else {
     return std::nullopt;
   }
-  return ElfAddress{address.value + static_cast<uint64_t>(words * int64_t{kAArch64Instruction})};
+  return ElfAddress{address.value + static_cast<uint64_t>(words * int64_t{kInstruction})};
 }
 
 bool IsArmPadding(uint32_t code) { return code == kNop; }
@@ -119,4 +119,4 @@ FrameState AfterArm(uint32_t code, FrameState state) {
   return state;
 }
 
-}  // namespace profiler::symbolize
+}  // namespace profiler::symbolize::aarch64
