@@ -4,7 +4,7 @@
 #include <array>
 
 #include "absl/strings/str_format.h"
-#include "src/base/off_cpu_events.h"
+#include "src/format/perf_event/off_cpu_events.h"
 
 namespace profiler::analysis {
 

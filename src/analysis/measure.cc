@@ -8,7 +8,7 @@
 #include "src/analysis/estimate/slices.h"
 #include "src/analysis/estimate/visits.h"
 #include "src/analysis/missing_periods.h"
-#include "src/base/off_cpu_events.h"
+#include "src/format/perf_event/off_cpu_events.h"
 
 namespace profiler::analysis {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/base/off_cpu_events.h"
+#include "src/format/perf_event/off_cpu_events.h"
 
 namespace profiler::analysis {
 namespace {

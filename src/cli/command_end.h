@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "src/machine/target/command.h"
+#include "src/machine/target/child_command.h"
 
 namespace profiler::cli {
 

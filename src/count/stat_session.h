@@ -19,7 +19,7 @@
 #include "src/count/topology.h"
 #include "src/machine/events/find_events.h"
 #include "src/machine/procfs/proc_file.h"
-#include "src/machine/target/command.h"
+#include "src/machine/target/child_command.h"
 #include "src/machine/target/control.h"
 #include "src/machine/target/targets.h"
 

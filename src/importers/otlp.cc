@@ -14,7 +14,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
-#include "src/format/otlp/fields.h"
+#include "src/format/otlp/field_numbers.h"
 #include "src/importers/pprof_fields.h"
 
 namespace profiler::importers {

@@ -6,7 +6,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <string_view>
 
-#include "src/format/pprof/fields.h"
+#include "src/format/pprof/field_numbers.h"
 
 namespace profiler::importers {
 

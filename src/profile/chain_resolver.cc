@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "src/base/chain_quality.h"
 #include "src/format/perf_event/abi.h"
+#include "symbolize/unwind/chain_quality.h"
 
 namespace profiler::profile {
 namespace {

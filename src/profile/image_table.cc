@@ -5,11 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
-#include "src/base/module_name.h"
 #include "src/base/text.h"
 #include "src/format/perf_event/code_memory.h"
 #include "src/profile/image_spec.h"
 #include "symbolize/symbols/kernel_symbols.h"
+#include "symbolize/symbols/module_name.h"
 
 namespace profiler::profile {
 namespace {

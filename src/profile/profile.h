@@ -32,12 +32,12 @@
 #include <vector>
 
 #include "src/base/address.h"
-#include "src/base/chain_quality.h"
 #include "src/base/huge_vector.h"
 #include "src/base/string_table.h"
 #include "src/profile/branches.h"
 #include "src/profile/ids.h"
 #include "symbolize/image_kind.h"
+#include "symbolize/unwind/chain_quality.h"
 
 namespace profiler::profile {
 

@@ -11,7 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/format/perf_event/codec.h"
-#include "src/format/perf_event/registers.h"
+#include "src/format/perf_event/register_names.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/sample_details.h"
 

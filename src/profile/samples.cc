@@ -7,8 +7,8 @@
 #include <cstring>
 #include <iterator>
 
-#include "src/base/off_cpu_events.h"
 #include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/off_cpu_events.h"
 #include "src/format/perf_event/read_values.h"
 
 namespace profiler::profile {

@@ -28,8 +28,6 @@
 // the thread that happened to run. The raw data describes the thread that slept:
 //
 //   u32 pid, tid; u64 nanoseconds; u64 nr; u64 call chain[nr]; u64 cgroup
-//
-// Private to this package.
 
 #pragma once
 

@@ -16,10 +16,10 @@
 #include <optional>
 #include <vector>
 
-#include "src/base/chain_quality.h"
 #include "src/format/perf_event/records.h"
 #include "symbolize/address_space.h"
 #include "symbolize/symbolizer.h"
+#include "symbolize/unwind/chain_quality.h"
 #include "symbolize/unwind/chain_tally.h"
 #include "symbolize/unwind/unwind_images.h"
 #include "symbolize/unwind/unwinder.h"

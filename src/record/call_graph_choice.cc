@@ -14,7 +14,7 @@
 #include "src/base/raised_capabilities.h"
 #include "src/machine/procfs/memory_map.h"
 #include "src/machine/procfs/proc_file.h"
-#include "src/machine/target/command.h"
+#include "src/machine/target/child_command.h"
 #include "src/record/frame_pointers.h"
 #include "src/record/ring_size.h"
 #include "symbolize/image_file.h"

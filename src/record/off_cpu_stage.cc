@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "src/base/off_cpu_events.h"
 #include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/off_cpu_events.h"
 #include "src/format/perf_event/records.h"
 
 namespace profiler::record {

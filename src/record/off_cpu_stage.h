@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/base/chain_quality.h"
 #include "src/format/perf_event/codec.h"
 #include "src/record/off_cpu.h"
 #include "symbolize/symbols/kernel_symbols.h"
+#include "symbolize/unwind/chain_quality.h"
 
 namespace profiler::record {
 

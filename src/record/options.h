@@ -14,15 +14,15 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/chain_quality.h"
 #include "src/format/perf_data/write/writer.h"
 #include "src/machine/events/find_events.h"
 #include "src/machine/procfs/proc_file.h"
-#include "src/machine/target/command.h"
+#include "src/machine/target/child_command.h"
 #include "src/machine/target/control.h"
 #include "src/machine/target/targets.h"
 #include "src/record/ring_size.h"
 #include "symbolize/kept_files.h"
+#include "symbolize/unwind/chain_quality.h"
 
 namespace profiler::record {
 
@@ -48,8 +48,8 @@ struct SampleContents {
   bool weight = false;               // WEIGHT_STRUCT; before Linux 5.12 WEIGHT
   bool raw = false;                  // RAW; tracepoints always have it
   bool thread_counts = false;        // READ records at the end of threads
-  uint64_t user_registers = 0;       // REGS_USER: bits of registers.h
-  uint64_t interrupt_registers = 0;  // REGS_INTR: bits of registers.h
+  uint64_t user_registers = 0;       // REGS_USER: bits of register_names.h
+  uint64_t interrupt_registers = 0;  // REGS_INTR: bits of register_names.h
   uint64_t branches = 0;             // BRANCH_STACK: bits of branch_filter.h; 0: none
 };
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "src/base/off_cpu_events.h"
 #include "src/base/shown_url.h"
 #include "src/format/perf_data/format/feature_values.h"
 #include "src/format/perf_data/format/perf_data_format.h"
 #include "src/format/perf_data/sections/own_sections.h"
+#include "src/format/perf_event/off_cpu_events.h"
 #include "src/machine/procfs/machine.h"
 
 namespace profiler::record {

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "src/base/chain_quality.h"
 #include "src/base/status.h"
 #include "src/format/perf_data/format/features.h"
 #include "src/format/perf_data/write/writer.h"
@@ -20,6 +19,7 @@
 #include "src/record/off_cpu.h"
 #include "src/record/options.h"
 #include "src/record/record_tally.h"
+#include "symbolize/unwind/chain_quality.h"
 
 namespace profiler::record {
 

@@ -16,12 +16,12 @@
 #include <string>
 #include <vector>
 
-#include "src/base/chain_quality.h"
 #include "src/base/status.h"
 #include "src/record/options.h"
 #include "src/record/output_files.h"
 #include "src/record/recording_file.h"
 #include "src/record/session_setup.h"
+#include "symbolize/unwind/chain_quality.h"
 
 namespace profiler::record {
 

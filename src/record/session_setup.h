@@ -9,7 +9,7 @@
 #include "ringbuf/event_set.h"
 #include "ringbuf/kernel.h"
 #include "src/base/status.h"
-#include "src/machine/target/command.h"
+#include "src/machine/target/child_command.h"
 #include "src/machine/target/control.h"
 #include "src/machine/target/targets.h"
 #include "src/record/event_plan.h"

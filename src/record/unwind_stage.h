@@ -38,7 +38,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "ringbuf/drain_loop.h"
-#include "src/base/chain_quality.h"
 #include "src/base/status.h"
 #include "src/format/perf_event/codec.h"
 #include "src/machine/procfs/proc_file.h"
@@ -49,6 +48,7 @@
 #include "src/record/ring_merge.h"
 #include "src/record/shared_memory.h"
 #include "src/record/waiting_thread.h"
+#include "symbolize/unwind/chain_quality.h"
 #include "symbolize/unwind/chain_tally.h"
 #include "symbolize/unwind/unwinder.h"
 

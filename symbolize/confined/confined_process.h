@@ -30,7 +30,7 @@
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
 #include "symbolize/confined/file_rules.h"
-#include "symbolize/confined/message.h"
+#include "symbolize/confined/socket_message.h"
 
 namespace profiler::symbolize {
 

@@ -49,7 +49,7 @@
 #include "src/base/byte_reader.h"
 #include "src/base/status.h"
 #include "symbolize/address_facts.h"
-#include "symbolize/confined/message.h"
+#include "symbolize/confined/socket_message.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::symbolize {

@@ -11,7 +11,7 @@
 
 #include "src/base/byte_reader.h"
 #include "symbolize/confined/facts_protocol.h"
-#include "symbolize/confined/message.h"
+#include "symbolize/confined/socket_message.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::symbolize {

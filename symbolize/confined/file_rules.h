@@ -31,7 +31,7 @@
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
 #include "symbolize/address_facts.h"
-#include "symbolize/confined/message.h"
+#include "symbolize/confined/socket_message.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::symbolize {

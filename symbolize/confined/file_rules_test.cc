@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
-#include "symbolize/confined/message.h"
+#include "symbolize/confined/socket_message.h"
 
 namespace profiler::symbolize {
 namespace {

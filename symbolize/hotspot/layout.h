@@ -43,7 +43,7 @@ struct Layout {
   uint64_t nmethod_method = 0, nmethod_compile_id = 0, nmethod_orig_pc = 0;
   // The field contains an address; if code_is_relative, an int relative to the start of the blob.
   std::optional<uint64_t> nmethod_deopt_handler;
-  // Location of debug information (debug_info.h); empty: unknown.
+  // Location of debug information (method_scopes.h); empty: unknown.
   struct DebugInfo {
     // True if the debug information is in separate memory (_immutable_data), since JDK 23.
     bool is_apart = false;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "symbolize/hotspot/debug_info.h"
+#include "symbolize/hotspot/method_scopes.h"
 
 namespace profiler::symbolize::hotspot {
 

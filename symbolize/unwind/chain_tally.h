@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/functional/function_ref.h"
-#include "src/base/chain_quality.h"
+#include "symbolize/unwind/chain_quality.h"
 #include "symbolize/unwind/unwinder.h"
 
 namespace profiler::symbolize {

@@ -35,9 +35,9 @@
 #include <string_view>
 
 #include "src/base/address.h"
-#include "src/base/chain_quality.h"
 #include "src/base/huge_vector.h"
 #include "symbolize/unwind/cfi_table.h"
+#include "symbolize/unwind/chain_quality.h"
 #include "symbolize/unwind/registers.h"
 
 namespace profiler::symbolize {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""glossary_test.py README.md FILE.cc…: checks that each word printed by these files is plain English, or explained in the
-README.
+"""glossary_test.py concepts.md FILE.cc…: checks that each word printed by these files is plain English, or explained in
+docs/concepts.md.
 
-Explained words are bold in the section "How to read it". If you add a word to `profiler summary`, explain it there;
-or add it to PLAIN below, if a child knows it.
+Explained words are bold there. If you add a word to `profiler summary`, explain it there; or add it to PLAIN below, if a
+child knows it.
 """
 
 import re
@@ -23,10 +23,10 @@ COMMANDS = {"profiler", "report", "record", "annotate", "flamegraph", "summary",
 OTHERS = {"python", "pythonperfsupport", "py"}
 
 
-def explained(readme):
-    with open(readme, encoding="utf-8") as file:
-        section = file.read().split("## How to read it", 1)[1].split("\n## ", 1)[0]
-    return {word.lower() for phrase in re.findall(r"\*\*([^*]+)\*\*", section) for word in re.findall(r"[\w%-]+", phrase)}
+def explained(page):
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    return {word.lower() for phrase in re.findall(r"\*\*([^*]+)\*\*", text) for word in re.findall(r"[\w%-]+", phrase)}
 
 
 def printed(path):
@@ -37,15 +37,15 @@ def printed(path):
         yield from (word.lower() for word in re.findall(r"[A-Za-z][A-Za-z-]+", re.sub(r"%[-*.0-9]*[a-z]", " ", literal)))
 
 
-def main(readme, *files):
-    known = PLAIN | COMMANDS | OTHERS | explained(readme)
+def main(page, *files):
+    known = PLAIN | COMMANDS | OTHERS | explained(page)
     known |= {word + "s" for word in known} | {word[:-1] for word in known if word.endswith("s")}
     words = {word for path in files for word in printed(path)}
     if len(words) < 50:
         sys.exit(f"only {len(words)} words were found in {files}: this test no longer sees the text")
     unknown = sorted(words - known)
     if unknown:
-        sys.exit(f"words that README.md does not explain under 'How to read it': {', '.join(unknown)}")
+        sys.exit(f"words that docs/concepts.md does not explain: {', '.join(unknown)}")
 
 
 main(*sys.argv[1:])

@@ -103,7 +103,7 @@ def check_that_it_can_fail(document):
 def check_stat():
     code, _, errors = run(["stat", "--json", "-e", "task-clock", "true"])
     if code != 0:
-        print(f"skipped: stat, as this kernel counts nothing: {errors}")
+        print(f"skipped: stat, because this kernel counts nothing: {errors}")
         return
     for options in ([], ["-r", "3"], ["-A", "-a"], ["-e", "cycles,cs"], ["-I", "20"]):
         arguments = ["stat", "--json", *options, "--", "sleep", "0.05"]

@@ -13,13 +13,13 @@ includes=$(grep -E '^#include "(src|ringbuf|symbolize)/' $shipped | sed -E 's/^(
 # tsort(1) reports a cycle if there is one.
 no_circle() {
   if ! echo "$2" | tsort >/dev/null 2>"$TEST_TMPDIR/circle"; then
-    echo "$1 include each other in a circle:"
+    echo "the includes of $1 form a cycle:"
     cat "$TEST_TMPDIR/circle"
     return 1
   fi
 }
 ! no_circle "two" "a b
-b a" >/dev/null || { echo "tsort finds no circle where there is one"; exit 1; }
+b a" >/dev/null || { echo "tsort does not find a cycle"; exit 1; }
 no_circle files "$includes"
 # A folder without BUILD belongs to the package above it.
 packages=$(find src ringbuf symbolize -name BUILD | sed 's:/BUILD$::')

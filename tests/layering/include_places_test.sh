@@ -12,7 +12,7 @@ only_in() {
   shift
   places=$(grep -rlE "^#include [\"<]$header" src ringbuf symbolize tests tools --include='*.h' --include='*.cc' | sort)
   [ "$places" = "$(printf '%s\n' "$@")" ] && return
-  echo "$header is to be included by these alone: $*; it is by"
+  echo "only these files may include $header: $*; these include it:"
   echo "$places"
   return 1
 }

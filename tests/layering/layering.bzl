@@ -5,8 +5,8 @@ def layer(name, targets, may_use):
 
     Args:
       name: name of the row.
-      targets: every target of the row's package, except those for tests only.
-      may_use: packages ("//src/base") and libraries ("@system//:absl") that they may reach, by any path.
+      targets: every target of the row's package, except test-only targets.
+      may_use: packages ("//src/base") and libraries ("@system//:absl") that `targets` may reach, by any path.
     """
     native.genquery(
         name = name + "_deps",

@@ -4,7 +4,7 @@
 set -eu
 list=$1
 shift
-[ -s "$list" ] || { echo "the query found nothing: the test would pass whatever the code does"; exit 1; }
+[ -s "$list" ] || { echo "the query found no targets, so this test would check nothing"; exit 1; }
 failed=0
 while read -r target; do
   # Bazel 6 and later write @@ before a repository's name.
@@ -18,7 +18,7 @@ while read -r target; do
     esac
   done
   if [ "$permitted" = no ]; then
-    echo "$target is reached and not permitted"
+    echo "$target is a dependency that is not permitted"
     failed=1
   fi
 done <"$list"

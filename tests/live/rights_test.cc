@@ -1,5 +1,5 @@
 // Checks which recordings an unprivileged user may make with a copy of the program that has
-// capabilities. The copy is made as the README's section on safety says.
+// capabilities. The copy is made as docs/security.md says.
 
 #include <linux/capability.h>
 #include <sys/stat.h>

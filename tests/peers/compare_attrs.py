@@ -5,7 +5,7 @@
 
 Runs command lines with -vv through both programs, and compares each printed perf_event_attr. The lines are: each `perf
 record` line of FILE (PID stands for a busy process), the event strings below, and N random strings of the event grammar.
-Differences with a known reason (REASONS) are counted by reason. Others are printed, and make the exit code 1.
+Differences with a known reason (REASONS) are counted by reason. Other differences are printed, and make the exit code 1.
 Events that this machine lacks are compared as first tried. Strings that one program refuses are counted and, with
 --show, printed, but are no differences. Needs root and a mounted tracefs.
 """
@@ -337,7 +337,7 @@ def main():
                     comparison.event(event)
     finally:
         busy.kill()
-    print(f"{comparison.lines} compared ({comparison.attrs} attrs): {comparison.equal} equal but for known "
+    print(f"{comparison.lines} compared ({comparison.attrs} attrs): {comparison.equal} equal except for known "
           f"differences, {comparison.wrong} not; refused by {dict(comparison.refused)}")
     for reason, count in comparison.known.most_common():
         print(f"{count:6} fields: {reason}")

@@ -7,7 +7,7 @@ Compares `script -F ip,sym,brstack` line by line: addresses, names, and each bra
 kept the call chain, also compares `script` with its default fields, and `report`. compare_report.py compares `report`
 of taken branches. `perf` must be of Linux 7.2.
 
-Known differences are counted separately, and are no errors:
+Known differences are counted separately. They are not errors:
 
   kernel names   perf names a kernel of another build by this machine's kallsyms; ours leaves it unnamed
   entry          below the kernel's part of a kept call chain, perf repeats the kernel's address; ours has the user

@@ -109,7 +109,7 @@ class Boot:
             missing = [name for name in self.names if not Done(out, name).status]
             if not missing:
                 break
-            print(f"nothing came of {len(missing)} of {len(self.names)} commands", flush=True)
+            print(f"{len(missing)} of {len(self.names)} commands left no output", flush=True)
         if missing:
             self.table.add("commands of which something came", len(self.names) - len(missing), len(self.names))
             return

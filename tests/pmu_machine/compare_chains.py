@@ -1,5 +1,5 @@
 """Checks call chains that were recorded in the machine: they must be whole and lead to the right callers, perf must read
-the same chains, and this machine must report the same as that one."""
+the same chains, and this machine must report the recordings as the emulated machine does."""
 
 import os
 import re
@@ -7,11 +7,11 @@ import subprocess
 
 from boot import PROFILER
 
-# Smallest percentage of whole chains. The rest may lead elsewhere.
+# Smallest percentage of whole chains. All other chains may lead to wrong callers.
 WHOLE = 98
 # With real time, the emulator takes only some hundred samples, of which a dozen may be cut.
-# Programs without call frame information may have more cut chains: one instruction in thirty says
-# too little of its frame.
+# Programs without call frame information may have more cut chains: at one instruction in thirty,
+# the code does not show enough about the frame.
 WHOLE_OF_FEW, WHOLE_BARE, FEW = 90, 82, 1000
 ASTRAY = 100 - WHOLE
 # The emulator takes few samples on two busy CPUs. With fewer than these, a single cut chain could

@@ -115,7 +115,7 @@ def exact_boot(boot):
         for i, (event, value, percent) in enumerate(mine[:10]):
             table.add(f"stat, ten events on seven counters: {event} no. {i + 1}", value, 400000000, 0.01)
         average = [round(sum(float(row[2]) for row in rows) / max(len(rows), 1), 2) for rows in (mine, yours)]
-        # It is random which events are scheduled last. That turn is one of some hundred.
+        # Random events get the last turn of scheduling. It is one of some hundred turns.
         table.add("stat, ten events on seven counters: % of the time", *average, 0.02)
 
     ten = " ".join(["-e r8:u"] * 10)

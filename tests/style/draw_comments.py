@@ -14,7 +14,7 @@ FOLDERS = ["ringbuf", "src", "symbolize", "tests", "tools"]
 
 
 def blocks(path):
-    """(line, comment, line of code) of each comment."""
+    """Yields (line, comment, line of code) for each comment."""
     lines = path.read_text().splitlines()
     i = 0
     while i < len(lines):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""openings.py [FOLDER]: comments that begin without a subject.
+"""openings.py [FOLDER]: finds comments that begin without a subject.
 
-CONTRIBUTING.md ("Words") says how comments begin. Prints FILE:LINE: TEXT for each that begins with a word of OPENINGS,
-and exits 1 if there is one.
+CONTRIBUTING.md ("Words") says how comments begin. Prints FILE:LINE: TEXT for each comment that begins with a
+word of OPENINGS, and exits with 1 if there is one.
 """
 
 import pathlib
@@ -12,14 +12,20 @@ import sys
 OPENINGS = re.compile(
     r"(Of|The same|Those|Whether|What|Whatever|Who|Whoever|Whose|Whom|Where|Wherever|Which|Whichever|Likewise|As above|"
     r"That of|That which|So many|So much|So long|Such|None of|Nothing of|Neither of)\b")
-FOLDERS = ["ringbuf", "src", "symbolize", "tests", "tools"]
-MARKS = {".h": "//", ".cc": "//", ".c": "//", ".js": "//", ".css": "//", ".py": "#", ".sh": "#", ".bzl": "#", "": "#"}
+FOLDERS = [".ci", "ringbuf", "src", "symbolize", "tests", "tools"]  # and the files beside them
+MARKS = {**dict.fromkeys((".h", ".cc", ".c", ".js", ".mjs", ".go", ".rs", ".java"), "//"),
+         **dict.fromkeys(("", ".py", ".sh", ".bzl", ".awk", ".service", ".tsv", ".txt"), "#")}
+
+
+def mark_of(path):
+    """Returns the mark that begins a comment in this file, or None if the file has no comments."""
+    return "#" if path.name.startswith("BUILD.") else MARKS.get(path.suffix)
 
 
 def comments(text, mark):
-    """(line, first line of the comment) of each block of comments."""
+    """Yields (line, first line of the comment) for each block of comments and for each docstring."""
     in_block = False
-    column = -1  # of the comment behind code on the line before
+    column = -1  # column of the comment behind the code on the previous line; -1: none
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
         if stripped.startswith(mark):
@@ -31,6 +37,8 @@ def comments(text, mark):
             continue
         in_block = False
         column = -1
+        if mark == "#" and stripped.startswith('"""'):
+            yield number, stripped.strip('"')
         behind = re.search(r"\s\s" + mark + r" (.*)$", line)
         if behind:
             yield number, behind.group(1)
@@ -38,22 +46,25 @@ def comments(text, mark):
             column = behind.start() + 2
 
 
+def files(root):
+    """Yields the files of the source tree that may have comments."""
+    for path in sorted([*root.glob("*"), *(path for folder in FOLDERS for path in (root / folder).rglob("*"))]):
+        if path.is_file() and mark_of(path):
+            yield path
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
     wrong = 0
-    for folder in FOLDERS:
-        for path in sorted((root / folder).rglob("*")):
-            mark = MARKS.get(path.suffix)
-            if not path.is_file() or mark is None:
-                continue
-            try:
-                text = path.read_text()
-            except UnicodeDecodeError:
-                continue
-            for number, body in comments(text, mark):
-                if OPENINGS.match(body):
-                    print("%s:%d: %s" % (path.relative_to(root), number, body))
-                    wrong += 1
+    for path in files(root):
+        try:
+            text = path.read_text()
+        except UnicodeDecodeError:
+            continue
+        for number, body in comments(text, mark_of(path)):
+            if OPENINGS.match(body):
+                print("%s:%d: %s" % (path.relative_to(root), number, body))
+                wrong += 1
     return 1 if wrong else 0
 
 

@@ -10,8 +10,10 @@ made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 mkdir -p "$made/src"
 printf 'int a;  // one\n// Of those that are there.\nint b;  // Whether it is.\n' >"$made/src/a.cc"
-if python3 "$here/openings.py" "$made" >"$made/found" || [ "$(wc -l <"$made/found")" -ne 2 ]; then
-  echo "openings.py does not find what it is for"
+printf 'def b():\n    """What it returns."""\n' >"$made/src/b.py"
+printf '# Those of the root.\n' >"$made/BUILD"
+if python3 "$here/openings.py" "$made" >"$made/found" || [ "$(wc -l <"$made/found")" -ne 4 ]; then
+  echo "openings.py does not find wrong comments"
   exit 1
 fi
 

@@ -8,7 +8,7 @@
 
 #include "src/format/perf_data/read/recording.h"
 #include "src/views/interchange/origin.h"
-#include "src/views/json/recording.h"
+#include "src/views/json/recording_facts.h"
 #include "src/views/report/header.h"
 
 namespace profiler::cli {

@@ -12,7 +12,7 @@
 #include "src/cli/files/export_recording.h"
 #include "src/cli/fleet/fleet_source.h"
 #include "src/cli/terminal/output.h"
-#include "src/fleet/query/address.h"
+#include "src/fleet/query/source_address.h"
 #include "src/fleet/segments/profile_of_windows.h"
 #include "src/fleet/segments/segment_directory.h"
 

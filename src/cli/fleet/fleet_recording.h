@@ -21,7 +21,7 @@ absl::StatusOr<importers::WrittenProfile> WriteAnswer(fleet::Source& source,
                                                       const std::string& path,
                                                       std::vector<std::string>* notes);
 
-// Lets a view open addresses of a fleet (src/fleet/query/address.h): `report -i '/spool?since=1h'`.
+// Lets a view open addresses of a fleet (src/fleet/query/source_address.h): `report -i '/spool?since=1h'`.
 // If an address gives no time, the view reads all windows of a directory, but only the last hour of
 // windows from a server. Notes are printed as warnings. `format`, if given, is the format of an
 // input that is another program's profile.

@@ -23,7 +23,7 @@ absl::StatusOr<std::unique_ptr<fleet::Source>> SourceOf(const std::string& text,
                                                         const http::Options& server);
 
 // Converts the options for the connection to a server, which an address may contain
-// (src/fleet/query/address.h).
+// (src/fleet/query/source_address.h).
 http::Options ServerOptionsOf(const std::vector<std::pair<std::string, std::string>>& terms);
 
 }  // namespace profiler::cli

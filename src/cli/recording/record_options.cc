@@ -15,14 +15,14 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "src/base/off_cpu_events.h"
 #include "src/base/text.h"
 #include "src/cli/option_values.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/version.h"
 #include "src/cli/views/naming_arguments.h"
 #include "src/format/perf_event/branch_filter.h"
-#include "src/format/perf_event/registers.h"
+#include "src/format/perf_event/off_cpu_events.h"
+#include "src/format/perf_event/register_names.h"
 #include "src/machine/events/find_events.h"
 
 namespace profiler::cli {

@@ -1,6 +1,7 @@
 // profiler report
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/describe.h"
 #include "src/format/perf_event/event_name.h"
+#include "src/profile/samples.h"
 #include "src/views/report/chains.h"
 #include "src/views/report/event_groups.h"
 #include "src/views/report/header.h"
@@ -74,59 +76,100 @@ std::vector<report::EventGroup> GroupsOf(const perf_data::Recording& recording,
   return groups;
 }
 
-struct EventCount {
-  uint64_t samples = 0, lost = 0;
-};
+// The samples of each event. If samples contain the counters of a group, each of them counts once
+// for every member whose counter has changed, as in perf.
+class EventCounts {
+ public:
+  explicit EventCounts(const perf_data::Recording& recording) : recording_(recording) {
+    AddNewEvents();
+  }
+  EventCounts(const EventCounts&) = delete;
 
-// If samples contain the counters of a group, counts each sample once for every member whose
-// counter has changed, as perf does. Does nothing for a pipe, which cannot be read again.
-void CountMembers(const std::string& input, const perf_data::Recording& recording,
-                  std::vector<EventCount>& by_event) {
-  const bool reads_groups =
-      std::any_of(recording.events().begin(), recording.events().end(), [](const auto& event) {
-        return (event.attr.sample_type & perf_event::kSampleRead) != 0 &&
-               (event.attr.read_format & perf_event::kFormatGroup) != 0;
-      });
-  if (!reads_groups || !perf_data::CanBeReadAgain(input)) return;
-  const auto loaded = naming::LoadUnnamedProfile(input, {.open = OpenOptionsFor()});
-  if (!loaded.ok()) return;
-  const auto& events = loaded->profile.events;
-  by_event.resize(std::max(by_event.size(), events.size()));
-  for (size_t i = 0; i < events.size(); ++i) by_event[i].samples = events[i].samples;
-}
+  // Returns the order in which Take needs the records. Counters of groups only grow in time order.
+  // The events of a stream are not known yet, so it may have groups.
+  perf_data::Recording::Order order() const {
+    const bool may_have_groups = reads_groups_ || recording_.events().empty();
+    return may_have_groups ? perf_data::Recording::Order::kTimeAndRounds
+                           : perf_data::Recording::Order::kStored;
+  }
+
+  void Take(const perf_data::TimedRecord& timed) {
+    AddNewEvents();
+    const uint32_t type = timed.record.type();
+    if (type >= perf_event::kRecordUserFirst || timed.event >= counts_.size()) return;
+    const perf_event::RecordLayout& layout = recording_.events()[timed.event].layout;
+    perf_event::LostSamples lost;
+    perf_event::CallchainDeferred deferred;
+    if (type == perf_event::kRecordSample || type == perf_event::kRecordLostSamples) {
+      shown_ = std::max<size_t>(shown_, timed.event + 1);
+    }
+    if (type == perf_event::kRecordSample && reads_groups_) {
+      samples_.Take(timed.record, timed.event, timed.time, count_);
+    } else if (type == perf_event::kRecordSample) {
+      ++counts_[timed.event].samples;
+    } else if (type == perf_event::kRecordLostSamples && Decode(timed.record, layout, &lost)) {
+      counts_[timed.event].lost += lost.lost;
+    } else if (type == perf_event::kRecordCallchainDeferred && reads_groups_ &&
+               Decode(timed.record, layout, &deferred)) {
+      samples_.Complete(deferred, count_);
+    }
+  }
+
+  // Returns the counts, in the order of the events. Leaves out events behind the last one that was
+  // sampled, unless samples contain the counters of groups. Call it once, last.
+  std::vector<report::RecordCount> Finish() {
+    samples_.GiveUpWaiting(count_);
+    std::vector<report::RecordCount> events;
+    for (size_t i = 0; i < (reads_groups_ ? counts_.size() : shown_); ++i) {
+      events.push_back({recording_.events()[i].name, counts_[i].samples, counts_[i].lost});
+    }
+    return events;
+  }
+
+ private:
+  struct Count {
+    uint64_t samples = 0, lost = 0;
+  };
+
+  void AddNewEvents() {
+    const std::vector<perf_data::EventDescription>& events = recording_.events();
+    while (counts_.size() < events.size()) {
+      const perf_data::EventDescription& event = events[counts_.size()];
+      counts_.emplace_back();
+      samples_.AddEvent(event.name, event.attr, event.ids);
+      reads_groups_ |= (event.attr.sample_type & perf_event::kSampleRead) != 0 &&
+                       (event.attr.read_format & perf_event::kFormatGroup) != 0;
+    }
+  }
+
+  const perf_data::Recording& recording_;
+  profile::Samples samples_;  // used if samples contain the counters of groups
+  bool reads_groups_ = false;
+  std::vector<Count> counts_;  // indexed by event
+  size_t shown_ = 0;           // number of events up to the last one with a sample
+  const std::function<void(const profile::TakenSample&)> count_ =
+      [this](const profile::TakenSample& taken) {
+        for (const profile::SampleShare& share : taken.shares) {
+          ++counts_[static_cast<size_t>(share.event)].samples;
+        }
+      };
+};
 
 // Returns the text of --stats: counts of record types in order of their numbers, then the samples
 // of each event. If an error ends the reading early, sets `*reading` to it.
-std::string StatsOf(const std::string& input, perf_data::Recording& recording,
-                    absl::Status* reading) {
+std::string StatsOf(perf_data::Recording& recording, absl::Status* reading) {
   std::map<uint32_t, uint64_t> by_type;
-  std::vector<EventCount> by_event;
-  const auto count = [&](const perf_data::TimedRecord& record) {
-    const uint32_t type = record.record.type();
-    ++by_type[type];
-    if (type != perf_event::kRecordSample && type != perf_event::kRecordLostSamples) return;
-    if (record.event >= by_event.size()) by_event.resize(record.event + 1);
-    perf_event::LostSamples lost;
-    if (type == perf_event::kRecordSample) {
-      ++by_event[record.event].samples;
-    } else if (record.event < recording.events().size() &&
-               Decode(record.record, recording.events()[record.event].layout, &lost)) {
-      by_event[record.event].lost += lost.lost;
-    }
-  };
-  *reading = recording.ForEach(perf_data::Recording::Order::kStored, count);
-
-  CountMembers(input, recording, by_event);
+  EventCounts by_event(recording);
+  *reading = recording.ForEach(by_event.order(), [&](const perf_data::TimedRecord& record) {
+    ++by_type[record.record.type()];
+    by_event.Take(record);
+  });
   std::vector<report::RecordCount> records;
   for (const auto& [type, count] : by_type) {
     std::string name(perf_event::RecordTypeName(type));
     records.push_back({name.empty() ? absl::StrCat("type ", type) : name, count});
   }
-  std::vector<report::RecordCount> events;
-  for (size_t i = 0; i < by_event.size() && i < recording.events().size(); ++i) {
-    events.push_back({recording.events()[i].name, by_event[i].samples, by_event[i].lost});
-  }
-  return report::FormatStats(records, events);
+  return report::FormatStats(records, by_event.Finish());
 }
 
 int WriteStats(const ReportArguments& arguments) {
@@ -134,7 +177,7 @@ int WriteStats(const ReportArguments& arguments) {
   if (recording == nullptr) return kExitFailure;
   absl::Status reading;
   Output output("-", Lines::kFitted);
-  output.Write(StatsOf(arguments.view.input, *recording, &reading));
+  output.Write(StatsOf(*recording, &reading));
   return Finish(*recording, reading, output);
 }
 
@@ -153,9 +196,9 @@ int WriteTasks(const ReportArguments& arguments) {
 
 // Prints the records, and then the figures of --stats, as perf does.
 int DumpWithStats(const std::string& input, std::optional<importers::Format> format) {
-  return DumpRecordingAsPerf(input, format, [&](perf_data::Recording& recording) {
+  return DumpRecordingAsPerf(input, format, [](perf_data::Recording& recording) {
     absl::Status seen_before;
-    return "\n" + StatsOf(input, recording, &seen_before);
+    return "\n" + StatsOf(recording, &seen_before);
   });
 }
 
@@ -393,9 +436,8 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
   AddReportOptions(command, *arguments);
 
   commands[&command] = [arguments] {
-    const auto trace_fields_of = [&](std::string_view word) {
-      return TraceFieldsNamed(word, arguments->view.input);
-    };
+    TraceFieldNames trace_fields(arguments->view.input);
+    const auto trace_fields_of = [&](std::string_view word) { return trace_fields.Named(word); };
     auto plan = ReadReportPlan(*arguments, trace_fields_of);
     if (!plan.ok()) {
       PrintError(plan.status());

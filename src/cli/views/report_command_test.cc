@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,6 +95,38 @@ TEST(ReportCommandTest, ADumpHasPerfsRecordLinesAndThenTheirCounts) {
   EXPECT_NE(answer.out.find("\nAggregated stats:\n"), std::string::npos) << answer.out;
   EXPECT_NE(answer.out.find("              SAMPLE events:          1  ("), std::string::npos)
       << answer.out;
+}
+
+// The leader's samples have the counters of the group: 11 is the leader's, 12 the member's.
+TEST(ReportCommandTest, TheStatisticsCountEachMemberOfAGroupWhoseCounterMoved) {
+  perf_event::Attr attr = perf_event::SampleAttr(perf_event::kSampleIp | perf_event::kSampleTid |
+                                                 perf_event::kSampleTime | perf_event::kSampleRead);
+  attr.read_format = perf_event::kFormatId | perf_event::kFormatGroup;
+  perf_event::RecordBuilder records(attr);
+  uint64_t time = 10;
+  for (const std::array<uint64_t, 2> counters :
+       {std::array<uint64_t, 2>{10, 4}, {20, 4}, {30, 9}}) {
+    const std::array<uint64_t, 5> words = {2, counters[0], 11, counters[1], 12};
+    records.Add(perf_event::kRecordSample, perf_event::kMiscUser,
+                perf_event::Sample{.ip = 0x1234,
+                                   .pid = 7,
+                                   .tid = 7,
+                                   .time = time++,
+                                   .read = perf_event::U64Array(std::as_bytes(std::span(words)))});
+  }
+  const auto stream =
+      perf_data::StreamOf({{attr, "cycles", {11}}, {attr, "page-faults", {12}}}, records.bytes());
+  const std::string path = perf_data::TestPath("group");
+  perf_data::WriteFile(path, stream);
+  const FilledPipe pipe(stream);
+  for (const std::string& input : {path, pipe.path()}) {
+    const Answer answer = Report({"--stats", "-i", input});
+    EXPECT_EQ(answer.code, kExitOk) << answer.err;
+    EXPECT_NE(answer.out.find("cycles stats:\n              SAMPLE events:          3\n"
+                              "page-faults stats:\n              SAMPLE events:          2\n"),
+              std::string::npos)
+        << answer.out;
+  }
 }
 
 TEST(ReportCommandTest, AuxDataThatAreNotDecodedAreNamed) {

@@ -37,7 +37,6 @@ struct ScriptArguments {
   bool per_event_dump = false;
   bool full_source_paths = false;
   bool dump = false;
-  int max_blocks = 0;  // accepted, without effect
 };
 
 absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
@@ -192,9 +191,7 @@ void AddScriptCommand(usage::Command& app, Commands& commands) {
   command.AddFlag("--per-event-dump", a.per_event_dump,
                   "write the samples of each event to RECORDING.EVENT.dump");
   command.AddFlag("-v,--verbose", a.verbose, "say which fields no sample has");
-  command
-      .AddOption("--max-blocks", a.max_blocks,
-                 "accepted: it limits brstackinsn, which is not shown")
+  command.AddOption("--max-blocks", "accepted: it limits brstackinsn, which is not shown")
       .ValueName("N");
   command.AddFlag("-f,--force", "accepted: a recording of another user is read when it can be");
   commands[&command] = [arguments] { return WriteScript(*arguments); };

@@ -123,12 +123,13 @@ bool Has(const std::vector<std::string>& texts, std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> TraceFieldsNamed(std::string_view word, const std::string& path) {
+std::vector<std::string> TraceFieldNames::Named(std::string_view word) {
+  if (!events_) events_ = FieldsOfRecording(path_);
   const events::TraceField asked = TraceFieldOf(word);
   const bool all = word == "trace_fields";
   const bool is_full_name = asked.event.find(':') != std::string::npos;
   std::vector<std::string> fields;
-  for (const events::EventFields& event : FieldsOfRecording(path)) {
+  for (const events::EventFields& event : *events_) {
     if (!all && asked.event.empty()) {
       if (Has(event.fields, asked.name)) return {asked.name};
       continue;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,10 +50,21 @@ class TracepointTexts {
 // addresses if they have no name.
 void NameTraceFunctions(profile::Profile& profile);
 
-// Returns the fields of a recording that a word of --sort names: "FIELD" of any event,
-// "EVENT.FIELD", "EVENT.*", or "trace_fields" for all. Returns none if the recording has no such
-// field, or is not in a file.
-std::vector<std::string> TraceFieldsNamed(std::string_view word, const std::string& path);
+// The fields of a recording's tracepoints, for words of --sort. Not thread-safe.
+class TraceFieldNames {
+ public:
+  explicit TraceFieldNames(std::string path) : path_(std::move(path)) {}
+
+  // Returns the fields that a word names: "FIELD" of any event, "EVENT.FIELD", "EVENT.*", or
+  // "trace_fields" for all. Returns none if the recording has no such field, or is not in a file.
+  // The first call opens the recording and starts a process that reads the formats.
+  std::vector<std::string> Named(std::string_view word);
+
+ private:
+  const std::string path_;
+  std::optional<std::vector<events::EventFields>> events_;
+};
+
 // Parses the name of a field: "sched:sched_switch.prev_comm", or "prev_comm" of any event.
 events::TraceField TraceFieldOf(std::string_view name);
 

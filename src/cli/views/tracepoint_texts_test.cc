@@ -99,7 +99,7 @@ TEST(TraceFieldTest, AFieldIsOfOneEventOrOfAny) {
 }
 
 TEST(TraceFieldTest, ARecordingThatIsNotThereHasNoFields) {
-  EXPECT_TRUE(TraceFieldsNamed("prev_comm", "/no/such/file").empty());
+  EXPECT_TRUE(TraceFieldNames("/no/such/file").Named("prev_comm").empty());
 }
 
 TEST(TraceFunctionsTest, NamesStandInThePlaceOfTheirMarks) {

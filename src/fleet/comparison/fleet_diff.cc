@@ -8,8 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "src/fleet/comparison/compare_hosts.h"
 #include "src/fleet/comparison/host_run.h"
-#include "src/fleet/query/address.h"
 #include "src/fleet/query/event_rule.h"
+#include "src/fleet/query/source_address.h"
 #include "src/views/diff/diff_json.h"
 #include "src/views/diff/diff_text.h"
 

@@ -10,12 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/analysis/amount.h"
-#include "src/base/off_cpu_events.h"
 #include "src/base/text.h"
 #include "src/base/utf8.h"
 #include "src/fleet/push/http_answer.h"
 #include "src/fleet/segments/profile_of_windows.h"
 #include "src/fleet/segments/window_builder.h"
+#include "src/format/perf_event/off_cpu_events.h"
 #include "src/views/flamegraph/folded.h"
 #include "src/views/interchange/pprof.h"
 

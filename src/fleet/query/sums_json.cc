@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "src/analysis/amount.h"
-#include "src/fleet/query/address.h"
+#include "src/fleet/query/source_address.h"
 #include "src/views/json/document.h"
 
 namespace profiler::fleet {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "src/analysis/amount.h"
 #include "src/base/shown_text.h"
-#include "src/fleet/query/address.h"
+#include "src/fleet/query/source_address.h"
 #include "src/views/diff/text_table.h"
 
 namespace profiler::fleet {

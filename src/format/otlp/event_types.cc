@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/base/off_cpu_events.h"
+#include "src/format/perf_event/off_cpu_events.h"
 
 namespace profiler::otlp {
 

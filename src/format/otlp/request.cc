@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "src/format/otlp/fields.h"
+#include "src/format/otlp/field_numbers.h"
 
 namespace profiler::otlp {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "src/format/perf_event/codec.h"
 #include "src/format/perf_event/field_name.h"
-#include "src/format/perf_event/registers.h"
+#include "src/format/perf_event/register_names.h"
 
 namespace profiler::perf_event {
 

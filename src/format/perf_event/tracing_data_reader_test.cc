@@ -37,8 +37,8 @@ std::string Read(std::string_view section) {
   while (const auto format = in.Next()) {
     absl::StrAppend(&read, std::string(format->system), ":", std::string(format->text), "\n");
   }
-  absl::StrAppend(&read, std::string(in.PrintkFormats()), in.ok() ? "" : "cut");
-  return read;
+  read += in.PrintkFormats();
+  return read + (in.ok() ? "" : "cut");
 }
 
 TEST(TracingDataReaderTest, ReadsEitherByteOrder) {

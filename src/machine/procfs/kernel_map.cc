@@ -11,9 +11,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
-#include "src/base/module_name.h"
 #include "src/base/raised_capabilities.h"
 #include "src/base/unique_fd.h"
+#include "symbolize/symbols/module_name.h"
 
 namespace profiler::procfs {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "src/base/testing/refused_call.h"
-#include "src/machine/target/command.h"
+#include "src/machine/target/child_command.h"
 #include "src/machine/target/target_watch.h"
 
 namespace profiler::target {

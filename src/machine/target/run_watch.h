@@ -20,7 +20,7 @@
 
 #include "src/base/status.h"
 #include "src/machine/target/blocked_signals.h"
-#include "src/machine/target/command.h"
+#include "src/machine/target/child_command.h"
 #include "src/machine/target/control.h"
 #include "src/machine/target/target_watch.h"
 #include "src/machine/target/targets.h"

@@ -1,7 +1,7 @@
 #include "src/views/diff/diff_json.h"
 
 #include "src/analysis/amount.h"
-#include "src/views/json/recording.h"
+#include "src/views/json/recording_facts.h"
 
 namespace profiler::diff {
 

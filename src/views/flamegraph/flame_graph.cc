@@ -17,10 +17,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/off_cpu_events.h"
 #include "src/base/percent.h"
 #include "src/base/shown_text.h"
 #include "src/base/text.h"
+#include "src/format/perf_event/off_cpu_events.h"
 #include "src/profile/chain_shares.h"
 #include "src/views/flamegraph/flame_layout.h"
 #include "src/views/flamegraph/flame_page.h"

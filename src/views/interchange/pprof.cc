@@ -11,7 +11,7 @@
 #include "src/analysis/amount.h"
 #include "src/base/gzip.h"
 #include "src/base/text.h"
-#include "src/format/pprof/fields.h"
+#include "src/format/pprof/field_numbers.h"
 #include "src/profile/losses_text.h"
 #include "src/views/interchange/code_table.h"
 #include "src/views/interchange/image_places.h"

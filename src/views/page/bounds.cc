@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/views/page/row_order.h"
+#include "src/views/page/merged_rows.h"
 
 namespace profiler::page {
 namespace {

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/base/off_cpu_events.h"
 #include "src/base/radix_sort.h"
+#include "src/format/perf_event/off_cpu_events.h"
 #include "src/views/flamegraph/frame_labels.h"
 #include "src/views/flamegraph/xml_text.h"
-#include "src/views/page/row_order.h"
+#include "src/views/page/merged_rows.h"
 
 namespace profiler::page {
 namespace {

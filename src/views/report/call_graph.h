@@ -69,8 +69,7 @@ class CallGraph {
   struct Branch {
     FunctionId function = kNoFunction;
     Weight weight;
-    size_t first = 0;  // unused
-    size_t next = 0;   // index of the branch's child; UINT32_MAX: not shown
+    size_t next = 0;  // index of the branch's child; UINT32_MAX: not shown
   };
   // Weights of a few of the trie's nodes.
   class SparseWeights {

@@ -17,7 +17,7 @@
 
 #include "src/base/padded_text.h"
 #include "src/views/report/call_graph.h"
-#include "src/views/report/text.h"
+#include "src/views/report/cell_text.h"
 
 namespace profiler::report {
 namespace {

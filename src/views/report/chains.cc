@@ -10,7 +10,7 @@
 #include "src/base/percent.h"
 #include "src/base/text.h"
 #include "src/profile/chain_shares.h"
-#include "src/views/report/text.h"
+#include "src/views/report/cell_text.h"
 
 namespace profiler::report {
 namespace {

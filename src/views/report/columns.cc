@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "src/base/padded_text.h"
 #include "src/base/text.h"
-#include "src/views/report/text.h"
+#include "src/views/report/cell_text.h"
 #include "src/views/report/weight_columns.h"
 
 namespace profiler::report {

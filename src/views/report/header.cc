@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
-#include "src/views/report/text.h"
+#include "src/views/report/cell_text.h"
 
 namespace profiler::report {
 namespace {

@@ -20,7 +20,7 @@
 #include "src/analysis/stack_trie.h"
 #include "src/analysis/stack_walk.h"
 #include "src/profile/profile.h"
-#include "src/views/report/functions.h"
+#include "src/views/report/function_table.h"
 #include "src/views/report/hist_row.h"
 
 namespace profiler::report {

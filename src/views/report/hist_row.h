@@ -9,7 +9,7 @@
 
 #include "src/analysis/weight.h"
 #include "src/profile/profile.h"
-#include "src/views/report/functions.h"
+#include "src/views/report/function_table.h"
 #include "src/views/report/options.h"
 
 namespace profiler::report {

@@ -13,7 +13,7 @@
 #include "src/analysis/weight.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
-#include "src/views/report/text.h"
+#include "src/views/report/cell_text.h"
 
 namespace profiler::report {
 namespace {

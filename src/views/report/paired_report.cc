@@ -13,8 +13,8 @@
 #include "src/base/padded_text.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
-#include "src/views/report/functions.h"
-#include "src/views/report/text.h"
+#include "src/views/report/cell_text.h"
+#include "src/views/report/function_table.h"
 
 namespace profiler::report {
 namespace {

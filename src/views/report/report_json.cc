@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/analysis/amount.h"
 #include "src/base/percent.h"
-#include "src/views/report/functions.h"
+#include "src/views/report/function_table.h"
 #include "src/views/report/hist.h"
 #include "src/views/report/hist_figures.h"
 #include "src/views/report/resolved_options.h"

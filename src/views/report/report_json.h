@@ -5,7 +5,7 @@
 #include <string>
 
 #include "src/profile/profile.h"
-#include "src/views/json/recording.h"
+#include "src/views/json/recording_facts.h"
 #include "src/views/report/options.h"
 
 namespace profiler::report {

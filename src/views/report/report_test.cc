@@ -13,6 +13,8 @@
 namespace profiler::report {
 namespace {
 
+using profile::HandmadeProfile;
+
 constexpr char kNothing[] = "#\n# Total Lost Samples: 0\n#\n";
 
 // Returns the report below the column headings, which other tests check.

@@ -12,7 +12,7 @@
 
 #include "src/base/huge_vector.h"
 #include "src/profile/profile.h"
-#include "src/views/report/functions.h"
+#include "src/views/report/function_table.h"
 #include "src/views/report/hist_row.h"
 
 namespace profiler::report {

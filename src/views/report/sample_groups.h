@@ -12,7 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/profile/profile.h"
-#include "src/views/report/functions.h"
+#include "src/views/report/function_table.h"
 #include "src/views/report/hist_row.h"
 
 namespace profiler::report {

@@ -11,7 +11,7 @@
 #include "src/analysis/estimate/share.h"
 #include "src/analysis/unnamed_python.h"
 #include "src/profile/profile.h"
-#include "src/views/json/recording.h"
+#include "src/views/json/recording_facts.h"
 
 namespace profiler::summary {
 

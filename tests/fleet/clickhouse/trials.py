@@ -122,7 +122,7 @@ class Disturbance:
 
     def take_shard(self, _pushers):
         servers = self.random.choice([self.cluster.servers[:2], self.cluster.servers[2:]])
-        self.note("a shard is away: ports " + " and ".join(str(server.http) for server in servers))
+        self.note("a shard is down: ports " + " and ".join(str(server.http) for server in servers))
         for server in servers:
             server.kill(signal.SIGTERM)
         time.sleep(5)
@@ -178,8 +178,8 @@ def figures(cluster, samples):
             before = disk.get(table, (0, 0))
             disk[table] = (before[0] + int(size), before[1] + int(rows))
     for table, (size, rows) in sorted(disk.items()):
-        print(f"  {table}: {size / 1e6:.1f} MB, {rows} rows, {size / max(1, rows):.1f} bytes a row, "
-              f"{size / samples:.2f} bytes a sample")
+        print(f"  {table}: {size / 1e6:.1f} MB, {rows} rows, {size / max(1, rows):.1f} bytes per row, "
+              f"{size / samples:.2f} bytes per sample")
 
 
 def samples_of(cluster):
@@ -198,12 +198,12 @@ def replicated(trial, cluster):
     seconds = trial.push_all(proxy.port, "fleet", disturb)
     wait_for_replicas(cluster)
     samples = samples_of(cluster)
-    print(f"  {samples} samples in {seconds:.1f} s: {samples / seconds:.0f} a second; {proxy.cuts} connections cut",
+    print(f"  {samples} samples in {seconds:.1f} s: {samples / seconds:.0f} per second; {proxy.cuts} connections cut",
           flush=True)
     check_replicas(cluster)
     trial.compare([trial.random.choice(ports)], "fleet")
     if not trial.options.calm:
-        print("  all of it once more, by a process that knows nothing of it", flush=True)
+        print("  all segments again, by a process without a journal", flush=True)
         trial.forget_what_was_pushed()
         trial.push_all(proxy.port, "fleet", leave_alone)
         wait_for_replicas(cluster)
@@ -215,7 +215,7 @@ def replicated(trial, cluster):
 
 
 def whole_answers(trial, cluster):
-    print("no part of an answer: a shard is away", flush=True)
+    print("no partial answers: a shard is down", flush=True)
     for server in cluster.servers[2:]:
         server.kill()
     try:
@@ -230,7 +230,7 @@ def whole_answers(trial, cluster):
 
 
 def alone(trial, cluster):
-    print("one server, which remembers no blocks", flush=True)
+    print("one server without deduplication of blocks", flush=True)
     port = cluster.servers[0].http
     trial.init(port, "alone")
     proxy = CuttingProxy([port], 0.9, trial.options.seed + 1)
@@ -249,7 +249,7 @@ def alone(trial, cluster):
 
 def newest(trial):
     """Runs the same statements on the newest ClickHouse, if the npm package chdb is installed."""
-    print("a ClickHouse of today, in one process", flush=True)
+    print("the newest ClickHouse, in one process", flush=True)
     if not trial.options.chdb:
         print("  left out: npm install --ignore-scripts chdb, and --chdb FOLDER", flush=True)
         return

@@ -1,6 +1,6 @@
 """Repositories of libraries from Debian's packages, at each release's paths.
 
-Bazel evaluates them again whenever its server starts, so that it notices an upgraded package."""
+Bazel evaluates the repositories again whenever its server starts, so that it notices an upgraded package."""
 
 def _output(ctx, command, package):
     """Returns the output of a command, without the newline. Fails with the package to install."""
@@ -34,8 +34,8 @@ def _boost_version(ctx):
     fail("%s does not define BOOST_VERSION" % header)
 
 def _system(ctx):
-    # Each release divides Abseil into different archives. So all are named, and the linker takes
-    # those that it needs.
+    # Each release divides Abseil into different archives. So the command line names all archives,
+    # and the linker takes only the ones that the program needs.
     archive = _output(ctx, ["gcc", "-print-file-name=libabsl_base.a"], "libabsl-dev")
     if not archive.startswith("/"):
         fail("libabsl_base.a is not installed (Debian package libabsl-dev; tools/prepare installs it)")

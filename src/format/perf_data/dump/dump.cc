@@ -18,7 +18,7 @@
 #include "src/format/perf_event/attr_codec.h"
 #include "src/format/perf_event/describe.h"
 #include "src/format/perf_event/record_text.h"
-#include "src/format/perf_event/registers.h"
+#include "src/format/perf_event/register_names.h"
 
 namespace profiler::perf_data {
 namespace {

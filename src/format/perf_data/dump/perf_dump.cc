@@ -26,7 +26,7 @@
 #include "src/format/perf_event/describe.h"
 #include "src/format/perf_event/read_values.h"
 #include "src/format/perf_event/record_line.h"
-#include "src/format/perf_event/registers.h"
+#include "src/format/perf_event/register_names.h"
 
 namespace profiler::perf_data {
 namespace {

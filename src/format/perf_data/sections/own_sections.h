@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "src/base/chain_quality.h"
 #include "src/format/perf_data/format/features.h"
 #include "src/format/perf_event/attr.h"
+#include "symbolize/unwind/chain_quality.h"
 
 namespace profiler::perf_data {
 

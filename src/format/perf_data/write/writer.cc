@@ -206,11 +206,15 @@ absl::Status FileWriter::AppendSection(int bit, std::string_view section) {
   const uint64_t entry = table + header_.features.count() * sizeof(FileSection);
   const FileSection place = {end_, section.size()};
   absl::Status written = WriteAt(fd_.get(), end_, BytesOfText(section), path_);
+  if (written.ok()) written = WriteAt(fd_.get(), entry, BytesOf(place), path_);
+  if (written.ok()) {
+    header_.features.set(static_cast<size_t>(bit));
+    written = WriteHeader();
+    if (!written.ok()) header_.features.reset(static_cast<size_t>(bit));
+  }
   if (!written.ok()) return Undo(end_, std::move(written));
-  PROFILER_RETURN_IF_ERROR(WriteAt(fd_.get(), entry, BytesOf(place), path_));
-  header_.features.set(static_cast<size_t>(bit));
   end_ += section.size();
-  return WriteHeader();
+  return absl::OkStatus();
 }
 
 int FileWriter::readable_file() const {

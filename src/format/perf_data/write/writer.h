@@ -94,9 +94,10 @@ class Writer {
   // room for eight sections of ours, including those of Finish.
   //
   // In a file, the section is written behind the end of the file, and then its entry into a spare
-  // place of the feature table. One write of the header makes both valid. If a write fails or the
-  // process is killed before that last write, the recording is unchanged. In a stream, the section
-  // follows as further records.
+  // place of the feature table. One write of the header makes both valid. If the process is killed
+  // before that last write, the recording is unchanged. If one of the three writes fails, the bytes
+  // behind the end of the file are removed again, and the same section may be appended once more.
+  // In a stream, the section follows as further records.
   virtual absl::Status AppendSection(int bit, std::string_view section) = 0;
 
   // Returns the descriptor of the file, for reading the file again; its name may lead to another

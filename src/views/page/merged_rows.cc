@@ -1,4 +1,4 @@
-#include "src/views/page/row_order.h"
+#include "src/views/page/merged_rows.h"
 
 #include <algorithm>
 #include <bit>

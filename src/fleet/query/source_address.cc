@@ -1,4 +1,4 @@
-#include "src/fleet/query/address.h"
+#include "src/fleet/query/source_address.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "src/views/json/recording.h"
+#include "src/views/json/recording_facts.h"
 
 #include "src/profile/chain_shares.h"
 

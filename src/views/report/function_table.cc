@@ -1,4 +1,4 @@
-#include "src/views/report/functions.h"
+#include "src/views/report/function_table.h"
 
 #include <algorithm>
 #include <tuple>

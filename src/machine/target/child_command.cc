@@ -1,4 +1,4 @@
-#include "src/machine/target/command.h"
+#include "src/machine/target/child_command.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "symbolize/confined/message.h"
+#include "symbolize/confined/socket_message.h"
 
 #include <cerrno>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/views/report/functions.h"
+#include "src/views/report/function_table.h"
 
 namespace profiler::report {
 

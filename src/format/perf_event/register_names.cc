@@ -1,4 +1,4 @@
-#include "src/format/perf_event/registers.h"
+#include "src/format/perf_event/register_names.h"
 
 #include <sys/utsname.h>
 

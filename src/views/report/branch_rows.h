@@ -17,7 +17,7 @@
 #include <string>
 
 #include "src/profile/profile.h"
-#include "src/views/report/functions.h"
+#include "src/views/report/function_table.h"
 #include "src/views/report/options.h"
 
 namespace profiler::report {

@@ -1,4 +1,4 @@
-#include "src/views/report/text.h"
+#include "src/views/report/cell_text.h"
 
 #include <charconv>
 #include <system_error>

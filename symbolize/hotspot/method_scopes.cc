@@ -1,4 +1,4 @@
-#include "symbolize/hotspot/debug_info.h"
+#include "symbolize/hotspot/method_scopes.h"
 
 #include <cstring>
 #include <map>

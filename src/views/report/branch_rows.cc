@@ -1,4 +1,4 @@
-#include "src/views/report/branches.h"
+#include "src/views/report/branch_rows.h"
 
 #include <algorithm>
 #include <compare>
@@ -11,7 +11,7 @@
 #include "src/base/padded_text.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
-#include "src/views/report/text.h"
+#include "src/views/report/cell_text.h"
 
 namespace profiler::report {
 

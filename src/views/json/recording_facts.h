@@ -7,9 +7,9 @@
 #include <string>
 
 #include "src/analysis/estimate/share.h"
-#include "src/base/chain_quality.h"
 #include "src/profile/profile.h"
 #include "src/views/json/document.h"
+#include "symbolize/unwind/chain_quality.h"
 
 namespace profiler::json {
 
