@@ -60,7 +60,7 @@ TEST(PrepareTest, RowsOfAFilterMayStayButTheReasonIsKnown) {
   Plan plan{.filter = {.comms = {"ngnix"}}, .keeps_filtered = true};
   const PreparedProfile kept = Prepared(TwoThreads(), plan);
   EXPECT_EQ(Rows(kept.profile), Rows(TwoThreads().profile()));
-  EXPECT_EQ(kept.nothing_passes, "none of 2 samples has command 'ngnix'; there are: worker1, app");
+  EXPECT_EQ(kept.nothing_passes, "none of 2 samples has command 'ngnix'; there are: app, worker1");
   plan.keeps_filtered = false;
   const PreparedProfile dropped = Prepared(TwoThreads(), plan);
   EXPECT_EQ(Rows(dropped.profile), "");

@@ -57,4 +57,15 @@ void AddPushCommand(usage::Command& app, Commands& commands);
 void AddProgramCommands(usage::Command& app, Commands& commands);  // version, help and completion
 void AddFlameGraphCommands(usage::Command& app, Commands& commands);  // flamegraph and folded
 
+// The views and tools in the order of `profiler --help`. A new one needs a file NAME_command.cc of
+// its own, a declaration above and a line here.
+using AddCommand = void (*)(usage::Command& app, Commands& commands);
+inline constexpr AddCommand kViewsAndTools[] = {
+    AddSummaryCommand,   AddReportCommand,  AddFlameGraphCommands, AddAnnotateCommand,
+    AddScriptCommand,    AddOpenCommand,    AddExportCommand,      AddImportCommand,
+    AddQueryCommand,     AddConvertCommand, AddArchiveCommand,     AddDumpCommand,
+    AddSymbolizeCommand, AddEvlistCommand,  AddBuildIdListCommand, AddListCommand,
+    AddAgentCommand,     AddFleetCommand,   AddPushCommand,        AddProgramCommands,
+};
+
 }  // namespace profiler::cli

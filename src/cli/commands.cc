@@ -4,21 +4,6 @@
 
 namespace profiler::cli {
 
-namespace {
-
-using AddCommand = void (*)(usage::Command& app, Commands& commands);
-
-// The table of commands. A new view needs a file of its own and a line here.
-constexpr AddCommand kViewsAndTools[] = {
-    AddSummaryCommand,   AddReportCommand,  AddFlameGraphCommands, AddAnnotateCommand,
-    AddScriptCommand,    AddOpenCommand,    AddExportCommand,      AddImportCommand,
-    AddQueryCommand,     AddConvertCommand, AddArchiveCommand,     AddDumpCommand,
-    AddSymbolizeCommand, AddEvlistCommand,  AddBuildIdListCommand, AddListCommand,
-    AddAgentCommand,     AddFleetCommand,   AddPushCommand,        AddProgramCommands,
-};
-
-}  // namespace
-
 absl::StatusOr<std::vector<std::string>> CommandOf(const usage::Command& subcommand,
                                                    const Invocation& invocation) {
   std::vector<std::string> command = subcommand.Remaining();

@@ -9,6 +9,7 @@
 #include "src/cli/views/view.h"
 
 namespace profiler::cli {
+
 std::variant<std::unique_ptr<const LoadedView>, int> LoadForExport(
     const ExportRequest& request, bool times, decltype(naming::LoadOptions::on_record) on_record) {
   auto load = LoadOptionsOf(request.view);
@@ -41,7 +42,7 @@ std::variant<std::unique_ptr<const LoadedView>, int> LoadForExport(
     PrintError(absl::StrCat(request.view.input, ": there are no samples to export"));
     return kExitFailure;
   }
-  return std::move(loaded);
+  return loaded;
 }
 
 }  // namespace profiler::cli

@@ -1,4 +1,4 @@
-// A complete small view, as an example. A real one also needs a line in the table of commands.cc.
+// A complete small view, as an example. A real one also needs a line in the table of command.h.
 
 #include <algorithm>
 #include <memory>

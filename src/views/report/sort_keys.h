@@ -61,7 +61,7 @@ enum class SortKey : uint8_t {
   kSrcline,
   kSrcfile,
   kSymoff,
-  // Keys of the branches in branch stacks (branches.h).
+  // Keys of the branches in branch stacks (branch_rows.h).
   kSymbolFrom,
   kSymbolTo,
   kDsoFrom,
