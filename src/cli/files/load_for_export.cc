@@ -1,32 +1,13 @@
 #include "src/cli/files/load_for_export.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/analysis/event_choice.h"
-#include "src/analysis/filter.h"
 #include "src/cli/command.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/views/view.h"
 
 namespace profiler::cli {
-namespace {
-
-// Keeps the rows of the events with that name. kNotFound lists the recording's events.
-absl::Status KeepEvent(const std::string& name, profile::Profile& profile) {
-  if (name.empty()) return absl::OkStatus();
-  PROFILER_ASSIGN_OR_RETURN(const auto events, analysis::EventsNamed(profile, name));
-  analysis::KeepRows(
-      [&](const profile::Row& row) {
-        return std::find(events.begin(), events.end(), row.event) != events.end();
-      },
-      profile);
-  return absl::OkStatus();
-}
-
-}  // namespace
-
 std::variant<naming::LoadedProfile, int> LoadForExport(
     const ExportRequest& request, bool times, decltype(naming::LoadOptions::on_record) on_record) {
   auto load = LoadOptionsOf(request.view);

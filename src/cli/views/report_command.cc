@@ -12,9 +12,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/analysis/derived_columns.h"
+#include "src/analysis/event_choice.h"
 #include "src/analysis/latency.h"
 #include "src/analysis/stack_edits.h"
 #include "src/analysis/wall_clock.h"
+#include "src/base/off_cpu_events.h"
 #include "src/cli/command.h"
 #include "src/cli/files/describe_recording.h"
 #include "src/cli/files/dump_command.h"
@@ -313,6 +315,23 @@ bool MayShowLatency(const ReportArguments& arguments, const report::ReportOption
   });
 }
 
+// Joins the times of threads, and drops the events that --event does not name.
+absl::Status ChooseEvent(const ReportArguments& arguments, profile::Profile& profile) {
+  const std::string& name = arguments.view.event;
+  const bool joins = name.empty() ? !arguments.no_group : name == kWallClockEvent;
+  if (joins) analysis::JoinWallClock(analysis::OffCpuLeaf::kNone, profile);
+  if (name.empty()) return absl::OkStatus();
+  PROFILER_RETURN_IF_ERROR(KeepEvent(name, profile));
+  PROFILER_ASSIGN_OR_RETURN(const auto events, analysis::EventsNamed(profile, name));
+  for (uint32_t i = 0; i < profile.events.size(); ++i) {
+    // An event without samples has no table.
+    if (std::find(events.begin(), events.end(), profile::EventId{i}) == events.end()) {
+      profile.events[i].samples = 0;
+    }
+  }
+  return absl::OkStatus();
+}
+
 int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
                      EventsInAdvance& in_advance) {
   report::ReportOptions& options = plan.options;
@@ -345,7 +364,10 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
   auto loaded = LoadProfileOrPrint(arguments.view.input, plan.load);
   if (!loaded) return kExitFailure;
   if (const auto reason = WhyNothingIsLeft(plan.load, *loaded)) PrintWarning(*reason);
-  if (!arguments.no_group) analysis::JoinWallClock(analysis::OffCpuLeaf::kNone, loaded->profile);
+  if (const absl::Status unknown = ChooseEvent(arguments, loaded->profile); !unknown.ok()) {
+    PrintError(unknown);
+    return kExitUsage;
+  }
   if (plan.load.dimensions[static_cast<size_t>(profile::Dimension::kParallelism)]) {
     if (const absl::Status wrong = CheckSwitches(*loaded->recording); !wrong.ok()) {
       PrintError(wrong);
@@ -358,7 +380,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
       return kExitFailure;
     }
   }
-  Output output(arguments.output, arguments.json ? Lines::kWhole : Lines::kFitted);
+  Output output(arguments.view.output, arguments.json ? Lines::kWhole : Lines::kFitted);
   if (arguments.chains) {
     output.Write(report::FormatChains(loaded->profile));
     return Finish(*loaded, output, arguments.verbose);
@@ -382,7 +404,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
                                       FactsOf(arguments.view.input, *loaded->recording)));
     return Finish(*loaded, output, arguments.verbose);
   }
-  options.groups = GroupsOf(*loaded->recording, arguments);
+  if (arguments.view.event.empty()) options.groups = GroupsOf(*loaded->recording, arguments);
   options.join_groups = !arguments.no_group;
   if (arguments.latency) {
     ShowLatency(report::Latency::kFirst, loaded->profile, &options);
@@ -392,7 +414,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
   if (arguments.header) {
     output.Write(
         report::FormatRecordingHeader(DescribeRecording(arguments.view.input, *loaded->recording)));
-  } else {
+  } else if (!arguments.quiet) {
     output.Write(report::RecordingHeaderHint());
   }
   report::WriteReport(loaded->profile, options, [&](std::string_view text) { output.Write(text); });
@@ -405,10 +427,19 @@ int WriteReportPage(const ReportArguments& arguments) {
     PrintError("--json: a page is no JSON: leave it out, or name another file after -o");
     return kExitUsage;
   }
-  return WritePage(arguments.view, {.output = arguments.output,
+  return WritePage(arguments.view, {.output = arguments.view.output,
+                                    .event = arguments.view.event,
                                     .view = page::OpenedView::kTable,
                                     .inverted = arguments.inverted,
                                     .source = arguments.source});
+}
+
+// Says that an argument was taken for a symbol, as the name of a recording may be misspelt.
+void NoteSymbol(const ReportArguments& arguments) {
+  const std::vector<std::string>& words = arguments.view.words;
+  if (std::find(words.begin(), words.end(), arguments.symbol_part) == words.end()) return;
+  PrintNote(absl::StrCat("'", arguments.symbol_part,
+                         "' is no recording: only symbols with this in their name are shown"));
 }
 
 }  // namespace
@@ -419,7 +450,8 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
   auto arguments = std::make_shared<ReportArguments>();
   AddReportOptions(command, *arguments);
 
-  commands[&command] = [arguments] {
+  const auto run = [arguments] {
+    if (!arguments->view.words.empty() && !arguments->symbol_part.empty()) NoteSymbol(*arguments);
     const auto trace_fields_of = [&](std::string_view word) {
       return TraceFieldsNamed(word, arguments->view.input);
     };
@@ -428,12 +460,12 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
       PrintError(plan.status());
       return kExitUsage;
     }
-    if (IsPage(arguments->output)) return WriteReportPage(*arguments);
-    if (const ExportFormat* format = FormatOfView(arguments->output)) {
-      return Export({arguments->view, "", arguments->output}, *format);
+    if (IsPage(arguments->view.output)) return WriteReportPage(*arguments);
+    if (const ExportFormat* format = FormatOfView(arguments->view.output)) {
+      return Export({arguments->view, arguments->view.event, arguments->view.output}, *format);
     }
-    absl::Status refused = CheckViewOutput(arguments->output, arguments->view.input);
-    refused.Update(CheckSource(arguments->source, arguments->output));
+    absl::Status refused = CheckViewOutput(arguments->view.output, arguments->view.input);
+    refused.Update(CheckSource(arguments->source, arguments->view.output));
     if (!refused.ok()) {
       PrintError(refused);
       return kExitUsage;
@@ -457,6 +489,7 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
     }
     return WriteWholeReport(*arguments, *std::move(plan), in_advance);
   };
+  commands[&command] = RunView(command, arguments->view, run, &arguments->symbol_part);
 }
 
 }  // namespace profiler::cli

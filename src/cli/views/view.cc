@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "src/analysis/event_choice.h"
 #include "src/analysis/filter.h"
 #include "src/analysis/unmatched_filter.h"
 #include "src/cli/command.h"
@@ -66,6 +67,17 @@ std::optional<std::string> KeepFiltered(const naming::LoadOptions& load,
   std::optional<std::string> reason = WhyNothingIsLeft(load, loaded);
   analysis::KeepOnly(load.filter, loaded.profile);
   return reason;
+}
+
+absl::Status KeepEvent(const std::string& name, profile::Profile& profile) {
+  if (name.empty()) return absl::OkStatus();
+  PROFILER_ASSIGN_OR_RETURN(const auto events, analysis::EventsNamed(profile, name));
+  analysis::KeepRows(
+      [&](const profile::Row& row) {
+        return std::find(events.begin(), events.end(), row.event) != events.end();
+      },
+      profile);
+  return absl::OkStatus();
 }
 
 int WriteHeaderAlone(const std::string& path, std::optional<importers::Format> format,

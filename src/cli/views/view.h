@@ -34,6 +34,9 @@ std::optional<std::string> KeepFiltered(const naming::LoadOptions& load,
 std::optional<std::string> WhyNothingIsLeft(const naming::LoadOptions& load,
                                             const naming::LoadedProfile& loaded);
 
+// Keeps the rows of the events with that name; "": of all. kNotFound lists the recording's events.
+absl::Status KeepEvent(const std::string& name, profile::Profile& profile);
+
 // Returns the reason if --time or -C selects no sample of the recording. Returns nothing if neither
 // option is given.
 std::optional<std::string> WhyNoneIsChosen(const naming::LoadOptions& load,
