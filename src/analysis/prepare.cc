@@ -11,18 +11,22 @@
 namespace profiler::analysis {
 
 using profile::Dimension;
+using profile::EventId;
 using profile::Profile;
 using profile::Row;
 
 namespace {
 
-void KeepEvent(std::string_view name, Profile& profile) {
-  const auto events = EventsNamed(profile, name);
-  KeepRows(
-      [&](const Row& row) {
-        return events.ok() && std::find(events->begin(), events->end(), row.event) != events->end();
-      },
-      profile);
+void KeepEvent(const Plan& plan, Profile& profile) {
+  const auto events = EventsNamed(profile, plan.only_event);
+  const auto is_kept = [&](EventId event) {
+    return events.ok() && std::find(events->begin(), events->end(), event) != events->end();
+  };
+  KeepRows([&](const Row& row) { return is_kept(row.event); }, profile);
+  if (!plan.forgets_other_events) return;
+  for (uint32_t i = 0; i < profile.events.size(); ++i) {
+    if (!is_kept(EventId{i})) profile.events[i].samples = 0;
+  }
 }
 
 bool AnyRanInParallel(const Profile& profile) {
@@ -47,8 +51,9 @@ PreparedProfile Prepare(Profile profile, const Plan& plan) {
   // The filter comes before JoinWallClock, which gives rows a leaf that stands for a state.
   prepared.nothing_passes = WhyNothingPasses(profile, plan.filter);
   if (!plan.keeps_filtered) KeepOnly(plan.filter, profile);
-  if (!plan.only_event.empty()) KeepEvent(plan.only_event, profile);
   if (plan.wall_clock) JoinWallClock(*plan.wall_clock, profile);
+  // The joined event can be kept by its name.
+  if (!plan.only_event.empty()) KeepEvent(plan, profile);
   if (plan.hide_unresolved) HideUnresolved(profile);
   // Texts are complete before they are split into columns.
   if (plan.name_traces) plan.name_traces(profile);

@@ -35,9 +35,12 @@ struct Plan {
   // Prepare only finds out if a row passes.
   Filter filter;
   bool keeps_filtered = false;
-  std::string only_event;  // drops the rows of all events that EventsNamed does not find
   std::optional<OffCpuLeaf> wall_clock;  // JoinWallClock
-  bool hide_unresolved = false;          // HideUnresolved
+  std::string only_event;  // drops the rows of all events that EventsNamed does not find
+  // True: sets the number of samples of events that `only_event` drops to 0, so reports have no
+  // table for them.
+  bool forgets_other_events = false;
+  bool hide_unresolved = false;  // HideUnresolved
   // Replaces the marks of functions in Dimension::kTrace by names.
   std::function<void(profile::Profile&)> name_traces;
   std::vector<std::string> trace_fields;  // SplitTraces; becomes Profile::trace_fields

@@ -87,6 +87,20 @@ TEST(PrepareTest, OneEventMayBeKept) {
   EXPECT_EQ(rows_of("unknown"), "");
 }
 
+TEST(PrepareTest, TheSamplesOfOtherEventsMayBeForgotten) {
+  HandmadeProfile builder;
+  builder.Event("oncpu-time").Sample("a", {"main@app"}, 1, 10);
+  builder.Event("offcpu-time").Sample("a", {"read@libc"}, 1, 20);
+  builder.Event("faults").Sample("a", {"main@app"}, 1, 1);
+  const Profile profile = Prepared(std::move(builder), {.wall_clock = OffCpuLeaf::kNone,
+                                                        .only_event = "wall-clock",
+                                                        .forgets_other_events = true})
+                              .profile;
+  EXPECT_EQ(Rows(profile), "wall-clock a main 10\nwall-clock a read 20\n");
+  EXPECT_EQ(profile.events[0].samples, 2u);
+  EXPECT_EQ(profile.events[2].samples, 0u);
+}
+
 TEST(PrepareTest, DerivedColumnsDescribeTheStacksThatAreLeft) {
   Plan plan{.hide_unresolved = true, .ignored_callees = *NamePattern::Parse("^f")};
   plan.Derive(Dimension::kParent);

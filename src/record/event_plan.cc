@@ -65,7 +65,7 @@ class Planner {
   absl::Status PlanAllSampling() {
     plan_ = {};
     user_only_noted_ = reads_noted_ = false;
-    ChooseFrequency();
+    PROFILER_RETURN_IF_ERROR(ChooseFrequency());
     for (const events::FoundEvent& event : events_) PROFILER_RETURN_IF_ERROR(PlanSampling(event));
     return absl::OkStatus();
   }
@@ -106,17 +106,24 @@ class Planner {
     return true;
   }
 
-  void ChooseFrequency() {
+  absl::Status ChooseFrequency() {
     frequency_ = options_.frequency;
-    if (options_.period != 0 || !limits_.max_sample_rate.has_value()) return;
+    if (options_.period != 0 || !limits_.max_sample_rate.has_value()) return absl::OkStatus();
     const uint64_t limit = std::max<int64_t>(1, *limits_.max_sample_rate);
-    if (frequency_ <= limit) return;
+    if (frequency_ <= limit) return absl::OkStatus();
     if (frequency_ != RecordOptions::kMaxFrequency) {
-      plan_.notes.push_back(absl::StrCat(
-          frequency_, " Hz is over the kernel's limit: sampling at ", limit,
-          " Hz; `sudo sysctl kernel.perf_event_max_sample_rate=", frequency_, "` raises it"));
+      const std::string remedy = absl::StrCat(
+          "; `sudo sysctl kernel.perf_event_max_sample_rate=", frequency_, "` raises it");
+      if (options_.strict_frequency) {
+        return absl::InvalidArgumentError(absl::StrCat("--strict-freq: ", frequency_,
+                                                       " Hz is over the kernel's limit of ", limit,
+                                                       " Hz", remedy));
+      }
+      plan_.notes.push_back(absl::StrCat(frequency_, " Hz is over the kernel's limit: sampling at ",
+                                         limit, " Hz", remedy));
     }
     frequency_ = limit;
+    return absl::OkStatus();
   }
 
   // Returns the settings that all events of the recording share, so that time and id are at the
@@ -156,6 +163,7 @@ class Planner {
     if (is_leader || !event.sample_read || has_rate) ChooseRate(event, &attr);
     AddContents(event, &attr);
     PROFILER_RETURN_IF_ERROR(ChooseCallGraph(event.terms, &attr));
+    ChooseChainPart(&attr);
     if (event.terms.inherit == false) attr.flags &= ~uint64_t{perf_event::kAttrInherit};
     return ProbeSampling({.attr = attr,
                           .name = event.name,
@@ -165,6 +173,15 @@ class Planner {
                           .filter = event.filter,
                           .cgroup = event.cgroup,
                           .is_user_return = event.is_user_return});
+  }
+
+  void ChooseChainPart(Attr* attr) const {
+    if ((attr->sample_type & perf_event::kSampleCallchain) == 0) return;
+    if (options_.chain_part == ChainPart::kUser) {
+      attr->flags |= perf_event::kAttrExcludeCallchainKernel;
+    } else if (options_.chain_part == ChainPart::kKernel) {
+      attr->flags |= perf_event::kAttrExcludeCallchainUser;
+    }
   }
 
   bool IsInGroup(const events::FoundEvent& event) const {
@@ -180,6 +197,7 @@ class Planner {
         {contents.data_address, perf_event::kSampleAddr | perf_event::kSampleDataSrc},
         {contents.physical_address, perf_event::kSamplePhysAddr},
         {contents.weight, perf_event::kSampleWeightStruct},
+        {contents.cgroup, perf_event::kSampleCgroup},
         {contents.user_registers != 0, perf_event::kSampleRegsUser},
         {contents.interrupt_registers != 0, perf_event::kSampleRegsIntr},
         {contents.branches != 0, perf_event::kSampleBranchStack}};
@@ -201,6 +219,7 @@ class Planner {
 
   // Sets period or frequency. An event's own terms take precedence over the options for all events.
   void ChooseRate(const events::FoundEvent& event, Attr* attr) const {
+    if (!options_.takes_samples) return;
     uint64_t period = options_.period;
     uint64_t frequency = frequency_;
     if (event.is_sampled_each_time && !options_.rate_is_asked_for) period = 1;
@@ -427,7 +446,8 @@ class Planner {
     attr.sample_period = 1;
     attr.flags |= perf_event::kAttrMmap | perf_event::kAttrMmap2 | perf_event::kAttrComm |
                   perf_event::kAttrCommExec | perf_event::kAttrTask;
-    if (options_.contents.data_address) attr.flags |= perf_event::kAttrMmapData;
+    if (options_.contents.data_address || options_.data_mappings)
+      attr.flags |= perf_event::kAttrMmapData;
     std::string name = "dummy";
     absl::Status opened = Try(attr);
     if (IsRefusal(ErrnoOf(opened))) {
@@ -442,6 +462,8 @@ class Planner {
          {std::pair(true, perf_event::kAttrBuildId),
           std::pair(options_.bpf_events, perf_event::kAttrKsymbol),
           std::pair(options_.bpf_events, perf_event::kAttrBpfEvent),
+          std::pair(options_.namespaces, perf_event::kAttrNamespaces),
+          std::pair(options_.contents.cgroup, perf_event::kAttrCgroup),
           std::pair(options_.switch_events || options_.off_cpu, perf_event::kAttrContextSwitch)}) {
       if (!is_wanted) continue;
       Attr with_flag = attr;

@@ -41,6 +41,9 @@ enum class CallGraph : uint8_t {
   kAuto,           // kDwarf if the targets' images lack frame pointers, else kFramePointers
 };
 
+// The recorded part of call chains.
+enum class ChainPart : uint8_t { kBoth, kUser, kKernel };
+
 // The contents of samples besides address, thread, time, CPU and period.
 struct SampleContents {
   bool data_address = false;         // ADDR and DATA_SRC, and mappings of data
@@ -48,6 +51,7 @@ struct SampleContents {
   bool weight = false;               // WEIGHT_STRUCT; before Linux 5.12 WEIGHT
   bool raw = false;                  // RAW; tracepoints always have it
   bool thread_counts = false;        // READ records at the end of threads
+  bool cgroup = false;               // CGROUP, and the paths of cgroups
   uint64_t user_registers = 0;       // REGS_USER: bits of register_names.h
   uint64_t interrupt_registers = 0;  // REGS_INTR: bits of register_names.h
   uint64_t branches = 0;             // BRANCH_STACK: bits of branch_filter.h; 0: none
@@ -103,7 +107,10 @@ struct RecordOptions {
   // True if the user gave a frequency or period. Then this rate also holds for tracepoints,
   // breakpoints and probes.
   bool rate_is_asked_for = false;
+  bool takes_samples = true;      // false: events only count; see SampleContents::thread_counts
+  bool strict_frequency = false;  // True: a frequency above the kernel's limit is an error.
   CallGraph call_graph = CallGraph::kNone;
+  ChainPart chain_part = ChainPart::kBoth;
   // Bytes of stack that each sample copies with kDwarf: a multiple of 8, at most kMostStackBytes.
   // 0: DefaultStackBytes decides (ring_size.h), or kModestStackBytes with post_unwind.
   uint32_t stack_bytes = 0;
@@ -118,7 +125,9 @@ struct RecordOptions {
   bool off_cpu = false;        // sample times off the CPU as two more events (off_cpu_stage.h)
   // Times off the CPU that are shorter than this are summed up for each thread and chain.
   std::chrono::nanoseconds off_cpu_threshold{0};
-  bool bpf_events = true;  // write KSYMBOL and BPF_EVENT records
+  bool bpf_events = true;      // write KSYMBOL and BPF_EVENT records
+  bool namespaces = false;     // write NAMESPACES records
+  bool data_mappings = false;  // write MMAP2 records of data, too
 
   // The clock of all times. Unwinding while recording needs CLOCK_MONOTONIC.
   clockid_t clock = CLOCK_MONOTONIC;

@@ -381,6 +381,7 @@ class SetupSteps {
     how.roots = options_.roots;
     how.layout = layout;
     how.build_ids = setup_.plan.sideband.written.has(perf_event::kAttrBuildId);
+    how.namespaces = setup_.plan.sideband.written.has(perf_event::kAttrNamespaces);
     how.modules_directory =
         "/lib/modules/" +
         procfs::ReadLine(options_.roots.proc + "/sys/kernel/osrelease").value_or("");
@@ -389,6 +390,11 @@ class SetupSteps {
       synthesizer.AddKernel();
       // The fake kernel of tests has no BPF programs.
       if (options_.roots.proc == procfs::Roots().proc) synthesizer.AddBpfPrograms();
+    }
+    if (setup_.plan.sideband.written.has(perf_event::kAttrCgroup)) {
+      for (const target::CgroupPath& cgroup : target::ListCgroups(options_.roots)) {
+        synthesizer.AddCgroup(cgroup.id, cgroup.path);
+      }
     }
     if (options_.targets.system_wide) PROFILER_RETURN_IF_ERROR(synthesizer.AddAllProcesses());
     std::vector<pid_t> pids = options_.targets.pids;

@@ -193,6 +193,7 @@ TEST_F(SessionTest, SamplesHaveWhatIsAskedForAndNoMore) {
   EXPECT_EQ(asked({.data_address = true}), "ADDR|DATA_SRC");
   EXPECT_EQ(asked({.physical_address = true}), "PHYS_ADDR");
   EXPECT_EQ(asked({.weight = true}), "WEIGHT_STRUCT");
+  EXPECT_EQ(asked({.cgroup = true}), "CGROUP");
   EXPECT_EQ(asked({.branches = perf_event::kBranchAny}), "BRANCH_STACK");
 }
 
@@ -369,6 +370,40 @@ TEST_F(SessionTest, ClampsAFrequencyOverTheLimit) {
   session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_EQ(Notes(**session), "");
+}
+
+TEST_F(SessionTest, RefusesAFrequencyOverTheLimitWhereItIsStrict) {
+  TargetSelf();
+  options_.frequency = 250000;
+  options_.strict_frequency = true;
+  EXPECT_EQ(Create().status().message(),
+            "--strict-freq: 250000 Hz is over the kernel's limit of 100000 Hz; `sudo sysctl "
+            "kernel.perf_event_max_sample_rate=250000` raises it");
+  options_.frequency = 100000;
+  EXPECT_TRUE(Create().ok());
+}
+
+TEST_F(SessionTest, TakesNoSamplesAndRecordsOnePartOfChains) {
+  TargetSelf();
+  const auto written = [&] {
+    auto session = Create();
+    EXPECT_TRUE(session.ok()) << session.status();
+    EXPECT_TRUE(RunAndStop(**session).ok());
+    return (*perf_data::Recording::Open(options_.output))->events();
+  };
+  options_.namespaces = options_.data_mappings = true;
+  options_.takes_samples = false;
+  options_.call_graph = CallGraph::kFramePointers;
+  options_.chain_part = ChainPart::kUser;
+  const auto events = written();
+  EXPECT_EQ(events[0].attr.sample_period, 0u);
+  EXPECT_FALSE(events[0].attr.has(perf_event::kAttrFreq));
+  EXPECT_TRUE(events[0].attr.has(perf_event::kAttrExcludeCallchainKernel));
+  EXPECT_FALSE(events[0].attr.has(perf_event::kAttrExcludeCallchainUser));
+  EXPECT_TRUE(events.back().attr.has(perf_event::kAttrNamespaces));
+  EXPECT_TRUE(events.back().attr.has(perf_event::kAttrMmapData));
+  options_.chain_part = ChainPart::kKernel;
+  EXPECT_TRUE(written()[0].attr.has(perf_event::kAttrExcludeCallchainUser));
 }
 
 TEST_F(SessionTest, ShrinksItsOwnChoiceOfRingAndSaysSo) {

@@ -26,6 +26,8 @@ void WhatRuns::Take(RawRecord record) {
     case perf_event::kRecordExit:
     case perf_event::kRecordKsymbol:
     case perf_event::kRecordBpfEvent:
+    case perf_event::kRecordNamespaces:
+    case perf_event::kRecordCgroup:
       taken_.push_back({perf_event::TimeOf(record, layout_),
                         Bytes(record.bytes().begin(), record.bytes().end())});
       break;
@@ -67,6 +69,10 @@ void WhatRuns::Apply(Bytes bytes) {
       return End(record);
     case perf_event::kRecordKsymbol:
       return AddSymbol(std::move(bytes));
+    case perf_event::kRecordNamespaces:
+      return AddNamespaces(std::move(bytes));
+    case perf_event::kRecordCgroup:
+      return AddCgroup(std::move(bytes));
     default:
       return AddProgram(std::move(bytes));
   }
@@ -98,6 +104,7 @@ void WhatRuns::End(RawRecord record) {
   const auto process = processes_.find(task.pid);
   if (process == processes_.end()) return;
   process->second.threads.erase(task.tid);
+  namespaces_.erase(task.tid);
   if (process->second.threads.empty()) processes_.erase(process);
 }
 
@@ -140,6 +147,18 @@ void WhatRuns::AddProgram(Bytes bytes) {
   }
 }
 
+void WhatRuns::AddNamespaces(Bytes bytes) {
+  perf_event::Namespaces namespaces;
+  if (!Decode(RawRecord(bytes), layout_, &namespaces)) return;
+  namespaces_[namespaces.tid] = std::move(bytes);
+}
+
+void WhatRuns::AddCgroup(Bytes bytes) {
+  perf_event::Cgroup cgroup;
+  if (!Decode(RawRecord(bytes), layout_, &cgroup)) return;
+  cgroups_[cgroup.id] = std::move(bytes);
+}
+
 void WhatRuns::Write(std::vector<std::byte>* out) {
   ApplyUntil(UINT64_MAX);
   of_pass_before_ = 0;
@@ -148,6 +167,7 @@ void WhatRuns::Write(std::vector<std::byte>* out) {
   }
   for (const auto& [address, record] : symbols_) WriteAgain<perf_event::Ksymbol>(record, out);
   for (const auto& [id, record] : programs_) WriteAgain<perf_event::BpfEvent>(record, out);
+  for (const auto& [id, record] : cgroups_) WriteAgain<perf_event::Cgroup>(record, out);
   for (const auto& [pid, process] : processes_) {
     if (pid != kKernelPid) WriteProcess(pid, process, out);
   }
@@ -168,6 +188,10 @@ void WhatRuns::WriteProcess(uint32_t pid, const Process& process,
     comm.tid = tid;
     comm.comm = name;
     Encode(perf_event::kRecordComm, 0, layout_, comm, out);
+    const auto namespaces = namespaces_.find(tid);
+    if (namespaces != namespaces_.end()) {
+      WriteAgain<perf_event::Namespaces>(namespaces->second, out);
+    }
   };
   // The leader comes first, because the FORK records of the other threads name it as their parent.
   const auto leader = process.threads.find(pid);

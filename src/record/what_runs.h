@@ -61,6 +61,8 @@ class WhatRuns {
   void Map(Bytes bytes);
   void AddSymbol(Bytes bytes);
   void AddProgram(Bytes bytes);
+  void AddNamespaces(Bytes bytes);
+  void AddCgroup(Bytes bytes);
   void WriteProcess(uint32_t pid, const Process& process, std::vector<std::byte>* out) const;
   template <class Record>
   void WriteMapping(uint32_t pid, const Mapping& mapping, std::vector<std::byte>* out) const;
@@ -73,6 +75,8 @@ class WhatRuns {
   std::map<uint32_t, Process> processes_;  // keyed by pid; includes the kernel
   std::map<uint64_t, Bytes> symbols_;      // KSYMBOL records, keyed by address
   std::map<uint32_t, Bytes> programs_;     // BPF_EVENT records, keyed by the program's id
+  std::map<uint32_t, Bytes> namespaces_;   // NAMESPACES records, keyed by tid
+  std::map<uint64_t, Bytes> cgroups_;      // CGROUP records, keyed by the cgroup's id
 };
 
 }  // namespace profiler::record

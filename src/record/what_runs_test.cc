@@ -73,6 +73,16 @@ class WhatRunsTest : public testing::Test {
         EXPECT_TRUE(Decode(record, records_.layout(), &symbol));
         return absl::StrCat("symbol ", View(symbol.name));
       }
+      case perf_event::kRecordNamespaces: {
+        perf_event::Namespaces namespaces;
+        EXPECT_TRUE(Decode(record, records_.layout(), &namespaces));
+        return absl::StrCat("namespaces ", namespaces.tid);
+      }
+      case perf_event::kRecordCgroup: {
+        perf_event::Cgroup cgroup;
+        EXPECT_TRUE(Decode(record, records_.layout(), &cgroup));
+        return absl::StrCat("cgroup ", cgroup.id, " ", View(cgroup.path));
+      }
       default:
         return absl::StrCat("type ", record.type());
     }
@@ -98,6 +108,13 @@ TEST_F(WhatRunsTest, AChildHasWhatItsParentHadUntilItExecutesAProgram) {
   EXPECT_EQ(Written(),
             "fork 7/7 of 0\ncomm 7/7 shell\nmap 7 1000 /bin/sh\n"
             "fork 9/9 of 7\ncomm 9/9 ls\nmap 9 1000 /bin/ls");
+}
+
+TEST_F(WhatRunsTest, NamespacesAndCgroupsAreKnownInTheNextFile) {
+  records_.At(2).Add(perf_event::kRecordNamespaces, 0, perf_event::Namespaces{.pid = 7, .tid = 7});
+  records_.Add(perf_event::kRecordCgroup, 0, perf_event::Cgroup{.id = 23, .path = "/web"});
+  EXPECT_EQ(Written(),
+            "cgroup 23 /web\nfork 7/7 of 0\ncomm 7/7 shell\nnamespaces 7\nmap 7 1000 /bin/sh");
 }
 
 TEST_F(WhatRunsTest, AProcessIsGoneWithItsLastThread) {

@@ -16,20 +16,18 @@ namespace {
 
 struct ExportArguments {
   ViewArguments view;
-  std::string output;
   std::string format;
-  std::string event;
 };
 
 int RunExport(const ExportArguments& arguments) {
-  const ExportFormat* const format = FindExportFormat(arguments.format, arguments.output);
+  const ExportFormat* const format = FindExportFormat(arguments.format, arguments.view.output);
   if (format == nullptr) {
-    PrintError(absl::StrCat("-o: what ", arguments.output,
+    PrintError(absl::StrCat("-o: what ", arguments.view.output,
                             " is to be does not show in its name: give --format, one of ",
                             ExportFormatList()));
     return kExitUsage;
   }
-  return Export({arguments.view, arguments.event, arguments.output}, *format);
+  return Export({arguments.view, arguments.view.event, arguments.view.output}, *format);
 }
 
 }  // namespace
@@ -39,20 +37,14 @@ void AddExportCommand(usage::Command& app, Commands& commands) {
       app.AddCommand("export", "Write a recording as a file of another program");
   auto arguments = std::make_shared<ExportArguments>();
   ExportArguments& a = *arguments;
-  AddViewOptions(command, a.view);
-  AddFormatOption(command, a.view, "--input-format");
+  AddViewOptions(command, a.view,
+                 {.events = ShownEvents::kAll,
+                  .output = "file to write, whose name says what it is; - for standard output",
+                  .needs_output = true,
+                  .format = "--input-format"});
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
   AddNameRules(command, a.view.names);
-  command
-      .AddOption("--event", a.event,
-                 "only this event (default: all); NAME#2 is the second event of that name")
-      .ValueName("NAME");
-  command
-      .AddOption("-o,--output", a.output,
-                 "file to write, whose name says what it is; - for standard output")
-      .ValueName("FILE|-")
-      .Required();
   std::vector<std::string> names;
   for (const ExportFormat& format : ExportFormats()) names.emplace_back(format.name);
   command
@@ -60,7 +52,7 @@ void AddExportCommand(usage::Command& app, Commands& commands) {
                  absl::StrCat("what to write, whatever the file is called: ", ExportFormatList()))
       .ValueName("NAME")
       .OneOf(names);
-  commands[&command] = [arguments] { return RunExport(*arguments); };
+  commands[&command] = RunView(command, a.view, [arguments] { return RunExport(*arguments); });
 }
 
 }  // namespace profiler::cli

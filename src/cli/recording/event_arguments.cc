@@ -1,5 +1,7 @@
 #include "src/cli/recording/event_arguments.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -49,6 +51,20 @@ absl::Status AddFilter(const std::string& filter, size_t first, std::vector<Foun
   if (has_tracepoint) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("--filter: '", filter, "' stands behind no -e with a tracepoint"));
+}
+
+// Filters out the records of this process. Returns kInvalidArgument if there is no tracepoint.
+absl::Status ExcludeSelf(std::vector<FoundEvent>* events) {
+  const std::string filter = absl::StrCat("common_pid != ", getpid());
+  bool has_tracepoint = false;
+  for (FoundEvent& event : *events) {
+    if (!event.tracepoint) continue;
+    has_tracepoint = true;
+    event.filter =
+        event.filter.empty() ? filter : absl::StrCat("(", event.filter, ") && (", filter, ")");
+  }
+  if (has_tracepoint) return absl::OkStatus();
+  return absl::InvalidArgumentError("--exclude-perf: no -e has a tracepoint");
 }
 
 // Sets the cgroups. A single name applies to all events. Of several names, each applies to the
@@ -140,6 +156,7 @@ absl::StatusOr<std::vector<FoundEvent>> FindEventArguments(
   if (all.empty()) {
     for (const std::string& usual : defaults) PROFILER_RETURN_IF_ERROR(AppendEvents(usual, &all));
   }
+  if (arguments.excludes_self) PROFILER_RETURN_IF_ERROR(ExcludeSelf(&all));
   if (!arguments.force) PROFILER_RETURN_IF_ERROR(RefuseDanger(all));
   return InCgroups(arguments, std::move(all));
 }

@@ -16,7 +16,8 @@ struct EventArguments {
   std::vector<std::string> filters;  // one per --filter
   std::string cgroups;
   std::string each_cgroup;
-  bool force = false;  // True to allow return probes that may end the probed programs.
+  bool excludes_self = false;  // True: tracepoints leave out records of this process.
+  bool force = false;          // True to allow return probes that may end the probed programs.
   usage::Option event_option;
   usage::Option filter_option;
 };

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "ringbuf/kernel.h"
 #include "src/cli/command.h"
+#include "src/cli/perf_options.h"
 #include "src/cli/terminal/output.h"
 #include "src/format/perf_event/attr_codec.h"
 #include "src/machine/events/find_events.h"
@@ -20,6 +21,7 @@ namespace {
 struct ListArguments {
   std::vector<std::string> patterns;
   bool json = false;
+  bool no_descriptions = false;
 };
 
 // True if this user can count the event here and now. Opens the event to find out. Tracepoints are
@@ -42,9 +44,10 @@ bool Works(const events::ListedEvent& event) {
   return false;
 }
 
-std::string TextOf(const events::ListedEvent& event, bool works) {
-  const std::string what =
-      event.description.empty() ? event.kind : absl::StrCat(event.kind, ": ", event.description);
+std::string TextOf(const events::ListedEvent& event, bool works, bool no_descriptions) {
+  const std::string what = no_descriptions || event.description.empty()
+                               ? event.kind
+                               : absl::StrCat(event.kind, ": ", event.description);
   return absl::StrFormat("  %-44s [%s]%s\n", event.name, what, works ? "" : " (not here)");
 }
 
@@ -68,7 +71,7 @@ int List(ListArguments arguments) {
       if (arguments.json) {
         output.Write(absl::StrCat(listed == 0 ? "" : ",\n", JsonOf(event, works)));
       } else {
-        output.Write(TextOf(event, works));
+        output.Write(TextOf(event, works, arguments.no_descriptions));
       }
       ++listed;
     }
@@ -94,6 +97,8 @@ void AddListCommand(usage::Command& app, Commands& commands) {
   command.AddOption("PATTERN", arguments->patterns,
                     "names with *, ? and […], or hw, sw, cache, pmu, tracepoint");
   command.AddFlag("-j,--json", arguments->json, "JSON");
+  command.AddFlag("--no-desc", arguments->no_descriptions, "leave out descriptions");
+  AddIgnoredOption(command, "-d,--desc", nullptr, "descriptions are shown; see --no-desc");
   commands[&command] = [arguments] { return List(*arguments); };
 }
 

@@ -34,6 +34,17 @@ absl::StatusOr<record::RecordOptions> ReadAndCheckOptions(const usage::Command& 
 
 int Record(const RecordArguments& arguments, record::RecordOptions options) {
   if (arguments.verbosity > 0) PrintNeedless(arguments);
+  if (arguments.dry_run) return kExitOk;
+  std::unique_ptr<TimedControl> timed;
+  if (auto times = ReadEnabledTimes(arguments); times.ok() && !times->empty()) {
+    auto control = TimedControl::Start(*std::move(times));
+    if (!control.ok()) {
+      PrintError(control.status());
+      return kExitFailure;
+    }
+    timed = *std::move(control);
+    options.control = timed->places();
+  }
   if (arguments.repeat) return RecordRepeatedly(arguments, options);
   Said said;
   const Recorded recorded = RecordOnce(arguments, std::move(options), said);

@@ -96,6 +96,13 @@ absl::Status ReadCallGraph(const RecordArguments& arguments, record::RecordOptio
     }
     options->stack_bytes = (bytes + 7) / 8 * 8;
   }
+  // Only the kernel's part needs no unwinding.
+  if (arguments.kernel_chains && options->call_graph != CallGraph::kNone) {
+    options->call_graph = CallGraph::kFramePointers;
+  }
+  options->chain_part = arguments.kernel_chains ? record::ChainPart::kKernel
+                        : arguments.user_chains ? record::ChainPart::kUser
+                                                : record::ChainPart::kBoth;
   options->post_unwind = arguments.post_unwind;
   if (!options->post_unwind || options->call_graph == CallGraph::kDwarf) return absl::OkStatus();
   return absl::InvalidArgumentError("--post-unwind: goes with --call-graph dwarf");
@@ -160,6 +167,23 @@ absl::Status ReadSwitchOutput(const usage::Command& subcommand, const RecordArgu
   options->switch_output->most_files = arguments.most_files;
   // Views look for the last file under the default name.
   options->switch_output->last_keeps_name = subcommand.Count("--output") == 0;
+  return absl::OkStatus();
+}
+
+// Reads -D, unless it is a list of times.
+absl::Status ReadDelayOption(const RecordArguments& arguments, record::RecordOptions* options) {
+  PROFILER_ASSIGN_OR_RETURN(const auto times, ReadEnabledTimes(arguments));
+  options->starts_disabled = !times.empty();
+  double milliseconds = 0;
+  if (!times.empty() || arguments.delay.empty()) return absl::OkStatus();
+  if (!absl::SimpleAtod(arguments.delay, &milliseconds)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--delay: '", arguments.delay,
+                     "' is no time: give milliseconds, as 100, or times, as 10-20,30-40"));
+  }
+  PROFILER_ASSIGN_OR_RETURN(const auto delay, ReadDelay("--delay", milliseconds));
+  options->starts_disabled = !delay.has_value();
+  if (delay) options->delay = *delay;
   return absl::OkStatus();
 }
 
@@ -263,24 +287,50 @@ void AddContentOptions(usage::Command& command, RecordArguments& a) {
       .ValueName("CLOCK");
 }
 
-// Adds options of perf that have no effect here, because users type them out of habit.
+// Adds options of perf that have no effect here.
 void AddIgnoredOptions(usage::Command& command, RecordArguments& a) {
-  const auto add = [&](const char* names, const char* type, const char* why) {
-    const std::string description = absl::StrCat("accepted for perf's sake: ", why);
-    const usage::Option option = type == nullptr
-                                     ? command.AddFlag(names, description)
-                                     : command.AddOption(names, description).ValueName(type);
-    a.needless.push_back({option, why});
+  const auto add = [&](const char* names, const char* value, const char* why) {
+    a.needless.push_back(AddIgnoredOption(command, names, value, why));
   };
   add("-T,--timestamp,--sample-cpu", nullptr, "samples always have time and CPU");
+  add("-P,--period,--sample-identifier", nullptr, "samples always have their period and event");
   add("-N,--no-buildid-cache,-B,--no-buildid", nullptr, "no whole files are kept");
+  add("--buildid-all,--buildid-mmap", nullptr, "mappings always have the build-ids of their files");
   add("--threads", nullptr, "one thread is enough for all rings");
+  add("--affinity", "node|cpu", "one thread reads all rings");
+  add("--aio", nullptr, "the contents of all rings are one write");
+  add("--mmap-flush", "BYTES", "the contents of all rings are one write");
   add("--kcore", nullptr, "--embed code keeps the kernel's code that was sampled");
+  add("--debuginfod", nullptr,
+      "views fetch files from the servers of $DEBUGINFOD_URLS when they show the recording");
   add("--proc-map-timeout", "MS", "mappings are read from /proc without a limit of time");
   add("--synth", "WHAT", "what already runs is always in front of the samples");
   add("--tail-synthesize", nullptr, "what already runs is in front of the samples");
   add("--overwrite", nullptr,
       "rings are emptied in time, so all of the recording is kept, not its end alone");
+}
+
+// Adds further options of perf.
+void AddFurtherOptions(usage::Command& command, RecordArguments& a) {
+  command.AddFlag("-n,--no-samples", a.no_samples,
+                  "take no samples: only counts (-s), and what starts and is mapped");
+  command.AddFlag("--strict-freq", a.strict_frequency,
+                  "fail if the kernel's limit is below the frequency of -F");
+  const usage::Option user = command.AddFlag("--user-callchains", a.user_chains,
+                                             "with -g: only the part of chains in user space");
+  command
+      .AddFlag("--kernel-callchains", a.kernel_chains,
+               "with -g: only the part of chains in the kernel")
+      .Excludes(user);
+  command.AddFlag("--namespaces", a.namespaces, "record the namespaces of processes");
+  command.AddFlag("--all-cgroups", a.contents.cgroup,
+                  "record the cgroup of each sample, for the key cgroup of report --sort");
+  command.AddFlag("--data-mmap", a.data_mappings, "record mappings of data, too");
+  command.AddFlag("--exclude-perf", a.events.excludes_self,
+                  "leave out the tracepoints' records of this program itself");
+  command.AddFlag("--no-buffering", a.no_buffering,
+                  "write each millisecond what was recorded, and not each tenth of a second");
+  command.AddFlag("--dry-run", a.dry_run, "check the options and the events, and record nothing");
 }
 
 }  // namespace
@@ -336,8 +386,9 @@ void AddRecordOptions(usage::Command& command, RecordArguments& a) {
       .ValueName("PRIO")
       .InRange(1, 99, usage::InHelp::kNo);
   command
-      .AddOption("-D,--delay", a.delay_ms,
-                 "begin to sample so much later; -1: when --control says enable")
+      .AddOption("-D,--delay", a.delay,
+                 "begin to sample so much later; -1: when --control says enable; 10-20,30-40: "
+                 "sample in these times only, since the start")
       .ValueName("MS");
   command
       .AddOption("--control", a.control,
@@ -350,6 +401,7 @@ void AddRecordOptions(usage::Command& command, RecordArguments& a) {
   AddFileOptions(command, a);
   AddEndingOptions(command, a);
   AddContentOptions(command, a);
+  AddFurtherOptions(command, a);
   AddIgnoredOptions(command, a);
   command.AddFlag("-q,--quiet", a.quiet, "print errors only");
   command.AddFlag("-v,--verbose", a.verbosity,
@@ -359,6 +411,15 @@ void AddRecordOptions(usage::Command& command, RecordArguments& a) {
 std::optional<std::string> ListOfRegisters(const RecordArguments& arguments) {
   if (arguments.user_registers != "?" && arguments.interrupt_registers != "?") return std::nullopt;
   return RegisterNames(perf_event::NativeArchitecture());
+}
+
+absl::StatusOr<std::vector<EnabledTime>> ReadEnabledTimes(const RecordArguments& arguments) {
+  if (!IsEnabledTimes(arguments.delay)) return std::vector<EnabledTime>();
+  if (!arguments.control.empty() || arguments.repeat) {
+    return absl::InvalidArgumentError(absl::StrCat("--delay: times do not go with ",
+                                                   arguments.repeat ? "--repeat" : "--control"));
+  }
+  return ParseEnabledTimes(arguments.delay);
 }
 
 absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& subcommand,
@@ -382,6 +443,11 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& su
   if (arguments.wall_clock) PROFILER_RETURN_IF_ERROR(PutRunningTimeFirst(&options.events));
   PROFILER_RETURN_IF_ERROR(ReadCallGraph(arguments, &options));
   options.inherit = !arguments.no_inherit;
+  options.takes_samples = !arguments.no_samples;
+  options.strict_frequency = arguments.strict_frequency;
+  options.namespaces = arguments.namespaces;
+  options.data_mappings = arguments.data_mappings;
+  if (arguments.no_buffering) options.tick = std::chrono::milliseconds(1);
   options.contents = arguments.contents;
   PROFILER_ASSIGN_OR_RETURN(options.contents.user_registers,
                             ParseRegisters("--user-regs", arguments.user_registers));
@@ -413,9 +479,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& su
     PROFILER_ASSIGN_OR_RETURN(const size_t pages, ParseRingPages(arguments.ring_size, page));
     options.ring_bytes = pages * page;
   }
-  PROFILER_ASSIGN_OR_RETURN(const auto delay, ReadDelay("--delay", arguments.delay_ms));
-  options.starts_disabled = !delay.has_value();
-  if (delay) options.delay = *delay;
+  PROFILER_RETURN_IF_ERROR(ReadDelayOption(arguments, &options));
   if (!arguments.control.empty()) {
     PROFILER_ASSIGN_OR_RETURN(options.control, target::ParseControl(arguments.control));
   }

@@ -9,19 +9,15 @@
 
 #include "src/base/status.h"
 #include "src/cli/command.h"
+#include "src/cli/perf_options.h"
 #include "src/cli/recording/compression_option.h"
+#include "src/cli/recording/enabled_times.h"
 #include "src/cli/recording/event_arguments.h"
 #include "src/cli/recording/target_arguments.h"
 #include "src/cli/usage/command_line.h"
 #include "src/record/options.h"
 
 namespace profiler::cli {
-
-// An option of perf that has no effect in this program.
-struct IgnoredOption {
-  usage::Option option;
-  const char* why = nullptr;
-};
 
 // The values as typed.
 struct RecordArguments {
@@ -39,10 +35,17 @@ struct RecordArguments {
   bool post_unwind = false;
   std::string ring_size;
   std::optional<int> realtime;
-  double delay_ms = 0;
+  std::string delay;  // milliseconds, or times: "10-20,30-40"
   std::string control;
   std::optional<double> duration;  // seconds
   bool no_inherit = false;
+  bool no_samples = false;
+  bool strict_frequency = false;
+  bool user_chains = false, kernel_chains = false;  // both false: chains have both parts
+  bool namespaces = false;
+  bool data_mappings = false;
+  bool no_buffering = false;
+  bool dry_run = false;
   record::SampleContents contents;
   std::string user_registers, interrupt_registers;
   bool branch_any = false;
@@ -71,6 +74,10 @@ void AddRecordOptions(usage::Command& command, RecordArguments& arguments);
 
 // Returns the list of registers if an option for registers has the value "?"; otherwise nothing.
 std::optional<std::string> ListOfRegisters(const RecordArguments& arguments);
+
+// Returns the times of -D in which samples are taken; empty: -D has none. Returns kInvalidArgument
+// for malformed times, and if other options do not go with them.
+absl::StatusOr<std::vector<EnabledTime>> ReadEnabledTimes(const RecordArguments& arguments);
 
 // Converts the values. Returns kInvalidArgument for an invalid value. Other errors: those of
 // CommandOf, ReadTargets and FindEventArguments. Each error is one line for the user.

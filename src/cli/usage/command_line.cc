@@ -5,7 +5,9 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/memory/memory.h"
+#include "absl/strings/str_split.h"
 #include "src/cli/usage/help_text.h"
+#include "src/cli/usage/long_names.h"
 
 namespace profiler::usage {
 namespace {
@@ -16,7 +18,21 @@ void AddCheck(CLI::Option* option, CLI::Validator check, InHelp in_help) {
   option->check(std::move(check));
 }
 
+// Returns the name for messages of "-o,--output".
+std::string LongestName(const std::string& names) {
+  std::string longest;
+  for (const absl::string_view name : absl::StrSplit(names, ',')) {
+    if (name.size() > longest.size()) longest = std::string(name);
+  }
+  return longest;
+}
+
 }  // namespace
+
+// Makes the last value count if the option is given several times, as in perf.
+Option Command::LastCounts(CLI::Option* option) {
+  return Option(option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast));
+}
 
 Option Option::ValueName(const std::string& name) const {
   option_->type_name(name);
@@ -120,43 +136,43 @@ Command& Command::AddAlternatives(const std::string& heading) {
 }
 
 Option Command::AddOption(const std::string& names, std::string& value, const std::string& text) {
-  return Option(app_->add_option(names, value, text));
+  return LastCounts(app_->add_option(names, value, text));
 }
 
 Option Command::AddOption(const std::string& names, int& value, const std::string& text) {
-  return Option(app_->add_option(names, value, text));
+  return LastCounts(app_->add_option(names, value, text));
 }
 
 Option Command::AddOption(const std::string& names, uint32_t& value, const std::string& text) {
-  return Option(app_->add_option(names, value, text));
+  return LastCounts(app_->add_option(names, value, text));
 }
 
 Option Command::AddOption(const std::string& names, uint64_t& value, const std::string& text) {
-  return Option(app_->add_option(names, value, text));
+  return LastCounts(app_->add_option(names, value, text));
 }
 
 Option Command::AddOption(const std::string& names, double& value, const std::string& text) {
-  return Option(app_->add_option(names, value, text));
+  return LastCounts(app_->add_option(names, value, text));
 }
 
 Option Command::AddOption(const std::string& names, std::optional<std::string>& value,
                           const std::string& text) {
-  return Option(app_->add_option(names, value, text));
+  return LastCounts(app_->add_option(names, value, text));
 }
 
 Option Command::AddOption(const std::string& names, std::optional<int>& value,
                           const std::string& text) {
-  return Option(app_->add_option(names, value, text));
+  return LastCounts(app_->add_option(names, value, text));
 }
 
 Option Command::AddOption(const std::string& names, std::optional<uint32_t>& value,
                           const std::string& text) {
-  return Option(app_->add_option(names, value, text));
+  return LastCounts(app_->add_option(names, value, text));
 }
 
 Option Command::AddOption(const std::string& names, std::optional<double>& value,
                           const std::string& text) {
-  return Option(app_->add_option(names, value, text));
+  return LastCounts(app_->add_option(names, value, text));
 }
 
 Option Command::AddOption(const std::string& names, std::vector<std::string>& values,
@@ -164,16 +180,17 @@ Option Command::AddOption(const std::string& names, std::vector<std::string>& va
   return Option(app_->add_option(names, values, text));
 }
 
-Option Command::AddOption(const std::string& name, ReadValue read, const std::string& text) {
-  const auto read_or_throw = [name, read = std::move(read)](const std::string& value) {
+Option Command::AddOption(const std::string& names, ReadValue read, const std::string& text) {
+  const auto read_or_throw = [name = LongestName(names),
+                              read = std::move(read)](const std::string& value) {
     const absl::Status status = read(value);
     if (!status.ok()) throw CLI::ValidationError(name, std::string(status.message()));
   };
-  return Option(app_->add_option_function<std::string>(name, read_or_throw, text));
+  return LastCounts(app_->add_option_function<std::string>(names, read_or_throw, text));
 }
 
 Option Command::AddOption(const std::string& names, const std::string& text) {
-  return Option(app_->add_option(names)->description(text));
+  return LastCounts(app_->add_option(names)->description(text));
 }
 
 Option Command::AddFlag(const std::string& names, bool& value, const std::string& text) {
@@ -191,6 +208,18 @@ Option Command::AddFlag(const std::string& names, std::function<void()> when_giv
 
 Option Command::AddFlag(const std::string& names, const std::string& text) {
   return Option(app_->add_flag(names)->description(text));
+}
+
+Option Command::AddRefused(const std::string& names, const std::string& value,
+                           const std::string& instead) {
+  const std::string text = "not here: " + instead;
+  const auto refuse = [name = LongestName(names), instead] {
+    throw CLI::ValidationError(name, instead);
+  };
+  if (value.empty()) return Option(app_->add_flag_callback(names, refuse, text));
+  CLI::Option* const option = app_->add_option_function<std::string>(
+      names, [refuse](const std::string&) { refuse(); }, text);
+  return LastCounts(option->type_name(value));
 }
 
 void Command::SetFooter(const std::string& text) { app_->footer(text); }
@@ -221,6 +250,9 @@ std::string Command::Help() const {
 }
 
 Parsed Command::Parse(std::vector<std::string> arguments) {
+  auto whole = WithWholeNames(*app_, std::move(arguments));
+  if (!whole.ok()) return {Parsed::Kind::kError, std::string(whole.status().message())};
+  arguments = *std::move(whole);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes the last word first
   try {
     app_->parse(std::move(arguments));

@@ -102,6 +102,9 @@ struct Parsed {
 // is followed by {false} or preceded by !: "--big,--no-big{false}". Parse sets the variables, so
 // they must live until then. A duplicate or malformed name is a bug in the program: CLI11 throws an
 // exception in every run.
+//
+// If an option of one value is given several times, the last one counts. The beginning of a long
+// name stands for the name if no other name begins like it: --no-ch for --no-children.
 class Command {
  public:
   // A function that uses a value. If it returns an error, Parse reports it; the message must say
@@ -133,8 +136,8 @@ class Command {
   Option AddOption(const std::string& names, std::optional<double>& value, const std::string& text);
   Option AddOption(const std::string& names, std::vector<std::string>& values,
                    const std::string& text);
-  // Adds an option with one name. Parse passes each value to `read`.
-  Option AddOption(const std::string& name, ReadValue read, const std::string& text);
+  // Adds an option whose value Parse passes to `read`.
+  Option AddOption(const std::string& names, ReadValue read, const std::string& text);
   // Adds an option that accepts any value and sets no variable.
   Option AddOption(const std::string& names, const std::string& text);
 
@@ -145,6 +148,10 @@ class Command {
                  const std::string& text);
   // Adds a flag that sets no variable.
   Option AddFlag(const std::string& names, const std::string& text);
+
+  // Adds an option of another program that this one does not have. To give it is an error, whose
+  // message is `instead`: it says what serves instead. `value` names its value; "": it takes none.
+  Option AddRefused(const std::string& names, const std::string& value, const std::string& instead);
 
   // Sets the text below the options in `--help`.
   void SetFooter(const std::string& text);
@@ -178,6 +185,7 @@ class Command {
  private:
   friend Usage UsageOf(const Command& program);
   explicit Command(CLI::App* app);
+  static Option LastCounts(CLI::Option* option);
 
   std::unique_ptr<CLI::App> program_;  // null in a command, because its program owns `app_`
   CLI::App* const app_;

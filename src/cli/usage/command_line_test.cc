@@ -129,6 +129,64 @@ Subcommands:
 )");
 }
 
+TEST_F(CommandLineTest, TheBeginningOfALongNameIsTheName) {
+  const Parsed parsed =
+      program_.Parse({"run", "--wo", "--co", "--ev=2", "--cou", "5", "ls", "--bi", "--co"});
+  EXPECT_EQ(parsed.kind, Parsed::Kind::kCommand) << parsed.text;
+  EXPECT_THAT(words_, ElementsAre("--co"));  // a value
+  EXPECT_EQ(even_, "2");
+  EXPECT_EQ(count_, 5);
+  EXPECT_FALSE(big_);
+  EXPECT_THAT(run_.Remaining(), ElementsAre("ls", "--bi", "--co"));
+}
+
+TEST_F(CommandLineTest, TheBeginningOfSeveralNamesIsAnErrorThatNamesThem) {
+  bool old = false, counted = false;
+  stop_.AddFlag("--counted", counted, "counted");
+  stop_.AddFlag("-c,--count,--counts", counted, "count");
+  stop_.AddFlag("--no-old", old, "old");
+  EXPECT_EQ(ErrorOf({"stop", "--co"}), "--co is the beginning of --counted, --count");
+}
+
+TEST_F(CommandLineTest, AWholeNameIsNotTheBeginningOfAnother) {
+  bool longer = false;
+  run_.AddFlag("--bigger", longer, "longer");
+  EXPECT_EQ(program_.Parse({"run", "-w", "--big", "--big"}).kind, Parsed::Kind::kCommand);
+  EXPECT_TRUE(big_);
+  EXPECT_FALSE(longer);
+  EXPECT_THAT(words_, ElementsAre("--big"));
+}
+
+TEST_F(CommandLineTest, OfSeveralValuesTheLastCounts) {
+  EXPECT_EQ(program_.Parse({"run", "-n", "2", "-n", "4", "--even", "2", "--even", "4"}).kind,
+            Parsed::Kind::kCommand);
+  EXPECT_EQ(count_, 4);
+  EXPECT_EQ(even_, "4");
+}
+
+TEST_F(CommandLineTest, ARefusedOptionSaysWhatServesInstead) {
+  stop_.AddRefused("-x,--hard", "", "run kill");
+  stop_.AddRefused("--how", "WAY", "run kill -WAY");
+  EXPECT_EQ(ErrorOf({"stop", "-x"}), "--hard: run kill");
+}
+
+TEST(CommandTest, ARefusedOptionTakesItsValue) {
+  Command program("thing", "Does things.");
+  program.AddRefused("--how", "WAY", "run kill -WAY");
+  EXPECT_EQ(program.Parse({"--how", "gently"}).text, "--how: run kill -WAY");
+}
+
+TEST(CommandTest, TheProgramsNamesAreCompletedBehindACommand) {
+  Command program("thing", "Does things.");
+  bool loud = false, low = false;
+  program.AddFlag("--loud", loud, "be heard");
+  Command& show = program.AddCommand("show", "Show it");
+  show.AddFlag("--low", low, "not much");
+  show.AcceptProgramOptions();
+  EXPECT_EQ(program.Parse({"show", "--lou"}).kind, Parsed::Kind::kCommand);
+  EXPECT_TRUE(loud);
+}
+
 TEST(CommandTest, OneOfTheAlternativesHasToBeGiven) {
   Command program("thing", "Does things.");
   Command& from = program.AddAlternatives("Where from");

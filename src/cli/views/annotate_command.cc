@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/analysis/event_choice.h"
 #include "src/cli/command.h"
+#include "src/cli/perf_options.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/views/page_view.h"
 #include "src/cli/views/report_options.h"
@@ -26,10 +27,9 @@ namespace {
 struct AnnotateArguments {
   ViewArguments view;
   std::string symbol;
-  std::string event;
   std::string image;
   std::string syntax = "att";
-  std::string output = "-";
+  std::string percent_type = "local-period";
   bool source = false;  // True for source lines in a page.
   annotate::ListingOptions listing;
 };
@@ -45,7 +45,7 @@ bool IsInImage(const profile::Profile& profile, const annotate::ChosenFunction& 
 annotate::GroupMembers MembersOf(const AnnotateArguments& arguments,
                                  const naming::LoadedProfile& loaded, profile::EventId event) {
   annotate::GroupMembers members;
-  if (!arguments.event.empty()) return members;
+  if (!arguments.view.event.empty()) return members;
   for (const report::EventGroup& group : report::EventGroupsOf(*loaded.recording)) {
     if (!group.Has(event)) continue;
     members.name = group.name;
@@ -54,6 +54,34 @@ annotate::GroupMembers MembersOf(const AnnotateArguments& arguments,
     }
   }
   return members;
+}
+
+annotate::PercentType PercentTypeOf(const std::string& name) {
+  using enum annotate::PercentType;
+  if (name == "local-hits") return kLocalHits;
+  if (name == "global-period") return kGlobalPeriod;
+  return name == "global-hits" ? kGlobalHits : kLocalPeriod;
+}
+
+analysis::Weight TotalOf(const profile::Profile& profile, profile::EventId event) {
+  analysis::Weight total;
+  for (const profile::Row& row : profile.rows) {
+    if (row.event == event) total += analysis::Weight{.period = row.period, .count = row.count};
+  }
+  return total;
+}
+
+// Returns the options of the listing, with the weight of the event and of the members.
+annotate::ListingOptions ListingOf(const AnnotateArguments& arguments,
+                                   const profile::Profile& profile, profile::EventId event,
+                                   const annotate::GroupMembers& members) {
+  annotate::ListingOptions listing = arguments.listing;
+  listing.percent = PercentTypeOf(arguments.percent_type);
+  listing.totals.push_back(TotalOf(profile, event));
+  for (const profile::EventId member : members.events) {
+    listing.totals.push_back(TotalOf(profile, member));
+  }
+  return listing;
 }
 
 // Writes the functions. Returns true if at least one function was shown.
@@ -66,6 +94,7 @@ bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProf
   const std::string losses = profile::LossesText(loaded.profile.losses);
   if (!losses.empty()) output.Write("# Losses: " + losses + "\n");
   const annotate::GroupMembers members = MembersOf(arguments, loaded, event);
+  const annotate::ListingOptions listing = ListingOf(arguments, loaded.profile, event, members);
   bool shown = false;
   for (const annotate::ChosenFunction& chosen : functions) {
     const auto function =
@@ -76,7 +105,7 @@ bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProf
     }
     if (shown) output.Write("\n");
     if (arguments.listing.source) sources.Permit(*function, *loaded.names);
-    output.Write(annotate::FormatListing(*function, arguments.listing, sources.Text()));
+    output.Write(annotate::FormatListing(*function, listing, sources.Text()));
     shown = true;
   }
   for (const std::string& refused : sources.Refusals()) PrintWarning(refused);
@@ -84,8 +113,8 @@ bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProf
 }
 
 int WriteCodePage(const AnnotateArguments& arguments) {
-  return WritePage(arguments.view, {.output = arguments.output,
-                                    .event = arguments.event,
+  return WritePage(arguments.view, {.output = arguments.view.output,
+                                    .event = arguments.view.event,
                                     .view = page::OpenedView::kCode,
                                     .source = arguments.source,
                                     .code_of_files = true,
@@ -93,12 +122,13 @@ int WriteCodePage(const AnnotateArguments& arguments) {
 }
 
 int Annotate(const AnnotateArguments& arguments) {
-  if (IsPage(arguments.output)) return WriteCodePage(arguments);
-  if (const absl::Status wrong = CheckSource(arguments.source, arguments.output); !wrong.ok()) {
+  if (IsPage(arguments.view.output)) return WriteCodePage(arguments);
+  if (const absl::Status wrong = CheckSource(arguments.source, arguments.view.output);
+      !wrong.ok()) {
     PrintError(wrong);
     return kExitUsage;
   }
-  if (const absl::Status refused = CheckViewOutput(arguments.output, arguments.view.input);
+  if (const absl::Status refused = CheckViewOutput(arguments.view.output, arguments.view.input);
       !refused.ok()) {
     PrintError(refused);
     return kExitUsage;
@@ -115,7 +145,7 @@ int Annotate(const AnnotateArguments& arguments) {
     PrintError(absl::StrCat(arguments.view.input, ": ", *loaded->nothing_left));
     return kExitFailure;
   }
-  const auto event = analysis::ChooseEvent(loaded->profile, arguments.event);
+  const auto event = analysis::ChooseEvent(loaded->profile, arguments.view.event);
   if (!event.ok()) {
     PrintError(event.status());
     return kExitUsage;
@@ -137,7 +167,7 @@ int Annotate(const AnnotateArguments& arguments) {
     return kExitFailure;
   }
   naming::AddRecordedCode(loaded->recording->features(), *loaded->names);
-  Output output(arguments.output, Lines::kFitted);
+  Output output(arguments.view.output, Lines::kFitted);
   const bool any = WriteFunctions(arguments, *loaded, *functions, **event, output);
   const int finished = Finish(*loaded, output);
   return any ? finished : kExitFailure;
@@ -150,14 +180,17 @@ void AddAnnotateCommand(usage::Command& app, Commands& commands) {
       app.AddCommand("annotate", "Show the samples of a function by source line and instruction");
   auto arguments = std::make_shared<AnnotateArguments>();
   AnnotateArguments& a = *arguments;
-  AddViewOptions(command, a.view);
-  AddFormatOption(command, a.view);
+  AddViewOptions(
+      command, a.view,
+      {.filters = FilterNames::kLongOnly,
+       .output =
+           "file to write; - for standard output; x.html for a page that opens at the function",
+       .argument = "recording (default: -i), or the function (-s)"});
   command
-      .AddOption("-s,--symbol,symbol", a.symbol,
+      .AddOption("-s,--symbol", a.symbol,
                  "function, with or without its parameters (default: the one with the most "
                  "samples)")
       .ValueName("SYMBOL");
-  AddEventOption(command, a.event);
   command.AddOption("-d,--dso", a.image, "only the function in this image").ValueName("NAME");
   command.AddOption("-M,--disassembler-style", a.syntax, "syntax of x86 instructions")
       .OneOf({"att", "intel"})
@@ -168,15 +201,18 @@ void AddAnnotateCommand(usage::Command& app, Commands& commands) {
   command.AddFlag(
       "-l,--print-line", a.listing.line_numbers,
       "show the source line behind each instruction that weighs at least half a percent");
-  command
-      .AddOption("-o,--output", a.output,
-                 "file to write; - for standard output; x.html for a page that opens at the "
-                 "function")
-      .ShowDefault();
   AddSourceOption(command, a.source);
+  command
+      .AddOption("--percent-type", a.percent_type,
+                 "percentages of the function (local) or of the event (global), by period or by "
+                 "samples (hits)")
+      .OneOf({"local-period", "local-hits", "global-period", "global-hits"})
+      .ShowDefault();
+  AddIgnoredOption(command, "--objdump", "PATH", "instructions are disassembled here");
   command.AddFlag("--stdio,--stdio2", "plain text, which is the only form; for habit's sake");
   command.AddFlag("-f,--force", "accepted: a recording of another user is read when it can be");
-  commands[&command] = [arguments] { return Annotate(*arguments); };
+  commands[&command] = RunView(
+      command, a.view, [arguments] { return Annotate(*arguments); }, &a.symbol);
 }
 
 }  // namespace profiler::cli

@@ -1,5 +1,6 @@
 // profiler diff
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/analysis/keyed_rows.h"
 #include "src/cli/command.h"
+#include "src/cli/option_values.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/views/load_run.h"
 #include "src/cli/views/page_view.h"
@@ -30,15 +32,16 @@ struct DiffArguments {
   ViewArguments view;
   std::vector<std::string> files;        // before `--`
   std::vector<std::string> after_files;  // after `--`
-  std::string event;
   std::string by = "function";
   std::string fail_if;
-  std::string output = "-";
   bool total = false;
   bool all = false;
   bool markdown = false;
   bool json = false;
   bool perf_columns = false;
+  std::string compute = "delta-abs";
+  std::string sort;
+  std::string percentage;
   uint32_t order = 1;
 };
 
@@ -73,7 +76,7 @@ std::optional<std::vector<diff::Run>> LoadRuns(const std::vector<std::string>& p
                                                const DiffArguments& arguments) {
   std::vector<diff::Run> runs;
   for (const std::string& path : paths) {
-    auto run = LoadRun(path, load, arguments.event, KeyByOf(arguments.by));
+    auto run = LoadRun(path, load, arguments.view.event, KeyByOf(arguments.by));
     if (!run.ok()) {
       PrintError(run.status());
       return std::nullopt;
@@ -102,7 +105,7 @@ int WriteDiff(const DiffArguments& arguments, const Sides& sides, const ViewOpti
   const auto weight = arguments.total ? diff::Weight::kTotal : diff::Weight::kSelf;
   const auto order = arguments.order == 0 ? diff::RowOrder::kBefore : diff::RowOrder::kChange;
   const diff::Diff compared = diff::Compare(*before, *after, {.weight = weight, .order = order});
-  Output output(arguments.output, arguments.json ? Lines::kWhole : Lines::kFitted);
+  Output output(arguments.view.output, arguments.json ? Lines::kWhole : Lines::kFitted);
   const analysis::KeyBy by = KeyByOf(arguments.by);
   output.Write(arguments.json ? diff::DiffAsJson(compared, *before, *after, by, weight)
                               : diff::FormatDiff(compared, *before, *after,
@@ -135,7 +138,7 @@ int WritePairedReport(const DiffArguments& arguments, const Sides& sides, const 
   const auto &none_before = before->nothing_left, &none_after = after->nothing_left;
   if (none_before) PrintWarning(absl::StrCat(sides.before[0], ": ", *none_before));
   if (none_after) PrintWarning(absl::StrCat(sides.after[0], ": ", *none_after));
-  Output output(arguments.output, Lines::kFitted);
+  Output output(arguments.view.output, Lines::kFitted);
   output.Write(report::FormatPairedReport(
       before->profile, after->profile,
       arguments.order == 0 ? report::PairedOrder::kBaseline : report::PairedOrder::kDifference));
@@ -147,25 +150,61 @@ int WritePairedReport(const DiffArguments& arguments, const Sides& sides, const 
 
 int WriteDiffPage(const DiffArguments& arguments, const Sides& sides) {
   if (sides.before.size() > 1 || sides.after.size() > 1) {
-    PrintError("-o " + arguments.output + ": a page compares two recordings; leave out the others");
+    PrintError("-o " + arguments.view.output +
+               ": a page compares two recordings; leave out the others");
     return kExitUsage;
   }
   if (!arguments.fail_if.empty()) {
     PrintError("--fail-if: a page judges nothing: write another file, or none");
     return kExitUsage;
   }
-  return WritePageOfTwo(
-      arguments.view, sides.before[0], sides.after[0],
-      {.output = arguments.output, .event = arguments.event, .view = page::OpenedView::kTable});
+  return WritePageOfTwo(arguments.view, sides.before[0], sides.after[0],
+                        {.output = arguments.view.output,
+                         .event = arguments.view.event,
+                         .view = page::OpenedView::kTable});
+}
+
+// Checks options of perf that have one meaning here.
+absl::Status CheckPerfOptions(const DiffArguments& arguments) {
+  if (arguments.compute != "delta" && arguments.compute != "delta-abs") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--compute: '", arguments.compute,
+                     "' is not computed here: the table has both shares, their difference and how "
+                     "sure it is; leave --compute out"));
+  }
+  const std::vector<std::string> keys = SplitList(arguments.sort);
+  const auto is_symbol = [](const std::string& key) { return key == "symbol" || key == "sym"; };
+  const bool fits = std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
+    return key == "dso" || is_symbol(key);
+  });
+  if (!arguments.sort.empty() && (!fits || std::none_of(keys.begin(), keys.end(), is_symbol))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--sort: '", arguments.sort,
+                     "': functions are compared (dso,symbol), or what --by says; --comm, --dso, "
+                     "--pid and --tid choose samples"));
+  }
+  const FilterText& filter = arguments.view.filter;
+  const bool filters = !filter.comms.empty() || !filter.images.empty() || !filter.symbols.empty() ||
+                       !filter.pids.empty() || !filter.tids.empty();
+  if (arguments.percentage == "absolute" && filters) {
+    return absl::InvalidArgumentError(
+        "--percentage: shares are of the samples that pass the filters (relative): leave out "
+        "absolute, or the filters");
+  }
+  return absl::OkStatus();
 }
 
 int RunDiff(const DiffArguments& arguments) {
+  if (const absl::Status wrong = CheckPerfOptions(arguments); !wrong.ok()) {
+    PrintError(wrong);
+    return kExitUsage;
+  }
   const auto sides = SidesOf(arguments);
   if (!sides.ok()) {
     PrintError(sides.status());
     return kExitUsage;
   }
-  if (IsPage(arguments.output)) return WriteDiffPage(arguments, *sides);
+  if (IsPage(arguments.view.output)) return WriteDiffPage(arguments, *sides);
   std::optional<diff::Condition> condition;
   if (!arguments.fail_if.empty()) {
     const auto parsed = diff::ParseCondition(arguments.fail_if);
@@ -181,7 +220,7 @@ int RunDiff(const DiffArguments& arguments) {
     return kExitUsage;
   }
   for (const std::string& input : sides->before) {
-    if (const absl::Status refused = CheckViewOutput(arguments.output, input); !refused.ok()) {
+    if (const absl::Status refused = CheckViewOutput(arguments.view.output, input); !refused.ok()) {
       PrintError(refused);
       return kExitUsage;
     }
@@ -208,9 +247,11 @@ void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocati
   command.AddOption("FILE", a.files,
                     "recordings of before and of after, several of each with -- between them "
                     "(default: perf.data.old perf.data)");
-  AddRecordingOptions(command, a.view);
-  AddFormatOption(command, a.view);
-  AddEventOption(command, a.event);
+  AddViewOptions(
+      command, a.view,
+      {.filters = FilterNames::kSingular,
+       .output = "file to write; - for standard output; x.html for a page with all views of both",
+       .has_input = false});
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
   command.AddOption("--by", a.by, "what is compared: function, line (of the source) or path")
@@ -222,6 +263,18 @@ void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocati
   command.AddOption("--order", a.order, "rows go by the share before (0) or by the change (1)")
       .InRange(0, 1)
       .ShowDefault();
+  command
+      .AddOption("-c,--compute", a.compute,
+                 "accepted for perf's sake: delta and delta-abs, rows go by the change")
+      .ValueName("HOW");
+  command
+      .AddOption("-s,--sort", a.sort,
+                 "accepted for perf's sake: symbol and dso,symbol, functions are compared")
+      .ValueName("KEY,…");
+  command
+      .AddOption("--percentage", a.percentage,
+                 "accepted for perf's sake: shares are of the samples that pass the filters")
+      .OneOf({"absolute", "relative"});
   const usage::Option perf = command.AddFlag(
       "--perf", a.perf_columns, "perf diff's columns: every row, without figures of chance");
   const usage::Option markdown =
@@ -232,10 +285,6 @@ void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocati
                  "exit with 3 where a significant change is like this: 'self > +2pt' (points of "
                  "the whole), 'total > +10%' (of what it was)")
       .ValueName("CONDITION");
-  command
-      .AddOption("-o,--output", a.output,
-                 "file to write; - for standard output; x.html for a page with all views of both")
-      .ShowDefault();
   a.after_files = std::move(invocation.command);
   commands[&command] = [arguments] { return RunDiff(*arguments); };
 }

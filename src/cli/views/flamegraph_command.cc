@@ -23,9 +23,7 @@ namespace {
 
 struct FlameGraphArguments {
   ViewArguments view;
-  std::string output = "flamegraph.svg";
   std::string title = "Flame graph";
-  std::string event;
   bool reverse = false;
   bool inverted = false;
   uint32_t width = 0;
@@ -55,10 +53,10 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::
     return kExitUsage;
   }
   load->naming.function_starts = function_starts;
-  load->plan.wall_clock = analysis::WallClockFor(arguments.event);
+  load->plan.wall_clock = analysis::WallClockFor(arguments.view.event);
   auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
-  auto event = analysis::ChooseEvent(loaded->profile, arguments.event);
+  auto event = analysis::ChooseEvent(loaded->profile, arguments.view.event);
   if (!event.ok()) {
     PrintError(event.status());
     return kExitUsage;
@@ -88,8 +86,8 @@ exports::FlameColors ColorsOf(const std::string& text) {
 }
 
 int WriteFlamePage(const FlameGraphArguments& arguments) {
-  PageRequest request{.output = arguments.output,
-                      .event = arguments.event,
+  PageRequest request{.output = arguments.view.output,
+                      .event = arguments.view.event,
                       .reverse = arguments.reverse,
                       .inverted = arguments.inverted,
                       .source = arguments.source};
@@ -99,17 +97,19 @@ int WriteFlamePage(const FlameGraphArguments& arguments) {
 }
 
 int WriteFlameGraph(const FlameGraphArguments& arguments) {
-  if (IsPage(arguments.output)) return WriteFlamePage(arguments);
-  if (const absl::Status wrong = CheckSource(arguments.source, arguments.output); !wrong.ok()) {
+  if (IsPage(arguments.view.output)) return WriteFlamePage(arguments);
+  if (const absl::Status wrong = CheckSource(arguments.source, arguments.view.output);
+      !wrong.ok()) {
     PrintError(wrong);
     return kExitUsage;
   }
-  if (arguments.output.ends_with(".folded")) return WriteFoldedText(arguments, arguments.output);
-  const ExportFormat* const format = FormatOfView(arguments.output);
+  if (arguments.view.output.ends_with(".folded"))
+    return WriteFoldedText(arguments, arguments.view.output);
+  const ExportFormat* const format = FormatOfView(arguments.view.output);
   if (format != nullptr && format->name != "svg") {
-    return Export({arguments.view, arguments.event, arguments.output}, *format);
+    return Export({arguments.view, arguments.view.event, arguments.view.output}, *format);
   }
-  const auto chosen = Load(arguments, arguments.output, true);
+  const auto chosen = Load(arguments, arguments.view.output, true);
   if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
   const auto& [loaded, event] = std::get<Chosen>(chosen);
   if (loaded->nothing_left) {
@@ -128,20 +128,19 @@ int WriteFlameGraph(const FlameGraphArguments& arguments) {
   if (!arguments.before.empty()) {
     FlameGraphArguments of_before = arguments;
     of_before.view.input = arguments.before;
-    auto chosen_before = Load(of_before, arguments.output, true);
+    auto chosen_before = Load(of_before, arguments.view.output, true);
     if (const int* exit_code = std::get_if<int>(&chosen_before)) return *exit_code;
     before = std::get<Chosen>(std::move(chosen_before));
     options.before = &before->loaded->profile;
   }
-  Output output(arguments.output);
+  Output output(arguments.view.output);
   output.Write(exports::FlameGraphSvg(loaded->profile, options));
   return Finish(*loaded, output);
 }
 
-void AddCommonOptions(usage::Command& command, FlameGraphArguments& a) {
-  AddViewOptions(command, a.view);
-  AddFormatOption(command, a.view);
-  AddEventOption(command, a.event);
+void AddCommonOptions(usage::Command& command, FlameGraphArguments& a,
+                      const OfferedOptions& options) {
+  AddViewOptions(command, a.view, options);
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
   AddNameRules(command, a.view.names);
@@ -154,13 +153,11 @@ void AddFlameGraphCommands(usage::Command& app, Commands& commands) {
       app.AddCommand("flamegraph", "Draw a flame graph: an SVG to zoom and search in a browser");
   auto arguments = std::make_shared<FlameGraphArguments>();
   FlameGraphArguments& a = *arguments;
-  AddCommonOptions(flamegraph, a);
-  flamegraph
-      .AddOption(
-          "-o,--output", a.output,
-          "file to write; - for standard output; x.html for a page with all views; x.folded for "
-          "folded text")
-      .ShowDefault();
+  a.view.output = "flamegraph.svg";
+  AddCommonOptions(
+      flamegraph, a,
+      {.output = "file to write; - for standard output; x.html for a page with all views; x.folded "
+                 "for folded text"});
   AddSourceOption(flamegraph, a.source);
   flamegraph.AddOption("--title", a.title, "heading").ShowDefault();
   flamegraph.AddFlag("--reverse", a.reverse, "merge from the leaf: who calls what is hot");
@@ -181,20 +178,18 @@ void AddFlameGraphCommands(usage::Command& app, Commands& commands) {
       .AddOption("--before", a.before,
                  "another recording: red is what takes more than there, blue what takes less")
       .ValueName("FILE");
-  commands[&flamegraph] = [arguments] { return WriteFlameGraph(*arguments); };
+  commands[&flamegraph] =
+      RunView(flamegraph, a.view, [arguments] { return WriteFlameGraph(*arguments); });
 
   usage::Command& folded =
       app.AddCommand("folded", "Print one line a distinct stack: comm;root;…;leaf WEIGHT");
   auto folded_arguments = std::make_shared<FlameGraphArguments>();
-  folded_arguments->output = "-";
-  AddCommonOptions(folded, *folded_arguments);
-  folded.AddOption("-o,--output", folded_arguments->output, "file to write; - for standard output")
-      .ShowDefault();
+  AddCommonOptions(folded, *folded_arguments, {});
   folded.AddFlag("--full-names", folded_arguments->full_names,
                  "keep parameters and all frames, which stackcollapse-perf.pl cuts");
-  commands[&folded] = [folded_arguments] {
-    return WriteFoldedText(*folded_arguments, folded_arguments->output);
-  };
+  commands[&folded] = RunView(folded, folded_arguments->view, [folded_arguments] {
+    return WriteFoldedText(*folded_arguments, folded_arguments->view.output);
+  });
 }
 
 }  // namespace profiler::cli

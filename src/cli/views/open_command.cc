@@ -27,8 +27,6 @@ namespace {
 
 struct OpenArguments {
   ViewArguments view;
-  std::string file;
-  std::string event;
   uint32_t port = 0;
   bool source = false;
   bool no_browser = false;
@@ -59,9 +57,8 @@ void ShowInBrowser(const std::string& address) {
 }
 
 int RunOpen(const OpenArguments& arguments) {
-  ViewArguments view = arguments.view;
-  if (!arguments.file.empty()) view.input = arguments.file;
-  auto page = PageText(view, {.event = arguments.event, .source = arguments.source});
+  const ViewArguments& view = arguments.view;
+  auto page = PageText(view, {.event = view.event, .source = arguments.source});
   if (const int* exit_code = std::get_if<int>(&page)) return *exit_code;
   boost::asio::io_context context;
   const auto server = serve::PageServer::Listen(context, std::get<std::string>(std::move(page)),
@@ -106,19 +103,16 @@ void AddOpenCommand(usage::Command& app, Commands& commands) {
       "keep it, or to send it to somebody: report -o x.html.");
   auto arguments = std::make_shared<OpenArguments>();
   OpenArguments& a = *arguments;
-  command.AddOption("FILE", a.file, "recording, or a profile of another program (default: -i)");
-  AddViewOptions(command, a.view);
-  AddFormatOption(command, a.view);
+  AddViewOptions(command, a.view, {.output = nullptr});
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
   AddNameRules(command, a.view.names);
-  AddEventOption(command, a.event);
   AddSourceOption(command, a.source);
   command.AddOption("--port", a.port, "port to listen at; 0: one that is free")
       .InRange(uint32_t{0}, uint32_t{65535})
       .ShowDefault();
   command.AddFlag("--no-browser", a.no_browser, "print the address, and open no browser");
-  commands[&command] = [arguments] { return RunOpen(*arguments); };
+  commands[&command] = RunView(command, a.view, [arguments] { return RunOpen(*arguments); });
 }
 
 }  // namespace profiler::cli

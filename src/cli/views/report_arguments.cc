@@ -9,10 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 #include "src/cli/option_values.h"
+#include "src/cli/perf_options.h"
 #include "src/cli/views/page_view.h"
 #include "src/cli/views/tracepoint_texts.h"
+#include "src/format/perf_event/off_cpu_events.h"
 #include "src/profile/profile.h"
-#include "symbolize/symbols/kernel_symbols.h"
 
 namespace profiler::cli {
 namespace {
@@ -159,17 +160,30 @@ void AddOtherViews(usage::Command& command, ReportArguments& a) {
                   "the threads, and what code each process has mapped in the end");
 }
 
+// Adds options of perf that change nothing here, or that are refused.
+void AddPerfOptions(usage::Command& command) {
+  AddIgnoredOption(command, "--inline", nullptr, "inlined functions are shown; see --no-inline");
+  AddIgnoredOption(command, "-m,--modules", nullptr, "symbols of modules are always read");
+  AddIgnoredOption(command, "--samples", "N", "it keeps samples for perf's own window");
+  AddIgnoredOption(command, "--percent-type", "TYPE", "it is of profiler annotate");
+  AddIgnoredOption(command, "--disable-order", nullptr, "-D has the records as they are stored");
+  AddIgnoredOption(command, "--itrace", nullptr,
+                   "traces (Intel PT, CoreSight) are not decoded, and their size is shown");
+  AddIgnoredOption(command, "--objdump,--prefix", "PATH", "it is of perf's own window");
+  AddIgnoredOption(command, "--prefix-strip", "N", "it is of perf's own window");
+  command.AddRefused("--stitch-lbr", "",
+                     "the pieces of --call-graph lbr are not put together: record with "
+                     "--call-graph dwarf, whose chains are whole");
+}
+
 // Adds options that change little, because users of perf type them out of habit.
 void AddHabits(usage::Command& command, ReportArguments& a) {
   command.AddFlag("-v,--verbose", a.verbose,
                   "show the whole paths of images, and each image whose file is another build now");
   command.AddFlag("-T,--threads", a.thread_counters,
                   "what the events counted in each thread, below the report (perf record -s)");
-  command
-      .AddOption("--kallsyms", a.view.places.kallsyms,
-                 "take the kernel's symbols from this file, of the kernel that was recorded")
-      .ExistingFile()
-      .ValueName("FILE");
+  command.AddFlag("-q,--quiet", a.quiet, "only rows, without headings and what else begins with #");
+  command.AddFlag("--ns", a.nanoseconds, "with the key time: nine digits behind the point");
   command.AddFlag("-I,--show-info", "accepted: --header shows all that is known of the machine");
   command.AddFlag("--skip-empty", "accepted: events without samples have no table");
   command.AddFlag("--raw-trace", a.raw_trace,
@@ -318,6 +332,8 @@ absl::Status ReadOptions(const ReportArguments& arguments,
   options.show_intervals = arguments.intervals;
   options.show_cpu_utilization = arguments.show_cpu_utilization;
   options.hierarchy = arguments.hierarchy;
+  options.quiet = arguments.quiet;
+  options.nanoseconds = arguments.nanoseconds;
   options.full_dso_paths = arguments.verbose;
   options.relative_percentages = arguments.percentage == "relative";
   options.inlines = !arguments.view.no_inline;
@@ -355,25 +371,6 @@ absl::Status ReadPatterns(const ReportArguments& arguments, ReportPlan* plan) {
               &steps.sources.parent);
 }
 
-// Checks --kallsyms: a file without symbols would silently leave the kernel without names.
-absl::Status CheckKallsyms(const std::string& path) {
-  if (path.empty()) return absl::OkStatus();
-  constexpr std::string_view kRemedy =
-      "give a copy of /proc/kallsyms that root made on the machine that was recorded";
-  const auto refused = [&](std::string_view why) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--kallsyms: ", path, View(why), ": ", View(kRemedy)));
-  };
-  const auto kernel = symbolize::KernelSymbols::Read(path);
-  if (!kernel.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("--kallsyms: ", kernel.status().message()));
-  }
-  if (kernel->restricted()) return refused(" hides all addresses (kernel.kptr_restrict)");
-  if (kernel->table().symbols().empty()) return refused(" has no symbols of a kernel");
-  return absl::OkStatus();
-}
-
-// Sets the columns that the profile must have for the report.
 void AskForColumns(const ReportArguments& arguments, ReportPlan* plan) {
   const auto add = [&](Dimension dimension) {
     plan->load.plan.Derive(dimension);
@@ -407,7 +404,11 @@ bool BeginsWithCaller(const report::ReportOptions& options) {
 void PlanSteps(const ReportArguments& arguments, ReportPlan* plan) {
   analysis::Plan& steps = plan->load.plan;
   steps.keeps_filtered = true;
-  if (!arguments.no_group) steps.wall_clock = analysis::OffCpuLeaf::kNone;
+  const std::string& event = arguments.view.event;
+  const bool joins = event.empty() ? !arguments.no_group : event == kWallClockEvent;
+  if (joins) steps.wall_clock = analysis::OffCpuLeaf::kNone;
+  steps.only_event = event;
+  steps.forgets_other_events = true;
   if (arguments.chains || arguments.unresolved) {
     // These tables show the stacks as they were recorded.
     steps.ignored_callees = steps.ignored_callers = std::nullopt;
@@ -430,18 +431,19 @@ bool ReportPlan::SortsBy(SortKey key) const {
 }
 
 void AddReportOptions(usage::Command& command, ReportArguments& arguments) {
-  AddViewOptions(command, arguments.view, ShortFilters::kYes);
-  AddFormatOption(command, arguments.view);
+  AddViewOptions(
+      command, arguments.view,
+      {.events = ShownEvents::kAll,
+       .output = "file to write; - for standard output; x.html for a page with all views, which "
+                 "takes the options that choose samples and names alone",
+       .argument = "recording, or a profile of another program (default: -i); a word that is none: "
+                   "only rows of symbols with it in their name"});
   AddRowOptions(command, arguments);
   AddFilterOptions(command, arguments);
   AddLayoutOptions(command, arguments);
   AddOtherViews(command, arguments);
   AddHabits(command, arguments);
-  command
-      .AddOption("-o,--output", arguments.output,
-                 "file to write; - for standard output; x.html for a page with all views, which "
-                 "takes the options that choose samples and names alone")
-      .ShowDefault();
+  AddPerfOptions(command);
   AddSourceOption(command, arguments.source);
   command.AddFlag("--stdio", "plain text, which is the only form; for habit's sake");
   command.AddFlag("-f,--force", "accepted: a recording of another user is read when it can be");
@@ -453,7 +455,6 @@ absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments,
   PROFILER_RETURN_IF_ERROR(ReadOptions(arguments, trace_fields_of, &plan));
   PROFILER_ASSIGN_OR_RETURN(plan.load, LoadOptionsOf(arguments.view));
   PROFILER_RETURN_IF_ERROR(ReadPatterns(arguments, &plan));
-  PROFILER_RETURN_IF_ERROR(CheckKallsyms(arguments.view.places.kallsyms));
   if (arguments.raw_trace && plan.SortsBy(SortKey::kTrace)) {
     return absl::InvalidArgumentError(
         "--raw-trace: the key trace has what the kernel would print: leave it out, or see "

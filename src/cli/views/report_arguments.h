@@ -60,7 +60,8 @@ struct ReportArguments {
   bool exclude_other = false;
   std::string ignored_callees, ignored_callers;
   std::string time_quantum = "100ms";
-  std::string output = "-";
+  bool quiet = false;
+  bool nanoseconds = false;
   bool source = false;  // true for source lines in a page
 };
 

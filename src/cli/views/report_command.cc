@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/analysis/derived_columns.h"
+#include "src/analysis/event_choice.h"
 #include "src/cli/command.h"
 #include "src/cli/files/describe_recording.h"
 #include "src/cli/files/dump_command.h"
@@ -357,13 +358,21 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
   }
   plan.load.complete_plan = [&](const perf_data::Recording& recording, analysis::Plan& steps) {
     steps.sources.sockets = SocketsOf(recording);
-    if (may_show_latency && GroupsOf(recording, arguments).empty()) {
+    const bool has_groups = arguments.view.event.empty() && !GroupsOf(recording, arguments).empty();
+    if (may_show_latency && !has_groups) {
       steps.latencies = analysis::LatencyEvents::kIfParallel;
     }
   };
   const auto loaded = LoadProfileOrPrint(arguments.view.input, plan.load);
   if (!loaded) return kExitFailure;
   if (loaded->nothing_left) PrintWarning(*loaded->nothing_left);
+  if (!arguments.view.event.empty()) {
+    const auto named = analysis::EventsNamed(loaded->profile, arguments.view.event);
+    if (!named.ok()) {
+      PrintError(named.status());
+      return kExitUsage;
+    }
+  }
   if (plan.load.dimensions[static_cast<size_t>(profile::Dimension::kParallelism)]) {
     if (const absl::Status wrong = CheckSwitches(*loaded->recording); !wrong.ok()) {
       PrintError(wrong);
@@ -376,7 +385,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
       return kExitFailure;
     }
   }
-  Output output(arguments.output, arguments.json ? Lines::kWhole : Lines::kFitted);
+  Output output(arguments.view.output, arguments.json ? Lines::kWhole : Lines::kFitted);
   if (arguments.chains) {
     output.Write(report::FormatChains(loaded->profile));
     return Finish(*loaded, output, arguments.verbose);
@@ -398,7 +407,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
                                       FactsOf(arguments.view.input, *loaded->recording)));
     return Finish(*loaded, output, arguments.verbose);
   }
-  options.groups = GroupsOf(*loaded->recording, arguments);
+  if (arguments.view.event.empty()) options.groups = GroupsOf(*loaded->recording, arguments);
   options.join_groups = !arguments.no_group;
   if (arguments.latency) {
     ShowLatency(report::Latency::kFirst, *loaded, &options);
@@ -408,7 +417,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
   if (arguments.header) {
     output.Write(
         report::FormatRecordingHeader(DescribeRecording(arguments.view.input, *loaded->recording)));
-  } else {
+  } else if (!arguments.quiet) {
     output.Write(report::RecordingHeaderHint());
   }
   report::WriteReport(loaded->profile, options, [&](std::string_view text) { output.Write(text); });
@@ -421,10 +430,19 @@ int WriteReportPage(const ReportArguments& arguments) {
     PrintError("--json: a page is no JSON: leave it out, or name another file after -o");
     return kExitUsage;
   }
-  return WritePage(arguments.view, {.output = arguments.output,
+  return WritePage(arguments.view, {.output = arguments.view.output,
+                                    .event = arguments.view.event,
                                     .view = page::OpenedView::kTable,
                                     .inverted = arguments.inverted,
                                     .source = arguments.source});
+}
+
+// Says that an argument was taken for a symbol, as the name of a recording may be misspelt.
+void NoteSymbol(const ReportArguments& arguments) {
+  const std::vector<std::string>& words = arguments.view.words;
+  if (std::find(words.begin(), words.end(), arguments.symbol_part) == words.end()) return;
+  PrintNote(absl::StrCat("'", arguments.symbol_part,
+                         "' is no recording: only symbols with this in their name are shown"));
 }
 
 }  // namespace
@@ -435,7 +453,8 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
   auto arguments = std::make_shared<ReportArguments>();
   AddReportOptions(command, *arguments);
 
-  commands[&command] = [arguments] {
+  const auto run = [arguments] {
+    if (!arguments->view.words.empty() && !arguments->symbol_part.empty()) NoteSymbol(*arguments);
     TraceFieldNames trace_fields(arguments->view.input);
     const auto trace_fields_of = [&](std::string_view word) { return trace_fields.Named(word); };
     auto plan = ReadReportPlan(*arguments, trace_fields_of);
@@ -443,12 +462,12 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
       PrintError(plan.status());
       return kExitUsage;
     }
-    if (IsPage(arguments->output)) return WriteReportPage(*arguments);
-    if (const ExportFormat* format = FormatOfView(arguments->output)) {
-      return Export({arguments->view, "", arguments->output}, *format);
+    if (IsPage(arguments->view.output)) return WriteReportPage(*arguments);
+    if (const ExportFormat* format = FormatOfView(arguments->view.output)) {
+      return Export({arguments->view, arguments->view.event, arguments->view.output}, *format);
     }
-    absl::Status refused = CheckViewOutput(arguments->output, arguments->view.input);
-    refused.Update(CheckSource(arguments->source, arguments->output));
+    absl::Status refused = CheckViewOutput(arguments->view.output, arguments->view.input);
+    refused.Update(CheckSource(arguments->source, arguments->view.output));
     if (!refused.ok()) {
       PrintError(refused);
       return kExitUsage;
@@ -469,6 +488,7 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
     }
     return WriteWholeReport(*arguments, *std::move(plan), in_advance);
   };
+  commands[&command] = RunView(command, arguments->view, run, &arguments->symbol_part);
 }
 
 }  // namespace profiler::cli

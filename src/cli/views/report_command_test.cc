@@ -129,6 +129,83 @@ TEST(ReportCommandTest, TheStatisticsCountEachMemberOfAGroupWhoseCounterMoved) {
   }
 }
 
+// Writes a recording with a sample of each of two events, and returns its path.
+std::string RecordingOfTwoEvents(const std::string& name) {
+  perf_event::RecordBuilder records(
+      perf_event::SampleAttr(perf_event::kSampleIdentifier | perf_event::kSampleIp |
+                             perf_event::kSampleTid | perf_event::kSampleTime));
+  records.Id(1).At(10).By(7, 7).Comm("cat").Sample(0x1234).Id(2).At(20).Sample(0x5678);
+  const std::string path = perf_data::TestPath(name);
+  perf_data::WriteFile(
+      path, perf_data::StreamOf({{records.attr(), "cycles", {1}}, {records.attr(), "faults", {2}}},
+                                records.bytes()));
+  return path;
+}
+
+TEST(ReportCommandTest, TheRecordingMayBeTheArgument) {
+  const std::string path = RecordingOfTwoEvents("argument");
+  const Answer by_option = Report({"-i", path}), by_argument = Report({path});
+  EXPECT_EQ(by_argument.code, kExitOk);
+  EXPECT_EQ(by_argument.err, "");
+  EXPECT_EQ(by_argument.out, by_option.out);
+  EXPECT_EQ(Refused({path, "-i", path}), "2 profiler: one recording, not " + path + " and " + path +
+                                             "; profiler diff compares two\n");
+}
+
+TEST(ReportCommandTest, AnArgumentThatIsNoRecordingIsASymbolAsInPerf) {
+  const std::string path = RecordingOfTwoEvents("filtered");
+  const Answer answer = Report({path, "main"});
+  EXPECT_EQ(answer.code, kExitOk);
+  EXPECT_EQ(answer.err,
+            "[ 'main' is no recording: only symbols with this in their name are shown ]\n");
+  EXPECT_EQ(answer.out, Report({path, "--symbol-filter", "main"}).out);
+}
+
+TEST(ReportCommandTest, OneEventCanBeChosen) {
+  const std::string path = RecordingOfTwoEvents("events");
+  const std::string all = Report({path}).out;
+  EXPECT_NE(all.find("of event 'cycles'"), std::string::npos) << all;
+  EXPECT_NE(all.find("of event 'faults'"), std::string::npos) << all;
+  const std::string one = Report({path, "--event", "faults"}).out;
+  EXPECT_EQ(one.find("of event 'cycles'"), std::string::npos) << one;
+  EXPECT_NE(one.find("of event 'faults'"), std::string::npos) << one;
+  EXPECT_EQ(Refused({path, "--event", "misses"}),
+            "2 profiler: --event: the recording has no 'misses', but cycles, faults\n");
+}
+
+TEST(ReportCommandTest, AQuietReportHasRowsAlone) {
+  const std::string text = Report({RecordingOfTwoEvents("quiet"), "-q"}).out;
+  EXPECT_NE(text.find("100.00%  cat"), std::string::npos) << text;
+  EXPECT_EQ(text.find('#'), std::string::npos) << text;
+}
+
+TEST(ReportCommandTest, OptionsOfPerfThatChangeNothingAreAccepted) {
+  const std::string path = RecordingOfTwoEvents("habits");
+  const Answer answer = Report({path,
+                                "-m",
+                                "--inline",
+                                "--samples",
+                                "3",
+                                "--percent-type",
+                                "local-hits",
+                                "--disable-order",
+                                "--itrace=i100us",
+                                "--objdump",
+                                "objdump",
+                                "--prefix",
+                                "/src",
+                                "--prefix-strip",
+                                "1",
+                                "-g",
+                                "caller",
+                                "-g",
+                                "none",
+                                "--ns"});
+  EXPECT_EQ(answer.code, kExitOk);
+  EXPECT_EQ(answer.err, "");
+  EXPECT_EQ(answer.out, Report({path, "-g", "none"}).out);
+}
+
 TEST(ReportCommandTest, AuxDataThatAreNotDecodedAreNamed) {
   perf_event::RecordBuilder records(perf_event::SampleAttr(
       perf_event::kSampleIp | perf_event::kSampleTid | perf_event::kSampleTime));

@@ -1,13 +1,24 @@
 #include "src/cli/views/report_options.h"
 
+#include <sys/stat.h>
+
+#include <fstream>
+#include <string_view>
+#include <utility>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/text.h"
 #include "src/cli/fleet/fleet_recording.h"
 #include "src/cli/option_values.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/views/naming_arguments.h"
+#include "src/format/perf_data/read/recording.h"
 #include "src/importers/format.h"
+#include "src/importers/import.h"
+#include "src/importers/open_recording.h"
 #include "src/machine/procfs/machine.h"
+#include "symbolize/symbols/kernel_symbols.h"
 
 namespace profiler::cli {
 namespace {
@@ -30,14 +41,18 @@ absl::StatusOr<analysis::Filter> ParseFilter(const FilterText& text) {
   return filter;
 }
 
-void AddFilterOptions(usage::Command& command, ShortFilters short_filters, FilterText& text) {
-  const bool are_short = short_filters == ShortFilters::kYes;
-  command.AddOption(are_short ? "-c,--comms,--comm" : "--comms", text.comms, "only these commands")
-      .ValueName("NAME,…");
-  command.AddOption(are_short ? "-d,--dsos" : "--dsos", text.images, "only these DSOs (images)")
-      .ValueName("NAME,…");
-  command.AddOption(are_short ? "-S,--symbols" : "--symbols", text.symbols, "only these symbols")
-      .ValueName("NAME,…");
+// Adds the filters. `names` has the additional names of each.
+void AddFilterOptions(usage::Command& command, FilterNames names, FilterText& text) {
+  const auto add = [&](const char* letter, const char* plural, const char* singular,
+                       std::string& value, const char* description) {
+    std::string all = plural;
+    if (names == FilterNames::kAll) all = absl::StrCat(letter, ",", plural);
+    if (names != FilterNames::kLongOnly) absl::StrAppend(&all, ",", singular);
+    command.AddOption(all, value, description).ValueName("NAME,…");
+  };
+  add("-c", "--comms", "--comm", text.comms, "only these commands");
+  add("-d", "--dsos", "--dso", text.images, "only these DSOs (images)");
+  add("-S", "--symbols", "--symbol", text.symbols, "only these symbols");
   command.AddOption("--pid", text.pids, "only these processes").ValueName("PID,…");
   command.AddOption("--tid", text.tids, "only these threads").ValueName("TID,…");
 }
@@ -64,6 +79,103 @@ absl::Status ReadSampleOptions(const SampleText& text, naming::LoadOptions* load
   return absl::OkStatus();
 }
 
+void AddFormatOption(usage::Command& command, ViewArguments& arguments, const char* name) {
+  command
+      .AddOption(
+          name,
+          [&arguments](const std::string& value) -> absl::Status {
+            arguments.format = importers::FormatNamed(value);
+            if (!arguments.format) {
+              return absl::InvalidArgumentError(
+                  absl::StrCat("no format '", value, "'; there are ", importers::FormatNames()));
+            }
+            return absl::OkStatus();
+          },
+          absl::StrCat("what a profile of another program is (default: what it begins like): ",
+                       importers::FormatNames()))
+      .ValueName("NAME");
+}
+
+void AddEventOption(usage::Command& command, ShownEvents shown, std::string& event) {
+  command
+      .AddOption("--event", event,
+                 shown == ShownEvents::kAll
+                     ? "only this event (default: all); NAME#2 is the second event of that name"
+                     : "which event, where there are several (default: the first with samples); "
+                       "NAME#2 is the second event of that name")
+      .ValueName("NAME");
+}
+
+// Adds the sources of the kernel's names and lines.
+void AddKernelOptions(usage::Command& command, naming::FilePlaces& places) {
+  command
+      .AddOption("--kallsyms", places.kallsyms,
+                 "take the kernel's symbols from this file, of the kernel that was recorded")
+      .ExistingFile()
+      .ValueName("FILE");
+}
+
+// Checks --kallsyms: a file without symbols would silently leave the kernel without names.
+absl::Status CheckKallsyms(const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  constexpr std::string_view kRemedy =
+      "give a copy of /proc/kallsyms that root made on the machine that was recorded";
+  const auto refused = [&](std::string_view why) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--kallsyms: ", path, View(why), ": ", View(kRemedy)));
+  };
+  const auto kernel = symbolize::KernelSymbols::Read(path);
+  if (!kernel.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--kallsyms: ", kernel.status().message()));
+  }
+  if (kernel->restricted()) return refused(" hides all addresses (kernel.kptr_restrict)");
+  if (kernel->table().symbols().empty()) return refused(" has no symbols of a kernel");
+  return absl::OkStatus();
+}
+
+// True if a file begins like a profile of another program.
+bool BeginsAsProfile(const std::string& path) {
+  constexpr size_t kLooked = 1 << 16;
+  std::ifstream file(path, std::ios::binary);
+  std::string start(kLooked, '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<size_t>(file.gcount()));
+  return importers::RecognizeFile(start).has_value();
+}
+
+// True if a word names a recording or a profile of another program, and not a symbol.
+bool IsRecording(const std::string& word, const std::optional<importers::Format>& format) {
+  const importers::OpenOptions open = OpenOptionsFor(format);
+  if (word == "-" || (open.source != nullptr && open.source->IsQuestion(word))) return true;
+  struct stat status;
+  if (stat(word.c_str(), &status) != 0) return word.ends_with(".data");
+  // A program often has the name of one of its functions, so the content decides.
+  if (!S_ISREG(status.st_mode) || perf_data::BeginsAsRecording(word)) return true;
+  return format.has_value() || BeginsAsProfile(word);
+}
+
+absl::Status SettleArguments(const usage::Command& command, ViewArguments& arguments,
+                             std::string* symbol) {
+  std::vector<std::string> recordings;
+  if (command.Count("--input") > 0) recordings.push_back(arguments.input);
+  for (const std::string& word : arguments.words) {
+    if (symbol == nullptr || IsRecording(word, arguments.format)) {
+      recordings.push_back(word);
+    } else if (symbol->empty()) {
+      *symbol = word;
+    } else {
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", word, "' is no recording, and there is a symbol already: ", *symbol));
+    }
+  }
+  if (recordings.size() > 1) {
+    return absl::InvalidArgumentError(absl::StrCat("one recording, not ", recordings[0], " and ",
+                                                   recordings[1], "; profiler diff compares two"));
+  }
+  if (!recordings.empty()) arguments.input = recordings.front();
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddNameRules(usage::Command& command, NameOptions& names) {
@@ -87,36 +199,36 @@ void AddNameRules(usage::Command& command, NameOptions& names) {
                   "show functions without parameters and return type; overloads are one");
 }
 
-void AddViewOptions(usage::Command& command, ViewArguments& arguments, ShortFilters short_filters) {
-  command.AddOption("-i,--input", arguments.input, "recording; - for standard input").ShowDefault();
-  AddRecordingOptions(command, arguments, short_filters);
-}
-
-void AddRecordingOptions(usage::Command& command, ViewArguments& arguments,
-                         ShortFilters short_filters) {
-  AddFilterOptions(command, short_filters, arguments.filter);
+void AddViewOptions(usage::Command& command, ViewArguments& arguments,
+                    const OfferedOptions& options) {
+  if (options.has_input) {
+    if (options.argument != nullptr) command.AddOption("FILE", arguments.words, options.argument);
+    command.AddOption("-i,--input", arguments.input, "recording; - for standard input")
+        .ShowDefault();
+  }
+  AddFormatOption(command, arguments, options.format);
+  AddEventOption(command, options.events, arguments.event);
+  AddFilterOptions(command, options.filters, arguments.filter);
   AddSampleOptions(command, arguments.samples);
   command.AddFlag("--no-demangle", arguments.names.no_demangle,
                   "show symbols as the linker knows them");
   AddFilePlaceOptions(command, arguments.places);
+  AddKernelOptions(command, arguments.places);
   AddFetchOptions(command, arguments.fetch);
+  if (options.output == nullptr) return;
+  const usage::Option output = command.AddOption("-o,--output", arguments.output, options.output);
+  options.needs_output ? output.ValueName("FILE|-").Required() : output.ShowDefault();
 }
 
-void AddFormatOption(usage::Command& command, ViewArguments& arguments, const std::string& name) {
-  command
-      .AddOption(
-          name,
-          [&arguments](const std::string& value) -> absl::Status {
-            arguments.format = importers::FormatNamed(value);
-            if (!arguments.format) {
-              return absl::InvalidArgumentError(
-                  absl::StrCat("no format '", value, "'; there are ", importers::FormatNames()));
-            }
-            return absl::OkStatus();
-          },
-          absl::StrCat("what a profile of another program is (default: what it begins like): ",
-                       importers::FormatNames()))
-      .ValueName("NAME");
+RunCommand RunView(const usage::Command& command, ViewArguments& arguments,
+                   std::function<int()> run, std::string* symbol) {
+  return [&command, &arguments, run = std::move(run), symbol] {
+    if (const absl::Status wrong = SettleArguments(command, arguments, symbol); !wrong.ok()) {
+      PrintError(wrong);
+      return kExitUsage;
+    }
+    return run();
+  };
 }
 
 void AddInlineOption(usage::Command& command, ViewArguments& arguments) {
@@ -133,18 +245,10 @@ usage::Option AddJsonOption(usage::Command& command, bool& json) {
   return command.AddFlag("--json", json, "as JSON, for programs (docs/json.md)");
 }
 
-void AddEventOption(usage::Command& command, std::string& event) {
-  command
-      .AddOption("--event", event,
-                 "which event, where there are several (default: the first with samples); NAME#2 "
-                 "is the second "
-                 "event of that name")
-      .ValueName("NAME");
-}
-
 absl::StatusOr<ViewOptions> LoadOptionsOf(const ViewArguments& arguments) {
   ViewOptions load;
   load.open = OpenOptionsFor(arguments.format);
+  PROFILER_RETURN_IF_ERROR(CheckKallsyms(arguments.places.kallsyms));
   PROFILER_ASSIGN_OR_RETURN(load.plan.filter, ParseFilter(arguments.filter));
   PROFILER_RETURN_IF_ERROR(ReadSampleOptions(arguments.samples, &load));
   load.keep_thread = load.plan.filter.NeedsThreads();

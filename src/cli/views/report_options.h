@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "src/analysis/filter.h"
 #include "src/analysis/name_rules.h"
 #include "src/base/status.h"
+#include "src/cli/command.h"
 #include "src/cli/usage/command_line.h"
 #include "src/cli/views/load_view.h"
 #include "src/importers/format.h"
@@ -36,10 +39,13 @@ struct NameOptions {
 // Adds the options of NameOptions except --no-demangle. `names` must outlive the parsing.
 void AddNameRules(usage::Command& command, NameOptions& names);
 
-// Options of every view of a recording: the recording, its samples, and the sources of names.
+// Options of every view of a recording: the recording, its samples, the sources of names, and the
+// file to write.
 struct ViewArguments {
   std::string input = "perf.data";
+  std::vector<std::string> words;           // as typed: the recording, and perhaps a symbol
   std::optional<importers::Format> format;  // of another program's profile
+  std::string event;                        // empty: the view chooses, or shows all
   FilterText filter;
   SampleText samples;
   NameOptions names;
@@ -47,33 +53,54 @@ struct ViewArguments {
   bool fold_native = false;
   naming::FilePlaces places;
   naming::FetchOptions fetch;
+  std::string output = "-";
 };
 
-// kYes adds perf's short names of the filters: -c, -d and -S.
-enum class ShortFilters : bool { kNo, kYes };
+// Names of the filters besides --comms, --dsos, --symbols, --pid, --tid, --time and --cpu.
+enum class FilterNames : uint8_t {
+  kLongOnly,  // none: the command has other options of those names
+  kSingular,  // --comm, --dso and --symbol
+  kAll,       // also -c, -d and -S
+};
 
-// Adds -i, the filters, --time, -C, --no-demangle, and the sources of names. `arguments` must
-// outlive the parsing.
+// Events that a view shows by default.
+enum class ShownEvents : uint8_t { kOne, kAll };
+
+// The differences between views.
+struct OfferedOptions {
+  FilterNames filters = FilterNames::kAll;
+  ShownEvents events = ShownEvents::kOne;
+  // Description of -o; null: the view has no -o.
+  const char* output = "file to write; - for standard output";
+  bool needs_output = false;  // True: -o must be given, and has no default.
+  // Name of the option for the format of another program's profile.
+  const char* format = "--format";
+  // Description of the argument; null: the view takes -i and no argument.
+  const char* argument = "recording, or a profile of another program (default: -i)";
+  bool has_input = true;  // False: the view takes several recordings and has its own arguments.
+};
+
+// Adds the recording (-i, and as the argument), --format, --event, the filters, --time, -C,
+// --no-demangle, the sources of names, and -o. `arguments` must outlive the parsing.
 void AddViewOptions(usage::Command& command, ViewArguments& arguments,
-                    ShortFilters short_filters = ShortFilters::kNo);
-// Like AddViewOptions without -i, for views of several recordings.
-void AddRecordingOptions(usage::Command& command, ViewArguments& arguments,
-                         ShortFilters short_filters = ShortFilters::kNo);
-// Adds --format, for the format of another program's profile, under the name `name`. `arguments`
-// must outlive the parsing.
-void AddFormatOption(usage::Command& command, ViewArguments& arguments,
-                     const std::string& name = "--format");
+                    const OfferedOptions& options = {});
+
+// Returns the function that runs a view: it sets ViewArguments::input to the recording among the
+// arguments, and calls `run`. A word that is no recording goes to `symbol`, as in perf; null: every
+// word is a recording. Prints an error if there are several recordings.
+RunCommand RunView(const usage::Command& command, ViewArguments& arguments,
+                   std::function<int()> run, std::string* symbol = nullptr);
+
 // Adds --no-inline.
 void AddInlineOption(usage::Command& command, ViewArguments& arguments);
 // Adds --fold-native, for views that merge stacks.
 void AddFoldOption(usage::Command& command, ViewArguments& arguments);
 // Adds --json. `json` must outlive the parsing.
 usage::Option AddJsonOption(usage::Command& command, bool& json);
-// Adds --event, for views of one event.
-void AddEventOption(usage::Command& command, std::string& event);
 
 // Converts the values to options of LoadView. Threads of equal names are merged, unless the
-// filter must distinguish them. kInvalidArgument quotes the malformed text.
+// filter must distinguish them. kInvalidArgument quotes the malformed text, or says why the kernel's
+// symbols cannot come from the file of --kallsyms.
 absl::StatusOr<ViewOptions> LoadOptionsOf(const ViewArguments& arguments);
 
 }  // namespace profiler::cli

@@ -48,6 +48,7 @@ absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
     PROFILER_ASSIGN_OR_RETURN(plan.fields, script::ParseScriptFields(fields));
   }
   plan.options.filter = load.plan.filter;
+  plan.event = arguments.view.event;
   plan.options.max_stack = arguments.max_stack;
   plan.options.callchains = !arguments.hide_call_graph;
   plan.options.nanoseconds = arguments.nanoseconds;
@@ -87,7 +88,7 @@ int PrintScript(const ScriptArguments& arguments, const naming::LoadOptions& loa
       dumps.Write(name_of(event), text);
     };
   }
-  Output output("-", Lines::kFitted);
+  Output output(arguments.view.output, Lines::kFitted);
   if (arguments.header) {
     output.Write(report::FormatRecordingHeader(
         DescribeRecording(arguments.view.input, recording, DetailOf(arguments))));
@@ -110,6 +111,11 @@ int PrintScript(const ScriptArguments& arguments, const naming::LoadOptions& loa
 }
 
 int WriteScript(const ScriptArguments& arguments) {
+  if (const absl::Status refused = CheckViewOutput(arguments.view.output, arguments.view.input);
+      !refused.ok()) {
+    PrintError(refused);
+    return kExitUsage;
+  }
   if (arguments.dump) return DumpRecordingAsPerf(arguments.view.input, arguments.view.format);
   if (arguments.header_only)
     return WriteHeaderAlone(arguments.view.input, arguments.view.format, DetailOf(arguments));
@@ -163,8 +169,7 @@ void AddScriptCommand(usage::Command& app, Commands& commands) {
       app.AddCommand("script", "Print every sample, in the layout of perf script");
   auto arguments = std::make_shared<ScriptArguments>();
   ScriptArguments& a = *arguments;
-  AddViewOptions(command, a.view, ShortFilters::kYes);
-  AddFormatOption(command, a.view);
+  AddViewOptions(command, a.view, {.events = ShownEvents::kAll});
   command
       .AddOption("-F,--fields", a.fields,
                  "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"
@@ -194,7 +199,7 @@ void AddScriptCommand(usage::Command& app, Commands& commands) {
   command.AddOption("--max-blocks", "accepted: it limits brstackinsn, which is not shown")
       .ValueName("N");
   command.AddFlag("-f,--force", "accepted: a recording of another user is read when it can be");
-  commands[&command] = [arguments] { return WriteScript(*arguments); };
+  commands[&command] = RunView(command, a.view, [arguments] { return WriteScript(*arguments); });
 }
 
 }  // namespace profiler::cli

@@ -15,31 +15,35 @@ namespace {
 
 struct SummaryArguments {
   ViewArguments view;
-  std::string event;
   bool json = false;
 };
 
 int WriteSummary(const SummaryArguments& arguments) {
+  if (const absl::Status refused = CheckViewOutput(arguments.view.output, arguments.view.input);
+      !refused.ok()) {
+    PrintError(refused);
+    return kExitUsage;
+  }
   auto load = LoadOptionsOf(arguments.view);
   if (!load.ok()) {
     PrintError(load.status());
     return kExitUsage;
   }
-  AskForSummary(arguments.event, *load);
+  AskForSummary(arguments.view.event, *load);
   const auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
   if (loaded->nothing_left) {
     PrintWarning(*loaded->nothing_left);
-    Output nothing("-");
+    Output nothing(arguments.view.output);
     if (!arguments.json) return Finish(*loaded, nothing);
   }
-  const auto text = SummaryText(arguments.view.input, arguments.event, *loaded,
+  const auto text = SummaryText(arguments.view.input, arguments.view.event, *loaded,
                                 arguments.json ? SummaryForm::kJson : SummaryForm::kText);
   if (!text.ok()) {
     PrintError(text.status());
     return kExitUsage;
   }
-  Output output("-", arguments.json ? Lines::kWhole : Lines::kFitted);
+  Output output(arguments.view.output, arguments.json ? Lines::kWhole : Lines::kFitted);
   output.Write(*text);
   return Finish(*loaded, output);
 }
@@ -51,14 +55,12 @@ void AddSummaryCommand(usage::Command& app, Commands& commands) {
       "summary", "Say in thirty lines where the time goes, how sure that is and what to see next");
   auto arguments = std::make_shared<SummaryArguments>();
   SummaryArguments& a = *arguments;
-  AddViewOptions(command, a.view, ShortFilters::kYes);
-  AddFormatOption(command, a.view);
-  AddEventOption(command, a.event);
+  AddViewOptions(command, a.view);
   AddJsonOption(command, a.json);
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
   AddNameRules(command, a.view.names);
-  commands[&command] = [arguments] { return WriteSummary(*arguments); };
+  commands[&command] = RunView(command, a.view, [arguments] { return WriteSummary(*arguments); });
 }
 
 }  // namespace profiler::cli

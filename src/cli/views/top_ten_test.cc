@@ -63,7 +63,8 @@ void AddTopTenCommand(usage::Command& app, Commands& commands) {
   usage::Command& command = app.AddCommand("top", "Show the ten functions that took most time");
   auto arguments = std::make_shared<ViewArguments>();
   AddViewOptions(command, *arguments);
-  commands[&command] = [arguments] { return WriteTopTen(*arguments); };
+  commands[&command] =
+      RunView(command, *arguments, [arguments] { return WriteTopTen(*arguments); });
 }
 
 TEST(TopTenTest, IsAViewInOneFile) {
@@ -72,7 +73,7 @@ TEST(TopTenTest, IsAViewInOneFile) {
   AddTopTenCommand(app, commands);
   const std::string recording = perf_data::TestPath("recording");
   perf_data::WriteUsualRecording(recording);
-  ASSERT_EQ(app.Parse({"top", "--no-cache", "-i", recording}).kind, usage::Parsed::Kind::kCommand);
+  ASSERT_EQ(app.Parse({"top", "--no-cache", recording}).kind, usage::Parsed::Kind::kCommand);
   testing::internal::CaptureStdout();
   EXPECT_EQ(commands.begin()->second(), kExitOk);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "100.00%  [unnamed]\n");

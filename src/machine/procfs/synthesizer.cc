@@ -114,6 +114,34 @@ void Synthesizer::AddThread(pid_t pid, pid_t tid, pid_t parent) {
   name.tid = tid;
   name.comm = *comm;
   perf_event::Encode(perf_event::kRecordComm, 0, options_.layout, name, &records_);
+  if (options_.namespaces) AddNamespaces(pid, tid);
+}
+
+void Synthesizer::AddNamespaces(pid_t pid, pid_t tid) {
+  // The order of the kernel's NR_NAMESPACES enumeration.
+  static constexpr const char* kNames[] = {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
+  std::vector<std::byte> links;
+  for (const char* name : kNames) {
+    struct stat status = {};
+    // A thread that ends meanwhile, or another user's, has numbers of 0, as with perf.
+    (void)stat(absl::StrCat(options_.roots.proc, "/", pid, "/task/", tid, "/ns/", name).c_str(),
+               &status);
+    const uint64_t link[] = {status.st_dev, status.st_ino};
+    const auto bytes = std::as_bytes(std::span(link));
+    links.insert(links.end(), bytes.begin(), bytes.end());
+  }
+  perf_event::Namespaces record;
+  record.pid = static_cast<uint32_t>(pid);
+  record.tid = static_cast<uint32_t>(tid);
+  record.links = perf_event::U64Array(links);
+  perf_event::Encode(perf_event::kRecordNamespaces, 0, options_.layout, record, &records_);
+}
+
+void Synthesizer::AddCgroup(uint64_t id, std::string_view path) {
+  perf_event::Cgroup record;
+  record.id = id;
+  record.path = path;
+  perf_event::Encode(perf_event::kRecordCgroup, 0, options_.layout, record, &records_);
 }
 
 void Synthesizer::AddMaps(pid_t pid) {

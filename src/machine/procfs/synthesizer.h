@@ -2,7 +2,7 @@
 // their start.
 //
 // A recording begins with them: FORK and COMM for each thread, MMAP2 for each executable mapping,
-// MMAP for the kernel's text and its modules, KSYMBOL for BPF programs. Their time and id are 0, as
+// MMAP for the kernel's text and its modules, KSYMBOL for BPF programs, CGROUP for each cgroup. Their time and id are 0, as
 // perf writes them (tools/perf/util/synthetic-events.c, Linux 7.2), so a reader sorts them before
 // all other records.
 
@@ -35,6 +35,7 @@ struct SynthesizerOptions {
   // True if MMAP2 records contain the build-ids of images that have one, as the kernel writes them
   // with attr.build_id.
   bool build_ids = false;
+  bool namespaces = false;  // True: NAMESPACES of each thread follows its COMM.
   // Directory of the .ko files: /lib/modules/RELEASE.
   std::string modules_directory;
 };
@@ -49,6 +50,8 @@ class Synthesizer {
   void AddKernel();
   // Adds KSYMBOL for each function of the loaded BPF programs that this user may list.
   void AddBpfPrograms();
+  // Adds CGROUP, with the id that samples have and the path below the mount point.
+  void AddCgroup(uint64_t id, std::string_view path);
   // Adds FORK and COMM of every thread, and MMAP2 of the executable mappings. Skips a process that
   // was added before and threads that end meanwhile. Error: kNotFound if the process is gone.
   absl::Status AddProcess(pid_t pid);
@@ -76,6 +79,7 @@ class Synthesizer {
   };
 
   void AddThread(pid_t pid, pid_t tid, pid_t parent);
+  void AddNamespaces(pid_t pid, pid_t tid);
   void AddMaps(pid_t pid);
   void AddMap(pid_t pid, const MemoryMap& map);
   void AddKernelMap(uint64_t start, uint64_t end, uint64_t pgoff, const std::string& name);

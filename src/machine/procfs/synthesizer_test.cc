@@ -70,6 +70,19 @@ std::string Describe(std::span<const std::byte> records) {
         absl::StrAppend(&text, "COMM ", comm.pid, "/", comm.tid, " ", std::string(comm.comm));
         break;
       }
+      case perf_event::kRecordNamespaces: {
+        const auto namespaces = DecodeOrFail<perf_event::Namespaces>(raw, layout);
+        absl::StrAppend(&text, "NAMESPACES ", namespaces.pid, "/", namespaces.tid);
+        for (size_t i = 1; i < namespaces.links.size(); i += 2) {
+          absl::StrAppend(&text, " ", namespaces.links[i] != 0);
+        }
+        break;
+      }
+      case perf_event::kRecordCgroup: {
+        const auto cgroup = DecodeOrFail<perf_event::Cgroup>(raw, layout);
+        absl::StrAppend(&text, "CGROUP ", cgroup.id, " ", std::string(cgroup.path));
+        break;
+      }
       case perf_event::kRecordMmap: {
         const auto map = DecodeOrFail<perf_event::Mmap>(raw, layout);
         absl::StrAppend(&text, absl::StrFormat("MMAP misc %d %d/%d %x+%x @ %x: %s", raw.misc(),
@@ -122,6 +135,22 @@ TEST(Synthesizer, WritesThreadsThenExecutableMappings) {
             "MMAP2 7/7 7f0000100000+1000 @ 0 00:05 12 prot 5 flags 1: "
             "/dev/shm/with space (deleted)\n"
             "MMAP2 7/7 7ffc00000000+2000 @ 0 00:00 0 prot 5 flags 2: [vdso]\n");
+}
+
+TEST(Synthesizer, WritesNamespacesBehindTheNameOfAThreadAndCgroups) {
+  FakeTree tree;
+  tree.Process(7, 1, "a", "").Write("proc/7/task/7/ns/net", "").Write("proc/7/task/7/ns/mnt", "");
+  SynthesizerOptions options;
+  options.roots = tree.roots();
+  options.layout = Layout();
+  options.namespaces = true;
+  Synthesizer synthesizer(options);
+  synthesizer.AddCgroup(1, "/");
+  synthesizer.AddCgroup(23, "/web");
+  ASSERT_TRUE(synthesizer.AddProcess(7).ok());
+  EXPECT_EQ(Describe(synthesizer.records()),
+            "CGROUP 1 /\nCGROUP 23 /web\nFORK 7/7 of 1/1\nCOMM 7/7 a\n"
+            "NAMESPACES 7/7 1 0 0 0 0 1 0\n");
 }
 
 TEST(Synthesizer, WritesAProcessOnce) {

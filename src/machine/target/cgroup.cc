@@ -1,8 +1,11 @@
 #include "src/machine/target/cgroup.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
@@ -54,6 +57,29 @@ absl::StatusOr<std::vector<UniqueFd>> OpenCgroups(const procfs::Roots& roots,
       return absl::InvalidArgumentError("-G: cgroups are observed on whole CPUs: add -a");
     }
     PROFILER_ASSIGN_OR_RETURN(cgroups.back(), OpenCgroup(roots, name));
+  }
+  return cgroups;
+}
+
+// The number of a cgroup is the inode number of its folder (cgroup_id in include/linux/cgroup.h,
+// Linux 6.18).
+std::vector<CgroupPath> ListCgroups(const procfs::Roots& roots) {
+  std::vector<CgroupPath> cgroups;
+  std::string mountinfo;
+  if (!procfs::ReadFile(roots.proc + "/self/mountinfo", &mountinfo).ok()) return cgroups;
+  const std::string point = CgroupMountPoint(mountinfo);
+  struct stat status;
+  if (point.empty() || stat(point.c_str(), &status) != 0) return cgroups;
+  cgroups.push_back({status.st_ino, "/"});
+  std::error_code failed;  // folders that vanish meanwhile are left out
+  for (std::filesystem::recursive_directory_iterator folder(point, failed), end;
+       !failed && folder != end && cgroups.size() < kMostCgroups; folder.increment(failed)) {
+    std::error_code gone;
+    if (!folder->is_directory(gone) || folder->is_symlink(gone)) continue;
+    const std::string path = folder->path().string();
+    if (stat(path.c_str(), &status) == 0) {
+      cgroups.push_back({status.st_ino, path.substr(point.size())});
+    }
   }
   return cgroups;
 }

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,5 +31,16 @@ absl::StatusOr<UniqueFd> OpenCgroup(const procfs::Roots& roots, const std::strin
 absl::StatusOr<std::vector<UniqueFd>> OpenCgroups(const procfs::Roots& roots,
                                                   const std::vector<std::string>& names,
                                                   bool system_wide);
+
+// A cgroup, by the number that samples have, and its path below the mount point: "/", "/a/b".
+struct CgroupPath {
+  uint64_t id = 0;
+  std::string path;
+};
+
+// Returns the cgroups of the hierarchy that perf events use, each behind the one above it; at most
+// kMostCgroups, and none if the hierarchy is not mounted. Cost: two system calls per cgroup.
+inline constexpr size_t kMostCgroups = 100'000;
+std::vector<CgroupPath> ListCgroups(const procfs::Roots& roots);
 
 }  // namespace profiler::target

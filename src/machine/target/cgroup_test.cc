@@ -34,5 +34,19 @@ TEST(CgroupTest, ACgroupIsAFolderBelowIt) {
   EXPECT_TRUE(absl::IsNotFound(OpenCgroup(tree.roots(), "none").status()));
 }
 
+TEST(CgroupTest, AllAreListedByTheirNumbersAndPaths) {
+  procfs::FakeTree tree;
+  EXPECT_TRUE(ListCgroups(tree.roots()).empty());
+  tree.Write("cgroup/web/front/cgroup.procs", "");
+  tree.Write("proc/self/mountinfo",
+             "42 36 0:37 / " + tree.path("cgroup") + " rw - cgroup2 none rw\n");
+  std::string paths;
+  for (const CgroupPath& cgroup : ListCgroups(tree.roots())) {
+    EXPECT_NE(cgroup.id, 0u);
+    paths += cgroup.path + " ";
+  }
+  EXPECT_EQ(paths, "/ /web /web/front ");
+}
+
 }  // namespace
 }  // namespace profiler::target

@@ -304,6 +304,22 @@ TEST_F(AnnotateTest, SourceLinesStandBeforeTheirInstructions) {
             "    0.00 :   100d:  ret\n");
 }
 
+TEST_F(AnnotateTest, PercentagesAreOfTheFunctionOrOfTheEvent) {
+  samples_.Add(hot_, 0, 1).Add(hot_, 3, 3);
+  samples_.profile().rows.back().period = 10;  // three light samples
+  const auto first_line = [&](PercentType type) {
+    const std::string text =
+        Listed(samples_, code_, {.source = false, .percent = type, .totals = {{40, 8}}});
+    const std::string heading =
+        text.substr(text.find("percent: "), text.find(")") + 1 - text.find("percent: "));
+    return heading + text.substr(text.find(" :   1000:") - 8, 8);
+  };
+  EXPECT_EQ(first_line(PercentType::kLocalPeriod), "percent: local period)   50.00");
+  EXPECT_EQ(first_line(PercentType::kLocalHits), "percent: local hits)   25.00");
+  EXPECT_EQ(first_line(PercentType::kGlobalPeriod), "percent: global period)   25.00");
+  EXPECT_EQ(first_line(PercentType::kGlobalHits), "percent: global hits)   12.50");
+}
+
 TEST_F(AnnotateTest, EachEventOfAGroupHasAColumn) {
   Profile& profile = samples_.profile();
   profile.events.push_back({.name = profile.strings.Intern("page-faults")});

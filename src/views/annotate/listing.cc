@@ -57,17 +57,45 @@ class Listing {
   // Appends the weight in the shown event, then the weights in the further events of its group.
   void AppendWeights(const analysis::Weight& own, std::span<const analysis::Weight> members,
                      bool as_counts) {
-    AppendWeight(own, function_.period, as_counts);
+    AppendWeight(own, TotalOf(0, {.period = function_.period, .count = function_.samples}),
+                 as_counts);
     for (size_t i = 0; i < members.size(); ++i) {
-      AppendWeight(members[i], function_.members[i].weight.period, as_counts);
+      AppendWeight(members[i], TotalOf(i + 1, function_.members[i].weight), as_counts);
     }
     out_ += " :   ";
   }
-  void AppendWeight(const analysis::Weight& weight, uint64_t total, bool as_count) {
+
+  // Returns the weight of 100 % in a column, if `local` is that of the function.
+  analysis::Weight TotalOf(size_t column, const analysis::Weight& local) const {
+    const bool is_global = options_.percent == PercentType::kGlobalPeriod ||
+                           options_.percent == PercentType::kGlobalHits;
+    return is_global && column < options_.totals.size() ? options_.totals[column] : local;
+  }
+
+  double PercentOf(const analysis::Weight& weight, const analysis::Weight& total) const {
+    const bool is_of_hits =
+        options_.percent == PercentType::kLocalHits || options_.percent == PercentType::kGlobalHits;
+    return is_of_hits ? Percent(weight.count, total.count) : Percent(weight.period, total.period);
+  }
+
+  std::string_view PercentTypeInWords() const {
+    switch (options_.percent) {
+      case PercentType::kLocalHits:
+        return "local hits";
+      case PercentType::kGlobalPeriod:
+        return "global period";
+      case PercentType::kGlobalHits:
+        return "global hits";
+      default:
+        return "local period";
+    }
+  }
+
+  void AppendWeight(const analysis::Weight& weight, const analysis::Weight& total, bool as_count) {
     if (as_count) {
       absl::StrAppendFormat(&out_, "%*d", int{kWeightWidth}, weight.count);
     } else {
-      absl::StrAppendFormat(&out_, "%*.2f", int{kWeightWidth}, Percent(weight.period, total));
+      absl::StrAppendFormat(&out_, "%*.2f", int{kWeightWidth}, PercentOf(weight, total));
     }
   }
 
@@ -121,7 +149,8 @@ class Listing {
     for (const AnnotatedMember& member : function_.members) events += ", " + member.event;
     if (!function_.members.empty()) events = function_.group + " { " + events + " }";
     AppendPrintable(events, heading);
-    absl::StrAppend(&heading, " (", function_.samples, " samples, percent: local period)");
+    absl::StrAppend(&heading, " (", function_.samples,
+                    " samples, percent: ", View(PercentTypeInWords()), ")");
     out_ += heading;
     out_ += '\n';
     out_.append(heading.size(), '-');

@@ -10,11 +10,14 @@
 
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "src/analysis/weight.h"
 #include "src/views/annotate/annotation.h"
 
 namespace profiler::annotate {
@@ -24,11 +27,17 @@ namespace profiler::annotate {
 using SourceText =
     std::function<std::optional<std::string_view>(std::string_view file, uint32_t line)>;
 
+// The 100 % of percentages: periods or samples of the function, or of the whole event.
+enum class PercentType : uint8_t { kLocalPeriod, kLocalHits, kGlobalPeriod, kGlobalHits };
+
 struct ListingOptions {
   bool source = true;          // false: only instructions
   bool sample_counts = false;  // first column: counts instead of percentages
   // Adds " // prog.c:6" to instructions with at least half a percent.
   bool line_numbers = false;
+  PercentType percent = PercentType::kLocalPeriod;
+  // 100 % of the global types: of the event, then of each of AnnotatedFunction::members.
+  std::vector<analysis::Weight> totals;
 };
 
 // Formats a listing. If source lines are known, a table of lines with at least half a percent

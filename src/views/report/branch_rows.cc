@@ -69,15 +69,7 @@ class BranchTable {
         widths[i] = std::max({widths[i], texts.back().size(), unnamed ? kAddressWidth + 6 : 0});
       }
     }
-    absl::StrAppend(&out, "# Event count (approx.): ", total_, "\n#\n# Overhead",
-                    options_.show_samples ? "       Samples" : "");
-    for (size_t i = 0; i < widths.size(); ++i) {
-      out += "  ";
-      AppendLeftAligned(Heading(options_.branch_sort[i]), widths[i], out);
-    }
-    absl::StrAppend(&out, "\n# ........", options_.show_samples ? "  ............" : "");
-    for (const size_t width : widths) out.append("  ").append(width, '.');
-    out += "\n#\n";
+    if (!options_.quiet) AppendHeadings(widths, out);
     for (size_t i = 0; i < rows_.size(); ++i) {
       const auto percent = static_cast<float>(Percent(rows_[i].count, total_));
       if (percent < static_cast<float>(options_.percent_limit)) break;
@@ -95,6 +87,18 @@ class BranchTable {
   }
 
  private:
+  void AppendHeadings(const std::vector<size_t>& widths, std::string& out) const {
+    absl::StrAppend(&out, "# Event count (approx.): ", total_, "\n#\n# Overhead",
+                    options_.show_samples ? "       Samples" : "");
+    for (size_t i = 0; i < widths.size(); ++i) {
+      out += "  ";
+      AppendLeftAligned(Heading(options_.branch_sort[i]), widths[i], out);
+    }
+    absl::StrAppend(&out, "\n# ........", options_.show_samples ? "  ............" : "");
+    for (const size_t width : widths) out.append("  ").append(width, '.');
+    out += "\n#\n";
+  }
+
   // Returns the source of the key's value: kThread, kImage, kSymbol, or kBranch for a number.
   static KeyKind SourceOf(const SortKeyEntry& entry) {
     return entry.kind == KeyKind::kBranch ? entry.branch.of : entry.kind;

@@ -234,7 +234,7 @@ class ParallelismColumn : public DimensionColumn {
 class TimeColumn : public DimensionColumn {
  public:
   TimeColumn(const Histogram& hist, SortKey key, const ColumnStyle& style)
-      : DimensionColumn(hist, key, style) {
+      : DimensionColumn(hist, key, style), nanoseconds_(style.nanoseconds) {
     Widen(kTimeWidth);
   }
 
@@ -247,8 +247,11 @@ class TimeColumn : public DimensionColumn {
     const uint32_t quantum = ValueOf(row);
     if (quantum >= profile_.quanta.begins.size()) return "";
     const uint64_t time = profile_.quanta.begins[quantum];
+    if (nanoseconds_) return absl::StrFormat("%d.%09d", time / kSecond, time % kSecond);
     return absl::StrFormat("%d.%06d", time / kSecond, time % kSecond / 1000);
   }
+
+  const bool nanoseconds_;
 };
 
 // A column of texts of the profile.
@@ -405,7 +408,8 @@ std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist, const Hi
                             .separated = !options.separator.empty(),
                             .full_paths = options.full_dso_paths,
                             .fits_address = options.separator.empty() && options.widths.empty() &&
-                                            options.filter.images.empty()};
+                                            options.filter.images.empty(),
+                            .nanoseconds = options.nanoseconds};
     std::unique_ptr<Column> column;
     if (const auto* weight = std::get_if<WeightField>(&layout.shown[i])) {
       column = MakeWeightColumn({hist, figures, options, layout}, *weight, style);

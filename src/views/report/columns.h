@@ -57,6 +57,7 @@ struct ColumnStyle {
   bool separated = false;    // True if a separator follows, so numbers are not aligned.
   bool full_paths = false;   // True: the column of images shows paths.
   bool fits_address = true;  // True: the column of images is at least as wide as an address.
+  bool nanoseconds = false;  // True: times have nine digits behind the point.
 };
 
 // Makes the columns of a table, not yet widened for its rows. `hist`, `figures` and `options` must

@@ -86,6 +86,8 @@ struct ReportOptions {
   // Adds confidence intervals. The profile must have the order of its samples.
   bool show_intervals = false;
   bool show_cpu_utilization = false;  // shares in the kernel and outside
+  bool quiet = false;                 // only rows, without lines that begin with #
+  bool nanoseconds = false;           // times with nine digits behind the point
   bool hierarchy = false;             // rows within rows, one level per sort key
   std::string separator;              // printed between columns; empty: blanks
   std::vector<size_t> widths;         // widths of the columns, in characters; 0: as wide as needed

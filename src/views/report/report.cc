@@ -48,6 +48,7 @@ class Report {
     out_ += "#\n";
     absl::StrAppend(&out_, "# Total Lost Samples: ", profile_.losses.lost_samples, "\n#\n");
     AppendLosses();
+    if (options_.quiet) out_.clear();
     for (uint32_t i = 0; i < profile_.events.size(); ++i) {
       const std::vector<EventId> events = EventsInTableOf(EventId{i});
       if (!events.empty() && events.front() == EventId{i}) AppendTable(events);
@@ -107,7 +108,7 @@ class Report {
   void AppendTable(const std::vector<EventId>& events) {
     const EventId leader = events.front();
     if (profile_[leader].branch_stacks) {
-      AppendSampleCount(events, profile_[leader].samples);
+      if (!options_.quiet) AppendSampleCount(events, profile_[leader].samples);
       AppendBranches(profile_, functions_, leader, options_, out_);
       out_ += "\n\n";
       return;
@@ -116,15 +117,15 @@ class Report {
     if (options_.hierarchy && !settled.sort.empty()) {
       Hierarchy rows(profile_, functions_, events, settled, options_,
                      LayOutOf(options_, settled.children));
-      AppendTotals(events, rows.leaves());
-      rows.AppendHeadings(out_);
+      if (!options_.quiet) AppendTotals(events, rows.leaves());
+      if (!options_.quiet) rows.AppendHeadings(out_);
       RowGraphs graphs(rows.leaves(), SettledGraphOptions(options_), SkipsFirstEntry());
       rows.AppendRows(graphs, out_, [&] { FlushPiece(); });
     } else {
       const Histogram hist(profile_, functions_, leader, settled, std::span(events).subspan(1));
       const HistFigures figures = options_.ShowsFigures() ? FiguresOf(hist, leader) : HistFigures();
-      AppendTotals(events, hist);
-      if (options_.ShowsFigures()) AppendFigureLines(hist, figures);
+      if (!options_.quiet) AppendTotals(events, hist);
+      if (!options_.quiet && options_.ShowsFigures()) AppendFigureLines(hist, figures);
       AppendRows(hist, figures);
     }
     out_ += "\n\n";
@@ -224,7 +225,7 @@ class Report {
   void AppendRows(const Histogram& hist, const HistFigures& figures) {
     const FieldLayout layout = LayOutOf(options_, hist.options().children);
     Table table(hist, figures, options_, layout);
-    table.AppendHeadings(out_);
+    if (!options_.quiet) table.AppendHeadings(out_);
 
     RowGraphs graphs(hist, SettledGraphOptions(options_), SkipsFirstEntry());
     const uint64_t total = hist.total().period;

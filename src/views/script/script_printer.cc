@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "src/analysis/event_choice.h"
 #include "src/analysis/function_name.h"
 #include "src/analysis/unmatched_filter.h"
 #include "src/base/byte_reader.h"
@@ -174,9 +175,11 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
                                          ShowsMoreOfRawEvents(plan.fields, recording.events()) ||
                                          (plan.fields.tracepoint_fields.has(ScriptField::kTrace) &&
                                           MayHaveTracepoints(recording.events()));
-                 options.on_samples =
-                     [this](const profile::Profile&, std::span<const SampleRow> rows,
-                            const perf_event::Sample* sample) { TakeSamples(rows, sample); };
+                 options.on_samples = [this](const profile::Profile& profile,
+                                             std::span<const SampleRow> rows,
+                                             const perf_event::Sample* sample) {
+                   TakeSamples(profile, rows, sample);
+                 };
                  return options;
                }()),
       reader_(ArchitectureOf(recording), TraceKeeper()) {
@@ -240,7 +243,25 @@ absl::Status ScriptPrinter::CheckRecorded() const {
   return absl::OkStatus();
 }
 
+// Returns an error if no event has the requested name. A stream announces its events later.
+absl::Status ScriptPrinter::CheckEvent() {
+  if (plan_.event.empty() || recording_.events().empty()) return absl::OkStatus();
+  naming::AddNewEvents(recording_.events(), events_, builder_);
+  return analysis::EventsNamed(builder_.profile(), plan_.event).status();
+}
+
+bool ScriptPrinter::IsShown(const profile::Profile& profile, EventId event) {
+  if (plan_.event.empty()) return true;
+  if (shown_of_ != events_) {
+    shown_of_ = events_;
+    const auto named = analysis::EventsNamed(profile, plan_.event);
+    shown_ = named.ok() ? *named : std::vector<EventId>();
+  }
+  return std::find(shown_.begin(), shown_.end(), event) != shown_.end();
+}
+
 absl::Status ScriptPrinter::Print() {
+  PROFILER_RETURN_IF_ERROR(CheckEvent());
   PROFILER_RETURN_IF_ERROR(CheckRecorded());
   const ScriptOptions options = Options();
   fields_ = options.fields;
@@ -283,10 +304,12 @@ void ScriptPrinter::Take(const TimedRecord& timed) {
   Flush(kPiece);
 }
 
-void ScriptPrinter::TakeSamples(std::span<const SampleRow> rows, const perf_event::Sample* sample) {
+void ScriptPrinter::TakeSamples(const profile::Profile& profile, std::span<const SampleRow> rows,
+                                const perf_event::Sample* sample) {
   formatter_->Prefetch(rows);
   for (const SampleRow& row : rows) {
     if (!plan_.samples.HasTime(row.time) || !plan_.samples.HasCpu(row.cpu)) continue;
+    if (!IsShown(profile, row.event)) continue;
     any_selected_ = true;
     const EventDescription& event = recording_.events()[static_cast<uint32_t>(row.event)];
     std::string& text = plan_.write_sample ? sample_text_ : text_;

@@ -49,6 +49,7 @@ struct ScriptPlan {
   ScriptFieldChoice fields;
   ShownRecords records;
   profile::SampleSelection samples;  // selected samples
+  std::string event;                 // name of the only event to print, as EventsNamed; empty: all
   naming::NamingOptions naming;
   // Fills in the text of each tracepoint record; may be null.
   std::function<void(std::span<const TracepointRecord>, const FunctionName&,
@@ -70,7 +71,7 @@ class ScriptPrinter {
 
   // Prints the recording. Returns the error that stopped the reading early, like
   // Recording::ForEach, or kInvalidArgument if an event does not record a field that the user
-  // named.
+  // named. Returns kNotFound if no event has the name of ScriptPlan::event.
   absl::Status Print();
 
   // After Print(): true if any sample is in ScriptPlan::samples, before the filter.
@@ -86,8 +87,11 @@ class ScriptPrinter {
   // event.
   ScriptFields FieldsOf(const perf_data::EventDescription& event) const;
   absl::Status CheckRecorded() const;
+  absl::Status CheckEvent();
+  bool IsShown(const profile::Profile& profile, profile::EventId event);
   void Take(const perf_data::TimedRecord& timed);
-  void TakeSamples(std::span<const profile::SampleRow> rows, const perf_event::Sample* sample);
+  void TakeSamples(const profile::Profile& profile, std::span<const profile::SampleRow> rows,
+                   const perf_event::Sample* sample);
   const profile::SampleDetails& DetailsOf(const profile::SampleRow& row,
                                           const perf_event::Sample* sample);
   profile::SampleDetails WithInstruction(const profile::SampleRow& row,
@@ -108,6 +112,9 @@ class ScriptPrinter {
   std::unique_ptr<ScriptFormatter> formatter_;
   ScriptFields fields_;  // for samples of most events
   size_t events_ = 0;    // number of events that the builder has
+  // The events of ScriptPlan::event among the first `shown_of_` events.
+  std::vector<profile::EventId> shown_;
+  size_t shown_of_ = 0;
   std::string text_;
   std::string sample_text_;  // text of one sample, if write_sample is set
   // Records of tracepoints whose text is still missing, in the order of their marks in text_.
