@@ -126,6 +126,7 @@ struct SymbolizerOptions : PresentOptions {
   std::string symfs;  // prefix for the paths of images; empty: none
   std::string kallsyms_path = "/proc/kallsyms";
   bool kallsyms_is_recorded = false;  // true if kallsyms_path belongs to the recorded kernel
+  std::string vmlinux;  // the recorded kernel's own file, looked at first; empty: none
   RunningKernel running_kernel = RunningKernel::kIsRecorded;
   std::vector<std::byte> kernel_build_id;  // build-id of the recorded kernel; empty: unknown
   // True if the recording was made on another machine, by its own statement.

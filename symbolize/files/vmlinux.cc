@@ -25,6 +25,8 @@ std::string RunningRelease(const SymbolizerOptions& options) {
 std::vector<std::string> CandidatesFor(std::span<const std::byte> build_id,
                                        const SymbolizerOptions& options) {
   std::vector<std::string> paths;
+  if (!options.vmlinux.empty()) paths.push_back(options.vmlinux);
+  if (build_id.size() < 2) return paths;
   for (const std::string& directory : options.debug_directories) {
     paths.push_back(BuildIdPath(directory, build_id) + ".debug");
   }
@@ -47,10 +49,10 @@ std::vector<std::string> CandidatesFor(std::span<const std::byte> build_id,
 
 std::optional<ImageFile> OpenVmlinux(std::span<const std::byte> build_id,
                                      const SymbolizerOptions& options) {
-  if (build_id.size() < 2) return std::nullopt;
   for (const std::string& path : CandidatesFor(build_id, options)) {
     absl::StatusOr<ImageFile> file = OpenElf(path);
-    if (!file.ok() || !SameBuildId(build_id, file->elf.build_id())) continue;
+    if (!file.ok()) continue;
+    if (!build_id.empty() && !SameBuildId(build_id, file->elf.build_id())) continue;
     if (HasSymtab(file->elf) || dwarf::HasDebugInfo(file->elf)) return *std::move(file);
   }
   return std::nullopt;

@@ -1,6 +1,7 @@
 // Finds the kernel's own ELF file, which has its debug information, if it is installed (Debian:
 // linux-image-RELEASE-dbg).
 //
+//   first                         SymbolizerOptions::vmlinux
 //   in the debug directories      .build-id/ab/cdef.debug
 //                                 boot/vmlinux-RELEASE, lib/modules/RELEASE/vmlinux
 //   in perf's caches              .build-id/ab/cdef/vmlinux, …/elf
@@ -27,7 +28,8 @@
 
 namespace profiler::symbolize {
 
-// Returns the first file that has symbols or debug information; nothing for an empty build-id.
+// Returns the first file that has symbols or debug information. For an empty build-id, returns only
+// SymbolizerOptions::vmlinux.
 std::optional<ImageFile> OpenVmlinux(std::span<const std::byte> build_id,
                                      const SymbolizerOptions& options);
 

@@ -698,6 +698,15 @@ TEST_F(VmlinuxTest, AnotherBuildsLinesAreNotUsed) {
   EXPECT_EQ(Functions(), "outermost :0\n");
 }
 
+TEST_F(VmlinuxTest, AGivenFileIsTakenIfItIsOfTheRecordedBuild) {
+  options_.vmlinux = TestFile("inlined");
+  EXPECT_EQ(Functions(), "");
+  options_.vmlinux = TestFile("vmlinux");
+  EXPECT_EQ(Functions(), kInlinedFunctions);
+  kernel_.build_id.clear();
+  EXPECT_EQ(Functions(), kInlinedFunctions);
+}
+
 TEST_F(VmlinuxTest, AKernelThatDoesNotRunIsNamedByItsFile) {
   EXPECT_EQ(Functions(), "");
   Copy("vmlinux", "debug" + BuildIdPath("", kernel_.build_id) + ".debug");

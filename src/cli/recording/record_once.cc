@@ -126,6 +126,7 @@ naming::NamingOptions NamingOptionsOf(const RecordArguments& arguments, const Ke
   naming::NamingOptions naming;
   naming.places.no_cache = arguments.no_cache;
   naming.places.no_sandbox = arguments.no_sandbox;
+  naming.places.vmlinux = arguments.vmlinux;
   naming.warn = PrintWarning;
   naming.files_name = symbolize::FilesName::kOthers;
   naming.is_this_machine = true;

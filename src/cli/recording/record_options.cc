@@ -330,6 +330,11 @@ void AddFurtherOptions(usage::Command& command, RecordArguments& a) {
                   "leave out the tracepoints' records of this program itself");
   command.AddFlag("--no-buffering", a.no_buffering,
                   "write each millisecond what was recorded, and not each tenth of a second");
+  command
+      .AddOption("--vmlinux", a.vmlinux,
+                 "take the kernel's lines from this file, of the kernel that runs")
+      .ExistingFile()
+      .ValueName("FILE");
   command.AddFlag("--dry-run", a.dry_run, "check the options and the events, and record nothing");
 }
 

@@ -46,6 +46,7 @@ struct RecordArguments {
   bool data_mappings = false;
   bool no_buffering = false;
   bool dry_run = false;
+  std::string vmlinux;
   record::SampleContents contents;
   std::string user_registers, interrupt_registers;
   bool branch_any = false;

@@ -113,6 +113,12 @@ void AddKernelOptions(usage::Command& command, naming::FilePlaces& places) {
                  "take the kernel's symbols from this file, of the kernel that was recorded")
       .ExistingFile()
       .ValueName("FILE");
+  command
+      .AddOption("-k,--vmlinux", places.vmlinux,
+                 "take the kernel's lines, and its symbols if others are missing, from this file, "
+                 "of the kernel that was recorded")
+      .ExistingFile()
+      .ValueName("FILE");
 }
 
 // Checks --kallsyms: a file without symbols would silently leave the kernel without names.
@@ -131,6 +137,17 @@ absl::Status CheckKallsyms(const std::string& path) {
   if (kernel->restricted()) return refused(" hides all addresses (kernel.kptr_restrict)");
   if (kernel->table().symbols().empty()) return refused(" has no symbols of a kernel");
   return absl::OkStatus();
+}
+
+// Checks --vmlinux. A file of another build is found out by its build-id later.
+absl::Status CheckVmlinux(const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  std::ifstream file(path, std::ios::binary);
+  char magic[4] = {};
+  file.read(magic, sizeof(magic));
+  if (file && std::string_view(magic, sizeof(magic)) == "\177ELF") return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--vmlinux: ", path, " is no ELF file: give the vmlinux of the kernel that was recorded"));
 }
 
 // True if a file begins like a profile of another program.
@@ -249,6 +266,7 @@ absl::StatusOr<ViewOptions> LoadOptionsOf(const ViewArguments& arguments) {
   ViewOptions load;
   load.open = OpenOptionsFor(arguments.format);
   PROFILER_RETURN_IF_ERROR(CheckKallsyms(arguments.places.kallsyms));
+  PROFILER_RETURN_IF_ERROR(CheckVmlinux(arguments.places.vmlinux));
   PROFILER_ASSIGN_OR_RETURN(load.plan.filter, ParseFilter(arguments.filter));
   PROFILER_RETURN_IF_ERROR(ReadSampleOptions(arguments.samples, &load));
   load.keep_thread = load.plan.filter.NeedsThreads();

@@ -56,6 +56,7 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options,
     files.kallsyms_path = options.places.kallsyms;
     files.kallsyms_is_recorded = true;
   }
+  files.vmlinux = options.places.vmlinux;
   files.fetched = options.fetched;
   files.kept = options.kept;
   if (!options.is_this_machine) TellRecordedMachine(features, &files);

@@ -24,6 +24,7 @@ struct FilePlaces {
   // File with the symbols of the recorded kernel. Empty: use this machine's symbols if its kernel
   // is the recorded one.
   std::string kallsyms;
+  std::string vmlinux;  // the recorded kernel's own file; empty: looked for at the usual paths
   // Directories with separate debug files; empty: the usual directory.
   std::vector<std::string> debug_directories;
   bool no_cache = false;  // True: no cache of names (symbolize/names/name_cache.h).
@@ -31,7 +32,9 @@ struct FilePlaces {
   // (symbolize/confined/confined_facts.h).
   bool no_sandbox = false;
 
-  bool given() const { return !symfs.empty() || !debug_directories.empty() || !kallsyms.empty(); }
+  bool given() const {
+    return !symfs.empty() || !debug_directories.empty() || !kallsyms.empty() || !vmlinux.empty();
+  }
 };
 
 struct FetchOptions {
