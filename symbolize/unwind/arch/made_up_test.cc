@@ -102,7 +102,7 @@ TEST(MadeUpArchitectureTest, ItsProgramsAreUnwoundByCallFrameInformation) {
   OneImage space(table.get());
   const ByteBuilder stack =
       ByteBuilder().U64(1).U64(0x77).U64(0x3010 | uint64_t{1} << 50);  // a tagged address
-  Unwinder unwinder;
+  Unwinder unwinder(nullptr);
   UnwoundChain chain;
   unwinder.Unwind(Sampled(0x1010, 0x2010), {kStack, stack.bytes()}, space, {}, &chain);
   std::string text;
@@ -122,7 +122,7 @@ TEST(MadeUpArchitectureTest, ItsProgramsAreUnwoundByFramePointers) {
   RegisterSet registers = Sampled(0x1010, 0);
   registers.Set(kFp, kStack + 8);
   const ByteBuilder stack = ByteBuilder().U64(0).U64(kStack + 24).U64(0x2010).U64(0).U64(0x3010);
-  Unwinder unwinder;
+  Unwinder unwinder(nullptr);
   UnwoundChain chain;
   unwinder.Unwind(registers, {kStack, stack.bytes()}, space, {}, &chain);
   std::string text;
