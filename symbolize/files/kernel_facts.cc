@@ -4,12 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/build_id.h"
-#include "symbolize/symbols/module_name.h"
 #include "src/base/text.h"
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/files/code_machine_of.h"
 #include "symbolize/files/vmlinux.h"
 #include "symbolize/symbols/elf_symbols.h"
+#include "symbolize/symbols/module_name.h"
 #include "symbolize/symbols/text_file.h"
 
 namespace profiler::symbolize {

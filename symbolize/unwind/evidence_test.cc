@@ -3,8 +3,8 @@
 #include <string>
 
 #include "symbolize/unwind/call_evidence.h"
-#include "symbolize/unwind/testing/fake_space.h"
 #include "symbolize/unwind/stack_start.h"
+#include "symbolize/unwind/testing/fake_space.h"
 
 namespace profiler::symbolize {
 namespace {

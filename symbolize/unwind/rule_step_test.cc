@@ -8,10 +8,10 @@
 #include <string>
 
 #include "symbolize/unwind/derived_step.h"
-#include "symbolize/unwind/testing/fake_space.h"
 #include "symbolize/unwind/frame_pointer_step.h"
 #include "symbolize/unwind/recovered_frame_pointer.h"
 #include "symbolize/unwind/return_path_step.h"
+#include "symbolize/unwind/testing/fake_space.h"
 
 namespace profiler::symbolize {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "symbolize/unwind/exception_handover.h"
-#include "symbolize/unwind/testing/fake_space.h"
 #include "symbolize/unwind/full_step_check.h"
 #include "symbolize/unwind/known_steps.h"
 #include "symbolize/unwind/managed_step.h"
 #include "symbolize/unwind/rule_finder.h"
+#include "symbolize/unwind/testing/fake_space.h"
 
 namespace profiler::symbolize {
 namespace {

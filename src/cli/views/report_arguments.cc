@@ -411,7 +411,8 @@ void PlanSteps(const ReportArguments& arguments, ReportPlan* plan) {
   steps.forgets_other_events = true;
   if (arguments.chains || arguments.unresolved) {
     // These tables show the stacks as they were recorded.
-    steps.ignored_callees = steps.ignored_callers = std::nullopt;
+    steps.ignored_callees.reset();
+    steps.ignored_callers.reset();
     return;
   }
   steps.hide_unresolved = arguments.hide_unresolved;

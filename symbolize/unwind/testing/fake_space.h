@@ -12,12 +12,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "symbolize/unwind/testing/cfi_builder.h"
 #include "symbolize/unwind/cfi_table.h"
 #include "symbolize/unwind/chain_frame.h"
 #include "symbolize/unwind/code_space.h"
 #include "symbolize/unwind/managed_code.h"
 #include "symbolize/unwind/stack_reader.h"
+#include "symbolize/unwind/testing/cfi_builder.h"
 #include "symbolize/unwind/unwinder.h"
 
 namespace profiler::symbolize {
