@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "src/base/text.h"
 #include "src/profile/testing/handmade_profile.h"
 
 namespace profiler::analysis {
@@ -99,9 +100,9 @@ TEST(PrepareTest, TheSamplesOfOtherEventsMayBeForgotten) {
   EXPECT_EQ(Rows(profile), "wall-clock a main 10\nwall-clock a read 20\n");
   std::string samples;
   for (const auto& event : profile.events) {
-    absl::StrAppend(&samples, profile.text(event.name), " ", event.samples, "\n");
+    absl::StrAppend(&samples, View(profile.text(event.name)), " ", event.samples, "\n");
   }
-  EXPECT_EQ(samples, "wall-clock 2\noffcpu-time 0\nfaults 0\n");
+  EXPECT_EQ(samples, "cpu-clock 0\nwall-clock 2\noffcpu-time 0\nfaults 0\n");
 }
 
 TEST(PrepareTest, DerivedColumnsDescribeTheStacksThatAreLeft) {
