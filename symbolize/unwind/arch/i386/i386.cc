@@ -9,7 +9,6 @@
 #include <elf.h>
 
 #include "symbolize/unwind/arch/architecture.h"
-#include "symbolize/unwind/arch/return_path.h"
 #include "symbolize/unwind/arch/x86/x86.h"
 
 namespace profiler::symbolize {
@@ -36,23 +35,7 @@ constexpr std::array<SignalReturn, 2> kSignalReturns = {{
     {kReturnWithInfo, kDistances, kOffsetWithInfo, kSignalOrder},
 }};
 
-constexpr x86::Mode kMode = x86::Mode::k32Bit;
-
-std::optional<uint64_t> TargetOfCall(std::span<const uint8_t, kLongestCall> code,
-                                     uint64_t return_address) {
-  return x86::TargetOfCall(kMode, code, return_address);
-}
-std::optional<ReturnPath> FindReturnPath(std::span<const uint8_t, kBareFrameCode> code,
-                                         bool is_interrupted) {
-  return x86::FindReturnPath(kMode, code, is_interrupted);
-}
-bool Decode(std::span<const std::byte> code, ElfAddress address, DecodedInstruction* instruction) {
-  return x86::Decode(kMode, code, address, instruction);
-}
-void FindTargets(std::span<const std::byte> code, ElfAddress address, uint64_t offset_table,
-                 ArchitectureTraits::AddTarget add) {
-  x86::FindTargets(kMode, code, address, offset_table, add);
-}
+using X86 = x86::InMode<x86::Mode::k32Bit>;
 
 }  // namespace
 
@@ -68,11 +51,11 @@ constinit const ArchitectureTraits kI386Traits = {
     .system_call = kSystemCall,
     .signal_returns = kSignalReturns,
     .ends_in_call = x86::EndsInCall,
-    .target_of_call = TargetOfCall,
-    .return_path = FindReturnPath,
-    .decode = Decode,
+    .target_of_call = X86::TargetOfCall,
+    .return_path = X86::FindReturnPath,
+    .decode = X86::Decode,
     .apply = x86::Apply,
-    .find_targets = FindTargets,
+    .find_targets = X86::FindTargets,
     .may_call_itself = x86::MayCallItself,
     .pushes_arguments = true,
     .irelative = R_386_IRELATIVE,

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "symbolize/unwind/arch/architecture.h"
+#include "symbolize/unwind/arch/return_path.h"
 
 namespace profiler::symbolize::x86 {
 
@@ -39,5 +40,26 @@ void FindTargets(Mode mode, std::span<const std::byte> code, ElfAddress address,
                  uint64_t offset_table, ArchitectureTraits::AddTarget add);
 bool MayCallItself(std::span<const std::byte> code);
 std::vector<LinkageStub> FindLinkageStubs(const ElfImage& image);
+
+// The functions above that depend on the mode, with the signatures of ArchitectureTraits.
+template <Mode mode>
+struct InMode {
+  static std::optional<uint64_t> TargetOfCall(std::span<const uint8_t, kLongestCall> code,
+                                              uint64_t return_address) {
+    return x86::TargetOfCall(mode, code, return_address);
+  }
+  static std::optional<ReturnPath> FindReturnPath(std::span<const uint8_t, kBareFrameCode> code,
+                                                  bool is_interrupted) {
+    return x86::FindReturnPath(mode, code, is_interrupted);
+  }
+  static bool Decode(std::span<const std::byte> code, ElfAddress address,
+                     DecodedInstruction* instruction) {
+    return x86::Decode(mode, code, address, instruction);
+  }
+  static void FindTargets(std::span<const std::byte> code, ElfAddress address,
+                          uint64_t offset_table, ArchitectureTraits::AddTarget add) {
+    x86::FindTargets(mode, code, address, offset_table, add);
+  }
+};
 
 }  // namespace profiler::symbolize::x86
