@@ -55,6 +55,7 @@ class FileFacts final : public FactSource {
 
  private:
   UserImage& User(ImageId id);
+  absl::Status OpenDump(ImageId id);
   JitDumpFacts& Dump(ImageId id);
   KernelImage& Kernel(ImageId id);
   AddressFacts FindInKernel(ImageId id, RuntimeAddress address);
@@ -82,14 +83,18 @@ UserImage& FileFacts::User(ImageId id) {
   return *user;
 }
 
-JitDumpFacts& FileFacts::Dump(ImageId id) {
+// Opens the dump, unless that was tried before. Returns the error of this try.
+absl::Status FileFacts::OpenDump(ImageId id) {
   std::unique_ptr<JitDumpFacts>& dump = At(id).dump;
-  if (dump == nullptr) {
-    specs_.Settle(id);
-    dump = std::make_unique<JitDumpFacts>(context_);
-    dump->Open(specs_[id]).IgnoreError();  // JitCodes reports the error
-  }
-  return *dump;
+  if (dump != nullptr) return absl::OkStatus();
+  specs_.Settle(id);
+  dump = std::make_unique<JitDumpFacts>(context_);
+  return dump->Open(specs_[id]);
+}
+
+JitDumpFacts& FileFacts::Dump(ImageId id) {
+  OpenDump(id).IgnoreError();  // JitCodes reports the error
+  return *At(id).dump;
 }
 
 KernelImage& FileFacts::Kernel(ImageId id) {
@@ -178,12 +183,8 @@ bool FileFacts::AreFilesTrusted(ImageId id) {
 }
 
 absl::StatusOr<std::span<const JitCode>> FileFacts::JitCodes(ImageId id) {
-  std::unique_ptr<JitDumpFacts>& dump = At(id).dump;
-  if (dump == nullptr && specs_[id].kind == ImageKind::kJitDump) {
-    specs_.Settle(id);
-    dump = std::make_unique<JitDumpFacts>(context_);
-    PROFILER_RETURN_IF_ERROR(dump->Open(specs_[id]));
-  }
+  if (specs_[id].kind == ImageKind::kJitDump) PROFILER_RETURN_IF_ERROR(OpenDump(id));
+  const JitDumpFacts* const dump = At(id).dump.get();
   if (dump == nullptr || !dump->dump()) {
     return absl::NotFoundError(absl::StrCat(specs_[id].path, ": no dump"));
   }
