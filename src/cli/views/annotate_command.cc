@@ -66,7 +66,7 @@ annotate::PercentType PercentTypeOf(const std::string& name) {
 analysis::Weight TotalOf(const profile::Profile& profile, profile::EventId event) {
   analysis::Weight total;
   for (const profile::Row& row : profile.rows) {
-    if (row.event == event) total += analysis::Weight{.period = row.period, .count = row.count};
+    if (row.event == event) total += analysis::WeightOf(row);
   }
   return total;
 }
