@@ -280,10 +280,9 @@ class EventsInAdvance {
 
  private:
   std::vector<perf_data::EventDescription> Read() const {
-    if (!perf_data::CanBeReadAgain(path_) || !perf_data::BeginsAsRecording(path_)) return {};
-    const auto recording = perf_data::Recording::Open(path_);
-    if (!recording.ok()) return {};
-    return (*recording)->events();
+    const auto recording = OpenInAdvance(path_);
+    if (recording == nullptr) return {};
+    return recording->events();
   }
 
   const std::string path_;

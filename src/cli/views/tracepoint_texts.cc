@@ -7,6 +7,7 @@
 #include "src/analysis/function_name.h"
 #include "src/base/byte_reader.h"
 #include "src/cli/terminal/output.h"
+#include "src/cli/views/view.h"
 #include "src/format/perf_data/format/perf_data_format.h"
 
 namespace profiler::cli {
@@ -106,10 +107,9 @@ namespace {
 
 // Returns the fields of each event whose format the recording contains.
 std::vector<events::EventFields> FieldsOfRecording(const std::string& path) {
-  if (!perf_data::CanBeReadAgain(path) || !perf_data::BeginsAsRecording(path)) return {};
-  const auto recording = perf_data::Recording::Open(path);
-  if (!recording.ok()) return {};
-  const auto& sections = (*recording)->features().other;
+  const auto recording = OpenInAdvance(path);
+  if (recording == nullptr) return {};
+  const auto& sections = recording->features().other;
   const auto section = sections.find(perf_data::kFeatureTracingData);
   if (section == sections.end()) return {};
   const auto process = events::TraceProcess::Start(section->second);

@@ -27,6 +27,12 @@ std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(
   return nullptr;
 }
 
+std::unique_ptr<perf_data::Recording> OpenInAdvance(const std::string& path) {
+  if (!perf_data::CanBeReadAgain(path) || !perf_data::BeginsAsRecording(path)) return nullptr;
+  auto recording = perf_data::Recording::Open(path);
+  return recording.ok() ? *std::move(recording) : nullptr;
+}
+
 void PrintRefusedFiles(const profile::Profile& profile, bool lists_each) {
   for (const std::string& line : naming::RefusedFiles(profile, lists_each)) PrintWarning(line);
 }

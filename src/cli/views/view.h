@@ -22,6 +22,10 @@ std::unique_ptr<const LoadedView> LoadProfileOrPrint(const std::string& path,
 std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(
     const std::string& path, std::optional<importers::Format> format = std::nullopt);
 
+// Opens a recording before it is read, for options that depend on its events. Returns null for a
+// pipe, which cannot be read twice, for another program's profile, and after an error.
+std::unique_ptr<perf_data::Recording> OpenInAdvance(const std::string& path);
+
 // Prints a warning if files were not used for names because their build differs from the recorded
 // one. With `lists_each`, prints a warning for each file.
 void PrintRefusedFiles(const profile::Profile& profile, bool lists_each = false);
