@@ -55,7 +55,7 @@ class KnownOptions {
     for (CLI::Option* const option : options_) {
       bool is_first = true;
       for (const std::string& with_braces : option->get_lnames()) {
-        std::string name = with_braces.substr(0, with_braces.find('{'));
+        std::string name = WithoutBraces(with_braces);
         if (name == beginning) return LongName{std::move(name), option};
         if (!is_first || !std::string_view(name).starts_with(beginning)) continue;
         found.push_back({std::move(name), option});
@@ -104,6 +104,10 @@ CLI::App* CommandNamed(CLI::App& program, const std::string& name) {
 }
 
 }  // namespace
+
+std::string WithoutBraces(std::string_view name) {
+  return std::string(name.substr(0, name.find('{')));
+}
 
 absl::StatusOr<std::vector<std::string>> WithWholeNames(CLI::App& program,
                                                         std::vector<std::string> words) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "src/base/text.h"
 #include "src/cli/usage/command_line.h"
+#include "src/cli/usage/long_names.h"
 
 namespace profiler::usage {
 namespace {
@@ -21,10 +22,6 @@ std::vector<std::string> ChecksOf(CLI::Option& option) {
   }
   std::erase(checks, "");
   return checks;
-}
-
-std::string WithoutBraces(std::string_view name) {
-  return std::string(name.substr(0, name.find('{')));
 }
 
 OptionUsage Describe(CLI::Option& option) {
