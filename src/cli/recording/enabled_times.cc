@@ -1,6 +1,5 @@
 #include "src/cli/recording/enabled_times.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -9,7 +8,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <tuple>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -21,12 +19,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-
-absl::StatusOr<std::pair<UniqueFd, UniqueFd>> Pipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe");
-  return std::pair(UniqueFd(ends[0]), UniqueFd(ends[1]));
-}
 
 }  // namespace
 
@@ -53,8 +45,8 @@ absl::StatusOr<std::vector<EnabledTime>> ParseEnabledTimes(const std::string& te
 
 absl::StatusOr<std::unique_ptr<TimedControl>> TimedControl::Start(std::vector<EnabledTime> times) {
   std::unique_ptr<TimedControl> control(new TimedControl);
-  PROFILER_ASSIGN_OR_RETURN(std::tie(control->commands_from_, control->commands_to_), Pipe());
-  PROFILER_ASSIGN_OR_RETURN(std::tie(control->answers_from_, control->answers_to_), Pipe());
+  PROFILER_ASSIGN_OR_RETURN(control->commands_, MakePipe());
+  PROFILER_ASSIGN_OR_RETURN(control->answers_, MakePipe());
   control->end_ = UniqueFd(eventfd(0, EFD_CLOEXEC));
   if (!control->end_.valid()) return ErrnoStatus(errno, "eventfd");
   control->thread_ =
@@ -70,7 +62,7 @@ TimedControl::~TimedControl() {
 }
 
 target::ControlPlaces TimedControl::places() const {
-  return {.fd = commands_from_.get(), .answer_fd = answers_to_.get()};
+  return {.fd = commands_.read_end.get(), .answer_fd = answers_.write_end.get()};
 }
 
 void TimedControl::Run(const std::vector<EnabledTime>& times) {
@@ -96,18 +88,18 @@ bool TimedControl::WaitUntil(steady_clock::time_point time) {
 
 bool TimedControl::AwaitAnswer() {
   pollfd ends[] = {{.fd = end_.get(), .events = POLLIN, .revents = 0},
-                   {.fd = answers_from_.get(), .events = POLLIN, .revents = 0}};
+                   {.fd = answers_.read_end.get(), .events = POLLIN, .revents = 0}};
   while (poll(ends, 2, -1) < 0) {
     if (errno != EINTR) return false;
   }
   if (ends[0].revents != 0) return false;
   char answer[16];
-  return read(answers_from_.get(), answer, sizeof(answer)) > 0;
+  return read(answers_.read_end.get(), answer, sizeof(answer)) > 0;
 }
 
 bool TimedControl::Say(const char* line) {
   const size_t size = std::strlen(line);
-  if (write(commands_to_.get(), line, size) != static_cast<ssize_t>(size)) return false;
+  if (write(commands_.write_end.get(), line, size) != static_cast<ssize_t>(size)) return false;
   return AwaitAnswer();
 }
 

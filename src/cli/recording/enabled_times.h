@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "src/base/pipe.h"
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
 #include "src/machine/target/control.h"
@@ -55,9 +56,8 @@ class TimedControl {
   bool AwaitAnswer();
   bool Say(const char* line);
 
-  UniqueFd commands_from_, commands_to_;  // ends of the pipe of commands
-  UniqueFd answers_from_, answers_to_;    // ends of the pipe of answers
-  UniqueFd end_;                          // readable once the thread is to end
+  Pipe commands_, answers_;
+  UniqueFd end_;  // readable once the thread is to end
   std::thread thread_;
 };
 

@@ -14,10 +14,12 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/pipe.h"
 #include "src/base/write_signals.h"
 
 namespace profiler::target {
@@ -35,19 +37,17 @@ absl::StatusOr<UniqueFd> OpenEnd(pid_t pid) {
   UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (pidfd.valid()) return pidfd;
   if (errno != ENOSYS) return ErrnoStatus(errno, "pidfd_open");
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe");
-  UniqueFd read_end(ends[0]);
+  PROFILER_ASSIGN_OR_RETURN(Pipe end, MakePipe());
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // signals must not reach the new thread
-  std::thread([pid, write_end = UniqueFd(ends[1])] {
+  std::thread([pid, write_end = std::move(end.write_end)] {
     siginfo_t info;
     while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
     }
   }).detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return read_end;
+  return std::move(end.read_end);
 }
 
 absl::Status ExecFailure(const std::string& name, int error) {
@@ -90,16 +90,6 @@ int LookUp(const std::string& name, std::string* program) {
     if (colon == std::string_view::npos) return error;
     rest.remove_prefix(colon + 1);
   }
-}
-
-struct Pipe {
-  UniqueFd read_end, write_end;
-};
-
-absl::StatusOr<Pipe> MakePipe() {
-  std::array<int, 2> fds;
-  if (pipe2(fds.data(), O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe");
-  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
 // Runs in the child. Makes only async-signal-safe calls, because the parent may have had threads.
