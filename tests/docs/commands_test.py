@@ -46,7 +46,7 @@ def text_of(*arguments):
 def main(profiler, *pages):
     assert parts("report --json -i 'a --b' | jq --c") == ("report", ["--json"]), parts("report --json -i 'a --b' | jq --c")
     assert [*command_lines("```\n$ profiler x --y  # z\n```\n`profiler a` `--b`\n")] == ["x --y ", "a"]
-    commands = re.findall(r"^  ([a-z-]+) ", text_of(profiler, "--help").split("Subcommands:")[1], re.MULTILINE)
+    commands = re.findall(r"^  ([a-z][a-z-]*) ", text_of(profiler, "--help"), re.MULTILINE)
     options = {command: GENERAL | set(re.findall(r"--[a-z][a-z-]*", text_of(profiler, command, "--help")))
                for command in commands}
     options["fleet"] |= set(re.findall(r"--[a-z][a-z-]*", text_of(profiler, "fleet", "init", "--help")))
