@@ -51,6 +51,11 @@ def main(profiler, *pages):
                for command in commands}
     options["fleet"] |= set(re.findall(r"--[a-z][a-z-]*", text_of(profiler, "fleet", "init", "--help")))
     count, wrong = 0, []
+    texts = {pathlib.Path(page).name: pathlib.Path(page).read_text() for page in pages}
+    for command in commands:
+        examples = texts.get(f"{command}.md", "").partition("\n## Examples\n")[2].partition("\n## ")[0]
+        if len(re.findall(r"^\| `profiler ", examples, re.MULTILINE)) < 2 + (command != "version"):
+            wrong.append(f"docs/{command}.md: has less than three examples")
     for page in pages:
         for line in command_lines(pathlib.Path(page).read_text()):
             command, used = parts(line)
