@@ -116,10 +116,12 @@ int Run(int argc, char** argv) {
   TerminalChoice terminal;
   AddTerminalOptions(app, commands, terminal);
 
-  const Parsed parsed = app.Parse(WithValues({std::min(argv + 1, dashes), dashes}));
+  const Parsed parsed = app.Parse(WithValues({std::min(argv + 1, dashes), dashes}), HelpColumns());
   if (parsed.kind == Parsed::Kind::kAnswer) {
-    std::fputs(parsed.text.c_str(), stdout);
-    return kExitOk;
+    ChooseTerminal(terminal);
+    Output output("-");
+    output.Write(parsed.text);
+    return output.Close().ok() ? kExitOk : kExitFailure;
   }
   if (parsed.kind == Parsed::Kind::kError) {
     PrintError(ExplainParseError(app, argc > 1 ? argv[1] : "", parsed.text));

@@ -87,7 +87,7 @@ void AddHelpCommand(usage::Command& app, Commands& commands) {
       PrintError(absl::StrCat("help: there is no command '", options->about, "'"));
       return kExitUsage;
     }
-    return Print(options->as_manual ? ManualOf(app, *shown) : shown->Help());
+    return Print(options->as_manual ? ManualOf(app, *shown) : shown->Help(HelpColumns()));
   };
 }
 

@@ -46,11 +46,16 @@ def text_of(*arguments):
 def main(profiler, *pages):
     assert parts("report --json -i 'a --b' | jq --c") == ("report", ["--json"]), parts("report --json -i 'a --b' | jq --c")
     assert [*command_lines("```\n$ profiler x --y  # z\n```\n`profiler a` `--b`\n")] == ["x --y ", "a"]
-    commands = re.findall(r"^  ([a-z-]+) ", text_of(profiler, "--help").split("Subcommands:")[1], re.MULTILINE)
+    commands = re.findall(r"^  ([a-z][a-z-]*) ", text_of(profiler, "--help"), re.MULTILINE)
     options = {command: GENERAL | set(re.findall(r"--[a-z][a-z-]*", text_of(profiler, command, "--help")))
                for command in commands}
     options["fleet"] |= set(re.findall(r"--[a-z][a-z-]*", text_of(profiler, "fleet", "init", "--help")))
     count, wrong = 0, []
+    texts = {pathlib.Path(page).name: pathlib.Path(page).read_text() for page in pages}
+    for command in commands:
+        examples = texts.get(f"{command}.md", "").partition("\n## Examples\n")[2].partition("\n## ")[0]
+        if len(re.findall(r"^\| `profiler ", examples, re.MULTILINE)) < 2 + (command != "version"):
+            wrong.append(f"docs/{command}.md: has less than three examples")
     for page in pages:
         for line in command_lines(pathlib.Path(page).read_text()):
             command, used = parts(line)

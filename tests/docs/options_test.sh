@@ -9,7 +9,7 @@ failed=0
 
 Options() { grep -oE -- '--[a-z][a-z-]*' | sort -u; }
 
-for command in $("$profiler" --help | sed -n '/^Subcommands:/,$s/^  \([a-z-]\+\) .*/\1/p'); do
+for command in $("$profiler" --help | sed -n 's/^  \([a-z][a-z-]*\)  *[A-Z].*/\1/p'); do
   page=$(tr ' ' '\n' <<< "$pages" | grep "/$command\.md$")
   if [ -z "$page" ]; then
     echo "docs/$command.md is missing"

@@ -79,7 +79,7 @@ try() {
 "$profiler" completion zsh | try zsh -n /dev/stdin
 "$profiler" completion fish | try fish --no-execute /dev/stdin
 
-commands=$("$profiler" --help | sed -n '/^Subcommands:/,$s/^  \([a-z-]\+\) .*/\1/p')
+commands=$("$profiler" --help | sed -n 's/^  \([a-z][a-z-]*\)  *[A-Z].*/\1/p')
 for command in '' $commands; do
   # shellcheck disable=SC2086 # none or one
   "$profiler" help --man $command | try groff -man -Tutf8 -ww -z

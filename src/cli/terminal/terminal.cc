@@ -77,6 +77,12 @@ TerminalStyle StyleOf(const TerminalFacts& facts, const TerminalChoice& choice,
 
 void ChooseTerminal(const TerminalChoice& choice) { Chosen() = choice; }
 
+size_t HelpColumns() {
+  constexpr size_t kPlain = 80;
+  const size_t columns = StyleOfStandardOutput().columns;
+  return columns == 0 ? kPlain : columns;
+}
+
 TerminalStyle StyleOfStandardOutput() { return StyleOfDescriptor(STDOUT_FILENO); }
 TerminalStyle StyleOfStandardError() { return StyleOfDescriptor(STDERR_FILENO); }
 

@@ -44,6 +44,8 @@ TerminalStyle StyleOf(const TerminalFacts& facts, const TerminalChoice& choice,
 // Sets the user's choice for this process.
 void ChooseTerminal(const TerminalChoice& choice);
 TerminalStyle StyleOfStandardOutput();
+// Returns the width of `--help`: that of the terminal, or else 80 columns.
+size_t HelpColumns();
 TerminalStyle StyleOfStandardError();
 
 }  // namespace profiler::cli

@@ -114,11 +114,7 @@ size_t Option::Count() const { return option_->count(); }
 std::string Option::Name() const { return option_->get_name(); }
 
 Command::Command(const std::string& name, const std::string& text)
-    : program_(std::make_unique<CLI::App>(text, name)), app_(program_.get()) {
-  app_->formatter_fn([](const CLI::App* app, const std::string& name, CLI::AppFormatMode) {
-    return HelpText(*app, name);
-  });
-}
+    : program_(std::make_unique<CLI::App>(text, name)), app_(program_.get()) {}
 
 Command::Command(CLI::App* app) : app_(app) {}
 
@@ -242,14 +238,9 @@ std::vector<std::string> Command::CommandNames() const {
   return names;
 }
 
-std::string Command::Help() const {
-  // CLI::App::help() of the program would describe the command that was given.
-  const CLI::App* const parent = app_->get_parent();
-  const std::string name = parent == nullptr ? Name() : parent->get_name() + " " + Name();
-  return HelpText(*app_, name);
-}
+std::string Command::Help(size_t columns) const { return HelpOf(*app_, columns); }
 
-Parsed Command::Parse(std::vector<std::string> arguments) {
+Parsed Command::Parse(std::vector<std::string> arguments, size_t columns) {
   auto whole = WithWholeNames(*app_, std::move(arguments));
   if (!whole.ok()) return {Parsed::Kind::kError, std::string(whole.status().message())};
   arguments = *std::move(whole);
@@ -257,7 +248,9 @@ Parsed Command::Parse(std::vector<std::string> arguments) {
   try {
     app_->parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
-    return {Parsed::Kind::kAnswer, app_->help()};
+    CLI::App* given = app_;
+    while (!given->get_subcommands().empty()) given = given->get_subcommands().front();
+    return {Parsed::Kind::kAnswer, HelpOf(*given, columns)};
   } catch (const CLI::CallForVersion& version) {
     return {Parsed::Kind::kAnswer, std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {

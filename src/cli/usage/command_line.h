@@ -33,6 +33,9 @@ namespace profiler::usage {
 
 struct Usage;
 
+// Columns of a help text that is not for a terminal.
+inline constexpr size_t kDefaultColumns = 80;
+
 // kYes: `--help` lists the values that an option accepts.
 enum class InHelp : bool { kNo, kYes };
 
@@ -168,10 +171,11 @@ class Command {
   std::string Name() const;
   bool RunsProgram() const;
   std::vector<std::string> CommandNames() const;
-  std::string Help() const;
+  // Returns the text of `--help`, at most `columns` wide.
+  std::string Help(size_t columns = kDefaultColumns) const;
 
-  // Parses the words after the program's name. Call it once.
-  [[nodiscard]] Parsed Parse(std::vector<std::string> arguments);
+  // Parses the words after the program's name. Call it once. `columns` is the width of `--help`.
+  [[nodiscard]] Parsed Parse(std::vector<std::string> arguments, size_t columns = kDefaultColumns);
 
   // Call the functions below only after Parse.
   bool WasGiven() const;

@@ -87,46 +87,54 @@ TEST_F(CommandLineTest, HelpAndVersionAreAnswers) {
   EXPECT_EQ(help.text, run_.Help());
 }
 
-TEST_F(CommandLineTest, HelpIsTheSameWithEveryVersionOfCli11) {
+TEST_F(CommandLineTest, HelpShowsValuesAndDefaultsInsteadOfTypes) {
   Command& from = run_.AddAlternatives("Where from");
   std::string file;
-  from.AddOption("--file", file, "a file");
+  from.AddOption("--file", file, "a file").ValueName("FILE");
   std::string place;
   run_.AddOption("PLACE", place, "where").Required();
   run_.SetFooter("That is all.");
   EXPECT_EQ(run_.Help(), R"(Run a program
-Usage: thing run [OPTIONS] PLACE
 
-Positionals:
-  PLACE TEXT REQUIRED         where
+Usage: thing run [OPTIONS] PLACE [-- CMD [ARGUMENT…]]
+
+Arguments:
+  PLACE                   where
 
 Options:
-  -h,--help                   Print this help message and exit
-  -w,--word TEXT ...          some
-  -n,--count INT:INT in [1 - 9]=3
-                              so many
-  --big                       all
-  --even TEXT                 2, 4
-[Option Group: Where from]
-   
-  [Exactly 1 of the following options is required]
-  Options:
-    --file TEXT                 a file
+  -h, --help              Print this help message and exit
+  -w, --word TEXT         some
+  -n, --count N           so many (default: 3)
+  --big                   all
+  --even TEXT             2, 4
+  --file FILE             a file (exactly one of --file)
 
 That is all.
 )");
   EXPECT_EQ(program_.Help(), R"(Does things.
-Usage: thing [OPTIONS] SUBCOMMAND
+
+Usage: thing [OPTIONS] COMMAND …
+
+Commands:
+  run                     Run a program
+  stop                    Stop it
 
 Options:
-  -h,--help                   Print this help message and exit
-  --version                   Display program version information and exit
+  -h, --help              Print this help message and exit
+  --version               Display program version information and exit
 
-Subcommands:
-  run                         Run a program
-  stop                        Stop it
-
+`thing help COMMAND` explains a command.
 )");
+}
+
+TEST_F(CommandLineTest, HelpIsAsWideAsTheTerminalAndBreaksBetweenWords) {
+  std::string place;
+  run_.AddOption("--a-name-that-fills-its-column", place,
+                 "a long text that does not fit into one line of a narrow terminal");
+  const std::string help = run_.Help(/*columns=*/60);
+  EXPECT_THAT(help, HasSubstr("  --a-name-that-fills-its-column TEXT\n"
+                              "                          a long text that does not fit into\n"
+                              "                          one line of a narrow terminal\n"));
 }
 
 TEST_F(CommandLineTest, TheBeginningOfALongNameIsTheName) {

@@ -1,134 +1,213 @@
 #include "src/cli/usage/help_text.h"
 
+#include <algorithm>
+#include <set>
 #include <string_view>
 #include <vector>
 
-#include "CLI/CLI.hpp"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "src/base/text.h"
+#include "src/cli/usage/command_pages.h"
 
 namespace profiler::usage {
 namespace {
 
-// Column of the descriptions.
-constexpr size_t kColumn = 30;
+constexpr size_t kColumn = 26;        // column of the descriptions
+constexpr size_t kLeastColumns = 60;  // narrower terminals wrap lines themselves
+constexpr size_t kMostColumns = 100;  // longer lines are hard to read
+constexpr size_t kShownExamples = 3;
 
-std::string Row(std::string_view left, std::string_view description) {
-  std::string row = absl::StrCat("  ", View(left));
-  const std::string next_line = "\n" + std::string(kColumn, ' ');
-  if (row.size() < kColumn) {
-    row.resize(kColumn, ' ');
-  } else if (!description.empty()) {
-    row += next_line;
-  }
-  return absl::StrCat(row, absl::StrReplaceAll(View(description), {{"\n", next_line}}), "\n");
+// Returns the number of columns that UTF-8 text takes; all characters here have one.
+size_t Width(std::string_view text) {
+  return static_cast<size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-bool IsRepeated(const CLI::Option& option) {
-  return option.get_expected_max() >= CLI::detail::expected_max_vector_size;
+// Appends `text` to the line `out` ends with, broken between words; further lines begin at
+// `column`.
+void AppendWrapped(std::string_view text, size_t column, size_t columns, std::string& out) {
+  size_t used = column;
+  bool is_first = true;
+  for (const absl::string_view piece : absl::StrSplit(View(text), absl::ByAnyChar(" \n"))) {
+    const std::string_view word(piece.data(), piece.size());
+    if (word.empty()) continue;
+    if (!is_first && used + 1 + Width(word) > columns) {
+      absl::StrAppend(&out, "\n", std::string(column, ' '));
+      used = column;
+    } else if (!is_first) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += Width(word);
+    is_first = false;
+  }
+  out += '\n';
 }
 
-// Returns the option's value, as in " SIZE=1G ...". Does not list the options that the option
-// excludes, because their names already show that they are opposites.
-std::string ValueOf(const CLI::Option& option) {
-  std::string text;
-  if (option.get_type_size() == 0) return text;
-  if (!option.get_type_name().empty()) absl::StrAppend(&text, " ", option.get_type_name());
-  if (!option.get_default_str().empty()) absl::StrAppend(&text, "=", option.get_default_str());
-  if (IsRepeated(option)) {
-    text += " ...";
-  } else if (option.get_expected_min() > 1) {
-    absl::StrAppend(&text, " x ", option.get_expected());
+// Appends a row of two columns.
+void AppendRow(const std::string& left, std::string_view text, size_t columns, std::string& out) {
+  std::string row = "  " + left;
+  const size_t width = Width(row);
+  if (width + 2 > kColumn) {
+    absl::StrAppend(&row, "\n", std::string(kColumn, ' '));
+  } else {
+    row += std::string(kColumn - width, ' ');
   }
-  if (option.get_required()) text += " REQUIRED";
+  out += row;
+  AppendWrapped(text, kColumn, columns, out);
+}
+
+// Returns the value's name as users type it: "KEY,…". A list of many choices is left to the text.
+std::string ValueOf(const OptionUsage& option) {
+  constexpr size_t kMost = 24;
+  if (option.value.empty()) return "";
+  if (option.value.size() > kMost && !option.choices.empty()) return " VALUE";
+  const bool has_type_as_name = option.value == "TEXT" || option.value == "INT" ||
+                                option.value == "UINT" || option.value == "FLOAT";
+  return " " + (has_type_as_name && option.value != "TEXT" ? "N" : option.value);
+}
+
+// Returns the option's text with its choices and its default.
+std::string TextOf(const OptionUsage& option) {
+  std::string text = option.text;
+  if (ValueOf(option) == " VALUE") {
+    absl::StrAppend(&text, " (", absl::StrJoin(option.choices, ", "), ")");
+  }
+  if (!option.default_value.empty() && !absl::StrContains(text, "default")) {
+    absl::StrAppend(&text, " (default: ", option.default_value, ")");
+  }
   return text;
 }
 
-std::string RowOf(const CLI::Option& option, bool is_positional) {
-  return Row(absl::StrCat(option.get_name(is_positional, !is_positional), ValueOf(option)),
-             option.get_description());
+void AppendOption(const OptionUsage& option, size_t columns, std::string& out) {
+  AppendRow(absl::StrJoin(option.names, ", ") + ValueOf(option), TextOf(option), columns, out);
 }
 
-std::string UsageOf(const CLI::Option& positional) {
-  std::string text = positional.get_name(true, false);
-  if (IsRepeated(positional)) {
-    text += "...";
-  } else if (positional.get_expected_max() > 1) {
-    absl::StrAppend(&text, "(", positional.get_expected(), "x)");
+std::string UsageLine(const Usage& usage, const CommandUsage& command) {
+  std::string text = absl::StrCat("Usage: ", usage.program, " ", command.name);
+  if (!command.options.empty()) text += " [OPTIONS]";
+  for (const OptionUsage& argument : command.arguments) {
+    std::string name = absl::StrCat(argument.names.front(), argument.repeats ? "…" : "");
+    absl::StrAppend(&text, " ", argument.is_required ? name : absl::StrCat("[", name, "]"));
   }
-  return positional.get_required() ? text : absl::StrCat("[", text, "]");
-}
-
-std::vector<const CLI::Option*> Positionals(const CLI::App& app) {
-  return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
-}
-
-std::vector<const CLI::App*> CommandsOf(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App* command) {
-    return !command->get_disabled() && !command->get_name().empty();
-  });
-}
-
-std::string Usage(const CLI::App& app, std::string_view name) {
-  std::string text = absl::StrCat("Usage:", name.empty() ? "" : " ", View(name));
-  const auto options =
-      app.get_options([](const CLI::Option* option) { return option->nonpositional(); });
-  if (!options.empty()) text += " [OPTIONS]";
-  for (const CLI::Option* positional : Positionals(app)) {
-    absl::StrAppend(&text, " ", UsageOf(*positional));
-  }
-  if (!CommandsOf(app).empty()) {
-    text += app.get_require_subcommand_min() == 0 ? " [SUBCOMMAND]" : " SUBCOMMAND";
-  }
+  if (command.runs_program) text += " [-- CMD [ARGUMENT…]]";
   return text + "\n";
 }
 
-std::string Options(const CLI::App& app, bool with_help) {
-  std::string text;
-  std::string rows;
-  for (const CLI::Option* option : Positionals(app)) rows += RowOf(*option, true);
-  if (!rows.empty()) absl::StrAppend(&text, "\nPositionals:\n", rows);
-  rows.clear();
-  for (const CLI::Option* option : app.get_options()) {
-    const bool is_help = option == app.get_help_ptr();
-    if (option->nonpositional() && (with_help || !is_help)) rows += RowOf(*option, false);
+void AppendExamples(const CommandPage& page, std::string& out) {
+  if (page.examples.empty()) return;
+  out += "\nExamples:\n";
+  for (size_t i = 0; i < std::min(kShownExamples, page.examples.size()); ++i) {
+    absl::StrAppend(&out, "  ", View(page.examples[i].command), "\n      ",
+                    View(page.examples[i].purpose), "\n");
   }
-  if (!rows.empty()) absl::StrAppend(&text, "\nOptions:\n", rows);
-  return text;
 }
 
-// Lists options of which exactly one must be given.
-std::string Alternatives(const CLI::App& group) {
-  std::string text = absl::StrCat("[Option Group: ", group.get_group(), "]\n",
-                                  " \n[Exactly 1 of the following options is required]\n",
-                                  Options(group, /*with_help=*/false));
-  text = absl::StrReplaceAll(text, {{"\n\n", "\n"}});
-  text.pop_back();
-  return absl::StrReplaceAll(text, {{"\n", "\n  "}}) + "\n";
+// Options that have no effect, which perf's scripts pass: only their names.
+bool IsIgnoredGroup(std::string_view title) { return title.starts_with("Accepted"); }
+
+void AppendGroup(std::string_view title, const std::vector<const OptionUsage*>& options,
+                 size_t columns, std::string& out) {
+  if (options.empty()) return;
+  absl::StrAppend(&out, "\n", View(title), ":\n");
+  if (IsIgnoredGroup(title)) {
+    std::vector<std::string> names;
+    for (const OptionUsage* option : options) {
+      names.push_back(absl::StrJoin(option->names, ", "));
+    }
+    out += "  ";
+    AppendWrapped(absl::StrJoin(names, ", "), 2, columns, out);
+    return;
+  }
+  for (const OptionUsage* option : options) AppendOption(*option, columns, out);
 }
 
-std::string Commands(const CLI::App& app) {
-  std::string text;
-  for (const CLI::App* group : app.get_subcommands({})) {
-    if (group->get_name().empty()) text += Alternatives(*group);
+// Appends the options in the groups of the page. Options that no group has come last.
+void AppendOptions(const std::vector<OptionUsage>& options, const CommandPage* page, size_t columns,
+                   std::string& out) {
+  std::set<const OptionUsage*> shown;
+  if (page != nullptr) {
+    for (const OptionGroup& group : page->groups) {
+      std::vector<const OptionUsage*> of_group;
+      for (const std::string_view name : group.options) {
+        for (const OptionUsage& option : options) {
+          if (option.IsCalled(name) && shown.insert(&option).second) of_group.push_back(&option);
+        }
+      }
+      AppendGroup(group.title, of_group, columns, out);
+    }
   }
-  std::string rows;
-  for (const CLI::App* command : CommandsOf(app)) {
-    rows += Row(command->get_name(), command->get_description());
+  std::vector<const OptionUsage*> rest;
+  for (const OptionUsage& option : options) {
+    if (!shown.contains(&option)) rest.push_back(&option);
   }
-  if (!rows.empty()) absl::StrAppend(&text, "\nSubcommands:\n", rows);
-  return text;
+  AppendGroup(shown.empty() ? "Options" : "Other options", rest, columns, out);
 }
+
+size_t Bounded(size_t columns) { return std::clamp(columns, kLeastColumns, kMostColumns); }
 
 }  // namespace
 
-std::string HelpText(const CLI::App& app, const std::string& name) {
-  std::string text = app.get_description();
-  if (!text.empty()) text += "\n";
-  absl::StrAppend(&text, Usage(app, name), Options(app, /*with_help=*/true), Commands(app), "\n");
-  if (!app.get_footer().empty()) absl::StrAppend(&text, app.get_footer(), "\n");
+std::string HelpText(const Usage& usage, size_t columns) {
+  columns = Bounded(columns);
+  std::string text;
+  AppendWrapped(usage.text, 0, columns, text);
+  absl::StrAppend(&text, "\nUsage: ", usage.program, " [OPTIONS] COMMAND …\n");
+  std::set<std::string_view> shown;
+  const auto append = [&](const CommandUsage& command) {
+    if (shown.insert(command.name).second) AppendRow(command.name, command.text, columns, text);
+  };
+  for (const CommandGroup& group : CommandGroups()) {
+    std::vector<const CommandUsage*> commands;
+    for (const std::string_view name : group.commands) {
+      for (const CommandUsage& command : usage.commands) {
+        if (command.name == name) commands.push_back(&command);
+      }
+    }
+    if (commands.empty()) continue;
+    absl::StrAppend(&text, "\nCommands to ", View(group.purpose), ":\n");
+    for (const CommandUsage* command : commands) append(*command);
+  }
+  if (shown.size() < usage.commands.size()) {
+    text += shown.empty() ? "\nCommands:\n" : "\nFurther commands:\n";
+    for (const CommandUsage& command : usage.commands) append(command);
+  }
+  AppendOptions(usage.options, nullptr, columns, text);
+  absl::StrAppend(&text, "\n`", usage.program, " help COMMAND` explains a command.\n");
+  return text;
+}
+
+std::string HelpText(const Usage& usage, const CommandUsage& command, size_t columns) {
+  columns = Bounded(columns);
+  const CommandPage* const page = PageOf(command.name);
+  std::string text;
+  AppendWrapped(command.text, 0, columns, text);
+  text += "\n" + UsageLine(usage, command);
+  if (page != nullptr) AppendExamples(*page, text);
+  if (!command.commands.empty()) {
+    text += "\nCommands:\n";
+    for (const CommandUsage& below : command.commands) {
+      AppendRow(below.name, below.text, columns, text);
+    }
+  }
+  if (!command.arguments.empty()) {
+    text += "\nArguments:\n";
+    for (const OptionUsage& argument : command.arguments) {
+      AppendRow(argument.names.front() + (argument.repeats ? "…" : ""), argument.text, columns,
+                text);
+    }
+  }
+  AppendOptions(command.options, page, columns, text);
+  if (!command.footer.empty()) {
+    text += "\n";
+    for (const absl::string_view line : absl::StrSplit(command.footer, '\n')) {
+      AppendWrapped({line.data(), line.size()}, 0, columns, text);
+    }
+  }
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "src/base/text.h"
+#include "src/cli/usage/command_pages.h"
 
 namespace profiler::usage {
 namespace {
@@ -73,32 +74,44 @@ std::string Synopsis(const Usage& usage, const CommandUsage& command) {
   return text + "\n";
 }
 
+// Returns the examples of the command's page in docs/.
+std::string Examples(const CommandPage* page) {
+  if (page == nullptr || page->examples.empty()) return "";
+  std::string text = ".SH EXAMPLES\n";
+  for (const PageExample& example : page->examples) {
+    absl::StrAppend(&text, ".TP\n", Bold(example.command), "\n",
+                    AsSentence(std::string(example.purpose)), "\n");
+  }
+  return text;
+}
+
 constexpr std::string_view kExitStatus = R"(.SH EXIT STATUS
-0 where all was done, 1 where it was not, which one line on standard error says, and 2 for an option
-or argument that is not understood.
+0 after success, 1 after a failure, which a message on standard error explains, and 2 for an unknown
+option or argument.
 )";
 constexpr std::string_view kDiffStatus =
-    "With \\fB\\-\\-fail\\-if\\fR also 3, where a change is as bad as that.\n";
+    "With \\fB\\-\\-fail\\-if\\fR also 3, if a change fulfils the condition.\n";
 constexpr std::string_view kRunStatus =
-    "Where a program was run and ended with another status, or by a signal, that of the program.\n";
+    "If the program that was run ended with another status, or by a signal, the status of that "
+    "program.\n";
 
 constexpr std::string_view kEnvironment = R"(.SH ENVIRONMENT
 .TP
 .BR PROFILER_PAGER ", " PAGER
-The program that shows texts on a terminal; \fBless\fR where neither is set.
+The program that shows long texts on a terminal. Without both: \fBless\fR.
 .TP
 .B NO_COLOR
 If set, percentages have no colours.
 .TP
 .B DEBUGINFOD_URLS
-Servers that debug files are fetched from, by build-id.
+Servers of debug files, which are fetched by build-id.
 .TP
 .B XDG_CACHE_HOME
-The directory below which what was read of debug files is kept; \fI~/.cache\fR where it is not set.
+The directory of the cache of debug information. If it is not set: \fI~/.cache\fR.
 .SH FILES
 .TP
 .I perf.data
-The recording that commands write and read where no other one is named.
+The recording that commands write and read if no other one is named.
 )";
 
 std::string SeeAlso(const std::vector<std::string>& pages) {
@@ -175,13 +188,16 @@ std::string ManualPage(const Usage& usage) {
 
 std::string ManualPage(const Usage& usage, const CommandUsage& command) {
   const std::string name = absl::StrCat(usage.program, "-", command.name);
+  const CommandPage* const about = PageOf(command.name);
   std::string page = Heading(name, usage);
   absl::StrAppend(&page, ".SH NAME\n", Troff(name), " \\- ", Troff(AsPhrase(command.text)), "\n",
-                  Synopsis(usage, command), ".SH DESCRIPTION\n", AsSentence(command.text), "\n");
+                  Synopsis(usage, command), ".SH DESCRIPTION\n",
+                  AsSentence(about == nullptr ? command.text : std::string(about->explanation)),
+                  "\n");
   for (const OptionUsage& argument : command.arguments) {
     page += OptionText(argument, /*is_argument=*/true);
   }
-  absl::StrAppend(&page, Options(command.options), View(kExitStatus));
+  absl::StrAppend(&page, Options(command.options), Examples(about), View(kExitStatus));
   const bool may_fail = std::ranges::any_of(
       command.options, [](const OptionUsage& option) { return option.IsCalled("--fail-if"); });
   if (may_fail) absl::StrAppend(&page, View(kDiffStatus));

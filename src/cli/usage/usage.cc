@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "src/base/text.h"
 #include "src/cli/usage/command_line.h"
+#include "src/cli/usage/help_text.h"
 #include "src/cli/usage/long_names.h"
 
 namespace profiler::usage {
@@ -52,12 +54,58 @@ OptionUsage Describe(CLI::Option& option) {
   return usage;
 }
 
+std::vector<CLI::App*> PartsOf(CLI::App& app) {
+  return app.get_subcommands([](CLI::App*) { return true; });
+}
+
+// Adds the options of which exactly one must be given; their texts say so.
+void DescribeAlternatives(CLI::App& group, std::vector<OptionUsage>* options) {
+  std::vector<OptionUsage> alternatives;
+  std::vector<std::string> names;
+  for (CLI::Option* const option : group.get_options()) {
+    if (option == group.get_help_ptr()) continue;
+    alternatives.push_back(Describe(*option));
+    names.push_back(alternatives.back().names.back());
+  }
+  for (OptionUsage& option : alternatives) {
+    option.text += absl::StrCat(" (exactly one of ", absl::StrJoin(names, " and "), ")");
+    options->push_back(std::move(option));
+  }
+}
+
 void DescribeOptions(CLI::App& app, std::vector<OptionUsage>* arguments,
                      std::vector<OptionUsage>* options) {
   for (CLI::Option* const option : app.get_options()) {
     auto* const list = option->get_positional() ? arguments : options;
     if (list != nullptr) list->push_back(Describe(*option));
   }
+  for (CLI::App* const part : PartsOf(app)) {
+    if (part->get_name().empty()) DescribeAlternatives(*part, options);
+  }
+}
+
+CommandUsage DescribeCommand(CLI::App& app) {
+  CommandUsage described;
+  described.name = app.get_name();
+  described.text = app.get_description();
+  described.runs_program = app.get_prefix_command();
+  described.footer = app.get_footer();
+  DescribeOptions(app, &described.arguments, &described.options);
+  for (CLI::App* const part : PartsOf(app)) {
+    if (!part->get_name().empty()) described.commands.push_back(DescribeCommand(*part));
+  }
+  return described;
+}
+
+Usage DescribeProgram(CLI::App& app) {
+  Usage usage;
+  usage.program = app.get_name();
+  usage.text = app.get_description();
+  usage.version = app.version();
+  usage.version.resize(std::min(usage.version.find('\n'), usage.version.size()));
+  DescribeOptions(app, nullptr, &usage.options);
+  usage.commands = DescribeCommand(app).commands;
+  return usage;
 }
 
 bool IsWord(std::string_view text) {
@@ -91,23 +139,20 @@ std::vector<std::string> ChoicesOf(std::string_view value) {
   return choices;
 }
 
-Usage UsageOf(const Command& program) {
-  CLI::App& app = *program.app_;
-  Usage usage;
-  usage.program = app.get_name();
-  usage.text = app.get_description();
-  usage.version = app.version();
-  usage.version.resize(std::min(usage.version.find('\n'), usage.version.size()));
-  DescribeOptions(app, nullptr, &usage.options);
-  for (CLI::App* const command : app.get_subcommands({})) {
-    CommandUsage described;
-    described.name = command->get_name();
-    described.text = command->get_description();
-    described.runs_program = command->get_prefix_command();
-    DescribeOptions(*command, &described.arguments, &described.options);
-    usage.commands.push_back(std::move(described));
+Usage UsageOf(const Command& program) { return DescribeProgram(*program.app_); }
+
+std::string HelpOf(CLI::App& app, size_t columns) {
+  CLI::App* program = &app;
+  std::string name = app.get_name();
+  while (CLI::App* const parent = program->get_parent()) {
+    program = parent;
+    if (program->get_parent() != nullptr) name = absl::StrCat(program->get_name(), " ", name);
   }
-  return usage;
+  const Usage usage = DescribeProgram(*program);
+  if (program == &app) return HelpText(usage, columns);
+  CommandUsage command = DescribeCommand(app);
+  command.name = std::move(name);
+  return HelpText(usage, command, columns);
 }
 
 }  // namespace profiler::usage

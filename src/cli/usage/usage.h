@@ -1,7 +1,8 @@
 // The commands and options that `--help` lists, as a value. Manual pages and the shells'
 // completions are generated from this value, so that each text is written only once.
 //
-//   Command ──▶ Usage ──▶ ManualPage   troff, for man(1)
+//   Command ──▶ Usage ──▶ HelpText     for `--help`
+//                    ├──▶ ManualPage   troff, for man(1)
 //                    └──▶ Completion   for bash, zsh and fish
 
 #pragma once
@@ -32,6 +33,8 @@ struct CommandUsage {
   std::vector<OptionUsage> arguments;  // in the order of the command line
   std::vector<OptionUsage> options;
   bool runs_program = false;  // True if another program's command line follows the options.
+  std::string footer;         // the text below the options in `--help`
+  std::vector<CommandUsage> commands;  // commands below this one
 };
 
 struct Usage {

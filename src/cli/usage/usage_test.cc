@@ -85,7 +85,7 @@ TEST_F(UsageTest, AManualPageHasWhatHelpSays) {
                               "how it is run; see there.\n"));
   EXPECT_THAT(page, HasSubstr("file to write. Default: \\fBout\\fR.\n"));
   EXPECT_THAT(page, HasSubstr("of the noise: \\(aqlow\\(aq, or so.\n"));
-  EXPECT_THAT(page, HasSubstr("Where a program was run"));
+  EXPECT_THAT(page, HasSubstr("If the program that was run"));
   EXPECT_THAT(ManualPage(usage, usage.commands[1]),
               HasSubstr("[\\fIOPTIONS\\fR] \\fIFILE\\fR ...\n.SH DESCRIPTION\n"
                         "Show what was found. All of it.\n.TP\n\\fIFILE\\fR\nwhat to read.\n"));
