@@ -40,6 +40,10 @@ class Kernel {
                                      int group_fd) {
     return OpenEvent(attr, pid, cpu, group_fd, 0);
   }
+  // True if a system call filter (seccomp) answers perf_event_open(2) instead of the kernel. The
+  // kernel refuses unknown flags with EINVAL before it checks anything else (Linux 2.6.31 to 6.18);
+  // a filter that denies the call does not know them.
+  bool IsCallFiltered();
   // PERF_EVENT_IOC_SET_FILTER: `filter` selects which records of a tracepoint count.
   virtual absl::Status SetFilter(int fd, const std::string& filter) = 0;
   virtual absl::StatusOr<uint64_t> EventId(int fd) = 0;     // PERF_EVENT_IOC_ID

@@ -148,6 +148,14 @@ class RealKernel final : public Kernel {
 
 }  // namespace
 
+bool Kernel::IsCallFiltered() {
+  constexpr unsigned long kUnknownFlag = 1UL << 31;
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  const int error = ErrnoOf(OpenEvent(attr, 0, -1, -1, kUnknownFlag).status());
+  return error == EPERM || error == EACCES;
+}
+
 Kernel& LinuxKernel() {
   static RealKernel kernel;
   return kernel;

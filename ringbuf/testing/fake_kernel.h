@@ -43,6 +43,8 @@ class FakeKernel final : public Kernel {
   // Makes a later call of that kind fail with `error`: the next call if `nth` is 1. The calls after
   // the failed one succeed.
   void FailCall(Call call, uint64_t nth, int error);
+  // Makes OpenEvent always fail with `error`, as under a system call filter.
+  void FilterCalls(int error) { filter_error_ = error; }
   // Makes OpenEvent for the thread fail with ESRCH.
   void SetThreadGone(pid_t tid) { gone_.insert(tid); }
   // Makes OpenEvent on the CPU fail with ENODEV; if `offline` is false, makes it succeed again.
@@ -135,6 +137,7 @@ class FakeKernel final : public Kernel {
   // True if `fd` is still the pipe of `event`, and not a later file with the same number.
   bool IsOpen(int fd, const Event& event) const;
 
+  int filter_error_ = 0;  // 0: no filter
   // Keyed by descriptor. A closed event stays until its descriptor's number is reused.
   std::map<int, Event> events_;
   // Keyed by CPU.

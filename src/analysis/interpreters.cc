@@ -9,11 +9,11 @@
 namespace profiler::analysis {
 namespace {
 
-constexpr std::array<std::string_view, 13> kPrograms = {
-    "node", "nodejs", "python", "pypy",   "java",     "ruby", "php",
-    "d8",   "deno",   "dotnet", "luajit", "beam.smp", "beam"};
-constexpr std::array<std::string_view, 9> kLibraries = {"node", "python", "pypy",    "jvm", "ruby",
-                                                        "php",  "luajit", "coreclr", "v8"};
+constexpr std::array<std::string_view, 15> kPrograms = {
+    "node", "nodejs", "python", "pypy",   "java",     "ruby", "php", "perl",
+    "d8",   "deno",   "dotnet", "luajit", "beam.smp", "beam", "lua"};
+constexpr std::array<std::string_view, 11> kLibraries = {
+    "node", "python", "pypy", "jvm", "ruby", "php", "luajit", "coreclr", "v8", "perl", "lua"};
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 

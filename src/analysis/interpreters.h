@@ -5,6 +5,7 @@
 //   python3.12, libpython3.12.so  Python              ruby, libruby.so     Ruby
 //   php8.2, libphp.so             PHP                 luajit, libluajit-5.1.so.2
 //   dotnet, libcoreclr.so         .NET                beam.smp             Erlang
+//   perl, libperl.so              Perl                lua5.4, liblua5.4.so Lua
 //
 // A file with another name is not recognised, whatever it contains.
 

@@ -1,7 +1,5 @@
 // Commands about the program itself: its version, help, manual pages and shell completions.
 
-#include <unistd.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,18 +7,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "ringbuf/kernel.h"
 #include "src/cli/command.h"
-#include "src/cli/naming_abilities.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/usage/completion.h"
 #include "src/cli/usage/manual.h"
 #include "src/cli/usage/usage.h"
 #include "src/cli/version.h"
-#include "src/machine/procfs/machine.h"
-#include "src/profile/naming/naming_here.h"
-#include "src/record/abilities.h"
 
 namespace profiler::cli {
 namespace {
@@ -44,33 +36,11 @@ std::string ManualOf(const usage::Command& app, const usage::Command& shown) {
   return usage::ManualPage(usage);
 }
 
-// Returns the abilities of this user on this machine.
-std::string AbilitiesText() {
-  const procfs::Roots roots;
-  const procfs::MachineFacts machine = procfs::ReadMachineFacts(roots);
-  std::string text = absl::StrCat("\non this machine (Linux ", machine.osrelease, ", ",
-                                  machine.arch, ", ", machine.cpus_online, " CPUs), as ",
-                                  geteuid() == 0 ? "root" : "an ordinary user", ":\n");
-  std::vector<record::Ability> abilities = record::FindAbilities(ringbuf::LinuxKernel(), roots);
-  for (record::Ability& ability : NamingAbilities(naming::TryNaming())) {
-    abilities.push_back(std::move(ability));
-  }
-  for (const record::Ability& ability : abilities) {
-    const char* const between = ability.text.empty() ? "" : ability.works ? ", " : ": ";
-    absl::StrAppendFormat(&text, "  %-20s %s%s%s\n", ability.name, ability.works ? "yes" : "no",
-                          between, ability.text);
-  }
-  return text;
-}
-
 void AddVersionCommand(usage::Command& app, Commands& commands) {
   usage::Command& version =
       app.AddCommand("version", "Print the version, and what the program was made of");
-  auto verbose = std::make_shared<bool>(false);
-  version.AddFlag("-v,--verbose", *verbose, "also what can be recorded here");
-  commands[&version] = [verbose] {
-    return Print(absl::StrCat(VersionText(), "\n", *verbose ? AbilitiesText() : ""));
-  };
+  version.AddFlag("-v,--verbose", "accepted as in perf; `doctor` shows what can be recorded here");
+  commands[&version] = [] { return Print(absl::StrCat(VersionText(), "\n")); };
 }
 
 void AddHelpCommand(usage::Command& app, Commands& commands) {

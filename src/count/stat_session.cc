@@ -144,7 +144,7 @@ class Counting {
     return target::ExplainRefusal(
         error, "counting", options_.events.front().name,
         {.system_wide = options_.targets.system_wide, .other_process = other},
-        procfs::ReadPerfLimits(options_.roots));
+        target::ReadPerfRights(options_.roots, kernel_.IsCallFiltered()));
   }
 
   absl::Status FindPlaces() {

@@ -485,7 +485,8 @@ class Planner {
       const bool is_other = target_.pid > 0 && !target_.enable_on_exec;
       return target::ExplainRefusal(
           error, "recording", name,
-          {.system_wide = target_.pid == -1, .other_process = is_other ? target_.pid : 0}, limits_);
+          {.system_wide = target_.pid == -1, .other_process = is_other ? target_.pid : 0},
+          target::ReadPerfRights(options_.roots, kernel_.IsCallFiltered()));
     }
     if (error == ESRCH) {
       return ErrnoStatus(ESRCH, absl::StrCat("process ", target_.pid));

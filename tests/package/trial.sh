@@ -17,7 +17,7 @@ record() {
   echo $? >"out/$name.status"
 }
 
-./profiler version -v >out/abilities 2>&1
+./profiler doctor >out/abilities 2>&1
 record launched -- ./workload 1.5
 record system -- "$@"
 record everything -a -- ./workload 1

@@ -26,6 +26,14 @@ uint32_t CountCpus(const std::string& path) {
   return cpus.ok() ? static_cast<uint32_t>(cpus->size()) : 0;
 }
 
+// True if this process is in another namespace of this kind than `first`.
+bool IsInOther(const Roots& roots, std::string_view kind, std::string_view first) {
+  std::array<char, 64> text;
+  const std::string path = absl::StrCat(roots.proc, "/self/ns/", std::string(kind));
+  const ssize_t size = readlink(path.c_str(), text.data(), text.size());
+  return size > 0 && std::string_view(text.data(), static_cast<size_t>(size)) != first;
+}
+
 }  // namespace
 
 MachineFacts ReadMachineFacts(const Roots& roots) {
@@ -102,11 +110,8 @@ uint64_t PermittedCapabilities(const Roots& roots) {
   return ParseNumber<uint64_t>(ValueOf(text, "CapPrm").value_or(""), 16).value_or(0);
 }
 
-bool IsInPidNamespace(const Roots& roots) {
-  constexpr std::string_view kFirst = "pid:[4026531836]";
-  std::array<char, 64> text;
-  const ssize_t size = readlink((roots.proc + "/self/ns/pid").c_str(), text.data(), text.size());
-  return size > 0 && std::string_view(text.data(), static_cast<size_t>(size)) != kFirst;
-}
+bool IsInPidNamespace(const Roots& roots) { return IsInOther(roots, "pid", "pid:[4026531836]"); }
+
+bool IsInUserNamespace(const Roots& roots) { return IsInOther(roots, "user", "user:[4026531837]"); }
 
 }  // namespace profiler::procfs

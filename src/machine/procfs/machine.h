@@ -52,4 +52,9 @@ uint64_t PermittedCapabilities(const Roots& roots);
 // on every machine (PROC_PID_INIT_INO of include/linux/proc_ns.h, Linux 3.8 to 6.18).
 bool IsInPidNamespace(const Roots& roots);
 
+// True if this process is in a user namespace other than the first one, as in a rootless container.
+// The kernel then ignores its capabilities for anything that concerns the whole machine. False if
+// unknown. Source: PROC_USER_INIT_INO of include/linux/proc_ns.h, Linux 3.8 to 6.18.
+bool IsInUserNamespace(const Roots& roots);
+
 }  // namespace profiler::procfs
