@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "src/base/edit_distance.h"
+#include "src/base/shown_text.h"
 #include "src/base/text.h"
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/event_name.h"
@@ -91,6 +92,7 @@ class Finder {
       PROFILER_RETURN_IF_ERROR(group.in_braces ? AddGroup(group, members)
                                                : AddSingles(group, members.front()));
     }
+    DenyInheritance();
     return std::move(found_);
   }
 
@@ -303,6 +305,17 @@ class Finder {
     return absl::OkStatus();
   }
 
+  // Turns inheritance off for probes, and for all members of a group that has a probe, because a
+  // thread inherits whole groups.
+  void DenyInheritance() {
+    for (FoundEvent& event : found_) {
+      const auto is_probe_of_group = [&](const FoundEvent& other) {
+        return other.leader == event.leader && other.is_probe();
+      };
+      if (std::ranges::any_of(found_, is_probe_of_group)) event.terms.inherit = false;
+    }
+  }
+
   static bool IsOfEachCore(const Candidates& candidates) {
     return candidates.size() > 1 && IsGeneric(candidates.front().attr);
   }
@@ -344,6 +357,14 @@ class Finder {
 };
 
 }  // namespace
+
+std::string NoteOnInheritance(const std::vector<FoundEvent>& events) {
+  const auto probe = std::ranges::find_if(events, &FoundEvent::is_probe);
+  if (probe == events.end()) return "";
+  return absl::StrCat(Printable(probe->name),
+                      ": threads and processes that start later are not observed, because Linux "
+                      "cannot inherit probes; -a observes all");
+}
 
 absl::StatusOr<std::vector<FoundEvent>> FindEvents(const procfs::Roots& roots,
                                                    std::string_view text) {

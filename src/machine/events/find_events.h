@@ -35,6 +35,11 @@ struct SampleTerms {
   std::optional<std::string> call_graph;  // "fp", "dwarf", "no"
   std::optional<uint64_t> stack_size;     // bytes
   std::optional<uint64_t> max_stack;      // frames
+  // False for probes. For a new thread, the kernel opens inherited events again, with a copy of the
+  // attr. It reads the path that config1 points to from the memory of the thread that forks
+  // (perf_uprobe_init in kernel/trace/trace_event_perf.c, Linux 6.18), which has no such path. So
+  // fork(2) and clone(2) fail with EFAULT; or, if that memory is mapped, with ENOENT, or another
+  // file is probed.
   std::optional<bool> inherit;
 };
 
@@ -67,6 +72,8 @@ struct FoundEvent {
   // a dangerous probe unless the user insists.
   std::string danger;
   std::shared_ptr<const std::string> probed;  // a probe's path or kernel function
+
+  bool is_probe() const { return probed != nullptr; }
 };
 
 // Returns at least one event. Errors:
@@ -76,5 +83,9 @@ struct FoundEvent {
 // probed file.
 absl::StatusOr<std::vector<FoundEvent>> FindEvents(const procfs::Roots& roots,
                                                    std::string_view text);
+
+// Returns the warning for events that new threads and processes do not inherit although the user
+// expects it; empty if there are none.
+std::string NoteOnInheritance(const std::vector<FoundEvent>& events);
 
 }  // namespace profiler::events
