@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "src/count/stat_session.h"
+#include "src/machine/events/testing/static_probe.h"
 
 namespace profiler::count {
 namespace {
@@ -22,8 +23,15 @@ constexpr int kCalls = 1000;
 constexpr char kCallMe[] = "PROFILER_TEST_CALLS";
 constexpr char kForkMe[] = "PROFILER_TEST_FORKS";
 
+extern "C" {
+[[gnu::used]] volatile uint16_t counted_semaphore;
+
 // The counted command is this program itself, which then calls this function.
-extern "C" [[gnu::noinline]] void CalledAThousandTimes() { asm volatile(""); }
+[[gnu::noinline]] void CalledAThousandTimes() {
+  STATIC_PROBE("0", "counted", "always", "");
+  if (counted_semaphore > 0) STATIC_PROBE("counted_semaphore", "counted", "if_traced", "");
+}
+}
 
 const bool kIsCommand = [] {
   if (getenv(kCallMe) == nullptr) return false;
@@ -101,6 +109,15 @@ TEST_F(LiveCountTest, AUprobeCountsEveryCall) {
   EXPECT_EQ(counts[3].value, uint64_t{kCalls});
   EXPECT_EQ(result_->command->exit_code, 7);
   EXPECT_EQ(result_->command->signal, 0);
+}
+
+TEST_F(LiveCountTest, AStaticProbeCountsEveryCall) {
+  if (!HasUprobes()) GTEST_SKIP() << "no uprobes here, or not for this user";
+  const auto counts =
+      Counts(absl::StrCat(self_, ":%counted:always,", self_, ":%counted:if_traced"));
+  ASSERT_EQ(counts.size(), 2u);
+  EXPECT_EQ(counts[0].value, uint64_t{kCalls});
+  EXPECT_EQ(counts[1].value, uint64_t{kCalls});
 }
 
 TEST_F(LiveCountTest, AProgramWithAUprobeStartsProcessesAndThreads) {

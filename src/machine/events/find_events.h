@@ -6,6 +6,7 @@
 //   cpu/event=0x3c/   terms, encoded by the PMU's formats
 //   sched:sched_*     tracepoints, from tracefs
 //   /bin/x:main       uprobes, by the symbols of the file and its debug files
+//   hotspot:gc__begin static probes (USDT) of running and installed programs, one event per place
 //
 // Opens no events. Only perf_event_open(2) shows whether the kernel counts an event, and for which
 // users.
@@ -22,6 +23,7 @@
 
 #include "src/base/status.h"
 #include "src/format/perf_event/attr.h"
+#include "src/machine/events/static_probes.h"
 #include "src/machine/events/tracepoints.h"
 #include "src/machine/procfs/proc_file.h"
 
@@ -80,9 +82,10 @@ struct FoundEvent {
 //   kInvalidArgument  `text` cannot be parsed (ParseEventList), or a PMU lacks a term
 //   kNotFound         this machine lacks an event; the message names a similar event, if any
 // Tracepoints also fail with the errors of FindTracepoints, and uprobes with those of opening the
-// probed file.
+// probed file. `search` says where static probes without a path are searched.
 absl::StatusOr<std::vector<FoundEvent>> FindEvents(const procfs::Roots& roots,
-                                                   std::string_view text);
+                                                   std::string_view text,
+                                                   const ProbeSearch& search = {});
 
 // Returns the warning for events that new threads and processes do not inherit although the user
 // expects it; empty if there are none.
