@@ -19,6 +19,7 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const usage::Command& subcomm
 void AddCommands(usage::Command& app, Commands& commands, const Invocation& invocation) {
   AddRecordCommand(app, commands, invocation);
   AddStatCommand(app, commands, invocation);
+  AddTopCommand(app, commands, invocation);
   AddDiffCommand(app, commands, invocation);
   for (const AddCommand add : kViewsAndTools) add(app, commands);
 }
