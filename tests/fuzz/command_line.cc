@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "src/cli/terminal/visible_text.h"
+#include "src/terminal/visible_text.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace profiler::fuzz {
@@ -39,7 +39,7 @@ class Taken {
 
 void CheckVisible(const std::string& text, const char* law) {
   std::string buffer;
-  Require(cli::VisibleText(text, &buffer).data() == text.data(), law);
+  Require(terminal::VisibleText(text, &buffer).data() == text.data(), law);
 }
 
 }  // namespace

@@ -3,77 +3,30 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cstdint>
-#include <iterator>
 #include <optional>
 #include <utility>
 
-#include "src/base/utf8.h"
+#include "src/terminal/columns.h"
 
 namespace profiler::cli {
 namespace {
 
+using terminal::ColumnsOf;
+using terminal::PrefixIn;
+
 constexpr std::string_view kLeftOut = "…";
 constexpr size_t kLeastKept = 16;  // least number of columns of a piece that is shortened
-constexpr size_t kTab = 8;
 // Lines longer than this many bytes are cut at their end, because no name is that long.
 constexpr size_t kLongest = 1 << 14;
-
-struct Range {
-  uint32_t first, last;
-};
-
-// Characters that have two columns: Unicode's East Asian Width W and F, and pictographs.
-constexpr Range kWide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},  {0x3041, 0xa4cf},
-                           {0xac00, 0xd7a3},   {0xf900, 0xfaff},  {0xfe30, 0xfe6f},
-                           {0xff00, 0xff60},   {0xffe0, 0xffe6},  {0x1f300, 0x1f64f},
-                           {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
-// Characters that have no column: combining and invisible ones.
-constexpr Range kNarrow[] = {{0x300, 0x36f},   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f},
-                             {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
-
-template <size_t kSize>
-bool IsIn(const Range (&ranges)[kSize], uint32_t code) {
-  return std::any_of(std::begin(ranges), std::end(ranges), [code](const Range& range) {
-    return code >= range.first && code <= range.last;
-  });
-}
-
-// One character, or an invalid byte, with its width in columns.
-struct Cell {
-  size_t size = 1;
-  size_t columns = 1;
-};
-
-Cell CellAt(std::string_view text, size_t column) {
-  if (text.front() == '\t') return {1, kTab - column % kTab};
-  const Utf8Character first = FirstCharacter(text);
-  if (first.size == 0) return {};
-  if (IsIn(kNarrow, first.code_point)) return {first.size, 0};
-  return {first.size, IsIn(kWide, first.code_point) ? size_t{2} : size_t{1}};
-}
-
-// Returns the size of the longest prefix of `text` that fits in `columns`. `text` starts at
-// `column`.
-size_t StartIn(std::string_view text, size_t column, size_t columns) {
-  size_t size = 0, used = 0;
-  while (size < text.size()) {
-    const Cell cell = CellAt(text.substr(size), column + used);
-    if (used + cell.columns > columns) break;
-    used += cell.columns;
-    size += cell.size;
-  }
-  return size;
-}
 
 // Returns the begin of the longest suffix of `text` that fits in `columns`. `text` contains no
 // tabs.
 size_t EndIn(std::string_view text, size_t columns) {
   size_t begin = 0, left = ColumnsOf(text);
   while (begin < text.size() && left > columns) {
-    const Cell cell = CellAt(text.substr(begin), 0);
-    left -= std::min(left, cell.columns);
-    begin += cell.size;
+    const terminal::Glyph glyph = terminal::GlyphAt(text.substr(begin), 0);
+    left -= std::min(left, glyph.columns);
+    begin += glyph.size;
   }
   return begin;
 }
@@ -139,10 +92,10 @@ std::string WithoutMiddle(std::string_view line, size_t columns) {
   const std::string_view text = line.substr(piece);
   const size_t before = ColumnsOf(line.substr(0, piece));
   if (before >= columns || text.find('\t') != text.npos) {
-    return std::string(line.substr(0, StartIn(line, 0, columns - 1))).append(kLeftOut);
+    return std::string(line.substr(0, PrefixIn(line, 0, columns - 1))).append(kLeftOut);
   }
   const size_t kept = columns - before - 1;
-  std::string result(line.substr(0, piece + StartIn(text, before, kept - kept / 2)));
+  std::string result(line.substr(0, piece + PrefixIn(text, before, kept - kept / 2)));
   result.append(kLeftOut).append(text.substr(EndIn(text, kept / 2)));
   return result;
 }
@@ -169,21 +122,11 @@ std::string_view ColourOf(double percentage) {
 
 }  // namespace
 
-size_t ColumnsOf(std::string_view line) {
-  size_t columns = 0;
-  for (size_t at = 0; at < line.size();) {
-    const Cell cell = CellAt(line.substr(at), columns);
-    columns += cell.columns;
-    at += cell.size;
-  }
-  return columns;
-}
-
 std::string FittedLine(std::string_view line, size_t columns) {
   if (columns == 0 || ColumnsOf(line) <= columns) return std::string(line);
   std::string fitted(line.substr(0, line.find_last_not_of(' ') + 1));
   if (line.size() > kLongest) {
-    return fitted.substr(0, StartIn(line, 0, columns - 1)).append(kLeftOut);
+    return fitted.substr(0, PrefixIn(line, 0, columns - 1)).append(kLeftOut);
   }
   if (IsRule(fitted)) return fitted.substr(0, columns);
   LeaveOutParameters(fitted, columns);

@@ -1,5 +1,5 @@
 // Fits a line of a view to a terminal's width, and adds colours. Lines are visible text
-// (visible_text.h).
+// (src/terminal/visible_text.h).
 
 #pragma once
 
@@ -8,10 +8,6 @@
 #include <string_view>
 
 namespace profiler::cli {
-
-// Returns the line's width in columns. A wide character has two columns, a combining one none. A
-// tab extends to the next multiple of eight columns.
-size_t ColumnsOf(std::string_view line);
 
 // Shortens the line to at most `columns`; 0 means no limit. '…' marks omissions. First omits
 // parameters: f(int, char) becomes f(…). If that is not enough, omits the middle of the last piece

@@ -4,19 +4,12 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "src/terminal/columns.h"
 
 namespace profiler::cli {
 namespace {
 
-TEST(ColumnsOfTest, CountsWhatATerminalTakes) {
-  EXPECT_EQ(ColumnsOf(""), 0u);
-  EXPECT_EQ(ColumnsOf("main"), 4u);
-  EXPECT_EQ(ColumnsOf("größe…"), 6u);
-  EXPECT_EQ(ColumnsOf("漢字"), 4u);
-  EXPECT_EQ(ColumnsOf("e\u0301"), 1u);
-  EXPECT_EQ(ColumnsOf("\tx\ty"), 17u);
-  EXPECT_EQ(ColumnsOf("\xff\xfe"), 2u);
-}
+using terminal::ColumnsOf;
 
 TEST(FittedLineTest, ALineThatFitsStaysAsItIs) {
   EXPECT_EQ(FittedLine("f(int, char)", 12), "f(int, char)");

@@ -18,11 +18,13 @@
 #include "src/cli/command.h"
 #include "src/cli/terminal/fitted_line.h"
 #include "src/cli/terminal/pager.h"
-#include "src/cli/terminal/visible_text.h"
 #include "src/format/perf_data/read/recording.h"
+#include "src/terminal/visible_text.h"
 
 namespace profiler::cli {
 namespace {
+
+using terminal::VisibleText;
 
 // Moves the cursor to the first column and erases the line.
 constexpr std::string_view kStartOfLine = "\r\033[K";

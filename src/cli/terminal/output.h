@@ -1,5 +1,5 @@
 // The output of sub-commands: the result on standard output or in a file, and messages. All text
-// for a terminal passes through here and is made visible text (visible_text.h).
+// for a terminal passes through here and is made visible text (src/terminal/visible_text.h).
 
 #pragma once
 

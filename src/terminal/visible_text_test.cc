@@ -1,8 +1,8 @@
-#include "src/cli/terminal/visible_text.h"
+#include "src/terminal/visible_text.h"
 
 #include "gtest/gtest.h"
 
-namespace profiler::cli {
+namespace profiler::terminal {
 namespace {
 
 std::string Visible(std::string_view text) {
@@ -61,4 +61,4 @@ TEST(VisibleText, FindsItWhereverItStands) {
 }
 
 }  // namespace
-}  // namespace profiler::cli
+}  // namespace profiler::terminal

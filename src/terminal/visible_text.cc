@@ -1,4 +1,4 @@
-#include "src/cli/terminal/visible_text.h"
+#include "src/terminal/visible_text.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include "src/base/text.h"
 #include "src/base/utf8.h"
 
-namespace profiler::cli {
+namespace profiler::terminal {
 namespace {
 
 // Returns 1 unless the character is printable ASCII, newline or tab. Has no branches and returns a
@@ -31,14 +31,6 @@ size_t PlainStart(std::string_view text) {
   return size;
 }
 
-void AppendOctal(std::string_view bytes, std::string* out) {
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    *out += '\\';
-    for (const int shift : {6, 3, 0}) *out += static_cast<char>('0' + (byte >> shift & 7));
-  }
-}
-
 // Returns the size of the first character, or of an invalid byte. Sets `*control` to true if the
 // character must be shown in octal.
 size_t LookAt(std::string_view text, bool* control) {
@@ -50,6 +42,14 @@ size_t LookAt(std::string_view text, bool* control) {
 }
 
 }  // namespace
+
+void AppendOctal(std::string_view bytes, std::string* out) {
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    *out += '\\';
+    for (const int shift : {6, 3, 0}) *out += static_cast<char>('0' + (byte >> shift & 7));
+  }
+}
 
 std::string_view VisibleText(std::string_view text, std::string* buffer) {
   size_t seen = 0, copied = 0;
@@ -69,4 +69,4 @@ std::string_view VisibleText(std::string_view text, std::string* buffer) {
   return *buffer;
 }
 
-}  // namespace profiler::cli
+}  // namespace profiler::terminal

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace profiler::cli {
+namespace profiler::terminal {
 
 // Returns the text with control characters as \ooo, in octal. Names of files, events and commands
 // may contain any bytes, and some make a terminal change its title, clear itself, or type text.
@@ -16,4 +16,7 @@ namespace profiler::cli {
 // consist of whole characters.
 std::string_view VisibleText(std::string_view text, std::string* buffer);
 
-}  // namespace profiler::cli
+// Appends each byte as \ooo.
+void AppendOctal(std::string_view bytes, std::string* out);
+
+}  // namespace profiler::terminal
