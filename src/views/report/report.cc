@@ -229,11 +229,13 @@ class Report {
 
     RowGraphs graphs(hist, SettledGraphOptions(options_), SkipsFirstEntry());
     const uint64_t total = hist.total().period;
+    size_t shown = 0;
     for (size_t i = 0; i < hist.rows().size(); ++i) {
       const double percent = Percent(hist.rows()[i].children.period, total);
       // Compares as floats, because perf does.
       if (static_cast<float>(percent) < static_cast<float>(options_.percent_limit)) continue;
-      if (!hist.IsShown(i)) continue;
+      if (!hist.IsShown(i) || hist.rows()[i].children.count < options_.least_samples) continue;
+      if (options_.most_rows != 0 && shown++ == options_.most_rows) break;
       table.AppendRow(i, out_);
       graphs.Append(i, out_, [&] { FlushPiece(); });
       FlushPiece();

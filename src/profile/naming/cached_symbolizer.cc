@@ -1,9 +1,9 @@
-#include "src/fleet/agent/cached_symbolizer.h"
+#include "src/profile/naming/cached_symbolizer.h"
 
 #include <iterator>
 #include <utility>
 
-namespace profiler::agent {
+namespace profiler::naming {
 namespace {
 
 using symbolize::ImageId;
@@ -137,4 +137,4 @@ void CachedSymbolizer::AddKernelSymbol(RuntimeAddress start, uint64_t size, std:
   if (Learn(start.value, size, name)) lasting_->AddKernelSymbol(start, size, name);
 }
 
-}  // namespace profiler::agent
+}  // namespace profiler::naming

@@ -1,0 +1,154 @@
+#include "src/live/live_recording.h"
+
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "src/live/byte_queue.h"
+#include "src/profile/naming/naming_queue.h"
+#include "src/record/session.h"
+
+namespace profiler::live {
+namespace {
+
+using std::chrono::steady_clock;
+
+uint64_t Now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+class Running final : public LiveRecording {
+ public:
+  Running(ringbuf::Kernel& kernel, LiveOptions options)
+      : kernel_(kernel),
+        options_(std::move(options)),
+        ended_(eventfd(0, EFD_CLOEXEC)),
+        history_(options_.history),
+        queue_(options_.most_waiting) {}
+
+  ~Running() override { (void)End(); }
+
+  absl::Status Begin() {
+    if (!ended_.valid()) return ErrnoStatus(errno, "no descriptor is left");
+    std::promise<absl::Status> begun;
+    std::future<absl::Status> outcome = begun.get_future();
+    namer_ = std::thread([this] { Name(); });
+    // The session's child processes end with the thread that started them, so the thread that
+    // makes the session also runs it.
+    recorder_ = std::thread([this, begun = std::move(begun)]() mutable { Record(begun); });
+    absl::Status status = outcome.get();
+    if (!status.ok()) (void)End();
+    return status;
+  }
+
+  History& history() override { return history_; }
+  const std::vector<std::string>& notes() const override { return notes_; }
+  const std::string& call_graph() const override { return call_graph_; }
+  bool is_naming() const override { return is_naming_ && history_.added() == 0; }
+  int ended_fd() const override { return ended_.get(); }
+  LiveOutcome Stop() override { return End(); }
+
+ private:
+  record::RecordOptions SessionOptions() {
+    record::RecordOptions recording = options_.recording;
+    recording.output = "the live recording";
+    recording.only_for_listener = true;
+    recording.handle_signals = false;
+    recording.on_stream = [this](std::span<const std::span<const std::byte>> pieces) {
+      queue_.Push(pieces);
+    };
+    return recording;
+  }
+
+  void Record(std::promise<absl::Status>& begun) {
+    auto session = record::RecordSession::Create(kernel_, SessionOptions());
+    if (!session.ok()) {
+      outcome_.status = session.status();
+      queue_.Close();
+      begun.set_value(session.status());
+      return;
+    }
+    notes_ = (*session)->summary().notes;
+    call_graph_ = (*session)->summary().call_graph;
+    Publish(session->get());
+    begun.set_value(absl::OkStatus());
+    outcome_.status = (*session)->Run();
+    Publish(nullptr);
+    queue_.Close();
+    outcome_.status.Update((*session)->AwaitCommand());
+    outcome_.summary = (*session)->summary();
+    const uint64_t one = 1;
+    (void)!write(ended_.get(), &one, sizeof(one));
+  }
+
+  // Makes windows of the stream. A window is closed only if no bytes wait, because they may belong
+  // to it.
+  void Name() {
+    naming::LowerPriority();
+    WindowMaker maker(options_.windows, [this](Window window) { history_.Add(std::move(window)); });
+    std::vector<std::byte> bytes;
+    const auto tick =
+        std::min<std::chrono::nanoseconds>(options_.windows.window, std::chrono::milliseconds(100));
+    while (queue_.Pop(&bytes, steady_clock::now() + tick)) {
+      if (!bytes.empty()) {
+        is_naming_ = true;
+        maker.Take(bytes);
+      }
+      if (queue_.empty()) maker.CloseUntil(Now());
+    }
+    // The stream's own error would repeat that of the session.
+    maker.Finish().IgnoreError();
+  }
+
+  void Publish(record::RecordSession* session) {
+    const std::lock_guard lock(mutex_);
+    session_ = session;
+    if (session_ != nullptr && is_stopped_) session_->RequestStop();
+  }
+
+  LiveOutcome End() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_stopped_ = true;
+      if (session_ != nullptr) session_->RequestStop();
+    }
+    if (recorder_.joinable()) recorder_.join();
+    if (namer_.joinable()) namer_.join();
+    return outcome_;
+  }
+
+  ringbuf::Kernel& kernel_;
+  const LiveOptions options_;
+  const UniqueFd ended_;
+  History history_;
+  ByteQueue queue_;
+  std::atomic<bool> is_naming_ = false;
+  // Set before Begin returns.
+  std::vector<std::string> notes_;
+  std::string call_graph_;
+  std::mutex mutex_;
+  // mutex_ guards the two members below.
+  record::RecordSession* session_ = nullptr;
+  bool is_stopped_ = false;
+  LiveOutcome outcome_;  // set by the recorder
+  std::thread recorder_, namer_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LiveRecording>> LiveRecording::Start(ringbuf::Kernel& kernel,
+                                                                    LiveOptions options) {
+  auto running = std::make_unique<Running>(kernel, std::move(options));
+  PROFILER_RETURN_IF_ERROR(running->Begin());
+  return running;
+}
+
+}  // namespace profiler::live
