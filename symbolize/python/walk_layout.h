@@ -1,6 +1,5 @@
-// Describes the places of the frames of CPython in one process, for a walk that starts at
-// the runtime's list of interpreters. C as well as C++, because the program in the kernel walks by
-// it, too.
+// Describes the places of CPython's frames in one process, for a walk that starts at the runtime's
+// list of interpreters. C as well as C++, because the program in the kernel walks by it, too.
 //
 //   interpreters_head ──▶ interpreter ──▶ next interpreter …
 //                              │ interpreter_threads
@@ -39,14 +38,14 @@
 namespace profiler::symbolize::python {
 #endif
 
-// A walk reads a frame's fields at one time: all are in its first bytes.
-enum { kPythonFrameBytes = 112 };
+enum {
+  // The most bytes of a frame that a walk needs: the largest WalkLayout::frame_bytes.
+  kPythonMostFrameBytes = 112,
+  // Value of an offset whose field the version does not have.
+  kPythonNoField = 0xffff
+};
 
-// Value of an offset whose field the version does not have.
-enum { kPythonNoField = 0xffff };
-
-// Addresses and offsets in one process. All offsets are in bytes. Those in frames are at most
-// kPythonFrameBytes − 8.
+// Addresses and offsets in one process. All offsets are in bytes.
 struct WalkLayout {
   // Address of the word with the address of the first interpreter, in _PyRuntime. The list is
   // empty (0) before the interpreter starts.
@@ -71,7 +70,9 @@ struct WalkLayout {
   __u16 frame_indirect;
   __u16 cframe_previous;  // offset of the next outer _PyCFrame; kPythonNoField like frame_indirect
 
-  // Offsets in a frame.
+  // Offsets in a frame. All fields are in its first `frame_bytes` bytes, which one read gets. More
+  // may not be readable.
+  __u16 frame_bytes;
   __u16 frame_previous;
   __u16 frame_code;  // code object; in 3.13 and later any object
   // Bits that are no part of the address in `frame_code`: 0 before 3.14.
