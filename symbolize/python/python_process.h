@@ -40,9 +40,11 @@ struct PythonImage {
   // The oldest version that has the functions of the image's dynamic symbols: 3 × 256 + 8 for 3.8.
   uint16_t least_version = 0;
   std::optional<ElfAddress> code_type, frame_type;  // PyCode_Type, PyFrame_Type
-  // Code of the evaluation loop and of its parts that the compiler has split off, sorted. Empty if
-  // the image has no symbols of it.
+  // Code of the evaluation loop and of its parts that the compiler has split off (.cold, .part), or
+  // of its instructions (3.14's _TAIL_CALL_…), sorted. Empty if the image has no symbols of it.
   std::vector<Range> evaluation_loops;
+  // True if the image has local symbols too, so that `evaluation_loops` lacks no split part.
+  bool has_all_loops = false;
 
   // Reads the image. Empty if it contains no CPython. Reads all symbols, which takes some
   // milliseconds.
@@ -68,20 +70,38 @@ struct Interpreter {
 absl::StatusOr<Interpreter> Recognise(const PythonImage& image, uint64_t bias,
                                       ProcessMemory& memory);
 
-// Names of one process's code objects. Keeps at most kMostCodes. Not thread-safe.
+// Names of one process's code objects. Keeps at most kMostBytes. Not thread-safe.
 class CodeObjects {
  public:
-  static constexpr size_t kMostCodes = size_t{1} << 16;
+  static constexpr size_t kMostBytes = size_t{64} << 20;
 
+  struct Line {
+    uint32_t offset = 0;  // in bytes, from the first instruction
+    uint32_t line = 0;    // valid from `offset` on; 0: none
+    bool operator==(const Line&) const = default;
+  };
   struct Code {
     // "json.decoder.JSONDecoder.decode": the module, if it is known, and the qualified name. Before
     // 3.11 the function's name without its class. Control characters are replaced.
     std::string name;
     std::string file;         // co_filename; empty: unknown
     uint32_t first_line = 0;  // 0: unknown
+    uint32_t size = 0;        // size of the instructions, in bytes
+    std::vector<Line> lines;  // sorted by offset; empty: unknown
     // True if the code belongs to the interpreter itself and is no function of a program. Its frame
     // is not to be shown.
     bool is_internal = false;
+    uint64_t number = 0;  // changes if another code object replaces this one
+
+    // Address of the instructions, or of each thread's own copy of them (free-threaded 3.14). Empty
+    // before 3.11, where the walk reads offsets.
+    std::vector<uint64_t> instructions;
+    uint32_t unit = 1;  // before 3.11: bytes per unit of the offset that the walk reads
+    // Returns the offset in bytes of an instruction, given as the walk has read it (WalkLayout::
+    // frame_instruction). Less than `size`; 0 if the instruction is not in the code.
+    uint32_t OffsetOf(uint64_t instruction) const;
+    // Returns the line of the instruction at an offset; 0: unknown.
+    uint32_t LineAt(uint32_t offset) const;
   };
 
   // `memory` must outlive this object.
@@ -93,9 +113,6 @@ class CodeObjects {
   // module; 0: unknown. Compares a known code object with memory once after each Refresh. Valid
   // until the next call.
   const Code* Find(uint64_t address, uint64_t globals = 0);
-  // Returns the line of an instruction, given as the walk has read it (WalkLayout::
-  // frame_instruction); 0: unknown. The code object must have been found before.
-  uint32_t LineAt(uint64_t address, uint64_t instruction);
   // Makes Find compare each code object with memory once more.
   void Refresh();
 };

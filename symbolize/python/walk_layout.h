@@ -90,6 +90,19 @@ struct WalkLayout {
   // Offset of a byte; kPythonNoField except in 3.11.
   __u16 frame_is_entry;
 
+  // Code objects, for copies of those that are new. A copy of the first `code_bytes` bytes has all
+  // fields that names and lines need. The offsets are of pointers to objects: texts (str) and bytes
+  // with a header of at most `text_bytes` bytes, then the characters. CodeObjects reads texts and
+  // tables from the start of the object on.
+  __u16 code_bytes;
+  __u16 code_name;
+  __u16 code_qualified_name;  // kPythonNoField before 3.11
+  __u16 code_file;
+  __u16 code_lines;   // bytes object with the line table
+  __u16 text_length;  // offset of a text's number of characters, 8 bytes
+  __u16 text_bytes;   // the longest header of a text; an ASCII text has a shorter one
+  __u16 bytes_length, bytes_header;  // of a bytes object: offset of its size, and of its contents
+
   // 3 × 256 + 8 for Python 3.8.
   __u16 version;
 };
