@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +26,8 @@
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/process_memory.h"
 #include "symbolize/python/code_layout.h"
-#include "symbolize/python/walk_layout.h"
+#include "symbolize/python/line_table.h"
+#include "symbolize/python/objects.h"
 
 namespace profiler::symbolize::python {
 
@@ -56,8 +58,8 @@ struct Interpreter {
   uint16_t version = 0;       // 3 × 256 + 12 for 3.12
   uint32_t full_version = 0;  // PY_VERSION_HEX, 0x030c01f0 for 3.12.1; 0: unknown (before 3.11)
   bool is_free_threaded = false;
-  WalkLayout walk{};
-  CodeLayout code;
+  Layout layout;
+  KnownTypes types;
 };
 
 // Examines the process. `bias` is the address of the image in the process, minus its ElfAddress.
@@ -75,11 +77,6 @@ class CodeObjects {
  public:
   static constexpr size_t kMostBytes = size_t{64} << 20;
 
-  struct Line {
-    uint32_t offset = 0;  // in bytes, from the first instruction
-    uint32_t line = 0;    // valid from `offset` on; 0: none
-    bool operator==(const Line&) const = default;
-  };
   struct Code {
     // "json.decoder.JSONDecoder.decode": the module, if it is known, and the qualified name. Before
     // 3.11 the function's name without its class. Control characters are replaced.
@@ -101,12 +98,13 @@ class CodeObjects {
     // frame_instruction). Less than `size`; 0 if the instruction is not in the code.
     uint32_t OffsetOf(uint64_t instruction) const;
     // Returns the line of the instruction at an offset; 0: unknown.
-    uint32_t LineAt(uint32_t offset) const;
+    uint32_t LineAt(uint32_t offset) const { return FindLine(lines, offset); }
+    // Returns the distinct lines, sorted, with the first line; at most `most`.
+    std::vector<uint32_t> DistinctLines(size_t most) const;
   };
 
   // `memory` must outlive this object.
   CodeObjects(ProcessMemory& memory, const Interpreter& interpreter);
-  ~CodeObjects();
 
   // Returns the code object at `address`; null if there is none (another object, or unreadable
   // memory). `globals` is the dictionary of a frame with that code, whose __name__ becomes the
@@ -114,7 +112,39 @@ class CodeObjects {
   // until the next call.
   const Code* Find(uint64_t address, uint64_t globals = 0);
   // Makes Find compare each code object with memory once more.
-  void Refresh();
+  void Refresh() { ++look_; }
+
+ private:
+  // Fields that distinguish a code object from others at the same address.
+  struct Identity {
+    uint64_t name = 0, qualified_name = 0, file = 0, lines = 0, instructions = 0;
+    uint64_t size = 0;
+    int32_t first_line = 0, first_traceable = 0;
+    bool operator==(const Identity&) const = default;
+  };
+  struct Known {
+    Identity identity;
+    Code code;
+    bool has_module = false;
+    uint64_t look = 0;  // value of look_ when memory was compared last
+  };
+
+  std::optional<Identity> ReadIdentity(uint64_t address);
+  std::optional<Code> ReadCode(uint64_t address, const Identity& identity);
+  std::vector<uint64_t> ReadThreadInstructions(uint64_t address);
+  std::string ModuleOf(uint64_t globals);
+
+  const Layout layout_;
+  Objects objects_;
+  uint64_t look_ = 1;
+  uint64_t last_number_ = 0;
+  size_t bytes_ = 0;                                             // size of all of codes_
+  absl::flat_hash_map<uint64_t, std::unique_ptr<Known>> codes_;  // keyed by address
+  struct Module {
+    std::string name;
+    uint64_t look = 0;
+  };
+  absl::flat_hash_map<uint64_t, Module> modules_;  // keyed by the address of the dictionary
 };
 
 }  // namespace profiler::symbolize::python

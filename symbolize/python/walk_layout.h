@@ -68,7 +68,7 @@ struct WalkLayout {
   // kPythonNoField: `thread_frame` is the newest frame. A _PyCFrame is a variable of the evaluation
   // loop on the C stack, except for the outermost, which is in the thread state.
   __u16 frame_indirect;
-  __u16 cframe_previous;  // offset of the next outer _PyCFrame; kPythonNoField like frame_indirect
+  __u16 cframe_previous;  // offset of the next outer _PyCFrame; kPythonNoField like thread_cframe
 
   // Offsets in a frame. All fields are in its first `frame_bytes` bytes, which one read gets. More
   // may not be readable.
@@ -105,6 +105,10 @@ struct WalkLayout {
 
   // 3 × 256 + 8 for Python 3.8.
   __u16 version;
+
+  // Offset in a thread state of the address of the innermost _PyCFrame; kPythonNoField except in
+  // 3.10 to 3.12.
+  __u16 thread_cframe;
 };
 
 #ifdef __cplusplus
