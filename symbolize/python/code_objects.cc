@@ -134,7 +134,10 @@ const CodeObjects::Code* CodeObjects::Find(uint64_t address, uint64_t globals) {
   auto found = codes_.find(address);
   if (found == codes_.end() || found->second->look != look_) {
     const std::optional<Identity> identity = ReadIdentity(address);
-    const bool is_same = found != codes_.end() && identity && found->second->identity == *identity;
+    // A process that has ended leaves the objects that are known.
+    const bool is_same =
+        found != codes_.end() && (identity ? found->second->identity == *identity
+                                           : !objects_.memory().Value<uint64_t>(address));
     if (!is_same) {
       std::optional<Code> code = identity ? ReadCode(address, *identity) : std::nullopt;
       // A process that changes the object meanwhile gets no name.

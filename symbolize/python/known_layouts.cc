@@ -87,7 +87,7 @@ KnownLayout LayoutOf311() {
   code.instructions = 184;
   code.text_ascii_header = 48;
   known.interpreters_head = 40;
-  known.interpreter_runtime = 48;
+  known.interpreter_runtime = 40;
   known.code_size = 184;
   known.frame_size = 120;
   return known;
