@@ -6,7 +6,6 @@
 // Source: Include/internal/pycore_runtime.h (3.13), pycore_debug_offsets.h (3.14). The layouts of
 // older versions are those of 64-bit systems with glibc or musl, of usual and of debug builds.
 //
-// Private to this package.
 
 #pragma once
 

@@ -96,6 +96,13 @@ ready.wait()
 exec(compile('Made(3)\n', 'exec\x1b[31m.py', 'exec'))
 )";
 
+class LiveTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (PythonsToTest().empty()) GTEST_SKIP() << "not installed: python3";
+  }
+};
+
 std::string ListedBy(LivePython& python, const Interpreter& interpreter) {
   std::istringstream printed(python.output());
   CodeObjects codes(python.memory(), interpreter);
@@ -129,7 +136,7 @@ std::string WithoutControls(std::string text) {
   return text;
 }
 
-TEST(LiveTest, FramesAreThoseThatTheProgramSees) {
+TEST_F(LiveTest, FramesAreThoseThatTheProgramSees) {
   for (const std::string& name : PythonsToTest()) {
     SCOPED_TRACE(name);
     LivePython python(name, std::string(kStacks));
@@ -184,7 +191,7 @@ out.flush()
 os.kill(os.getpid(), signal.SIGSTOP)
 )";
 
-TEST(LiveTest, LinesOfTheStandardLibraryAreThoseOfPythonItself) {
+TEST_F(LiveTest, LinesOfTheStandardLibraryAreThoseOfPythonItself) {
   for (const std::string& name : PythonsToTest()) {
     SCOPED_TRACE(name);
     LivePython python(name, std::string(kLibrary));
@@ -208,7 +215,7 @@ TEST(LiveTest, LinesOfTheStandardLibraryAreThoseOfPythonItself) {
   }
 }
 
-TEST(LiveTest, ReadingAnEndedProcessKeepsKnownNames) {
+TEST_F(LiveTest, ReadingAnEndedProcessKeepsKnownNames) {
   for (const std::string& name : PythonsToTest()) {
     SCOPED_TRACE(name);
     LivePython python(name, "import os\ndef f(): os.kill(os.getpid(), 19)\nf()");
