@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "src/base/append_utf8.h"
+
 namespace profiler::symbolize::v8 {
 namespace {
 
@@ -18,21 +20,10 @@ constexpr uint32_t kLongest = (uint32_t{1} << 29) - 24;
 bool IsHighSurrogate(char16_t c) { return c >= 0xd800 && c < 0xdc00; }
 bool IsLowSurrogate(char16_t c) { return c >= 0xdc00 && c < 0xe000; }
 
-void AppendUtf8(uint32_t c, std::string* text) {
-  constexpr uint32_t kSpace = 0x20, kDelete = 0x7f, kTwo = 0x80, kThree = 0x800, kFour = 0x10000;
-  const auto add = [&](uint32_t byte) { text->push_back(static_cast<char>(byte)); };
-  if (c < kSpace || c == kDelete) {
-    add(' ');
-  } else if (c < kTwo) {
-    add(c);
-  } else if (c < kThree) {
-    add(0xc0 | c >> 6), add(0x80 | (c & 0x3f));
-  } else if (c < kFour) {
-    add(0xe0 | c >> 12), add(0x80 | (c >> 6 & 0x3f)), add(0x80 | (c & 0x3f));
-  } else {
-    add(0xf0 | c >> 18), add(0x80 | (c >> 12 & 0x3f)), add(0x80 | (c >> 6 & 0x3f));
-    add(0x80 | (c & 0x3f));
-  }
+// Control characters become spaces.
+void AppendVisible(uint32_t c, std::string& text) {
+  constexpr uint32_t kSpace = 0x20, kDelete = 0x7f;
+  AppendUtf8(c < kSpace || c == kDelete ? kSpace : c, text);
 }
 
 std::string Utf8Of(const std::u16string& wide) {
@@ -45,7 +36,7 @@ std::string Utf8Of(const std::u16string& wide) {
     } else if (IsHighSurrogate(wide[i]) || IsLowSurrogate(wide[i])) {
       c = kReplacement;
     }
-    AppendUtf8(c, &text);
+    AppendVisible(c, text);
   }
   return text;
 }

@@ -26,6 +26,7 @@ std::vector<FuzzTarget>& AllTargets() {
       CodeTarget(),
       UnwindTarget(),
       V8Target(),
+      PythonTarget(),
       EventTarget(),
       ImportTarget(),
       ImportFoldedTarget(),

@@ -60,6 +60,7 @@ FuzzTarget DemangleTarget();
 FuzzTarget CodeTarget();
 FuzzTarget UnwindTarget();
 FuzzTarget V8Target();
+FuzzTarget PythonTarget();
 FuzzTarget EventTarget();
 FuzzTarget ImportTarget();
 FuzzTarget ImportFoldedTarget();
