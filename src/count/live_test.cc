@@ -24,7 +24,7 @@ constexpr char kCallMe[] = "PROFILER_TEST_CALLS";
 constexpr char kForkMe[] = "PROFILER_TEST_FORKS";
 
 extern "C" {
-[[gnu::used]] volatile uint16_t counted_semaphore;
+[[gnu::used, gnu::section(".probes")]] volatile uint16_t counted_semaphore = 0;
 
 // The counted command is this program itself, which then calls this function.
 [[gnu::noinline]] void CalledAThousandTimes() {

@@ -17,7 +17,7 @@
 #include "src/machine/procfs/testing/fake_tree.h"
 
 extern "C" {
-[[gnu::used]] uint16_t profiler_test_semaphore;
+[[gnu::used, gnu::section(".probes")]] uint16_t profiler_test_semaphore = 0;
 [[gnu::used, gnu::noinline]] void FunctionWithStaticProbes() {
   STATIC_PROBE("0", "shop", "sold", "-4@%edi");
   STATIC_PROBE("profiler_test_semaphore", "shop", "bought", "");

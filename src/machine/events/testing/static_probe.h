@@ -2,8 +2,8 @@
 
 #pragma once
 
-// Makes a static probe: a nop, and a note with its address. SEMAPHORE is the name of a uint16_t with
-// external linkage, or 0. All arguments are strings.
+// Makes a static probe: a nop, and a note with its address. SEMAPHORE is the C name of a uint16_t in
+// the section ".probes", or 0. All arguments are strings.
 #define STATIC_PROBE(SEMAPHORE, PROVIDER, NAME, ARGUMENTS) \
   STATIC_PROBE_AT("nop", SEMAPHORE, PROVIDER, NAME, ARGUMENTS)
 
