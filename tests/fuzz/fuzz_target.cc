@@ -27,6 +27,7 @@ std::vector<FuzzTarget>& AllTargets() {
       UnwindTarget(),
       V8Target(),
       EventTarget(),
+      TracepointTarget(),
       ImportTarget(),
       ImportFoldedTarget(),
       ImportPerfScriptTarget(),

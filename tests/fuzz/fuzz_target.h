@@ -61,6 +61,7 @@ FuzzTarget CodeTarget();
 FuzzTarget UnwindTarget();
 FuzzTarget V8Target();
 FuzzTarget EventTarget();
+FuzzTarget TracepointTarget();
 FuzzTarget ImportTarget();
 FuzzTarget ImportFoldedTarget();
 FuzzTarget ImportPerfScriptTarget();
