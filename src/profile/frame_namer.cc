@@ -48,17 +48,47 @@ bool IsLastOfPadding(const symbolize::Naming& naming) {
 
 }  // namespace
 
-void FrameNamer::NameFrames() {
+void FrameNamer::NameRest() {
+  HugeVector<uint32_t> frames;
+  for (size_t i = named_; i < profile_.frames.size(); ++i) {
+    if (i >= is_named_.size() || !is_named_[i]) frames.push_back(static_cast<uint32_t>(i));
+  }
+  named_ = profile_.frames.size();
+  NameFrames(std::move(frames));
+}
+
+void FrameNamer::Name(std::span<const FrameId> frames) {
+  HugeVector<uint32_t> unnamed;
+  if (is_named_.size() < profile_.frames.size()) is_named_.resize(profile_.frames.size());
+  for (const FrameId frame : frames) {
+    const auto index = static_cast<uint32_t>(frame);
+    if (index < named_ || index >= is_named_.size() || is_named_[index]) continue;  // or kNoFrame
+    is_named_[index] = true;
+    unnamed.push_back(index);
+  }
+  if (!unnamed.empty()) NameFrames(std::move(unnamed));
+}
+
+// Frames without a mapping have no names, except cuts. In a recording of code without frame
+// pointers, most addresses have no mapping.
+void FrameNamer::NameFrames(HugeVector<uint32_t> frames) {
   constexpr size_t kAhead = 8;
-  NameCuts();
-  const HugeVector<uint32_t> order = FramesToName();
+  HugeVector<uint32_t> order;
+  for (const uint32_t index : frames) {
+    Frame& frame = profile_.frames[index];
+    if (frame.image != ImageId{}) {
+      order.push_back(index);
+    } else if (frame.mode == Mode::kCut) {
+      NameCut(frame);
+    }
+  }
+  SortByPlace(&order);
   size_t announced = 0;  // frames before it were announced
   for (size_t i = 0; i < order.size(); ++i) {
     if (i == announced) announced = Announce(order, i);
     if (i + kAhead < order.size()) __builtin_prefetch(&profile_.frames[order[i + kAhead]], 1);
     Name(order[i]);
   }
-  named_ = profile_.frames.size();
   for (std::string& warning : symbolizer_.TakeWarnings()) {
     profile_.losses.warnings.push_back(std::move(warning));
   }
@@ -79,45 +109,35 @@ size_t FrameNamer::Announce(const HugeVector<uint32_t>& order, size_t from) {
   return end;
 }
 
-// Returns the new frames, sorted by image and place, which is the order of stored profiles.
-HugeVector<uint32_t> FrameNamer::FramesToName() const {
-  HugeVector<uint32_t> frames;
-  for (size_t i = named_; i < profile_.frames.size(); ++i) {
-    // Frames without a mapping have no names. In a recording of code without frame pointers, most
-    // addresses have no mapping.
-    if (profile_.frames[i].image != ImageId{}) frames.push_back(static_cast<uint32_t>(i));
-  }
+// Sorts frames by image and place, which is the order of stored profiles.
+void FrameNamer::SortByPlace(HugeVector<uint32_t>* frames) const {
   const auto place = [&](uint32_t i) {
     return std::pair(profile_.frames[i].image, profile_.frames[i].place.value);
   };
-  if (std::is_sorted(frames.begin(), frames.end(),
+  if (std::is_sorted(frames->begin(), frames->end(),
                      [&](uint32_t a, uint32_t b) { return place(a) < place(b); })) {
-    return frames;
+    return;
   }
-  RadixSort sort(static_cast<uint32_t>(frames.size()));
-  sort.SortBy([&](uint32_t i) { return place(frames[i]).second; });
-  sort.SortBy([&](uint32_t i) { return static_cast<uint32_t>(place(frames[i]).first); });
+  RadixSort sort(static_cast<uint32_t>(frames->size()));
+  sort.SortBy([&](uint32_t i) { return place((*frames)[i]).second; });
+  sort.SortBy([&](uint32_t i) { return static_cast<uint32_t>(place((*frames)[i]).first); });
   HugeVector<uint32_t> sorted = sort.Order();
-  for (uint32_t& item : sorted) item = frames[item];
-  return sorted;
+  for (uint32_t& item : sorted) item = (*frames)[item];
+  *frames = std::move(sorted);
 }
 
-// Names the frames that give the reason of a cut chain. They are in no image.
-void FrameNamer::NameCuts() {
-  for (size_t i = named_; i < profile_.frames.size(); ++i) {
-    Frame& frame = profile_.frames[i];
-    if (frame.mode != Mode::kCut || frame.image != ImageId{}) continue;
-    const std::string_view reason =
-        symbolize::ChainEndName(symbolize::ChainEnd(frame.ip.value - kCutMarks));
-    const std::string name =
-        absl::StrCat("[cut: ", absl::string_view(reason.data(), reason.size()), "]");
-    frame.unnamed = Unnamed::kNamed;
-    frame.first_line = static_cast<uint32_t>(profile_.lines.size());
-    frame.line_count = 1;
-    const symbolize::NamedFunction function{
-        .name = name, .start = ElfAddress{frame.ip.value}, .size = 1};
-    profile_.lines.push_back({.symbol = InternSymbol(function, frame.image)});
-  }
+// Names a frame that gives the reason of a cut chain. It is in no image.
+void FrameNamer::NameCut(Frame& frame) {
+  const std::string_view reason =
+      symbolize::ChainEndName(symbolize::ChainEnd(frame.ip.value - kCutMarks));
+  const std::string name =
+      absl::StrCat("[cut: ", absl::string_view(reason.data(), reason.size()), "]");
+  frame.unnamed = Unnamed::kNamed;
+  frame.first_line = static_cast<uint32_t>(profile_.lines.size());
+  frame.line_count = 1;
+  const symbolize::NamedFunction function{
+      .name = name, .start = ElfAddress{frame.ip.value}, .size = 1};
+  profile_.lines.push_back({.symbol = InternSymbol(function, frame.image)});
 }
 
 void FrameNamer::Name(uint32_t index) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -31,13 +32,16 @@ class FrameNamer {
   // Names the frames added since the last call, image by image and in order of address, so that an
   // image's tables are read once and in order. Costs one comparison if there are none.
   void NameNewFrames() {
-    if (named_ != profile_.frames.size()) NameFrames();
+    if (named_ != profile_.frames.size()) NameRest();
   }
+  // Names these frames, likewise, unless they have been named. Ignores kNoFrame.
+  void Name(std::span<const FrameId> frames);
 
  private:
-  void NameFrames();
-  void NameCuts();
-  HugeVector<uint32_t> FramesToName() const;
+  void NameRest();
+  void NameFrames(HugeVector<uint32_t> frames);
+  void NameCut(Frame& frame);
+  void SortByPlace(HugeVector<uint32_t>* frames) const;
   size_t Announce(const HugeVector<uint32_t>& order, size_t from);
   void Name(uint32_t index);
   void Name(Frame& frame);
@@ -54,6 +58,7 @@ class FrameNamer {
   // The first frame with each image, place and return_address; used if by_address_.
   absl::flat_hash_map<std::tuple<ImageId, uint64_t, bool>, uint32_t> first_at_;
   size_t named_ = 0;                  // frames [0, named_) are named
+  std::vector<bool> is_named_;        // [n]: frame n is named; shorter if no later frame is
   std::vector<CodePlace> announced_;  // used only by Announce; kept to save the allocation
   DenseIndex symbols_;
   SymbolId last_ = kNoSymbol;     // symbol that InternSymbol returned last

@@ -95,6 +95,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   Profile Finish();
   FrameId FrameAt(uint32_t pid, uint64_t address);
   ThreadId ThreadOf(uint32_t pid, uint32_t tid) { return threads_.Find(pid, tid); }
+  void Name(std::span<const FrameId> frames) { namer_.Name(frames); }
 
  private:
   // Decodes a record and passes it to `use`. Counts records that cannot be decoded.
@@ -641,7 +642,7 @@ void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
     if (options_.keep_order) KeepOrder(rows);
   }
   if (options_.on_samples) {
-    namer_.NameNewFrames();
+    if (options_.name_frames) namer_.NameNewFrames();
     // The view may ask for the frame of another address; that must not count this batch again.
     shown_.swap(batch_);
     options_.on_samples(profile_, shown_, whole);
@@ -666,7 +667,7 @@ FrameId ProfileBuilder::Impl::FrameAt(uint32_t pid, uint64_t address) {
   CountBatch();
   if (!kernel_is_placed_) PlaceKernel();
   const FrameId frame = ResolveAddress(pid, address);
-  namer_.NameNewFrames();
+  if (options_.name_frames) namer_.NameNewFrames();
   return frame;
 }
 
@@ -693,7 +694,7 @@ void ProfileBuilder::Impl::CountRest() {
 // Names the frames that no view has seen yet.
 Profile ProfileBuilder::Impl::Finish() {
   CountRest();
-  namer_.NameNewFrames();
+  if (options_.name_frames || options_.keep_rows) namer_.NameNewFrames();
   CountBrokenChains(&profile_);
   return std::move(profile_);
 }
@@ -723,6 +724,7 @@ FrameId ProfileBuilder::FrameAt(uint32_t pid, uint64_t address) {
   return impl_->FrameAt(pid, address);
 }
 ThreadId ProfileBuilder::ThreadOf(uint32_t pid, uint32_t tid) { return impl_->ThreadOf(pid, tid); }
+void ProfileBuilder::Name(std::span<const FrameId> frames) { impl_->Name(frames); }
 bool ProfileBuilder::IsOfRecordsAlone() const { return impl_->IsOfRecordsAlone(); }
 const Profile& ProfileBuilder::profile() const { return impl_->profile(); }
 UnnamedProfile ProfileBuilder::Unnamed() && { return impl_->Unnamed(); }

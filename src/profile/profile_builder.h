@@ -99,6 +99,9 @@ struct BuilderOptions {
                      const perf_event::Sample* sample)>
       on_samples;
   bool whole_samples = false;
+  // False: only Name() names frames, and Finish() if rows are kept. For a view that shows the names
+  // of few frames, or that asks for the names of many samples at once, at a fraction of the cost.
+  bool name_frames = true;
 };
 
 // The builder. Not thread-safe. `symbolizer` must outlive the builder, but not the profile.
@@ -127,9 +130,12 @@ class ProfileBuilder {
   // FrameAt returns the frame at an address of a process. ThreadOf returns a thread under its
   // present name. Both describe the state after the last record. They serve views that show single
   // records, and may also be called by `on_samples`. Addresses in the upper half belong to the
-  // kernel. The returned frame is named. For PERF_CONTEXT_* markers, FrameAt returns kNoFrame.
+  // kernel. The returned frame is named (if name_frames). For PERF_CONTEXT_* markers, FrameAt returns kNoFrame.
   FrameId FrameAt(uint32_t pid, uint64_t address);
   ThreadId ThreadOf(uint32_t pid, uint32_t tid);
+  // Names frames that have no names yet, because BuilderOptions::name_frames is false. `on_samples`
+  // may call it.
+  void Name(std::span<const FrameId> frames);
 
   // Returns the profile so far. Its frames have names only if `on_samples` is given. Valid until
   // the next call.

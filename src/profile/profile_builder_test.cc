@@ -1317,6 +1317,28 @@ TEST_F(ProfileBuilderTest, AStreamingViewSeesEverySampleNamed) {
   EXPECT_EQ(profile.events[0].samples, 2u);
 }
 
+TEST_F(ProfileBuilderTest, AStreamingViewMayNameOnlySomeFrames) {
+  StartCat().At(5).Sample(0x1234, {kContextUser, 0x1234, 0x1301});
+  std::vector<FrameId> selves;
+  ProfileBuilder builder(
+      symbolizer_,
+      {.keep_rows = false,
+       .on_samples = [&](const Profile&, std::span<const SampleRow> rows,
+                         const perf_event::Sample*) { selves.push_back(rows[0].self); },
+       .name_frames = false});
+  builder.AddEvent("cpu-clock", records_.attr());
+  AddRecords(builder);
+  (void)builder.profile();
+  selves.push_back(builder.FrameAt(7, 0x1302));
+  selves.push_back(kNoFrame);
+  EXPECT_THAT(symbolizer_.asked(), testing::IsEmpty());
+  builder.Name(selves);
+  builder.Name(selves);
+  const Profile profile = std::move(builder).Finish();
+  EXPECT_THAT(symbolizer_.asked(), testing::ElementsAre("/bin/cat @0x234", "/bin/cat @0x302"));
+  EXPECT_EQ(profile.LinesOf(profile[selves[0]]).size(), 1u);
+}
+
 TEST_F(ProfileBuilderTest, AStreamingViewNamesAThreadAsItWasCalledThen) {
   records_.At(1).By(5, 6).Sample(0x1234).Comm("worker").Sample(0x1234);
   std::string seen;

@@ -84,7 +84,10 @@ class KernelFacts {
     std::string_view name;
   };
 
+  // Return the symbols of the running kernel, and the first of them; null: unknown.
   const KernelSymbols* Running();
+  const KernelSymbols* RunningStart();
+  bool IsOfAnotherKernel(const ImageSpec& spec);
   bool IsOfRunningKernel(const ImageSpec& spec);
   Reason ReasonAgainstRunning(const ImageSpec& spec);
   const KernelSymbols* Cached(std::span<const std::byte> build_id);
@@ -94,6 +97,8 @@ class KernelFacts {
   FactsContext& context_;
   bool running_read_ = false;
   std::optional<KernelSymbols> running_;  // symbols of the running kernel
+  bool start_read_ = false;
+  std::optional<KernelSymbols> running_start_;  // the first of them
   std::string reference_;
   RuntimeAddress reference_address_;
   std::map<std::string, std::optional<KernelSymbols>> cached_;  // keyed by build-id

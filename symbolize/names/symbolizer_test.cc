@@ -729,6 +729,10 @@ TEST_F(SymbolizerTest, AnotherKernelThanTheRunningOneIsNotNamed) {
   module.kind = ImageKind::kModule;
   module.path = "[nf_tables]";
   EXPECT_EQ(Name(module, RuntimeAddress{0xffffffff81000000}), "[build-id mismatch]");
+  symbolizer_ = nullptr;
+  std::filesystem::remove(options_.kallsyms_path);
+  EXPECT_EQ(Name(kernel, RuntimeAddress{0xffffffff81000000}), "[build-id mismatch]")
+      << "for another kernel, kallsyms is not read";
 }
 
 TEST_F(SymbolizerTest, WithoutABuildIdTheRunningKernelNamesOnlyWhatItsOwnRecordingsHave) {

@@ -28,6 +28,7 @@ std::vector<FuzzTarget>& AllTargets() {
       V8Target(),
       PythonTarget(),
       EventTarget(),
+      TracepointTarget(),
       ImportTarget(),
       ImportFoldedTarget(),
       ImportPerfScriptTarget(),

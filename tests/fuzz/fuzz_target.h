@@ -62,6 +62,7 @@ FuzzTarget UnwindTarget();
 FuzzTarget V8Target();
 FuzzTarget PythonTarget();
 FuzzTarget EventTarget();
+FuzzTarget TracepointTarget();
 FuzzTarget ImportTarget();
 FuzzTarget ImportFoldedTarget();
 FuzzTarget ImportPerfScriptTarget();

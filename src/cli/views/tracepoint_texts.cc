@@ -9,6 +9,7 @@
 #include "src/cli/terminal/output.h"
 #include "src/cli/views/view.h"
 #include "src/format/perf_data/format/perf_data_format.h"
+#include "src/machine/events/trace_process.h"
 
 namespace profiler::cli {
 namespace {
@@ -19,10 +20,9 @@ void Warn(const absl::Status& status) { PrintWarning(std::string(status.message(
 
 void TracepointTexts::Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out,
                              std::vector<uint64_t>* functions) {
-  if (!was_started_ && !Start()) return;
-  if (process_ == nullptr) return;
+  if (!Start()) return;
   std::string text;
-  const absl::Status appended = process_->Append(raw, cpu, &text);
+  const absl::Status appended = texts_->Append(raw, cpu, &text);
   if (!appended.ok()) Warn(appended);
   if (functions == nullptr) return events::AppendWithNames(text, {}, out);
   std::string unused;
@@ -39,19 +39,9 @@ void TracepointTexts::Append(std::span<const std::byte> raw, uint32_t cpu, std::
 void TracepointTexts::Describe(std::span<const events::TraceRecord> records,
                                const events::FunctionName& name, std::vector<std::string>* texts) {
   texts->assign(records.size(), "");
-  if ((!was_started_ && !Start()) || process_ == nullptr) return;
-  if (!process_->Texts(records, texts).ok()) {
-    // One of the records has ended the process. The records before that one still get their texts.
-    StartProcess();
-    for (size_t i = 0; i < records.size() && process_ != nullptr; ++i) {
-      const absl::Status appended =
-          process_->Append(BytesOfText(records[i].second), records[i].first, &(*texts)[i]);
-      if (!appended.ok()) {
-        Warn(appended);
-        break;
-      }
-    }
-  }
+  if (!Start()) return;
+  const absl::Status printed = texts_->Texts(records, texts);
+  if (!printed.ok()) Warn(printed);
   for (std::string& text : *texts) {
     std::string named;
     events::AppendWithNames(text, name, &named);
@@ -59,25 +49,20 @@ void TracepointTexts::Describe(std::span<const events::TraceRecord> records,
   }
 }
 
-// Starts the process. Returns false if the formats have not arrived yet.
+// Parses the formats, once. Returns false if they have not arrived yet, or cannot be parsed.
 bool TracepointTexts::Start() {
+  if (was_started_) return texts_.has_value();
   const auto& sections = recording_.features().other;
   const auto section = sections.find(perf_data::kFeatureTracingData);
   if (section == sections.end()) return false;
   was_started_ = true;
-  StartProcess();
-  return true;
-}
-
-void TracepointTexts::StartProcess() {
-  process_.reset();
-  const auto section = recording_.features().other.find(perf_data::kFeatureTracingData);
-  auto started = events::TraceProcess::Start(section->second, parts_);
-  if (started.ok()) {
-    process_ = *std::move(started);
+  auto parsed = events::TraceTexts::Parse(section->second, parts_);
+  if (parsed.ok()) {
+    texts_ = *std::move(parsed);
   } else {
-    Warn(started.status());
+    Warn(parsed.status());
   }
+  return texts_.has_value();
 }
 
 void NameTraceFunctions(profile::Profile& profile) {

@@ -13,8 +13,9 @@
 #include <vector>
 
 #include "src/format/perf_data/read/recording.h"
+#include "src/machine/events/function_marks.h"
 #include "src/machine/events/trace_formats.h"
-#include "src/machine/events/trace_process.h"
+#include "src/machine/events/trace_texts.h"
 #include "src/profile/profile.h"
 
 namespace profiler::cli {
@@ -38,12 +39,11 @@ class TracepointTexts {
 
  private:
   bool Start();
-  void StartProcess();
 
   const perf_data::Recording& recording_;
   const events::TraceParts parts_;
   bool was_started_ = false;
-  std::unique_ptr<events::TraceProcess> process_;
+  std::optional<events::TraceTexts> texts_;
 };
 
 // Replaces the marks in texts of Dimension::kTrace by names of Profile::trace_functions, or by

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_format.h"
 #include "src/format/perf_event/tracing_data_reader.h"
+#include "src/machine/events/function_marks.h"
+#include "src/machine/events/trace_event.h"
+#include "src/machine/events/trace_values.h"
 
 namespace profiler::events {
 namespace {
@@ -42,62 +43,19 @@ bool IsWhole(const tep_event& event, std::span<const std::byte> raw) {
   return true;
 }
 
-// Rewrites a format for libtraceevent before 1.8, which rejects literals with tabs and does not
-// support %pB (like %pS, but for the address of a call).
-std::string Readable(std::string_view format) {
-  const size_t print = format.find("print fmt:");
-  std::string text(format.substr(0, print));
-  if (print == std::string_view::npos) return text;
-  for (size_t at = print; at < format.size(); ++at) {
-    if (format[at] == '\t') {
-      text += "\\t";
-    } else if (format.substr(at).starts_with("%pB")) {
-      text += "%pS";
-      at += 2;
-    } else {
-      text += format[at];
-    }
-  }
-  return text;
-}
-
-// Marks a function by its address: kFunctionMark, sixteen digits, kFunctionEnd. libtraceevent
-// appends "+0x0" if the format asks for the distance.
-constexpr char kFunctionMark = '\x01', kFunctionEnd = '\x02';
-constexpr size_t kDigits = 16;
-constexpr std::string_view kNoDistance = "+0x0";
-
 // Returns a mark instead of a name, because kernel symbols come from the recording and change while
 // it is read.
 char* MarkFunction(void* room, unsigned long long* address, char**) {
   std::string& mark = *static_cast<std::string*>(room);
-  mark = absl::StrFormat("%c%016x%c", kFunctionMark, *address, kFunctionEnd);
+  mark.clear();
+  AppendFunctionMark(*address, /*with_offset=*/false, &mark);
   return mark.data();
 }
 
 }  // namespace
 
-void AppendWithNames(std::string_view text, const FunctionName& name, std::string* out) {
-  for (size_t at = 0; at < text.size();) {
-    const size_t mark = std::min(text.find(kFunctionMark, at), text.size());
-    out->append(text.substr(at, mark - at));
-    at = mark;
-    if (at == text.size()) return;
-    uint64_t address = 0;
-    const std::string_view digits = text.substr(at + 1, kDigits);
-    const bool is_mark =
-        text.size() > at + 1 + kDigits && text[at + 1 + kDigits] == kFunctionEnd &&
-        absl::SimpleHexAtoi(absl::string_view(digits.data(), digits.size()), &address);
-    if (!is_mark) {
-      *out += text[at++];
-      continue;
-    }
-    at += kDigits + 2;
-    const bool with_offset = text.substr(at).starts_with(kNoDistance);
-    if (with_offset) at += kNoDistance.size();
-    const std::string known = name ? name(address, with_offset) : std::string();
-    *out += known.empty() ? absl::StrFormat("0x%x", address) : known;
-  }
+absl::Status TracingDataIsCut() {
+  return absl::DataLossError("TRACING_DATA: cut short, so tracepoints are shown without fields");
 }
 
 void TraceFormats::Free::operator()(tep_handle* handle) const {
@@ -118,14 +76,12 @@ absl::StatusOr<TraceFormats> TraceFormats::Parse(std::string_view section) {
   tep_set_page_size(handle, static_cast<int>(in.page_bytes()));
   while (const std::optional<perf_event::TraceFormat> format = in.Next()) {
     // On failure, libtraceevent ignores the format.
-    const std::string readable = Readable(format->text);
+    const std::string readable = ReadableFormat(format->text);
     const std::string system(format->system.empty() ? "ftrace" : format->system);
     tep_parse_event(handle, readable.data(), readable.size(), system.c_str());
   }
   const std::string printk(in.PrintkFormats());
-  if (!in.ok()) {
-    return absl::DataLossError("TRACING_DATA: cut short, so tracepoints are shown without fields");
-  }
+  if (!in.ok()) return TracingDataIsCut();
   if (!printk.empty()) tep_parse_printk_formats(handle, printk.c_str());
   return formats;
 }
@@ -175,15 +131,7 @@ const tep_format_field* FieldNamed(const tep_event& event, const std::string& na
 std::string TextOfField(const tep_format_field& field, const std::string& record_text,
                         std::span<const std::byte> raw) {
   if ((field.flags & TEP_FIELD_IS_STRING) == 0) {
-    const std::string name(field.name);
-    for (size_t at = 0; at < record_text.size();) {
-      const size_t end = std::min(record_text.find(' ', at), record_text.size());
-      const size_t value = at + name.size() + 1;
-      const bool is_field = value < end && record_text.compare(at, name.size(), name) == 0 &&
-                            (record_text[value - 1] == '=' || record_text[value - 1] == ':');
-      if (is_field) return record_text.substr(value, end - value);
-      at = end + 1;
-    }
+    if (const auto value = ValueInText(field.name, record_text)) return std::string(*value);
   }
   return Printed([&](trace_seq* text) {
     tep_print_field(text, const_cast<std::byte*>(raw.data()),

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,14 +22,6 @@
 struct tep_handle;
 
 namespace profiler::events {
-
-// Returns the name of the kernel function at an address; empty if it is unknown. If `with_offset`
-// is true, adds the distance from the function's start: "perf_event_mmap+0x258".
-using FunctionName = std::function<std::string(uint64_t address, bool with_offset)>;
-
-// Appends text from TraceFormats, with the names of functions that formats print by address (%pS,
-// %ps). An address without a name is shown in hexadecimal. `name` may be empty.
-void AppendWithNames(std::string_view text, const FunctionName& name, std::string* out);
 
 // A field of the records of tracepoints.
 struct TraceField {
@@ -55,6 +46,9 @@ struct EventFields {
   std::vector<std::string> fields;
 };
 
+// The error of a TRACING_DATA section that is invalid or truncated: kDataLoss.
+absl::Status TracingDataIsCut();
+
 // The formats of a recording's tracepoints. Not thread-safe.
 class TraceFormats {
  public:
@@ -63,7 +57,7 @@ class TraceFormats {
   static absl::StatusOr<TraceFormats> Parse(std::string_view section);
 
   // Appends the fields of a record that was taken on `cpu`; nothing if the record's format is
-  // unknown. Functions are marked; AppendWithNames replaces the marks.
+  // unknown. Functions are marked (function_marks.h).
   void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) const;
   // Appends the parts of a record. A field is empty if the record does not have it, or if the
   // record's format is unknown.

@@ -6,6 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
+#include "src/machine/events/function_marks.h"
 #include "src/machine/events/tracing_data.h"
 #include "src/machine/procfs/testing/fake_tree.h"
 

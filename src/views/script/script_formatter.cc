@@ -115,10 +115,10 @@ void ScriptFormatter::Prefetch(std::span<const SampleRow> rows) const {
 }
 
 void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& details,
-                                   const ScriptFields& fields, std::string* out) {
+                                   const ScriptFields& fields, StringId comm, std::string* out) {
   if (!Passes(row)) return;
   fields_ = fields;
-  AppendKnownThread(row.thread, HasChains(row.event) && has(ScriptField::kIp), *out);
+  AppendKnownThread(row.thread, comm, HasChains(row.event) && has(ScriptField::kIp), *out);
   AppendWhen(row.cpu, details.misc, {}, row.time, *out);
   AppendEvent(row, *out);
   // Leaves the column for the kind of branch blank, because only decoded traces have one.
@@ -182,15 +182,16 @@ void ScriptFormatter::AppendThread(std::string_view comm, uint32_t of_pid, uint3
 
 // Makes the text again if the thread's name has changed: a thread without a name keeps its ThreadId
 // when it gets its first name.
-void ScriptFormatter::AppendKnownThread(ThreadId id, bool with_chain, std::string& out) {
+void ScriptFormatter::AppendKnownThread(ThreadId id, StringId comm, bool with_chain,
+                                        std::string& out) {
   std::vector<ThreadText>& known = threads_[with_chain ? 1 : 0];
   const auto index = static_cast<uint32_t>(id);
   if (index >= known.size()) known.resize(profile_.threads.size());
   ThreadText& text = known[index];
   const Thread& thread = profile_[id];
-  if (text.text.empty() || text.comm != thread.comm) {
-    text = {.comm = thread.comm};
-    AppendThread(profile_.text(thread.comm), thread.pid, thread.tid, with_chain, text.text);
+  if (text.text.empty() || text.comm != comm) {
+    text = {.comm = comm};
+    AppendThread(profile_.text(comm), thread.pid, thread.tid, with_chain, text.text);
   }
   out += text.text;
 }

@@ -129,12 +129,13 @@ class ScriptFormatter {
   void Prefetch(std::span<const profile::SampleRow> rows) const;
 
   // Appends the block of a sample with these fields, unless the filter removes it. Fields of code
-  // (sym, symoff, dso, dsoff, srcline) must be the same for all samples.
+  // (sym, symoff, dso, dsoff, srcline) must be the same for all samples. `comm` is the name of the
+  // thread at that time.
   void FormatSample(const profile::SampleRow& row, const profile::SampleDetails& details,
-                    const ScriptFields& fields, std::string* out);
+                    const ScriptFields& fields, StringId comm, std::string* out);
   void FormatSample(const profile::SampleRow& row, const profile::SampleDetails& details,
                     std::string* out) {
-    FormatSample(row, details, options_.fields, out);
+    FormatSample(row, details, options_.fields, profile_[row.thread].comm, out);
   }
 
   // Appends the text in front of a record of `event` that is not a sample.
@@ -165,7 +166,7 @@ class ScriptFormatter {
   bool Passes(const profile::Row& sample) const;
   void AppendThread(std::string_view comm, uint32_t pid, uint32_t tid, bool with_chain,
                     std::string& out) const;
-  void AppendKnownThread(profile::ThreadId id, bool with_chain, std::string& out);
+  void AppendKnownThread(profile::ThreadId id, StringId comm, bool with_chain, std::string& out);
   void AppendWhen(uint32_t cpu, uint16_t misc, std::string_view marks, uint64_t time,
                   std::string& out);
   uint64_t SinceOrigin(uint64_t time);

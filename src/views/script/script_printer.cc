@@ -28,6 +28,11 @@ using profile::SampleRow;
 
 constexpr size_t kPiece = 1 << 18;
 
+// Names are requested for this many samples at once: few at first, so that the first lines come
+// soon.
+constexpr size_t kFirstWaiting = 256, kMostWaiting = 16384;
+constexpr size_t kMostWaitingBytes = size_t{8} << 20;
+
 // The sample_type bits that a field needs. Fields that every sample has are missing.
 struct FieldSource {
   ScriptField field;
@@ -113,6 +118,15 @@ bool IsSkipped(const FieldSource& source, const ScriptFieldChoice& fields,
                       [&](const EventDescription& event) { return Records(event, source); });
 }
 
+// True for records of the kernel's functions, which change what is at an address.
+bool ChangesKernel(const TimedRecord& timed) {
+  const uint32_t type = timed.record.type();
+  const bool is_mapping = type == perf_event::kRecordMmap || type == perf_event::kRecordMmap2;
+  const bool is_kernel =
+      (timed.record.misc() & perf_event::kMiscCpumodeMask) == perf_event::kMiscKernel;
+  return type == perf_event::kRecordKsymbol || (is_mapping && is_kernel);
+}
+
 // Returns perf's mark for the bits of misc other than the CPU mode.
 std::string_view MarksOf(uint32_t type, uint16_t misc) {
   switch (type) {
@@ -169,6 +183,7 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
                  profile::BuilderOptions options = naming::BuilderOptionsFor(
                      recording.events(), recording.features(), plan.naming);
                  options.keep_addresses = true;
+                 options.name_frames = false;
                  // Rows are needed to explain why the filter leaves nothing.
                  options.keep_rows = !plan.options.filter.empty();
                  options.whole_samples = ShowsWholeSamples(plan.fields.fields) ||
@@ -182,7 +197,8 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
                  };
                  return options;
                }()),
-      reader_(ArchitectureOf(recording), TraceKeeper()) {
+      reader_(ArchitectureOf(recording), TraceKeeper()),
+      most_waiting_(kFirstWaiting) {
   for (const auto& entry : recording.features().build_ids) {
     builder_.AddBuildId(entry.filename, entry.build_id);
   }
@@ -266,6 +282,7 @@ absl::Status ScriptPrinter::Print() {
   const ScriptOptions options = Options();
   fields_ = options.fields;
   formatter_ = std::make_unique<ScriptFormatter>(builder_.profile(), options);
+  shown_frames_.emplace(builder_.profile(), options);
   if (fields_.has(ScriptField::kInsn) || fields_.has(ScriptField::kInsnLen)) {
     naming::AddRecordedCode(recording_.features(), *names_);
     instructions_.emplace(builder_.profile(), *names_);
@@ -273,9 +290,10 @@ absl::Status ScriptPrinter::Print() {
   const auto order = perf_data::Recording::Order::kTime;
   const absl::Status status =
       recording_.ForEach(order, [this](const TimedRecord& timed) { Take(timed); });
-  (void)builder_.profile();  // makes the builder pass on samples that it holds back
+  PrintAll();
   Flush(0);
   can_name_ = false;
+  most_waiting_ = 0;
   // Passes on samples that waited for the rest of their call chain.
   const profile::Profile profile = std::move(builder_).Finish();
   names_->SaveToCache();
@@ -291,53 +309,100 @@ absl::Status ScriptPrinter::Print() {
 }
 
 void ScriptPrinter::Take(const TimedRecord& timed) {
-  naming::AddNewEvents(recording_.events(), events_, builder_);
   const uint32_t type = timed.record.type();
+  if (recording_.events().size() != events_ || ChangesKernel(timed)) PrintAll();
+  naming::AddNewEvents(recording_.events(), events_, builder_);
   builder_.Add(timed.record, timed.event, timed.time);
   if (type == perf_event::kRecordCgroup && timed.event < events_) {
     perf_event::Cgroup cgroup;
     if (Decode(timed.record, recording_.events()[timed.event].layout, &cgroup)) {
+      PrintWaiting();  // their details have views of names of cgroups
       reader_.AddCgroup(cgroup);
     }
   }
-  if (plan_.records.Includes(type)) PrintRecord(timed);
+  if (plan_.records.Includes(type)) {
+    PrintAll();
+    PrintRecord(timed);
+  }
   Flush(kPiece);
 }
 
+// Keeps the samples until their frames have names.
 void ScriptPrinter::TakeSamples(const profile::Profile& profile, std::span<const SampleRow> rows,
                                 const perf_event::Sample* sample) {
-  formatter_->Prefetch(rows);
   for (const SampleRow& row : rows) {
     if (!plan_.samples.HasTime(row.time) || !plan_.samples.HasCpu(row.cpu)) continue;
     if (!IsShown(profile, row.event)) continue;
     any_selected_ = true;
     const EventDescription& event = recording_.events()[static_cast<uint32_t>(row.event)];
-    std::string& text = plan_.write_sample ? sample_text_ : text_;
-    const ScriptFields fields = IsTracepoint(event) || IsRaw(event) ? FieldsOf(event) : fields_;
-    const size_t printed = text.size(), traces = traces_.size();
-    if (instructions_) {
-      formatter_->FormatSample(row, WithInstruction(row, DetailsOf(row, sample)), fields, &text);
-    } else {
-      formatter_->FormatSample(row, DetailsOf(row, sample), fields, &text);
+    const size_t traces = waiting_.traces.size();
+    if (sample != nullptr) {
+      const profile::SampleDetails& details =
+          waiting_.details.emplace_back(DetailsOf(row, *sample));
+      waiting_.bytes += details.branches.size() * sizeof(profile::Branch);
     }
-    if (text.size() == printed) traces_.resize(traces);  // the filter removed the sample
-    if (sample_text_.empty()) continue;
-    FillInTraces(&sample_text_);
-    plan_.write_sample(row.event, sample_text_);
-    sample_text_.clear();
+    waiting_.rows.push_back(row);
+    waiting_.prints.push_back(
+        {.comm = profile[row.thread].comm,
+         .fields = IsTracepoint(event) || IsRaw(event) ? FieldsOf(event) : fields_,
+         .has_trace = waiting_.traces.size() != traces});
+  }
+  if (waiting_.rows.size() >= most_waiting_ || waiting_.bytes >= kMostWaitingBytes) PrintWaiting();
+}
+
+// Prints all samples that were read.
+void ScriptPrinter::PrintAll() {
+  (void)builder_.profile();  // makes the builder pass on samples that it holds back
+  PrintWaiting();
+}
+
+// Names the frames of the samples that wait, and prints the samples. Meanwhile others may come,
+// because looking up functions makes the builder pass on samples.
+void ScriptPrinter::PrintWaiting() {
+  if (waiting_.rows.empty()) return;
+  WaitingSamples samples = std::exchange(waiting_, {});
+  most_waiting_ = std::min(most_waiting_ * 2, kMostWaiting);
+  for (size_t i = 0; i < samples.rows.size(); ++i) {
+    shown_frames_->Add(samples.rows[i], samples.DetailsOf(i), samples.prints[i].fields);
+  }
+  builder_.Name(shown_frames_->Take());
+  constexpr size_t kAhead = 32;
+  size_t trace = 0;
+  std::string sample_text;
+  for (size_t i = 0; i < samples.rows.size(); ++i) {
+    if (i % kAhead == 0) {
+      const std::span<const SampleRow> rest = std::span(samples.rows).subspan(i);
+      formatter_->Prefetch(rest.first(std::min(kAhead, rest.size())));
+    }
+    std::string& text = plan_.write_sample ? sample_text : text_;
+    const size_t printed = text.size();
+    FormatWaiting(samples, i, &text);
+    if (samples.prints[i].has_trace) {
+      TracepointRecord& record = samples.traces[trace++];
+      // The filter may have removed the sample.
+      if (text.size() != printed) {
+        trace_bytes_ += record.second.size();
+        traces_.push_back(std::move(record));
+      }
+    }
+    if (sample_text.empty()) continue;
+    FillInTraces(&sample_text);
+    plan_.write_sample(samples.rows[i].event, sample_text);
+    sample_text.clear();
   }
 }
 
-profile::SampleDetails ScriptPrinter::WithInstruction(const SampleRow& row,
-                                                      profile::SampleDetails details) {
+void ScriptPrinter::FormatWaiting(const WaitingSamples& samples, size_t i, std::string* out) {
+  const auto& [comm, fields, has_trace] = samples.prints[i];
+  const SampleRow& row = samples.rows[i];
+  if (!instructions_) return formatter_->FormatSample(row, samples.DetailsOf(i), fields, comm, out);
+  profile::SampleDetails details = samples.DetailsOf(i);
   details.instruction = instructions_->At(row.self);
-  return details;
+  formatter_->FormatSample(row, details, fields, comm, out);
 }
 
 const profile::SampleDetails& ScriptPrinter::DetailsOf(const SampleRow& row,
-                                                       const perf_event::Sample* sample) {
-  static const profile::SampleDetails kNone;
-  if (sample == nullptr) return kNone;
+                                                       const perf_event::Sample& sample) {
   const auto& fields = plan_.fields.fields;
   const EventDescription& event = recording_.events()[static_cast<uint32_t>(row.event)];
   profile::SampleReader::LookUps look_ups;
@@ -347,7 +412,7 @@ const profile::SampleDetails& ScriptPrinter::DetailsOf(const SampleRow& row,
   look_ups.branches = fields.has(ScriptField::kBrstackSym) ||
                       fields.has(ScriptField::kBrstackOff) ||
                       (fields.has(ScriptField::kBrstack) && fields.has(ScriptField::kDso));
-  return reader_.Read(*sample, event.layout, look_ups, builder_);
+  return reader_.Read(sample, event.layout, look_ups, builder_);
 }
 
 void ScriptPrinter::PrintRecord(const TimedRecord& timed) {
@@ -388,8 +453,8 @@ void ScriptPrinter::Flush(size_t least) {
 profile::SampleReader::DescribeTracepoint ScriptPrinter::TraceKeeper() {
   if (!plan_.describe_tracepoints) return {};
   return [this](std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
-    traces_.emplace_back(cpu, TextOf(raw));
-    trace_bytes_ += raw.size();
+    waiting_.traces.emplace_back(cpu, TextOf(raw));
+    waiting_.bytes += raw.size();
     *out += kTraceMark;
   };
 }
@@ -427,6 +492,7 @@ void ScriptPrinter::FillInTraces(std::string* text) {
 std::string ScriptPrinter::KernelFunctionAt(uint64_t address, bool with_offset) {
   if (!can_name_) return "";
   const profile::FrameId frame = builder_.FrameAt(/*pid=*/0, address);
+  builder_.Name({&frame, 1});
   return analysis::FunctionName(builder_.profile(), frame, with_offset);
 }
 

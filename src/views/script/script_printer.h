@@ -1,5 +1,6 @@
-// Prints a recording's samples, and other records on request, as text while they are read. Only
-// names stay in memory, not samples.
+// Prints a recording's samples, and other records on request, as text while they are read. Names
+// stay in memory, and samples only until their frames have names: names are requested for up to
+// 16,384 samples at once, because a request costs more than most of its names.
 
 #pragma once
 
@@ -20,6 +21,8 @@
 #include "src/profile/sample_reader.h"
 #include "src/views/annotate/instruction_bytes.h"
 #include "src/views/script/script_formatter.h"
+#include "src/views/script/shown_frames.h"
+#include "src/views/script/waiting_samples.h"
 #include "symbolize/names/name_store.h"
 
 namespace profiler::script {
@@ -93,9 +96,10 @@ class ScriptPrinter {
   void TakeSamples(const profile::Profile& profile, std::span<const profile::SampleRow> rows,
                    const perf_event::Sample* sample);
   const profile::SampleDetails& DetailsOf(const profile::SampleRow& row,
-                                          const perf_event::Sample* sample);
-  profile::SampleDetails WithInstruction(const profile::SampleRow& row,
-                                         profile::SampleDetails details);
+                                          const perf_event::Sample& sample);
+  void PrintAll();
+  void PrintWaiting();
+  void FormatWaiting(const WaitingSamples& samples, size_t i, std::string* out);
   void PrintRecord(const perf_data::TimedRecord& timed);
   void Flush(size_t least);
   profile::SampleReader::DescribeTracepoint TraceKeeper();
@@ -116,7 +120,9 @@ class ScriptPrinter {
   std::vector<profile::EventId> shown_;
   size_t shown_of_ = 0;
   std::string text_;
-  std::string sample_text_;  // text of one sample, if write_sample is set
+  std::optional<ShownFrames> shown_frames_;
+  WaitingSamples waiting_;
+  size_t most_waiting_;  // number of samples that may wait
   // Records of tracepoints whose text is still missing, in the order of their marks in text_.
   std::vector<TracepointRecord> traces_;
   size_t trace_bytes_ = 0;

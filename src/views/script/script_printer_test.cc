@@ -143,6 +143,39 @@ TEST(ScriptPrinterTest, OfAMemoryEventShowsWhereTheDataWereAndWhatTheAccessTook)
   EXPECT_EQ(print(plan).find("7f00"), std::string::npos);
 }
 
+TEST(ScriptPrinterTest, ThreadsAreCalledAsTheyWereAtEachSampleAmongOtherRecords) {
+  const perf_event::Attr attr = perf_event::SampleAttr(kType);
+  const std::string path = perf_data::TestPath("recording");
+  auto writer = perf_data::Writer::Create(path, {{attr, "cpu-clock", {}}}, size_t{0});
+  ASSERT_TRUE(writer.ok());
+  perf_event::RecordBuilder records(attr);
+  records.At(1).By(7, 7).Sample(0x1234);
+  records.At(2).Comm("first").Sample(0x1234);
+  records.At(3).Comm("second").Sample(0x1234);
+  ASSERT_TRUE(perf_data::AppendAll(**writer, records).ok());
+  ASSERT_TRUE((*writer)->Finish({}).ok());
+  const auto recording = *perf_data::Recording::Open(path);
+  const auto print = [&](bool tasks) {
+    ScriptPlan plan;
+    plan.fields = *ParseScriptFields("comm,ip");
+    plan.records.tasks = tasks;
+    std::string text;
+    EXPECT_TRUE(
+        ScriptPrinter(*recording, plan, [&](std::string_view more) { text += more; }).Print().ok());
+    return text;
+  };
+  EXPECT_EQ(print(false),
+            "              :7             1234\n"
+            "           first             1234\n"
+            "          second             1234\n");
+  EXPECT_EQ(print(true),
+            "              :7             1234\n"
+            "           first PERF_RECORD_COMM: first:7/7\n"
+            "           first             1234\n"
+            "          second PERF_RECORD_COMM: second:7/7\n"
+            "          second             1234\n");
+}
+
 TEST(ScriptPrinterTest, HandsOutTheSamplesByTheirEventsWhereThatIsAskedFor) {
   const auto recording = RecordingOf(kType);
   ScriptPlan plan;
