@@ -15,9 +15,10 @@ std::vector<Ability> NamingAbilities(const naming::NamingHere& here) {
   Ability sandbox{"sandbox", here.confinement.ok(), ""};
   if (!sandbox.works) {
     sandbox.text =
-        absl::StrCat(here.confinement.message(), ": names come from files only with --no-sandbox");
+        absl::StrCat(here.confinement.message(),
+                     ": without a sandbox, names are read from files only with --no-sandbox");
   } else if (!here.has_landlock) {
-    sandbox.text = "by a seccomp filter alone, as the kernel has no Landlock";
+    sandbox.text = "only by a seccomp filter, because the kernel has no Landlock";
   }
   Ability fetching{"debuginfod", false, std::string(here.fetching.message())};
   if (here.servers.empty()) {

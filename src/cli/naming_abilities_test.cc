@@ -26,13 +26,13 @@ TEST(NamingAbilitiesTest, WhatIsThereIsSaid) {
 
 TEST(NamingAbilitiesTest, AndWhatIsMissing) {
   EXPECT_EQ(TextOf({}),
-            "sandbox: yes, by a seccomp filter alone, as the kernel has no Landlock\n"
-            "debuginfod: no, $DEBUGINFOD_URLS names no server\n");
+            "sandbox: yes, only by a seccomp filter, because the kernel has no "
+            "Landlock\ndebuginfod: no, $DEBUGINFOD_URLS names no server\n");
   EXPECT_EQ(TextOf({.confinement = absl::UnimplementedError("the kernel has no filters"),
                     .servers = "https://debuginfod.debian.net",
                     .fetching = absl::UnimplementedError("no debuginfod-find")}),
-            "sandbox: no, the kernel has no filters: names come from files only with --no-sandbox\n"
-            "debuginfod: no, no debuginfod-find\n");
+            "sandbox: no, the kernel has no filters: without a sandbox, names are read from files "
+            "only with --no-sandbox\ndebuginfod: no, no debuginfod-find\n");
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class Probe {
     const int error = Try(EventOf(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, kUserAlone), 0, -1);
     if (!target::IsMissing(error)) return AsTried("hardware counters", error, "");
     return {"hardware counters", false,
-            "this machine has none, or its host lends none: cpu-clock takes their place"};
+            "this machine has none, or its host does not share them; cpu-clock is used instead"};
   }
 
   Ability KernelCode() {
@@ -103,12 +103,12 @@ class Probe {
 
   Ability RingMemory() {
     if (MayLockMemory(limits_, procfs::PermittedCapabilities(roots_))) {
-      return {"ring memory", true, "as much as is asked for"};
+      return {"ring memory", true, "no limit"};
     }
     if (!limits_.mlock_kb) return {"ring memory", true, ""};
     return {"ring memory", true,
             absl::StrCat(*limits_.mlock_kb,
-                         " KiB a CPU; `sudo sysctl kernel.perf_event_mlock_kb=…` gives more")};
+                         " KiB per CPU; `sudo sysctl kernel.perf_event_mlock_kb=…` allows more")};
   }
 
   ringbuf::Kernel& kernel_;

@@ -36,8 +36,7 @@ TEST_F(AbilitiesTest, WhereTheKernelAllowsAllItIsSaid) {
             "hardware counters: yes\n"
             "kernel code: yes\n"
             "all processes (-a): yes\n");
-  EXPECT_NE(Text().find("kernel symbols: yes\nring memory: yes, as much as is asked for\n"),
-            std::string::npos)
+  EXPECT_NE(Text().find("kernel symbols: yes\nring memory: yes, no limit\n"), std::string::npos)
       << Text();
 }
 
@@ -51,15 +50,15 @@ TEST_F(AbilitiesTest, WhatIsRefusedHasItsRemedy) {
   const std::string text = Text();
   for (const std::string line :
        {"own programs: yes\n",
-        "hardware counters: no, this machine has none, or its host lends none: cpu-clock takes "
-        "their place\n",
+        "hardware counters: no, this machine has none, or its host does not share them; cpu-clock "
+        "is used instead\n",
         "kernel code: no, event kernel code: Permission denied; run as root, or `sudo sysctl "
         "kernel.perf_event_paranoid=1` (now 2)\n",
         "all processes (-a): no, recording all CPUs: Permission denied; run as root, give the "
         "program CAP_PERFMON, or `sudo sysctl kernel.perf_event_paranoid=0` (now 2)\n",
         "kernel symbols: no, run as root, or `sudo sysctl kernel.kptr_restrict=0 "
         "kernel.perf_event_paranoid=1` (now 1)\n",
-        "ring memory: yes, 516 KiB a CPU; `sudo sysctl kernel.perf_event_mlock_kb=…` gives "
+        "ring memory: yes, 516 KiB per CPU; `sudo sysctl kernel.perf_event_mlock_kb=…` allows "
         "more\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << "no " << line << "in\n" << text;
   }

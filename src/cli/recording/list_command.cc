@@ -80,7 +80,8 @@ int List(ListArguments arguments) {
   const absl::Status written = output.Close();
   if (!written.ok()) PrintError(written);
   if (!note.empty()) PrintWarning(note);
-  if (listed == 0) PrintError("list: no event fits");
+  if (listed == 0)
+    PrintError("list: no event matches; run `profiler list` without a pattern for all events");
   return written.ok() && listed > 0 ? kExitOk : kExitFailure;
 }
 
@@ -90,15 +91,15 @@ void AddListCommand(usage::Command& app, Commands& commands) {
   usage::Command& command =
       app.AddCommand("list", "List the events that can be counted and sampled");
   command.SetFooter(
-      "Beside these: rNNN, PMU/term=…/, mem:ADDRESS, PATH:SYMBOL[+OFFSET][%return] of any "
-      "program.\n"
-      "\"(not here)\": this machine, or this user, cannot count it.");
+      "Other events: rNNN, PMU/term=…/, mem:ADDRESS, PATH:SYMBOL[+OFFSET][%return].\n\"(not "
+      "here)\": this machine or this user cannot count the event.");
   auto arguments = std::make_shared<ListArguments>();
   command.AddOption("PATTERN", arguments->patterns,
-                    "names with *, ? and […], or hw, sw, cache, pmu, tracepoint");
+                    "names with *, ? and […], or a kind: hw, sw, cache, pmu, tracepoint");
   command.AddFlag("-j,--json", arguments->json, "JSON");
   command.AddFlag("--no-desc", arguments->no_descriptions, "leave out descriptions");
-  AddIgnoredOption(command, "-d,--desc", nullptr, "descriptions are shown; see --no-desc");
+  AddIgnoredOption(command, "-d,--desc", nullptr,
+                   "descriptions are shown unless --no-desc is given");
   commands[&command] = [arguments] { return List(*arguments); };
 }
 

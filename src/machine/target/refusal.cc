@@ -31,7 +31,7 @@ absl::Status ExplainRefusal(int error, const std::string& doing, const std::stri
   }
   if (target.other_process != 0) {
     return ErrnoStatus(error, absl::StrCat(doing, " process ", target.other_process),
-                       "it may belong to another user: run as root");
+                       "it may belong to another user; run as root");
   }
   return ErrnoStatus(error, absl::StrCat("event ", event),
                      "run as root, or `sudo sysctl kernel.perf_event_paranoid=1`" + now);
