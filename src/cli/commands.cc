@@ -9,8 +9,8 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const usage::Command& subcomm
   std::vector<std::string> command = subcommand.Remaining();
   if (!command.empty() && command.front().starts_with("-")) {
     return absl::InvalidArgumentError(absl::StrCat(subcommand.Name(), ": unknown option ",
-                                                   command.front(), "; profiler ",
-                                                   subcommand.Name(), " --help lists them all"));
+                                                   command.front(), " (see profiler ",
+                                                   subcommand.Name(), " --help)"));
   }
   command.insert(command.end(), invocation.command.begin(), invocation.command.end());
   return command;

@@ -52,7 +52,7 @@ void AddTerminalOptions(profiler::usage::Command& app, const profiler::cli::Comm
   using profiler::cli::Colour;
   app.AddFlag(
       "--no-pager", [&choice] { choice.pager = false; },
-      "on a terminal: do not show texts in $PROFILER_PAGER, $PAGER or less");
+      "on a terminal: do not show long output in $PROFILER_PAGER, $PAGER or less");
   app.AddOption(
          "--color",
          [&choice](const std::string& when) {
@@ -61,7 +61,8 @@ void AddTerminalOptions(profiler::usage::Command& app, const profiler::cli::Comm
                                              : Colour::kAuto;
            return absl::OkStatus();
          },
-         "percentages in colours: auto (on a terminal, unless $NO_COLOR is set), always or never")
+         "show percentages in colours: auto (on a terminal, unless $NO_COLOR is set), always or "
+         "never")
       .ValueName("WHEN")
       .OneOf({"auto", "always", "never"}, profiler::usage::InHelp::kNo);
   for (const auto& [command, run] : commands) {
@@ -70,9 +71,8 @@ void AddTerminalOptions(profiler::usage::Command& app, const profiler::cli::Comm
 }
 
 constexpr char kNoMemory[] =
-    "out of memory; ask for less (a part of the time, fewer events), or raise the limit (ulimit "
-    "-v, "
-    "the control group's)";
+    "out of memory; select less data (--time, fewer events), or raise the limit (ulimit -v, or the "
+    "limit of the control group)";
 
 // Ends the program if an exception escapes from another thread. Allocates nothing.
 [[noreturn]] void EndWithoutMemory() {

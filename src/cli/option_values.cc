@@ -82,9 +82,9 @@ absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text) {
            *range.begin_percent <= *range.end_percent;
   }
   if (good) return range;
-  return absl::InvalidArgumentError(
-      absl::StrCat("--time: '", View(text),
-                   "' is no range: give seconds (12.5,13 or 12.5, or ,13) or 10%-20% or 10%/2"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--time: '", View(text),
+      "' is not a time range; give seconds (12.5,13 or 12.5, or ,13), or 10%-20%, or 10%/2"));
 }
 
 namespace {
@@ -131,8 +131,8 @@ absl::StatusOr<uint64_t> ParseTimeQuantum(std::string_view text) {
       return count * unit;
     }
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--time-quantum: '", View(text), "' is no time: give 100ms, 20us, 500ns or 1s"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--time-quantum: '", View(text), "' is not a duration; give 100ms, 20us, 500ns or 1s"));
 }
 
 absl::StatusOr<std::chrono::milliseconds> ParseDuration(std::string_view text) {
@@ -149,7 +149,7 @@ absl::StatusOr<std::chrono::milliseconds> ParseDuration(std::string_view text) {
     }
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("'", View(text), "' is no time: give 500ms, 2s, 5m, 1h or 1d"));
+      absl::StrCat("'", View(text), "' is not a duration; give 500ms, 2s, 5m, 1h or 1d"));
 }
 
 std::chrono::milliseconds Milliseconds(double value) {
@@ -162,7 +162,7 @@ absl::StatusOr<std::optional<std::chrono::milliseconds>> ReadDelay(std::string_v
   if (milliseconds == kUntilEnabled) return std::nullopt;
   if (milliseconds < 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat(View(option), ": cannot be negative, but for -1"));
+        absl::StrCat(View(option), ": the value cannot be negative, except -1"));
   }
   return Milliseconds(milliseconds);
 }
@@ -179,10 +179,13 @@ std::vector<std::string> SplitList(std::string_view text) {
 
 absl::StatusOr<std::vector<int>> ParseIdList(std::string_view text) {
   std::vector<int> ids;
-  for (const std::string& piece : SplitList(text)) {
+  for (const absl::string_view piece :
+       absl::StrSplit(View(text), absl::ByAnyChar(", \t\n"), absl::SkipEmpty())) {
     uint64_t id = 0;
-    if (!ParseNumber(piece, std::numeric_limits<int>::max(), &id) || id == 0) {
-      return absl::InvalidArgumentError(absl::StrCat("'", piece, "' is no process or thread id"));
+    if (!ParseNumber({piece.data(), piece.size()}, std::numeric_limits<int>::max(), &id) ||
+        id == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", piece, "' is not a process or thread id; give numbers from 1"));
     }
     if (std::find(ids.begin(), ids.end(), static_cast<int>(id)) == ids.end()) {
       ids.push_back(static_cast<int>(id));
@@ -198,7 +201,7 @@ absl::StatusOr<size_t> ParseRingPages(std::string_view text, size_t page_size) {
   if (!bytes || *bytes == 0 || *bytes > kLargestRing) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", View(text),
-                     "' is no ring size: give pages (128) or a size (512K, 4M), 4 GiB at most"));
+                     "' is not a ring size; give pages (128) or a size (512K, 4M), at most 4 GiB"));
   }
   return std::bit_ceil((*bytes + page_size - 1) / page_size);
 }
@@ -207,7 +210,7 @@ absl::StatusOr<uint64_t> ParseSize(std::string_view text) {
   const std::optional<uint64_t> bytes = BytesOf(text, 1);
   if (bytes && *bytes > 0) return *bytes;
   return absl::InvalidArgumentError(
-      absl::StrCat("'", View(text), "' is no size: give bytes, or 512K, 4M, 1G"));
+      absl::StrCat("'", View(text), "' is not a size; give bytes, or 512K, 4M, 1G"));
 }
 
 }  // namespace profiler::cli

@@ -11,7 +11,8 @@ using ::testing::ElementsAre;
 
 TEST(IdList, KeepsTheOrderAndDropsRepeats) {
   EXPECT_THAT(*ParseIdList("17,4,17"), ElementsAre(17, 4));
-  for (const char* text : {"", "0", "-1", "4 5", "9999999999"}) {
+  EXPECT_THAT(*ParseIdList("17 4\n9"), ElementsAre(17, 4, 9));  // the output of pidof and pgrep
+  for (const char* text : {"", " ", "0", "-1", "4;5", "9999999999"}) {
     EXPECT_FALSE(ParseIdList(text).ok()) << text;
   }
 }

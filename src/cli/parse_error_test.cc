@@ -1,9 +1,12 @@
 #include "src/cli/parse_error.h"
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace profiler::cli {
 namespace {
+
+using testing::HasSubstr;
 
 class ParseErrorTest : public testing::Test {
  protected:
@@ -15,22 +18,29 @@ class ParseErrorTest : public testing::Test {
 };
 
 TEST_F(ParseErrorTest, FindsTheCommandThatWasMeant) {
-  EXPECT_EQ(NearestCommand(app_, "reprot"), "report");
-  EXPECT_EQ(NearestCommand(app_, "recrod"), "record");
-  EXPECT_EQ(NearestCommand(app_, "flame"), "flamegraph");
-  EXPECT_EQ(NearestCommand(app_, "scrip"), "script");
-  EXPECT_EQ(NearestCommand(app_, "xyzzy"), "");
+  EXPECT_EQ(ExplainParseError(app_, "reprot", "?"),
+            "there is no command 'reprot'; did you mean 'report'? (see profiler --help)");
+  EXPECT_THAT(ExplainParseError(app_, "recrod", "?"), HasSubstr("did you mean 'record'?"));
+  EXPECT_THAT(ExplainParseError(app_, "flame", "?"), HasSubstr("did you mean 'flamegraph'?"));
+  EXPECT_THAT(ExplainParseError(app_, "scrip", "?"), HasSubstr("did you mean 'script'?"));
+  EXPECT_EQ(ExplainParseError(app_, "xyzzy", "?"),
+            "there is no command 'xyzzy' (see profiler --help)");
+}
+
+TEST_F(ParseErrorTest, NamesWhatServesInsteadOfACommandOfPerf) {
+  EXPECT_EQ(ExplainParseError(app_, "trace", "?"),
+            "there is no command 'trace'; run strace -f, or profiler record -e "
+            "raw_syscalls:sys_enter and profiler script");
+  for (const char* name : {"sched", "mem", "c2c", "lock", "inject", "kmem", "ftrace", "probe"}) {
+    EXPECT_THAT(ExplainParseError(app_, name, "?"), HasSubstr("profiler")) << name;
+  }
 }
 
 TEST_F(ParseErrorTest, NamesTheWrongWord) {
-  EXPECT_EQ(ExplainParseError(app_, "reprot", "?"),
-            "'reprot' is no command; did you mean report? (profiler --help lists them all)");
-  EXPECT_EQ(ExplainParseError(app_, "xyzzy", "?"),
-            "'xyzzy' is no command; profiler --help lists them");
-  EXPECT_EQ(ExplainParseError(app_, "record", "-x: unknown"),
-            "record: -x: unknown; profiler record --help lists what there is");
-  EXPECT_EQ(ExplainParseError(app_, "", "A subcommand is required"),
-            "A subcommand is required; profiler --help lists what there is");
+  EXPECT_EQ(ExplainParseError(app_, "record", "unknown option -x"),
+            "record: unknown option -x (see profiler record --help)");
+  EXPECT_EQ(ExplainParseError(app_, "", "a command is missing"),
+            "a command is missing (see profiler --help)");
 }
 
 }  // namespace

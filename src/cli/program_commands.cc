@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/nearest_word.h"
 #include "src/cli/command.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/usage/completion.h"
@@ -37,24 +38,25 @@ std::string ManualOf(const usage::Command& app, const usage::Command& shown) {
 }
 
 void AddVersionCommand(usage::Command& app, Commands& commands) {
-  usage::Command& version =
-      app.AddCommand("version", "Print the version, and what the program was made of");
+  usage::Command& version = app.AddCommand(
+      "version", "Print the version and the libraries that the program was built with");
   version.AddFlag("-v,--verbose", "accepted as in perf; `doctor` shows what can be recorded here");
   commands[&version] = [] { return Print(absl::StrCat(VersionText(), "\n")); };
 }
 
 void AddHelpCommand(usage::Command& app, Commands& commands) {
-  usage::Command& help = app.AddCommand("help", "Print this, or the help of a command");
+  usage::Command& help = app.AddCommand("help", "Print the help of the program or of a command");
   auto options = std::make_shared<HelpOptions>();
-  help.AddOption("COMMAND", options->about, "one of the commands");
-  help.AddFlag("--man", options->as_manual, "as a manual page, for man -l -");
+  help.AddOption("COMMAND", options->about, "name of a command");
+  help.AddFlag("--man", options->as_manual, "print a manual page, for man -l -");
   commands[&help] = [&app, &commands, options] {
     const usage::Command* shown = options->about.empty() ? &app : nullptr;
     for (const auto& [command, run] : commands) {
       if (command->Name() == options->about) shown = command;
     }
     if (shown == nullptr) {
-      PrintError(absl::StrCat("help: there is no command '", options->about, "'"));
+      PrintError(absl::StrCat("help: there is no command '", options->about, "'",
+                              DidYouMean(options->about, app.CommandNames())));
       return kExitUsage;
     }
     return Print(options->as_manual ? ManualOf(app, *shown) : shown->Help(HelpColumns()));
@@ -63,7 +65,7 @@ void AddHelpCommand(usage::Command& app, Commands& commands) {
 
 void AddCompletionCommand(usage::Command& app, Commands& commands) {
   usage::Command& completion =
-      app.AddCommand("completion", "Print what completes words behind the program's name");
+      app.AddCommand("completion", "Print a completion script for a shell");
   auto shell = std::make_shared<std::string>();
   completion.AddOption("SHELL", *shell, "bash, zsh or fish")
       .Required()

@@ -42,7 +42,7 @@ class OpenedCounters final : public CounterSet {
     }
     for (const size_t leader : leaders) PROFILER_RETURN_IF_ERROR(OpenGroup(leader));
     if (gone_ < places_.size()) return absl::OkStatus();
-    return ErrnoStatus(ESRCH, "the threads to count are gone");
+    return ErrnoStatus(ESRCH, "all threads to count have ended");
   }
 
   bool is_supported(size_t event) const override { return supported_[event]; }

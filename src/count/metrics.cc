@@ -80,7 +80,7 @@ absl::StatusOr<std::string> EventsOfMetric(const std::string& name) {
     if (name == share.name) return absl::StrCat("{", View(share.part), ",", View(share.whole), "}");
   }
   return absl::NotFoundError(
-      absl::StrCat("-M: no metric '", name, "'; there are ", absl::StrJoin(MetricNames(), ", ")));
+      absl::StrCat("-M: unknown metric '", name, "': use ", absl::StrJoin(MetricNames(), ", ")));
 }
 
 bool IsClock(const Attr& attr) {

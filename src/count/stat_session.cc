@@ -136,8 +136,8 @@ class Counting {
     const int error = ErrnoOf(status);
     if (error == EINVAL) {
       return absl::InvalidArgumentError(
-          "the kernel refuses an event with these options (EINVAL): a group may be too large for "
-          "the CPU's counters (:W gives it up then), or its PMU may count whole CPUs alone (-a)");
+          "the kernel refuses an event with these options (EINVAL); the group may be too large for "
+          "the CPU's counters (add :W to split it), or its PMU may only count whole CPUs (add -a)");
     }
     if (error != EACCES && error != EPERM) return status;
     const pid_t other = options_.targets.pids.empty() ? 0 : options_.targets.pids.front();
@@ -305,17 +305,17 @@ absl::Status CheckOptions(const StatOptions& options) {
   const bool by_cpu =
       options.aggregation != Aggregation::kAll && options.aggregation != Aggregation::kThread;
   if (by_cpu && !targets.system_wide) {
-    return absl::InvalidArgumentError("counts by CPU are those of the whole system: add -a");
+    return absl::InvalidArgumentError("counts by CPU need the whole system; add -a");
   }
   if (options.aggregation == Aggregation::kThread && !targets.has_threads()) {
-    return absl::InvalidArgumentError("--per-thread: name processes (-p) or threads (-t)");
+    return absl::InvalidArgumentError("--per-thread needs processes (-p) or threads (-t)");
   }
   if (options.starts_disabled && !options.control) {
-    return absl::InvalidArgumentError("-D -1: nobody could begin: add --control");
+    return absl::InvalidArgumentError("-D -1 needs --control, because only it can start counting");
   }
-  if (options.repeat == 0) return absl::InvalidArgumentError("-r: once at least");
+  if (options.repeat == 0) return absl::InvalidArgumentError("-r must be at least 1");
   if (options.repeat > 1 && targets.command.empty()) {
-    return absl::InvalidArgumentError("-r: a command can be run again, nothing else");
+    return absl::InvalidArgumentError("-r: only a command can be repeated; give one after --");
   }
   return absl::OkStatus();
 }

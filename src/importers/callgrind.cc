@@ -79,7 +79,7 @@ class CallgrindReader {
     }
     AddFunctions();
     if (passed_over_ != 0) {
-      maker_.Warn(absl::StrCat(passed_over_, " lines were not understood and passed over, line ",
+      maker_.Warn(absl::StrCat(passed_over_, " lines were not understood and skipped, line ",
                                first_passed_over_, " first"));
     }
     maker_.Warn("a callgrind file has no stacks: each function has its own cost, and no callers");

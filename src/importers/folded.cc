@@ -99,7 +99,7 @@ class FoldedReader {
 
   void Warn() {
     if (rounded_ == 0) return;
-    maker_.Warn(absl::StrCat(rounded_, " counts are no whole numbers, and were rounded"));
+    maker_.Warn(absl::StrCat(rounded_, " counts are not whole numbers and were rounded"));
   }
 
  private:
@@ -162,11 +162,10 @@ absl::Status ReadFolded(std::string_view text, ProfileMaker& maker) {
   if (passed_over == 0) return absl::OkStatus();
   if (maker.rows() == 0) {
     return absl::DataLossError(absl::StrCat("line ", first_passed_over,
-                                            " does not end with a number, and no other line does: "
+                                            " does not end with a number, and no other line does; "
                                             "folded stacks are lines of the form root;…;leaf 12"));
   }
-  maker.Warn(absl::StrCat(passed_over,
-                          " lines do not end with a number and were passed over, line ",
+  maker.Warn(absl::StrCat(passed_over, " lines do not end with a number and were skipped, line ",
                           first_passed_over, " first"));
   return absl::OkStatus();
 }

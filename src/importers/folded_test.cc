@@ -34,7 +34,7 @@ TEST(FoldedStacks, AreRoundedAndSaidToBeWhereTheyAreFractions) {
   EXPECT_EQ(FoldedOf(loaded.profile), "a;b 2\na;c 2\n");
   ASSERT_EQ(loaded.recording->warnings().size(), 1);
   EXPECT_TRUE(loaded.recording->warnings()[0].ends_with(
-      ": 1 counts are no whole numbers, and were rounded"));
+      ": 1 counts are not whole numbers and were rounded"));
 }
 
 TEST(FoldedStacks, KeepWhatCanBeReadOfOtherLines) {
@@ -42,7 +42,7 @@ TEST(FoldedStacks, KeepWhatCanBeReadOfOtherLines) {
   EXPECT_EQ(FoldedOf(loaded.profile), "a;b 1\na;c 2\n");
   ASSERT_EQ(loaded.recording->warnings().size(), 1);
   EXPECT_TRUE(loaded.recording->warnings()[0].ends_with(
-      ": 1 lines do not end with a number and were passed over, line 4 first"));
+      ": 1 lines do not end with a number and were skipped, line 4 first"));
 }
 
 TEST(FoldedStacks, AreNamesAloneWhateverThisMachineHas) {

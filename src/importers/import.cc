@@ -84,8 +84,8 @@ Read ReaderOf(Format format) {
 }
 
 absl::Status UnknownFormat() {
-  return absl::InvalidArgumentError(
-      absl::StrCat("it is a profile of no format that is known: ", FormatNames(), " are read"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the profile's format is unknown; these formats are read: ", FormatNames(), " are read"));
 }
 
 // Maps the input. A pipe whose beginning is not recognised is not read further, because it may have

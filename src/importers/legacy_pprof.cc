@@ -280,7 +280,7 @@ absl::Status ReadLegacyPprof(std::string_view bytes, ProfileMaker& maker) {
   if (IsLegacyCpuProfile(bytes)) return ReadLegacyCpuProfile(bytes, maker);
   if (IsHeap(bytes)) return TextReader(bytes, maker).ReadHeap();
   if (IsCounts(bytes)) return TextReader(bytes, maker).ReadCounts();
-  return absl::DataLossError("it is no CPU profile, no heap profile and no profile of counts");
+  return absl::DataLossError("it is not a CPU profile, a heap profile or a profile of counts");
 }
 
 bool LooksLikeLegacyPprof(std::string_view start) {

@@ -69,11 +69,11 @@ class ScriptReader {
           passed_over_ == 0
               ? "it has no sample"
               : absl::StrCat("line ", first_passed_over_,
-                             " is no sample, and no other line is: samples are lines of the form "
-                             "\"comm pid/tid [cpu] seconds: period event:\""));
+                             " is not a sample, and no other line is; samples are lines of the "
+                             "form \"comm pid/tid [cpu] seconds: period event:\""));
     }
     if (passed_over_ != 0) {
-      maker_.Warn(absl::StrCat(passed_over_, " lines were not understood and passed over, line ",
+      maker_.Warn(absl::StrCat(passed_over_, " lines were not understood and skipped, line ",
                                first_passed_over_, " first"));
     }
     return absl::OkStatus();

@@ -91,7 +91,7 @@ class PprofReader {
   absl::Status Read(std::string_view bytes) {
     tables_.Read(bytes);
     if (tables_.value_types.empty()) {
-      return absl::DataLossError("it does not say what its values are (no sample_type)");
+      return absl::DataLossError("it does not name the types of its values (no sample_type)");
     }
     ChooseEvents();
     FindDroppedFrames();

@@ -89,7 +89,7 @@ CallGraphChoice ChooseForEverything(const RecordOptions& options, const Unwindin
   if (options.period != 0) {
     return {
         CallGraph::kFramePointers,
-        "fp, as everything is recorded, and of a period (-c) it is not known how often it comes"};
+        "fp (the whole machine is recorded, and the cost of dwarf is unknown with a period, -c)"};
   }
   constexpr double kSecondsOfSample = 12e-6, kMostOfCpu = 0.05;
   constexpr uint64_t kMostOfMemory = 64;  // the rings take at most a 64th of the memory
@@ -97,8 +97,8 @@ CallGraphChoice ChooseForEverything(const RecordOptions& options, const Unwindin
       kSecondsOfSample * static_cast<double>(means.samples_per_second * means.cpus);
   if (share > kMostOfCpu) {
     return {CallGraph::kFramePointers,
-            absl::StrFormat("fp, as everything is recorded, and dwarf would take %.0f %% of a CPU: "
-                            "a lower -F, or --call-graph dwarf",
+            absl::StrFormat("fp (the whole machine is recorded, and dwarf would take %.0f %% of a "
+                            "CPU; pass a lower -F, or --call-graph dwarf)",
                             100 * share)};
   }
   const uint64_t bytes_per_second =
@@ -108,20 +108,20 @@ CallGraphChoice ChooseForEverything(const RecordOptions& options, const Unwindin
   const uint64_t ring_bytes = ring.pages * means.page_size;
   if (ring_bytes * means.cpus > means.memory / kMostOfMemory) {
     return {CallGraph::kFramePointers,
-            absl::StrFormat("fp, as everything is recorded, and dwarf would take rings of %d MiB, "
-                            "more than a 64th of the memory",
+            absl::StrFormat("fp (the whole machine is recorded, and dwarf would need rings of %d "
+                            "MiB, more than 1/64 of the memory)",
                             ring_bytes * means.cpus >> 20)};
   }
   const uint64_t locked_kb = ring_bytes / 1024 + means.page_size / 1024;
   if (!MayLockMemory(means.limits, means.capabilities) &&
       locked_kb > static_cast<uint64_t>(std::max<int64_t>(0, means.limits.mlock_kb.value_or(0)))) {
     return {CallGraph::kFramePointers,
-            absl::StrFormat("fp, as everything is recorded, and dwarf needs rings of more memory "
-                            "than may be locked: sudo sysctl kernel.perf_event_mlock_kb=%d",
+            absl::StrFormat("fp (the whole machine is recorded, and dwarf needs more locked "
+                            "memory; run `sudo sysctl kernel.perf_event_mlock_kb=%d`)",
                             locked_kb)};
   }
   return {CallGraph::kDwarf,
-          absl::StrFormat("dwarf, which takes about %.1f %% of a CPU for everything", 100 * share)};
+          absl::StrFormat("dwarf (about %.1f %% of a CPU for the whole machine)", 100 * share)};
 }
 
 }  // namespace
@@ -134,8 +134,7 @@ CallGraphChoice ChooseCallGraph(const RecordOptions& options, const UnwindingMea
   bool any = false;
   for (const Target& target : targets) {
     if (IsJava(target.path)) {
-      return {CallGraph::kDwarf,
-              absl::StrCat("dwarf, as ", target.path, " tells of Java's frames")};
+      return {CallGraph::kDwarf, absl::StrCat("dwarf (", target.path, " runs Java code)")};
     }
     symbolize::ImageSpec spec;
     spec.path = target.path;
@@ -144,12 +143,12 @@ CallGraphChoice ChooseCallGraph(const RecordOptions& options, const UnwindingMea
     if (!opened.file) continue;
     const std::optional<bool> keeps = KeepsFramePointers(opened.file->elf);
     if (keeps == false) {
-      return {CallGraph::kDwarf, absl::StrCat("dwarf, as ", target.path, " has no frame pointers")};
+      return {CallGraph::kDwarf, absl::StrCat("dwarf (", target.path, " has no frame pointers)")};
     }
     any = any || keeps == true;
   }
-  if (!any) return {CallGraph::kDwarf, "dwarf, as nothing is known of frame pointers"};
-  return {CallGraph::kFramePointers, "fp, as the program and its C library have frame pointers"};
+  if (!any) return {CallGraph::kDwarf, "dwarf (it is unknown if the targets have frame pointers)"};
+  return {CallGraph::kFramePointers, "fp (the program and its C library have frame pointers)"};
 }
 
 }  // namespace profiler::record

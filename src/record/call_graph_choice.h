@@ -13,7 +13,7 @@ namespace profiler::record {
 
 struct CallGraphChoice {
   CallGraph call_graph = CallGraph::kFramePointers;
-  // A line for the user, such as "dwarf, as /usr/bin/g++ has no frame pointers".
+  // A line for the user, such as "dwarf (/usr/bin/g++ has no frame pointers)".
   std::string reason;
 };
 

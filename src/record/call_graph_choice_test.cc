@@ -27,29 +27,29 @@ std::string Choice(const UnwindingMeans& means, RecordOptions options = {}) {
 }
 
 TEST(CallGraphChoiceTest, OfEverythingStacksAreUnwoundWhereThatIsCheap) {
-  EXPECT_EQ(Choice(Means()), "dwarf, which takes about 2.4 % of a CPU for everything");
+  EXPECT_EQ(Choice(Means()), "dwarf (about 2.4 % of a CPU for the whole machine)");
 }
 
 TEST(CallGraphChoiceTest, NotWhereItTakesMoreThanATwentiethOfACpu) {
   UnwindingMeans means = Means();
   means.cpus = 96;
   EXPECT_EQ(Choice(means),
-            "fp, as everything is recorded, and dwarf would take 115 % of a CPU: a lower -F, or "
-            "--call-graph dwarf");
+            "fp (the whole machine is recorded, and dwarf would take 115 % of a CPU; pass a lower "
+            "-F, or --call-graph dwarf)");
   means.samples_per_second = 43;
   means.memory = uint64_t{64} << 30;
-  EXPECT_EQ(Choice(means), "dwarf, which takes about 5.0 % of a CPU for everything");
+  EXPECT_EQ(Choice(means), "dwarf (about 5.0 % of a CPU for the whole machine)");
   EXPECT_EQ(
       Choice(Means(), {.period = 1000}),
-      "fp, as everything is recorded, and of a period (-c) it is not known how often it comes");
+      "fp (the whole machine is recorded, and the cost of dwarf is unknown with a period, -c)");
 }
 
 TEST(CallGraphChoiceTest, NotWhereTheRingsAreMuchOfTheMemory) {
   UnwindingMeans means = Means();
   means.memory = uint64_t{256} << 20;
   EXPECT_EQ(Choice(means),
-            "fp, as everything is recorded, and dwarf would take rings of 8 MiB, more than a 64th "
-            "of the memory");
+            "fp (the whole machine is recorded, and dwarf would need rings of 8 MiB, more than "
+            "1/64 of the memory)");
 }
 
 TEST(CallGraphChoiceTest, NotWhereSoMuchMayNotBeLocked) {
@@ -57,10 +57,10 @@ TEST(CallGraphChoiceTest, NotWhereSoMuchMayNotBeLocked) {
   means.capabilities = 0;
   means.limits.mlock_kb = 516;
   EXPECT_EQ(Choice(means),
-            "fp, as everything is recorded, and dwarf needs rings of more memory than may be "
-            "locked: sudo sysctl kernel.perf_event_mlock_kb=1028");
+            "fp (the whole machine is recorded, and dwarf needs more locked memory; run `sudo "
+            "sysctl kernel.perf_event_mlock_kb=1028`)");
   means.limits.mlock_kb = 1028;
-  EXPECT_EQ(Choice(means), "dwarf, which takes about 2.4 % of a CPU for everything");
+  EXPECT_EQ(Choice(means), "dwarf (about 2.4 % of a CPU for the whole machine)");
 }
 
 TEST(CallGraphChoiceTest, OfJavaStacksAreUnwoundWhateverFramePointersThereAre) {
@@ -69,8 +69,7 @@ TEST(CallGraphChoiceTest, OfJavaStacksAreUnwoundWhateverFramePointersThereAre) {
                              std::filesystem::copy_options::overwrite_existing);
   RecordOptions options;
   options.targets.command = {program};
-  EXPECT_EQ(ChooseCallGraph(options, Means()).reason,
-            "dwarf, as " + program + " tells of Java's frames");
+  EXPECT_EQ(ChooseCallGraph(options, Means()).reason, "dwarf (" + program + " runs Java code)");
 }
 
 }  // namespace

@@ -45,14 +45,15 @@ class Planner {
         events_(options.events) {}
 
   absl::StatusOr<EventPlan> Plan() {
-    if (options_.events.empty()) return absl::InvalidArgumentError("no event to record");
+    if (options_.events.empty())
+      return absl::InvalidArgumentError("there is no event to record; pass -e");
     do {
       PROFILER_RETURN_IF_ERROR(PlanAllSampling());
     } while (GiveUpWeakGroups());
     if ((plan_.unwinds || options_.off_cpu) && options_.clock != CLOCK_MONOTONIC) {
       return absl::InvalidArgumentError(
-          "-k: --call-graph dwarf and --off-cpu compare times with those of CLOCK_MONOTONIC; "
-          "--call-graph fp, or dwarf with --post-unwind, works with other clocks");
+          "-k: --call-graph dwarf and --off-cpu need CLOCK_MONOTONIC; for other clocks, pass "
+          "--call-graph fp, or dwarf with --post-unwind");
     }
     if (options_.off_cpu) PROFILER_RETURN_IF_ERROR(PlanOffCpu());
     PlanCompanions();
@@ -87,9 +88,9 @@ class Planner {
       }
       if (members.size() == 1 || OpensAsGroup(members)) continue;
       given_up = true;
-      given_up_.push_back(absl::StrCat("the group of ", events_[leader].name,
-                                       " cannot be counted as one here: its events are sampled "
-                                       "each on its own"));
+      given_up_.push_back(absl::StrCat(
+          "the group of ", events_[leader].name,
+          " cannot be counted together on this machine; its events are sampled separately"));
       for (const size_t member : members) {
         events_[member].leader = member;
         events_[member].sample_read = events_[member].weak = false;
@@ -118,13 +119,13 @@ class Planner {
     if (frequency_ <= limit) return absl::OkStatus();
     if (frequency_ != RecordOptions::kMaxFrequency) {
       const std::string remedy = absl::StrCat(
-          "; `sudo sysctl kernel.perf_event_max_sample_rate=", frequency_, "` raises it");
+          "; `sudo sysctl kernel.perf_event_max_sample_rate=", frequency_, "` raises the limit");
       if (options_.strict_frequency) {
         return absl::InvalidArgumentError(absl::StrCat("--strict-freq: ", frequency_,
-                                                       " Hz is over the kernel's limit of ", limit,
+                                                       " Hz exceeds the kernel's limit of ", limit,
                                                        " Hz", remedy));
       }
-      plan_.notes.push_back(absl::StrCat(frequency_, " Hz is over the kernel's limit: sampling at ",
+      plan_.notes.push_back(absl::StrCat(frequency_, " Hz exceeds the kernel's limit; sampling at ",
                                          limit, " Hz", remedy));
     }
     frequency_ = limit;
@@ -277,12 +278,11 @@ class Planner {
     }
     plan.switches.clear();
     if (!IsRefusal(ErrnoOf(opened))) return Explain(opened, "context-switches");
-    plan_.notes.push_back(absl::StrCat(
-        "not allowed to sample context switches, which are kernel code: times off the CPU are "
-        "exact, "
-        "but only waits of 5 ms or more have a stack, without the kernel's part; `sudo sysctl "
-        "kernel.perf_event_paranoid=1` lifts that",
-        target::NowIs(limits_.paranoid)));
+    plan_.notes.push_back(
+        absl::StrCat("this user may not sample context switches, which are kernel code. Off-CPU "
+                     "times are exact, but only waits of 5 ms or more have a stack, without kernel "
+                     "frames; `sudo sysctl kernel.perf_event_paranoid=1` allows it",
+                     target::NowIs(limits_.paranoid)));
     return absl::OkStatus();
   }
 
@@ -296,7 +296,7 @@ class Planner {
     if (how != CallGraph::kNone) attr->sample_type |= perf_event::kSampleCallchain;
     if (terms.max_stack && how != CallGraph::kNone) {
       if (*terms.max_stack > UINT16_MAX) {
-        return absl::InvalidArgumentError(absl::StrCat("max-stack: at most ", UINT16_MAX));
+        return absl::InvalidArgumentError(absl::StrCat("max-stack can be at most ", UINT16_MAX));
       }
       attr->sample_max_stack = static_cast<uint16_t>(*terms.max_stack);
     }
@@ -304,7 +304,7 @@ class Planner {
     const uint64_t bytes = terms.stack_size.value_or(options_.stack_bytes);
     if (bytes == 0 || bytes > kMostStackBytes) {
       return absl::InvalidArgumentError(
-          absl::StrCat("stack-size: at most ", kMostStackBytes, " bytes"));
+          absl::StrCat("stack-size can be at most ", kMostStackBytes, " bytes"));
     }
     CopyStacks(static_cast<uint32_t>((bytes + 7) / 8 * 8), attr);
     plan_.unwinds = !options_.post_unwind;
@@ -404,14 +404,14 @@ class Planner {
     attr.flags &= ~uint64_t{perf_event::kAttrInherit};
     if (std::exchange(reads_noted_, true)) return;
     plan_.notes.emplace_back(
-        "this kernel samples the counts of a group (:S) only in threads that run already, not in "
-        "those that they start: Linux 6.12 does, and -a records all");
+        "this kernel samples the counts of a group (:S) only in existing threads, not in threads "
+        "that start later; pass -a, or use Linux 6.12 or newer");
   }
 
   void FallBackToCpuClock(PlannedEvent& event) {
     if (!options_.events_are_default) {
       plan_.notes.push_back(absl::StrCat(event.name,
-                                         ": this machine has no hardware counters, as most "
+                                         ": this machine has no hardware counters, like most "
                                          "virtual machines; recording cpu-clock instead"));
     }
     const size_t colon = event.name.find(':');
@@ -439,8 +439,8 @@ class Planner {
     if (user_only_noted_) return;
     user_only_noted_ = true;
     plan_.notes.push_back(
-        absl::StrCat("not allowed to sample the kernel: recording user space only; `sudo sysctl "
-                     "kernel.perf_event_paranoid=1` lifts that",
+        absl::StrCat("this user may not sample the kernel, so only user space is recorded; `sudo "
+                     "sysctl kernel.perf_event_paranoid=1` allows it",
                      target::NowIs(limits_.paranoid)));
   }
 
@@ -497,20 +497,19 @@ class Planner {
       return ErrnoStatus(ESRCH, absl::StrCat("process ", target_.pid));
     }
     if (IsMissing(error) && options_.contents.branches != 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("event ", name,
-                       ": has no branch stacks here (-b, -j): they take a hardware event and a CPU "
-                       "that records its last branches (Intel's and AMD's LBR, Arm's BRBE)"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "event ", name,
+          ": branch stacks (-b, -j) are not available here; they need a hardware event and a CPU "
+          "that records branches (LBR of Intel and AMD, BRBE of Arm)"));
     }
     if (IsMissing(error)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("event ", name,
-                       ": this machine or kernel does not have it; `-e cpu-clock` "
-                       "works everywhere"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "event ", name,
+          ": this machine or kernel does not have the event; `-e cpu-clock` works everywhere"));
     }
     if (error == EINVAL) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("event ", name, ": the kernel refuses it with these options (EINVAL)"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "event ", name, ": the kernel refuses the event with these options (EINVAL)"));
     }
     return ErrnoStatus(error, "perf_event_open for " + name);
   }

@@ -28,7 +28,7 @@ absl::Status RaisedPriority::SetRealTime(int priority) {
   getrlimit(RLIMIT_RTPRIO, &limit);
   return absl::PermissionDeniedError(
       absl::StrCat("-r ", priority,
-                   ": real-time priorities take CAP_SYS_NICE (root), or a limit (ulimit -r) of ",
+                   ": real-time priorities need CAP_SYS_NICE (root), or a limit (ulimit -r) of ",
                    priority, ", which is ", limit.rlim_cur));
 }
 

@@ -250,8 +250,8 @@ class Session final : public RecordSession {
     if (ErrnoOf(status) != EPIPE) return false;
     if (summary_.stop_reason != StopReason::kReaderLeft) {
       summary_.notes.push_back(absl::StrCat(
-          "whoever read ", options_.output == "-" ? "standard output" : options_.output,
-          " has closed it: the recording ends there"));
+          "the reader of ", options_.output == "-" ? "standard output" : options_.output,
+          " has closed it, so the recording ends there"));
     }
     stopped_ = false;  // This reason wins over any other that ended the recording at the same time.
     Stop(StopReason::kReaderLeft);

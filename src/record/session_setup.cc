@@ -266,13 +266,14 @@ class SetupSteps {
   absl::Status CheckOffCpu() const {
     if (options_.post_unwind) {
       return absl::InvalidArgumentError(
-          "--off-cpu: stacks are unwound while threads wait, so --post-unwind does not go with it");
+          "--off-cpu and --post-unwind cannot be used together, because stacks are unwound while "
+          "threads wait");
     }
     for (const events::FoundEvent& event : options_.events) {
       if (event.cgroup.empty()) continue;
       return absl::InvalidArgumentError(
-          "--off-cpu: times are those of all threads recorded, so -G and --for-each-cgroup do not "
-          "go with it");
+          "--off-cpu cannot be used with -G or --for-each-cgroup, because it measures all recorded "
+          "threads");
     }
     return absl::OkStatus();
   }
@@ -285,12 +286,12 @@ class SetupSteps {
                                                        : nullptr;
     if (option == nullptr) return absl::OkStatus();
     if (options_.output == "-") {
-      return absl::InvalidArgumentError(
-          absl::StrCat(option, ": does not go with -o -, a stream has no name; give -o FILE"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          option, " cannot be used with -o -, because a stream has no name; give -o FILE"));
     }
     if (AtomicFile::CanReplace(options_.output)) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat(option, ": ", options_.output, " is no regular file; give one with -o"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        option, ": ", options_.output, " is not a regular file; give another one with -o"));
   }
 
   void MakeOffCpu() {
@@ -344,22 +345,23 @@ class SetupSteps {
   void NoteLimits(size_t wanted_pages, size_t page_size) {
     const size_t pages = setup_.events->ring_pages();
     if (pages < wanted_pages) {
-      setup_.notes.push_back(
-          absl::StrCat("rings of ", pages * page_size / 1024, " KiB a CPU instead of ",
-                       wanted_pages * page_size / 1024,
-                       " KiB: more may not be locked; `sudo sysctl kernel.perf_event_mlock_kb=",
-                       (wanted_pages + 1) * page_size / 1024, "` lifts that"));
+      setup_.notes.push_back(absl::StrCat("rings of ", pages * page_size / 1024,
+                                          " KiB per CPU instead of ",
+                                          wanted_pages * page_size / 1024,
+                                          " KiB, because this user may not lock more memory; `sudo "
+                                          "sysctl kernel.perf_event_mlock_kb=",
+                                          (wanted_pages + 1) * page_size / 1024, "` lifts that"));
     }
     if (const std::vector<int> offline = setup_.events->offline_cpus(); !offline.empty()) {
-      setup_.notes.push_back(
-          absl::StrCat("not recorded, for they went offline: CPU ", absl::StrJoin(offline, ",")));
+      setup_.notes.push_back(absl::StrCat("not recorded, because they went offline: CPU ",
+                                          absl::StrJoin(offline, ",")));
     }
     // The kernel reports pid 0 for each thread that has no pid in this namespace.
     if (options_.targets.system_wide && procfs::IsInPidNamespace(options_.roots)) {
       setup_.notes.push_back(
-          "in a container: threads outside of it have no numbers here, and all count as swapper, "
-          "the idle thread, without names of their functions; recording outside, or "
-          "`docker run --pid=host`, tells them apart");
+          "profiler runs in a container, so threads outside of it have no ids; their samples count "
+          "as swapper, without function names. Record outside of the container, or in `docker run "
+          "--pid=host`");
     }
   }
 
@@ -407,10 +409,10 @@ class SetupSteps {
       if (!added.ok() && !absl::IsNotFound(added)) return added;
     }
     if (const std::vector<pid_t>& cut = synthesizer.cut(); !cut.empty()) {
-      setup_.notes.push_back(absl::StrCat(
-          "process ", cut.front(), cut.size() == 1 ? "" : " and others",
-          cut.size() == 1 ? " has" : " have",
-          " more executable files mapped than there is room for: code of some has no names"));
+      setup_.notes.push_back(
+          absl::StrCat("process ", cut.front(), cut.size() == 1 ? "" : " and others",
+                       cut.size() == 1 ? " has" : " have",
+                       " mapped too many executable files; code of some files has no names"));
     }
     return synthesizer;
   }

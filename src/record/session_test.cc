@@ -122,8 +122,9 @@ TEST_F(SessionTest, SaysThatAContainerDoesNotTellOthersThreadsApart) {
     auto session = Create();
     return session.ok() ? absl::StrJoin((*session)->summary().notes, "\n") : "";
   };
-  EXPECT_THAT(notes_of(true),
-              testing::HasSubstr("in a container: threads outside of it have no numbers"));
+  EXPECT_THAT(
+      notes_of(true),
+      testing::HasSubstr("profiler runs in a container, so threads outside of it have no ids"));
   EXPECT_THAT(notes_of(false), testing::Not(testing::HasSubstr("in a container")));
 }
 
@@ -163,8 +164,9 @@ TEST_F(SessionTest, SaysThatAnEventHasNoBranchStacks) {
   kernel_.FailCall(Call::kOpenEvent, 1, EOPNOTSUPP);
   const auto status = Create().status();
   EXPECT_TRUE(absl::IsInvalidArgument(status));
-  EXPECT_THAT(std::string(status.message()),
-              testing::StartsWith("event cpu-clock: has no branch stacks here (-b, -j): "));
+  EXPECT_THAT(
+      std::string(status.message()),
+      testing::StartsWith("event cpu-clock: branch stacks (-b, -j) are not available here; "));
 }
 
 TEST_F(SessionTest, DoesNotTakeAClockInsteadOfCyclesForBranches) {
@@ -173,7 +175,7 @@ TEST_F(SessionTest, DoesNotTakeAClockInsteadOfCyclesForBranches) {
   options_.contents.branches = perf_event::kBranchAny;
   kernel_.FailCall(Call::kOpenEvent, 1, ENOENT);
   EXPECT_THAT(std::string(Create().status().message()),
-              testing::StartsWith("event cycles: has no branch stacks here"));
+              testing::StartsWith("event cycles: branch stacks (-b, -j) are not available here"));
 }
 
 TEST_F(SessionTest, SamplesHaveWhatIsAskedForAndNoMore) {
@@ -243,7 +245,7 @@ TEST_F(SessionTest, FallsBackToUserSpaceAndNamesWhatLiftsThat) {
   ASSERT_TRUE(session.ok()) << session.status();
   ASSERT_TRUE(RunAndStop(**session).ok());
   EXPECT_EQ((*session)->summary().notes.size(), 1u);
-  EXPECT_NE(Notes(**session).find("`sudo sysctl kernel.perf_event_paranoid=1` lifts that (now 2)"),
+  EXPECT_NE(Notes(**session).find("`sudo sysctl kernel.perf_event_paranoid=1` allows it (now 2)"),
             std::string::npos)
       << Notes(**session);
   EXPECT_EQ(ReadBack(options_.output).events.front(), "cpu-clock:u");
@@ -271,7 +273,7 @@ TEST_F(SessionTest, SamplesCountsWithoutWhatIsStartedWhereTheKernelReadsNoneTher
   kernel_.FailCall(Call::kOpenEvent, 3, EINVAL);
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
-  const std::string notes = Notes(**session), note = "not in those that they start";
+  const std::string notes = Notes(**session), note = "not in threads that start later";
   EXPECT_NE(notes.find(note), std::string::npos) << notes;
   EXPECT_EQ(notes.find(note), notes.rfind(note)) << notes;
   ASSERT_TRUE(RunAndStop(**session).ok());
@@ -377,8 +379,8 @@ TEST_F(SessionTest, RefusesAFrequencyOverTheLimitWhereItIsStrict) {
   options_.frequency = 250000;
   options_.strict_frequency = true;
   EXPECT_EQ(Create().status().message(),
-            "--strict-freq: 250000 Hz is over the kernel's limit of 100000 Hz; `sudo sysctl "
-            "kernel.perf_event_max_sample_rate=250000` raises it");
+            "--strict-freq: 250000 Hz exceeds the kernel's limit of 100000 Hz; `sudo sysctl "
+            "kernel.perf_event_max_sample_rate=250000` raises the limit");
   options_.frequency = 100000;
   EXPECT_TRUE(Create().ok());
 }
@@ -411,7 +413,7 @@ TEST_F(SessionTest, ShrinksItsOwnChoiceOfRingAndSaysSo) {
   kernel_.SetLargestRing(16);
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
-  EXPECT_NE(Notes(**session).find("rings of 64 KiB a CPU instead of 512 KiB"), std::string::npos)
+  EXPECT_NE(Notes(**session).find("rings of 64 KiB per CPU instead of 512 KiB"), std::string::npos)
       << Notes(**session);
 }
 
@@ -442,7 +444,7 @@ TEST_F(SessionTest, NamesWhatIsMissing) {
   options_.targets.pids.clear();
   options_.targets.system_wide = true;
   options_.targets.cpus = {0, 7};
-  EXPECT_EQ(Create().status().message(), "CPU 7 is not online; online are 0,1");
+  EXPECT_EQ(Create().status().message(), "CPU 7 is not online; online CPUs: 0,1");
   options_.targets.cpus.clear();
   kernel_.FailCall(Call::kOpenEvent, 1, EACCES);
   kernel_.FailCall(Call::kOpenEvent, 2, EACCES);
@@ -470,7 +472,7 @@ TEST_F(SessionTest, HandsOnHowTheCommandEnded) {
 
 TEST_F(SessionTest, SaysThatACommandCannotBeStartedBeforeItTouchesTheFile) {
   options_.targets.command = {"no-such-command-anywhere"};
-  EXPECT_EQ(Create().status().message(), "no-such-command-anywhere: command not found");
+  EXPECT_EQ(Create().status().message(), "command 'no-such-command-anywhere' was not found");
   EXPECT_EQ(target::CommandFailure(Create().status()), 127);
   tree_.Write("text", "");
   options_.targets.command = {tree_.path("text")};
@@ -652,8 +654,8 @@ TEST_F(SessionTest, GivesUpAWeakGroupThatCannotBeOpened) {
   ASSERT_TRUE(session.ok()) << session.status();
   ASSERT_TRUE(RunAndStop(**session).ok());
   EXPECT_EQ(Notes(**session),
-            "the group of cpu-clock cannot be counted as one here: its events are sampled each on "
-            "its own");
+            "the group of cpu-clock cannot be counted together on this machine; its events are "
+            "sampled separately");
   EXPECT_FALSE(perf_data::ReadGroups(ReadBack(options_.output).features).has_value());
 }
 
@@ -667,8 +669,8 @@ TEST_F(SessionTest, WhereOneGroupIsGivenUpItIsStillSaidWhatAnotherOneLeavesOut) 
   }
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
-  EXPECT_THAT(Notes(**session), ::testing::HasSubstr("cannot be counted as one here"));
-  EXPECT_THAT(Notes(**session), ::testing::HasSubstr("not in those that they start"));
+  EXPECT_THAT(Notes(**session), ::testing::HasSubstr("cannot be counted together on this machine"));
+  EXPECT_THAT(Notes(**session), ::testing::HasSubstr("not in threads that start later"));
 }
 
 TEST_F(SessionTest, KeepsAWeakGroupThatOpens) {
@@ -967,10 +969,10 @@ TEST_F(SessionTest, NamesAreGivenToRegularFilesAlone) {
   options_.switch_output = SwitchOutput{.bytes = 1};
   options_.output = "-";
   EXPECT_EQ(Create().status().message(),
-            "--switch-output: does not go with -o -, a stream has no name; give -o FILE");
+            "--switch-output cannot be used with -o -, because a stream has no name; give -o FILE");
   options_.output = "/dev/null";
   EXPECT_EQ(Create().status().message(),
-            "--switch-output: /dev/null is no regular file; give one with -o");
+            "--switch-output: /dev/null is not a regular file; give another one with -o");
   options_.switch_output.reset();
   options_.timestamp_filename = true;
   EXPECT_FALSE(Create().ok());

@@ -17,4 +17,4 @@ only_in() {
   return 1
 }
 only_in CLI/ src/cli/usage/command_line.cc src/cli/usage/help_text.cc src/cli/usage/long_names.cc \
-  src/cli/usage/usage.cc
+  src/cli/usage/parser_messages.cc src/cli/usage/usage.cc

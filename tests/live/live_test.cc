@@ -171,7 +171,7 @@ TEST_F(LiveTest, AnnotatesTheHotFunction) {
   const Finished unknown = Profiler({"annotate", "no_such_function"});
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_EQ(unknown.out, "");
-  EXPECT_THAT(unknown.err, HasSubstr("no function 'no_such_function' has samples"));
+  EXPECT_THAT(unknown.err, HasSubstr("there is no function 'no_such_function' has samples"));
 }
 
 TEST_F(LiveTest, AFunctionWithoutASymbolIsOneRow) {
@@ -241,7 +241,7 @@ TEST_F(LiveTest, AProcessIsFoundByItsName) {
   EXPECT_GT(Samples(), 50);
   Finished none = Profiler({"record", "-p", "no-such-program"});
   EXPECT_NE(none.exit_code, 0);
-  EXPECT_THAT(none.err, HasSubstr("no process that runs is called 'no-such-program'"));
+  EXPECT_THAT(none.err, HasSubstr("no running process is named 'no-such-program'"));
 }
 
 TEST_F(LiveTest, StopsWhenTheTargetEnds) {
@@ -279,7 +279,7 @@ TEST_F(LiveTest, RecordsIntoAPipe) {
   EXPECT_EQ(piped.exit_code, 0) << piped.err;
   EXPECT_THAT(piped.out, HasSubstr("workload"));
   Finished closed = tests::Run({"sh", "-c", record + " | true"}, folder_);
-  EXPECT_THAT(closed.err, AllOf(HasSubstr("whoever read"), HasSubstr("has closed it")));
+  EXPECT_THAT(closed.err, AllOf(HasSubstr("the reader of"), HasSubstr("has closed it")));
 }
 
 TEST_F(LiveTest, GoesOnInTheNextFileAtASignalAndNamesEach) {
@@ -397,14 +397,14 @@ TEST_F(LiveTest, SaysWhatIsWrongWithHowARecordingIsToBeSwitched) {
   for (const char* wrong : {"5", "0s", "often", "1.5s", "K"}) {
     EXPECT_EQ(refusal({"--switch-output=" + std::string(wrong)}),
               "profiler: --switch-output: '" + std::string(wrong) +
-                  "' is not known: give signal, a size (512K, 100M, 1G) or a time (500ms, 10s, 5m, "
+                  "' is unknown; give signal, a size (512K, 100M, 1G) or a time (500ms, 10s, 5m, "
                   "1h, 1d)\n");
   }
   EXPECT_EQ(refusal({"--switch-max-files", "3"}),
-            "profiler: --switch-max-files: goes with --switch-output\n");
+            "profiler: --switch-max-files needs --switch-output\n");
   EXPECT_EQ(refusal({"--switch-output", "-o", "-"}),
-            "profiler: --switch-output: does not go with -o -, a stream has no name; give -o "
-            "FILE\n");
+            "profiler: --switch-output cannot be used with -o -, because a stream has no name; "
+            "give -o FILE\n");
 }
 
 TEST_F(LiveTest, RepeatsACommandAndShowsWhatItsRunsHaveInCommon) {
@@ -463,15 +463,17 @@ TEST_F(LiveTest, OnlyACommandIsRepeatedAndEachRunHasAFile) {
     return finished.err;
   };
   EXPECT_EQ(refusal({"--repeat", "2", "-p", "1"}),
-            "profiler: --repeat: a command can be run again, nothing else\n");
+            "profiler: --repeat: only a command can be repeated; give one after --\n");
   EXPECT_EQ(refusal({"--repeat", "2", "-o", "-", "--", "true"}),
-            "profiler: --repeat: does not go with -o -, each run has a file of its own; give -o "
-            "FILE\n");
+            "profiler: --repeat: cannot be used with -o -, because each run writes its own file; "
+            "give -o FILE\n");
   EXPECT_EQ(refusal({"--repeat", "2", "--switch-output", "--", "true"}),
-            "profiler: --repeat: does not go with --switch-output\n");
-  EXPECT_THAT(refusal({"--repeat", "0", "--", "true"}), HasSubstr("Value 0 not in range"));
-  EXPECT_EQ(refusal({"--summary", "-o", "-", "--", "true"}),
-            "profiler: --summary: does not go with -o -, a stream cannot be read again\n");
+            "profiler: --repeat: cannot be used with --switch-output\n");
+  EXPECT_THAT(refusal({"--repeat", "0", "--", "true"}),
+              HasSubstr("--repeat: '0' is not a number of at least 1"));
+  EXPECT_EQ(
+      refusal({"--summary", "-o", "-", "--", "true"}),
+      "profiler: --summary cannot be used with -o -, because a stream cannot be read again\n");
 }
 
 TEST_F(LiveTest, EndsWithTheSummaryWhereThatIsAskedFor) {

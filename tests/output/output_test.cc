@@ -234,6 +234,9 @@ TEST_F(OutputTest, HelpIsThatOfTheOption) {
   EXPECT_EQ(Profiler({"help", "stat"}).out, Profiler({"stat", "--help"}).out);
   EXPECT_EQ(Profiler({"version"}).out, Profiler({"--version"}).out);
   ExpectRefused(Profiler({"help", "nothing"}), 2, "there is no command 'nothing'");
+  ExpectRefused(Profiler({"help", "reprot"}), 2, "did you mean 'report'?");
+  ExpectRefused(Profiler({"trace"}), 2, "strace -f");
+  ExpectRefused(Profiler({"flamegraph", "-o", "x.png"}), 2, "rsvg-convert x.svg -o x.png");
 }
 
 // A mark below the text of -e points to the wrong event.
@@ -241,9 +244,8 @@ TEST_F(OutputTest, AWrongEventIsShownWithAMark) {
   const Finished finished = Profiler({"stat", "-e", "cycles:q", "true"});
   EXPECT_EQ(finished.exit_code, 2);
   EXPECT_EQ(finished.err,
-            "profiler: -e: cycles:q: no modifier 'q'; there are u k h H G p P S D I W e b\n"
-            "  cycles:q\n"
-            "         ^\n");
+            "profiler: -e: cycles:q: no modifier 'q': use u k h H G p P S D I W e b\n  cycles:q\n  "
+            "       ^\n");
 }
 
 TEST_F(OutputTest, ArchiveOnAFullDiskLeavesTheRecordingAsItWasHoweverOftenItIsTried) {
@@ -367,7 +369,7 @@ TEST_F(OutputTest, ARecordingIsNotWrittenOntoItselfThroughAnOpenFile) {
     const Finished converted =
         tests::Run({"sh", "-c", profiler + how + File("perf.data")}, folder_);
     EXPECT_EQ(converted.exit_code, 1) << how;
-    EXPECT_THAT(converted.err, HasSubstr("is the recording that is read")) << how;
+    EXPECT_THAT(converted.err, HasSubstr("is the input")) << how;
     ExpectContents(File("perf.data"), before);
   }
 }
@@ -396,7 +398,7 @@ TEST_F(OutputTest, NoViewGoesOverARecording) {
 TEST_F(OutputTest, NoViewGoesOverItsInputWhateverThatIs) {
   perf_data::WriteFile(File("notes"), BytesOfText("no recording"));
   ExpectRefused(Profiler({"folded", "-i", File("notes"), "-o", File("./notes")}), 2,
-                "is what is read");
+                "is the input");
   EXPECT_EQ(Contents(File("notes")), "no recording");
 }
 

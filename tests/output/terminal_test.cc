@@ -167,8 +167,8 @@ TEST_F(TerminalTest, AnErrorTakesNoPager) {
 TEST_F(TerminalTest, AnUnknownChoiceOfColoursIsAnError) {
   const Seen seen = Report({"--color=red"}, {});
   EXPECT_EQ(seen.text,
-            "profiler: report: --color: red not in {auto,always,never}; profiler report --help "
-            "lists what there is\n");
+            "profiler: report: --color: 'red' is not one of auto, always, never (see profiler\n"
+            "  report --help)\n");
   EXPECT_EQ(seen.exit_code, 2);
 }
 

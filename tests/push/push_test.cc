@@ -148,8 +148,8 @@ TEST_F(PushTest, SaysInOneLineWhatIsWrong) {
     EXPECT_EQ(std::ranges::count(finished.err, '\n'), 1) << finished.err;
   };
   expect({"--to", "otlp+http://user:secret@h"}, 2, "--user-file");
-  expect({"--to", "otlp+http://h", "--batch-size", "0"}, 2, "--batch-size: '0' is no size");
-  expect({"--to", "http://h"}, 2, "of what kind the server is");
+  expect({"--to", "otlp+http://h", "--batch-size", "0"}, 2, "--batch-size: '0' is not a size");
+  expect({"--to", "http://h"}, 2, "begin with the kind of server");
   expect({"--to", "otlp+http://h", "--to", "otlp+http://H:4318/"}, 2, "is given twice");
   const Finished missing = tests::Run(
       {Runfile("profiler"), "push", folder_ + "/none", "--to", "otlp+http://h"}, folder_);

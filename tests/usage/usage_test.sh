@@ -61,6 +61,13 @@ offers 'profiler open rec' recording.data
 offers 'profiler convert rec' recording.data
 offers 'profiler report --symfs fol' folder
 offers 'profiler completion --he' --help
+offers 'profiler help rec' record
+offers 'profiler report -s sym' symbol
+offers 'profiler report --sort comm,sr' comm,srcline comm,srcfile
+offers "profiler record -u $(id -un | cut -c1-2)" "$(id -un)"
+profiler() { "$profiler" "$@"; } # completion asks the program for events
+offers 'profiler record -e page' page-faults
+offers 'profiler stat -e cs,cpu-cl' cs,cpu-clock
 # The words after a recorded program belong to that program.
 offers_nothing_like 'profiler record bash --call' --call-graph
 offers_nothing_like 'profiler record -F' --call-graph

@@ -29,7 +29,7 @@ struct ArchiveArguments {
 int Archive(const ArchiveArguments& arguments) {
   const std::string& output = arguments.output.empty() ? arguments.input : arguments.output;
   if (arguments.input == "-") {
-    PrintError("-i -: what comes through a pipe cannot be read twice; give a file");
+    PrintError("-i -: archive reads its input twice, which a pipe does not allow; give a file");
     return kExitUsage;
   }
   if (const absl::Status terminal = CheckStreamOutput(output); !terminal.ok()) {
@@ -70,32 +70,32 @@ int Archive(const ArchiveArguments& arguments) {
 }  // namespace
 
 void AddArchiveCommand(usage::Command& app, Commands& commands) {
-  usage::Command& command = app.AddCommand(
-      "archive",
-      "Put the names of all addresses into a recording, to read it on other machines, and "
-      "the sums of its samples, to read it at once");
+  usage::Command& command =
+      app.AddCommand("archive",
+                     "Put the names of all addresses into a recording, so that other machines can "
+                     "read it, and sums of its samples, so that views open at once");
   command.SetFooter(
-      "Everything else stays as it is. Names that the recording has already are kept where the "
-      "files that they come from are gone, or are other builds now.");
+      "Everything else stays the same. Names that the recording already has are kept if their "
+      "files are gone or have changed since.");
   auto arguments = std::make_shared<ArchiveArguments>();
   ArchiveArguments& a = *arguments;
-  command.AddOption("-i,--input", a.input, "recording, perf's included").ShowDefault();
+  command.AddOption("-i,--input", a.input, "recording of profiler or perf").ShowDefault();
   command
       .AddOption("-o,--output", a.output,
-                 "file to write (default: in the place of the input); an older one is kept as "
+                 "file to write (default: replace the input); an existing file is renamed to "
                  "FILE.old; - for standard output, as a stream")
       .ValueName("FILE|-");
   const usage::Option embed =
       command
           .AddOption("--embed", a.embed,
-                     "names alone; inlined calls and source lines as well (lines); and the code of "
-                     "the functions that were interrupted, for annotate (code)")
+                     "names: only names; lines: also inlined calls and source lines; code: also "
+                     "the code of sampled functions, for annotate")
           .ValueName("code|lines|names")
           .OneOf({"code", "lines", "names"})
           .ShowDefault();
   command
       .AddFlag(
-          "--no-lines", [arguments] { arguments->embed = "names"; }, "the same as --embed names")
+          "--no-lines", [arguments] { arguments->embed = "names"; }, "same as --embed names")
       .Excludes(embed);
   AddFilePlaceOptions(command, a.places);
   command.AddFlag("-q,--quiet", a.quiet, "print warnings and errors only");

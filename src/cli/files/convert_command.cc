@@ -43,13 +43,13 @@ absl::StatusOr<perf_data::RewriteOptions> ReadOptions(const ConvertArguments& ar
   if (arguments.compression.given()) options.compression = Compression::kZstd;
   if (arguments.decompress) {
     if (arguments.compression.given()) {
-      return absl::InvalidArgumentError("-z and --decompress: give one of them");
+      return absl::InvalidArgumentError("-z and --decompress cannot be used together");
     }
     options.compression = Compression::kNone;
   }
   if (inputs->size() != 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat("convert: name one recording to read, not ", inputs->size()));
+        absl::StrCat("convert: give one recording instead of ", inputs->size()));
   }
   options.as_stream = arguments.pipe;
   if (!arguments.time.empty()) {
@@ -96,26 +96,25 @@ int Convert(const ConvertArguments& arguments) {
 
 void AddConvertCommand(usage::Command& app, Commands& commands) {
   usage::Command& command = app.AddCommand(
-      "convert",
-      "Write a recording anew: as a file or stream, compressed or not, whole or in part");
+      "convert", "Rewrite a recording: as a file or stream, compressed or not, whole or in part");
   command.SetFooter(
-      "What is not asked to change stays as it is, also what this program does not understand.");
+      "Everything else stays the same, including parts that this program does not understand.");
   auto arguments = std::make_shared<ConvertArguments>();
   ConvertArguments& a = *arguments;
   command.AddOption("IN", a.inputs, "recording (a file or a directory); - for standard input");
   command
       .AddOption("-o,--output", a.output,
-                 "file to write; an older one is kept as FILE.old; - for standard output")
+                 "file to write; an existing file is renamed to FILE.old; - for standard output")
       .ValueName("FILE|-")
       .Required();
-  command.AddFlag("--pipe", a.pipe, "write the layout of a stream, as to standard output");
-  a.compression.AddTo(command, "compress the records (zstd; level 1 to 22, 1 without one)");
+  command.AddFlag("--pipe", a.pipe, "write the format of a stream, as for standard output");
+  a.compression.AddTo(command, "compress the records with zstd (level 1 to 22, default 1)");
   command.AddFlag("--decompress", a.decompress,
-                  "write plain records (default: as they are in the input)");
+                  "write uncompressed records (default: as in the input)");
   command
       .AddOption("--time", a.time,
-                 "only samples from A to B, in seconds as perf script --time has them, or in "
-                 "percent (10%-20%); either end may be left out")
+                 "only samples from A to B, in seconds as in perf script --time, or in percent "
+                 "(10%-20%); either end may be missing")
       .ValueName("A,B");
   command.AddOption("--pid", a.pids, "only samples of these processes").ValueName("PID,…");
   command.AddOption("--tid", a.tids, "only samples of these threads").ValueName("TID,…");

@@ -60,14 +60,14 @@ int DumpRecordingAsPerf(const std::string& input, std::optional<importers::Forma
 
 void AddDumpCommand(usage::Command& app, Commands& commands) {
   usage::Command& command =
-      app.AddCommand("dump", "Print every record of a recording with its place and all its fields");
+      app.AddCommand("dump", "Print every record of a recording with its offset and all fields");
   auto arguments = std::make_shared<DumpArguments>();
   DumpArguments& a = *arguments;
   command.AddOption("-i,--input", a.input, "recording; - for standard input").ShowDefault();
-  command.AddOption("--type", a.types, "only records of these types, by name or number")
+  command.AddOption("--type", a.types, "show only records of these types, by name or number")
       .ValueName("NAME,…");
-  command.AddOption("--max", a.max_records, "only the first N of them").ValueName("N");
-  command.AddFlag("--hex", a.hex, "show the bytes of each record as well");
+  command.AddOption("--max", a.max_records, "show only the first N records").ValueName("N");
+  command.AddFlag("--hex", a.hex, "also show the bytes of each record");
   commands[&command] = [arguments] { return WriteDump(*arguments); };
 }
 

@@ -139,9 +139,9 @@ void AddEvlistCommand(usage::Command& app, Commands& commands) {
   auto arguments = std::make_shared<EvlistArguments>();
   EvlistArguments& a = *arguments;
   command.AddOption("-i,--input", a.input, "recording; - for standard input").ShowDefault();
-  command.AddFlag("-v,--verbose", a.verbose, "all fields of their perf_event_attr");
-  command.AddFlag("-F,--freq", a.rate, "how often they are sampled");
-  command.AddFlag("-g,--group", a.groups, "which of them are a group");
+  command.AddFlag("-v,--verbose", a.verbose, "show all fields of perf_event_attr");
+  command.AddFlag("-F,--freq", a.rate, "show sampling frequencies and periods");
+  command.AddFlag("-g,--group", a.groups, "show which events form a group");
   commands[&command] = [arguments] { return WriteEvents(*arguments); };
 }
 
@@ -151,7 +151,7 @@ void AddBuildIdListCommand(usage::Command& app, Commands& commands) {
   BuildIdArguments& a = *arguments;
   command.AddOption("-i,--input", a.input, "recording; - for standard input").ShowDefault();
   command.AddFlag("-H,--with-hits", a.with_hits,
-                  "only images that samples, or their callers, were taken in");
+                  "show only images with samples or callers of samples");
   commands[&command] = [arguments] { return WriteBuildIds(*arguments); };
 }
 

@@ -39,7 +39,7 @@ void AddExportCommand(usage::Command& app, Commands& commands) {
   ExportArguments& a = *arguments;
   AddViewOptions(command, a.view,
                  {.events = ShownEvents::kAll,
-                  .output = "file to write, whose name says what it is; - for standard output",
+                  .output = "file to write; its name chooses the format; - for standard output",
                   .needs_output = true,
                   .format = "--input-format"});
   AddInlineOption(command, a.view);
@@ -49,7 +49,8 @@ void AddExportCommand(usage::Command& app, Commands& commands) {
   for (const ExportFormat& format : ExportFormats()) names.emplace_back(format.name);
   command
       .AddOption("--format", a.format,
-                 absl::StrCat("what to write, whatever the file is called: ", ExportFormatList()))
+                 absl::StrCat("format, instead of the one that the file name implies: ",
+                              ExportFormatList()))
       .ValueName("NAME")
       .OneOf(names);
   commands[&command] = RunView(command, a.view, [arguments] { return RunExport(*arguments); });

@@ -47,7 +47,9 @@ Exported WriteFirefox(const Profile& profile, const Origin& origin) {
 Exported WriteSpeedscope(const Profile& profile, const Origin& origin) {
   exports::SpeedscopeFile file = exports::Speedscope(profile, origin);
   return {std::move(file.text),
-          file.in_time_order ? "" : "samples are merged by stack: their order is not in the file"};
+          file.in_time_order
+              ? ""
+              : "the file has no order of samples, because samples are merged by stack"};
 }
 
 Exported WriteCallgrind(const Profile& profile, const Origin& origin) {
@@ -58,8 +60,9 @@ Exported WriteChromeTrace(const Profile& profile, const Origin& origin) {
   exports::ChromeTraceFile file = exports::ChromeTrace(profile, origin);
   std::string note;
   if (file.left_out != 0) {
-    note = absl::StrFormat("%d calls shorter than %.3f ms are left out: viewers hold no more",
-                           file.left_out, static_cast<double>(file.shortest) / 1e6);
+    note = absl::StrFormat(
+        "%d calls that are shorter than %.3f ms are left out, because viewers cannot show more",
+        file.left_out, static_cast<double>(file.shortest) / 1e6);
   }
   return {std::move(file.text), std::move(note)};
 }

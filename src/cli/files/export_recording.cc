@@ -54,7 +54,7 @@ absl::Status CheckRecordingOutput(const std::string& path, const std::string& in
   const auto read = own.FileIdOf(input);
   if (!read || read != own.FileIdOf(path)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("-o ", path, " is the ", View(what), " that is read; write elsewhere"));
+      absl::StrCat("-o ", path, " is the ", View(what), " is the input; write to another file"));
 }
 
 absl::StatusOr<importers::WrittenProfile> WriteRecordingOf(const profile::Profile& profile,

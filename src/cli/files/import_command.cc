@@ -29,9 +29,8 @@ absl::StatusOr<std::optional<importers::Format>> FormatOf(const ImportArguments&
   if (arguments.format.empty()) return std::nullopt;
   const auto format = importers::FormatNamed(arguments.format);
   if (format) return format;
-  return absl::InvalidArgumentError(absl::StrCat("--format ", arguments.format,
-                                                 ": there is no such format; there are ",
-                                                 importers::FormatNames()));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--format ", arguments.format, ": unknown format; use one of ", importers::FormatNames()));
 }
 
 void PrintSummary(const importers::ImportedProfile& imported,
@@ -80,21 +79,22 @@ int RunImport(const ImportArguments& arguments) {
 
 void AddImportCommand(usage::Command& app, Commands& commands) {
   usage::Command& command =
-      app.AddCommand("import", "Make a recording of a profile that another program wrote");
+      app.AddCommand("import", "Convert a profile of another program to a recording");
   command.SetFooter(
-      "Views read such profiles themselves (report -i cpu.pb.gz); import keeps what they read.");
+      "Views also read such profiles directly (report -i cpu.pb.gz); import writes a recording of "
+      "it.");
   auto arguments = std::make_shared<ImportArguments>();
   ImportArguments& a = *arguments;
   command.AddOption("FILE", a.input, "profile to read; - for standard input").Required();
   command
       .AddOption("-o,--output", a.output,
-                 "file to write; an older one is kept as FILE.old; - for standard output")
+                 "file to write; an existing file is renamed to FILE.old; - for standard output")
       .ValueName("FILE|-")
       .ShowDefault();
   command
-      .AddOption(
-          "--format", a.format,
-          absl::StrCat("what FILE is (default: what it begins like): ", importers::FormatNames()))
+      .AddOption("--format", a.format,
+                 absl::StrCat("format of FILE (default: detected from its contents): ",
+                              importers::FormatNames()))
       .ValueName("NAME");
   command.AddFlag("-q,--quiet", a.quiet, "print warnings and errors only");
   commands[&command] = [arguments] { return RunImport(*arguments); };

@@ -39,7 +39,7 @@ std::variant<std::unique_ptr<const LoadedView>, int> LoadForExport(
     }
   }
   if (loaded->profile.rows.empty()) {
-    PrintError(absl::StrCat(request.view.input, ": there are no samples to export"));
+    PrintError(absl::StrCat(request.view.input, ": the recording has no samples to export"));
     return kExitFailure;
   }
   return loaded;

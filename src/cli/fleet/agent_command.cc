@@ -73,8 +73,8 @@ absl::StatusOr<agent::RateBounds> ReadRates(std::string_view text) {
       dash == text.size() ? least : procfs::ParseNumber<uint64_t>(text.substr(dash + 1));
   if (!least || !most || *least == 0 || *most > kMost || *least > *most) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--frequency: '", View(text), "' is no range of samples a second, as 19-99; 1 to ", kMost,
-        " may be asked for"));
+        "--frequency: '", View(text),
+        "' is not a range of frequencies such as 19-99; values from 1 to ", kMost, " are allowed"));
   }
   return agent::RateBounds{
       .least = *least, .most = *most, .first = std::clamp(kUsual, *least, *most)};
@@ -109,7 +109,7 @@ absl::StatusOr<agent::AgentOptions> ReadOptions(const usage::Command& command,
   PROFILER_RETURN_IF_ERROR(Read("--window", ParseDuration(arguments.window), options.window));
   constexpr auto kLeast = std::chrono::seconds(1), kMost = std::chrono::seconds(600);
   if (options.window < kLeast || options.window > kMost) {
-    return absl::InvalidArgumentError("--window: give 1s to 10m");
+    return absl::InvalidArgumentError("--window must be from 1s to 10m");
   }
   PROFILER_ASSIGN_OR_RETURN(options.rates, ReadRates(arguments.frequency));
   options.budget = arguments.cpu_budget / 100;
@@ -117,14 +117,14 @@ absl::StatusOr<agent::AgentOptions> ReadOptions(const usage::Command& command,
   PROFILER_RETURN_IF_ERROR(Read("--memory", ParseSize(arguments.memory), options.memory_limit));
   constexpr uint64_t kLeastMemory = uint64_t{32} << 20;
   if (options.memory_limit < kLeastMemory) {
-    return absl::InvalidArgumentError("--memory: give 32M or more");
+    return absl::InvalidArgumentError("--memory must be at least 32M");
   }
   PROFILER_RETURN_IF_ERROR(
       Read("--spool-size", ParseSize(arguments.spool_size), options.spool_bytes));
   options.spool = arguments.spool.empty() ? UsualSpool() : arguments.spool;
   options.host = arguments.host.empty() ? HostName() : arguments.host;
   if (options.host.empty()) {
-    return absl::InvalidArgumentError("this machine has no name; give one with --host");
+    return absl::InvalidArgumentError("this machine has no host name; give a name with --host");
   }
   options.labels = arguments.labels;
   options.labels_file = arguments.labels_file;
@@ -146,8 +146,8 @@ absl::StatusOr<agent::AgentOptions> ReadOptions(const usage::Command& command,
 
 int RunWith(agent::AgentOptions options) {
   if (options.metrics && agent::IsForOthers(*options.metrics)) {
-    PrintWarning(
-        absl::StrCat("--metrics: whoever reaches ", options.metrics->host, " can read them"));
+    PrintWarning(absl::StrCat("--metrics: everybody who can reach ", options.metrics->host,
+                              " can read them"));
   }
   const std::string spool = options.spool;
   const auto say_where = [](uint16_t port) {
@@ -163,8 +163,8 @@ int RunWith(agent::AgentOptions options) {
 void AddPushOptions(usage::Command& command, AgentArguments& a) {
   command
       .AddOption("--to", a.destinations,
-                 "send each segment to this server, too; repeatable: clickhouse+http://HOST:8123, "
-                 "otlp+https://HOST:4318, pyroscope+http://HOST:4040")
+                 "also send each segment to this server; may be given several times: "
+                 "clickhouse+http://HOST:8123, otlp+https://HOST:4318, pyroscope+http://HOST:4040")
       .ValueName("URL")
       .OneValueEach();
   AddServerOptions(command, a.servers);
@@ -172,49 +172,48 @@ void AddPushOptions(usage::Command& command, AgentArguments& a) {
 
 void AddAgentOptions(usage::Command& command, AgentArguments& a) {
   command.AddOption("SPOOL", a.spool,
-                    "directory for segments; $STATE_DIRECTORY, or /var/lib/profiler, where none is "
-                    "given");
+                    "directory for segments (default: $STATE_DIRECTORY, or /var/lib/profiler)");
   command
       .AddOption("--spool-size", a.spool_size,
-                 "segments together have so many bytes at most: the oldest ones go")
+                 "delete the oldest segments when all together exceed this size")
       .ValueName("SIZE")
       .ShowDefault();
-  AddEventOptions(command, "what to sample by; cpu-clock, which every machine has, if not given",
+  AddEventOptions(command, "event to sample (default: cpu-clock, which every machine has)",
                   &a.events);
-  command.AddOption("--window", a.window, "how long a segment is, 1s to 10m")
+  command.AddOption("--window", a.window, "length of a segment, 1s to 10m")
       .ValueName("TIME")
       .ShowDefault();
   command
       .AddOption("-F,--frequency", a.frequency,
-                 "samples of each CPU in a second: as many as --cpu-budget permits")
+                 "samples per second on each CPU; --cpu-budget chooses within this range")
       .ValueName("LEAST-MOST")
       .ShowDefault();
-  command.AddOption("--cpu-budget", a.cpu_budget, "percent of all CPUs together that this may take")
+  command.AddOption("--cpu-budget", a.cpu_budget, "percentage of all CPUs that the agent may use")
       .ValueName("PERCENT")
       .InRange(0.01, 100.0)
       .ShowDefault();
   command.AddFlag("--off-cpu", a.off_cpu,
-                  "how long threads are off the CPU and where they wait, too, as with record; "
-                  "where --cpu-budget does not permit it, it goes");
-  command.AddOption("--memory", a.memory, "what this may have resident, from 32M")
+                  "also record how long threads are off the CPU and where they wait, as long as "
+                  "--cpu-budget allows it");
+  command.AddOption("--memory", a.memory, "resident memory that the agent may use, at least 32M")
       .ValueName("SIZE")
       .ShowDefault();
-  command.AddOption("--host", a.host, "what this machine is called; its host name, if not given")
+  command.AddOption("--host", a.host, "name of this machine (default: its host name)")
       .ValueName("NAME");
   command
-      .AddOption("--label", a.labels,
-                 "what to tell this machine's samples from others by; repeatable")
+      .AddOption("--label", a.labels, "label of this machine's samples; may be given several times")
       .ValueName("KEY=VALUE")
       .OneValueEach();
   command
       .AddOption("--labels-file", a.labels_file,
-                 "file with a label a line, which SIGHUP reads again; --label goes before it")
+                 "file with one label per line, which SIGHUP reads again; --label overrides it")
       .ValueName("FILE");
-  command.AddFlag("--inlines", a.inlines, "inlined calls too, which costs much more CPU");
+  command.AddFlag("--inlines", a.inlines, "also record inlined calls, which costs much more CPU");
   AddSandboxOption(command, a.no_sandbox);
   command
-      .AddOption("--metrics", a.metrics,
-                 "answer http://ADDRESS/metrics for Prometheus, as with 127.0.0.1:9099")
+      .AddOption(
+          "--metrics", a.metrics,
+          "serve metrics for Prometheus at http://ADDRESS/metrics, for example 127.0.0.1:9099")
       .ValueName("ADDRESS:PORT|none")
       .ShowDefault();
 }
@@ -222,11 +221,11 @@ void AddAgentOptions(usage::Command& command, AgentArguments& a) {
 }  // namespace
 
 void AddAgentCommand(usage::Command& app, Commands& commands) {
-  usage::Command& command =
-      app.AddCommand("agent", "Record this machine all the time, into small files by name");
+  usage::Command& command = app.AddCommand(
+      "agent", "Record this machine all the time, into small files with names of functions");
   command.SetFooter(
-      "SIGTERM writes the window at hand and ends it. docs/fleet.md says how to run it as a "
-      "service.");
+      "SIGTERM writes the current window and ends the agent. docs/fleet.md shows how to run it as "
+      "a service.");
   auto arguments = std::make_shared<AgentArguments>();
   AddAgentOptions(command, *arguments);
   AddPushOptions(command, *arguments);

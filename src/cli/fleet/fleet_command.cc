@@ -53,8 +53,7 @@ absl::StatusOr<Task> ReadTask(const FleetArguments& arguments) {
                             fleet::ParseDestination(arguments.to));
   if (destination.kind != fleet::DestinationKind::kClickHouse) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--to ", destination.Text(),
-                     ": only servers of clickhouse+http:// have tables to be made"));
+        absl::StrCat("--to ", destination.Text(), ": only clickhouse+http:// servers need tables"));
   }
   Task task = {.url = destination.url, .options = {}};
   if (!destination.database.empty()) task.options.database = destination.database;
@@ -107,29 +106,30 @@ int Init(const FleetArguments& arguments) {
 
 void AddFleetCommand(usage::Command& app, Commands& commands) {
   usage::Command& command =
-      app.AddCommand("fleet", "Make the tables that a fleet's profiles are kept in");
+      app.AddCommand("fleet", "Create the tables for the profiles of a fleet");
   auto arguments = std::make_shared<FleetArguments>();
   FleetArguments& a = *arguments;
-  command.AddOption("ACTION", a.action, "init: make the tables; again, it changes nothing")
+  command.AddOption("ACTION", a.action, "init: create the tables; existing tables stay unchanged")
       .OneOf({"init"})
       .Required();
-  command.AddOption("--to", a.to, "server and database, as in clickhouse+http://host:8123/profiles")
+  command
+      .AddOption("--to", a.to,
+                 "server and database, for example clickhouse+http://host:8123/profiles")
       .ValueName("URL")
       .Required();
   command
-      .AddOption("--cluster", a.cluster,
-                 "spread them over the servers of this cluster, as the server calls it")
+      .AddOption("--cluster", a.cluster, "distribute the tables over the servers of this cluster")
       .ValueName("NAME");
   command.AddFlag("--replicated", a.replicated,
-                  "keep each part of them on all replicas of its shard");
-  command.AddOption("--ttl", a.keep, "throw days away when they are so old: 30d, 4w")
+                  "replicate each part of the tables within its shard");
+  command.AddOption("--ttl", a.keep, "delete days that are older than this: 30d, 4w")
       .ValueName("AGE");
   command
       .AddOption("--schema", a.schema,
-                 "whose tables: own, coroot, or otel (those of OpenTelemetry's Collector)")
+                 "schema of the tables: own, coroot, or otel (OpenTelemetry Collector)")
       .ValueName("NAME")
       .ShowDefault();
-  command.AddFlag("--print", a.print, "print the statements for this server, and run none");
+  command.AddFlag("--print", a.print, "print the statements for this server, but do not run them");
   AddServerOptions(command, a.server);
   commands[&command] = [arguments] { return Init(*arguments); };
 }

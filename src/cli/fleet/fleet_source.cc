@@ -13,9 +13,9 @@ absl::StatusOr<std::unique_ptr<fleet::Source>> ServerSource(const std::string& t
                                                             const http::Options& options) {
   PROFILER_ASSIGN_OR_RETURN(const fleet::Destination destination, fleet::ParseDestination(text));
   if (destination.kind != fleet::DestinationKind::kClickHouse) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        text, ": such servers take profiles and are not asked for them here; of servers only ",
-        "clickhouse+http:// can be asked"));
+    return absl::InvalidArgumentError(absl::StrCat(text,
+                                                   ": such servers only receive profiles; only ",
+                                                   "clickhouse+http:// servers can be queried"));
   }
   fleet::clickhouse::ServerAddress address = {.url = destination.url};
   if (!destination.database.empty()) address.database = destination.database;
@@ -25,14 +25,14 @@ absl::StatusOr<std::unique_ptr<fleet::Source>> ServerSource(const std::string& t
 
 absl::Status WithRemedy(const absl::Status& status) {
   if (absl::IsPermissionDenied(status)) {
-    return absl::PermissionDeniedError(
-        absl::StrCat(status.message(), ": an agent's segments are its user's alone: ask as root"));
+    return absl::PermissionDeniedError(absl::StrCat(
+        status.message(), ": only the agent's user may read its segments; run as root"));
   }
   return absl::Status(
       status.code(),
       absl::StrCat(status.message(),
-                   ": name the directory of an agent's segments, or clickhouse+http://host:8123/"
-                   "database; `profiler agent` records a machine all the time"));
+                   "; name the directory of an agent's segments, or "
+                   "clickhouse+http://host:8123/database; `profiler agent` writes segments"));
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ void RunAll(const std::vector<std::unique_ptr<Pushing>>& all, PushLoop& loop) {
       loop.Stop();
       if (!changed.wait_for(lock, kForAnswer, is_over)) {
         PrintWarning(
-            "ended before a server has answered; what it did not confirm is sent again next time");
+            "ended before a server answered; unconfirmed segments are sent again next time");
         std::_Exit(kExitFailure);
       }
     }
@@ -248,7 +248,7 @@ absl::StatusOr<bool> PushAll(const PushArguments& arguments, const SegmentDirect
     PROFILER_ASSIGN_OR_RETURN(metrics, PushMetrics::Start(address, arguments.spool, figures));
     if (agent::IsForOthers(address)) {
       PrintWarning(
-          absl::StrCat("--metrics: everybody who reaches ", address.host, " can read them"));
+          absl::StrCat("--metrics: everybody who can reach ", address.host, " can read them"));
     }
     if (!arguments.quiet) {
       PrintNote(absl::StrCat("profiler push: metrics at port ", metrics->port(), ", /metrics"));
@@ -270,11 +270,12 @@ absl::StatusOr<bool> PushAll(const PushArguments& arguments, const SegmentDirect
 absl::Status CheckTask(const PushArguments& arguments) {
   const bool has_metrics = arguments.metrics != "none";
   if (has_metrics && !arguments.follow) {
-    return absl::InvalidArgumentError("--metrics needs --follow: without it, push ends soon");
+    return absl::InvalidArgumentError(
+        "--metrics needs --follow, because push ends soon without it");
   }
   if (arguments.to.empty() && !has_metrics) {
     return absl::InvalidArgumentError(
-        "nothing to do: give --to DESTINATION, or --follow --metrics ADDRESS:PORT");
+        "there is nothing to do; give --to DESTINATION, or --follow --metrics ADDRESS:PORT");
   }
   if (has_metrics) {
     const auto address = agent::ParseListenAddress(arguments.metrics);
@@ -317,42 +318,39 @@ int Push(const PushArguments& arguments) {
 }  // namespace
 
 void AddPushCommand(usage::Command& app, Commands& commands) {
-  usage::Command& command =
-      app.AddCommand("push", "Send the segments that an agent keeps to a server");
+  usage::Command& command = app.AddCommand("push", "Send the segments of an agent to a server");
   command.SetFooter(
-      "What was sent is written down beside the segments: run again, it goes on where it was, also "
-      "after kill -9. The segments stay where they are.");
+      "The progress is written beside the segments, so the next run continues there, even after "
+      "kill -9. The segments stay in the directory.");
   auto arguments = std::make_shared<PushArguments>();
   PushArguments& a = *arguments;
-  command.AddOption("SPOOL", a.spool, "the directory of the segments").ShowDefault();
+  command.AddOption("SPOOL", a.spool, "directory of the segments").ShowDefault();
   command
       .AddOption("--to", a.to,
-                 "where to: clickhouse+http://HOST:PORT/DATABASE, otlp+http://HOST:PORT or "
-                 "pyroscope+http://HOST:PORT, or with https; may be given several times")
+                 "server to send to: clickhouse+http://HOST:PORT/DATABASE, otlp+http://HOST:PORT "
+                 "or pyroscope+http://HOST:PORT, or with https; may be given several times")
       .ValueName("DESTINATION")
       .OneValueEach();
   AddServerOptions(command, a.server);
-  command.AddFlag("--follow", a.follow,
-                  "do not end when all is sent, but send what is added, and try for ever");
+  command.AddFlag("--follow", a.follow, "keep running, send new segments, and retry without end");
   command
       .AddOption("--metrics", a.metrics,
-                 "with --follow: answer http://ADDRESS/metrics with the figures of the agent and "
-                 "of this, as with 127.0.0.1:9099")
+                 "with --follow: serve metrics of the agent and of push at http://ADDRESS/metrics, "
+                 "for example 127.0.0.1:9099")
       .ValueName("ADDRESS:PORT|none")
       .ShowDefault();
   command
-      .AddOption("--tries", a.tries,
-                 "without --follow: give up when a server has failed so often in a row")
+      .AddOption("--tries", a.tries, "without --follow: give up after this many failures in a row")
       .ValueName("N")
       .InRange(uint32_t{1}, uint32_t{1000})
       .ShowDefault();
   command
       .AddOption("--batch-size", a.batch_size,
-                 "how much of the segments to send at once, at most: less takes less memory, which "
-                 "is some 22 times as much, and costs a server more")
+                 "bytes of segments in one request; push needs about 22 times as much memory; "
+                 "smaller requests cost the server more")
       .ValueName("SIZE")
       .ShowDefault();
-  command.AddFlag("--dry-run", a.dry_run, "print what would be sent, and send nothing");
+  command.AddFlag("--dry-run", a.dry_run, "print what would be sent, but send nothing");
   command.AddFlag("-q,--quiet", a.quiet, "print warnings and errors only");
   commands[&command] = [arguments] { return Push(*arguments); };
 }

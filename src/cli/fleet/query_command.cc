@@ -183,8 +183,8 @@ int WriteStatement(const QueryArguments& arguments, Asked& asked) {
                                                             .tells_times_apart = arguments.times});
   if (statement.empty()) {
     return Fail(absl::InvalidArgumentError(
-        absl::StrCat("--sql: ", asked.name, " is a directory, which is asked without a statement: ",
-                     "name a server, as in --from clickhouse+http://host:8123/database")));
+        absl::StrCat("--sql: ", asked.name, " is a directory, which needs no statement; ",
+                     "name a server, for example --from clickhouse+http://host:8123/database")));
   }
   return WriteText(statement, Lines::kWhole, {});
 }
@@ -194,15 +194,15 @@ absl::StatusOr<Asked> Prepare(const QueryArguments& arguments) {
   PROFILER_ASSIGN_OR_RETURN(asked.selection, SelectionOf(arguments, asked.now));
   if (arguments.before.empty() != arguments.after.empty()) {
     return absl::InvalidArgumentError(
-        "--before and --after go together: --before release=1.2 --after release=1.3");
+        "--before and --after must be given together: --before release=1.2 --after release=1.3");
   }
   if (asked.name.empty()) {
     asked.name = fleet::kUsualSpool;
     if (access(fleet::kUsualSpool, F_OK) != 0) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "no agent keeps segments in ", fleet::kUsualSpool,
-          ": `profiler agent` does, or --from names ",
-          "another directory or a server, as in clickhouse+http://host:8123/database"));
+          "no agent keeps segments in ", fleet::kUsualSpool, "; start `profiler agent`, or name ",
+          "another directory or a server with --from, for example "
+          "clickhouse+http://host:8123/database"));
     }
   }
   PROFILER_ASSIGN_OR_RETURN(asked.source, SourceOf(asked.name, arguments.server));
@@ -221,67 +221,71 @@ int RunQuery(const QueryArguments& arguments) {
 }  // namespace
 
 void AddQueryCommand(usage::Command& app, Commands& commands) {
-  usage::Command& command = app.AddCommand(
-      "query",
-      "Ask what machines that are recorded all the time did: a table, a recording, a diff");
-  command.SetFooter("Views ask, too: profiler report -i '/var/lib/profiler?since=1h&service=web'");
+  usage::Command& command = app.AddCommand("query",
+                                           "Query the profiles of machines that are recorded all "
+                                           "the time, as a table, recording or diff");
+  command.SetFooter(
+      "Views can query, too: profiler report -i '/var/lib/profiler?since=1h&service=web'");
   auto arguments = std::make_shared<QueryArguments>();
   QueryArguments& a = *arguments;
   command
       .AddOption("--from", a.from,
-                 absl::StrCat("who is asked: a directory of segments, or a server, as in "
+                 absl::StrCat("directory of segments, or server, for example "
                               "clickhouse+http://host:8123/database (default: ",
                               fleet::kUsualSpool, ")"))
       .ValueName("DIR|URL");
   command
       .AddOption("--since", a.since,
-                 "from when on: 90s, 15m, 1h, 7d or 2w ago, or 2026-11-26T08:00:00Z (UTC)")
+                 "begin: 90s, 15m, 1h, 7d or 2w ago, or 2026-11-26T08:00:00Z (UTC)")
       .ValueName("TIME")
       .ShowDefault();
-  command.AddOption("--until", a.until, "up to when, likewise").ValueName("TIME").ShowDefault();
+  command.AddOption("--until", a.until, "end, in the same forms").ValueName("TIME").ShowDefault();
   command
       .AddOption("--where", a.where,
-                 "only what this holds of: NAME=VALUE, NAME!=VALUE, NAME~PATTERN with *, or "
+                 "only samples that match: NAME=VALUE, NAME!=VALUE, NAME~PATTERN with *, or "
                  "NAME!~PATTERN; NAME is host, service, program, container, pod, build-id, event, "
                  "or a label of the host; may be given several times")
       .ValueName("COND")
       .OneValueEach();
   command
       .AddOption("--by", a.by,
-                 "a line for each: host, service, program, container, pod, build-id, event, a "
-                 "label of the host, or function; several with commas or several times (default: "
-                 "function)")
+                 "print one line for each: host, service, program, container, pod, build-id, "
+                 "event, a label of the host, or function; several with commas or several times "
+                 "(default: function)")
       .ValueName("NAME,…")
       .OneValueEach();
   const usage::Option before =
       command
-          .AddOption("--before", a.before,
-                     "compare, host by host, what this holds of, besides --where, with --after: "
-                     "conditions with commas, also since=TIME and until=TIME")
+          .AddOption(
+              "--before", a.before,
+              "compare, host by host, samples that match these conditions with samples that match "
+              "--after; conditions are separated by commas, also since=TIME and until=TIME")
           .ValueName("COND,…")
           .OneValueEach();
-  command.AddOption("--after", a.after, "what it is compared with")
+  command.AddOption("--after", a.after, "conditions of the samples to compare with --before")
       .ValueName("COND,…")
       .OneValueEach();
-  command.AddFlag("--total", a.total, "functions with all that they call, not by themselves");
-  command.AddFlag("--all", a.all, "of --before and --after: also what chance may have changed");
-  command.AddOption("-n,--rows", a.most, "so many lines").ValueName("N").Positive().ShowDefault();
+  command.AddFlag("--total", a.total, "with function: weight of functions and all that they call");
+  command.AddFlag("--all", a.all,
+                  "with --before and --after: also show changes within statistical noise");
+  command.AddOption("-n,--rows", a.most, "print at most N lines")
+      .ValueName("N")
+      .Positive()
+      .ShowDefault();
   const usage::Option markdown = command.AddFlag(
-      "--markdown", a.markdown, "of --before and --after: a table for a review comment");
+      "--markdown", a.markdown, "with --before and --after: print a Markdown table for a review");
   const usage::Option json = AddJsonOption(command, a.json).Excludes(markdown);
-  command
-      .AddFlag("--sql", a.sql,
-               "print a statement that answers this, to be sent by hand, and ask nothing")
+  command.AddFlag("--sql", a.sql, "print the SQL statement, but do not run it")
       .Excludes(json)
       .Excludes(before);
   command
       .AddOption("-o,--output", a.output,
-                 "write a recording that every view opens; - for standard output")
+                 "write a recording, which every view opens; - for standard output")
       .ValueName("FILE|-")
       .Excludes(json)
       .Excludes(before);
   command.AddFlag("--times", a.times,
-                  "of -o: keep when each window was, which makes the recording larger");
+                  "with -o: keep the time of each window, which makes the recording larger");
   AddServerOptions(command, a.server);
   commands[&command] = [arguments] { return RunQuery(*arguments); };
 }

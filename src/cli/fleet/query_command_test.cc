@@ -115,7 +115,7 @@ TEST_F(QueryCommandTest, ViewsAskByThemselves) {
               HasSubstr("db/postgres;main;do_syscall_64 200\n"));
   const Ran none = RunProfiler({"report", "-i", spool_path_ + "?service=mail"});
   EXPECT_EQ(none.exit_code, kExitFailure);
-  EXPECT_THAT(none.err, HasSubstr("leave a condition out"));
+  EXPECT_THAT(none.err, HasSubstr("leave out a condition"));
 }
 
 TEST_F(QueryCommandTest, ComparesHostsOfTwoReleases) {
@@ -155,8 +155,8 @@ TEST_F(QueryCommandTest, SaysInOneLineWhatIsWrong) {
     EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
     return ran.err;
   };
-  EXPECT_THAT(error({"--where", "service"}), HasSubstr("--where: 'service' is no condition"));
-  EXPECT_THAT(error({"--until", "soon"}), HasSubstr("--until: 'soon' is no time"));
+  EXPECT_THAT(error({"--where", "service"}), HasSubstr("--where: 'service' is not a condition"));
+  EXPECT_THAT(error({"--until", "soon"}), HasSubstr("--until: 'soon' is not a time"));
   EXPECT_THAT(error({"--until", "2025-11-25"}), HasSubstr("is not before --until"));
   EXPECT_THAT(error({"--by", "service,"}), HasSubstr("--by: "));
   EXPECT_THAT(error({"--by", "host", "--total"}), HasSubstr("add function to --by"));
@@ -164,13 +164,13 @@ TEST_F(QueryCommandTest, SaysInOneLineWhatIsWrong) {
   EXPECT_THAT(error({"--sql"}), HasSubstr("is a directory"));
   EXPECT_THAT(error({"--before", "a=1", "--after", "a=2"}, kExitFailure),
               HasSubstr("--before a=1"));
-  EXPECT_THAT(error({"--where", "service=mail"}, kExitFailure), HasSubstr("leave a condition out"));
+  EXPECT_THAT(error({"--where", "service=mail"}, kExitFailure), HasSubstr("leave out a condition"));
   const Ran missing = RunProfiler({"query", "--from", spool_path_ + "-not"});
   EXPECT_EQ(missing.exit_code, kExitFailure);
   EXPECT_THAT(missing.err, HasSubstr("name the directory of an agent's segments"));
   const Ran other = RunProfiler({"query", "--from", "otlp+http://localhost:4318"});
   EXPECT_EQ(other.exit_code, kExitUsage);
-  EXPECT_THAT(other.err, HasSubstr("only clickhouse+http:// can be asked"));
+  EXPECT_THAT(other.err, HasSubstr("only clickhouse+http:// servers can be queried"));
 }
 
 TEST_F(QueryCommandTest, PrintsTheStatementThatAServerWouldBeSent) {

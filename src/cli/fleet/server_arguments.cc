@@ -3,32 +3,26 @@
 namespace profiler::cli {
 
 void AddServerOptions(usage::Command& command, http::Options& options) {
-  const usage::Option user =
-      command
-          .AddOption("--user-file", options.user_file,
-                     "a file with one line USER:PASSWORD, to sign in with; only its user may be "
-                     "able to read it")
-          .ValueName("FILE");
+  const usage::Option user = command
+                                 .AddOption("--user-file", options.user_file,
+                                            "file with one line USER:PASSWORD for the server; only "
+                                            "its owner may be able to read it")
+                                 .ValueName("FILE");
   command
       .AddOption("--token-file", options.token_file,
-                 "a file with one line, a token to sign in with; read again for each request, so "
-                 "that it can be renewed")
+                 "file with a token for the server; it is read again for each request")
       .ValueName("FILE")
       .Excludes(user);
   command
       .AddOption("--ca-file", options.ca_file,
-                 "certificates of the authorities to trust, PEM (default: those of the system)")
+                 "trusted CA certificates, PEM (default: the system's)")
       .ValueName("FILE");
   command
-      .AddOption("--cert-file", options.certificate_file,
-                 "a certificate of this machine's own, PEM, where a server asks for one")
+      .AddOption("--cert-file", options.certificate_file, "client certificate of this machine, PEM")
       .ValueName("FILE");
-  command.AddOption("--key-file", options.key_file, "the key of that certificate, PEM")
+  command.AddOption("--key-file", options.key_file, "key of the client certificate, PEM")
       .ValueName("FILE");
-  command
-      .AddOption("--proxy", options.proxy,
-                 "a proxy to go through (default: as the environment says, https_proxy and "
-                 "no_proxy)")
+  command.AddOption("--proxy", options.proxy, "proxy to use (default: $https_proxy and $no_proxy)")
       .ValueName("URL");
 }
 

@@ -48,11 +48,11 @@ absl::Status CheckSummary(const RecordArguments& arguments, const record::Record
   if (!arguments.summary) return absl::OkStatus();
   const auto refused = [](std::string_view with) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--summary: does not go with ", std::string(with)));
+        absl::StrCat("--summary cannot be used with ", std::string(with)));
   };
-  if (options.output == "-") return refused("-o -, a stream cannot be read again");
+  if (options.output == "-") return refused("-o -, because a stream cannot be read again");
   if (options.switch_output) return refused("--switch-output");
-  if (arguments.repeat) return refused("--repeat, which ends with a table of all runs");
+  if (arguments.repeat) return refused("--repeat, which prints a table of all runs");
   return absl::OkStatus();
 }
 

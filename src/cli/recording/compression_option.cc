@@ -30,7 +30,7 @@ absl::StatusOr<int> CompressionOption::Level(std::vector<std::string>& words) co
   }
   if (error != std::errc() || stop != end || level < 1 || level > kHighestLevel) {
     return absl::InvalidArgumentError(
-        absl::StrCat("-z: '", text_, "' is no compression level: give 1 to ", kHighestLevel));
+        absl::StrCat("-z: '", text_, "' is not a compression level; give 1 to ", kHighestLevel));
   }
   return level;
 }

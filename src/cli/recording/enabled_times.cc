@@ -34,9 +34,8 @@ absl::StatusOr<std::vector<EnabledTime>> ParseEnabledTimes(const std::string& te
                           absl::SimpleAtoi(piece.substr(dash + 1), &to);
     const bool follows = times.empty() || milliseconds(from) >= times.back().to;
     if (!is_range || from >= to || !follows) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--delay: '", text,
-                       "': give times in milliseconds that follow each other, as 10-20,30-40"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--delay: '", text, "': give ascending times in milliseconds, such as 10-20,30-40"));
     }
     times.push_back({milliseconds(from), milliseconds(to)});
   }

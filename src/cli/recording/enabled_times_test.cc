@@ -27,7 +27,7 @@ TEST(EnabledTimesTest, TimesFollowEachOther) {
   for (const char* wrong : {"20-10", "10-10", "10-20,15-30", "10-20-30", "a-b", "10-20,30"}) {
     EXPECT_EQ(ParseEnabledTimes(wrong).status().message(),
               std::string("--delay: '") + wrong +
-                  "': give times in milliseconds that follow each other, as 10-20,30-40");
+                  "': give ascending times in milliseconds, such as 10-20,30-40");
   }
 }
 

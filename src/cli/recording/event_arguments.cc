@@ -32,10 +32,10 @@ absl::Status RefuseDanger(const std::vector<FoundEvent>& events) {
   for (const FoundEvent& event : events) {
     if (event.danger.empty()) continue;
     const std::string function = event.name.substr(0, event.name.rfind("%return"));
-    return absl::InvalidArgumentError(absl::StrCat(
-        "-e: ", event.name, " may end the program that is probed: ", event.danger, ". Probe ",
-        function, ", its entry, or its return instructions by their offsets, ", function,
-        "+OFFSET; --force puts the return probe there all the same"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("-e: ", event.name, " may crash the probed program: ", event.danger,
+                     ". Probe ", function, ", or its return instructions, ", function,
+                     "+OFFSET; or pass --force to set the return probe anyway"));
   }
   return absl::OkStatus();
 }
@@ -52,7 +52,8 @@ absl::Status AddFilter(const std::string& filter, size_t first, std::vector<Foun
   }
   if (has_tracepoint) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("--filter: '", filter, "' stands behind no -e with a tracepoint"));
+      absl::StrCat("--filter: '", filter,
+                   "' does not follow an -e with a tracepoint; give -e SYSTEM:NAME before it"));
 }
 
 // Filters out the records of this process. Returns kInvalidArgument if there is no tracepoint.
@@ -66,7 +67,7 @@ absl::Status ExcludeSelf(std::vector<FoundEvent>* events) {
         event.filter.empty() ? filter : absl::StrCat("(", event.filter, ") && (", filter, ")");
   }
   if (has_tracepoint) return absl::OkStatus();
-  return absl::InvalidArgumentError("--exclude-perf: no -e has a tracepoint");
+  return absl::InvalidArgumentError("--exclude-perf needs an -e with a tracepoint");
 }
 
 // Sets the cgroups. A single name applies to all events. Of several names, each applies to the
@@ -103,7 +104,7 @@ std::vector<FoundEvent> ForEachCgroup(const std::string& list,
 absl::StatusOr<std::vector<FoundEvent>> InCgroups(const EventArguments& arguments,
                                                   std::vector<FoundEvent> events) {
   if (!arguments.cgroups.empty() && !arguments.each_cgroup.empty()) {
-    return absl::InvalidArgumentError("-G: --for-each-cgroup does not go with it");
+    return absl::InvalidArgumentError("-G and --for-each-cgroup cannot be used together");
   }
   if (!arguments.cgroups.empty()) {
     PROFILER_RETURN_IF_ERROR(SetCgroups(arguments.cgroups, &events));
@@ -125,19 +126,19 @@ void AddEventOptions(usage::Command& command, const std::string& description,
   arguments->filter_option =
       command
           .AddOption("--filter", arguments->filters,
-                     "of the tracepoints before it only those whose fields are so: 'id == 1'")
+                     "filter the records of the tracepoint before it by their fields: 'id == 1'")
           .ValueName("CONDITION")
           .OneValueEach();
   command
       .AddOption("-G,--cgroup", arguments->cgroups,
-                 "only what runs in these cgroups, one for each event, or one for all; with -a")
+                 "with -a: record only these cgroups, one for each event, or one for all")
       .ValueName("NAME,…");
   command
       .AddOption("--for-each-cgroup", arguments->each_cgroup,
-                 "all events once for each of these cgroups; with -a")
+                 "with -a: record all events for each of these cgroups")
       .ValueName("NAME,…");
   command.AddFlag("--force", arguments->force,
-                  "put return probes (%return) also where they may end the program");
+                  "set return probes (%return) even if they may crash the program");
 }
 
 absl::StatusOr<std::vector<FoundEvent>> FindEventArguments(

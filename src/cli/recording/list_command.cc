@@ -109,7 +109,7 @@ int List(ListArguments arguments) {
   if (!failed.ok()) {
     PrintError(failed);
   } else if (listed == 0) {
-    PrintError("list: no event fits");
+    PrintError("list: no event matches; run `profiler list` without a pattern for all events");
   }
   return written.ok() && failed.ok() && listed > 0 ? kExitOk : kExitFailure;
 }
@@ -120,16 +120,17 @@ void AddListCommand(usage::Command& app, Commands& commands) {
   usage::Command& command =
       app.AddCommand("list", "List the events that can be counted and sampled");
   command.SetFooter(
-      "Beside these: rNNN, PMU/term=…/, mem:ADDRESS, PATH:SYMBOL[+OFFSET][%return] of any "
-      "program, [PATH:]%PROVIDER:NAME.\n"
-      "\"(not here)\": this machine, or this user, cannot count it.");
+      "Other events: rNNN, PMU/term=…/, mem:ADDRESS, PATH:SYMBOL[+OFFSET][%return], "
+      "[PATH:]%PROVIDER:NAME.\n"
+      "\"(not here)\": this machine or this user cannot count the event.");
   auto arguments = std::make_shared<ListArguments>();
   command.AddOption("PATTERN", arguments->patterns,
-                    "names with *, ? and […], or hw, sw, cache, pmu, tracepoint, sdt, or the path "
-                    "of a program: its static probes");
+                    "names with *, ? and […], or a kind: hw, sw, cache, pmu, tracepoint, sdt; or a "
+                    "program's path, for its static probes");
   command.AddFlag("-j,--json", arguments->json, "JSON");
   command.AddFlag("--no-desc", arguments->no_descriptions, "leave out descriptions");
-  AddIgnoredOption(command, "-d,--desc", nullptr, "descriptions are shown; see --no-desc");
+  AddIgnoredOption(command, "-d,--desc", nullptr,
+                   "descriptions are shown unless --no-desc is given");
   commands[&command] = [arguments] { return List(*arguments); };
 }
 

@@ -18,7 +18,7 @@ namespace {
 void PrintNeedless(const RecordArguments& arguments) {
   for (const IgnoredOption& needless : arguments.needless) {
     if (needless.option.Count() == 0) continue;
-    PrintNote(absl::StrCat(needless.option.Name(), " changes nothing: ", needless.why));
+    PrintNote(absl::StrCat(needless.option.Name(), " has no effect: ", needless.why));
   }
 }
 
@@ -57,8 +57,8 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
 void AddRecordCommand(usage::Command& app, Commands& commands, Invocation invocation) {
   usage::Command& command = app.AddCommand("record", "Record where a program spends its time");
   command.SetFooter(
-      "Then: a command to record, with its arguments: profiler record -g -- CMD ARGS…\n"
-      "Without one, recording goes on until Ctrl-C, --duration or the end of the targets.");
+      "Without a command, recording ends at Ctrl-C, after --duration, or when all targets have "
+      "ended.");
   command.SetRunsProgram();
   auto arguments = std::make_shared<RecordArguments>();
   AddRecordOptions(command, *arguments);

@@ -47,11 +47,11 @@ void PrintChains(const record::RecordSummary& summary) {
   const auto add = [&](uint64_t count, const char* what) {
     if (count > 0) absl::StrAppend(&line, ", ", count, " ", what);
   };
-  add(chains.late_read, "of them read while waiting");
-  add(chains.guessed, "of them guessed");
-  add(chains.cut(), "are cut (`report --chains` tells where)");
-  add(chains.no_stack, "more had no user stack (exec or exit)");
-  add(summary.hurried_passes, "times the rings were too full to wait for time order");
+  add(chains.late_read, "read while threads waited");
+  add(chains.guessed, "guessed");
+  add(chains.cut(), "are cut (`profiler report --chains` shows where)");
+  add(chains.no_stack, "without a user stack (exec or exit)");
+  add(summary.hurried_passes, "times a full ring was read before its time");
   PrintNote(line);
 }
 
@@ -81,11 +81,11 @@ void PrintStates(const record::ThreadStates& states) {
   };
   if (states.estimated > 0) {
     absl::StrAppendFormat(
-        &line, "; the stacks of %.1f %% of the time off the CPU are estimated by other switches",
+        &line, "; for %.1f %% of the off-CPU time, stacks are estimated from other switches",
         percent_off(states.estimated));
   }
   if (states.without_stack > 0) {
-    absl::StrAppendFormat(&line, "; %.1f %% of the time off the CPU is without a stack",
+    absl::StrAppendFormat(&line, "; %.1f %% of the off-CPU time has no stack",
                           percent_off(states.without_stack));
   }
   PrintNote(line);
@@ -104,19 +104,19 @@ void PrintSummary(const record::RecordSummary& summary, bool verbose) {
       summary.samples, summary.lost, summary.duration.count() / 1e9, summary.bytes / 1e6,
       OutputOf(summary), cpu_ms));
   if (summary.lost_chunks > 0) {
-    PrintNote(absl::StrFormat(
-        "the kernel had no room %d times: a larger ring (-m, now %dK a CPU) or a lower frequency "
-        "(-F) loses less",
-        summary.lost_chunks, summary.ring_bytes / 1024));
+    PrintNote(
+        absl::StrFormat("the rings were full %d times; pass a larger ring size (-m, now %dK per "
+                        "CPU) or a lower frequency (-F)",
+                        summary.lost_chunks, summary.ring_bytes / 1024));
   }
   if (summary.states) PrintStates(*summary.states);
   if (summary.chains.chains() > 0) PrintChains(summary);
   if (verbose) {
-    PrintNote(absl::StrFormat("%dK of ring a CPU, %d wake-ups, %.0f ms user, %.0f ms system",
+    PrintNote(absl::StrFormat("ring size %dK per CPU, %d wake-ups, %.0f ms user, %.0f ms system",
                               summary.ring_bytes / 1024, summary.wakeups,
                               summary.user_time.count() / 1e3, summary.system_time.count() / 1e3));
     PrintNote("priority of the recorder: " +
-              (summary.priority.empty() ? "that of an ordinary program" : summary.priority));
+              (summary.priority.empty() ? "normal" : summary.priority));
   }
 }
 
@@ -184,7 +184,7 @@ Named NameRecording(const RecordArguments& arguments, const Kept& kept, naming::
   if (summary.last_file_samples == 0) return {kYes, {}};
   absl::StatusOr<Named> named = NameLastFile(arguments, kept, summary.last_file, stream, session);
   if (!named.ok()) {
-    PrintWarning(absl::StrCat("names are not in the recording: ", named.status().message()));
+    PrintWarning(absl::StrCat("the recording contains no names: ", named.status().message()));
   }
   return named.ok() ? *std::move(named) : Named{kNo, {}};
 }
@@ -194,8 +194,8 @@ Named NameRecording(const RecordArguments& arguments, const Kept& kept, naming::
 absl::Status AwaitCommand(const RecordArguments& arguments, record::RecordSession& session) {
   if (session.summary().command_runs_on && !arguments.quiet) {
     PrintNote(
-        absl::StrCat("the recording is complete; waiting for the command, which runs on "
-                     "though it was asked to end (Ctrl-C ends profiler alone)"));
+        absl::StrCat("the recording is complete; waiting for the command, which has not ended "
+                     "after SIGTERM (Ctrl-C ends only profiler)"));
   }
   return session.AwaitCommand();
 }

@@ -48,10 +48,9 @@ absl::StatusOr<clockid_t> ReadClock(const std::string& text) {
       if (absl::EqualsIgnoreCase(View(name), text)) return clock.id;
     }
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("-k: '", text,
-                   "' is no clock of perf events: give monotonic, monotonic_raw, realtime, "
-                   "boottime or tai"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "-k: '", text,
+      "' is not a clock of perf events; give monotonic, monotonic_raw, realtime, boottime or tai"));
 }
 
 absl::Status ReadFrequency(const std::string& text, uint64_t* frequency) {
@@ -64,7 +63,7 @@ absl::Status ReadFrequency(const std::string& text, uint64_t* frequency) {
   const unsigned long long value = std::strtoull(text.c_str(), &end, 10);
   if (text.empty() || *end != 0 || text[0] == '-' || errno != 0 || value == 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("-F: '", text, "' is no frequency: give samples a second, or max"));
+        absl::StrCat("-F: '", text, "' is not a frequency; give samples per second, or max"));
   }
   *frequency = value;
   return absl::OkStatus();
@@ -84,7 +83,7 @@ absl::Status ReadCallGraph(const RecordArguments& arguments, record::RecordOptio
     options->call_graph = CallGraph::kAuto;
   } else if (!how.empty() && how != "none") {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--call-graph: '", text, "' is not known: give fp, dwarf[,BYTES], auto or none"));
+        "--call-graph: '", text, "' is unknown; give fp, dwarf[,BYTES], auto or none"));
   }
   if (comma < text.size()) {
     uint32_t bytes = 0;
@@ -105,7 +104,7 @@ absl::Status ReadCallGraph(const RecordArguments& arguments, record::RecordOptio
                                                 : record::ChainPart::kBoth;
   options->post_unwind = arguments.post_unwind;
   if (!options->post_unwind || options->call_graph == CallGraph::kDwarf) return absl::OkStatus();
-  return absl::InvalidArgumentError("--post-unwind: goes with --call-graph dwarf");
+  return absl::InvalidArgumentError("--post-unwind needs --call-graph dwarf");
 }
 
 std::string RegisterNames(perf_event::Architecture architecture) {
@@ -128,8 +127,8 @@ absl::StatusOr<uint64_t> ParseRegisters(const char* option, const std::string& t
       ++bit;
     }
     if (bit == 64) {
-      return absl::InvalidArgumentError(absl::StrCat(option, ": no register '", name,
-                                                     "'; there are ", RegisterNames(architecture)));
+      return absl::InvalidArgumentError(absl::StrCat(option, ": unknown register '", name,
+                                                     "': use ", RegisterNames(architecture)));
     }
     mask |= uint64_t{1} << bit;
   }
@@ -153,7 +152,7 @@ absl::StatusOr<record::SwitchOutput> ParseSwitchOutput(const std::string& text) 
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "--switch-output: '", text,
-      "' is not known: give signal, a size (512K, 100M, 1G) or a time (500ms, 10s, 5m, 1h, 1d)"));
+      "' is unknown; give signal, a size (512K, 100M, 1G) or a time (500ms, 10s, 5m, 1h, 1d)"));
 }
 
 absl::Status ReadSwitchOutput(const usage::Command& subcommand, const RecordArguments& arguments,
@@ -161,7 +160,7 @@ absl::Status ReadSwitchOutput(const usage::Command& subcommand, const RecordArgu
   options->timestamp_filename = arguments.timestamp_filename;
   if (arguments.switch_output.empty()) {
     if (arguments.most_files == 0) return absl::OkStatus();
-    return absl::InvalidArgumentError("--switch-max-files: goes with --switch-output");
+    return absl::InvalidArgumentError("--switch-max-files needs --switch-output");
   }
   PROFILER_ASSIGN_OR_RETURN(options->switch_output, ParseSwitchOutput(arguments.switch_output));
   options->switch_output->most_files = arguments.most_files;
@@ -179,7 +178,7 @@ absl::Status ReadDelayOption(const RecordArguments& arguments, record::RecordOpt
   if (!absl::SimpleAtod(arguments.delay, &milliseconds)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--delay: '", arguments.delay,
-                     "' is no time: give milliseconds, as 100, or times, as 10-20,30-40"));
+                     "' is not a delay; give milliseconds (100) or time ranges (10-20,30-40)"));
   }
   PROFILER_ASSIGN_OR_RETURN(const auto delay, ReadDelay("--delay", milliseconds));
   options->starts_disabled = !delay.has_value();
@@ -190,19 +189,20 @@ absl::Status ReadDelayOption(const RecordArguments& arguments, record::RecordOpt
 // Adds options for cutting a recording into files, and for its maximum size.
 void AddFileOptions(usage::Command& command, RecordArguments& a) {
   command
-      .AddOption("--switch-output", a.switch_output,
-                 "go on in the next file at each SIGUSR2 (signal; also without a value), or when "
-                 "this one is so large (100M), or after so long (10s, 5m), with the names of "
-                 "--timestamp-filename")
+      .AddOption(
+          "--switch-output", a.switch_output,
+          "start a new file at each SIGUSR2 (signal, also the default value), at this size (100M), "
+          "or after this time (10s, 5m); files are named as with --timestamp-filename")
       .ValueName("signal|SIZE|TIME");
   command
       .AddOption("--switch-max-files", a.most_files,
-                 "with it: keep the latest N complete files and remove those before")
+                 "with --switch-output: keep only the latest N complete files")
       .ValueName("N")
       .InRange(size_t{1}, size_t{1'000'000}, usage::InHelp::kNo);
   command.AddFlag("--timestamp-filename", a.timestamp_filename,
-                  "call the file FILE.YYYYMMDDhhmmssNN when it is complete");
-  command.AddOption("--max-size", a.max_size, "stop when the file is so large").ValueName("SIZE");
+                  "name the complete file FILE.YYYYMMDDhhmmssNN");
+  command.AddOption("--max-size", a.max_size, "stop when the file reaches this size")
+      .ValueName("SIZE");
 }
 
 // Inserts the event of --wall-clock: samples of the time that threads run, with periods in
@@ -220,7 +220,8 @@ absl::Status PutRunningTimeFirst(std::vector<events::FoundEvent>* events) {
 absl::StatusOr<uint64_t> ReadBranches(const RecordArguments& arguments) {
   if (!arguments.branch_filter) return arguments.branch_any ? perf_event::kBranchAny : 0;
   if (arguments.branch_any) {
-    return absl::InvalidArgumentError("-b: is -j any, so it does not go with another -j");
+    return absl::InvalidArgumentError(
+        "-b means -j any, so -b and another -j cannot be used together");
   }
   auto filter = perf_event::ParseBranchFilter(*arguments.branch_filter);
   if (filter.ok()) return filter;
@@ -231,49 +232,56 @@ absl::StatusOr<uint64_t> ReadBranches(const RecordArguments& arguments) {
 void AddEndingOptions(usage::Command& command, RecordArguments& a) {
   command
       .AddOption("--repeat", a.repeat,
-                 "run the command so often, each run a recording of its own, FILE.1, FILE.2 …, "
-                 "and show the mean share of each function and how sure that is")
+                 "run the command N times, write FILE.1, FILE.2 …, and show the mean share of each "
+                 "function with its confidence interval")
       .ValueName("N")
       .InRange(1u, 10'000u, usage::InHelp::kNo);
-  const usage::Option summary =
-      command.AddFlag("--summary", a.summary,
-                      "end with what profiler summary says of the recording, as is done where "
-                      "standard error is a terminal");
-  command.AddFlag("--no-summary", a.no_summary, "end without it").Excludes(summary);
+  const usage::Option summary = command.AddFlag(
+      "--summary", a.summary,
+      "print the output of profiler summary at the end (default if standard error is a terminal)");
+  command.AddFlag("--no-summary", a.no_summary, "print no summary at the end").Excludes(summary);
 }
 
 // Adds options for the contents of samples, and for additional records.
 void AddContentOptions(usage::Command& command, RecordArguments& a) {
   command.AddFlag("-d,--data", a.contents.data_address,
-                  "the address of the data and where it came from, as far as they are known");
-  command.AddFlag("--phys-data", a.contents.physical_address, "the data's physical address");
-  command.AddFlag("-W,--weight", a.contents.weight, "the sample's weight, as its latency");
+                  "also record the data address and its source, if the CPU reports them");
+  command.AddFlag("--phys-data", a.contents.physical_address,
+                  "also record the data's physical address");
+  command.AddFlag("-W,--weight", a.contents.weight,
+                  "also record the sample's weight, for example its latency");
   command.AddFlag("-R,--raw-samples", a.contents.raw,
-                  "raw data of all events, not of tracepoints alone");
-  command.AddFlag("-b,--branch-any", a.branch_any, "the branches before each sample: -j any");
+                  "record raw data of all events, not only of tracepoints");
+  command.AddFlag("-b,--branch-any", a.branch_any,
+                  "record the branches before each sample: -j any");
   command
       .AddOption("-j,--branch-filter", a.branch_filter,
-                 "the branches before each sample, of these kinds and levels: " +
+                 "record the branches of these kinds and levels before each sample: " +
                      perf_event::BranchFilterNames())
       .ValueName("KIND,…");
-  command.AddFlag("-s,--stat", a.contents.thread_counts, "counts of each thread at its end");
-  command.AddOption("--user-regs", a.user_registers, "registers of user space; ? lists them")
+  command.AddFlag("-s,--stat", a.contents.thread_counts,
+                  "record the counts of each thread at its end");
+  command
+      .AddOption("--user-regs", a.user_registers,
+                 "record these registers of user space; ? lists them")
       .ValueName("REG,…");
   command
       .AddOption("--intr-regs", a.interrupt_registers,
-                 "registers where the sample was taken; ? lists them")
+                 "record these registers at the sample; ? lists them")
       .ValueName("REG,…");
-  command.AddFlag("--all-user", a.all_user, "user space alone, of events that do not say");
-  command.AddFlag("--all-kernel", a.all_kernel, "the kernel alone, of events that do not say");
+  command.AddFlag("--all-user", a.all_user, "record only user space, for events without :u or :k");
+  command.AddFlag("--all-kernel", a.all_kernel,
+                  "record only the kernel, for events without :u or :k");
   AddOffCpuOptions(command, a);
-  command.AddFlag("--latency", a.latency, "record what report --latency needs: --switch-events");
+  command.AddFlag("--latency", a.latency,
+                  "record the data for report --latency; same as --switch-events");
   command.AddFlag("--switch-events", a.switch_events, "record context switches");
-  command.AddFlag("--no-bpf-event", a.no_bpf_events, "do not record that BPF programs come and go");
+  command.AddFlag("--no-bpf-event", a.no_bpf_events,
+                  "do not record when BPF programs are loaded and unloaded");
   command
-      .AddOption(
-          "-k,--clockid", a.clock,
-          "times are those of this clock: monotonic, monotonic_raw, realtime, boottime, tai; "
-          "chains are unwound while recording with the first alone")
+      .AddOption("-k,--clockid", a.clock,
+                 "use this clock for times: monotonic, monotonic_raw, realtime, boottime, tai; "
+                 "only monotonic allows unwinding while recording")
       .ValueName("CLOCK");
 }
 
@@ -284,109 +292,106 @@ void AddIgnoredOptions(usage::Command& command, RecordArguments& a) {
   };
   add("-T,--timestamp,--sample-cpu", nullptr, "samples always have time and CPU");
   add("-P,--period,--sample-identifier", nullptr, "samples always have their period and event");
-  add("-N,--no-buildid-cache,-B,--no-buildid", nullptr, "no whole files are kept");
+  add("-N,--no-buildid-cache,-B,--no-buildid", nullptr, "no copies of files are kept");
   add("--buildid-all,--buildid-mmap", nullptr, "mappings always have the build-ids of their files");
   add("--threads", nullptr, "one thread is enough for all rings");
   add("--affinity", "node|cpu", "one thread reads all rings");
-  add("--aio", nullptr, "the contents of all rings are one write");
-  add("--mmap-flush", "BYTES", "the contents of all rings are one write");
+  add("--aio", nullptr, "all rings are written by one call");
+  add("--mmap-flush", "BYTES", "all rings are written by one call");
   add("--kcore", nullptr, "--embed code keeps the kernel's code that was sampled");
   add("--debuginfod", nullptr,
       "views fetch files from the servers of $DEBUGINFOD_URLS when they show the recording");
-  add("--proc-map-timeout", "MS", "mappings are read from /proc without a limit of time");
-  add("--synth", "WHAT", "what already runs is always in front of the samples");
-  add("--tail-synthesize", nullptr, "what already runs is in front of the samples");
-  add("--overwrite", nullptr,
-      "rings are emptied in time, so all of the recording is kept, not its end alone");
+  add("--proc-map-timeout", "MS", "reading mappings from /proc has no time limit");
+  add("--synth", "WHAT", "existing processes are always recorded before the samples");
+  add("--tail-synthesize", nullptr, "existing processes are recorded before the samples");
+  add("--overwrite", nullptr, "the whole recording is kept, not only its end");
 }
 
 // Adds further options of perf.
 void AddFurtherOptions(usage::Command& command, RecordArguments& a) {
   command.AddFlag("-n,--no-samples", a.no_samples,
-                  "take no samples: only counts (-s), and what starts and is mapped");
+                  "take no samples; record only counts (-s), new processes and mappings");
   command.AddFlag("--strict-freq", a.strict_frequency,
                   "fail if the kernel's limit is below the frequency of -F");
   const usage::Option user = command.AddFlag("--user-callchains", a.user_chains,
-                                             "with -g: only the part of chains in user space");
+                                             "with -g: record only the user part of call chains");
   command
       .AddFlag("--kernel-callchains", a.kernel_chains,
-               "with -g: only the part of chains in the kernel")
+               "with -g: record only the kernel part of call chains")
       .Excludes(user);
   command.AddFlag("--namespaces", a.namespaces, "record the namespaces of processes");
   command.AddFlag("--all-cgroups", a.contents.cgroup,
                   "record the cgroup of each sample, for the key cgroup of report --sort");
-  command.AddFlag("--data-mmap", a.data_mappings, "record mappings of data, too");
+  command.AddFlag("--data-mmap", a.data_mappings, "also record mappings of data");
   command.AddFlag("--exclude-perf", a.events.excludes_self,
-                  "leave out the tracepoints' records of this program itself");
+                  "leave out records of tracepoints in this program itself");
   command.AddFlag("--no-buffering", a.no_buffering,
-                  "write each millisecond what was recorded, and not each tenth of a second");
-  command
-      .AddOption("--vmlinux", a.vmlinux,
-                 "take the kernel's lines from this file, of the kernel that runs")
+                  "write the recording every millisecond instead of every 100 ms");
+  command.AddOption("--vmlinux", a.vmlinux, "read the running kernel's source lines from this file")
       .ExistingFile()
       .ValueName("FILE");
-  command.AddFlag("--dry-run", a.dry_run, "check the options and the events, and record nothing");
+  command.AddFlag("--dry-run", a.dry_run, "check the options and events, but record nothing");
 }
 
 }  // namespace
 
 void AddRateOptions(usage::Command& command, RecordArguments& a) {
-  command.AddOption("-F,--freq", a.frequency, "samples a second and thread, or max")
+  command.AddOption("-F,--freq", a.frequency, "samples per second per thread, or max")
       .ValueName("N|max")
       .ShowDefault("999");
-  command.AddOption("-c,--count", a.period, "a sample every so many events, instead of -F")
+  command.AddOption("-c,--count", a.period, "take a sample every N events, instead of -F")
       .ValueName("PERIOD")
       .Positive();
 }
 
 void AddSampledEventOptions(usage::Command& command, RecordArguments& a) {
-  AddEventOptions(
-      command,
-      "cpu-clock, page-faults, sched:sched_switch, /bin/ls:main, {a,b}, …: profiler list "
-      "shows what there is; :u or :k behind one keeps to user or kernel code (default: "
-      "cycles, cpu-clock where there are none)",
-      &a.events);
+  AddEventOptions(command,
+                  "cpu-clock, page-faults, sched:sched_switch, /bin/ls:main, {a,b}, …; `profiler "
+                  "list` shows all; :u or :k after an event records only user or kernel code "
+                  "(default: cycles, or cpu-clock without hardware counters)",
+                  &a.events);
 }
 
 void AddChainOptions(usage::Command& command, RecordArguments& a) {
   command.AddFlag("-g", a.call_chains, "record call chains: --call-graph auto");
   command
       .AddOption("--call-graph", a.call_graph,
-                 "fp: the kernel follows frame pointers; dwarf: unwound while recording, of so "
-                 "many bytes of stack (65528, or 32768 where memory is dear), without frame "
-                 "pointers; auto: dwarf where the "
-                 "targets have none; none")
+                 "fp: the kernel follows frame pointers; dwarf: unwind BYTES of stack while "
+                 "recording (default 65528, or 32768 on small machines); auto: dwarf if the "
+                 "targets have no frame pointers; none")
       .ValueName("fp|dwarf[,BYTES]|auto|none");
 }
 
 void AddRingOptions(usage::Command& command, RecordArguments& a) {
-  command.AddOption("-m,--mmap-pages", a.ring_size, "ring of each CPU, in pages or as a size")
+  command
+      .AddOption("-m,--mmap-pages", a.ring_size,
+                 "ring of each CPU, in pages (128) or as a size (512K)")
       .ValueName("PAGES|SIZE");
   command
       .AddOption("-r,--realtime", a.realtime,
-                 "run with this priority of SCHED_FIFO, 1 to 99, before all that is not real time")
+                 "run with this real-time priority (SCHED_FIFO), 1 to 99")
       .ValueName("PRIO")
       .InRange(1, 99, usage::InHelp::kNo);
 }
 
 void AddOffCpuOptions(usage::Command& command, RecordArguments& a) {
   command.AddFlag("--off-cpu", a.off_cpu,
-                  "how long threads are off the CPU and where they wait, as samples of the events "
-                  "offcpu-time and preempted-time, whose periods are nanoseconds; implies -g");
+                  "also record how long threads are off the CPU and where they wait, as events "
+                  "offcpu-time and preempted-time with periods in nanoseconds; implies -g");
   command
       .AddOption("--off-cpu-thresh", a.off_cpu_threshold_ms,
-                 "with --off-cpu: times under so many milliseconds are summed up by thread and "
-                 "call chain, and make one sample")
+                 "with --off-cpu: sum up waits below this many milliseconds to one sample for each "
+                 "thread and call chain")
       .ValueName("MS");
   command.AddFlag("--wall-clock", a.wall_clock,
-                  "--off-cpu, and how long threads run, as samples of oncpu-time: report and "
-                  "flamegraph show all as one event, wall-clock");
+                  "--off-cpu plus the time that threads run, as event oncpu-time; report and "
+                  "flamegraph show both as one event, wall-clock");
 }
 
 void AddLengthOptions(usage::Command& command, RecordArguments& a) {
-  command.AddOption("--duration", a.duration, "stop after so many seconds").ValueName("S");
+  command.AddOption("--duration", a.duration, "stop after this many seconds").ValueName("S");
   command.AddFlag("-i,--no-inherit,--per-thread", a.no_inherit,
-                  "do not follow new threads and children");
+                  "do not record new threads and children");
 }
 
 void AddRecordOptions(usage::Command& command, RecordArguments& a) {
@@ -395,36 +400,34 @@ void AddRecordOptions(usage::Command& command, RecordArguments& a) {
   AddTargetOptions(command, "record", &a.targets);
   command
       .AddOption("-o,--output", a.output,
-                 "file to write; an older one is kept as FILE.old; - for standard output, as a "
-                 "stream that report -i - and perf report -i - read")
+                 "file to write; an existing file is renamed to FILE.old; - for standard output, "
+                 "as a stream for report -i - or perf report -i -")
       .ValueName("FILE|-")
       .ShowDefault();
   command
       .AddOption(
           "--embed", a.embed,
-          "put into the file, once recording has ended, the names of all addresses (names), "
-          "inlined calls and source lines as well (lines), and the code of the functions that were "
-          "interrupted, for annotate (code); and of many samples the sums that reports are made "
-          "of; or none of that; a stream (-o -) has all but the sums")
+          "at the end, add to the file: names of all addresses (names), also inlined calls and "
+          "source lines (lines), also the code of sampled functions for annotate (code), or "
+          "nothing (none); for many samples also sums, so that views open at once")
       .ValueName("code|lines|names|none")
       .OneOf({"code", "lines", "names", "none"})
       .ShowDefault();
   AddCacheOption(command, a.no_cache);
   AddSandboxOption(command, a.no_sandbox);
-  a.compression.AddTo(command, "compress what is recorded (zstd; level 1 to 22, 1 without one)");
+  a.compression.AddTo(command, "compress the recording with zstd (level 1 to 22, default 1)");
   AddChainOptions(command, a);
   command.AddFlag("--post-unwind", a.post_unwind,
-                  "with dwarf: keep stack bytes in the file, for reports to unwind");
+                  "with dwarf: keep stack bytes in the file, and unwind in reports");
   AddRingOptions(command, a);
   command
       .AddOption("-D,--delay", a.delay,
-                 "begin to sample so much later; -1: when --control says enable; 10-20,30-40: "
-                 "sample in these times only, since the start")
+                 "wait MS milliseconds before sampling; -1: wait for `enable` on --control; "
+                 "10-20,30-40: sample only in these times since the start")
       .ValueName("MS");
   command
       .AddOption("--control", a.control,
-                 "obey the lines enable, disable, stop and ping that are written there, and answer "
-                 "ack")
+                 "read the commands enable, disable, stop and ping from there, and answer ack")
       .ValueName("fd:N[,N]|fifo:PATH[,PATH]");
   AddLengthOptions(command, a);
   AddFileOptions(command, a);
@@ -434,7 +437,7 @@ void AddRecordOptions(usage::Command& command, RecordArguments& a) {
   AddIgnoredOptions(command, a);
   command.AddFlag("-q,--quiet", a.quiet, "print errors only");
   command.AddFlag("-v,--verbose", a.verbosity,
-                  "print more about the recording itself; -vv: and each event that is opened");
+                  "print more about the recording itself; -vv: also each event that is opened");
 }
 
 std::optional<std::string> ListOfRegisters(const RecordArguments& arguments) {
@@ -445,7 +448,7 @@ std::optional<std::string> ListOfRegisters(const RecordArguments& arguments) {
 absl::StatusOr<std::vector<EnabledTime>> ReadEnabledTimes(const RecordArguments& arguments) {
   if (!IsEnabledTimes(arguments.delay)) return std::vector<EnabledTime>();
   if (!arguments.control.empty() || arguments.repeat) {
-    return absl::InvalidArgumentError(absl::StrCat("--delay: times do not go with ",
+    return absl::InvalidArgumentError(absl::StrCat("--delay: time ranges cannot be used with ",
                                                    arguments.repeat ? "--repeat" : "--control"));
   }
   return ParseEnabledTimes(arguments.delay);
@@ -495,7 +498,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& su
   options.switch_events = arguments.switch_events || arguments.latency;
   options.off_cpu = arguments.off_cpu || arguments.wall_clock;
   if (!(arguments.off_cpu_threshold_ms >= 0)) {
-    return absl::InvalidArgumentError("--off-cpu-thresh: cannot be negative");
+    return absl::InvalidArgumentError("--off-cpu-thresh cannot be negative");
   }
   options.off_cpu_threshold = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double, std::milli>(arguments.off_cpu_threshold_ms));
@@ -515,7 +518,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& su
   }
   if (arguments.duration) {
     if (!(*arguments.duration > 0))
-      return absl::InvalidArgumentError("--duration: must be positive");
+      return absl::InvalidArgumentError("--duration must be positive");
     options.duration = Milliseconds(*arguments.duration * 1000);
   }
   PROFILER_RETURN_IF_ERROR(CheckStreamOutput(arguments.output));

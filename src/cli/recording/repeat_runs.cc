@@ -72,11 +72,12 @@ absl::Status CheckRepeat(const record::RecordOptions& options) {
   const auto refused = [](std::string_view why) {
     return absl::InvalidArgumentError(absl::StrCat("--repeat: ", std::string(why)));
   };
-  if (options.targets.command.empty()) return refused("a command can be run again, nothing else");
+  if (options.targets.command.empty())
+    return refused("only a command can be repeated; give one after --");
   if (options.output == "-") {
-    return refused("does not go with -o -, each run has a file of its own; give -o FILE");
+    return refused("cannot be used with -o -, because each run writes its own file; give -o FILE");
   }
-  if (options.switch_output) return refused("does not go with --switch-output");
+  if (options.switch_output) return refused("cannot be used with --switch-output");
   return absl::OkStatus();
 }
 

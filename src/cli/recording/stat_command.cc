@@ -102,7 +102,8 @@ absl::StatusOr<count::StatOptions> ReadOptions(const usage::Command& subcommand,
   if (!targets.cpus.empty() && !targets.has_threads()) targets.system_wide = true;
   options.aggregation = AggregationOf(arguments);
   if (!arguments.metrics.empty() && !arguments.events.events.empty()) {
-    return absl::InvalidArgumentError("-M: names events of its own, so it does not go with -e");
+    return absl::InvalidArgumentError(
+        "-M and -e cannot be used together, because a metric names its own events");
   }
   if (!arguments.null_run) {
     PROFILER_ASSIGN_OR_RETURN(const std::vector<std::string> texts, EventTexts(arguments));
@@ -220,8 +221,8 @@ int Stat(const StatArguments& arguments, const count::StatOptions& options) {
   for (size_t i = 0; i < options.events.size(); ++i) {
     if (!result->excludes_kernel[i]) continue;
     PrintWarning(
-        "not allowed to count in the kernel: events are counted in user space only; `sudo sysctl "
-        "kernel.perf_event_paranoid=1` lifts that");
+        "this user may not count kernel code, so events are counted in user space only; `sudo "
+        "sysctl kernel.perf_event_paranoid=1` allows it");
     break;
   }
   if (!output.status().ok()) {
@@ -232,57 +233,58 @@ int Stat(const StatArguments& arguments, const count::StatOptions& options) {
 }
 
 void AddOptions(usage::Command& command, StatArguments& a) {
-  AddEventOptions(command, "what to count: profiler list shows what there is", &a.events);
+  AddEventOptions(command, "events to count; `profiler list` shows all", &a.events);
   command
       .AddOption("-M,--metrics", a.metrics,
-                 "count what a ratio takes: " + absl::StrJoin(count::MetricNames(), ", "))
+                 "count the events of a ratio: " + absl::StrJoin(count::MetricNames(), ", "))
       .ValueName("NAME,…")
       .OneValueEach();
   command.AddFlag("-d,--detailed", a.details,
-                  "caches as well; -dd: and TLBs; -ddd: and prefetches");
+                  "also count caches; -dd: also TLBs; -ddd: also prefetches");
   AddTargetOptions(command, "count", &a.targets);
-  command.AddFlag("-A,--no-aggr", a.by_cpu, "a line for each CPU");
-  command.AddFlag("--per-core", a.by_core, "a line for each core");
-  command.AddFlag("--per-socket", a.by_socket, "a line for each socket");
-  command.AddFlag("--per-node", a.by_node, "a line for each memory node");
-  command.AddFlag("--per-thread", a.by_thread, "a line for each thread");
-  command.AddFlag("-i,--no-inherit", a.no_inherit, "do not follow new threads and children");
-  command.AddOption("-r,--repeat", a.repeat, "run the command so often: means, and how sure")
+  command.AddFlag("-A,--no-aggr", a.by_cpu, "show one line for each CPU");
+  command.AddFlag("--per-core", a.by_core, "show one line for each core");
+  command.AddFlag("--per-socket", a.by_socket, "show one line for each socket");
+  command.AddFlag("--per-node", a.by_node, "show one line for each memory node");
+  command.AddFlag("--per-thread", a.by_thread, "show one line for each thread");
+  command.AddFlag("-i,--no-inherit", a.no_inherit, "do not count new threads and children");
+  command
+      .AddOption("-r,--repeat", a.repeat,
+                 "run the command N times, and show means with their deviation")
       .ValueName("N");
-  command.AddOption("-I,--interval-print", a.interval_ms, "counts of every so many milliseconds")
+  command.AddOption("-I,--interval-print", a.interval_ms, "show counts every MS milliseconds")
       .ValueName("MS")
       .InRange(1u, UINT32_MAX);
-  command.AddOption("--interval-count", a.interval_count, "with -I: end after so many")
+  command.AddOption("--interval-count", a.interval_count, "with -I: end after this many intervals")
       .ValueName("N");
   command
       .AddOption("-D,--delay", a.delay_ms,
-                 "begin to count so much later; -1: when --control says enable")
+                 "wait MS milliseconds before counting; -1: wait for `enable` on --control")
       .ValueName("MS");
   command
       .AddOption("--control", a.control,
-                 "obey the lines enable, disable, stop and ping that are written there, and answer "
-                 "ack")
+                 "read the commands enable, disable, stop and ping from there, and answer ack")
       .ValueName("fd:N[,N]|fifo:PATH[,PATH]");
-  command.AddOption("--timeout", a.timeout_ms, "end after so many milliseconds").ValueName("MS");
+  command.AddOption("--timeout", a.timeout_ms, "end after this many milliseconds").ValueName("MS");
   const usage::Option separated =
-      command.AddOption("-x,--field-separator", a.separator, "separated values").ValueName("SEP");
+      command.AddOption("-x,--field-separator", a.separator, "separate values with this text")
+          .ValueName("SEP");
   const usage::Option perf_json =
-      command.AddFlag("-j,--json-output", a.perf_json, "perf's JSON, an object a line");
+      command.AddFlag("-j,--json-output", a.perf_json, "print perf's JSON, one object per line");
   AddJsonOption(command, a.json).Excludes(separated).Excludes(perf_json);
   command.AddOption("-o,--output", a.output, "file to write, instead of standard error")
       .ValueName("FILE");
-  command.AddFlag("--append", a.append, "with -o: behind what is in the file");
-  command.AddFlag("-B,--big-num,!--no-big-num", a.big_numbers, "1,234,567 (default)");
+  command.AddFlag("--append", a.append, "with -o: append to the file");
+  command.AddFlag("-B,--big-num,!--no-big-num", a.big_numbers, "print 1,234,567 (default)");
   command.AddFlag("-v,--verbose", a.verbosity, "-vv: print each event that is opened");
-  command.AddFlag("-n,--null", a.null_run, "count nothing: time the command alone");
+  command.AddFlag("-n,--null", a.null_run, "count nothing; only time the command");
 }
 
 }  // namespace
 
 void AddStatCommand(usage::Command& app, Commands& commands, Invocation invocation) {
   usage::Command& command = app.AddCommand("stat", "Count events while a program runs");
-  command.SetFooter(
-      "Then: a command to count, with its arguments: profiler stat -e cs -- CMD ARGS…");
+  command.SetFooter("Without a command, counting ends at Ctrl-C or when all targets have ended.");
   command.SetRunsProgram();
   auto arguments = std::make_shared<StatArguments>();
   AddOptions(command, *arguments);

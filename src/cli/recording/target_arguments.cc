@@ -20,8 +20,10 @@ std::string Listed(const std::vector<pid_t>& pids) {
       count < pids.size() ? ", …" : "");
 }
 
-bool IsNumber(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+// True for "12", and for "12 34", the output of pidof(1).
+bool AreNumbers(const std::string& text) {
+  return text.find_first_of("0123456789") != std::string::npos &&
+         text.find_first_not_of("0123456789 \n") == std::string::npos;
 }
 
 absl::Status AddNamed(const std::string& name, target::Targets* targets) {
@@ -38,7 +40,7 @@ absl::Status ReadProcesses(const std::string& text, target::Targets* targets) {
   const std::vector<std::string> pieces = SplitList(text);
   std::vector<std::string> numbers;
   for (const std::string& piece : pieces) {
-    if (IsNumber(piece)) {
+    if (AreNumbers(piece)) {
       numbers.push_back(piece);
     } else {
       PROFILER_RETURN_IF_ERROR(AddNamed(piece, targets));
@@ -85,15 +87,15 @@ void AddTargetOptions(usage::Command& command, const std::string& verb,
   command
       .AddOption("-p,--pid", arguments->processes,
                  verb +
-                     " these processes, and what they start; by a program's name, which may "
-                     "have wildcards: all that run")
+                     " these processes and their new children; a program's name, which may have "
+                     "wildcards, means all its running processes")
       .ValueName("PID|NAME,…");
   command.AddFlag("--tree", arguments->trees,
-                  "with -p: the children that they have already, too, and theirs");
+                  "with -p: also all existing children and their children");
   command.AddOption("-t,--tid", arguments->tids, verb + " these threads").ValueName("TID,…");
   command
       .AddOption("-u,--uid", arguments->user,
-                 verb + " all processes that this user has now, and what they start")
+                 verb + " all current processes of this user, and their new children")
       .ValueName("USER");
   command.AddFlag("-a,--all-cpus", arguments->system_wide, verb + " everything on all CPUs");
   command.AddOption("-C,--cpu", arguments->cpus, "only on these CPUs").ValueName("0,2-3");
@@ -104,7 +106,7 @@ absl::StatusOr<target::Targets> ReadTargets(const TargetArguments& arguments,
                                             std::vector<std::string> command) {
   target::Targets targets{.system_wide = arguments.system_wide, .command = std::move(command)};
   if (arguments.trees && arguments.processes.empty()) {
-    return absl::InvalidArgumentError("--tree: names no process by itself; give -p as well");
+    return absl::InvalidArgumentError("--tree needs -p, which names the processes");
   }
   if (!arguments.processes.empty()) {
     PROFILER_RETURN_IF_ERROR(ReadProcesses(arguments.processes, &targets));
@@ -115,7 +117,7 @@ absl::StatusOr<target::Targets> ReadTargets(const TargetArguments& arguments,
   }
   if (!arguments.user.empty()) {
     if (targets.has_threads()) {
-      return absl::InvalidArgumentError("-u: -p and -t do not go with it");
+      return absl::InvalidArgumentError("-u cannot be used with -p or -t");
     }
     PROFILER_ASSIGN_OR_RETURN(targets.pids, target::ProcessesOfUser({}, arguments.user));
     targets.pids_may_be_gone = true;

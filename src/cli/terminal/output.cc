@@ -48,6 +48,36 @@ void PutOnStandardError(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+// Breaks a message between words so that it fits in `columns`; 0 means no limit. Further lines are
+// indented.
+std::string Wrapped(std::string_view message, size_t columns) {
+  constexpr std::string_view kIndent = "  ";
+  if (columns == 0) return std::string(message);
+  std::string lines;
+  size_t used = 0;
+  while (!message.empty()) {
+    const size_t end = std::min(message.find(' ', 1), message.size());
+    std::string_view word = message.substr(0, end);
+    message.remove_prefix(end);
+    if (used != 0 && word.starts_with(' ') && used + ColumnsOf(word) > columns) {
+      word.remove_prefix(1);
+      lines.append("\n").append(kIndent);
+      used = kIndent.size();
+    }
+    lines += word;
+    used += ColumnsOf(word);
+  }
+  return lines;
+}
+
+// Prints a message of one line, wrapped if standard error is a terminal.
+void PrintMessage(std::string_view start, std::string_view text, std::string_view end) {
+  std::string buffer, line(VisibleText(text, &buffer));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  line.insert(0, start).append(end);
+  PutOnStandardError(Wrapped(line, StyleOfStandardError().columns) + '\n');
+}
+
 // Prints `start`, `text` and `end`. Only `start` and `end` may move the cursor: `text` is printed
 // on one line even if a name in it contains line breaks.
 void PrintLine(std::string_view start, std::string_view text, std::string_view end) {
@@ -64,7 +94,7 @@ std::string ShownLine(std::string_view line, const TerminalStyle& style) {
 
 }  // namespace
 
-void PrintError(std::string_view message) { PrintLine("profiler: ", message, "\n"); }
+void PrintError(std::string_view message) { PrintMessage("profiler: ", message, ""); }
 
 void PrintError(const absl::Status& status) {
   PrintError(std::string_view(status.message().data(), status.message().size()));
@@ -73,9 +103,9 @@ void PrintError(const absl::Status& status) {
   PutOnStandardError(VisibleText(excerpt, &buffer));
 }
 
-void PrintWarning(std::string_view message) { PrintLine("profiler: warning: ", message, "\n"); }
+void PrintWarning(std::string_view message) { PrintMessage("profiler: warning: ", message, ""); }
 
-void PrintNote(std::string_view text) { PrintLine("[ ", text, " ]\n"); }
+void PrintNote(std::string_view text) { PrintMessage("[ ", text, " ]"); }
 
 void PrintLines(std::string_view lines) {
   std::string buffer;
@@ -108,7 +138,7 @@ bool ErrorsAreShownLive() { return TheState().pager == nullptr && isatty(STDERR_
 absl::Status CheckStreamOutput(const std::string& path) {
   if (path != "-" || isatty(STDOUT_FILENO) == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      "-o -: standard output is a terminal; name a file, or a program that reads it (| …)");
+      "-o -: standard output is a terminal; name a file, or pipe the output to a program (| …)");
 }
 
 absl::Status CheckViewOutput(const std::string& path, const std::string& input) {
@@ -121,8 +151,8 @@ absl::Status CheckViewOutput(const std::string& path, const std::string& input) 
   const bool is_recording = perf_data::BeginsAsRecording(path);
   if (!is_recording && !is_input) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("-o: ", path, is_recording ? " is a recording" : " is what is read",
-                   ", which would be lost; name another file"));
+      absl::StrCat("-o: ", path, is_recording ? " is a recording" : " is the input",
+                   ", which would be overwritten; name another file"));
 }
 
 Output::Output(const std::string& path, Lines lines, Paged paged) : path_(path == "-" ? "" : path) {

@@ -1,13 +1,17 @@
 #include "src/cli/usage/command_line.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "CLI/CLI.hpp"
 #include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "src/cli/usage/help_text.h"
 #include "src/cli/usage/long_names.h"
+#include "src/cli/usage/parser_messages.h"
 
 namespace profiler::usage {
 namespace {
@@ -16,6 +20,15 @@ namespace {
 void AddCheck(CLI::Option* option, CLI::Validator check, InHelp in_help) {
   if (in_help == InHelp::kNo) check.description("");
   option->check(std::move(check));
+}
+
+// Returns a check for a range, whose message says the range.
+template <typename T>
+CLI::Validator RangeOf(T least, T most) {
+  const std::string expected = most == std::numeric_limits<T>::max()
+                                   ? absl::StrCat("a number of at least ", least)
+                                   : absl::StrCat("a number from ", least, " to ", most);
+  return Explained(CLI::Range(least, most), expected);
 }
 
 // Returns the name for messages of "-o,--output".
@@ -70,32 +83,34 @@ Option Option::OneValueEach() const {
 }
 
 Option Option::InRange(int least, int most, InHelp in_help) const {
-  AddCheck(option_, CLI::Range(least, most), in_help);
+  AddCheck(option_, RangeOf(least, most), in_help);
   return *this;
 }
 
 Option Option::InRange(uint32_t least, uint32_t most, InHelp in_help) const {
-  AddCheck(option_, CLI::Range(least, most), in_help);
+  AddCheck(option_, RangeOf(least, most), in_help);
   return *this;
 }
 
 Option Option::InRange(uint64_t least, uint64_t most, InHelp in_help) const {
-  AddCheck(option_, CLI::Range(least, most), in_help);
+  AddCheck(option_, RangeOf(least, most), in_help);
   return *this;
 }
 
 Option Option::InRange(double least, double most, InHelp in_help) const {
-  AddCheck(option_, CLI::Range(least, most), in_help);
+  AddCheck(option_, RangeOf(least, most), in_help);
   return *this;
 }
 
 Option Option::Positive() const {
-  option_->check(CLI::PositiveNumber);
+  option_->check(Explained(CLI::PositiveNumber, "a positive number"));
   return *this;
 }
 
 Option Option::OneOf(const std::vector<std::string>& words, InHelp in_help) const {
-  AddCheck(option_, CLI::IsMember(words), in_help);
+  const std::string expected =
+      words.size() == 1 ? words.front() : "one of " + absl::StrJoin(words, ", ");
+  AddCheck(option_, Explained(CLI::IsMember(words), expected, words), in_help);
   return *this;
 }
 
@@ -220,7 +235,7 @@ Option Command::AddRefused(const std::string& names, const std::string& value,
 
 void Command::SetFooter(const std::string& text) { app_->footer(text); }
 
-void Command::SetVersion(const std::string& text) { app_->set_version_flag("--version", text); }
+void Command::SetVersion(const std::string& text) { app_->set_version_flag("-V,--version", text); }
 
 void Command::RequireCommand() { app_->require_subcommand(1); }
 
@@ -254,7 +269,7 @@ Parsed Command::Parse(std::vector<std::string> arguments, size_t columns) {
   } catch (const CLI::CallForVersion& version) {
     return {Parsed::Kind::kAnswer, std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {
-    return {Parsed::Kind::kError, error.what()};
+    return {Parsed::Kind::kError, MessageOf(error)};
   }
   return {};
 }

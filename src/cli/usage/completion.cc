@@ -6,19 +6,43 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "src/base/text.h"
 
 namespace profiler::usage {
 namespace {
 
-enum class Values { kNone, kAny, kChoices, kFiles, kDirectories, kProcesses };
+enum class Values {
+  kNone,
+  kAny,
+  kChoices,
+  kFiles,
+  kDirectories,
+  kProcesses,
+  kUsers,
+  kEvents,    // lists of the events of this machine
+  kSortKeys,  // lists of the keys that the option's text names
+};
 
 bool Mentions(const std::string& value, std::string_view word) {
   return value.find(word) != std::string::npos;
 }
 
+// Returns the keys of a text that begins with "keys: pid,tid (default: …". Such texts are made from
+// the table of keys.
+std::vector<std::string> SortKeysOf(const OptionUsage& option) {
+  constexpr absl::string_view kBegin = "keys: ";
+  absl::string_view text = option.text;
+  if (!absl::ConsumePrefix(&text, kBegin)) return {};
+  return absl::StrSplit(text.substr(0, text.find(' ')), ',');
+}
+
 Values ValuesOf(const OptionUsage& option) {
   if (option.value.empty()) return Values::kNone;
+  if (!SortKeysOf(option).empty()) return Values::kSortKeys;
+  if (option.IsCalled("-e") && option.IsCalled("--event")) return Values::kEvents;
+  if (option.IsCalled("--uid")) return Values::kUsers;
   if (!option.choices.empty()) return Values::kChoices;
   if (Mentions(option.value, "DIR")) return Values::kDirectories;
   if (option.IsCalled("--pid")) return Values::kProcesses;
@@ -30,6 +54,8 @@ Values ValuesOf(const OptionUsage& option) {
 bool IsOfFiles(const OptionUsage& argument) {
   return argument.names.front() == "FILE" || argument.names.front() == "IN";
 }
+
+bool IsOfCommands(const OptionUsage& argument) { return argument.names.front() == "COMMAND"; }
 
 // Quotes text for a shell that has no escapes between single quotes.
 std::string Quoted(std::string_view text) {
@@ -73,6 +99,12 @@ std::string BashValues(const OptionUsage& option) {
       return "_profiler_directories";
     case Values::kProcesses:
       return "_profiler_processes";
+    case Values::kUsers:
+      return "_profiler_users";
+    case Values::kEvents:
+      return "_profiler_events";
+    case Values::kSortKeys:
+      return absl::StrCat("_profiler_list ", Quoted(absl::StrJoin(SortKeysOf(option), " ")));
     case Values::kNone:
     case Values::kAny:
       break;
@@ -94,6 +126,8 @@ std::string BashCommand(const CommandUsage& command, const std::vector<OptionUsa
     text += "      arguments=program\n";
   } else if (std::ranges::any_of(command.arguments, IsOfFiles)) {
     text += "      arguments=files\n";
+  } else if (std::ranges::any_of(command.arguments, IsOfCommands)) {
+    text += "      arguments=commands\n";
   }
   return text + "      ;;\n";
 }
@@ -104,6 +138,11 @@ constexpr std::string_view kBashBegin = R"sh(# Completion of PROGRAM for bash.
 
 _profiler_words() { COMPREPLY=($(compgen -W "$1" -- "$word")); }
 _profiler_files() { compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$word")); }
+_profiler_users() { COMPREPLY=($(compgen -u -- "$word")); }
+_profiler_list() { COMPREPLY=($(compgen -P "${word%"${word##*,}"}" -W "$1" -- "${word##*,}")); }
+_profiler_events() {
+  _profiler_list "$(PROGRAM list --no-desc hw sw cache pmu 2>/dev/null | sed 's/^ *//; s/ .*//')"
+}
 _profiler_directories() { compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$word")); }
 _profiler_processes() {
   local process pids='' names=''
@@ -148,6 +187,8 @@ constexpr std::string_view kBashEnd = R"sh(  if [[ $word == -* && $option != -- 
     _profiler_words "$options"
   elif [[ $arguments == files ]]; then
     _profiler_files
+  elif [[ $arguments == commands ]]; then
+    _profiler_words 'COMMANDS'
   elif [[ $arguments == program ]]; then
     COMPREPLY=($(compgen -c -- "$word"))
   fi
@@ -193,7 +234,9 @@ std::string Bash(const Usage& usage) {
     return option.IsCalled("--help") || option.IsCalled("--version");
   });
   for (const CommandUsage& command : usage.commands) text += BashCommand(command, everywhere);
-  return text + "  esac\n" + absl::StrReplaceAll(View(kBashEnd), {{"PROGRAM", usage.program}});
+  return text + "  esac\n" +
+         absl::StrReplaceAll(View(kBashEnd),
+                             {{"PROGRAM", usage.program}, {"COMMANDS", CommandNames(usage)}});
 }
 
 // ---- zsh
@@ -213,6 +256,12 @@ std::string ZshAction(const OptionUsage& option) {
       return "_files -/";
     case Values::kProcesses:
       return "_pids";
+    case Values::kUsers:
+      return "_users";
+    case Values::kEvents:
+      return " _profiler_events";  // the blank keeps _arguments from adding options
+    case Values::kSortKeys:
+      return absl::StrCat(" _profiler_list ", absl::StrJoin(SortKeysOf(option), " "));
     case Values::kNone:
     case Values::kAny:
       break;
@@ -251,6 +300,10 @@ std::string Zsh(const Usage& usage) {
   }
   text +=
       "  )\n  _describe command commands\n}\n\n"
+      "_profiler_list() {\n  compset -P '*,'\n  compadd -S '' -- \"$@\"\n}\n\n";
+  absl::StrAppend(&text, "_profiler_events() {\n  _profiler_list $(", usage.program,
+                  " list --no-desc hw sw cache pmu 2>/dev/null | sed 's/^ *//; s/ .*//')\n}\n\n");
+  text +=
       "_profiler() {\n"
       "  local context state line curcontext=$curcontext\n"
       "  typeset -A opt_args\n"
@@ -268,6 +321,8 @@ std::string Zsh(const Usage& usage) {
       text += "        '(-)1:program:_command_names -e' \\\n        '*:::arguments:_normal'\n";
     } else if (std::ranges::any_of(command.arguments, IsOfFiles)) {
       text += "        '*:file:_files'\n";
+    } else if (std::ranges::any_of(command.arguments, IsOfCommands)) {
+      text += "        '1:command:_profiler_commands'\n";
     } else {
       text += "        '*: : '\n";
     }
@@ -297,6 +352,17 @@ std::string FishOption(const std::string& begin, const OptionUsage& option) {
     case Values::kProcesses:
       text += " -x -a '(__fish_complete_pids)'";
       break;
+    case Values::kUsers:
+      text += " -x -a '(__fish_complete_users)'";
+      break;
+    case Values::kEvents:
+      text += " -x -a '(__profiler_events)'";
+      break;
+    case Values::kSortKeys:
+      absl::StrAppend(&text, " -x -a ",
+                      FishQuoted(absl::StrCat("(__fish_append , ",
+                                              absl::StrJoin(SortKeysOf(option), " "), ")")));
+      break;
     case Values::kFiles:
       text += " -r -F";
       break;
@@ -313,7 +379,9 @@ std::string FishOption(const std::string& begin, const OptionUsage& option) {
 std::string Fish(const Usage& usage) {
   const std::string complete = absl::StrCat("complete -c ", usage.program);
   std::string text =
-      absl::StrCat("# Completion of ", usage.program, " for fish.\n", complete, " -f\n");
+      absl::StrCat("# Completion of ", usage.program, " for fish.\n", complete, " -f\n",
+                   "function __profiler_events\n  __fish_append , (", usage.program,
+                   " list --no-desc hw sw cache pmu 2>/dev/null | sed 's/^ *//; s/ .*//')\nend\n");
   for (const OptionUsage& option : usage.options) text += FishOption(complete, option);
   for (const CommandUsage& command : usage.commands) {
     absl::StrAppend(&text, complete, " -n __fish_use_subcommand -a ", command.name, " -d ",
@@ -326,6 +394,8 @@ std::string Fish(const Usage& usage) {
       absl::StrAppend(&text, begin, " -x -a '(__fish_complete_subcommand --fcs-skip=2)'\n");
     } else if (std::ranges::any_of(command.arguments, IsOfFiles)) {
       absl::StrAppend(&text, begin, " -F\n");
+    } else if (std::ranges::any_of(command.arguments, IsOfCommands)) {
+      absl::StrAppend(&text, begin, " -x -a ", FishQuoted(CommandNames(usage)), "\n");
     }
     for (const OptionUsage& option : command.options) text += FishOption(begin, option);
   }

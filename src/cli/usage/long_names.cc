@@ -7,6 +7,8 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/base/nearest_word.h"
+#include "src/base/text.h"
 
 namespace profiler::usage {
 namespace {
@@ -64,16 +66,35 @@ class KnownOptions {
     }
     if (found.empty()) return LongName();
     if (found.size() == 1) return found.front();
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", View(beginning), " is ambiguous: it begins ",
+                     absl::StrJoin(found, " and ", [](std::string* out, const LongName& candidate) {
+                       absl::StrAppend(out, "--", candidate.name);
+                     })));
+  }
+
+  // Returns the error for an option that nobody added.
+  absl::Status Unknown(std::string_view word) const {
+    std::vector<std::string> names;
+    for (const CLI::Option* const option : options_) {
+      for (const std::string& name : option->get_lnames()) {
+        names.push_back("--" + WithoutBraces(name));
+      }
+    }
+    const std::string_view name = word.substr(0, word.find('='));
     return absl::InvalidArgumentError(absl::StrCat(
-        "--", absl::string_view(beginning.data(), beginning.size()), " is the beginning of ",
-        absl::StrJoin(found, ", ", [](std::string* out, const LongName& candidate) {
-          absl::StrAppend(out, "--", candidate.name);
-        })));
+        "unknown option ", View(name), name.starts_with("--") ? DidYouMean(name, names) : ""));
   }
 
  private:
   std::vector<CLI::Option*> options_;
 };
+
+// True if `word` can only be an option: not "-", "--", or a negative number.
+bool LooksLikeOption(std::string_view word) {
+  if (word.size() < 2 || word[0] != '-' || word == "--") return false;
+  return (word[1] < '0' || word[1] > '9') && word[1] != '.';
+}
 
 // Returns how many words follow an option as its values in any case.
 size_t ValuesOf(const CLI::Option& option) {
@@ -135,6 +156,7 @@ absl::StatusOr<std::vector<std::string>> WithWholeNames(CLI::App& program,
     } else {
       is_known = false;
     }
+    if (!is_known && LooksLikeOption(word)) return known.Unknown(word);
     // The command line of a program begins at the first word that is no option.
     if (!is_known && runs_program) break;
   }

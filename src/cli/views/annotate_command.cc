@@ -163,7 +163,7 @@ int Annotate(const AnnotateArguments& arguments) {
     return !IsInImage(loaded->profile, function, arguments.image);
   });
   if (functions->empty()) {
-    PrintError("no such function in '" + arguments.image + "'");
+    PrintError("there is no such function in '" + arguments.image + "'");
     return kExitFailure;
   }
   naming::AddRecordedCode(loaded->recording->features(), *loaded->names);
@@ -184,23 +184,22 @@ void AddAnnotateCommand(usage::Command& app, Commands& commands) {
       command, a.view,
       {.filters = FilterNames::kLongOnly,
        .output =
-           "file to write; - for standard output; x.html for a page that opens at the function",
+           "file to write; - for standard output; FILE.html for a page that opens at the function",
        .argument = "recording (default: -i), or the function (-s)"});
   command
       .AddOption("-s,--symbol", a.symbol,
                  "function, with or without its parameters (default: the one with the most "
                  "samples)")
       .ValueName("SYMBOL");
-  command.AddOption("-d,--dso", a.image, "only the function in this image").ValueName("NAME");
+  command.AddOption("-d,--dso", a.image, "show only the function in this image").ValueName("NAME");
   command.AddOption("-M,--disassembler-style", a.syntax, "syntax of x86 instructions")
       .OneOf({"att", "intel"})
       .ShowDefault();
-  command.AddFlag("--no-source{false}", a.listing.source, "instructions alone");
+  command.AddFlag("--no-source{false}", a.listing.source, "show instructions without source lines");
   command.AddFlag("-n,--show-nr-samples", a.listing.sample_counts,
                   "show the number of samples instead of their percentage");
-  command.AddFlag(
-      "-l,--print-line", a.listing.line_numbers,
-      "show the source line behind each instruction that weighs at least half a percent");
+  command.AddFlag("-l,--print-line", a.listing.line_numbers,
+                  "append the source line to each instruction with at least 0.5 %");
   AddSourceOption(command, a.source);
   command
       .AddOption("--percent-type", a.percent_type,
@@ -208,9 +207,11 @@ void AddAnnotateCommand(usage::Command& app, Commands& commands) {
                  "samples (hits)")
       .OneOf({"local-period", "local-hits", "global-period", "global-hits"})
       .ShowDefault();
-  AddIgnoredOption(command, "--objdump", "PATH", "instructions are disassembled here");
-  command.AddFlag("--stdio,--stdio2", "plain text, which is the only form; for habit's sake");
-  command.AddFlag("-f,--force", "accepted: a recording of another user is read when it can be");
+  AddIgnoredOption(command, "--objdump", "PATH", "this program disassembles instructions itself");
+  command.AddFlag("--stdio,--stdio2", "accepted and ignored: the output is always plain text");
+  command.AddFlag(
+      "-f,--force",
+      "accepted and ignored: recordings of other users are always read if permissions allow it");
   commands[&command] = RunView(
       command, a.view, [arguments] { return Annotate(*arguments); }, &a.symbol);
 }

@@ -54,7 +54,7 @@ absl::StatusOr<Sides> SidesOf(const DiffArguments& arguments) {
   const std::vector<std::string>& files = arguments.files;
   if (!arguments.after_files.empty()) {
     if (files.empty()) {
-      return absl::InvalidArgumentError("diff: no recording stands in front of --");
+      return absl::InvalidArgumentError("diff: no recording is given before --");
     }
     return Sides{files, arguments.after_files};
   }
@@ -62,8 +62,7 @@ absl::StatusOr<Sides> SidesOf(const DiffArguments& arguments) {
   if (files.size() == 1) return Sides{{"perf.data.old"}, files};
   if (files.size() == 2) return Sides{{files[0]}, {files[1]}};
   return absl::InvalidArgumentError(
-      "diff: which recordings are of before and which of after? Put -- between them: profiler diff "
-      "A1 A2 -- B1 B2");
+      "diff: separate the recordings of before and after with --: profiler diff A1 A2 -- B1 B2");
 }
 
 analysis::KeyBy KeyByOf(const std::string& text) {
@@ -265,15 +264,15 @@ void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocati
       .ShowDefault();
   command
       .AddOption("-c,--compute", a.compute,
-                 "accepted for perf's sake: delta and delta-abs, rows go by the change")
+                 "accepted and ignored: delta and delta-abs, rows go by the change")
       .ValueName("HOW");
   command
       .AddOption("-s,--sort", a.sort,
-                 "accepted for perf's sake: symbol and dso,symbol, functions are compared")
+                 "accepted and ignored: symbol and dso,symbol, functions are compared")
       .ValueName("KEY,…");
   command
       .AddOption("--percentage", a.percentage,
-                 "accepted for perf's sake: shares are of the samples that pass the filters")
+                 "accepted and ignored: shares are of the samples that pass the filters")
       .OneOf({"absolute", "relative"});
   const usage::Option perf = command.AddFlag(
       "--perf", a.perf_columns, "perf diff's columns: every row, without figures of chance");

@@ -48,7 +48,7 @@ absl::Status EventDumps::Close(Output& out) {
   for (Dump& dump : dumps_) {
     if (dump.output == nullptr) {
       status.Update(absl::FailedPreconditionError(
-          absl::StrCat(dump.path, " is a recording, which would be lost: move it away")));
+          absl::StrCat(dump.path, " is a recording, which would be overwritten; move it first")));
       continue;
     }
     const absl::Status closed = dump.output->Close();

@@ -57,7 +57,7 @@ TEST_F(EventDumpsTest, ARecordingIsNotWrittenOver) {
   const std::string before = Contents("perf.data.cycles.dump");
   EventDumps dumps(recording_);
   dumps.Write("cycles", "text\n");
-  EXPECT_EQ(Close(dumps), path + " is a recording, which would be lost: move it away");
+  EXPECT_EQ(Close(dumps), path + " is a recording, which would be overwritten; move it first");
   EXPECT_TRUE(Contents("perf.data.cycles.dump") == before);
 }
 

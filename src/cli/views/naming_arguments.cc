@@ -11,9 +11,8 @@ namespace profiler::cli {
 
 void AddFilePlaceOptions(usage::Command& command, naming::FilePlaces& places) {
   command
-      .AddOption(
-          "--symfs", places.symfs,
-          "look for all files, those of this machine's kernel included, below this directory")
+      .AddOption("--symfs", places.symfs,
+                 "look for all files below this directory, including the kernel's")
       .ValueName("DIR");
   command
       .AddOption("--debug-dir", places.debug_directories,
@@ -26,15 +25,15 @@ void AddFilePlaceOptions(usage::Command& command, naming::FilePlaces& places) {
 }
 
 void AddCacheOption(usage::Command& command, bool& no_cache) {
-  command.AddFlag("--no-cache", no_cache,
-                  "read debug information again instead of taking the lines and inlined calls that "
-                  "were found before from ~/.cache/profiler, and keep nothing there");
+  command.AddFlag(
+      "--no-cache", no_cache,
+      "neither use nor write the cache of source lines and inlined calls in ~/.cache/profiler");
 }
 
 void AddSandboxOption(usage::Command& command, bool& no_sandbox) {
-  command.AddFlag("--no-sandbox", no_sandbox,
-                  "read the files that names come from in this process, with all its rights, "
-                  "instead of in one that has none");
+  command.AddFlag(
+      "--no-sandbox", no_sandbox,
+      "read symbols and debug information in this process instead of a sandbox without rights");
   command
       .AddOption(
           "--trust-fs",
@@ -44,7 +43,7 @@ void AddSandboxOption(usage::Command& command, bool& no_sandbox) {
             }
             return absl::OkStatus();
           },
-          "also open images on file systems of these types, which a warning has named")
+          "also open images on file systems of these types; a warning names them")
       .ValueName("NAME,…");
 }
 
@@ -52,16 +51,16 @@ void AddFetchOptions(usage::Command& command, naming::FetchOptions& options) {
   options.warn = PrintWarning;
   if (ErrorsAreShownLive()) options.watch = WatchFetching;
   command.AddFlag("--no-debuginfod", options.off,
-                  "fetch no files from the servers of $DEBUGINFOD_URLS");
+                  "do not fetch files from the servers of $DEBUGINFOD_URLS");
   command
       .AddOption("--debuginfod-timeout", options.seconds,
-                 "how long files may take to come from there, all together")
+                 "fetch files for at most this time in total")
       .InRange(0.0, 86400.0)
       .ValueName("SECONDS")
       .ShowDefault();
   command
       .AddOption("--debuginfod-size", options.bytes,
-                 "how much may be fetched from there, all together (default 512M)")
+                 "fetch at most this many bytes in total (default 512M)")
       .AsSize()
       .ValueName("BYTES|K|M|G");
 }

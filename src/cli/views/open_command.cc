@@ -86,7 +86,7 @@ int RunOpen(const OpenArguments& arguments) {
       redirect = *std::move(file);
       ShowInBrowser(redirect->url());
     } else {
-      PrintWarning(absl::StrCat("no browser is opened: ", std::string(file.status().message())));
+      PrintWarning(absl::StrCat("no browser was opened: ", std::string(file.status().message())));
     }
   }
   context.run();
@@ -99,8 +99,8 @@ void AddOpenCommand(usage::Command& app, Commands& commands) {
   usage::Command& command =
       app.AddCommand("open", "Show a recording in the browser: all views in one page");
   command.SetFooter(
-      "The page is served on 127.0.0.1, at an address that nobody can guess, until Ctrl-C. To "
-      "keep it, or to send it to somebody: report -o x.html.");
+      "The page is served on 127.0.0.1, at a random address, until Ctrl-C. To keep or send it: "
+      "profiler report -o FILE.html.");
   auto arguments = std::make_shared<OpenArguments>();
   OpenArguments& a = *arguments;
   AddViewOptions(command, a.view, {.output = nullptr});
@@ -108,10 +108,10 @@ void AddOpenCommand(usage::Command& app, Commands& commands) {
   AddFoldOption(command, a.view);
   AddNameRules(command, a.view.names);
   AddSourceOption(command, a.source);
-  command.AddOption("--port", a.port, "port to listen at; 0: one that is free")
+  command.AddOption("--port", a.port, "port to listen on; 0: any free port")
       .InRange(uint32_t{0}, uint32_t{65535})
       .ShowDefault();
-  command.AddFlag("--no-browser", a.no_browser, "print the address, and open no browser");
+  command.AddFlag("--no-browser", a.no_browser, "print the address, but do not open a browser");
   commands[&command] = RunView(command, a.view, [arguments] { return RunOpen(*arguments); });
 }
 

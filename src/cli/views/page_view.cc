@@ -219,14 +219,13 @@ bool IsPage(std::string_view output) {
 
 void AddSourceOption(usage::Command& command, bool& source) {
   command.AddFlag("--source", source,
-                  "in a page (-o x.html), also the instructions and the text of source lines of "
-                  "the heaviest functions, where their files are at hand");
+                  "with -o FILE.html: add the instructions and source text of the heaviest "
+                  "functions, if their files exist here");
 }
 
 absl::Status CheckSource(bool source, std::string_view output) {
   if (!source || IsPage(output)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      "--source: only a page has source lines put into it: add -o x.html");
+  return absl::InvalidArgumentError("--source needs a page; add -o FILE.html");
 }
 
 int WritePage(const ViewArguments& view, const PageRequest& request) {

@@ -72,8 +72,7 @@ TEST_F(PageViewTest, NeverTakesThePlaceOfARecording) {
 TEST_F(PageViewTest, SourceLinesAreForPagesAlone) {
   EXPECT_TRUE(CheckSource(true, "x.html").ok());
   EXPECT_TRUE(CheckSource(false, "x.svg").ok());
-  EXPECT_EQ(CheckSource(true, "x.svg").message(),
-            "--source: only a page has source lines put into it: add -o x.html");
+  EXPECT_EQ(CheckSource(true, "x.svg").message(), "--source needs a page; add -o FILE.html");
 }
 
 }  // namespace

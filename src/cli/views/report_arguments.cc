@@ -27,71 +27,65 @@ constexpr std::string_view kUsualParents = "^sys_|^do_page_fault";
 
 std::string SortHelp() {
   const auto keys = [](report::KeyGroup group) { return report::SortKeyNames(group, ",", ","); };
-  return absl::StrCat(
-      "keys: ", keys(report::KeyGroup::kSamples),
-      " (default: comm,dso,symbol; +KEY adds to them); of accesses to memory: ",
-      keys(report::KeyGroup::kAccesses),
-      "; of tracepoints: FIELD, EVENT.FIELD, trace_fields; of branches: ",
-      keys(report::KeyGroup::kBranches),
-      " (default: comm,dso_from,symbol_from,symbol_to,cycles). Also what --fields has: rows are in "
-      "the order of what is named first");
+  return absl::StrCat("keys: ", keys(report::KeyGroup::kSamples),
+                      " (default: comm,dso,symbol; +KEY adds a key); of memory accesses: ",
+                      keys(report::KeyGroup::kAccesses),
+                      "; of tracepoints: FIELD, EVENT.FIELD, trace_fields; of branches: ",
+                      keys(report::KeyGroup::kBranches),
+                      " (default: comm,dso_from,symbol_from,symbol_to,cycles). Fields of --fields "
+                      "are also keys; the first key decides the order of rows");
 }
 
 void AddRowOptions(usage::Command& command, ReportArguments& a) {
   AddSortOption(command, a);
   command
-      .AddOption("-F,--fields", a.fields,
-                 "columns, in this order: keys of --sort, and overhead, overhead_children, "
-                 "overhead_sys, overhead_us, overhead_guest_sys, overhead_guest_us, sample and "
-                 "period; of --ci overhead_ci, "
-                 "overhead_children_ci and rank (+FIELD adds to the usual ones)")
+      .AddOption(
+          "-F,--fields", a.fields,
+          "columns, in this order: keys of --sort, overhead, overhead_children, overhead_sys, "
+          "overhead_us, overhead_guest_sys, overhead_guest_us, sample and period; with --ci also "
+          "overhead_ci, overhead_children_ci and rank (+FIELD adds a column)")
       .ValueName("FIELD,…");
-  command
-      .AddOption("--time-quantum", a.time_quantum, "how long the slices of the sort key time are")
+  command.AddOption("--time-quantum", a.time_quantum, "length of the slices of the sort key time")
       .ValueName("TIME")
       .ShowDefault();
   command
       .AddOption("-p,--parent", a.parent,
-                 "add the key parent: the first function on a stack that this regular expression "
-                 "is found in, the outermost with --children; others are [other]")
+                 "add the key parent: the first function on a stack that matches this regular "
+                 "expression, with --children the outermost; other stacks are [other]")
       .ValueName("REGEX");
   const usage::Option branches =
       command.AddFlag("-b,--branch-stack", a.branch_stack,
-                      "rows are taken branches (default where samples have branch stacks)");
+                      "show taken branches as rows (default if samples have branch stacks)");
   command
       .AddFlag("--no-branch-stack", a.no_branch_stack,
-               "rows are samples, whether or not they have branch stacks")
+               "show samples as rows even if they have branch stacks")
       .Excludes(branches);
   const usage::Option group =
       command.AddFlag("--group", a.group,
-                      "events of a group share a table, with a column of each "
-                      "(default); where the recording has no "
-                      "groups, all events are one");
-  command.AddFlag("--no-group", a.no_group, "each event has a table of its own").Excludes(group);
-  command.AddFlag(
-      "--latency", a.latency,
-      "which code would make the program end sooner: rows go by the time that passes while it runs "
-      "or is waited for, beside that of all threads (record --latency)");
-  command.AddFlag(
-      "--mem-mode", a.memory,
-      "rows weigh what their accesses to memory cost (perf mem record), and go by "
-      "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,local_ins_lat,"
-      "local_retire_lat; the keys mem to blocked mean the same");
+                      "show the events of a group in one table with a column for each (default); "
+                      "without groups, all events form one");
+  command.AddFlag("--no-group", a.no_group, "show each event in its own table").Excludes(group);
+  command.AddFlag("--latency", a.latency,
+                  "sort by latency, the elapsed time while code runs or is waited for, beside the "
+                  "CPU time of all threads; needs record --latency");
+  command.AddFlag("--mem-mode", a.memory,
+                  "weigh rows by the cost of their memory accesses (perf mem record), and sort by "
+                  "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,local_"
+                  "ins_lat,local_retire_lat; the keys mem to blocked also do so");
   command.AddFlag("--full-source-path", a.full_source_paths,
-                  "with srcline and srcfile: directories too");
+                  "with srcline and srcfile: show whole paths");
   AddChildrenOptions(command, a);
 }
 
 void AddFilterOptions(usage::Command& command, ReportArguments& a) {
-  command
-      .AddOption("--symbol-filter", a.symbol_part, "only rows of symbols with this in their name")
+  command.AddOption("--symbol-filter", a.symbol_part, "show only symbols whose name contains this")
       .ValueName("TEXT");
   command.AddFlag("-U,--hide-unresolved", a.hide_unresolved,
-                  "leave out samples of code without a symbol, and callers without one");
+                  "leave out samples and callers without a symbol");
   command.AddOption("--socket-filter", a.socket, "only samples of this processor socket")
       .ValueName("SOCKET");
   command.AddFlag("-x,--exclude-other", a.exclude_other,
-                  "only samples whose stack has a function that --parent finds");
+                  "show only samples whose stack matches --parent");
   AddPartOptions(command, a);
 }
 
@@ -101,78 +95,79 @@ void AddLayoutOptions(usage::Command& command, ReportArguments& a) {
                  "graph|flat|fractal|folded|none[,THRESHOLD][,caller|callee]")
       .ValueName("HOW")
       .ValueMayBeMissing();
-  command.AddFlag("-G,--inverted", a.inverted, "call graphs begin with the outermost caller");
+  command.AddFlag("-G,--inverted", a.inverted, "draw call graphs from the outermost caller");
   AddColumnOptions(command, a);
   command.AddFlag("--ci", a.intervals,
-                  "add columns of how far chance can have moved the shares (95 % intervals), and "
-                  "of ranks, which rows share that cannot be told apart");
+                  "add the 95 % confidence intervals of shares, and ranks; rows that cannot be "
+                  "ranked share a rank");
   command.AddFlag("--showcpuutilization", a.show_cpu_utilization,
-                  "add columns of the shares in the kernel (sys) and outside (usr)");
+                  "add the shares of kernel code (sys) and user code (usr)");
   command.AddFlag("--hierarchy", a.hierarchy,
-                  "rows within rows: a level for each key of --sort, without --fields");
+                  "show a tree with one level for each key of --sort; not with --fields");
   AddJsonOption(command, a.json);
   command
       .AddOption("-t,--field-separator", a.separator,
-                 "write this between columns, and a dot for it within them, instead of aligning "
-                 "numbers")
+                 "separate columns with this text instead of aligning them; inside columns it "
+                 "becomes a dot")
       .ValueName("TEXT");
   command
       .AddOption("-w,--column-widths", a.widths,
-                 "widths of the columns, from the first on; 0: as wide as it needs to be")
+                 "widths of the columns, from the first; 0: automatic")
       .ValueName("WIDTH,…");
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
   command.AddFlag("--no-fde", a.no_fde,
-                  "show every address without a symbol by itself, as perf does, and not under "
-                  "where its function starts (.eh_frame)");
+                  "show each address without a symbol separately, as perf does, instead of its "
+                  "function's start (.eh_frame)");
   AddNameRules(command, a.view.names);
 }
 
 void AddOtherViews(usage::Command& command, ReportArguments& a) {
   command.AddFlag("--header", a.header, "show the recording's header first");
-  command.AddFlag("--header-only", a.header_only, "show the recording's header and nothing else");
+  command.AddFlag("--header-only", a.header_only, "show only the recording's header");
   command.AddFlag("-D,--dump-raw-trace", a.dump,
                   "print every record in perf's layout; profiler dump names all fields");
   command.AddFlag("--stats", a.stats, "count the records of each type");
   command.AddFlag("--chains", a.chains,
-                  "how many call chains are whole or broken, and what would mend the others");
+                  "show how many call chains are whole or broken, and how to mend broken ones");
   command.AddFlag("--unresolved", a.unresolved,
-                  "which images and addresses have no name, why, and what would mend it");
-  command.AddFlag("--tasks", a.tasks, "the threads, and who started whom");
+                  "show images and addresses without names, why, and how to get names");
+  command.AddFlag("--tasks", a.tasks, "show threads as a tree of parents and children");
   command.AddFlag("--mmaps", a.mappings,
-                  "the threads, and what code each process has mapped in the end");
+                  "show threads, and the code that each process had mapped at its end");
 }
 
 // Adds options of perf that change nothing here, or that are refused.
 void AddPerfOptions(usage::Command& command) {
   AddIgnoredOption(command, "--inline", nullptr, "inlined functions are shown; see --no-inline");
   AddIgnoredOption(command, "-m,--modules", nullptr, "symbols of modules are always read");
-  AddIgnoredOption(command, "--samples", "N", "it keeps samples for perf's own window");
-  AddIgnoredOption(command, "--percent-type", "TYPE", "it is of profiler annotate");
-  AddIgnoredOption(command, "--disable-order", nullptr, "-D has the records as they are stored");
+  AddIgnoredOption(command, "--samples", "N", "only perf's own browser uses it");
+  AddIgnoredOption(command, "--percent-type", "TYPE", "use profiler annotate");
+  AddIgnoredOption(command, "--disable-order", nullptr,
+                   "-D always shows records as they are stored");
   AddIgnoredOption(command, "--itrace", nullptr,
                    "traces (Intel PT, CoreSight) are not decoded, and their size is shown");
-  AddIgnoredOption(command, "--objdump,--prefix", "PATH", "it is of perf's own window");
-  AddIgnoredOption(command, "--prefix-strip", "N", "it is of perf's own window");
+  AddIgnoredOption(command, "--objdump,--prefix", "PATH", "only perf's own browser has it");
+  AddIgnoredOption(command, "--prefix-strip", "N", "only perf's own browser has it");
   command.AddRefused("--stitch-lbr", "",
-                     "the pieces of --call-graph lbr are not put together: record with "
-                     "--call-graph dwarf, whose chains are whole");
+                     "chains of --call-graph lbr are not stitched; record with --call-graph dwarf, "
+                     "whose chains are whole");
 }
 
 // Adds options that change little, because users of perf type them out of habit.
 void AddHabits(usage::Command& command, ReportArguments& a) {
   command.AddFlag("-v,--verbose", a.verbose,
-                  "show the whole paths of images, and each image whose file is another build now");
+                  "show whole paths of images, and list each image whose file has changed since");
   command.AddFlag("-T,--threads", a.thread_counters,
-                  "what the events counted in each thread, below the report (perf record -s)");
-  command.AddFlag("-q,--quiet", a.quiet, "only rows, without headings and what else begins with #");
-  command.AddFlag("--ns", a.nanoseconds, "with the key time: nine digits behind the point");
-  command.AddFlag("-I,--show-info", "accepted: --header shows all that is known of the machine");
-  command.AddFlag("--skip-empty", "accepted: events without samples have no table");
+                  "append the counts of each thread (record -s)");
+  command.AddFlag("-q,--quiet", a.quiet, "show only rows, without lines that begin with #");
+  command.AddFlag("--ns", a.nanoseconds, "with the key time: show nanoseconds");
+  command.AddFlag("-I,--show-info", "accepted and ignored: --header always shows everything");
+  command.AddFlag("--skip-empty", "accepted and ignored: events without samples have no table");
   command.AddFlag("--raw-trace", a.raw_trace,
-                  "accepted, but not with the sort key trace, which has the words of the kernel");
+                  "accepted, except with the sort key trace, which shows the kernel's text");
   command.AddFlag("--total-cycles", a.total_cycles,
-                  "accepted for recordings without branch stacks, where it changes nothing");
+                  "accepted and ignored for recordings without branch stacks");
 }
 
 std::vector<Field> UsualKeys(const ReportArguments& arguments) {
@@ -242,8 +237,8 @@ absl::Status ReadWidths(const std::string& text, std::vector<size_t>* widths) {
   for (const std::string& piece : SplitList(text)) {
     uint32_t width = 0;
     if (!absl::SimpleAtoi(piece, &width) || width > kWidest) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--column-widths: '", piece, "' is no width: give numbers up to ", kWidest));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--column-widths: '", piece, "' is not a width; give numbers up to ", kWidest));
     }
     widths->push_back(width);
   }
@@ -253,7 +248,8 @@ absl::Status ReadWidths(const std::string& text, std::vector<size_t>* widths) {
 absl::StatusOr<std::string> ReadSeparator(const std::string& text) {
   if (!text.empty() && text != ".") return text;
   return absl::InvalidArgumentError(
-      "--field-separator: give a text other than '.', which stands for it within columns");
+      "--field-separator cannot be '.', which replaces the separator inside columns; give another "
+      "text");
 }
 
 // Refuses options of columns, because a JSON document always contains all columns.
@@ -276,7 +272,7 @@ absl::Status CheckJson(const ReportArguments& arguments) {
   for (const auto& [is_given, name] : others) {
     if (!is_given) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("--json: leave out ", View(name), ", which is of text"));
+        absl::StrCat("--json: leave out ", View(name), ", which only applies to text"));
   }
   return absl::OkStatus();
 }
@@ -288,12 +284,12 @@ absl::Status ReadOptions(const ReportArguments& arguments,
   if (arguments.branch_stack &&
       !std::all_of(options.branch_sort.begin(), options.branch_sort.end(), report::TellsBranches)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--branch-stack: rows of branches go by ", report::BranchKeyNames()));
+        absl::StrCat("--branch-stack: rows of branches are sorted by ", report::BranchKeyNames()));
   }
   PROFILER_RETURN_IF_ERROR(CheckJson(arguments));
   if (arguments.hierarchy && !arguments.fields.empty()) {
     return absl::InvalidArgumentError(
-        "--hierarchy: its levels are the keys of --sort: leave out --fields");
+        "--hierarchy cannot be used with --fields; its levels are the keys of --sort");
   }
   if (arguments.call_graph) {
     PROFILER_ASSIGN_OR_RETURN(options.call_graph, report::ParseCallGraph(*arguments.call_graph));
@@ -307,7 +303,7 @@ absl::Status ReadOptions(const ReportArguments& arguments,
   if (arguments.no_children) options.children = false;
   if (arguments.inverted) options.call_graph.order = report::ChainOrder::kCaller;
   if (std::isnan(arguments.percent_limit)) {
-    return absl::InvalidArgumentError("--percent-limit: give a number, as 0.5");
+    return absl::InvalidArgumentError("--percent-limit needs a number such as 0.5");
   }
   options.percent_limit = arguments.percent_limit;
   options.show_samples = arguments.show_samples;
@@ -417,28 +413,30 @@ void AddSortOption(usage::Command& command, ReportArguments& a) {
 void AddChildrenOptions(usage::Command& command, ReportArguments& a) {
   command.AddFlag("--children", a.children,
                   "accumulate the weight of callees (default with call chains)");
-  command.AddFlag("--no-children", a.no_children, "only the weight of functions themselves");
+  command.AddFlag("--no-children", a.no_children, "show only the weight of functions themselves");
 }
 
 void AddPartOptions(usage::Command& command, ReportArguments& a) {
   command
       .AddOption("--ignore-callees", a.ignored_callees,
-                 "count what a function called as its own, of functions that this regular "
-                 "expression is found in")
+                 "count callees as part of functions that match this regular expression")
       .ValueName("REGEX");
   command
       .AddOption("--ignore-callers", a.ignored_callers,
-                 "let stacks begin with a function that this regular expression is found in")
+                 "start stacks at functions that match this regular expression")
       .ValueName("REGEX");
   command.AddOption("--percent-limit", a.percent_limit, "leave out rows below this percentage")
       .ValueName("PERCENT");
-  command.AddOption("--percentage", a.percentage, "of what passed the filters (relative) or of all")
+  command
+      .AddOption("--percentage", a.percentage,
+                 "percentages of the samples that pass the filters (relative) or of all (absolute)")
       .OneOf({"absolute", "relative"})
       .ShowDefault();
 }
 
 void AddColumnOptions(usage::Command& command, ReportArguments& a) {
-  command.AddOption("--max-stack", a.max_stack, "frames looked at in a call chain").ShowDefault();
+  command.AddOption("--max-stack", a.max_stack, "use at most this many frames of a call chain")
+      .ShowDefault();
   command.AddFlag("-n,--show-nr-samples", a.show_samples, "add a column of sample counts");
   command.AddFlag("--show-total-period", a.show_period, "add a column of summed periods");
 }
@@ -448,13 +446,12 @@ bool ReportPlan::SortsBy(SortKey key) const {
 }
 
 void AddReportOptions(usage::Command& command, ReportArguments& arguments) {
-  AddViewOptions(
-      command, arguments.view,
-      {.events = ShownEvents::kAll,
-       .output = "file to write; - for standard output; x.html for a page with all views, which "
-                 "takes the options that choose samples and names alone",
-       .argument = "recording, or a profile of another program (default: -i); a word that is none: "
-                   "only rows of symbols with it in their name"});
+  AddViewOptions(command, arguments.view,
+                 {.events = ShownEvents::kAll,
+                  .output = "file to write; - for standard output; FILE.html for a page with all "
+                            "views, to which only the options that choose samples and names apply",
+                  .argument = "recording, or profile of another program (default: -i); any other "
+                              "word shows only symbols that contain it"});
   AddRowOptions(command, arguments);
   AddFilterOptions(command, arguments);
   AddLayoutOptions(command, arguments);
@@ -462,8 +459,10 @@ void AddReportOptions(usage::Command& command, ReportArguments& arguments) {
   AddHabits(command, arguments);
   AddPerfOptions(command);
   AddSourceOption(command, arguments.source);
-  command.AddFlag("--stdio", "plain text, which is the only form; for habit's sake");
-  command.AddFlag("-f,--force", "accepted: a recording of another user is read when it can be");
+  command.AddFlag("--stdio", "accepted and ignored: the output is always plain text");
+  command.AddFlag(
+      "-f,--force",
+      "accepted and ignored: recordings of other users are always read if permissions allow it");
 }
 
 absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments,
@@ -474,8 +473,8 @@ absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments,
   PROFILER_RETURN_IF_ERROR(ReadPatterns(arguments, &plan));
   if (arguments.raw_trace && plan.SortsBy(SortKey::kTrace)) {
     return absl::InvalidArgumentError(
-        "--raw-trace: the key trace has what the kernel would print: leave it out, or see "
-        "profiler dump");
+        "--raw-trace cannot be used with the key trace, which shows the kernel's text; leave it "
+        "out, or use profiler dump");
   }
   PROFILER_ASSIGN_OR_RETURN(plan.load.time_quantum, ParseTimeQuantum(arguments.time_quantum));
   plan.options.filter = plan.load.plan.filter;

@@ -48,19 +48,18 @@ absl::Status CheckBranches(const ReportArguments& arguments, const report::Repor
                                [](const profile::Event& event) { return event.branch_stacks; });
   if (has && arguments.total_cycles) {
     return absl::FailedPreconditionError(
-        "--total-cycles: blocks are not put together of branches here: use --sort "
-        "symbol_from,symbol_to,cycles");
+        "--total-cycles is not supported: use --sort symbol_from,symbol_to,cycles");
   }
   if (has) return absl::OkStatus();
   if (std::any_of(options.sort.begin(), options.sort.end(), report::IsOfBranch)) {
     return absl::InvalidArgumentError(
         "--sort " + arguments.sort +
-        ": keys of branches take samples with branch stacks (perf record -b), no "
-        "--no-branch-stack, and no cpu, srcline, srcfile or symoff beside them");
+        ": keys of branches need samples with branch stacks (record -b); leave out "
+        "--no-branch-stack and the keys cpu, srcline, srcfile and symoff");
   }
   if (!arguments.branch_stack) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      "--branch-stack: no sample has a branch stack (perf record -b)");
+      "--branch-stack: no sample has a branch stack; record with -b");
 }
 
 // Returns the recording's event groups. If it has none and --group or --no-group is given, all
@@ -210,7 +209,7 @@ absl::Status CheckSwitches(const perf_data::Recording& recording) {
     if (event.attr.has(perf_event::kAttrContextSwitch)) return absl::OkStatus();
   }
   return absl::FailedPreconditionError(
-      "the recording does not say which threads ran at a time: record with --latency");
+      "the recording has no context switches, which --latency needs; record with --latency");
 }
 
 // Adds a group for each latency and its event.
@@ -231,8 +230,8 @@ absl::Status CheckMemory(const perf_data::Recording& recording) {
     if ((event.attr.sample_type & perf_event::kSampleDataSrc) != 0) return absl::OkStatus();
   }
   return absl::FailedPreconditionError(
-      "--mem-mode: no sample says what its access to memory met (data_src): record events of "
-      "memory with perf mem record, or with record -d");
+      "--mem-mode: no sample has the source of its data (data_src); record memory events with perf "
+      "mem record, or with record -d");
 }
 
 // Returns the sockets by CPU; empty if the recording lacks the topology.
@@ -251,8 +250,7 @@ absl::Status CheckCpus(const perf_data::Recording& recording) {
     if ((event.attr.sample_type & perf_event::kSampleCpu) != 0) continue;
     return absl::FailedPreconditionError(
         absl::StrCat("--socket-filter: the samples of ", event.name,
-                     " do not say on which CPU they were taken (perf record --sample-cpu): leave "
-                     "out --socket-filter"));
+                     " have no CPU; leave out --socket-filter, or record with --sample-cpu"));
   }
   return absl::OkStatus();
 }
@@ -264,7 +262,7 @@ absl::Status CheckSockets(const report::ReportOptions& options,
   PROFILER_RETURN_IF_ERROR(CheckCpus(recording));
   if (!SocketsOf(recording).empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      "--socket-filter: the recording does not say which CPU is of which socket: use -C");
+      "--socket-filter: the recording does not list the CPUs of each socket; use -C");
 }
 
 // The events of a recording before it is opened, read when they are first needed. A pipe has none,
@@ -426,7 +424,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
 
 int WriteReportPage(const ReportArguments& arguments) {
   if (arguments.json) {
-    PrintError("--json: a page is no JSON: leave it out, or name another file after -o");
+    PrintError("--json cannot be used with a page; leave it out, or name another file with -o");
     return kExitUsage;
   }
   return WritePage(arguments.view, {.output = arguments.view.output,
@@ -441,7 +439,7 @@ void NoteSymbol(const ReportArguments& arguments) {
   const std::vector<std::string>& words = arguments.view.words;
   if (std::find(words.begin(), words.end(), arguments.symbol_part) == words.end()) return;
   PrintNote(absl::StrCat("'", arguments.symbol_part,
-                         "' is no recording: only symbols with this in their name are shown"));
+                         "' is not a recording; showing only symbols that contain it"));
 }
 
 }  // namespace

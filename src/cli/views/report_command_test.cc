@@ -148,16 +148,16 @@ TEST(ReportCommandTest, TheRecordingMayBeTheArgument) {
   EXPECT_EQ(by_argument.code, kExitOk);
   EXPECT_EQ(by_argument.err, "");
   EXPECT_EQ(by_argument.out, by_option.out);
-  EXPECT_EQ(Refused({path, "-i", path}), "2 profiler: one recording, not " + path + " and " + path +
-                                             "; profiler diff compares two\n");
+  EXPECT_EQ(Refused({path, "-i", path}), "2 profiler: give one recording instead of " + path +
+                                             " and " + path +
+                                             "; use profiler diff to compare two\n");
 }
 
 TEST(ReportCommandTest, AnArgumentThatIsNoRecordingIsASymbolAsInPerf) {
   const std::string path = RecordingOfTwoEvents("filtered");
   const Answer answer = Report({path, "main"});
   EXPECT_EQ(answer.code, kExitOk);
-  EXPECT_EQ(answer.err,
-            "[ 'main' is no recording: only symbols with this in their name are shown ]\n");
+  EXPECT_EQ(answer.err, "[ 'main' is not a recording; showing only symbols that contain it ]\n");
   EXPECT_EQ(answer.out, Report({path, "--symbol-filter", "main"}).out);
 }
 
@@ -243,17 +243,18 @@ TEST(ReportCommandTest, FieldsThatAreNoneAreRefusedWithTheOptionAndWhatThereIs) 
 
 TEST(ReportCommandTest, OptionsThatCannotBeMeantAreRefusedWithTheRemedy) {
   EXPECT_EQ(Refused({"-w", "10,x"}),
-            "2 profiler: --column-widths: 'x' is no width: give numbers up to 10000\n");
+            "2 profiler: --column-widths: 'x' is not a width; give numbers up to 10000\n");
   EXPECT_EQ(Refused({"-t", ""}),
-            "2 profiler: --field-separator: give a text other than '.', which stands for it within "
-            "columns\n");
+            "2 profiler: --field-separator cannot be '.', which replaces the separator inside "
+            "columns; give another text\n");
   EXPECT_EQ(Refused({"--time", "200%/3"}),
-            "2 profiler: --time: '200%/3' is no range: give seconds (12.5,13 or 12.5, or ,13) or "
-            "10%-20% or 10%/2\n");
-  EXPECT_EQ(Refused({"--hierarchy", "-F", "overhead,sym"}),
-            "2 profiler: --hierarchy: its levels are the keys of --sort: leave out --fields\n");
+            "2 profiler: --time: '200%/3' is not a time range; give seconds (12.5,13 or 12.5, or "
+            ",13), or 10%-20%, or 10%/2\n");
+  EXPECT_EQ(
+      Refused({"--hierarchy", "-F", "overhead,sym"}),
+      "2 profiler: --hierarchy cannot be used with --fields; its levels are the keys of --sort\n");
   EXPECT_EQ(Refused({"--percent-limit", "nan"}),
-            "2 profiler: --percent-limit: give a number, as 0.5\n");
+            "2 profiler: --percent-limit needs a number such as 0.5\n");
 }
 
 // ---- --kallsyms
@@ -288,11 +289,11 @@ TEST(ReportCommandTest, TheKernelIsNamedByTheKallsymsThatAreGiven) {
 
 TEST(ReportCommandTest, KallsymsWithoutSymbolsAreRefused) {
   const std::string remedy =
-      ": give a copy of /proc/kallsyms that root made on the machine that was recorded\n";
+      ": give a copy of /proc/kallsyms that root made on the recorded machine\n";
   for (const std::string_view text : {"", "root:x:0:0::/root:/bin/sh\n", "\n\n", "\xff"}) {
     const std::string path = KallsymsOf(text);
     EXPECT_EQ(Refused({"-i", KernelRecording(), "--kallsyms", path}),
-              "2 profiler: --kallsyms: " + path + " has no symbols of a kernel" + remedy);
+              "2 profiler: --kallsyms: " + path + " has no kernel symbols" + remedy);
   }
   const std::string path = KallsymsOf("0000000000000000 T _text\n0000000000000000 T _stext\n");
   EXPECT_EQ(
@@ -314,8 +315,8 @@ TEST(ReportCommandTest, SamplesWithoutACpuAreOfNoSocket) {
   perf_data::WriteFile(path,
                        perf_data::StreamOf({{records.attr(), "cycles", {}}}, records.bytes()));
   EXPECT_EQ(Refused({"--socket-filter", "0", "-i", path}),
-            "1 profiler: --socket-filter: the samples of cycles do not say on which CPU they were "
-            "taken (perf record --sample-cpu): leave out --socket-filter\n");
+            "1 profiler: --socket-filter: the samples of cycles have no CPU; leave out "
+            "--socket-filter, or record with --sample-cpu\n");
 }
 
 TEST(ReportCommandTest, AFileThatIsNoRecordingIsAnError) {

@@ -43,10 +43,10 @@ absl::StatusOr<analysis::Filter> ParseFilter(const FilterText& text) {
 
 void AddSampleOptions(usage::Command& command, SampleText& text) {
   command
-      .AddOption("--time", text.time,
-                 "only samples from START to STOP, in seconds, of which either may be missing, or "
-                 "in percent, as 10%-20%, or 10%/2 for the second tenth; several: "
-                 "10%/1,10%/3 or \"1,2 4,5\"")
+      .AddOption(
+          "--time", text.time,
+          "only samples from START to STOP in seconds; either may be missing; or in percent: "
+          "10%-20%, or 10%/2 for the second tenth; several: 10%/1,10%/3 or \"1,2 4,5\"")
       .ValueName("START,STOP");
   command.AddOption("-C,--cpu", text.cpus, "only samples on these CPUs").ValueName("CPU,…");
 }
@@ -71,22 +71,24 @@ void AddFormatOption(usage::Command& command, ViewArguments& arguments, const ch
             arguments.format = importers::FormatNamed(value);
             if (!arguments.format) {
               return absl::InvalidArgumentError(
-                  absl::StrCat("no format '", value, "'; there are ", importers::FormatNames()));
+                  absl::StrCat("no format '", value, "': use ", importers::FormatNames()));
             }
             return absl::OkStatus();
           },
-          absl::StrCat("what a profile of another program is (default: what it begins like): ",
-                       importers::FormatNames()))
+          absl::StrCat(
+              "format of a profile of another program (default: detected from its contents): ",
+              importers::FormatNames()))
       .ValueName("NAME");
 }
 
 void AddEventOption(usage::Command& command, ShownEvents shown, std::string& event) {
   command
-      .AddOption("--event", event,
-                 shown == ShownEvents::kAll
-                     ? "only this event (default: all); NAME#2 is the second event of that name"
-                     : "which event, where there are several (default: the first with samples); "
-                       "NAME#2 is the second event of that name")
+      .AddOption(
+          "--event", event,
+          shown == ShownEvents::kAll
+              ? "show only this event (default: all); NAME#2 is the second event of that name"
+              : "event to show (default: the first with samples); NAME#2 is the second event of "
+                "that name")
       .ValueName("NAME");
 }
 
@@ -100,21 +102,19 @@ void AddNameFilters(usage::Command& command, FilterNames names, FilterText& text
     if (names != FilterNames::kLongOnly) absl::StrAppend(&all, ",", singular);
     command.AddOption(all, value, description).ValueName("NAME,…");
   };
-  add("-c", "--comms", "--comm", text.comms, "only these commands");
-  add("-d", "--dsos", "--dso", text.images, "only these DSOs (images)");
-  add("-S", "--symbols", "--symbol", text.symbols, "only these symbols");
+  add("-c", "--comms", "--comm", text.comms, "show only these commands");
+  add("-d", "--dsos", "--dso", text.images, "show only these images (DSOs)");
+  add("-S", "--symbols", "--symbol", text.symbols, "show only these symbols");
 }
 
 void AddKernelOptions(usage::Command& command, naming::FilePlaces& places) {
   command
-      .AddOption("--kallsyms", places.kallsyms,
-                 "take the kernel's symbols from this file, of the kernel that was recorded")
+      .AddOption("--kallsyms", places.kallsyms, "read the recorded kernel's symbols from this file")
       .ExistingFile()
       .ValueName("FILE");
   command
       .AddOption("-k,--vmlinux", places.vmlinux,
-                 "take the kernel's lines, and its symbols if others are missing, from this file, "
-                 "of the kernel that was recorded")
+                 "read the recorded kernel's source lines, and missing symbols, from this file")
       .ExistingFile()
       .ValueName("FILE");
 }
@@ -125,7 +125,7 @@ namespace {
 absl::Status CheckKallsyms(const std::string& path) {
   if (path.empty()) return absl::OkStatus();
   constexpr std::string_view kRemedy =
-      "give a copy of /proc/kallsyms that root made on the machine that was recorded";
+      "give a copy of /proc/kallsyms that root made on the recorded machine";
   const auto refused = [&](std::string_view why) {
     return absl::InvalidArgumentError(
         absl::StrCat("--kallsyms: ", path, View(why), ": ", View(kRemedy)));
@@ -135,7 +135,7 @@ absl::Status CheckKallsyms(const std::string& path) {
     return absl::InvalidArgumentError(absl::StrCat("--kallsyms: ", kernel.status().message()));
   }
   if (kernel->restricted()) return refused(" hides all addresses (kernel.kptr_restrict)");
-  if (kernel->table().symbols().empty()) return refused(" has no symbols of a kernel");
+  if (kernel->table().symbols().empty()) return refused(" has no kernel symbols");
   return absl::OkStatus();
 }
 
@@ -147,7 +147,7 @@ absl::Status CheckVmlinux(const std::string& path) {
   file.read(magic, sizeof(magic));
   if (file && std::string_view(magic, sizeof(magic)) == "\177ELF") return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "--vmlinux: ", path, " is no ELF file: give the vmlinux of the kernel that was recorded"));
+      "--vmlinux: ", path, " is not an ELF file; give the vmlinux of the recorded kernel"));
 }
 
 // True if a file begins like a profile of another program.
@@ -181,13 +181,14 @@ absl::Status SettleArguments(const usage::Command& command, ViewArguments& argum
     } else if (symbol->empty()) {
       *symbol = word;
     } else {
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", word, "' is no recording, and there is a symbol already: ", *symbol));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "'", word, "' is not a recording, and a symbol is already given: ", *symbol));
     }
   }
   if (recordings.size() > 1) {
-    return absl::InvalidArgumentError(absl::StrCat("one recording, not ", recordings[0], " and ",
-                                                   recordings[1], "; profiler diff compares two"));
+    return absl::InvalidArgumentError(absl::StrCat("give one recording instead of ", recordings[0],
+                                                   " and ", recordings[1],
+                                                   "; use profiler diff to compare two"));
   }
   if (!recordings.empty()) arguments.input = recordings.front();
   return absl::OkStatus();
@@ -207,13 +208,13 @@ void AddNameRules(usage::Command& command, NameOptions& names) {
             names.rules.fold_templates = kept;
             return absl::OkStatus();
           },
-          "show template arguments as <...>, but for N levels of them")
+          "show template arguments as <...>, except the outer N levels")
       .ValueName("N")
       .ValueMayBeMissing();
   command.AddFlag("--merge-clones", names.rules.merge_clones,
-                  "count .isra, .part, .constprop, .cold … with the function they were made of");
+                  "count clones such as .isra, .part, .constprop and .cold with their function");
   command.AddFlag("--strip-args", names.rules.strip_args,
-                  "show functions without parameters and return type; overloads are one");
+                  "show functions without parameters and return type; this merges overloads");
 }
 
 void AddViewOptions(usage::Command& command, ViewArguments& arguments,
@@ -230,7 +231,7 @@ void AddViewOptions(usage::Command& command, ViewArguments& arguments,
   command.AddOption("--tid", arguments.filter.tids, "only these threads").ValueName("TID,…");
   AddSampleOptions(command, arguments.samples);
   command.AddFlag("--no-demangle", arguments.names.no_demangle,
-                  "show symbols as the linker knows them");
+                  "show mangled symbols, as the linker has them");
   AddFilePlaceOptions(command, arguments.places);
   AddKernelOptions(command, arguments.places);
   AddFetchOptions(command, arguments.fetch);
@@ -256,12 +257,12 @@ void AddInlineOption(usage::Command& command, ViewArguments& arguments) {
 
 void AddFoldOption(usage::Command& command, ViewArguments& arguments) {
   command.AddFlag("--fold-native", arguments.fold_native,
-                  "leave out what an interpreter (node, python, java, …) itself does between and "
-                  "below named functions of its language; it counts as theirs");
+                  "leave out frames of the interpreter (node, python, java, …) around functions of "
+                  "its language, which get their weight");
 }
 
 usage::Option AddJsonOption(usage::Command& command, bool& json) {
-  return command.AddFlag("--json", json, "as JSON, for programs (docs/json.md)");
+  return command.AddFlag("--json", json, "print JSON (docs/json.md)");
 }
 
 absl::StatusOr<ViewOptions> LoadOptionsOf(const ViewArguments& arguments) {

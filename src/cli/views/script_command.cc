@@ -153,12 +153,10 @@ void AddRecordOptions(usage::Command& command, script::ShownRecords& records) {
 }
 
 void AddTimeOptions(usage::Command& command, ScriptArguments& arguments) {
-  command.AddFlag("--ns", arguments.nanoseconds, "show times with nine digits behind the point");
+  command.AddFlag("--ns", arguments.nanoseconds, "show times in nanoseconds");
   const usage::Option relative =
-      command.AddFlag("--reltime", arguments.relative_times, "show times since the first line's");
-  command
-      .AddFlag("--deltatime", arguments.time_differences,
-               "show times since those of the line before")
+      command.AddFlag("--reltime", arguments.relative_times, "show times since the first sample");
+  command.AddFlag("--deltatime", arguments.time_differences, "show times since the previous sample")
       .Excludes(relative);
 }
 
@@ -172,33 +170,37 @@ void AddScriptCommand(usage::Command& app, Commands& commands) {
   AddViewOptions(command, a.view, {.events = ShownEvents::kAll});
   command
       .AddOption("-F,--fields", a.fields,
-                 "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"
-                 "misc,flags,data_src,weight,ins_lat,retire_lat,cgroup,iregs,uregs,brstack,"
-                 "brstacksym,brstackoff,phys_addr,data_page_size,code_page_size,srcline,trace,"
-                 "callindent,insn,insnlen; "
+                 "fields to show: "
+                 "comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,misc,flags,data_"
+                 "src,weight,ins_lat,retire_lat,cgroup,iregs,uregs,brstack,brstacksym,brstackoff,"
+                 "phys_addr,data_page_size,code_page_size,srcline,trace,callindent,insn,insnlen; "
                  "+FIELD and -FIELD change the default")
       .ValueName("FIELD,…")
       .OneValueEach();
   AddRecordOptions(command, a.records);
   command.AddFlag("-D,--dump-raw-trace", a.dump,
                   "print every record in perf's layout; profiler dump names all fields");
-  command.AddOption("--max-stack", a.max_stack, "frames shown of a call chain").ShowDefault();
+  command.AddOption("--max-stack", a.max_stack, "show at most this many frames of a call chain")
+      .ShowDefault();
   command.AddFlag("-G,--hide-call-graph", a.hide_call_graph,
-                  "show where a sample was taken and not its call chain");
+                  "show only the address of a sample, not its call chain");
   AddTimeOptions(command, a);
   AddInlineOption(command, a.view);
   command.AddFlag("--full-source-path", a.full_source_paths,
-                  "with srcline: directories of source files too");
+                  "with srcline: show whole paths of source files");
   command.AddFlag("--header", a.header, "show the recording's header first");
-  command.AddFlag("--header-only", a.header_only, "show the recording's header and nothing else");
+  command.AddFlag("--header-only", a.header_only, "show only the recording's header");
   command.AddFlag("-I,--show-info", a.full_header,
-                  "with a header: the machine's topology and caches too");
+                  "with a header: also show the machine's topology and caches");
   command.AddFlag("--per-event-dump", a.per_event_dump,
                   "write the samples of each event to RECORDING.EVENT.dump");
-  command.AddFlag("-v,--verbose", a.verbose, "say which fields no sample has");
-  command.AddOption("--max-blocks", "accepted: it limits brstackinsn, which is not shown")
+  command.AddFlag("-v,--verbose", a.verbose, "report fields that no sample has");
+  command
+      .AddOption("--max-blocks", "accepted and ignored: it limits brstackinsn, which is not shown")
       .ValueName("N");
-  command.AddFlag("-f,--force", "accepted: a recording of another user is read when it can be");
+  command.AddFlag(
+      "-f,--force",
+      "accepted and ignored: recordings of other users are always read if permissions allow it");
   commands[&command] = RunView(command, a.view, [arguments] { return WriteScript(*arguments); });
 }
 

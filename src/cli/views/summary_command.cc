@@ -52,7 +52,8 @@ int WriteSummary(const SummaryArguments& arguments) {
 
 void AddSummaryCommand(usage::Command& app, Commands& commands) {
   usage::Command& command = app.AddCommand(
-      "summary", "Say in thirty lines where the time goes, how sure that is and what to see next");
+      "summary",
+      "Show in thirty lines where the time goes, how certain that is, and the next steps");
   auto arguments = std::make_shared<SummaryArguments>();
   SummaryArguments& a = *arguments;
   AddViewOptions(command, a.view);

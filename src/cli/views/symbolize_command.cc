@@ -137,16 +137,16 @@ int Symbolize(const SymbolizeArguments& arguments) {
   const auto print = [&](const std::string& text) {
     const std::optional<uint64_t> address = ParseAddress(text);
     if (!address) {
-      PrintError(absl::InvalidArgumentError(absl::StrCat("not an address: '", text, "'")));
+      PrintError(absl::InvalidArgumentError(absl::StrCat("this is not an address: '", text, "'")));
       sound = false;
       return true;
     }
     const symbolize::Reason reason = printer.Print(*address, output);
     if (Readable(reason)) return true;
-    PrintError(absl::NotFoundError(
-        absl::StrCat(arguments.file, reason == symbolize::Reason::kNotElf
-                                         ? ": not an ELF file of this machine's byte order"
-                                         : ": cannot be opened")));
+    PrintError(absl::NotFoundError(absl::StrCat(
+        arguments.file, reason == symbolize::Reason::kNotElf
+                            ? ": the file is not an ELF file of this machine's byte order"
+                            : ": cannot be opened")));
     sound = false;
     return false;
   };
@@ -170,29 +170,28 @@ int Symbolize(const SymbolizeArguments& arguments) {
 void AddSymbolizeCommand(usage::Command& app, Commands& commands) {
   usage::Command& command = app.AddCommand(
       "symbolize",
-      "Print function and file:line of addresses in an ELF file or a running process, what was\n"
-      "inlined there first, and a blank line after each address, like addr2line -i -f -C");
+      "Print function and file:line of addresses in an ELF file or a running process, "
+      "like\naddr2line -i -f -C: inlined functions first, and a blank line after each address");
   auto arguments = std::make_shared<SymbolizeArguments>();
   SymbolizeArguments& a = *arguments;
   usage::Command& from = command.AddAlternatives("Where the addresses are");
   from.AddOption("-e,--exe", a.file, "ELF file: program, library or debug file");
-  from.AddOption("-p,--pid", a.pid,
-                 "running process; addresses are where its code is in memory, the vdso's, JIT's "
-                 "and kernel's too")
+  from.AddOption(
+          "-p,--pid", a.pid,
+          "running process; addresses in its memory, including vDSO, JIT-compiled code and kernel")
       .Positive()
       .ValueName("PID");
   command
       .AddOption("address", a.addresses,
-                 "addresses as the file has them, hexadecimal; from standard input where none "
-                 "is given")
+                 "addresses in hexadecimal, as in the file (default: read from standard input)")
       .ValueName("ADDR");
   command.AddFlag("-a,--addresses", a.show_addresses, "print each address before its functions");
   command.AddFlag("--columns", a.show_columns, "print file:line:column");
-  command.AddFlag("--no-inline", a.no_inline, "only the function that has the code");
-  command.AddFlag("--no-demangle", a.no_demangle, "print names as the linker has them");
+  command.AddFlag("--no-inline", a.no_inline, "show only the outer function, without inlined ones");
+  command.AddFlag("--no-demangle", a.no_demangle, "print mangled names, as the linker has them");
   command
       .AddOption("--debug-dir", a.debug_directories,
-                 "where separate debug files are (default: /usr/lib/debug)")
+                 "directory of separate debug files (default: /usr/lib/debug)")
       .ValueName("DIR");
   AddSandboxOption(command, a.no_sandbox);
   commands[&command] = [arguments] { return Symbolize(*arguments); };

@@ -28,7 +28,7 @@ absl::Status Wrong(std::string_view text, std::string_view why) {
   std::string shown;
   AppendPrintable(text, shown);
   return absl::InvalidArgumentError(
-      absl::StrCat("label '", shown, "': ", View(why), "; write KEY=VALUE, as in region=eu"));
+      absl::StrCat("label '", shown, "': ", View(why), "; write KEY=VALUE, such as region=eu"));
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ absl::Status AddLabel(std::string_view text, HostLabels& labels) {
   const std::string_view value = Trimmed(text.substr(equals + 1));
   if (key.empty()) return Wrong(text, "has no key");
   if (!std::ranges::all_of(key, IsOfAKey)) {
-    return Wrong(text, "a key is made of letters, digits and . _ - /");
+    return Wrong(text, "a key may contain letters, digits and . _ - /");
   }
   if (std::ranges::any_of(value, [](char c) {
         return IsControl(static_cast<unsigned char>(c)) && static_cast<unsigned char>(c) < 0x80;
@@ -52,7 +52,7 @@ absl::Status AddLabel(std::string_view text, HostLabels& labels) {
   }
   const auto field = fleet::ParseField(key);
   if (!field.ok() || field->field != fleet::Field::kLabel) {
-    return Wrong(text, "each sample has something of that name already");
+    return Wrong(text, "each sample already has a field of this name");
   }
   const auto at = std::ranges::lower_bound(
       labels, key, {}, [](const auto& label) { return std::string_view(label.first); });

@@ -31,7 +31,7 @@ TEST(AddLabel, KeepsThemSortedAndEachKeyOnce) {
 TEST(AddLabel, QuotesWhatIsWrong) {
   HostLabels labels;
   EXPECT_EQ(Message(AddLabel("region", labels)),
-            "label 'region': has no =; write KEY=VALUE, as in region=eu");
+            "label 'region': has no =; write KEY=VALUE, such as region=eu");
   EXPECT_THAT(Message(AddLabel("=x", labels)), HasSubstr("has no key"));
   EXPECT_THAT(Message(AddLabel("a b=x", labels)), HasSubstr("is made of"));
   EXPECT_THAT(Message(AddLabel("a=x\x01y", labels)), HasSubstr("'a=x?y': has control"));
@@ -41,7 +41,8 @@ TEST(AddLabel, QuotesWhatIsWrong) {
 
 TEST(AddLabel, TakesNoNameThatSamplesHaveAlready) {
   HostLabels labels;
-  EXPECT_THAT(Message(AddLabel("service=web", labels)), HasSubstr("of that name already"));
+  EXPECT_THAT(Message(AddLabel("service=web", labels)),
+              HasSubstr("already has a field of this name"));
 }
 
 TEST(AddLabelsOf, ReadsALabelALine) {
@@ -57,7 +58,7 @@ TEST(AddLabelsOf, SaysWhichLineIsWrong) {
   std::ofstream(path) << "rack=7\nregion\n";
   HostLabels labels;
   EXPECT_EQ(Message(AddLabelsOf(path, labels)),
-            path + ":2: label 'region': has no =; write KEY=VALUE, as in region=eu");
+            path + ":2: label 'region': has no =; write KEY=VALUE, such as region=eu");
   EXPECT_TRUE(absl::IsNotFound(AddLabelsOf(path + ".none", labels)));
 }
 

@@ -45,8 +45,8 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text) {
   boost::system::error_code error;
   asio::ip::make_address(address.host, error);
   if (!port || error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", View(text), "' is no address and port, as 127.0.0.1:9099 or [::1]:9099"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", View(text), "' is not an address and port such as 127.0.0.1:9099 or [::1]:9099"));
   }
   address.port = *port;
   return address;

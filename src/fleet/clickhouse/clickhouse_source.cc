@@ -125,8 +125,8 @@ class ClickHouse final : public Source {
 
   absl::Status NothingSelected() const {
     return absl::NotFoundError(absl::StrCat(
-        server_.address().url, ": nothing in these times is as asked for: leave a condition out, ",
-        "or see what there is with --by service or --by host"));
+        server_.address().url, ": nothing in this time range matches; leave out a condition, ",
+        "or list services and hosts with --by service or --by host"));
   }
 
   static absl::StatusOr<std::vector<Sum>> ReadLines(std::string_view answer,

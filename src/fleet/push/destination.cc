@@ -67,11 +67,11 @@ absl::Status ReadServer(std::string_view server, std::string_view usual_port, st
   if (bracket == server.npos) return absl::InvalidArgumentError("its address has no ]");
   const size_t colon = server.find(':', bracket);
   const std::string_view host = server.substr(0, colon);
-  if (host.empty()) return absl::InvalidArgumentError("it names no host");
+  if (host.empty()) return absl::InvalidArgumentError("its host is missing");
   uint32_t port = 0;
   const std::string_view port_text = colon == server.npos ? usual_port : server.substr(colon + 1);
   if (!absl::SimpleAtoi(View(port_text), &port) || port == 0 || port > UINT16_MAX) {
-    return absl::InvalidArgumentError("its port is none");
+    return absl::InvalidArgumentError("its port is not a number from 1 to 65535");
   }
   *out = absl::StrCat(absl::AsciiStrToLower(View(host)), ":", port);
   return absl::OkStatus();
@@ -85,7 +85,7 @@ absl::Status ReadParameters(std::string_view text, Destination& destination) {
         absl::StrSplit(part, absl::MaxSplits('=', 1));
     if (std::ranges::find(known, parameter.first) == known.end()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("it knows no parameter ", parameter.first,
+          absl::StrCat("it has an unknown parameter ", parameter.first,
                        known.empty() ? "" : absl::StrCat(", only ", View(known.front()))));
     }
     if (!destination.Parameter(parameter.first).empty()) {
@@ -96,7 +96,7 @@ absl::Status ReadParameters(std::string_view text, Destination& destination) {
   std::ranges::sort(destination.parameters);
   const std::string_view format = destination.Parameter("format");
   if (!format.empty() && format != "folded" && format != "pprof") {
-    return absl::InvalidArgumentError("its format is folded or pprof");
+    return absl::InvalidArgumentError("its format must be folded or pprof");
   }
   return absl::OkStatus();
 }
@@ -111,7 +111,7 @@ absl::Status ReadPath(std::string_view path, Destination& destination) {
   }
   if (path.empty()) return absl::OkStatus();
   if (!IsNameOfDatabase(path.substr(1))) {
-    return absl::InvalidArgumentError("behind the host stands the name of a database alone");
+    return absl::InvalidArgumentError("only the name of a database may follow the host");
   }
   destination.database = path.substr(1);
   return absl::OkStatus();
@@ -127,7 +127,7 @@ absl::Status Read(std::string_view rest, Destination& destination) {
     PROFILER_RETURN_IF_ERROR(ReadServer(TakeUpTo(rest, "/?"), server.tls_port, &host));
     destination.url = "https://" + host;
   } else {
-    return absl::InvalidArgumentError("it must go on with http:// or https://");
+    return absl::InvalidArgumentError("http:// or https:// must follow the kind of server");
   }
   PROFILER_RETURN_IF_ERROR(ReadPath(TakeUpTo(rest, "?"), destination));
   return ReadParameters(rest, destination);
@@ -154,10 +154,11 @@ absl::StatusOr<Destination> ParseDestination(std::string_view text) {
   const size_t server = std::min(text.find("://"), text.size());
   if (text.substr(server, text.find_first_of("/?", server + 3) - server).find('@') != text.npos) {
     return absl::InvalidArgumentError(
-        "a destination has no user and no password in it, for all can read a command line; put "
-        "USER:PASSWORD into a file of your own and name it: --user-file FILE");
+        "a destination cannot contain a user or a password, because other users can read command "
+        "lines; write USER:PASSWORD into a file and pass --user-file FILE");
   }
-  if (!std::ranges::all_of(text, IsVisible)) return Wrong(text, "it has characters of no URL");
+  if (!std::ranges::all_of(text, IsVisible))
+    return Wrong(text, "it has characters that URLs cannot contain");
   for (const KindOfServer& server_kind : kKinds) {
     std::string_view rest = text;
     if (!Take(rest, server_kind.prefix)) continue;
@@ -167,7 +168,7 @@ absl::StatusOr<Destination> ParseDestination(std::string_view text) {
     if (read.ok()) return destination;
     return Wrong(text, {read.message().data(), read.message().size()});
   }
-  return Wrong(text, "it does not say of what kind the server is");
+  return Wrong(text, "it does not begin with the kind of server");
 }
 
 }  // namespace profiler::fleet

@@ -43,20 +43,20 @@ TEST(ParseDestination, RefusesSecretsWithoutRepeatingThem) {
 }
 
 TEST(ParseDestination, SaysWhatIsWrong) {
-  EXPECT_THAT(Read("http://h"), HasSubstr("of what kind the server is"));
-  EXPECT_THAT(Read(""), HasSubstr("of what kind the server is"));
+  EXPECT_THAT(Read("http://h"), HasSubstr("begin with the kind of server"));
+  EXPECT_THAT(Read(""), HasSubstr("begin with the kind of server"));
   EXPECT_THAT(Read("otlp+ftp://h"), HasSubstr("http:// or https://"));
-  EXPECT_THAT(Read("otlp+http://"), HasSubstr("names no host"));
-  EXPECT_THAT(Read("otlp+http://:80"), HasSubstr("names no host"));
-  EXPECT_THAT(Read("otlp+http://h:0"), HasSubstr("its port is none"));
-  EXPECT_THAT(Read("otlp+http://h:99999"), HasSubstr("its port is none"));
+  EXPECT_THAT(Read("otlp+http://"), HasSubstr("its host is missing"));
+  EXPECT_THAT(Read("otlp+http://:80"), HasSubstr("its host is missing"));
+  EXPECT_THAT(Read("otlp+http://h:0"), HasSubstr("its port is not a number from 1 to 65535"));
+  EXPECT_THAT(Read("otlp+http://h:99999"), HasSubstr("its port is not a number from 1 to 65535"));
   EXPECT_THAT(Read("otlp+http://[::1"), HasSubstr("has no ]"));
   EXPECT_THAT(Read("clickhouse+http://h/a/b"), HasSubstr("name of a database"));
   EXPECT_THAT(Read("clickhouse+http://h/a;DROP"), HasSubstr("name of a database"));
   EXPECT_THAT(Read("otlp+http://h?x=1"), HasSubstr("no parameter x"));
   EXPECT_THAT(Read("pyroscope+http://h?format=jfr"), HasSubstr("folded or pprof"));
   EXPECT_THAT(Read("pyroscope+http://h?format=pprof&format=folded"), HasSubstr("format twice"));
-  EXPECT_THAT(Read("otlp+http://h/a b"), HasSubstr("characters of no URL"));
+  EXPECT_THAT(Read("otlp+http://h/a b"), HasSubstr("characters that URLs cannot contain"));
 }
 
 }  // namespace

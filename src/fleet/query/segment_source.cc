@@ -146,18 +146,19 @@ absl::StatusOr<Found<Answer>> Ask(const SegmentDirectory& directory, const Quest
 absl::Status NothingSelected(const SegmentDirectory& directory, bool had_segments) {
   if (had_segments) {
     return absl::NotFoundError(absl::StrCat(
-        directory.path(), ": nothing in these times is as asked for: leave a condition out, or ",
-        "see what there is with --by service or --by host"));
+        directory.path(), ": nothing in this time range matches; leave out a condition, or list ",
+        "services and hosts with --by service or --by host"));
   }
   PROFILER_ASSIGN_OR_RETURN(const auto all, directory.List(INT64_MIN, INT64_MAX));
   if (all.empty()) {
     return absl::NotFoundError(
-        absl::StrCat(directory.path(), ": there are no segments in it: does the agent run?"));
+        absl::StrCat(directory.path(),
+                     ": the directory has no segments; check that `profiler agent` is running"));
   }
   return absl::NotFoundError(
-      absl::StrCat(directory.path(), ": there is nothing in these times; there is from ",
+      absl::StrCat(directory.path(), ": this time range has no segments; segments exist from ",
                    TextOfTime(all.front().begin), " to ", TextOfTime(all.back().begin),
-                   ": --since chooses others"));
+                   "; choose them with --since"));
 }
 
 }  // namespace

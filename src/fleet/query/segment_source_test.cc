@@ -204,7 +204,7 @@ TEST_F(SegmentSourceTest, CountsDamagedSegmentsWhereTheyAreMany) {
 
 TEST_F(SegmentSourceTest, SaysWhatThereIsWhereNothingIsSelected) {
   EXPECT_THAT(std::string(Source().Sums({}, &notes_).status().message()),
-              HasSubstr("no segments in it"));
+              HasSubstr("has no segments"));
   AddTimes("h1", 3);
   const auto later = Source().Stacks({.selection = {.since = kBegin + 60 * kSecond}}, &notes_);
   EXPECT_TRUE(absl::IsNotFound(later.status()));
@@ -212,7 +212,7 @@ TEST_F(SegmentSourceTest, SaysWhatThereIsWhereNothingIsSelected) {
               HasSubstr("from 2025-11-26T00:00:00Z to 2025-11-26T00:00:20Z"));
   const auto other = Source().Sums({.selection = Where({"service=mail"})}, &notes_);
   EXPECT_TRUE(absl::IsNotFound(other.status()));
-  EXPECT_THAT(std::string(other.status().message()), HasSubstr("leave a condition out"));
+  EXPECT_THAT(std::string(other.status().message()), HasSubstr("leave out a condition"));
 }
 
 // Builds a window with a CPU clock, cycles and off-CPU time.

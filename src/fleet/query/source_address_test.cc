@@ -42,8 +42,8 @@ TEST(ParseAddress, FilesThatSayWhoAsksAreNoConditions) {
 }
 
 TEST(ParseAddress, SaysWhatItCannotRead) {
-  EXPECT_THAT(Understood("/spool?since=yesterday"), HasSubstr("'yesterday' is no time"));
-  EXPECT_THAT(Understood("/spool?service"), HasSubstr("'service' is no condition"));
+  EXPECT_THAT(Understood("/spool?since=yesterday"), HasSubstr("'yesterday' is not a time"));
+  EXPECT_THAT(Understood("/spool?service"), HasSubstr("'service' is not a condition"));
 }
 
 TEST(TextOf, IsAConditionAsItIsTyped) {

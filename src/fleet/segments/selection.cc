@@ -96,8 +96,8 @@ absl::StatusOr<Condition> ParseCondition(std::string_view text) {
   if (condition.negated) rest.remove_prefix(1);
   if (at == 0 || !(rest.starts_with('=') || rest.starts_with('~'))) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "'", View(text), "' is no condition: NAME=VALUE, NAME!=VALUE, NAME~PATTERN or ",
-        "NAME!~PATTERN, as in service=web"));
+        "'", View(text), "' is not a condition; give NAME=VALUE, NAME!=VALUE, NAME~PATTERN or ",
+        "NAME!~PATTERN, such as service=web"));
   }
   condition.is_pattern = rest.starts_with('~');
   condition.value = rest.substr(1);
@@ -127,7 +127,8 @@ absl::StatusOr<UnixTime> ParseTime(std::string_view text, UnixTime now) {
     if (absl::ParseTime(format, std::string(text), &time, &reason)) return absl::ToUnixNanos(time);
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "'", View(text), "' is no time: 90s, 15m, 1h, 7d or 2w ago, 2026-11-26T08:00:00Z, or now"));
+      "'", View(text),
+      "' is not a time; give 90s, 15m, 1h, 7d or 2w for times ago, 2026-11-26T08:00:00Z, or now"));
 }
 
 std::string TextOfTime(UnixTime time) {

@@ -36,7 +36,7 @@ absl::StatusOr<uint64_t> ParseBranchFilter(std::string_view text) {
     const uint64_t bit = BitOf({name.data(), name.size()});
     if (bit == 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat("no branch filter is called '", name, "'; there are ", BranchFilterNames()));
+          absl::StrCat("unknown branch filter '", name, "': use ", BranchFilterNames()));
     }
     filter |= bit;
   }

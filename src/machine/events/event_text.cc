@@ -53,7 +53,7 @@ class Parser {
     do {
       PROFILER_ASSIGN_OR_RETURN(group.events.emplace_back(), Event());
     } while (Take(','));
-    if (!Take('}')) return Error("a group ends with '}'");
+    if (!Take('}')) return Error("the '}' of a group is missing");
     if (Take(':')) {
       PROFILER_ASSIGN_OR_RETURN(group.modifiers, TakeModifiers());
     }
@@ -106,10 +106,10 @@ class Parser {
   }
 
   absl::Status TypeAndConfig(uint64_t type, EventText* event) {
-    if (type > UINT32_MAX) return Error("TYPE:CONFIG: no such type");
+    if (type > UINT32_MAX) return Error("TYPE:CONFIG: unknown type");
     ++at_;
     NumberedEvent numbered{.type = static_cast<uint32_t>(type)};
-    PROFILER_RETURN_IF_ERROR(TakeNumber("what follows TYPE:", &numbered.config));
+    PROFILER_RETURN_IF_ERROR(TakeNumber("the number after TYPE:", &numbered.config));
     event->what = numbered;
     return absl::OkStatus();
   }
@@ -136,7 +136,7 @@ class Parser {
           return Error(absl::StrCat("no term has a '", std::string(1, text_[at_]), "' here"));
         }
         at_ = opening;
-        return Error("terms end with '/'");
+        return Error("the '/' after the terms is missing");
       }
     }
     const bool names_event = std::holds_alternative<Word>(event->what);
@@ -214,7 +214,7 @@ class Parser {
     const size_t path_end = std::min(text_.find_first_of(":,{}", at_), text_.size());
     if (path_end != colon) {
       at_ = path_end;
-      return Error("a program's path is followed by ':' and a symbol");
+      return Error("the ':' and a symbol after the program's path are missing");
     }
     if (text_[at_] != 'k') probe.path = text_.substr(at_, colon - at_);
     at_ = colon + 1;
@@ -272,13 +272,13 @@ class Parser {
       if (kModifiers.find(letter) == std::string_view::npos) {
         std::string known;
         for (const char c : kModifiers) absl::StrAppend(&known, " ", std::string(1, c));
-        return Error(absl::StrCat("no modifier '", std::string(1, letter), "'; there are", known));
+        return Error(absl::StrCat("no modifier '", std::string(1, letter), "': use", known));
       }
       const auto stands = static_cast<size_t>(
           std::count(modifiers.letters.begin(), modifiers.letters.end(), letter));
-      if (letter == 'p' && stands == 3) return Error("precise goes up to 'ppp'");
+      if (letter == 'p' && stands == 3) return Error("at most three 'p' are allowed");
       if (letter != 'p' && stands == 1) {
-        return Error(absl::StrCat("modifier '", std::string(1, letter), "' stands twice"));
+        return Error(absl::StrCat("modifier '", std::string(1, letter), "' is given twice"));
       }
       modifiers.letters += letter;
     }
@@ -292,7 +292,7 @@ class Parser {
       return absl::OkStatus();
     }
     at_ = start;
-    return Error(absl::StrCat(View(what), " is a number, decimal or after 0x"));
+    return Error(absl::StrCat(View(what), " must be a number, decimal or after 0x"));
   }
 
   std::string TakeWord() {

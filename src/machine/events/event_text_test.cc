@@ -143,9 +143,7 @@ TEST(EventTextTest, EventsAreCalledAsTheyWereTyped) {
 
 TEST(EventTextTest, ErrorsShowWhereTheyAre) {
   EXPECT_EQ(Parsed("cycles:q"),
-            "cycles:q: no modifier 'q'; there are u k h H G p P S D I W e b\n"
-            "  cycles:q\n"
-            "         ^\n");
+            "cycles:q: no modifier 'q': use u k h H G p P S D I W e b\n  cycles:q\n         ^\n");
   EXPECT_EQ(Parsed("cs,,faults"),
             "cs,,faults: no event's name begins with ','\n"
             "  cs,,faults\n"
@@ -162,28 +160,28 @@ std::string Refusal(std::string_view text) {
 TEST(EventTextTest, WhatIsWrongIsSaid) {
   EXPECT_EQ(Refusal(""), ": an event's name is missing");
   EXPECT_EQ(Refusal("cs,"), "cs,: an event's name is missing");
-  EXPECT_EQ(Refusal("{cs"), "{cs: a group ends with '}'");
+  EXPECT_EQ(Refusal("{cs"), "{cs: the '}' of a group is missing");
   EXPECT_EQ(Refusal("{}"), "{}: no event's name begins with '}'");
   EXPECT_EQ(Refusal("{{cs}}"), "{{cs}}: no event's name begins with '{'");
   EXPECT_EQ(Refusal("cs}"), "cs}: unexpected '}'");
-  EXPECT_EQ(Refusal("cycles:uu"), "cycles:uu: modifier 'u' stands twice");
-  EXPECT_EQ(Refusal("cycles:pppp"), "cycles:pppp: precise goes up to 'ppp'");
+  EXPECT_EQ(Refusal("cycles:uu"), "cycles:uu: modifier 'u' is given twice");
+  EXPECT_EQ(Refusal("cycles:pppp"), "cycles:pppp: at most three 'p' are allowed");
   EXPECT_EQ(Refusal("cycles:u:k"), "cycles:u:k: unexpected ':'");
-  EXPECT_EQ(Refusal("cpu/event=1"), "cpu/event=1: terms end with '/'");
+  EXPECT_EQ(Refusal("cpu/event=1"), "cpu/event=1: the '/' after the terms is missing");
   EXPECT_EQ(Refusal("cpu/event=/"), "cpu/event=/: a term's value is missing");
   EXPECT_EQ(Refusal("cpu/=1/"), "cpu/=1/: a term's name is missing");
   EXPECT_EQ(Refusal("cpu/a b/"), "cpu/a b/: no term has a ' ' here");
   EXPECT_EQ(Refusal("cpu/name='x/"), "cpu/name='x/: the quote is not closed");
-  EXPECT_EQ(Refusal("mem:zz"), "mem:zz: the breakpoint's address is a number, decimal or after 0x");
+  EXPECT_EQ(Refusal("mem:zz"),
+            "mem:zz: the breakpoint's address must be a number, decimal or after 0x");
   EXPECT_EQ(Refusal("mem:0x10/q"),
-            "mem:0x10/q: the breakpoint's length is a number, decimal or after 0x");
+            "mem:0x10/q: the breakpoint's length must be a number, decimal or after 0x");
   EXPECT_EQ(Refusal("mem:0x10:rw:z"),
-            "mem:0x10:rw:z: no modifier 'z'; there are "
-            "u k h H G p P S D I W e b");
-  EXPECT_EQ(Refusal("/bin/x"), "/bin/x: a program's path is followed by ':' and a symbol");
+            "mem:0x10:rw:z: no modifier 'z': use u k h H G p P S D I W e b");
+  EXPECT_EQ(Refusal("/bin/x"), "/bin/x: the ':' and a symbol after the program's path are missing");
   EXPECT_EQ(Refusal("/bin/x:"), "/bin/x:: a symbol is missing");
-  EXPECT_EQ(Refusal("99999999999:1"), "99999999999:1: TYPE:CONFIG: no such type");
-  EXPECT_EQ(Refusal("1:x"), "1:x: what follows TYPE: is a number, decimal or after 0x");
+  EXPECT_EQ(Refusal("99999999999:1"), "99999999999:1: TYPE:CONFIG: unknown type");
+  EXPECT_EQ(Refusal("1:x"), "1:x: the number after TYPE: must be a number, decimal or after 0x");
 }
 
 }  // namespace

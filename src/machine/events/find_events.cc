@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "src/base/edit_distance.h"
+#include "src/base/nearest_word.h"
 #include "src/base/shown_text.h"
 #include "src/base/text.h"
 #include "src/format/perf_event/abi.h"
@@ -39,19 +39,11 @@ bool IsBpfOutput(const Attr& attr) {
   return attr.type == perf_event::kTypeSoftware && attr.config == PERF_COUNT_SW_BPF_OUTPUT;
 }
 
-std::string Nearest(std::string_view name) {
-  constexpr size_t kLongest = 64, kFarthest = 3;
-  if (name.size() > kLongest) return "";
-  std::string_view nearest;
-  size_t distance = std::min(kFarthest, name.size() / 2) + 1;
-  for (const std::string_view known : perf_event::KnownEventNames()) {
-    const size_t edits = EditDistance(name, known);
-    if (edits < distance) {
-      distance = edits;
-      nearest = known;
-    }
-  }
-  return nearest.empty() ? "" : absl::StrCat("; did you mean '", View(nearest), "'?");
+// Returns the remedy for an unknown event.
+std::string NearestEvent(std::string_view name) {
+  const std::vector<std::string_view> known = perf_event::KnownEventNames();
+  const std::string nearest = DidYouMean(name, {known.begin(), known.end()});
+  return nearest.empty() ? "; `profiler list` shows the events" : nearest;
 }
 
 // Returns the error for an unknown term in `text`, which was typed or comes from sysfs.
@@ -63,15 +55,15 @@ absl::Status UnknownTerm(const Term& term, std::string_view text, const Pmu* pmu
   }
   for (const std::string_view name : SampleTermNames()) known.emplace_back(name);
   return ErrorAt(text, term.position,
-                 absl::StrCat("no term '", term.name, "'",
-                              pmu != nullptr ? absl::StrCat(" for ", pmu->name) : "",
-                              "; there are ", absl::StrJoin(known, ", ")));
+                 absl::StrCat("unknown term '", term.name, "'",
+                              pmu != nullptr ? absl::StrCat(" of PMU ", pmu->name) : "", "; use ",
+                              absl::StrJoin(known, ", ")));
 }
 
 absl::Status PutTerm(const Term& term, std::string_view text, const PmuFormat& format,
                      FoundEvent* one) {
   if (!term.has_value && format.width() > 1) {
-    return ErrorAt(text, term.position, absl::StrCat("'", term.name, "' takes a number"));
+    return ErrorAt(text, term.position, absl::StrCat("'", term.name, "' needs a number"));
   }
   const auto value = term.has_value ? NumberOf(term.value) : std::optional<uint64_t>(1);
   if (!value) return ErrorAt(text, term.value_position, "a number is expected");
@@ -126,7 +118,7 @@ class Finder {
     }
     if (!candidates.empty()) return candidates;
     return absl::NotFoundError(
-        absl::StrCat("event '", word.name, "' is not known", Nearest(word.name)));
+        absl::StrCat("unknown event '", word.name, "'", NearestEvent(word.name)));
   }
 
   absl::StatusOr<Candidates> Resolve(const NumberedEvent& what, const EventText& event,
@@ -315,7 +307,7 @@ class Finder {
       if (term.value == "?") {
         if (std::any_of(event.terms.begin(), event.terms.end(), is_given)) continue;
         return ErrorAt(text_, event.position,
-                       absl::StrCat("this event takes a term ", term.name, "=NUMBER"));
+                       absl::StrCat("this event needs a term ", term.name, "=NUMBER"));
       }
       PROFILER_ASSIGN_OR_RETURN(const bool applied, ApplySampleTerm(term, text, one));
       if (applied) continue;
@@ -380,7 +372,7 @@ class Finder {
       event.weak |= modifiers->has('W');
     }
     if (event.weak && !group.in_braces) {
-      return ErrorAt(text_, text.modifiers.position, "'W' is for groups: {a,b}:W");
+      return ErrorAt(text_, text.modifiers.position, "'W' is only for groups: {a,b}:W");
     }
     found_.push_back(std::move(event));
     return absl::OkStatus();

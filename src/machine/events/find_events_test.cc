@@ -159,9 +159,9 @@ TEST_F(FindEventsTest, TracepointsAreFoundByNameAndPattern) {
   EXPECT_EQ(Found("sched:sched_switch/freq=9/"), "sched:sched_switch/freq=9/ 2:0x174 each freq=9");
   EXPECT_EQ(Found("sched:none"), "this kernel has no tracepoint sched:none");
   std::filesystem::remove_all(tree_.path("sys/kernel"));
-  EXPECT_EQ(Found("sched:sched_switch"),
-            "tracepoints: tracefs is not mounted; `sudo mount -t tracefs nodev "
-            "/sys/kernel/tracing` does that");
+  EXPECT_EQ(
+      Found("sched:sched_switch"),
+      "tracepoints: tracefs is not mounted; run `sudo mount -t tracefs nodev /sys/kernel/tracing`");
   tree_.Write("proc/mounts", absl::StrCat("nodev ", tree_.path("elsewhere"), " tracefs rw 0 0\n"));
   tree_.Write("elsewhere/events/sched/sched_switch/id", "5\n");
   EXPECT_EQ(Found("sched:sched_switch"), "sched:sched_switch 2:0x5 each");
@@ -211,8 +211,8 @@ TEST_F(FindEventsTest, CpusOfSeveralKindsCountAGenericEventEach) {
 }
 
 TEST_F(FindEventsTest, WhatThisMachineHasNotIsSaid) {
-  EXPECT_EQ(Found("cpuclock"), "event 'cpuclock' is not known; did you mean 'cpu-clock'?");
-  EXPECT_EQ(Found("zzz"), "event 'zzz' is not known");
+  EXPECT_EQ(Found("cpuclock"), "unknown event 'cpuclock'; did you mean 'cpu-clock'?");
+  EXPECT_EQ(Found("zzz"), "unknown event 'zzz'; `profiler list` shows the events");
   EXPECT_EQ(Found("nosuch/x=1/"),
             "nosuch/x=1/: this machine has no PMU 'nosuch'; it has cpu, msr, uprobe");
   EXPECT_EQ(Found("/no/such:main"), "/no/such: No such file or directory");
@@ -237,7 +237,7 @@ TEST_F(FindEventsTest, ProbesGoWhereTheSymbolIsInTheFile) {
   const uint64_t runtime = reinterpret_cast<uintptr_t>(&ProbedFunction) + offset;
   EXPECT_EQ(probe.attr.config2, FileOffsetOf(runtime));
   EXPECT_EQ(Found(self + ":no_such_function"),
-            "no function 'no_such_function' in " + self + " or its debug file");
+            "there is no function 'no_such_function' in " + self + " or its debug file");
   EXPECT_EQ(Found("kprobe:do_nanosleep"), "this kernel has no kprobes for perf events");
 }
 
@@ -258,18 +258,19 @@ TEST_F(FindEventsTest, NoProbeIsInheritedNorAnyMemberOfItsGroup) {
 
 TEST_F(FindEventsTest, TermsThatCannotBeAreRefused) {
   EXPECT_EQ(Found("msr/x=1/"),
-            "msr/x=1/: no term 'x' for msr; there are event, tsc, config, config1, config2, "
+            "msr/x=1/: unknown term 'x' of PMU msr; use event, tsc, config, config1, config2, "
             "config3, config4, name, period, freq, call-graph, stack-size, max-stack, time, "
             "inherit, no-inherit, cpu");
   EXPECT_EQ(Found("cpu/event=0x1000/"), "cpu/event=0x1000/: 'event' has 12 bits");
   EXPECT_EQ(Found("cpu/event=a/"), "cpu/event=a/: a number is expected");
-  EXPECT_EQ(Found("cpu/event/"), "cpu/event/: 'event' takes a number");
-  EXPECT_EQ(Found("cpu/asks/"), "cpu/asks/: this event takes a term umask=NUMBER");
-  EXPECT_EQ(Found("cs/period=x/"), "cs/period=x/: 'period' takes a number");
-  EXPECT_EQ(Found("cs/call-graph=x/"), "cs/call-graph=x/: call-graph is fp, dwarf, auto or no");
-  EXPECT_EQ(Found("cs/percore/"), "cs/percore/: 'percore' cannot be had here");
-  EXPECT_EQ(Found("{cycles:pp,cs}:pp"), "{cycles:pp,cs}:pp: precise goes up to 'ppp'");
-  EXPECT_EQ(Found("cs:W"), "cs:W: 'W' is for groups: {a,b}:W");
+  EXPECT_EQ(Found("cpu/event/"), "cpu/event/: 'event' needs a number");
+  EXPECT_EQ(Found("cpu/asks/"), "cpu/asks/: this event needs a term umask=NUMBER");
+  EXPECT_EQ(Found("cs/period=x/"), "cs/period=x/: 'period' needs a number");
+  EXPECT_EQ(Found("cs/call-graph=x/"),
+            "cs/call-graph=x/: call-graph must be fp, dwarf, auto or no");
+  EXPECT_EQ(Found("cs/percore/"), "cs/percore/: 'percore' is not supported");
+  EXPECT_EQ(Found("{cycles:pp,cs}:pp"), "{cycles:pp,cs}:pp: at most three 'p' are allowed");
+  EXPECT_EQ(Found("cs:W"), "cs:W: 'W' is only for groups: {a,b}:W");
 }
 
 TEST_F(FindEventsTest, ANameGoesBeforeConfig) {

@@ -45,7 +45,7 @@ absl::Status ApplyModifiers(const Modifiers& modifiers, bool is_leader, std::str
       (attr->flags & perf_event::kAttrPreciseIpMask) >> perf_event::kAttrPreciseIpShift;
   precise +=
       static_cast<uint64_t>(std::count(modifiers.letters.begin(), modifiers.letters.end(), 'p'));
-  if (precise > 3) return ErrorAt(text, modifiers.position, "precise goes up to 'ppp'");
+  if (precise > 3) return ErrorAt(text, modifiers.position, "at most three 'p' are allowed");
   if (modifiers.has('P')) precise = 3;
   attr->flags &= ~perf_event::kAttrPreciseIpMask;
   attr->flags |= precise << perf_event::kAttrPreciseIpShift;

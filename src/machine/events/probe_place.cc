@@ -79,7 +79,7 @@ absl::Status CheckOffset(const ImageFile& image, const Probe& probe, uint64_t st
                          std::optional<uint64_t> end) {
   if (end && *end > start && probe.offset >= *end - start) {
     return absl::InvalidArgumentError(absl::StrCat("+0x", absl::Hex(probe.offset),
-                                                   " is behind the function, which has 0x",
+                                                   " is outside the function, which has 0x",
                                                    absl::Hex(*end - start), " bytes"));
   }
   return CheckBeginsInstruction(image.elf, ElfAddress{start}, probe.offset);
@@ -99,13 +99,13 @@ absl::StatusOr<uint64_t> FunctionAddress(const ImageFile& image, const Probe& pr
     }
   }
   if (functions.found().empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("no function '", probe.symbol, "' in ", probe.path, " or its debug file"));
+    return absl::NotFoundError(absl::StrCat("there is no function '", probe.symbol, "' in ",
+                                            probe.path, " or its debug file"));
   }
   if (functions.found().size() > 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         functions.found().size(), " functions of ", probe.path, " are called '", probe.symbol,
-        "': name one as the linker does (nm shows it), or with its parameters"));
+        "'; give the mangled name (nm shows it), or the name with its parameters"));
   }
   const uint64_t start = *functions.found().begin();
   if (const absl::Status wrong = CheckOffset(image, probe, start, functions.EndOf(start));
@@ -143,7 +143,7 @@ absl::StatusOr<ProbePlace> FindProbePlace(const procfs::Roots& roots, const Prob
   ProbePlace place{.type = pmus.front().type};
   if (probe.at_return) {
     const auto retprobe = pmus.front().FindFormat("retprobe");
-    if (!retprobe) return absl::NotFoundError("this kernel has no probes at returns");
+    if (!retprobe) return absl::NotFoundError("this kernel does not support return probes");
     perf_event::Attr attr;
     retprobe->Put(1, &attr);
     place.config = attr.config;

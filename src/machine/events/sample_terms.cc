@@ -25,7 +25,7 @@ struct Target {
 absl::StatusOr<uint64_t> Number(const Target& target) {
   const auto value = NumberOf(target.term.value);
   if (value) return *value;
-  return target.Bad(absl::StrCat("'", target.term.name, "' takes a number"));
+  return target.Bad(absl::StrCat("'", target.term.name, "' needs a number"));
 }
 
 template <uint64_t perf_event::Attr::*kField>
@@ -62,7 +62,7 @@ absl::Status YesOrNo(const Target& target) {
 }
 
 absl::Status Name(const Target& target) {
-  if (!target.term.has_value) return target.Bad("'name' takes a text");
+  if (!target.term.has_value) return target.Bad("'name' needs a text");
   target.event.name = target.term.value;
   return absl::OkStatus();
 }
@@ -70,7 +70,7 @@ absl::Status Name(const Target& target) {
 absl::Status CallGraph(const Target& target) {
   static constexpr std::array<std::string_view, 4> kKnown = {"fp", "dwarf", "no", "auto"};
   if (std::find(kKnown.begin(), kKnown.end(), target.term.value) == kKnown.end()) {
-    return target.Bad("call-graph is fp, dwarf, auto or no");
+    return target.Bad("call-graph must be fp, dwarf, auto or no");
   }
   target.event.terms.call_graph = target.term.value;
   return absl::OkStatus();
@@ -129,7 +129,7 @@ absl::StatusOr<bool> ApplySampleTerm(const Term& term, std::string_view text, Fo
   if (std::find(std::begin(kRefused), std::end(kRefused), term.name) == std::end(kRefused)) {
     return false;
   }
-  return ErrorAt(text, term.position, absl::StrCat("'", term.name, "' cannot be had here"));
+  return ErrorAt(text, term.position, absl::StrCat("'", term.name, "' is not supported"));
 }
 
 std::vector<std::string_view> SampleTermNames() {

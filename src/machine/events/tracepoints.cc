@@ -111,8 +111,8 @@ absl::StatusOr<std::string> TracingDirectory(const procfs::Roots& roots) {
   if (found.empty()) found = MountedTracing(roots);
   if (found.empty()) {
     return absl::NotFoundError(
-        "tracepoints: tracefs is not mounted; `sudo mount -t tracefs nodev /sys/kernel/tracing` "
-        "does that");
+        "tracepoints: tracefs is not mounted; run `sudo mount -t tracefs nodev "
+        "/sys/kernel/tracing`");
   }
   if (access((found + "/events").c_str(), R_OK | X_OK) != 0) {
     return ErrnoStatus(errno, "tracepoints: " + found,

@@ -34,8 +34,8 @@ absl::StatusOr<UniqueFd> OpenCgroup(const procfs::Roots& roots, const std::strin
   const std::string point = CgroupMountPoint(mountinfo);
   if (point.empty()) {
     return absl::NotFoundError(
-        "cgroups: no hierarchy that counts perf events is mounted; `sudo mount -t cgroup2 none "
-        "/sys/fs/cgroup` does that");
+        "cgroups: no hierarchy that counts perf events is mounted; run `sudo mount -t cgroup2 none "
+        "/sys/fs/cgroup`");
   }
   const std::string path = absl::StrCat(point, "/", name);
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -54,7 +54,8 @@ absl::StatusOr<std::vector<UniqueFd>> OpenCgroups(const procfs::Roots& roots,
     cgroups.emplace_back();
     if (name.empty()) continue;
     if (!system_wide) {
-      return absl::InvalidArgumentError("-G: cgroups are observed on whole CPUs: add -a");
+      return absl::InvalidArgumentError(
+          "-G needs -a, because the kernel counts cgroups on whole CPUs");
     }
     PROFILER_ASSIGN_OR_RETURN(cgroups.back(), OpenCgroup(roots, name));
   }

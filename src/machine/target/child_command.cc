@@ -50,10 +50,17 @@ absl::StatusOr<UniqueFd> OpenEnd(pid_t pid) {
   return std::move(end.read_end);
 }
 
+// Returns the remedy if a shell would read `name` as a command line: 'ls | wc'.
+std::string ShellHint(std::string_view name) {
+  const bool is_shell_text = name.find_first_of(" |&;<>$*") != name.npos;
+  return is_shell_text ? "; run a command line by a shell: -- sh -c 'COMMAND LINE'" : "";
+}
+
 absl::Status ExecFailure(const std::string& name, int error) {
   absl::Status status;
   if (error == ENOENT) {
-    status = absl::NotFoundError(name + ": command not found");
+    status =
+        absl::NotFoundError(absl::StrCat("command '", name, "' was not found", ShellHint(name)));
     status.SetPayload(kFailurePayload, absl::Cord(absl::StrCat(kExitNotFound)));
   } else {
     status = ErrnoStatus(error, name);

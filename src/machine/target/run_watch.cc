@@ -116,8 +116,7 @@ bool RunWatch::Obey(Control::Command command) {
     case Control::Command::kSnapshot:
       break;
     case Control::Command::kUnknown:
-      handlers_.on_unknown(
-          "--control: a line that is no command: enable, disable, stop and ping are");
+      handlers_.on_unknown("--control: unknown command; use enable, disable, stop or ping");
       return true;
   }
   control_->Acknowledge();

@@ -48,7 +48,7 @@ std::optional<uid_t> FindUser(const std::string& name) {
 absl::StatusOr<uid_t> UserId(const std::string& user) {
   if (const auto id = procfs::ParseNumber<uid_t>(user)) return *id;
   const std::optional<uid_t> found = FindUser(user);
-  if (!found) return absl::NotFoundError(absl::StrCat("there is no user '", user, "'"));
+  if (!found) return absl::NotFoundError(absl::StrCat("unknown user '", user, "'"));
   return *found;
 }
 
@@ -56,14 +56,13 @@ absl::StatusOr<uid_t> UserId(const std::string& user) {
 
 absl::Status CheckTargets(const Targets& targets, const std::string& verb) {
   if (targets.command.empty() && !targets.has_threads() && !targets.system_wide) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("nothing to ", verb,
-                     ": name processes (-p PID), threads (-t TID), all CPUs (-a) or a command "
-                     "(-- CMD ARGS…)"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "nothing to ", verb,
+        "; name processes (-p PID), threads (-t TID), all CPUs (-a) or a command (-- CMD ARGS…)"));
   }
   if (targets.system_wide && targets.has_threads()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("-a ", verb, "s everything: -p and -t do not go with it"));
+        absl::StrCat("-a ", verb, "s everything, so -p and -t cannot be used with it"));
   }
   return absl::OkStatus();
 }
@@ -74,7 +73,7 @@ absl::StatusOr<std::vector<int>> ChooseCpus(const procfs::Roots& roots, const Ta
   for (const int cpu : targets.cpus) {
     if (std::binary_search(online.begin(), online.end(), cpu)) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("CPU ", cpu, " is not online; online are ", absl::StrJoin(online, ",")));
+        absl::StrCat("CPU ", cpu, " is not online; online CPUs: ", absl::StrJoin(online, ",")));
   }
   std::vector<int> cpus = targets.cpus;
   std::sort(cpus.begin(), cpus.end());
@@ -106,7 +105,7 @@ absl::StatusOr<std::vector<pid_t>> ProcessesNamed(const procfs::Roots& roots,
     return !is_called_so || pid == getpid();
   });
   if (!pids.empty()) return pids;
-  return absl::NotFoundError(absl::StrCat("no process that runs is called '", name, "'"));
+  return absl::NotFoundError(absl::StrCat("no running process is named '", name, "'"));
 }
 
 absl::StatusOr<std::vector<pid_t>> DescendantsOf(const procfs::Roots& roots,

@@ -13,7 +13,7 @@ TEST(TargetsTest, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_TRUE(CheckTargets({.pids = {7}, .command = {"ls"}}, "count").ok());
   EXPECT_EQ(CheckTargets({}, "count").message().substr(0, 16), "nothing to count");
   EXPECT_EQ(CheckTargets({.tids = {7}, .system_wide = true}, "record").message(),
-            "-a records everything: -p and -t do not go with it");
+            "-a records everything, so -p and -t cannot be used with it");
 }
 
 TEST(TargetsTest, CpusAreThoseOnlineOrSomeOfThese) {
@@ -22,7 +22,7 @@ TEST(TargetsTest, CpusAreThoseOnlineOrSomeOfThese) {
   EXPECT_EQ(*ChooseCpus(tree.roots(), {}), (std::vector<int>{0, 1, 2, 5}));
   EXPECT_EQ(*ChooseCpus(tree.roots(), {.cpus = {5, 1, 5}}), (std::vector<int>{1, 5}));
   EXPECT_EQ(ChooseCpus(tree.roots(), {.cpus = {4}}).status().message(),
-            "CPU 4 is not online; online are 0,1,2,5");
+            "CPU 4 is not online; online CPUs: 0,1,2,5");
 }
 
 TEST(TargetsTest, ThreadsHaveTheirProcess) {
@@ -49,7 +49,7 @@ TEST(TargetsTest, AUserHasProcesses) {
   EXPECT_EQ(ProcessesOfUser(tree.roots(), "4294967290").status().message(),
             "no process of user '4294967290' runs");
   EXPECT_EQ(ProcessesOfUser(tree.roots(), "no-such-user").status().message(),
-            "there is no user 'no-such-user'");
+            "unknown user 'no-such-user'");
   EXPECT_TRUE(FindThreads(tree.roots(), {.pids = {4712}, .pids_may_be_gone = true})->empty());
 }
 
@@ -62,7 +62,7 @@ TEST(TargetsTest, ProcessesHaveTheNamesOfTheirThreadFileAndCommand) {
   EXPECT_EQ(*ProcessesNamed(tree.roots(), "postgres"), (std::vector<pid_t>{5010, 5011}));
   EXPECT_EQ(*ProcessesNamed(tree.roots(), "[ow]*"), (std::vector<pid_t>{5011, 5012}));
   EXPECT_EQ(ProcessesNamed(tree.roots(), "postgre").status().message(),
-            "no process that runs is called 'postgre'");
+            "no running process is named 'postgre'");
 }
 
 TEST(TargetsTest, DescendantsAreChildrenAndTheirChildrenThatRun) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "src/base/nearest_word.h"
 #include "src/base/text.h"
 
 namespace profiler::report {
@@ -90,6 +91,15 @@ std::string AllFields() {
       "period, overhead_ci, overhead_children_ci or rank");
 }
 
+// Returns the remedy for an unknown key: the nearest word, or all words.
+std::string RemedyFor(std::string_view word) {
+  std::vector<std::string> known;
+  for (const SortKeyEntry& entry : kSortKeys) known.emplace_back(entry.name);
+  for (const WeightFieldText& text : kWeightFields) known.emplace_back(text.name);
+  const std::string nearest = DidYouMean(word, known);
+  return nearest.empty() ? absl::StrCat(": use ", AllFields()) : nearest;
+}
+
 // Returns the index of a field in the list. Appends the field if it is new.
 size_t NumberOf(const std::string& field, std::vector<std::string>& fields) {
   const auto known = std::find(fields.begin(), fields.end(), field);
@@ -117,7 +127,7 @@ absl::StatusOr<FieldList> ParseFields(std::string_view text, const TraceFieldsOf
         trace_fields_of ? trace_fields_of(name) : std::vector<std::string>();
     if (of_tracepoints.empty()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("unknown sort key '", word, "': use ", AllFields()));
+          absl::StrCat("unknown sort key '", word, "'", RemedyFor(name)));
     }
     for (const std::string& field : of_tracepoints) {
       const size_t number = NumberOf(field, *trace_fields);

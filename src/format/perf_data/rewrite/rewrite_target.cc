@@ -55,8 +55,8 @@ absl::Status RewriteTarget::OpenBeside(const std::string& to) {
 absl::Status RewriteTarget::OpenAsItIs(const std::string& to) {
   // Check before opening, because opening truncates a regular file.
   if (input_ && input_ == (to == "-" ? FileIdOf(STDOUT_FILENO) : FileAccess().FileIdOf(to))) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        to == "-" ? "standard output" : to, " is the recording that is read; write elsewhere"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(to == "-" ? "standard output" : to, " is the input; write to another file"));
   }
   PROFILER_ASSIGN_OR_RETURN(output_, OpenOutput(to));
   return absl::OkStatus();
@@ -83,7 +83,7 @@ absl::Status RewriteTarget::Commit(const absl::Status& reading,
   const std::string usual = target + ".old";
   if (!options.keep_old_as.empty() && options.keep_old_as != usual) {
     warnings->push_back(absl::StrCat("the former ", target, " is kept as ", options.keep_old_as,
-                                     ", for ", usual, " is the recording that is read"));
+                                     ", for ", usual, " is the input"));
   }
   return absl::OkStatus();
 }
