@@ -278,6 +278,8 @@ void AddContentOptions(usage::Command& command, RecordArguments& a) {
                   "flamegraph show all as one event, wall-clock");
   command.AddFlag("--latency", a.latency, "record what report --latency needs: --switch-events");
   command.AddFlag("--switch-events", a.switch_events, "record context switches");
+  command.AddFlag("--no-interpreters", a.no_interpreters,
+                  "show interpreters as the C code that runs, not the functions of Python");
   command.AddFlag("--no-bpf-event", a.no_bpf_events, "do not record that BPF programs come and go");
   command
       .AddOption(
@@ -479,6 +481,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& su
     options.call_graph = record::CallGraph::kAuto;
   }
   options.bpf_events = !arguments.no_bpf_events;
+  options.interpreters = !arguments.no_interpreters;
   if (!arguments.ring_size.empty()) {
     const size_t page = sysconf(_SC_PAGESIZE);
     PROFILER_ASSIGN_OR_RETURN(const size_t pages, ParseRingPages(arguments.ring_size, page));
