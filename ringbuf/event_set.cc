@@ -87,6 +87,28 @@ class PerfEventSet final : public EventSet {
   }
 
   uint64_t MonotonicNow() override { return kernel_.MonotonicNow(); }
+  absl::StatusOr<std::vector<Output>> OpenOutputs(const perf_event_attr& attr) override {
+    std::vector<Output> outputs;
+    std::vector<UniqueFd> opened;
+    for (const Ring& ring : rings_) {
+      PROFILER_ASSIGN_OR_RETURN(UniqueFd fd, kernel_.OpenEvent(attr, -1, ring.cpu, -1));
+      PROFILER_RETURN_IF_ERROR(kernel_.SetOutput(fd.get(), ring.fd));
+      PROFILER_ASSIGN_OR_RETURN(const uint64_t id, kernel_.EventId(fd.get()));
+      outputs.push_back({ring.cpu, fd.get(), id});
+      opened.push_back(std::move(fd));
+    }
+    for (UniqueFd& fd : opened) outputs_.push_back(std::move(fd));
+    return outputs;
+  }
+
+  absl::Status SetProgram(size_t attr, int program) override {
+    for (size_t i = 0; i < events_.size(); ++i) {
+      if (events_[i].attr != attr) continue;
+      PROFILER_RETURN_IF_ERROR(kernel_.SetProgram(fds_[i].get(), program));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Enable(size_t attr) override { return OnEventsOf(attr, &Kernel::Enable); }
   absl::Status Disable(size_t attr) override { return OnEventsOf(attr, &Kernel::Disable); }
 
@@ -278,6 +300,7 @@ class PerfEventSet final : public EventSet {
   std::vector<WatchPosition> watch_positions_;  // [i]: the position in rings_[i]
   std::vector<OpenedEvent> events_;
   std::vector<UniqueFd> fds_;  // [i]: the descriptor of events_[i]
+  std::vector<UniqueFd> outputs_;
 };
 
 }  // namespace

@@ -113,6 +113,19 @@ class EventSet {
   // Returns CLOCK_MONOTONIC in nanoseconds, read from the kernel that the events were opened on.
   virtual uint64_t MonotonicNow() = 0;
 
+  // Opens an event of all threads for each ring, which writes into that ring. A BPF program writes
+  // its records by such events. The set owns the descriptors, and events() does not list them.
+  struct Output {
+    int cpu = 0;
+    int fd = -1;
+    uint64_t id = 0;
+  };
+  virtual absl::StatusOr<std::vector<Output>> OpenOutputs(const perf_event_attr& attr) = 0;
+
+  // Runs a BPF program at each sample of the events of that attr that are open now, and of events
+  // that new threads inherit from them. Stops at the first error.
+  virtual absl::Status SetProgram(size_t attr, int program) = 0;
+
   // Enables or disables all events of that attr. If one event fails, the others are still tried;
   // the first error is returned.
   virtual absl::Status Enable(size_t attr) = 0;

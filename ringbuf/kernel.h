@@ -46,6 +46,9 @@ class Kernel {
   bool IsCallFiltered();
   // PERF_EVENT_IOC_SET_FILTER: `filter` selects which records of a tracepoint count.
   virtual absl::Status SetFilter(int fd, const std::string& filter) = 0;
+  // PERF_EVENT_IOC_SET_BPF: runs a BPF program at each sample of the event, and of events that
+  // threads inherit from it later. EEXIST: the event has a program already.
+  virtual absl::Status SetProgram(int fd, int program) = 0;
   virtual absl::StatusOr<uint64_t> EventId(int fd) = 0;     // PERF_EVENT_IOC_ID
   virtual absl::Status SetOutput(int fd, int ring_fd) = 0;  // PERF_EVENT_IOC_SET_OUTPUT
   virtual absl::Status Enable(int fd) = 0;                  // PERF_EVENT_IOC_ENABLE

@@ -76,6 +76,11 @@ class RealKernel final : public Kernel {
     return ErrnoStatus(errno, absl::StrCat("the kernel refuses the filter '", filter, "'"));
   }
 
+  absl::Status SetProgram(int fd, int program) override {
+    return EventIoctl(fd, PERF_EVENT_IOC_SET_BPF, static_cast<unsigned long>(program),
+                      "PERF_EVENT_IOC_SET_BPF");
+  }
+
   absl::StatusOr<uint64_t> EventId(int fd) override {
     uint64_t id = 0;
     if (ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0) return ErrnoStatus(errno, "PERF_EVENT_IOC_ID");

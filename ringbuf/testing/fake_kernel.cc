@@ -118,7 +118,9 @@ std::string FakeKernel::Describe() const {
     lines[event.id] = absl::StrCat(
         "id ", event.id, ": ", event.is_of_cgroup ? "cgroup" : absl::StrCat("tid ", event.pid),
         " config ", event.attr.config, event.enabled ? " enabled" : " disabled", GroupOf(event),
-        event.filter.empty() ? "" : " if " + event.filter, output, event.cpu, "\n");
+        event.filter.empty() ? "" : " if " + event.filter,
+        event.program == -1 ? "" : absl::StrCat(" runs program ", event.program), output, event.cpu,
+        "\n");
   }
   std::string text;
   for (const auto& [id, line] : lines) text += line;
@@ -161,6 +163,16 @@ absl::Status FakeKernel::SetFilter(int fd, const std::string& filter) {
   Event* event = Find(fd);
   if (event == nullptr) return ErrnoStatus(EBADF, "PERF_EVENT_IOC_SET_FILTER");
   event->filter = filter;
+  return absl::OkStatus();
+}
+
+absl::Status FakeKernel::SetProgram(int fd, int program) {
+  constexpr char kName[] = "PERF_EVENT_IOC_SET_BPF";
+  if (int error = Begin(Call::kSetProgram)) return ErrnoStatus(error, kName);
+  Event* event = Find(fd);
+  if (event == nullptr) return ErrnoStatus(EBADF, kName);
+  if (event->program != -1) return ErrnoStatus(EEXIST, kName);
+  event->program = program;
   return absl::OkStatus();
 }
 

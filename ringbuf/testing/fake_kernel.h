@@ -33,9 +33,10 @@ class FakeKernel final : public Kernel {
     kDisable,
     kMapRing,
     kReadCounter,
-    kSetFilter
+    kSetFilter,
+    kSetProgram
   };
-  static constexpr size_t kCalls = 8;
+  static constexpr size_t kCalls = 9;
   static constexpr size_t kPageSize = 4096;
 
   // ---- failures
@@ -95,6 +96,7 @@ class FakeKernel final : public Kernel {
   absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
                                      unsigned long flags) override;
   absl::Status SetFilter(int fd, const std::string& filter) override;
+  absl::Status SetProgram(int fd, int program) override;
   absl::StatusOr<uint64_t> EventId(int fd) override;
   absl::Status SetOutput(int fd, int ring_fd) override;
   absl::Status Enable(int fd) override;
@@ -114,6 +116,7 @@ class FakeKernel final : public Kernel {
     int group_fd = -1;
     bool is_of_cgroup = false;  // `pid` is the cgroup's descriptor
     std::string filter;
+    int program = -1;  // -1: none
     uint64_t id = 0;
     bool enabled = false;
     bool owns_ring = false;

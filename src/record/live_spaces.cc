@@ -98,6 +98,7 @@ LiveSpaces::LiveSpaces(const perf_event::RecordLayout& layout,
 
 symbolize::Mapping LiveSpaces::UserMapping(const perf_event::Mmap2& mmap, ImageKind kind) {
   machines_.Mapped(mmap, kind);
+  if (kind == ImageKind::kUser) python_.Mapped(mmap);
   const uint64_t offset = kind == ImageKind::kUser ? mmap.pgoff : 0;
   return {RuntimeAddress{mmap.addr}, mmap.len, FileOffset{offset}, ImageOf(mmap, kind)};
 }
@@ -186,17 +187,22 @@ std::optional<symbolize::UnwindImageFiles> LiveSpaces::TakeFile(ImageId id) {
 }
 
 void LiveSpaces::Named(const perf_event::Comm& comm, bool by_exec) {
-  if (by_exec) machines_.Forget(comm.pid);
+  if (!by_exec) return;
+  machines_.Forget(comm.pid);
+  python_.Forget(comm.pid);
 }
 
 void LiveSpaces::Forked(const perf_event::Task& task) {
   if (task.pid != task.tid) return;
   machines_.Forget(task.pid);
+  python_.Forget(task.pid);
   readers_.Forget(task.pid);
+  python_.Forked(task.ppid, task.pid);
 }
 
 void LiveSpaces::Ended(const perf_event::Task& task) {
   if (task.pid != task.tid) return;
+  python_.Ended(task.pid);
   exited_.push_back(task.pid);
   if (exited_.size() <= kExitedKept) return;
   const uint32_t oldest = exited_.front();
@@ -206,6 +212,7 @@ void LiveSpaces::Ended(const perf_event::Task& task) {
   if (kill(static_cast<pid_t>(oldest), 0) != 0 && errno == ESRCH) {
     spaces_.Forget(oldest);
     machines_.Forget(oldest);
+    python_.Forget(oldest);
     if (++forgotten_ >= kForgottenBetweenLooks) CloseUnmappedImages();
   } else {
     exited_.push_back(oldest);

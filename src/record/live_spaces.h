@@ -25,6 +25,7 @@
 #include "src/machine/sideband/sideband.h"
 #include "src/record/code_dumps.h"
 #include "src/record/managed_processes.h"
+#include "src/record/python/processes.h"
 #include "symbolize/address_space.h"
 #include "symbolize/image_file.h"
 #include "symbolize/symbolizer.h"
@@ -117,9 +118,13 @@ class LiveSpaces final : private sideband::SidebandUser {
   // Returns the dumps with the names of code that virtual machines make. The dumps' records precede
   // the samples.
   CodeDumps& dumps() { return dumps_; }
+  // Returns the Python interpreters of the processes.
+  python::Processes& python() { return python_; }
+  const python::Processes& python() const { return python_; }
   // Begins a pass. State that was read from virtual machines earlier may have changed.
   void Refresh() {
     machines_.Refresh();
+    python_.Refresh();
     unwind_images_.StartPass();
   }
 
@@ -188,6 +193,7 @@ class LiveSpaces final : private sideband::SidebandUser {
   CodeDumps dumps_;
   reader::Readers& readers_;
   ManagedProcesses machines_{files_, dumps_, readers_};
+  python::Processes python_{files_, dumps_, readers_};
   LiveSpace space_;
   std::deque<uint32_t> exited_;
   size_t forgotten_ = 0;  // processes forgotten since the last CloseUnmappedImages

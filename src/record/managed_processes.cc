@@ -1,8 +1,6 @@
 #include "src/record/managed_processes.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -10,7 +8,7 @@
 
 #include "src/base/byte_reader.h"
 #include "src/base/text.h"
-#include "src/machine/reader/own_memory.h"
+#include "src/record/live_memory.h"
 #include "symbolize/files/jit_file.h"
 #include "symbolize/hotspot/exports.h"
 #include "symbolize/hotspot/frames.h"
@@ -20,54 +18,15 @@
 #include "symbolize/v8/metadata.h"
 
 namespace profiler::record {
-namespace {
 
-// All readable memory of a process, not only code.
-class LiveMemory final : public symbolize::ProcessMemory {
- public:
-  LiveMemory(const std::string& proc, uint32_t pid, reader::Readers& readers)
-      : own_(proc, pid), pid_(pid), readers_(readers) {}
-
-  bool Read(uint64_t address, std::span<std::byte> bytes) override {
-    if (bytes.empty()) return true;
-    const reader::Piece piece{address, bytes};
-    return ReadPieces(std::span(&piece, 1)) == static_cast<int64_t>(bytes.size());
-  }
-
-  // Reads all pieces with one request. The process runs on meanwhile, so the pieces are not of one
-  // moment.
-  size_t ReadEach(std::span<const Piece> pieces) override {
-    constexpr size_t kMost = 128;
-    pieces = pieces.first(std::min(pieces.size(), kMost));
-    std::array<reader::Piece, kMost> asked;
-    for (size_t i = 0; i < pieces.size(); ++i) asked[i] = {pieces[i].address, pieces[i].bytes};
-    int64_t left = ReadPieces(std::span(asked).first(pieces.size()));
-    size_t whole = 0;
-    while (whole < pieces.size() && left >= static_cast<int64_t>(pieces[whole].bytes.size())) {
-      left -= static_cast<int64_t>(pieces[whole++].bytes.size());
-    }
-    return whole;
-  }
-
- private:
-  int64_t ReadPieces(std::span<const reader::Piece> pieces) {
-    const int64_t read = own_.Read(pieces);
-    return read != -EPERM ? read : readers_.Read(pid_, pieces);
-  }
-
-  reader::OwnMemory own_;
-  const uint32_t pid_;
-  reader::Readers& readers_;
-};
-
-// Returns true if the process has a map of its code (perf-PID.map). Names would then be taken from
-// that map.
-bool FindMap(const symbolize::ImageSpec& spec, const symbolize::SymbolizerOptions& files) {
+bool HasJitMap(const symbolize::ImageSpec& spec, const symbolize::SymbolizerOptions& files) {
   const symbolize::JitMapPlaces places = symbolize::PlacesOfJitMap(spec, files);
   return std::ranges::any_of(places.paths, [&](const std::string& path) {
     return symbolize::OpenJitFile(path, places.root, spec, files).ok();
   });
 }
+
+namespace {
 
 // In Debian's build of Node.js the program is small and V8 lies in a library.
 bool IsNodeLibrary(std::string_view path) { return BaseName(path).starts_with("libnode.so"); }
@@ -98,7 +57,7 @@ class ManagedProcesses::Process {
 
   // True if the process had already written a map of its code at the first call.
   bool HasMap() {
-    if (!has_map_) has_map_ = FindMap(spec_, files_);
+    if (!has_map_) has_map_ = HasJitMap(spec_, files_);
     return *has_map_;
   }
 

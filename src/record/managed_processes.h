@@ -21,6 +21,9 @@
 
 namespace profiler::record {
 
+// Returns true if the process has written a map of its code (perf-PID.map).
+bool HasJitMap(const symbolize::ImageSpec& spec, const symbolize::SymbolizerOptions& files);
+
 // The virtual machines of all recorded processes. Use it from one thread.
 class ManagedProcesses {
  public:

@@ -20,6 +20,7 @@
 #include "src/machine/target/child_command.h"
 #include "src/machine/target/control.h"
 #include "src/machine/target/targets.h"
+#include "src/record/python/counts.h"
 #include "src/record/ring_size.h"
 #include "symbolize/kept_files.h"
 #include "symbolize/unwind/chain_quality.h"
@@ -125,6 +126,8 @@ struct RecordOptions {
   bool off_cpu = false;        // sample times off the CPU as two more events (off_cpu_stage.h)
   // Times off the CPU that are shorter than this are summed up for each thread and chain.
   std::chrono::nanoseconds off_cpu_threshold{0};
+  // Show the functions of interpreters in unwound chains: a BPF program walks Python's frames.
+  bool interpreters = false;
   bool bpf_events = true;      // write KSYMBOL and BPF_EVENT records
   bool namespaces = false;     // write NAMESPACES records
   bool data_mappings = false;  // write MMAP2 records of data, too
@@ -221,6 +224,8 @@ struct RecordSummary {
   uint64_t wakeups = 0;
   ChainQuality chains;                      // quality of the chains unwound while recording
   std::vector<ChainWeights> chain_weights;  // weights of these chains, one entry per event
+  // Samples of Python in the last file, if the kernel walks its frames.
+  std::optional<python::Counts> python;
   std::optional<ThreadStates> states;
   // Number of passes that did not wait for records of other rings, because their own ring was
   // filling up.

@@ -24,7 +24,7 @@ absl::Status RingMerge::Open(std::span<ringbuf::RingPass> rings) {
 }
 
 absl::Status RingMerge::Run(std::span<ringbuf::RingPass> rings, uint64_t until,
-                            absl::FunctionRef<void(perf_event::RawRecord)> take) {
+                            absl::FunctionRef<void(perf_event::RawRecord, int cpu)> take) {
   PROFILER_RETURN_IF_ERROR(Open(rings));
   TakeUntil(until, take);
   const bool crowded = std::any_of(rings.begin(), rings.end(), [](const ringbuf::RingPass& ring) {
@@ -38,7 +38,8 @@ absl::Status RingMerge::Run(std::span<ringbuf::RingPass> rings, uint64_t until,
   return absl::OkStatus();
 }
 
-void RingMerge::TakeUntil(uint64_t until, absl::FunctionRef<void(perf_event::RawRecord)> take) {
+void RingMerge::TakeUntil(uint64_t until,
+                          absl::FunctionRef<void(perf_event::RawRecord, int cpu)> take) {
   // Records with equal times keep the order of the rings.
   const auto later = [](const Source* a, const Source* b) {
     return a->time != b->time ? a->time > b->time : a > b;
@@ -55,7 +56,7 @@ void RingMerge::TakeUntil(uint64_t until, absl::FunctionRef<void(perf_event::Raw
     // While this ring has the earliest record, the heap need not be updated.
     const uint64_t limit = order_.empty() ? until : std::min(until, order_.front()->time);
     while (source.next && source.time <= limit) {
-      take(*source.next);
+      take(*source.next, source.ring->cpu);
       source.ring->consume += source.next->bytes().size();
       Advance(source);
     }

@@ -37,10 +37,11 @@ class RingMerge {
 
   // Hands out the records up to `until`, and sets each ring's `consume` to the bytes that they
   // take. If more than half of a ring would stay unread, hands out all records without waiting,
-  // because the kernel would soon fill that ring up. A record is valid during the call of `take`.
+  // because the kernel would soon fill that ring up. A record is valid during the call of `take`,
+  // which also gets the CPU of its ring.
   // Returns kDataLoss for bytes that are no records.
   absl::Status Run(std::span<ringbuf::RingPass> rings, uint64_t until,
-                   absl::FunctionRef<void(perf_event::RawRecord)> take);
+                   absl::FunctionRef<void(perf_event::RawRecord, int cpu)> take);
 
   // Returns how often Run has handed out all records without waiting.
   uint64_t hurried() const { return hurried_; }
@@ -55,7 +56,7 @@ class RingMerge {
 
   absl::Status Open(std::span<ringbuf::RingPass> rings);
   void Advance(Source& source);
-  void TakeUntil(uint64_t until, absl::FunctionRef<void(perf_event::RawRecord)> take);
+  void TakeUntil(uint64_t until, absl::FunctionRef<void(perf_event::RawRecord, int cpu)> take);
 
   const perf_event::RecordLayout layout_;
   std::vector<Source> sources_;

@@ -36,7 +36,7 @@ class RingMergeTest : public testing::Test {
       passes.push_back({0, bytes, kRing, 0, bytes.size()});
     }
     std::string times;
-    const absl::Status status = merge_.Run(passes, until, [&](perf_event::RawRecord record) {
+    const absl::Status status = merge_.Run(passes, until, [&](perf_event::RawRecord record, int) {
       absl::StrAppend(&times, TimeOf(record, layout_), " ");
     });
     EXPECT_TRUE(status.ok()) << status;
@@ -107,7 +107,7 @@ TEST_F(RingMergeTest, RefusesBytesThatAreNoRecords) {
   rings_[0].set_head(16);
   const ringbuf::RingBytes bytes = rings_[0].view().Peek();
   std::array<ringbuf::RingPass, 1> passes = {{{0, bytes, kRing, 0, bytes.size()}}};
-  EXPECT_TRUE(absl::IsDataLoss(merge_.Run(passes, UINT64_MAX, [](perf_event::RawRecord) {})));
+  EXPECT_TRUE(absl::IsDataLoss(merge_.Run(passes, UINT64_MAX, [](perf_event::RawRecord, int) {})));
 }
 
 }  // namespace

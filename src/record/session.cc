@@ -378,6 +378,12 @@ class Session final : public RecordSession {
           std::chrono::duration_cast<std::chrono::microseconds>(readers.CpuTime());
       for (std::string& note : readers.Notes()) summary_.notes.push_back(std::move(note));
     }
+    if (setup_.python != nullptr) {
+      summary_.python = setup_.unwinding->python_counts();
+      if (std::string problem = setup_.python->Problem(); !problem.empty()) {
+        summary_.notes.push_back(std::move(problem));
+      }
+    }
     FileAccess& files = CurrentFileAccess();
     summary_.system_time += std::chrono::duration_cast<std::chrono::microseconds>(files.CpuTime());
     for (std::string& note : files.TakeNotes()) summary_.notes.push_back(std::move(note));

@@ -252,8 +252,14 @@ class SetupSteps {
       const perf_event::RecordLayout layout(companion);
       layouts.push_back({.opened = layout, .written = layout, .is_entry = true});
     }
+    python_event_ = layouts.size();
+    if (options_.interpreters) {
+      const perf_event::RecordLayout layout(PythonOutput());
+      layouts.push_back({.opened = layout, .written = layout, .is_python = true});
+    }
     setup_.unwinding =
         std::make_unique<UnwindStage>(std::move(layouts), options_.roots, std::move(readers_));
+    if (options_.interpreters && setup_.plan.unwinds) WalkPython();
     if (!setup_.plan.companions.empty()) {
       setup_.unwinding->FollowReturnProbes(setup_.events->MonotonicNow());
     }
@@ -261,6 +267,44 @@ class SetupSteps {
     for (const ringbuf::EventSet::OpenedEvent& opened : setup_.events->events()) {
       if (opened.attr != 0) setup_.unwinding->AddId(opened.id, opened.attr - 1);
     }
+  }
+
+  // Lets the kernel walk the frames of Python at the events whose stacks are unwound. BPF programs
+  // of this type run at events of the CPU and of the kernel's software, not at tracepoints.
+  void WalkPython() {
+    python::KernelWalkerOptions how;
+    std::vector<const perf_event::Attr*> attrs;
+    for (const PlannedEvent& event : setup_.plan.sampling) attrs.push_back(&event.attr);
+    if (setup_.plan.off_cpu) {
+      for (const PlannedEvent& event : setup_.plan.off_cpu->switches) attrs.push_back(&event.attr);
+    }
+    for (size_t i = 0; i < attrs.size(); ++i) {
+      const bool runs_programs =
+          attrs[i]->type == PERF_TYPE_HARDWARE || attrs[i]->type == PERF_TYPE_SOFTWARE ||
+          attrs[i]->type == PERF_TYPE_HW_CACHE || attrs[i]->type == PERF_TYPE_RAW;
+      if (runs_programs && attrs[i]->sample_stack_user != 0) how.attrs.push_back(i + 1);
+    }
+    if (how.attrs.empty()) return;
+    how.output = perf_event::ToKernelAttr(PythonOutput());
+    how.on_output = [unwinding = setup_.unwinding.get(), event = python_event_](uint64_t id) {
+      unwinding->AddId(id, event);
+    };
+    setup_.python =
+        std::make_unique<python::KernelWalker>(*setup_.events, std::move(how), KernelPrograms());
+    if (!options_.targets.system_wide) setup_.python->Attach();
+    setup_.unwinding->SetPythonWalker(setup_.python.get());
+  }
+
+  // Returns the attr of the events by which the kernel writes frames of Python. The fields before
+  // the raw data are those of the sampling events.
+  perf_event::Attr PythonOutput() const {
+    perf_event::Attr attr = setup_.plan.sideband.attr;
+    attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+    attr.sample_period = 1;
+    attr.sample_type |= perf_event::kSampleRaw;
+    attr.flags = perf_event::kAttrSampleIdAll | perf_event::kAttrUseClockid;
+    attr.wakeup_events = 0;
+    return attr;
   }
 
   absl::Status CheckOffCpu() const {
@@ -445,6 +489,7 @@ class SetupSteps {
   RecordOptions options_;
   const procfs::PerfLimits limits_;
   std::vector<int> cpus_;
+  size_t python_event_ = 0;  // index of the Python frames among the events of the unwinding stage
   std::unique_ptr<reader::Readers> readers_;  // null once the unwinding stage has them
   SessionSetup setup_;
 };

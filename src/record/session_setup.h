@@ -14,6 +14,7 @@
 #include "src/machine/target/targets.h"
 #include "src/record/event_plan.h"
 #include "src/record/options.h"
+#include "src/record/python/kernel_walker.h"
 #include "src/record/record_tally.h"
 #include "src/record/recording_file.h"
 #include "src/record/unwind_stage.h"
@@ -38,6 +39,8 @@ struct SessionSetup {
   // Has also taken the first records of `file`. Null if records are written unchanged. Always set
   // with --off-cpu, even if the kernel makes the call chains.
   std::unique_ptr<UnwindStage> unwinding;
+  // Walks the frames of Python for `unwinding`; null if nobody does. Ends before `events`.
+  std::unique_ptr<python::KernelWalker> python;
   // The kernel's symbols, for --off-cpu; read once, in some 100 ms. Empty if kernel addresses are
   // hidden, or if no sample is taken in the kernel.
   symbolize::KernelSymbols kernel;

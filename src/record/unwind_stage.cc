@@ -124,7 +124,8 @@ absl::Status UnwindStage::Take(std::span<ringbuf::RingPass> rings, bool last) {
     until = rings.front().began - std::min(rings.front().began, kPublishingMargin);
   }
   spaces_.Refresh();
-  absl::Status status = merge_.Run(rings, until, [this](RawRecord record) { TakeRecord(record); });
+  absl::Status status =
+      merge_.Run(rings, until, [this](RawRecord record, int cpu) { TakeRecord(record, cpu); });
   spaces_.dumps().Flush();
   return status;
 }
@@ -143,20 +144,43 @@ std::vector<ChainWeights> UnwindStage::weights() const {
   return weights;
 }
 
-void UnwindStage::TakeRecord(RawRecord record) {
+void UnwindStage::TakeRecord(RawRecord record, int cpu) {
+  cpu_ = cpu;
   if (record.type() == perf_event::kRecordSample) {
     const SampleLayouts& layouts = LayoutsOf(record);
+    if (layouts.is_python) return KeepPythonStack(record, layouts, cpu);
     if (layouts.is_entry) return return_probes_.TakeEntry(record, layouts.opened);
     if (layouts.is_return) return_probes_.TakeReturn(record, layouts.opened);
-    if (layouts.opened.user_stack_bytes != 0) return TakeSample(record, layouts);
+    if (layouts.opened.user_stack_bytes != 0) {
+      TakeSample(record, layouts);
+      return ForgetPythonStack(cpu);
+    }
     if (layouts.is_switch) return TakeSwitchSample(record, layouts);
   } else {
     spaces_.Take(record);
     return_probes_.Take(record, events_.front().opened);
-    if (off_cpu_ && !off_cpu_->Take(record)) return;
+    if (off_cpu_ && !off_cpu_->Take(record)) return ForgetPythonStack(cpu);
   }
+  ForgetPythonStack(cpu);
   output_.insert(output_.end(), record.bytes().begin(), record.bytes().end());
   if (record.type() != perf_event::kRecordSample) TakeForSharers(record);
+}
+
+// Keeps the frames for the sample that follows in the same ring.
+void UnwindStage::KeepPythonStack(RawRecord record, const SampleLayouts& layouts, int cpu) {
+  PythonStack& stack = python_stacks_[cpu];
+  perf_event::Sample sample;
+  stack.bytes.clear();
+  if (!Decode(record, layouts.opened, &sample)) return;
+  stack.pid = sample.pid;
+  stack.tid = sample.tid;
+  stack.bytes.assign(sample.raw.begin(), sample.raw.end());
+}
+
+// The frames belong to the next record of the ring only.
+void UnwindStage::ForgetPythonStack(int cpu) {
+  const auto kept = python_stacks_.find(cpu);
+  if (kept != python_stacks_.end()) kept->second.bytes.clear();
 }
 
 // Applies mappings to all processes that share the memory.
@@ -324,14 +348,30 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
   const auto most = static_cast<uint32_t>(kMostEntries - std::min(chain_.size(), kMostEntries - 1));
   spaces_.dumps().SetTime(sample.time);
   unwinder_.Unwind(registers, stack, space, {.max_frames = most}, &unwound_);
-  // An interpreter's frame is listed with the address of its bytecode.
-  if (sample.ip == registers.pc()) leaf_ = unwound_.frames.front().address.value;
-  for (const UnwoundFrame& frame : unwound_.frames) Append(frame.instruction().value);
+  AppendFrames(sample, registers);
   if (unwound_.end == ChainEnd::kStackSwitch && unwound_.frames.back().is_return_address) {
     return FindPartBehindSwitch(sample, stack, registers.fp());
   }
   if (!unwound_.whole()) return CutUnfinished(sample, stack);
   CountWhole(unwound_.guessed != 0);
+}
+
+// Appends the frames of unwound_, with Python's functions in place of its evaluation loop.
+void UnwindStage::AppendFrames(const perf_event::Sample& sample,
+                               const symbolize::RegisterSet& registers) {
+  std::span<const std::byte> record;
+  if (const auto kept = python_stacks_.find(cpu_); kept != python_stacks_.end()) {
+    if (kept->second.tid == sample.tid) record = kept->second.bytes;
+  }
+  const auto python = spaces_.python().Join(sample.pid, sample.time, record, unwound_, registers);
+  // An interpreter's frame is listed with the address of its bytecode.
+  if (sample.ip == registers.pc()) leaf_ = unwound_.frames.front().address.value;
+  if (!python) {
+    for (const UnwoundFrame& frame : unwound_.frames) Append(frame.instruction().value);
+    return;
+  }
+  if (python->is_leaf_python && leaf_) leaf_ = python->chain.front();
+  for (const uint64_t address : python->chain) Append(address);
 }
 
 // Continues the chain behind a switch of stacks. The stack with the outer frames was not copied.

@@ -61,6 +61,7 @@ struct SampleLayouts {
   bool is_switch = false;  // True for a context switch, which goes to the OffCpuStage.
   bool is_entry = false;   // True for the companion of a return probe, which goes to ReturnProbes.
   bool is_return = false;  // True for a return probe.
+  bool is_python = false;  // True for the Python frames that the kernel writes before a sample.
   std::string name = {};   // name of the event
 };
 
@@ -96,6 +97,10 @@ class UnwindStage {
   // anything is observed.
   void FollowReturnProbes(uint64_t time) { return_probes_.Begin(time); }
 
+  // Sets who walks the frames of Python in the kernel. Call it before anything is observed.
+  void SetPythonWalker(python::Walker* walker) { spaces_.python().SetWalker(walker); }
+  const python::Counts& python_counts() const { return spaces_.python().counts(); }
+
   // Takes whole records that describe the processes already running when the recording begins.
   absl::Status Observe(std::span<const std::byte> records);
 
@@ -121,12 +126,16 @@ class UnwindStage {
   ChainQuality quality() const;
   void BeginFile() {
     tally_ = {};
+    spaces_.python().BeginFile();
     if (off_cpu_) off_cpu_->threads().BeginFile();
   }
   uint64_t hurried() const { return merge_.hurried(); }
 
  private:
-  void TakeRecord(perf_event::RawRecord record);
+  void TakeRecord(perf_event::RawRecord record, int cpu);
+  void KeepPythonStack(perf_event::RawRecord record, const SampleLayouts& layouts, int cpu);
+  void ForgetPythonStack(int cpu);
+  void AppendFrames(const perf_event::Sample& sample, const symbolize::RegisterSet& registers);
   void TakeForSharers(perf_event::RawRecord record);
   void TakeSample(perf_event::RawRecord record, const SampleLayouts& layouts);
   perf_event::Registers KeptRegisters(const perf_event::Registers& all, uint64_t mask);
@@ -164,7 +173,16 @@ class UnwindStage {
   const procfs::Roots roots_;
   WaitingStack waiting_;  // the waiting thread's stack that was read last
 
+  // The Python frames that the kernel wrote into the ring of a CPU, directly before the next
+  // sample. Keyed by CPU.
+  struct PythonStack {
+    uint32_t pid = 0, tid = 0;
+    std::vector<std::byte> bytes;  // empty: none
+  };
+  absl::flat_hash_map<int, PythonStack> python_stacks_;
+
   // State of the present sample.
+  int cpu_ = 0;                      // the CPU of its ring
   std::vector<uint64_t> chain_;      // the chain as the file gets it
   std::vector<uint64_t> registers_;  // the registers as the file gets them
   size_t kernel_entries_ = 0;        // number of the chain's entries in the kernel

@@ -276,6 +276,8 @@ void AddContentOptions(usage::Command& command, RecordArguments& a) {
   command.AddFlag("--latency", a.latency,
                   "record the data for report --latency; same as --switch-events");
   command.AddFlag("--switch-events", a.switch_events, "record context switches");
+  command.AddFlag("--no-interpreters", a.no_interpreters,
+                  "show interpreters as the C code that runs, not the functions of Python");
   command.AddFlag("--no-bpf-event", a.no_bpf_events,
                   "do not record when BPF programs are loaded and unloaded");
   command
@@ -507,6 +509,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& su
     options.call_graph = record::CallGraph::kAuto;
   }
   options.bpf_events = !arguments.no_bpf_events;
+  options.interpreters = !arguments.no_interpreters;
   if (!arguments.ring_size.empty()) {
     const size_t page = sysconf(_SC_PAGESIZE);
     PROFILER_ASSIGN_OR_RETURN(const size_t pages, ParseRingPages(arguments.ring_size, page));

@@ -58,6 +58,7 @@ struct RecordArguments {
   bool wall_clock = false;
   bool latency = false;
   bool no_bpf_events = false;
+  bool no_interpreters = false;
   std::string clock = "CLOCK_MONOTONIC";
   std::string max_size;
   std::string switch_output;

@@ -36,6 +36,7 @@ class VerboseKernel final : public ringbuf::Kernel {
   absl::Status SetFilter(int fd, const std::string& filter) override {
     return kernel_.SetFilter(fd, filter);
   }
+  absl::Status SetProgram(int fd, int program) override { return kernel_.SetProgram(fd, program); }
   absl::StatusOr<uint64_t> EventId(int fd) override { return kernel_.EventId(fd); }
   absl::Status SetOutput(int fd, int ring_fd) override { return kernel_.SetOutput(fd, ring_fd); }
   absl::Status Enable(int fd) override { return kernel_.Enable(fd); }

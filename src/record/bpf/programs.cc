@@ -1,0 +1,104 @@
+#include "src/record/bpf/programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/raised_capabilities.h"
+#include "src/record/bpf/bytecode.h"
+
+namespace profiler::record {
+namespace {
+
+// Indices in the map of programs, as in maps.bpf.h.
+constexpr const char* kWalkPrograms[] = {"walk", "find", "frames"};
+
+struct CloseObject {
+  void operator()(bpf_object* object) const { bpf_object__close(object); }
+};
+using Object = std::unique_ptr<bpf_object, CloseObject>;
+
+constexpr uint64_t kCapBpf = uint64_t{1} << 39;
+
+// Capabilities to load programs and maps. Kernels before 5.8 want CAP_SYS_ADMIN.
+uint64_t ToLoad() {
+  const uint64_t needed = kCapBpf | kCapPerfmon;
+  return (RaisableCapabilities() & needed) == needed ? needed : kCapSysAdmin;
+}
+
+absl::Status Failed(int error, const char* what) {
+  return ErrnoStatus(error < 0 ? -error : error, what);
+}
+
+absl::StatusOr<Object> Open(std::span<const unsigned char> bytes, const char* name) {
+  LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = name);
+  Object object(bpf_object__open_mem(bytes.data(), bytes.size(), &options));
+  if (object == nullptr) return Failed(errno, "opening a BPF program");
+  return object;
+}
+
+class LoadedPrograms final : public Programs {
+ public:
+  LoadedPrograms() { libbpf_set_print(nullptr); }
+
+  absl::StatusOr<int> LoadGate() override {
+    const RaisedCapabilities raised(ToLoad());
+    PROFILER_ASSIGN_OR_RETURN(gate_, Open(kGateBytecode, "profiler_gate"));
+    if (const int error = bpf_object__load(gate_.get())) return Failed(error, "loading a program");
+    processes_ = bpf_object__find_map_fd_by_name(gate_.get(), "processes");
+    programs_ = bpf_object__find_map_fd_by_name(gate_.get(), "programs");
+    return bpf_program__fd(bpf_object__find_program_by_name(gate_.get(), "gate"));
+  }
+
+  absl::Status LoadWalk(std::span<const Output> outputs) override {
+    if (access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+      return Failed(ENOENT, "/sys/kernel/btf/vmlinux");
+    }
+    const RaisedCapabilities raised(ToLoad());
+    PROFILER_ASSIGN_OR_RETURN(walk_, Open(kWalkBytecode, "profiler_python"));
+    bpf_map__reuse_fd(bpf_object__find_map_by_name(walk_.get(), "processes"), processes_);
+    bpf_map__reuse_fd(bpf_object__find_map_by_name(walk_.get(), "programs"), programs_);
+    const int cpus = libbpf_num_possible_cpus();
+    bpf_map__set_max_entries(bpf_object__find_map_by_name(walk_.get(), "walks"),
+                             cpus > 0 ? static_cast<unsigned>(cpus) : 1);
+    if (const int error = bpf_object__load(walk_.get())) return Failed(error, "loading a program");
+    const int rings = bpf_object__find_map_fd_by_name(walk_.get(), "rings");
+    for (const Output& output : outputs) {
+      if (bpf_map_update_elem(rings, &output.cpu, &output.fd, BPF_ANY) != 0) {
+        return Failed(errno, "connecting a program to a ring");
+      }
+    }
+    for (unsigned i = 0; i < std::size(kWalkPrograms); ++i) {
+      const int fd =
+          bpf_program__fd(bpf_object__find_program_by_name(walk_.get(), kWalkPrograms[i]));
+      if (bpf_map_update_elem(programs_, &i, &fd, BPF_ANY) != 0) {
+        return Failed(errno, "connecting programs");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Add(uint32_t pid, const PythonProcessEntry& entry) override {
+    const RaisedCapabilities raised(ToLoad());
+    if (bpf_map_update_elem(processes_, &pid, &entry, BPF_ANY) == 0) return absl::OkStatus();
+    return Failed(errno, "adding a process");
+  }
+  void Remove(uint32_t pid) override {
+    const RaisedCapabilities raised(ToLoad());
+    bpf_map_delete_elem(processes_, &pid);
+  }
+
+ private:
+  Object gate_, walk_;
+  int processes_ = -1, programs_ = -1;  // maps of gate_
+};
+
+}  // namespace
+
+std::unique_ptr<Programs> KernelPrograms() { return std::make_unique<LoadedPrograms>(); }
+
+}  // namespace profiler::record

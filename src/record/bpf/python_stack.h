@@ -1,0 +1,67 @@
+// The record that the program in the kernel writes directly before a sample: the Python frames of
+// the sampled thread, the newest first. C as well as C++.
+//
+//   u32 generation, u32 end, u32 count, u32 -
+//   u64 head                       address of the newest frame
+//   count times:
+//     u64 kind << 56 | address     kind 0 and 1: a code object; 2: a place on the C stack
+//     u64 instruction              as WalkLayout::frame_instruction says; kind 2: 0
+//     u64 globals                  dictionary of the module; kind 2: 0
+//
+// A frame of kind 2 ends the frames that one C call of the evaluation loop runs. Its address lies in
+// the C frame of that call. Before 3.11 there are no such frames; kind 1 ends them instead.
+
+#pragma once
+
+#include <linux/types.h>
+
+#include "symbolize/python/walk_layout.h"
+
+#ifdef __cplusplus
+namespace profiler::record {
+#define PROFILER_LAYOUT symbolize::python::WalkLayout
+#else
+#define PROFILER_LAYOUT struct WalkLayout
+#endif
+
+// Limit for the entries of one record.
+enum { kMostPythonFrames = 2048 };
+
+enum PythonFrameKind {
+  kPythonInner = 0,   // called by the next frame within the same evaluation loop, or unknown
+  kPythonEntry = 1,   // outermost frame of an evaluation loop
+  kPythonCStack = 2,  // place on the C stack of the evaluation loop that ran the frames before
+  kPythonKindShift = 56
+};
+
+enum PythonWalkEnd {
+  kPythonWhole = 0,       // the walk has reached the outermost frame
+  kPythonUnreadable = 1,  // a frame is in memory that is invalid, or not present
+  kPythonTooDeep = 2,     // there are more frames than kMostPythonFrames
+  kPythonChanged = 3      // another frame was the newest after the walk
+};
+
+// The value of the map of processes, keyed by their pids.
+struct PythonProcessEntry {
+  PROFILER_LAYOUT layout;
+  __u32 generation;  // number of the program that the process executes; copied to records
+};
+
+struct PythonStackHeader {
+  __u32 generation;
+  __u32 end;
+  __u32 count;
+  __u32 unused;
+  __u64 head;
+};
+
+struct PythonStackFrame {
+  __u64 code;  // kind and address
+  __u64 instruction;
+  __u64 globals;
+};
+
+#undef PROFILER_LAYOUT
+#ifdef __cplusplus
+}  // namespace profiler::record
+#endif

@@ -1,0 +1,271 @@
+// Walks the Python frames of the thread that was sampled, and writes them into the ring of its CPU,
+// directly before the sample.
+//
+// The thread's state is the one with the thread's pthread_self(). It is searched in the lists of
+// CPython once, and remembered for the thread. A remembered state is used only while it still has
+// that number. The process may write anything into this memory. So every loop is bounded, and a
+// record says how the walk ended.
+
+#include "src/record/bpf/maps.bpf.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+enum { kFramesPerProgram = 128, kThreadsPerProgram = 128, kMostThreadStates = 8192, kMostThreadStateBytes = 4096 };
+
+#if defined(__TARGET_ARCH_x86)
+struct thread_struct {
+  unsigned long fsbase;
+} __attribute__((preserve_access_index));
+#elif defined(__TARGET_ARCH_arm64)
+struct thread_struct {
+  struct {
+    unsigned long tp_value;
+  } uw;
+} __attribute__((preserve_access_index));
+#endif
+struct task_struct {
+  struct thread_struct thread;
+} __attribute__((preserve_access_index));
+
+// The walk of one sample, from program to program.
+struct Walk {
+  __u64 thread;     // address of the thread state
+  __u64 frame;      // address of the next frame
+  __u64 cframe;     // address of the next _PyCFrame; 0: none
+  __u64 interpreter, next_thread;  // position of the search
+  __u64 pointer;  // pthread_self() of the thread
+  struct PythonStackHeader header;
+  struct PythonStackFrame frames[kMostPythonFrames];
+  // The bytes of the present frame, and room for a word at their end.
+  char bytes[136];
+};
+
+// One for each CPU. A map of type PERCPU_ARRAY allows only 32 KiB.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);  // the loader sets the number of CPUs
+  __type(key, __u32);
+  __type(value, struct Walk);
+} walks SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+  __uint(max_entries, kMostCpus);
+  __type(key, __u32);
+  __type(value, __u32);
+} rings SEC(".maps");
+
+// States of threads that were found. Key: thread and process.
+struct {
+  __uint(type, BPF_MAP_TYPE_LRU_HASH);
+  __uint(max_entries, kMostThreadStates);
+  __type(key, __u64);
+  __type(value, __u64);
+} threads SEC(".maps");
+
+#define BARRIER(variable) asm volatile("" : "+r"(variable))
+
+static __always_inline struct Walk* ThisWalk(void) {
+  const __u32 cpu = bpf_get_smp_processor_id();
+  return bpf_map_lookup_elem(&walks, &cpu);
+}
+
+static __always_inline struct PythonProcessEntry* ThisProcess(void) {
+  const __u32 pid = bpf_get_current_pid_tgid() >> 32;
+  return bpf_map_lookup_elem(&processes, &pid);
+}
+
+static __always_inline __u64 Word(__u64 address) {
+  __u64 word = 0;
+  if (bpf_probe_read_user(&word, sizeof(word), (const void*)address) != 0) return 0;
+  return word;
+}
+
+// Returns the word at an offset of the frame that was read last.
+static __always_inline __u64 FrameWord(struct Walk* walk, __u32 offset) {
+  __u64 place = offset;
+  BARRIER(place);
+  place &= 0x7f;
+  return *(__u64*)(walk->bytes + place);
+}
+static __always_inline __u8 FrameByte(struct Walk* walk, __u32 offset) {
+  __u64 place = offset;
+  BARRIER(place);
+  place &= 0x7f;
+  return *(__u8*)(walk->bytes + place);
+}
+
+static __always_inline void Push(struct Walk* walk, __u64 kind, __u64 address, __u64 instruction,
+                                 __u64 globals) {
+  __u64 index = walk->header.count;
+  BARRIER(index);
+  index &= kMostPythonFrames - 1;
+  struct PythonStackFrame* const frame = &walk->frames[index];
+  frame->code = kind << kPythonKindShift | (address & ((1ull << kPythonKindShift) - 1));
+  frame->instruction = instruction;
+  frame->globals = globals;
+  walk->header.count = index + 1;
+}
+
+// Returns the address of the newest frame. Sets walk->cframe if there are such.
+static __always_inline __u64 Head(struct Walk* walk, const struct WalkLayout* layout) {
+  if (layout->thread_cframe != kPythonNoField) {
+    walk->cframe = Word(walk->thread + layout->thread_cframe);
+    if (layout->frame_indirect != kPythonNoField) {
+      return walk->cframe ? Word(walk->cframe + layout->frame_indirect) : 0;
+    }
+  }
+  return Word(walk->thread + layout->thread_frame);
+}
+
+// Returns true if a _PyCFrame is the outermost one, which is in the thread state.
+static __always_inline int IsOutermost(const struct Walk* walk) {
+  return walk->cframe - walk->thread < kMostThreadStateBytes;
+}
+
+// Returns true if the state belongs to the thread.
+static __always_inline int IsOfThread(const struct Walk* walk, const struct WalkLayout* layout,
+                                      __u64 state) {
+  return state != 0 && Word(state + layout->thread_id) == walk->pointer;
+}
+
+static __always_inline int Begin(struct Walk* walk, struct PythonProcessEntry* process) {
+  walk->frame = Head(walk, &process->layout);
+  if (walk->frame == 0) return 0;
+  walk->header.generation = process->generation;
+  walk->header.head = walk->frame;
+  walk->header.count = 0;
+  walk->header.end = kPythonWhole;
+  return 1;
+}
+
+static __always_inline int Finish(void* ctx, struct Walk* walk, const struct WalkLayout* layout) {
+  if (walk->header.count == 0) return 1;
+  // Every call of the evaluation loop has a _PyCFrame. If their number differs, the loop was just
+  // beginning or ending.
+  if (walk->header.end == kPythonWhole && layout->owner_entry == 0xff &&
+      layout->thread_cframe != kPythonNoField && !IsOutermost(walk)) {
+    walk->header.end = kPythonChanged;
+  }
+  if (Head(walk, layout) != walk->header.head) walk->header.end = kPythonChanged;
+  __u64 bytes = walk->header.count;
+  BARRIER(bytes);
+  if (bytes > kMostPythonFrames) return 1;
+  bytes = sizeof(struct PythonStackHeader) + bytes * sizeof(struct PythonStackFrame);
+  bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &walk->header, bytes);
+  return 1;
+}
+
+// Takes the next frame. Returns false at the end of the walk.
+static __always_inline int TakeFrame(struct Walk* walk, const struct WalkLayout* layout) {
+  if (walk->frame == 0) return 0;
+  if (walk->header.count >= kMostPythonFrames - 1) {
+    walk->header.end = kPythonTooDeep;
+    return 0;
+  }
+  __u64 bytes = layout->frame_bytes;
+  BARRIER(bytes);
+  if (bytes > kPythonMostFrameBytes) bytes = kPythonMostFrameBytes;
+  if (bpf_probe_read_user(walk->bytes, bytes, (const void*)walk->frame) != 0) {
+    walk->header.end = kPythonUnreadable;
+    return 0;
+  }
+  if (layout->frame_owner != kPythonNoField && layout->owner_entry != 0xff &&
+      FrameByte(walk, layout->frame_owner) >= layout->owner_entry) {
+    Push(walk, kPythonCStack, walk->frame, 0, 0);
+  } else {
+    const __u64 code = FrameWord(walk, layout->frame_code) & ~(__u64)layout->code_tag_mask;
+    __u64 instruction = FrameWord(walk, layout->frame_instruction);
+    if (layout->instruction_bytes == 4) instruction = (__u32)instruction;
+    const int has_places = layout->thread_cframe != kPythonNoField && layout->owner_entry == 0xff;
+    const int is_entry = layout->frame_owner == kPythonNoField ||
+                         (layout->frame_is_entry != kPythonNoField &&
+                          FrameByte(walk, layout->frame_is_entry) != 0);
+    Push(walk, is_entry && !has_places ? kPythonEntry : kPythonInner, code, instruction,
+         FrameWord(walk, layout->frame_globals));
+    if (is_entry && has_places) {
+      if (IsOutermost(walk)) {
+        walk->header.end = kPythonChanged;
+        return 0;
+      }
+      Push(walk, kPythonCStack, walk->cframe, 0, 0);
+      walk->cframe = Word(walk->cframe + layout->cframe_previous);
+    }
+  }
+  walk->frame = FrameWord(walk, layout->frame_previous);
+  return 1;
+}
+
+static __always_inline int TakeFrames(void* ctx, struct Walk* walk,
+                                      const struct WalkLayout* layout) {
+  for (int i = 0; i < kFramesPerProgram; ++i) {
+    if (!TakeFrame(walk, layout)) return Finish(ctx, walk, layout);
+  }
+  bpf_tail_call(ctx, &programs, kProgramFrames);
+  walk->header.end = kPythonTooDeep;
+  return Finish(ctx, walk, layout);
+}
+
+// Begins the walk at the remembered state of the thread.
+SEC("perf_event") int walk(void* ctx) {
+  struct PythonProcessEntry* const process = ThisProcess();
+  struct Walk* const walk = ThisWalk();
+  if (!process || !walk) return 1;
+  const struct task_struct* const task = (const struct task_struct*)bpf_get_current_task();
+#if defined(__TARGET_ARCH_x86)
+  walk->pointer = BPF_CORE_READ(task, thread.fsbase);
+#else
+  walk->pointer = BPF_CORE_READ(task, thread.uw.tp_value);
+#endif
+  const __u64 thread = bpf_get_current_pid_tgid();
+  const __u64* const known = bpf_map_lookup_elem(&threads, &thread);
+  if (known && IsOfThread(walk, &process->layout, *known)) {
+    walk->thread = *known;
+    if (Begin(walk, process)) return TakeFrames(ctx, walk, &process->layout);
+  }
+  if (walk->pointer == 0) return 1;
+  walk->thread = 0;
+  walk->interpreter = Word(process->layout.interpreters_head);
+  if (walk->interpreter == 0) return 1;
+  walk->next_thread = Word(walk->interpreter + process->layout.interpreter_threads);
+  bpf_tail_call(ctx, &programs, kProgramFind);
+  return 1;
+}
+
+// Goes on with the walk of a deep stack.
+SEC("perf_event") int frames(void* ctx) {
+  struct PythonProcessEntry* const process = ThisProcess();
+  struct Walk* const walk = ThisWalk();
+  if (!process || !walk) return 1;
+  return TakeFrames(ctx, walk, &process->layout);
+}
+
+// Searches the thread's state: the first one that runs frames.
+SEC("perf_event") int find(void* ctx) {
+  struct PythonProcessEntry* const process = ThisProcess();
+  struct Walk* const walk = ThisWalk();
+  if (!process || !walk) return 1;
+  const struct WalkLayout* const layout = &process->layout;
+  for (int i = 0; i < kThreadsPerProgram; ++i) {
+    if (walk->next_thread == 0) {
+      walk->interpreter = Word(walk->interpreter + layout->interpreter_next);
+      if (walk->interpreter == 0) return 1;
+      walk->next_thread = Word(walk->interpreter + layout->interpreter_threads);
+      continue;
+    }
+    const __u64 state = walk->next_thread;
+    walk->next_thread = Word(state + layout->thread_next);
+    if (!IsOfThread(walk, layout, state)) continue;
+    walk->thread = state;
+    if (!Begin(walk, process)) continue;
+    const __u64 thread = bpf_get_current_pid_tgid();
+    bpf_map_update_elem(&threads, &thread, &state, BPF_ANY);
+    bpf_tail_call(ctx, &programs, kProgramFrames);
+    return 1;
+  }
+  bpf_tail_call(ctx, &programs, kProgramFind);
+  return 1;
+}
+
+char kLicense[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,160 @@
+#include "src/record/python/join.h"
+
+#include <algorithm>
+
+namespace profiler::record::python {
+namespace {
+
+using symbolize::UnwoundFrame;
+
+constexpr size_t kNoRun = SIZE_MAX;
+
+class Joiner {
+ public:
+  Joiner(const symbolize::UnwoundChain& chain, const symbolize::RegisterSet& registers,
+         const Loops& loops, const Stack* stack)
+      : chain_(chain),
+        frames_(chain.frames.data(), chain.frames.size()),
+        registers_(registers),
+        loops_(loops),
+        stack_(stack) {}
+
+  Joined Run(uint64_t unknown, std::vector<uint64_t>* out) {
+    runs_.assign(frames_.size(), kNoRun);
+    is_loop_.assign(frames_.size(), false);
+    for (size_t i = 0; i < frames_.size(); ++i) {
+      is_loop_[i] = loops_.HasLoop(frames_[i].instruction());
+    }
+    is_consistent_ = stack_ != nullptr && Runs() != 0 && IsCertain() &&
+                     (stack_->has_places ? MatchPlaces() : MatchByCount());
+    return Write(unknown, out);
+  }
+
+ private:
+  size_t Runs() const { return stack_->runs.size(); }
+  bool IsLeafLoop() const { return !is_loop_.empty() && is_loop_.front(); }
+
+  // Returns true if a register has the address of the newest frame.
+  bool HasRegisterOfHead() const {
+    for (unsigned number = 0; number < symbolize::kRegisters; ++number) {
+      if (registers_.Knows(number) && registers_.Get(number) == stack_->head) return true;
+    }
+    return false;
+  }
+
+  // Returns false if the newest frame may be a remnant of an earlier call.
+  bool IsCertain() const {
+    if (!stack_->may_be_remnant || !IsLeafLoop()) return true;
+    return !loops_.IsAtEntry(frames_.front().address) || HasRegisterOfHead();
+  }
+
+  // A run belongs to the C frame that contains its place.
+  bool MatchPlaces() {
+    for (size_t i = 0; i < frames_.size() && used_ < Runs(); ++i) {
+      const std::optional<uint64_t>& place = stack_->runs[used_].place;
+      if (!place) {
+        // The walk was cut in this run. It is the run of the next loop, unless that has just begun.
+        if (!is_loop_[i]) continue;
+        if (i == 0 && !HasRegisterOfHead()) return false;
+        runs_[i] = used_++;
+        return true;
+      }
+      if (*place < frames_[i].stack_pointer) return false;  // no frame contains the place
+      const bool is_last = i + 1 == frames_.size();
+      if (is_last ? !is_loop_[i] || chain_.whole() : *place >= frames_[i + 1].stack_pointer)
+        continue;
+      const bool may_be_loop =
+          is_loop_[i] || (!loops_.AllKnown() && loops_.IsInImage(frames_[i].instruction()));
+      if (!may_be_loop) return false;
+      runs_[i] = used_++;
+    }
+    return used_ == Runs() || !chain_.whole();
+  }
+
+  // The number of calls of the loop tells which run is whose.
+  bool MatchByCount() {
+    if (!loops_.AllKnown()) return false;
+    const size_t loops = static_cast<size_t>(std::ranges::count(is_loop_, true));
+    const size_t runs = Runs();
+    const bool is_walk_whole = stack_->runs.back().is_whole;
+    size_t without = 0;  // loops at the leaf that have no run
+    if (chain_.whole() && is_walk_whole) {
+      without = loops == runs + 1 && IsLeafLoop() ? 1 : 0;
+      if (loops != runs + without) return false;
+    } else {
+      if (chain_.whole() ? loops < runs : is_walk_whole && loops > runs) return false;
+      if (IsLeafLoop() && !HasRegisterOfHead()) return false;
+    }
+    for (size_t i = 0; i < frames_.size() && used_ < runs; ++i) {
+      if (!is_loop_[i]) continue;
+      if (without != 0) {
+        --without;
+      } else {
+        runs_[i] = used_++;
+      }
+    }
+    return true;
+  }
+
+  void AppendRun(size_t run, std::vector<uint64_t>* out) const {
+    const auto& [begin, end, place, is_whole] = stack_->runs[run];
+    out->insert(out->end(), stack_->frames.begin() + static_cast<ptrdiff_t>(begin),
+                stack_->frames.begin() + static_cast<ptrdiff_t>(end));
+  }
+
+  Joined Write(uint64_t unknown, std::vector<uint64_t>* out) const {
+    Joined joined;
+    size_t matched = 0, unmatched = 0;
+    for (size_t i = 0; i < frames_.size(); ++i) {
+      if (runs_[i] != kNoRun) {
+        const size_t before = out->size();
+        AppendRun(runs_[i], out);
+        if (i == 0) joined.is_leaf_python = out->size() != before;
+        ++matched;
+        if (stack_->runs[runs_[i]].is_whole) continue;
+        out->push_back(unknown);
+        ++unmatched;
+      } else if (is_loop_[i] && i != 0) {
+        out->push_back(unknown);
+        ++unmatched;
+      } else {
+        out->push_back(frames_[i].instruction().value);
+      }
+    }
+    // The C stack was cut, but the walk went on: its frames are true callers.
+    if (is_consistent_ && unmatched == 0 && !chain_.whole()) {
+      for (size_t run = used_; run < Runs(); ++run) {
+        AppendRun(run, out);
+        ++matched;
+        if (stack_->runs[run].is_whole) continue;
+        out->push_back(unknown);
+        ++unmatched;
+      }
+    }
+    if (matched != 0) {
+      joined.quality = unmatched == 0 ? Joined::Quality::kWhole : Joined::Quality::kPartly;
+    } else if (unmatched != 0) {
+      joined.quality = Joined::Quality::kUnknown;
+    }
+    return joined;
+  }
+
+  const symbolize::UnwoundChain& chain_;
+  std::span<const UnwoundFrame> frames_;
+  const symbolize::RegisterSet& registers_;
+  const Loops& loops_;
+  const Stack* const stack_;
+  std::vector<size_t> runs_;  // [i]: the run of frames_[i]
+  std::vector<bool> is_loop_;
+  size_t used_ = 0;             // runs that have a C frame
+  bool is_consistent_ = false;  // True if no run contradicts the C stack.
+};
+
+}  // namespace
+
+Joined Join(const symbolize::UnwoundChain& chain, const symbolize::RegisterSet& registers,
+            const Loops& loops, const Stack* stack, uint64_t unknown, std::vector<uint64_t>* out) {
+  return Joiner(chain, registers, loops, stack).Run(unknown, out);
+}
+
+}  // namespace profiler::record::python

@@ -1,0 +1,81 @@
+#include "src/record/python/kernel_walker.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace profiler::record::python {
+namespace {
+
+// Says what would lift the failure.
+std::string Remedy(const absl::Status& failure) {
+  switch (ErrnoOf(failure)) {
+    case EPERM:
+    case EACCES:
+      return "run as root, or give this program CAP_BPF and CAP_PERFMON";
+    case EEXIST:
+      return "another BPF program is attached to the event; record without it";
+    case ENOENT:
+      return "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)";
+    default:
+      return "this kernel lacks a feature of BPF; Linux 5.10 has them all";
+  }
+}
+
+}  // namespace
+
+KernelWalker::KernelWalker(ringbuf::EventSet& events, KernelWalkerOptions options,
+                           std::unique_ptr<Programs> programs)
+    : events_(events), options_(std::move(options)), programs_(std::move(programs)) {}
+
+void KernelWalker::Attach() {
+  if (is_attached_ || !failure_.ok()) return;
+  failure_ = AttachGate();
+  is_attached_ = failure_.ok();
+}
+
+absl::Status KernelWalker::AttachGate() {
+  PROFILER_ASSIGN_OR_RETURN(const int gate, programs_->LoadGate());
+  for (const size_t attr : options_.attrs) {
+    PROFILER_RETURN_IF_ERROR(events_.SetProgram(attr, gate));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KernelWalker::LoadWalk() {
+  PROFILER_ASSIGN_OR_RETURN(const auto opened, events_.OpenOutputs(options_.output));
+  std::vector<Programs::Output> outputs;
+  for (const ringbuf::EventSet::Output& output : opened) {
+    outputs.push_back({output.cpu, output.fd});
+    options_.on_output(output.id);
+  }
+  return programs_->LoadWalk(outputs);
+}
+
+bool KernelWalker::Walk(uint32_t pid, const symbolize::python::WalkLayout& layout,
+                        uint32_t generation) {
+  was_met_ = true;
+  Attach();
+  if (is_attached_ && !is_walking_ && failure_.ok()) {
+    failure_ = LoadWalk();
+    is_walking_ = failure_.ok();
+  }
+  if (!is_walking_) return false;
+  return programs_->Add(pid, {.layout = layout, .generation = generation}).ok();
+}
+
+void KernelWalker::Leave(uint32_t pid) {
+  if (is_walking_) programs_->Remove(pid);
+}
+
+std::string KernelWalker::Problem() const {
+  if (!was_met_ || failure_.ok()) return "";
+  return absl::StrCat(
+      "Python functions have no names, because the program that reads them in the kernel cannot "
+      "run (",
+      strerror(ErrnoOf(failure_)), "): ", Remedy(failure_));
+}
+
+}  // namespace profiler::record::python
