@@ -3,9 +3,9 @@
 
   tests/python/check_calls.py PROFILER PYTHON [SECONDS [OPTION…]]
 
-PYTHON runs known_calls.py, which lists its own calls (sys.setprofile) and is then recorded with `record -F 999 -g` and
-the OPTIONs. Prints how many samples in the interpreter have their whole Python stack, and every call that the program does
-not make. Exit status 0: there is none; 1: there is one, or no sample has Python frames; 77: this user or this kernel cannot
+PYTHON runs known_calls.py, which lists its own calls (sys.setprofile) and is then recorded with `record -F 999 -g` and the
+OPTIONs. Prints how many samples in the interpreter have their whole Python stack, and every call that the program does not
+make. Exit status 0: there is none; 1: there is one, or no sample has Python frames; 77: this user or this kernel cannot
 walk Python's frames.
 """
 import collections

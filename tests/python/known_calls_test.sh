@@ -1,6 +1,6 @@
 #!/bin/sh
-# known_calls_test.sh PROFILER CHECK_CALLS: no sample of python3, and of the interpreters in $PROFILER_PYTHONS, may show a call
-# that the program does not make.
+# known_calls_test.sh PROFILER CHECK_CALLS: no sample of python3, and of the interpreters in $PROFILER_PYTHONS, may show a
+# call that the program does not make.
 set -u
 profiler=$1 check=$2 failed=0
 command -v python3 >/dev/null || { echo "skipped: not installed: python3"; exit 0; }
