@@ -160,7 +160,7 @@ TEST_F(QueryCommandTest, SaysInOneLineWhatIsWrong) {
   EXPECT_THAT(error({"--until", "2025-11-25"}), HasSubstr("is not before --until"));
   EXPECT_THAT(error({"--by", "service,"}), HasSubstr("--by: "));
   EXPECT_THAT(error({"--by", "host", "--total"}), HasSubstr("add function to --by"));
-  EXPECT_THAT(error({"--before", "release=1.2"}), HasSubstr("go together"));
+  EXPECT_THAT(error({"--before", "release=1.2"}), HasSubstr("must be given together"));
   EXPECT_THAT(error({"--sql"}), HasSubstr("is a directory"));
   EXPECT_THAT(error({"--before", "a=1", "--after", "a=2"}, kExitFailure),
               HasSubstr("--before a=1"));

@@ -33,7 +33,7 @@ TEST(AddLabel, QuotesWhatIsWrong) {
   EXPECT_EQ(Message(AddLabel("region", labels)),
             "label 'region': has no =; write KEY=VALUE, such as region=eu");
   EXPECT_THAT(Message(AddLabel("=x", labels)), HasSubstr("has no key"));
-  EXPECT_THAT(Message(AddLabel("a b=x", labels)), HasSubstr("is made of"));
+  EXPECT_THAT(Message(AddLabel("a b=x", labels)), HasSubstr("may contain"));
   EXPECT_THAT(Message(AddLabel("a=x\x01y", labels)), HasSubstr("'a=x?y': has control"));
   EXPECT_THAT(Message(AddLabel(std::string(2000, 'x'), labels)), HasSubstr("is longer"));
   EXPECT_EQ(Text(labels), "");
