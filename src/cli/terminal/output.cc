@@ -19,6 +19,7 @@
 #include "src/cli/terminal/fitted_line.h"
 #include "src/cli/terminal/pager.h"
 #include "src/format/perf_data/read/recording.h"
+#include "src/terminal/columns.h"
 #include "src/terminal/visible_text.h"
 
 namespace profiler::cli {
@@ -48,12 +49,6 @@ void PutOnStandardError(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-// Returns the number of characters; messages consist of characters with one column.
-size_t Width(std::string_view text) {
-  return static_cast<size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
 // Breaks a message between words so that it fits in `columns`; 0 means no limit. Further lines are
 // indented.
 std::string Wrapped(std::string_view message, size_t columns) {
@@ -65,13 +60,13 @@ std::string Wrapped(std::string_view message, size_t columns) {
     const size_t end = std::min(message.find(' ', 1), message.size());
     std::string_view word = message.substr(0, end);
     message.remove_prefix(end);
-    if (used != 0 && word.starts_with(' ') && used + Width(word) > columns) {
+    if (used != 0 && word.starts_with(' ') && used + terminal::ColumnsOf(word) > columns) {
       word.remove_prefix(1);
       lines.append("\n").append(kIndent);
       used = kIndent.size();
     }
     lines += word;
-    used += Width(word);
+    used += terminal::ColumnsOf(word);
   }
   return lines;
 }

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "src/base/text.h"
 #include "src/cli/usage/command_pages.h"
+#include "src/terminal/columns.h"
 
 namespace profiler::usage {
 namespace {
@@ -20,12 +21,6 @@ constexpr size_t kLeastColumns = 60;  // narrower terminals wrap lines themselve
 constexpr size_t kMostColumns = 100;  // longer lines are hard to read
 constexpr size_t kShownExamples = 3;
 
-// Returns the number of columns that UTF-8 text takes; all characters here have one.
-size_t Width(std::string_view text) {
-  return static_cast<size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
 // Appends `text` to the line `out` ends with, broken between words; further lines begin at
 // `column`.
 void AppendWrapped(std::string_view text, size_t column, size_t columns, std::string& out) {
@@ -34,7 +29,7 @@ void AppendWrapped(std::string_view text, size_t column, size_t columns, std::st
   for (const absl::string_view piece : absl::StrSplit(View(text), absl::ByAnyChar(" \n"))) {
     const std::string_view word(piece.data(), piece.size());
     if (word.empty()) continue;
-    if (!is_first && used + 1 + Width(word) > columns) {
+    if (!is_first && used + 1 + terminal::ColumnsOf(word) > columns) {
       absl::StrAppend(&out, "\n", std::string(column, ' '));
       used = column;
     } else if (!is_first) {
@@ -42,7 +37,7 @@ void AppendWrapped(std::string_view text, size_t column, size_t columns, std::st
       ++used;
     }
     out += word;
-    used += Width(word);
+    used += terminal::ColumnsOf(word);
     is_first = false;
   }
   out += '\n';
@@ -51,7 +46,7 @@ void AppendWrapped(std::string_view text, size_t column, size_t columns, std::st
 // Appends a row of two columns.
 void AppendRow(const std::string& left, std::string_view text, size_t columns, std::string& out) {
   std::string row = "  " + left;
-  const size_t width = Width(row);
+  const size_t width = terminal::ColumnsOf(row);
   if (width + 2 > kColumn) {
     absl::StrAppend(&row, "\n", std::string(kColumn, ' '));
   } else {
