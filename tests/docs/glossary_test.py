@@ -10,15 +10,17 @@ import re
 import sys
 
 PLAIN = set("""
-a all and annotate are around as before began below busiest by call called caller chance code counted counts do done each early
-elsewhere end few figures first followed for from goes hardly has have in instructions is it its keep known later left lines
-loses make many mend missing more most no nobody none not nothing of on one or other out own path picture programs ran
-recorded rest see share shares so some source started taken tell than that the them then there they those threads times to too took types unknown up
-visibly was were what where which who whole whom why with would
+a about all an and annotate are around as because before began below busiest by call called caller chance code
+corrected counted counts do done each early elsewhere end ended few figures first followed for from get goes hardly
+has have heaviest how in instructions is it its keep known later left lines loses make many mend missing more most
+needed no nobody none not nothing of on one or other out own path picture process programs ran rank recorded rest see
+share shares shows so some source started taken tell than that the their them themselves then there they those threads
+times to too took try types unknown up user visibly waiting waits was were what where which who whole whom why with
+would your
 """.split())
 # Names of commands and options of this program, which --help explains.
 COMMANDS = {"profiler", "report", "record", "annotate", "flamegraph", "summary", "flame", "svg", "unresolved", "chains",
-            "no-children", "comm", "tid", "command", "perf", "data", "map"}
+            "no-children", "comm", "tid", "command", "perf", "data", "map", "off-cpu"}
 # Parts of other programs' names, which their own pages explain.
 OTHERS = {"python", "pythonperfsupport", "py"}
 

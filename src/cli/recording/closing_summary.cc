@@ -1,5 +1,8 @@
 #include "src/cli/recording/closing_summary.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -34,7 +37,11 @@ void PrintSummaryOf(const std::string& path, const RecordArguments& arguments) {
     PrintWarning(absl::StrCat("no summary: ", loaded.status().message()));
     return;
   }
-  const auto text = SummaryText(path, "", **loaded);
+  summary::Layout layout = LayoutOf(STDERR_FILENO);
+  // The last line of the recorder and a blank line precede the summary on the screen.
+  constexpr size_t kBefore = 2;
+  if (ErrorsAreShownLive()) layout.lines -= std::min(layout.lines, kBefore);
+  const auto text = SummaryText(path, "", **loaded, layout);
   if (!text.ok()) {
     PrintWarning(absl::StrCat("no summary: ", text.status().message()));
     return;

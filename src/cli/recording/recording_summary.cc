@@ -1,9 +1,14 @@
 #include "src/cli/recording/recording_summary.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "src/analysis/event_choice.h"
 #include "src/analysis/wall_clock.h"
 #include "src/cli/files/describe_recording.h"
-#include "src/views/summary/summary.h"
+#include "src/cli/terminal/terminal.h"
 
 namespace profiler::cli {
 
@@ -13,14 +18,32 @@ void AskForSummary(const std::string& event, ViewOptions& load) {
   load.plan.wall_clock = analysis::WallClockFor(event);
 }
 
+summary::Layout LayoutOf(int descriptor) {
+  constexpr size_t kFewestColumns = 60;  // with fewer, tables would have no room for names
+  summary::Layout layout;
+  const TerminalStyle style =
+      descriptor == STDERR_FILENO ? StyleOfStandardError() : StyleOfStandardOutput();
+  if (style.columns != 0) layout.columns = std::max(style.columns, kFewestColumns);
+  winsize size = {};
+  if (isatty(descriptor) != 0 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_row != 0) {
+    layout.lines = size.ws_row;
+  }
+  return layout;
+}
+
 absl::StatusOr<std::string> SummaryText(const std::string& path, const std::string& event,
-                                        const LoadedView& loaded, SummaryForm form) {
+                                        const LoadedView& loaded, const summary::Layout& layout,
+                                        SummaryForm form) {
+  constexpr size_t kFunctions = 10;
   PROFILER_ASSIGN_OR_RETURN(const auto chosen, analysis::ChooseEvent(loaded.profile, event));
   summary::Summary summary;
-  if (chosen) summary = summary::Summarize(loaded.profile, *chosen);
+  if (chosen) {
+    summary = summary::Summarize(loaded.profile, *chosen,
+                                 layout.functions == 0 ? kFunctions : layout.functions);
+  }
   const json::RecordingFacts facts = FactsOf(path, *loaded.recording);
   return form == SummaryForm::kJson ? summary::SummaryAsJson(summary, facts)
-                                    : summary::FormatSummary(summary, facts);
+                                    : summary::FormatSummary(summary, facts, layout);
 }
 
 }  // namespace profiler::cli

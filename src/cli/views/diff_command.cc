@@ -111,7 +111,8 @@ int WriteDiff(const DiffArguments& arguments, const Sides& sides, const ViewOpti
                                                  {.by = by,
                                                   .weight = weight,
                                                   .all = arguments.all,
-                                                  .markdown = arguments.markdown}));
+                                                  .markdown = arguments.markdown,
+                                                  .slower_first = arguments.order != 0}));
   if (const absl::Status written = output.Close(); !written.ok()) {
     PrintError(written);
     return kExitFailure;
@@ -120,12 +121,13 @@ int WriteDiff(const DiffArguments& arguments, const Sides& sides, const ViewOpti
   const diff::Diff judged = condition->weight == weight
                                 ? compared
                                 : diff::Compare(*before, *after, {.weight = condition->weight});
+  int exit_code = kExitOk;
   for (const diff::Row& row : judged.rows) {
     if (!condition->IsMet(row)) continue;
     PrintNote(absl::StrCat("--fail-if '", arguments.fail_if, "': ", row.name));
-    return kExitConditionMet;
+    exit_code = kExitConditionMet;
   }
-  return kExitOk;
+  return exit_code;
 }
 
 // Writes the comparison in perf's layout, without confidence intervals.

@@ -1,9 +1,13 @@
 // profiler summary
 
+#include <unistd.h>
+
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "src/cli/command.h"
 #include "src/cli/recording/recording_summary.h"
 #include "src/cli/terminal/output.h"
@@ -16,7 +20,27 @@ namespace {
 struct SummaryArguments {
   ViewArguments view;
   bool json = false;
+  uint32_t functions = 0;  // 0: as many as fit the screen
 };
+
+// Returns the event and the filters as options, for the commands that the summary suggests.
+std::string OptionsOf(const ViewArguments& view) {
+  std::string options;
+  const auto add = [&options](std::string_view option, const std::string& value) {
+    if (value.empty()) return;
+    absl::StrAppend(&options, options.empty() ? "" : " ", std::string(option), " ",
+                    summary::ShellWord(value));
+  };
+  add("--event", view.event);
+  add("--comms", view.filter.comms);
+  add("--dsos", view.filter.images);
+  add("--symbols", view.filter.symbols);
+  add("--pid", view.filter.pids);
+  add("--tid", view.filter.tids);
+  add("--time", view.samples.time);
+  add("--cpu", view.samples.cpus);
+  return options;
+}
 
 int WriteSummary(const SummaryArguments& arguments) {
   if (const absl::Status refused = CheckViewOutput(arguments.view.output, arguments.view.input);
@@ -37,7 +61,10 @@ int WriteSummary(const SummaryArguments& arguments) {
     Output nothing(arguments.view.output);
     if (!arguments.json) return Finish(*loaded, nothing);
   }
-  const auto text = SummaryText(arguments.view.input, arguments.view.event, *loaded,
+  summary::Layout layout = LayoutOf(arguments.view.output == "-" ? STDOUT_FILENO : -1);
+  layout.functions = arguments.functions;
+  layout.options = OptionsOf(arguments.view);
+  const auto text = SummaryText(arguments.view.input, arguments.view.event, *loaded, layout,
                                 arguments.json ? SummaryForm::kJson : SummaryForm::kText);
   if (!text.ok()) {
     PrintError(text.status());
@@ -53,11 +80,16 @@ int WriteSummary(const SummaryArguments& arguments) {
 void AddSummaryCommand(usage::Command& app, Commands& commands) {
   usage::Command& command = app.AddCommand(
       "summary",
-      "Show in thirty lines where the time goes, how certain that is, and the next steps");
+      "Show on one screen where the time goes, how certain that is, and the next steps");
   auto arguments = std::make_shared<SummaryArguments>();
   SummaryArguments& a = *arguments;
   AddViewOptions(command, a.view);
   AddJsonOption(command, a.json);
+  command
+      .AddOption("-n,--rows", a.functions,
+                 "functions in each list of the text (default: as many as fit the screen)")
+      .ValueName("N")
+      .Positive();
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
   AddNameRules(command, a.view.names);

@@ -110,6 +110,8 @@ TEST(Compare, SeveralRunsThatVaryAsMuchAsTheGroupsDifferShowNothing) {
 TEST(FormatDiff, ShowsSignificantRowsWithTheirIntervalsAndTimes) {
   const std::vector<Recorded> before = Runs({kBefore}), after = Runs({kAfter});
   const std::string text = FormatDiff(Compare(before, after, {}), before, after, {});
+  EXPECT_THAT(text, testing::StartsWith("# overall: 2.000 s → 2.400 s of cpu-clock (+20.0 %), "
+                                        "mostly in read (+0.400 s)\n"));
   EXPECT_THAT(text, HasSubstr("# before: run0.data: 2000 samples, 2.000 s of cpu-clock\n"
                               "# after:  run0.data: 2400 samples, 2.400 s of cpu-clock\n"));
   EXPECT_THAT(text, HasSubstr("# Before   After  Change in points   Before    After    Change  "
@@ -117,7 +119,25 @@ TEST(FormatDiff, ShowsSignificantRowsWithTheirIntervalsAndTimes) {
   EXPECT_THAT(text, testing::ContainsRegex(
                         "  25.00%  37.50%     \\+12.50 ± [0-9.]+  0.500 s  0.900 s  \\+0.400 s  "
                         "read\n"));
-  EXPECT_THAT(text, HasSubstr("one run each"));
+  EXPECT_THAT(text, HasSubstr("one run per side"));
+}
+
+TEST(FormatDiff, ShowsSlowerRowsFirstAndNotRowsWhoseShareOnlyGrew) {
+  const std::vector<Recorded> before = Runs({{{"gone", 2000}, {"slow", 500}, {"same", 800}}});
+  const std::vector<Recorded> after = Runs({{{"gone", 10}, {"slow", 800}, {"same", 800}}});
+  const std::string text =
+      FormatDiff(Compare(before, after, {}), before, after, {.slower_first = true});
+  EXPECT_LT(text.find("  slow\n"), text.find("  gone\n"));
+  EXPECT_LT(text.find("  gone\n"), text.find("  same\n"));
+  EXPECT_THAT(text, testing::StartsWith("# overall: 3.300 s → 1.610 s of cpu-clock (-51.2 %), "
+                                        "mostly in gone (-1.990 s)\n"));
+}
+
+TEST(FormatDiff, TheOverallChangeOfSeveralRunsIsTheirMeans) {
+  const std::vector<Recorded> before = Runs({kBefore, kBefore}), after = Runs({kBefore, kBefore});
+  EXPECT_THAT(FormatDiff(Compare(before, after, {}), before, after, {}),
+              testing::StartsWith("# overall: 2.000 s → 2.000 s of cpu-clock (+0.0 %), mean of the "
+                                  "runs\n"));
 }
 
 TEST(FormatDiff, SaysThatNothingChangedAndWhatWouldHaveBeenSeen) {
@@ -125,7 +145,7 @@ TEST(FormatDiff, SaysThatNothingChangedAndWhatWouldHaveBeenSeen) {
   const Diff diff = Compare(before, after, {});
   const std::string text = FormatDiff(diff, before, after, {});
   EXPECT_THAT(text, HasSubstr("no significant change"));
-  EXPECT_THAT(text, testing::ContainsRegex("[0-9.]+ points of the whole"));
+  EXPECT_THAT(text, testing::ContainsRegex("smaller than [0-9.]+ points of the whole"));
   EXPECT_THAT(text, Not(HasSubstr("Before   After")));
   EXPECT_THAT(FormatDiff(diff, before, after, {.all = true}), HasSubstr("parse"));
 }

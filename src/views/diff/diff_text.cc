@@ -1,6 +1,7 @@
 #include "src/views/diff/diff_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -84,10 +85,47 @@ void AddHosts(const HostGroups& hosts, std::span<const Run> before, std::span<co
   lines.push_back("shares are of what the whole was before: what others take does not move them");
 }
 
+// Returns the mean amount of the runs, in the event's unit.
+double MeanAmount(std::span<const Run> runs) {
+  double sum = 0;
+  for (const Run& run : runs) sum += static_cast<double>(run.measured.period);
+  return runs.empty() ? 0 : sum / static_cast<double>(runs.size());
+}
+
+// True if the row became slower by more than its share's margin of error. A share that only grew
+// because the whole shrank is not slower.
+bool IsSlower(const Row& row, double all_after) {
+  return row.share.difference() > 0 && row.after - row.before > row.share.half_width() * all_after;
+}
+
+// Says how the whole changed, and names the significant row with the largest part of that change.
+std::string Overall(const Diff& diff, std::span<const Run> before, std::span<const Run> after) {
+  const std::string& event = before[0].event;
+  const double was = MeanAmount(before), is = MeanAmount(after);
+  std::string line = absl::StrCat("overall: ", analysis::AmountText(was, event), " → ",
+                                  analysis::AmountText(is, event), " of ", Printable(event));
+  if (was > 0) absl::StrAppendFormat(&line, " (%+.1f %%)", 100 * (is - was) / was);
+  const bool is_mean = before.size() > 1 || after.size() > 1;
+  if (is_mean) line += ", mean of the runs";
+  const Row* most = nullptr;
+  for (const Row& row : diff.rows) {
+    const double change = row.after - row.before;
+    const bool has_direction = is > was ? change > 0 : change < 0;
+    if (!row.significant || !has_direction) continue;
+    if (most == nullptr || std::abs(change) > std::abs(most->after - most->before)) most = &row;
+  }
+  if (most == nullptr) return line;
+  const double change = most->after - most->before;
+  return absl::StrCat(
+      line, std::abs(change) * 2 < std::abs(is - was) ? ", the largest part in " : ", mostly in ",
+      Printable(most->name), " (", analysis::AmountText(change, event, true), ")");
+}
+
 // Describes both groups and the result, one line each.
 std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
                                  std::span<const Run> after, const TextOptions& options) {
   std::vector<std::string> lines;
+  if (!options.hosts) lines.push_back(Overall(diff, before, after));
   const auto describe = [&lines](std::string_view title, std::span<const Run> runs) {
     for (const Run& run : runs) {
       lines.push_back(
@@ -116,14 +154,14 @@ std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
                                    ? "no significant change"
                                    : absl::StrCat(significant, " changed by more than chance")));
   if (significant != 0) lines.push_back("of a hundred such rows one may be there by chance");
-  lines.push_back(absl::StrFormat(
-      "a change of %.2f points of the whole would be found in any of them", points));
+  lines.push_back(
+      absl::StrFormat("changes smaller than %.2f points of the whole may go unnoticed", points));
   if (before.size() == 1 && after.size() == 1 && options.hosts) {
-    lines.push_back("one host each: what differs between hosts is hardly told from a change");
-  } else if (before.size() == 1 && after.size() == 1) {
     lines.push_back(
-        "one run each: what differs between runs of one program is not told from a change;");
-    lines.push_back("several of each tell it: profiler diff A1 A2 A3 -- B1 B2 B3");
+        "only one host per side: normal variation between hosts may look like a change");
+  } else if (before.size() == 1 && after.size() == 1) {
+    lines.push_back("only one run per side: normal variation between runs may look like a change;");
+    lines.push_back("compare several of each: profiler diff A1 A2 A3 -- B1 B2 B3");
   }
   return lines;
 }
@@ -159,10 +197,16 @@ class Table {
   }
 
   std::vector<Cells> Rows() const {
-    std::vector<Cells> rows;
+    std::vector<const Row*> shown;
     for (const Row& row : diff_.rows) {
-      if (row.significant || options_.all) rows.push_back(CellsOf(row));
+      if (row.significant || options_.all) shown.push_back(&row);
     }
+    if (options_.slower_first) {
+      const double all = MeanAmount(after_);
+      std::ranges::stable_partition(shown, [all](const Row* row) { return IsSlower(*row, all); });
+    }
+    std::vector<Cells> rows;
+    for (const Row* const row : shown) rows.push_back(CellsOf(*row));
     return rows;
   }
 

@@ -1,5 +1,6 @@
 // Formats a comparison as text, for a terminal or a review comment:
 //
+//   # overall: 10.02 s → 10.35 s of cpu-clock (+3.3 %), mostly in parse (+0.309 s)
 //   # before: old.data: 10012 samples, 10.02 s of cpu-clock
 //   # after:  new.data: 10008 samples, 10.02 s of cpu-clock
 //   # 412 functions compared, each by itself: 2 changed by more than chance …
@@ -35,6 +36,8 @@ struct TextOptions {
   Weight weight = Weight::kSelf;
   bool all = false;       // true to show also rows that are not significant
   bool markdown = false;  // true for a Markdown table
+  // True to show rows first that became slower by more than their margin of error.
+  bool slower_first = false;
   std::optional<HostGroups> hosts = {};
 };
 

@@ -13,6 +13,7 @@
 #include "src/base/text.h"
 #include "src/profile/chain_shares.h"
 #include "src/views/summary/heaviest_path.h"
+#include "src/views/summary/own_code.h"
 #include "src/views/summary/summary.h"
 
 namespace profiler::summary {
@@ -53,9 +54,11 @@ std::string SourceOf(const Profile& profile, FrameId id, std::string_view functi
 
 class Summarizer {
  public:
-  Summarizer(const Profile& profile, EventId event)
+  Summarizer(const Profile& profile, EventId event, size_t functions)
       : profile_(profile),
         event_(event),
+        most_functions_(functions),
+        own_(profile, event),
         missing_(profile, event),
         functions_(profile, event, KeyBy::kFunction),
         measured_(analysis::Measure(profile, event, functions_)) {}
@@ -71,8 +74,10 @@ class Summarizer {
     }
     summary_.missing_part = measured_.missing_part;
     AddFunctions();
+    AddOwnFunctions();
     AddPath();
     AddRows();
+    summary_.waits = FindWaits(profile_, own_);
     summary_.losses = profile_.losses;
     summary_.chains = profile_.chains;
     for (const profile::ChainShares& shares : profile::SharesOfChains(profile_)) {
@@ -106,19 +111,7 @@ class Summarizer {
     });
     const size_t shown = std::min(order.size(), kFunctions);
     for (size_t i = 0; i < shown; ++i) {
-      const analysis::Measured& of = measured_.self[order[i]];
-      const profile::Image& image = profile_[profile_[functions_.FrameOf(order[i])].image];
-      FunctionShare function{.name = functions_.name(order[i]),
-                             .image = std::string(profile_.text(image.name)),
-                             .source = HeaviestLineOf(order[i]),
-                             .compiled_into = CompiledInto(functions_.FrameOf(order[i])),
-                             .share = {.part = measured_.ShareOf(of),
-                                       .interval = measured_.IntervalOf(of),
-                                       .amount = static_cast<double>(of.period)}};
-      if (i + 1 < order.size()) {
-        function.samples_to_tell = measured_.SamplesToTell(of, measured_.self[order[i + 1]]);
-      }
-      summary_.functions.push_back(std::move(function));
+      summary_.functions.push_back(FunctionOf(order, i, measured_.self));
     }
     for (size_t i = shown; i < order.size(); ++i) {
       ++summary_.others;
@@ -126,6 +119,52 @@ class Summarizer {
       summary_.others_part += measured_.ShareOf(of);
       summary_.others_amount += static_cast<double>(of.period);
     }
+    AddLeaves(std::move(order));
+  }
+
+  void AddLeaves(std::vector<KeyId> order) {
+    std::erase_if(order, [this](KeyId key) { return IsState(profile_, functions_.FrameOf(key)); });
+    summary_.all_leaves = order.size();
+    for (size_t i = 0; i < order.size(); ++i) {
+      const analysis::Measured& of = measured_.self[order[i]];
+      summary_.leaves_part += measured_.ShareOf(of);
+      summary_.leaves_amount += static_cast<double>(of.period);
+      if (i < most_functions_) summary_.leaves.push_back(FunctionOf(order, i, measured_.self));
+    }
+  }
+
+  void AddOwnFunctions() {
+    std::vector<KeyId> order;
+    for (KeyId key = 0; key < functions_.size(); ++key) {
+      if (measured_.total[key].period == 0 || IsStartCode(functions_.name(key))) continue;
+      if (own_.Has(functions_.FrameOf(key))) order.push_back(key);
+    }
+    // Functions of equal weight are in the order of their ids, callers mostly first.
+    std::stable_sort(order.begin(), order.end(), [this](KeyId a, KeyId b) {
+      return WeightOf(measured_.total[a]) > WeightOf(measured_.total[b]);
+    });
+    for (size_t i = 0; i < std::min(order.size(), most_functions_); ++i) {
+      summary_.own.push_back(FunctionOf(order, i, measured_.total));
+    }
+  }
+
+  // Returns a function of an ordered list, whose measurements are in `measured`.
+  FunctionShare FunctionOf(const std::vector<KeyId>& order, size_t i,
+                           const std::vector<analysis::Measured>& measured) const {
+    const analysis::Measured& of = measured[order[i]];
+    const FrameId frame = functions_.FrameOf(order[i]);
+    FunctionShare function{
+        .name = functions_.name(order[i]),
+        .image = std::string(profile_.text(profile_[profile_[frame].image].name)),
+        .source = HeaviestLineOf(order[i]),
+        .compiled_into = CompiledInto(frame),
+        .share = {.part = measured_.ShareOf(of),
+                  .interval = measured_.IntervalOf(of),
+                  .amount = static_cast<double>(of.period)}};
+    if (i + 1 < order.size()) {
+      function.samples_to_tell = measured_.SamplesToTell(of, measured[order[i + 1]]);
+    }
+    return function;
   }
 
   // Returns the function whose compiled code contains the frame. It is the frame's last line,
@@ -152,18 +191,40 @@ class Summarizer {
   }
 
   void AddPath() {
+    summary_.path = PathOf([](const Row&) { return true; });
+    summary_.whole_path = PathOf([this](const Row& row) { return HasUserCode(row.stack); });
+    if (summary_.whole_path.empty()) summary_.whole_path = summary_.path;
+    ShortenPath();
+  }
+
+  // True if the outermost frame of the stack is not the kernel's.
+  bool HasUserCode(profile::StackId at) const {
+    while (profile_[at].parent != profile::kNoStack) at = profile_[at].parent;
+    return profile_[profile_[at].frame].mode != Mode::kKernel;
+  }
+
+  // Returns the busiest path of the rows that `is_wanted` accepts.
+  template <class Wanted>
+  std::vector<PathStep> PathOf(const Wanted& is_wanted) const {
     auto weights = HugeVector<double>::Zeros(profile_.stacks.size());
+    double whole = 0;
     for (size_t i = 0; i < profile_.rows.size(); ++i) {
       const Row& row = profile_.rows[i];
-      if (row.event == event_) weights[static_cast<uint32_t>(row.stack)] += WeightOf(i);
+      if (row.event != event_ || !is_wanted(row)) continue;
+      weights[static_cast<uint32_t>(row.stack)] += WeightOf(i);
+      whole += WeightOf(i);
     }
-    for (PathPart& part : HeaviestPath(profile_, std::move(weights), WholeWeight(), kMostSteps)) {
+    std::vector<PathStep> path;
+    for (PathPart& part : HeaviestPath(profile_, std::move(weights), whole, kMostSteps)) {
       std::string source = SourceOf(profile_, part.frame, part.function);
-      summary_.path.push_back({.function = std::move(part.function),
-                               .source = std::move(source),
-                               .part = PartOf(part.weight)});
+      const bool is_own =
+          own_.Has(part.frame) && !part.function.starts_with('[') && !IsStartCode(part.function);
+      path.push_back({.function = std::move(part.function),
+                      .source = std::move(source),
+                      .part = PartOf(part.weight),
+                      .is_own = is_own});
     }
-    ShortenPath();
+    return path;
   }
 
   // Removes the outermost steps, because all stacks begin with them and they say little.
@@ -232,6 +293,8 @@ class Summarizer {
 
   const Profile& profile_;
   const EventId event_;
+  const size_t most_functions_;
+  const OwnCode own_;
   const analysis::MissingPeriods missing_;
   const KeyedRows functions_;
   const Measurement measured_;
@@ -240,8 +303,8 @@ class Summarizer {
 
 }  // namespace
 
-Summary Summarize(const Profile& profile, EventId event) {
-  return Summarizer(profile, event).Finish();
+Summary Summarize(const Profile& profile, EventId event, size_t functions) {
+  return Summarizer(profile, event, functions).Finish();
 }
 
 }  // namespace profiler::summary

@@ -1,17 +1,19 @@
-// Summarizes a recording in about thirty lines, for readers of a first profile: where the time
-// goes, the accuracy, missing data, and commands for more detail.
+// Summarizes a recording on one screen, for readers of a first profile: where the time goes, the
+// accuracy, missing data, and commands for more detail.
 
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/analysis/estimate/share.h"
 #include "src/analysis/unnamed_python.h"
 #include "src/profile/profile.h"
 #include "src/views/json/recording_facts.h"
+#include "src/views/summary/waits.h"
 
 namespace profiler::summary {
 
@@ -38,6 +40,7 @@ struct PathStep {
   std::string function;
   std::string source;  // line of the call; in the last step, line of the function
   double part = 0;
+  bool is_own = false;  // True for a function of the user's own code that has a name.
 };
 
 struct ThreadShare {
@@ -63,6 +66,19 @@ struct Summary {
   // (analysis::MissingPeriods); amounts contain only recorded samples.
   double missing_part = 0;
 
+  // Functions of the user's own code (own_code.h) by the weight of themselves and their callees,
+  // the heaviest first. Functions that only start programs are left out.
+  std::vector<FunctionShare> own;
+  // Functions by their own weight, the heaviest first, without states of waiting threads.
+  std::vector<FunctionShare> leaves;
+  size_t all_leaves = 0;   // number of these functions, including those not in the list …
+  double leaves_part = 0;  // … and their share
+  double leaves_amount = 0;
+  // The whole busiest path of the samples with user code, or of all samples if none has any.
+  std::vector<PathStep> whole_path;
+  Waits waits;
+
+  // The next members are for JSON.
   std::vector<FunctionShare> functions;  // sorted by own weight, the heaviest first
   size_t others = 0;                     // number of functions not in the list …
   double others_part = 0;                // … and their share
@@ -86,13 +102,27 @@ struct Summary {
   std::optional<analysis::UnnamedPython> python;
 };
 
-// Summarizes an event. The profile must keep the order of its samples and distinguish threads.
-Summary Summarize(const profile::Profile& profile, profile::EventId event);
+// Summarizes an event, with at most `functions` functions in each list for the text. The profile
+// must keep the order of its samples and distinguish threads.
+Summary Summarize(const profile::Profile& profile, profile::EventId event, size_t functions = 10);
 
 // Formats a summary as JSON (docs/json.md).
 std::string SummaryAsJson(const Summary& summary, const json::RecordingFacts& recording);
 
-// Formats a summary as lines of at most 100 columns, except for long names.
-std::string FormatSummary(const Summary& summary, const json::RecordingFacts& recording);
+// Quotes a text as one word of a shell command line.
+std::string ShellWord(std::string_view text);
+
+// The room for the text, and the options that its commands repeat.
+struct Layout {
+  size_t columns = 80;
+  size_t lines = 24;     // lines of the terminal; one is left for the prompt
+  size_t functions = 0;  // number of functions in each list; 0: as many as fit
+  std::string options;   // options of the shell's command line: "--comm nginx"
+};
+
+// Formats a summary as lines that fit the layout. If functions are asked for by number, the text
+// may have more lines.
+std::string FormatSummary(const Summary& summary, const json::RecordingFacts& recording,
+                          const Layout& layout = {});
 
 }  // namespace profiler::summary

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,41 +9,38 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "src/analysis/amount.h"
 #include "src/base/shown_text.h"
 #include "src/base/text.h"
+#include "src/format/perf_event/off_cpu_events.h"
 #include "src/profile/losses_text.h"
 #include "src/views/summary/summary.h"
 
 namespace profiler::summary {
 namespace {
 
-constexpr size_t kNameWidth = 46;
 constexpr std::string_view kUsualPath = "perf.data";  // default input of every view
 constexpr double kLeastMissing = 0.0005;              // less would print as 0.0 %
 
 std::string Percent(double part) { return absl::StrFormat("%.1f %%", 100 * part); }
 
-// Shortens a name to `width` bytes. Cuts its end, because the beginning says more.
-std::string Shortened(std::string_view name, size_t width) {
-  std::string text = Printable(name);
-  if (text.size() <= width) return text;
-  size_t end = width - 1;
-  // Does not cut a UTF-8 character in two.
-  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "…";
+bool IsContinuation(char c) { return (static_cast<uint8_t>(c) & 0xc0) == 0x80; }
+
+// Returns the number of UTF-8 characters.
+size_t WidthOf(std::string_view text) {
+  return text.size() - static_cast<size_t>(std::ranges::count_if(text, IsContinuation));
 }
 
-// Quotes a text as one word of a shell command line.
-std::string ShellWord(std::string_view text) {
-  constexpr std::string_view kPlain = "_./-+:@%,=";
-  const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != kPlain.npos;
-  });
-  if (is_plain) return std::string(text);
-  std::string word = "'";
-  for (const char c : Printable(text)) word += c == '\'' ? "'\\''" : std::string(1, c);
-  return word + "'";
+// Shortens a name to `width` characters. Cuts its end, because the beginning says more.
+std::string Shortened(std::string_view name, size_t width) {
+  std::string text = Printable(name);
+  if (WidthOf(text) <= width) return text;
+  size_t end = 0;
+  for (size_t left = std::max<size_t>(width, 1); end < text.size(); ++end) {
+    if (!IsContinuation(text[end]) && left-- == 1) break;
+  }
+  return text.substr(0, end) + "…";
 }
 
 // True if the function can probably be annotated. The kernel's code is seldom available, and code
@@ -51,68 +50,160 @@ bool HasCode(const FunctionShare& function) {
          !function.image.ends_with(".map");
 }
 
+// A list of the text: a title, and as many rows as there is room for.
+struct Section {
+  std::vector<std::string> title;
+  size_t rows = 0;               // number of rows
+  size_t shown = 0;              // number of rows that are shown
+  bool has_rest = false;         // True if a further line describes the rows that are not shown.
+  bool is_of_functions = false;  // True if -n sets the number of its rows.
+  std::function<std::vector<std::string>(size_t shown)> lines;  // returns the rows, and the rest
+};
+
 class Text {
  public:
-  Text(const Summary& summary, const json::RecordingFacts& recording)
-      : summary_(summary), recording_(recording) {}
+  Text(const Summary& summary, const json::RecordingFacts& recording, const Layout& layout)
+      : summary_(summary), recording_(recording), layout_(layout) {}
 
   std::string Write() && {
     AppendHeading();
     if (summary_.samples == 0) {
-      Line("No sample was taken: what was recorded hardly ran, or was done before the first one.");
+      Paragraph("No sample was taken: the process was idle, or it ended before the first sample.");
+      Paragraph("To see what an idle process waits for: profiler record --off-cpu");
       return std::move(out_);
     }
-    AppendFunctions();
-    AppendPath();
+    const std::string heading = std::exchange(out_, {});
     AppendWhere();
     AppendTrust();
     AppendNext();
-    return std::move(out_);
+    const std::string ending = std::exchange(out_, {});
+    std::vector<Section> sections = Sections();
+    Fill(sections, LinesOf(heading) + LinesOf(ending));
+    out_ = heading;
+    for (const Section& section : sections) AppendSection(section);
+    return out_ + ending;
   }
 
  private:
+  static size_t LinesOf(std::string_view text) {
+    return static_cast<size_t>(std::ranges::count(text, '\n'));
+  }
+
   void Line(std::string_view text) { absl::StrAppend(&out_, View(text), "\n"); }
 
-  void AppendHeading() {
-    std::string line = Printable(recording_.path);
-    if (!recording_.command.empty()) {
-      absl::StrAppend(&line, ": ", Shortened(recording_.command, 2 * kNameWidth));
+  // Adds a text, broken between words. `indent` precedes each line except the first.
+  void Paragraph(std::string_view text, size_t indent = 0) {
+    std::string line;
+    const std::vector<std::string> words = absl::StrSplit(View(text), ' ', absl::SkipEmpty());
+    for (const std::string& word : words) {
+      if (!line.empty() && WidthOf(line) + 1 + WidthOf(word) > layout_.columns) {
+        Line(line);
+        line = std::string(indent, ' ');
+      } else if (!line.empty()) {
+        line += ' ';
+      }
+      line += word;
     }
-    Line(line);
-    if (summary_.samples == 0) return;
-    line = absl::StrCat(analysis::AmountText(summary_.amount, summary_.event), " of ",
-                        Printable(summary_.event), " in ", summary_.samples, " samples");
-    if (recording_.seconds > 0)
-      absl::StrAppendFormat(&line, ", taken in %.1f s", recording_.seconds);
     Line(line);
   }
 
-  void AppendFunctions() {
-    Line("");
-    Line(summary_.is_count
-             ? "Where it goes, by function (counts are exact; there is no confidence interval)"
-             : "Where it goes, by function (± is the 95 % interval)");
+  void AppendHeading() {
+    std::string line = Printable(recording_.path);
+    if (!recording_.command.empty()) absl::StrAppend(&line, ": ", Printable(recording_.command));
+    Line(Shortened(line, layout_.columns));
+    if (summary_.samples == 0) return;
+    line = absl::StrCat(analysis::AmountText(summary_.amount, summary_.event), " of ",
+                        Printable(summary_.event), " in ", summary_.samples,
+                        summary_.samples == 1 ? " sample" : " samples");
+    if (recording_.seconds > 0)
+      absl::StrAppendFormat(&line, ", taken in %.1f s", recording_.seconds);
+    absl::StrAppend(&line, ". ", LossText());
+    Paragraph(line);
+    if (IsIdle()) {
+      Paragraph(
+          "The process was idle most of the time: try profiler record --off-cpu, which shows "
+          "what it waits for.");
+    }
     if (summary_.switches != 0) {
-      Line(absl::StrCat("  Times are exact. Which functions have them is estimated: ",
-                        summary_.sampled_switches));
-      Line(absl::StrCat("  of ", summary_.switches, " context switches have a stack."));
+      Paragraph(absl::StrCat("Times are exact. Their functions are estimated, because ",
+                             summary_.sampled_switches, " of ", summary_.switches,
+                             " context switches have a stack."));
     }
-    for (const FunctionShare& function : summary_.functions) {
-      const double half = 100 * function.share.interval.half_width();
-      std::string line = absl::StrFormat("%7.1f", 100 * function.share.part);
-      // Two digits instead of "± 0.0", because no share is that certain.
-      if (!summary_.is_count) absl::StrAppendFormat(&line, " ± %-4.*f", half < 0.095 ? 2 : 1, half);
-      absl::StrAppend(&line, " %  ", AmountCell(function.share.amount), "  ",
-                      Shortened(function.name, kNameWidth), "  ", Printable(function.image));
-      if (!function.source.empty()) absl::StrAppend(&line, "  ", Printable(function.source));
-      Line(line);
+  }
+
+  std::string LossText() const {
+    const std::string losses = profile::LossesText(summary_.losses);
+    if (losses.empty()) return "Nothing was lost.";
+    const std::string text = absl::StrCat("Lost: ", losses, ".");
+    // A throttled event has lost no samples, but taken fewer.
+    if (summary_.missing_part < kLeastMissing) return text;
+    return absl::StrCat(text, " So ", Percent(summary_.missing_part),
+                        " of the samples are missing; shares are corrected for them, times and "
+                        "counts are not.");
+  }
+
+  // True if the recorded threads ran for less than a fiftieth of the recorded time, and the
+  // recording does not show what they waited for.
+  bool IsIdle() const {
+    constexpr double kNanoseconds = 1e9, kBusy = 0.02;
+    return analysis::IsTime(summary_.event) && summary_.waits.amount == 0 && summary_.idle == 0 &&
+           summary_.amount < kBusy * kNanoseconds * recording_.seconds;
+  }
+
+  std::vector<Section> Sections() const {
+    std::vector<Section> sections;
+    const bool has_own = HasOwnList();
+    const std::string error = summary_.is_count ? "(counts are exact)" : "(± is the 95 % interval)";
+    if (has_own) {
+      sections.push_back(
+          {.title = {"",
+                     absl::StrCat("Where it goes, by function of your code with callees ", error)},
+           .rows = summary_.own.size(),
+           .is_of_functions = true,
+           .lines = [this](size_t shown) { return RowsOf(summary_.own, shown); }});
     }
-    if (summary_.others != 0) {
-      Line(absl::StrFormat("%7.1f %s%%  %s  %d other %s", 100 * summary_.others_part,
-                           summary_.is_count ? "" : "      ", AmountCell(summary_.others_amount),
-                           summary_.others, summary_.others == 1 ? "function" : "functions"));
-    }
-    AppendTies();
+    Section leaves = {.title = {"The heaviest functions by themselves"},
+                      .rows = summary_.leaves.size(),
+                      .has_rest = true,
+                      .is_of_functions = true,
+                      .lines = [this](size_t shown) {
+                        std::vector<std::string> rows = RowsOf(summary_.leaves, shown);
+                        if (shown < summary_.all_leaves) rows.push_back(OtherLeaves(shown));
+                        return rows;
+                      }};
+    if (!has_own) leaves.title = {"", absl::StrCat("Where it goes, by function ", error)};
+    if (leaves.rows != 0) sections.push_back(std::move(leaves));
+    AddWaits(sections);
+    AddPath(sections);
+    return sections;
+  }
+
+  // True if own code is worth a list: without callers, it would repeat the other list.
+  bool HasOwnList() const { return summary_.has_chains && !summary_.own.empty(); }
+
+  std::vector<std::string> RowsOf(const std::vector<FunctionShare>& functions, size_t shown) const {
+    std::vector<std::string> rows;
+    for (size_t i = 0; i < shown; ++i) rows.push_back(RowOf(functions[i]));
+    return rows;
+  }
+
+  std::string RowOf(const FunctionShare& function) const {
+    constexpr size_t kShortest = 20;
+    const double half = 100 * function.share.interval.half_width();
+    std::string row = absl::StrFormat("%7.1f", 100 * function.share.part);
+    // Two digits instead of "± 0.0", because no share is that certain.
+    if (!summary_.is_count) absl::StrAppendFormat(&row, " ± %-4.*f", half < 0.095 ? 2 : 1, half);
+    absl::StrAppend(&row, " %  ", AmountCell(function.share.amount), "  ");
+    const size_t room = layout_.columns - std::min(layout_.columns, WidthOf(row));
+    const std::string image = "  " + Shortened(function.image, kShortest);
+    std::string source;
+    if (!function.source.empty()) source = "  " + Shortened(function.source, kShortest);
+    const size_t name = WidthOf(Printable(function.name));
+    // The line is the first part to go if the name needs its room.
+    if (std::min(name, kShortest) + WidthOf(image) + WidthOf(source) > room) source.clear();
+    const size_t around = WidthOf(image) + WidthOf(source);
+    return absl::StrCat(row, Shortened(function.name, room > around ? room - around : kShortest),
+                        image, source);
   }
 
   // Returns the amount, padded to the width of the total amount.
@@ -121,108 +212,187 @@ class Text {
     return absl::StrFormat("%*s", all.size(), analysis::AmountText(amount, summary_.event));
   }
 
-  // Warns about the first functions that cannot be ranked; one warning is enough.
-  void AppendTies() {
-    for (size_t i = 0; i + 1 < summary_.functions.size(); ++i) {
-      const FunctionShare& function = summary_.functions[i];
+  std::string OtherLeaves(size_t shown) const {
+    const size_t others = summary_.all_leaves - shown;
+    double part = summary_.leaves_part, amount = summary_.leaves_amount;
+    for (size_t i = 0; i < shown; ++i) {
+      part -= summary_.leaves[i].share.part;
+      amount -= summary_.leaves[i].share.amount;
+    }
+    return absl::StrFormat("%7.1f %s%%  %s  %d other %s", 100 * std::max(part, 0.0),
+                           summary_.is_count ? "" : "      ", AmountCell(std::max(amount, 0.0)),
+                           others, others == 1 ? "function" : "functions");
+  }
+
+  // Returns a warning about the first functions that cannot be ranked; one warning is enough.
+  std::string TieText() const {
+    constexpr size_t kShown = 3, kWidth = 24;
+    for (size_t i = 0; i + 1 < std::min(summary_.leaves.size(), kShown); ++i) {
+      const FunctionShare& function = summary_.leaves[i];
       if (function.samples_to_tell <= summary_.samples) continue;
-      constexpr size_t kWidth = 30;
-      Line(absl::StrCat("  So few samples do not tell which has more, ",
-                        Shortened(function.name, kWidth), " or"));
-      Line(absl::StrCat("  ", Shortened(summary_.functions[i + 1].name, kWidth), "; some ",
-                        function.samples_to_tell, " would."));
-      return;
+      return absl::StrCat("Too few samples to rank ", Shortened(function.name, kWidth), " and ",
+                          Shortened(summary_.leaves[i + 1].name, kWidth), "; about ",
+                          function.samples_to_tell, " are needed. ");
+    }
+    return {};
+  }
+
+  void AddWaits(std::vector<Section>& sections) const {
+    if (summary_.waits.kinds.empty()) return;
+    sections.push_back({.title = {absl::StrCat(
+                            "Waiting: ", analysis::AmountText(summary_.waits.amount, kBlockedEvent),
+                            " of all threads, for")},
+                        .rows = summary_.waits.kinds.size(),
+                        .lines = [this](size_t shown) { return WaitRows(shown); }});
+  }
+
+  std::vector<std::string> WaitRows(size_t shown) const {
+    std::vector<std::string> rows;
+    for (size_t i = 0; i < shown; ++i) {
+      const Wait& wait = summary_.waits.kinds[i];
+      std::string row =
+          absl::StrFormat("%7.1f %%  %s  %s", 100 * wait.amount / summary_.waits.amount,
+                          analysis::AmountText(wait.amount, kBlockedEvent), wait.kind);
+      if (!wait.function.empty()) absl::StrAppend(&row, " (", Printable(wait.function), ")");
+      if (!wait.in.empty()) absl::StrAppend(&row, " in ", Printable(wait.in));
+      rows.push_back(Shortened(row, layout_.columns));
+    }
+    return rows;
+  }
+
+  void AddPath(std::vector<Section>& sections) const {
+    if (!summary_.has_chains) return;
+    std::vector<PathStep> path = ShownPath();
+    if (path.size() < 2) return;
+    constexpr size_t kMostSteps = 8;
+    const size_t rows = std::min(path.size(), kMostSteps);
+    sections.push_back(
+        {.title =
+             {"The busiest path: who called whom, with the share of each call and its callees"},
+         .rows = rows,
+         .lines = [this, path = std::move(path)](size_t shown) { return PathRows(path, shown); }});
+  }
+
+  // Returns the path without the functions above the outermost named function of the user's code,
+  // and without the state of a waiting thread at its end.
+  std::vector<PathStep> ShownPath() const {
+    std::vector<PathStep> path = summary_.whole_path;
+    const auto own = std::ranges::find_if(path, &PathStep::is_own);
+    if (own != path.end()) path.erase(path.begin(), own);
+    constexpr std::array<std::string_view, 2> kStates = {"[blocked]", "[preempted]"};
+    if (!path.empty() && std::ranges::count(kStates, path.back().function) != 0) path.pop_back();
+    return path;
+  }
+
+  // Returns `most` lines of the path, with "…" in place of its middle.
+  std::vector<std::string> PathRows(const std::vector<PathStep>& path, size_t most) const {
+    std::vector<std::string> rows;
+    const bool is_whole = path.size() <= most;
+    const size_t outer = is_whole ? path.size() : most / 2;
+    const auto add = [&](const PathStep& step) {
+      std::string row =
+          absl::StrFormat("%7.1f %%  %s", 100 * step.part, std::string(rows.size(), ' '));
+      std::string source = step.source.empty() ? "" : "  " + Printable(step.source);
+      const size_t room = layout_.columns - std::min(layout_.columns, WidthOf(row));
+      if (WidthOf(step.function) + WidthOf(source) > room) source.clear();
+      rows.push_back(absl::StrCat(row, Shortened(step.function, room), source));
+    };
+    for (size_t i = 0; i < outer; ++i) add(path[i]);
+    if (is_whole) return rows;
+    const size_t inner = most - outer - 1;
+    rows.push_back(absl::StrFormat("%11s%s… %d more calls", "", std::string(rows.size(), ' '),
+                                   path.size() - outer - inner));
+    for (size_t i = path.size() - inner; i < path.size(); ++i) add(path[i]);
+    return rows;
+  }
+
+  // Decides how many rows of each section are shown. Each section in turn gets one row until the
+  // text has as many lines as the terminal, except one for the prompt. Each section has a least
+  // number of rows.
+  void Fill(std::vector<Section>& sections, size_t used) const {
+    constexpr size_t kLeast = 3;
+    for (Section& section : sections) {
+      section.shown = std::min(kLeast, section.rows);
+      used += section.title.size() + section.shown + (section.has_rest ? 1 : 0);
+    }
+    for (bool has_more = true; has_more && used + 1 < layout_.lines;) {
+      has_more = false;
+      for (Section& section : sections) {
+        if (section.shown == section.rows || used + 1 >= layout_.lines) continue;
+        ++section.shown;
+        ++used;
+        has_more = true;
+      }
+    }
+    if (layout_.functions == 0) return;
+    for (Section& section : sections) {
+      if (section.is_of_functions) section.shown = std::min(layout_.functions, section.rows);
     }
   }
 
-  void AppendPath() {
-    if (!summary_.has_chains || summary_.path.size() < 2) return;
-    Line("");
-    Line("The busiest path: who called whom, with the share of each call and all below it");
-    for (size_t i = 0; i < summary_.path.size(); ++i) {
-      const PathStep& step = summary_.path[i];
-      std::string line = absl::StrFormat("%7.1f %%  %s%s", 100 * step.part, std::string(i, ' '),
-                                         Shortened(step.function, kNameWidth));
-      if (!step.source.empty()) absl::StrAppend(&line, "  ", Printable(step.source));
-      Line(line);
-    }
+  void AppendSection(const Section& section) {
+    for (const std::string& line : section.title) Line(Shortened(line, layout_.columns));
+    for (const std::string& line : section.lines(section.shown)) Line(line);
   }
 
   void AppendWhere() {
-    Line("");
-    std::string line = absl::StrCat("Programs' own code ", Percent(summary_.user), ", the kernel ",
-                                    Percent(summary_.kernel), " (for them)");
-    if (summary_.idle > 0) absl::StrAppend(&line, ", idle ", Percent(summary_.idle));
+    std::string text =
+        absl::StrCat("User code ", Percent(summary_.user), ", kernel ", Percent(summary_.kernel));
+    if (summary_.idle > 0) absl::StrAppend(&text, ", idle ", Percent(summary_.idle));
     if (summary_.elsewhere > 0.0005) {
-      absl::StrAppend(&line, ", elsewhere ", Percent(summary_.elsewhere));
+      absl::StrAppend(&text, summary_.waits.amount > 0 ? ", waiting " : ", elsewhere ",
+                      Percent(summary_.elsewhere));
     }
-    Line(line);
-    AppendThreads();
+    text += ".";
+    if (summary_.threads.size() > 1) absl::StrAppend(&text, " Threads: ", ThreadsText(), ".");
+    Paragraph(text);
   }
 
-  void AppendThreads() {
-    constexpr size_t kWidest = 80;
-    std::string line = "Threads:";
-    const auto add = [&](std::string_view text) {
-      if (line.size() + text.size() > kWidest) {
-        Line(line + ",");
-        line = "        ";
-      } else if (line != "Threads:") {
-        line += ",";
-      }
-      absl::StrAppend(&line, " ", View(text));
-    };
+  std::string ThreadsText() const {
+    std::string text;
     for (const ThreadShare& thread : summary_.threads) {
-      std::string text = absl::StrCat(Shortened(thread.name, 16), " ", Percent(thread.part));
+      absl::StrAppend(&text, text.empty() ? "" : ", ", Shortened(thread.name, 16), " ",
+                      Percent(thread.part));
       if (thread.threads > 1) absl::StrAppend(&text, " (", thread.threads, " threads)");
-      add(text);
     }
     if (summary_.other_threads != 0) {
-      add(absl::StrCat("and ", summary_.other_threads, " other names"));
+      absl::StrAppend(&text, ", and ", summary_.other_threads, " other ",
+                      summary_.other_threads == 1 ? "name" : "names");
     }
-    Line(line);
+    return text;
   }
 
-  void AppendLosses() {
-    const std::string losses = profile::LossesText(summary_.losses);
-    Line(losses.empty() ? "Nothing was lost." : absl::StrCat("Lost: ", losses, "."));
-    // A throttled event has lost no samples, but taken fewer.
-    if (summary_.missing_part < kLeastMissing) return;
-    Line(absl::StrCat("So ", Percent(summary_.missing_part),
-                      " of the samples are missing. Shares make up for them by those around each "
-                      "gap; times and counts have none of them."));
+  std::string ChainsText() const {
+    if (summary_.whole_chains) {
+      return absl::StrCat("Stacks: ", Percent(*summary_.whole_chains), " by weight are whole.");
+    }
+    if (summary_.chains.chains() != 0) {
+      return absl::StrCat("Stacks: ",
+                          Percent(static_cast<double>(summary_.chains.whole()) /
+                                  static_cast<double>(summary_.chains.chains())),
+                          " are whole.");
+    }
+    if (summary_.chains.by_kernel != 0) {
+      return absl::StrCat("Stacks: ",
+                          Percent(static_cast<double>(summary_.chains.broken) /
+                                  static_cast<double>(summary_.chains.by_kernel)),
+                          " are visibly broken; they were followed by frame pointers, which many "
+                          "programs do not keep.");
+    }
+    return summary_.has_chains ? "" : "Stacks: none were recorded, so no callers are known.";
   }
 
   void AppendTrust() {
-    Line("");
-    AppendLosses();
-    if (summary_.whole_chains) {
-      Line(absl::StrCat("Stacks: ", Percent(*summary_.whole_chains),
-                        " by weight are whole, from where the thread began."));
-    } else if (summary_.chains.chains() != 0) {
-      Line(absl::StrCat("Stacks: ",
-                        Percent(static_cast<double>(summary_.chains.whole()) /
-                                static_cast<double>(summary_.chains.chains())),
-                        " are whole, from where the thread began."));
-    } else if (summary_.chains.by_kernel != 0) {
-      Line(absl::StrCat("Stacks: ",
-                        Percent(static_cast<double>(summary_.chains.broken) /
-                                static_cast<double>(summary_.chains.by_kernel)),
-                        " are visibly broken; they were followed by frame pointers, which many "
-                        "programs do not keep."));
-    } else if (!summary_.has_chains) {
-      Line("Stacks: none were recorded, so nobody's caller is known.");
-    }
-    std::string line =
-        absl::StrCat("Names: ", Percent(summary_.named), " of it is in functions with a name");
+    std::string text = absl::StrCat(TieText(), ChainsText(), " Names: ", Percent(summary_.named),
+                                    " of it is in functions with a name");
     if (summary_.most_unnamed) {
-      absl::StrAppend(&line, "; most of the rest is in ", Printable(summary_.most_unnamed->name),
+      absl::StrAppend(&text, "; most of the rest is in ", Printable(summary_.most_unnamed->name),
                       " (", Percent(summary_.most_unnamed->part), ")");
     }
-    Line(line + ".");
+    Paragraph(text + ".");
     if (!summary_.python) return;
-    Line(analysis::MissingText(*summary_.python) + ":");
-    Line(absl::StrCat("  ", analysis::RemedyText(*summary_.python), "."));
+    Paragraph(absl::StrCat(analysis::MissingText(*summary_.python), ": ",
+                           analysis::RemedyText(*summary_.python), "."));
   }
 
   struct Advice {
@@ -235,6 +405,7 @@ class Text {
   void Advise(std::string_view command, std::string_view more, std::string_view why) {
     std::string text = absl::StrCat("profiler ", View(command));
     if (recording_.path != kUsualPath) absl::StrAppend(&text, " -i ", ShellWord(recording_.path));
+    if (!layout_.options.empty()) absl::StrAppend(&text, " ", layout_.options);
     absl::StrAppend(&text, more.empty() ? "" : " ", View(more));
     advice_.push_back({std::move(text), why});
   }
@@ -246,50 +417,69 @@ class Text {
       if (advice.command.size() <= kWidest) width = std::max(width, advice.command.size());
     }
     for (Advice& advice : advice_) {
-      advice.command.resize(std::max(width, advice.command.size()), ' ');
-      Line(absl::StrCat("  ", advice.command, "  ", View(advice.why)));
+      std::string line = "  " + advice.command;
+      // Commands are never cut. A reason that does not fit in its column follows the command
+      // directly, and is left out if it does not fit there, too.
+      size_t column = std::max(width, advice.command.size()) + 4;
+      if (column + advice.why.size() > layout_.columns) column = line.size() + 2;
+      if (column + advice.why.size() <= layout_.columns) {
+        line.append(column - line.size(), ' ').append(advice.why);
+      }
+      Line(line);
     }
   }
 
   void AppendNext() {
     constexpr double kMuchUnnamed = 0.02, kManyCut = 0.05;
     if (recording_.path == "-") return;  // a pipe's recording cannot be read again
-    Line("");
     Line("To see more");
-    const auto shown = std::find_if(summary_.functions.begin(), summary_.functions.end(), HasCode);
-    if (shown != summary_.functions.end()) {
+    const auto shown = std::ranges::find_if(summary_.leaves, HasCode);
+    if (shown != summary_.leaves.end()) {
       Advise("annotate", ShellWord(shown->compiled_into), "its lines and instructions");
     }
     Advise("report", summary_.has_chains ? "" : "--no-children",
            summary_.has_chains ? "all functions, and who called them" : "all functions");
-    if (summary_.has_chains) Advise("flamegraph", "-o flame.svg", "all of it in one picture");
-    if (summary_.threads.size() > 1) Advise("report", "-s comm,tid -g none", "by thread");
     if (!summary_.has_chains) {
       advice_.push_back({"profiler record -g -- COMMAND", "records who called, too"});
     }
     if (1 - summary_.named > kMuchUnnamed) {
-      Advise("report", "--unresolved", "what has no name, and what would mend it");
+      Advise("report", "--unresolved", "what has no name, and how to get it");
     }
     const auto chains = static_cast<double>(summary_.chains.chains());
     const double cut = summary_.whole_chains
                            ? 1 - *summary_.whole_chains
                            : static_cast<double>(summary_.chains.cut()) / std::max(chains, 1.0);
-    if (cut > kManyCut) {
-      Advise("report", "--chains", "why stacks end early, and what would mend it");
-    }
+    if (cut > kManyCut) Advise("report", "--chains", "why stacks end early, and what to do");
+    if (summary_.has_chains) Advise("flamegraph", "-o flame.svg", "all of it in one picture");
+    if (summary_.threads.size() > 1) Advise("report", "-s comm,tid -g none", "by thread");
+    constexpr size_t kMostAdvice = 3, kTall = 30;
+    if (layout_.lines < kTall && advice_.size() > kMostAdvice) advice_.resize(kMostAdvice);
     AppendAdvice();
   }
 
   const Summary& summary_;
   const json::RecordingFacts& recording_;
+  const Layout& layout_;
   std::vector<Advice> advice_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string FormatSummary(const Summary& summary, const json::RecordingFacts& recording) {
-  return Text(summary, recording).Write();
+std::string ShellWord(std::string_view text) {
+  constexpr std::string_view kPlain = "_./-+:@%,=";
+  const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != kPlain.npos;
+  });
+  if (is_plain) return std::string(text);
+  std::string word = "'";
+  for (const char c : Printable(text)) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+std::string FormatSummary(const Summary& summary, const json::RecordingFacts& recording,
+                          const Layout& layout) {
+  return Text(summary, recording, layout).Write();
 }
 
 }  // namespace profiler::summary
