@@ -38,7 +38,7 @@ constexpr std::array<Remedy, 10> kRemedies = {{
     {"too deep", "8000 entries are all that a record holds: the inner ones are there"},
 }};
 
-constexpr std::string_view kWithoutStack = " without a user stack (exec or exit)";
+constexpr std::string_view kWithoutStack = " more had no user stack (exec or exit)";
 
 // Largest stack copy of the kernel: the size is a u16 and a multiple of 8.
 constexpr uint64_t kMostStack = 65528;

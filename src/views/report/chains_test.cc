@@ -107,11 +107,12 @@ TEST(ChainsTest, AdvisesNoMoreBytesIfAsManyAsPossibleWereCopied) {
 TEST(ChainsTest, SamplesWithoutAUserStackCountApart) {
   const ChainQuality chains{.complete = 4, .no_stack = 3, .cuts = {}};
   EXPECT_EQ(Line(chains),
-            "# Call chains: 100.00% of 4 are whole; 3 without a user stack (exec or exit)\n");
+            "# Call chains: 100.00% of 4 are whole; 3 more had no user stack (exec or "
+            "exit)\n");
   EXPECT_NE(Format(chains).find("         3        -  not counted: no user stack"),
             std::string::npos);
   EXPECT_EQ(Line({.no_stack = 3, .cuts = {}}),
-            "# Call chains: none; 3 without a user stack (exec or exit)\n");
+            "# Call chains: none; 3 more had no user stack (exec or exit)\n");
 }
 
 TEST(ChainsTest, BrokenChainsOfTheKernelCountApart) {
