@@ -3,8 +3,11 @@
 
 #pragma once
 
-#include <bpf/bpf_helpers.h>
+// libbpf's headers need the types of this one, so it comes first.
+// clang-format off
 #include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+// clang-format on
 
 #include "src/record/bpf/python_stack.h"
 

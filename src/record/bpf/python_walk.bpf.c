@@ -6,12 +6,20 @@
 // that number. The process may write anything into this memory. So every loop is bounded, and a
 // record says how the walk ended.
 
+// The maps' header comes first, because libbpf's headers need its types.
+// clang-format off
 #include "src/record/bpf/maps.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
+// clang-format on
 
-enum { kFramesPerProgram = 128, kThreadsPerProgram = 128, kMostThreadStates = 8192, kMostThreadStateBytes = 4096 };
+enum {
+  kFramesPerProgram = 128,
+  kThreadsPerProgram = 128,
+  kMostThreadStates = 8192,
+  kMostThreadStateBytes = 4096
+};
 
 #if defined(__TARGET_ARCH_x86)
 struct thread_struct {
@@ -30,11 +38,11 @@ struct task_struct {
 
 // The walk of one sample, from program to program.
 struct Walk {
-  __u64 thread;     // address of the thread state
-  __u64 frame;      // address of the next frame
-  __u64 cframe;     // address of the next _PyCFrame; 0: none
+  __u64 thread;                    // address of the thread state
+  __u64 frame;                     // address of the next frame
+  __u64 cframe;                    // address of the next _PyCFrame; 0: none
   __u64 interpreter, next_thread;  // position of the search
-  __u64 pointer;  // pthread_self() of the thread
+  __u64 pointer;                   // pthread_self() of the thread
   struct PythonStackHeader header;
   struct PythonStackFrame frames[kMostPythonFrames];
   // The bytes of the present frame, and room for a word at their end.
@@ -179,9 +187,9 @@ static __always_inline int TakeFrame(struct Walk* walk, const struct WalkLayout*
     __u64 instruction = FrameWord(walk, layout->frame_instruction);
     if (layout->instruction_bytes == 4) instruction = (__u32)instruction;
     const int has_places = layout->thread_cframe != kPythonNoField && layout->owner_entry == 0xff;
-    const int is_entry = layout->frame_owner == kPythonNoField ||
-                         (layout->frame_is_entry != kPythonNoField &&
-                          FrameByte(walk, layout->frame_is_entry) != 0);
+    const int is_entry =
+        layout->frame_owner == kPythonNoField ||
+        (layout->frame_is_entry != kPythonNoField && FrameByte(walk, layout->frame_is_entry) != 0);
     Push(walk, is_entry && !has_places ? kPythonEntry : kPythonInner, code, instruction,
          FrameWord(walk, layout->frame_globals));
     if (is_entry && has_places) {
