@@ -2,7 +2,6 @@
 // every build machine.
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -48,12 +47,6 @@ class ExportTest : public testing::Test {
     return tests::Run(std::move(arguments), folder_);
   }
 
-  std::string Contents(const std::string& name) const {
-    std::ostringstream contents;
-    contents << std::ifstream(File(name)).rdbuf();
-    return contents.str();
-  }
-
   // Returns the sum of the weights of folded stacks.
   uint64_t TotalOf(const std::string& file) const {
     const Finished folded = Profiler({"folded", "-i", File(file)});
@@ -77,41 +70,6 @@ TEST_F(ExportTest, WhatIsReadAgainHasTheSamePeriods) {
     EXPECT_EQ(exported.exit_code, 0) << name << ": " << exported.err;
     EXPECT_EQ(TotalOf(name), 820u) << name;
   }
-}
-
-TEST_F(ExportTest, AFoldedExportIsWhatFoldedPrints) {
-  WriteRecording("perf.data");
-  const std::string folded = Profiler({"folded", "-i", File("perf.data")}).out;
-  EXPECT_THAT(folded, HasSubstr("program;"));
-  for (std::vector<std::string> arguments : {std::vector<std::string>{"export", "-o", "-"},
-                                             {"export", "-o", File("x.folded")},
-                                             {"flamegraph", "-o", File("x.folded")}}) {
-    arguments.insert(arguments.end(), {"-i", File("perf.data")});
-    if (arguments[2] == "-") arguments.insert(arguments.end(), {"--format", "folded"});
-    const Finished written = Profiler(arguments);
-    EXPECT_EQ(written.exit_code, 0) << written.err;
-    EXPECT_EQ(arguments[2] == "-" ? written.out : Contents("x.folded"), folded) << arguments[0];
-  }
-}
-
-TEST_F(ExportTest, AnExportedPictureIsWhatFlamegraphDraws) {
-  WriteRecording("perf.data");
-  const Finished drawn = Profiler({"flamegraph", "-i", File("perf.data"), "-o", File("x.svg")});
-  EXPECT_EQ(drawn.exit_code, 0) << drawn.err;
-  const Finished exported = Profiler({"export", "-i", File("perf.data"), "-o", File("y.svg")});
-  EXPECT_EQ(exported.exit_code, 0) << exported.err;
-  EXPECT_EQ(Contents("x.svg"), Contents("y.svg"));
-}
-
-TEST_F(ExportTest, AnExportWithoutSamplesIsAnError) {
-  WriteRecording("perf.data");
-  for (const std::string name : {"x.folded", "x.svg", "x.pb.gz"}) {
-    const Finished exported =
-        Profiler({"export", "-i", File("perf.data"), "--comm", "nobody", "-o", File(name)});
-    EXPECT_EQ(exported.exit_code, 1) << name;
-    EXPECT_FALSE(fs::exists(File(name))) << name;
-  }
-  EXPECT_EQ(Profiler({"folded", "-i", File("perf.data"), "--comm", "nobody"}).exit_code, 0);
 }
 
 TEST_F(ExportTest, TheFirefoxProfilerCountsSamples) {

@@ -18,10 +18,11 @@
 #include "src/cli/files/export_recording.h"
 #include "src/cli/files/load_for_export.h"
 #include "src/cli/terminal/output.h"
-#include "src/cli/views/flame_view.h"
 #include "src/cli/views/page_view.h"
 #include "src/cli/views/view.h"
 #include "src/machine/image_ids/mapped_files.h"
+#include "src/views/flamegraph/flame_graph.h"
+#include "src/views/flamegraph/folded.h"
 #include "src/views/interchange/callgrind.h"
 #include "src/views/interchange/chrome_trace.h"
 #include "src/views/interchange/firefox.h"
@@ -68,19 +69,12 @@ Exported WriteOtlp(const Profile& profile, const Origin& origin) {
   return {exports::Otlp(profile, origin), ""};
 }
 
-FlameGraphArguments FlameArgumentsOf(const ExportRequest& request) {
-  FlameGraphArguments arguments{.view = request.view, .needs_samples = true};
-  arguments.view.event = request.event;
-  arguments.view.output = request.path;
-  return arguments;
+Exported WriteFolded(const Profile& profile, const Origin&) {
+  return {exports::Folded(profile), ""};
 }
 
-int ExportFolded(const ExportRequest& request) {
-  return WriteFoldedText(FlameArgumentsOf(request));
-}
-
-int ExportFlameGraph(const ExportRequest& request) {
-  return WriteFlamePicture(FlameArgumentsOf(request));
+Exported WriteFlameGraph(const Profile& profile, const Origin&) {
+  return {exports::FlameGraphSvg(profile), ""};
 }
 
 int WriteExportPage(const ExportRequest& request) {
@@ -105,8 +99,8 @@ constexpr ExportFormat kFormats[] = {
     {"callgrind", kCallgrindEndings, false, false, true, WriteCallgrind},
     {"chrome", kChromeEndings, true, false, true, WriteChromeTrace},
     {"otlp", kOtlpEndings, true, true, false, WriteOtlp},
-    {.name = "folded", .endings = kFoldedEndings, .run = ExportFolded},
-    {.name = "svg", .endings = kSvgEndings, .run = ExportFlameGraph},
+    {"folded", kFoldedEndings, false, false, true, WriteFolded},
+    {"svg", kSvgEndings, false, false, true, WriteFlameGraph},
     {.name = "html", .endings = kPageEndings, .run = WriteExportPage},
     {.name = "perf.data", .endings = kRecordingEndings, .run = ExportRecording},
 };

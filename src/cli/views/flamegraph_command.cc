@@ -1,18 +1,89 @@
 // profiler flamegraph, profiler folded
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 
+#include "absl/strings/str_cat.h"
+#include "src/analysis/event_choice.h"
+#include "src/analysis/wall_clock.h"
 #include "src/cli/command.h"
 #include "src/cli/files/export_formats.h"
 #include "src/cli/terminal/output.h"
-#include "src/cli/views/flame_view.h"
 #include "src/cli/views/page_view.h"
 #include "src/cli/views/report_options.h"
 #include "src/cli/views/view.h"
+#include "src/views/flamegraph/flame_graph.h"
+#include "src/views/flamegraph/folded.h"
 
 namespace profiler::cli {
 namespace {
+
+struct FlameGraphArguments {
+  ViewArguments view;
+  std::string title = "Flame graph";
+  bool reverse = false;
+  bool inverted = false;
+  uint32_t width = 0;
+  double min_percent = 0;
+  std::string colors = "kind";
+  std::string before;  // baseline recording; empty: none
+  bool full_names = false;
+  bool source = false;
+};
+
+// The profile and the event to show. Load() returns a Chosen or, after printing an error, the exit
+// code.
+struct Chosen {
+  std::unique_ptr<const LoadedView> loaded;
+  std::optional<profile::EventId> event;
+};
+
+std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::string& output,
+                               bool function_starts) {
+  if (const absl::Status refused = CheckViewOutput(output, arguments.view.input); !refused.ok()) {
+    PrintError(refused);
+    return kExitUsage;
+  }
+  auto load = LoadOptionsOf(arguments.view);
+  if (!load.ok()) {
+    PrintError(load.status());
+    return kExitUsage;
+  }
+  load->naming.function_starts = function_starts;
+  load->plan.wall_clock = analysis::WallClockFor(arguments.view.event);
+  auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
+  if (!loaded) return kExitFailure;
+  auto event = analysis::ChooseEvent(loaded->profile, arguments.view.event);
+  if (!event.ok()) {
+    PrintError(event.status());
+    return kExitUsage;
+  }
+  return Chosen{std::move(loaded), *event};
+}
+
+int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& path) {
+  // stackcollapse-perf.pl names code without a symbol after its image.
+  const auto chosen = Load(arguments, path, arguments.full_names);
+  if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
+  const auto& [loaded, event] = std::get<Chosen>(chosen);
+  if (loaded->nothing_left) PrintWarning(*loaded->nothing_left);
+  exports::FoldedOptions options;
+  options.event = event;
+  if (arguments.full_names) options.names = exports::NameStyle::kFull;
+  Output output(path);
+  exports::WriteFolded(loaded->profile, options,
+                       [&](std::string_view lines) { output.Write(lines); });
+  return Finish(*loaded, output);
+}
+
+exports::FlameColors ColorsOf(const std::string& text) {
+  if (text == "safe") return exports::FlameColors::kSafe;
+  if (text == "name") return exports::FlameColors::kName;
+  return text == "image" ? exports::FlameColors::kImage : exports::FlameColors::kKind;
+}
 
 int WriteFlamePage(const FlameGraphArguments& arguments) {
   PageRequest request{.output = arguments.view.output,
@@ -32,11 +103,39 @@ int WriteFlameGraph(const FlameGraphArguments& arguments) {
     PrintError(wrong);
     return kExitUsage;
   }
+  if (arguments.view.output.ends_with(".folded"))
+    return WriteFoldedText(arguments, arguments.view.output);
   const ExportFormat* const format = FormatOfView(arguments.view.output);
   if (format != nullptr && format->name != "svg") {
     return Export({arguments.view, arguments.view.event, arguments.view.output}, *format);
   }
-  return WriteFlamePicture(arguments);
+  const auto chosen = Load(arguments, arguments.view.output, true);
+  if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
+  const auto& [loaded, event] = std::get<Chosen>(chosen);
+  if (loaded->nothing_left) {
+    PrintError(absl::StrCat(arguments.view.input, ": ", *loaded->nothing_left));
+    return kExitFailure;
+  }
+  exports::FlameGraphOptions options;
+  options.title = arguments.title;
+  options.event = event;
+  options.reverse = arguments.reverse;
+  options.inverted = arguments.inverted;
+  options.width = arguments.width;
+  options.min_percent = arguments.min_percent;
+  options.colors = ColorsOf(arguments.colors);
+  std::optional<Chosen> before;
+  if (!arguments.before.empty()) {
+    FlameGraphArguments of_before = arguments;
+    of_before.view.input = arguments.before;
+    auto chosen_before = Load(of_before, arguments.view.output, true);
+    if (const int* exit_code = std::get_if<int>(&chosen_before)) return *exit_code;
+    before = std::get<Chosen>(std::move(chosen_before));
+    options.before = &before->loaded->profile;
+  }
+  Output output(arguments.view.output);
+  output.Write(exports::FlameGraphSvg(loaded->profile, options));
+  return Finish(*loaded, output);
 }
 
 void AddCommonOptions(usage::Command& command, FlameGraphArguments& a,
@@ -88,8 +187,9 @@ void AddFlameGraphCommands(usage::Command& app, Commands& commands) {
   AddCommonOptions(folded, *folded_arguments, {});
   folded.AddFlag("--full-names", folded_arguments->full_names,
                  "keep parameters and all frames, which stackcollapse-perf.pl cuts");
-  commands[&folded] = RunView(folded, folded_arguments->view,
-                              [folded_arguments] { return WriteFoldedText(*folded_arguments); });
+  commands[&folded] = RunView(folded, folded_arguments->view, [folded_arguments] {
+    return WriteFoldedText(*folded_arguments, folded_arguments->view.output);
+  });
 }
 
 }  // namespace profiler::cli
