@@ -61,6 +61,7 @@ struct HistOptions {
   bool modes = false;  // true if periods are summed up by mode
   Filter filter;
   ColumnFilter column_filter;
+  SliceFilter slices;
   std::string symbol_part;
   bool relative_percentages = false;
 

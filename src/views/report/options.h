@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -61,6 +62,10 @@ struct EventGroup {
 // that comes first.
 enum class Latency : uint8_t { kNone, kFirst, kSecond };
 
+// First and last slice of the time whose samples count; the profile must keep Dimension::kSlice.
+// Unset: all samples count.
+using SliceFilter = std::optional<std::pair<uint32_t, uint32_t>>;
+
 struct ReportOptions {
   // Keys that distinguish rows.
   std::vector<SortKey> sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};
@@ -95,6 +100,7 @@ struct ReportOptions {
   std::vector<size_t> widths;         // widths of the columns, in characters; 0: as wide as needed
   Filter filter;
   ColumnFilter column_filter;
+  SliceFilter slices;
   std::string symbol_part;  // rows whose symbol does not contain this text are not shown
   std::string time_slices;  // the user's choice of time slices, as text for the heading
   // True if percentages are of the samples that passed the filter; else of all samples.

@@ -9,18 +9,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/percent.h"
 #include "src/base/text.h"
 #include "src/profile/losses_text.h"
 #include "src/views/report/branch_rows.h"
 #include "src/views/report/call_graph.h"
 #include "src/views/report/chains.h"
 #include "src/views/report/columns.h"
+#include "src/views/report/event_tables.h"
 #include "src/views/report/function_table.h"
 #include "src/views/report/hierarchy.h"
 #include "src/views/report/hist.h"
 #include "src/views/report/hist_figures.h"
-#include "src/views/report/names.h"
 #include "src/views/report/resolved_options.h"
 #include "src/views/report/row_graphs.h"
 #include "src/views/report/table.h"
@@ -49,10 +48,7 @@ class Report {
     absl::StrAppend(&out_, "# Total Lost Samples: ", profile_.losses.lost_samples, "\n#\n");
     AppendLosses();
     if (options_.quiet) out_.clear();
-    for (uint32_t i = 0; i < profile_.events.size(); ++i) {
-      const std::vector<EventId> events = EventsInTableOf(EventId{i});
-      if (!events.empty() && events.front() == EventId{i}) AppendTable(events);
-    }
+    for (const std::vector<EventId>& events : TablesOf(profile_, options_)) AppendTable(events);
     Flush();
   }
 
@@ -84,31 +80,12 @@ class Report {
     if (!chains.empty()) absl::StrAppend(&out_, chains, "#\n");
   }
 
-  const EventGroup* GroupOf(EventId event) const {
-    const auto group = std::find_if(options_.groups.begin(), options_.groups.end(),
-                                    [&](const EventGroup& group) { return group.Has(event); });
-    return group == options_.groups.end() ? nullptr : &*group;
-  }
-
-  // Returns the events with samples in the table that `event` belongs to. Branches have a table of
-  // their own.
-  std::vector<EventId> EventsInTableOf(EventId event) const {
-    const EventGroup* group = options_.join_groups ? GroupOf(event) : nullptr;
-    if (group == nullptr || profile_[event].branch_stacks) {
-      return profile_[event].samples == 0 ? std::vector<EventId>() : std::vector{event};
-    }
-    std::vector<EventId> events;
-    for (const EventId member : group->events) {
-      const profile::Event& counted = profile_[member];
-      if (counted.samples != 0 && !counted.branch_stacks) events.push_back(member);
-    }
-    return events;
-  }
-
   void AppendTable(const std::vector<EventId>& events) {
     const EventId leader = events.front();
     if (profile_[leader].branch_stacks) {
-      if (!options_.quiet) AppendSampleCount(events, profile_[leader].samples);
+      if (!options_.quiet) {
+        AppendSampleCount(profile_, options_, events, profile_[leader].samples, out_);
+      }
       AppendBranches(profile_, functions_, leader, options_, out_);
       out_ += "\n\n";
       return;
@@ -117,37 +94,18 @@ class Report {
     if (options_.hierarchy && !settled.sort.empty()) {
       Hierarchy rows(profile_, functions_, events, settled, options_,
                      LayOutOf(options_, settled.children));
-      if (!options_.quiet) AppendTotals(events, rows.leaves());
+      if (!options_.quiet) AppendTotals(rows.leaves(), options_, events, out_);
       if (!options_.quiet) rows.AppendHeadings(out_);
       RowGraphs graphs(rows.leaves(), SettledGraphOptions(options_), SkipsFirstEntry());
       rows.AppendRows(graphs, out_, [&] { FlushPiece(); });
     } else {
       const Histogram hist(profile_, functions_, leader, settled, std::span(events).subspan(1));
       const HistFigures figures = options_.ShowsFigures() ? FiguresOf(hist, leader) : HistFigures();
-      if (!options_.quiet) AppendTotals(events, hist);
+      if (!options_.quiet) AppendTotals(hist, options_, events, out_);
       if (!options_.quiet && options_.ShowsFigures()) AppendFigureLines(hist, figures);
       AppendRows(hist, figures);
     }
     out_ += "\n\n";
-  }
-
-  void AppendTotals(const std::vector<EventId>& events, const Histogram& hist) {
-    // An event and its latency have the same samples, so only one of them is counted.
-    Weight total = options_.latency == Latency::kFirst ? Weight() : hist.total();
-    if (options_.latency != Latency::kSecond) {
-      for (const Weight& member : hist.member_totals()) total += member;
-    }
-    std::vector<EventId> counted = events;
-    if (options_.latency == Latency::kFirst) counted = {events.back()};
-    if (options_.latency == Latency::kSecond) counted = {events.front()};
-    AppendSampleCount(counted, total.count);
-    absl::StrAppend(&out_,
-                    options_.by_access_cost ? "# Total weight : " : "# Event count (approx.): ",
-                    total.period, "\n");
-    if (options_.column_filter.socket) {
-      absl::StrAppend(&out_, "# Processor Socket: ", *options_.column_filter.socket, "\n");
-    }
-    absl::StrAppend(&out_, NamesLine(profile_, events.front()), "#\n");
   }
 
   // Explains the columns of figures, and the number of samples that would separate tied rows.
@@ -191,29 +149,6 @@ class Report {
     out_ += cell.substr(first, cell.find_last_not_of(' ') + 1 - first);
   }
 
-  // Appends the line with the number of samples. Like perf, it has the plural "of events" for the
-  // leader of a group, even if the table shows only the leader.
-  void AppendSampleCount(const std::vector<EventId>& events, uint64_t samples) {
-    const EventGroup* group = GroupOf(events.front());
-    const bool leads = group != nullptr && group->events.size() > 1 &&
-                       options_.latency == Latency::kNone &&
-                       (events.size() > 1 || group->events.front() == events.front());
-    const bool named = leads && options_.join_groups && !group->name.empty();
-    absl::StrAppend(&out_, "# Samples: ", AbbreviatedCount(samples), " of event",
-                    leads ? "s '" : " '");
-    if (named) AppendPrintable(group->name + " { ", out_);
-    std::string_view before;
-    for (const EventId event : events) {
-      AppendPrintable(profile_.text(profile_[event].name), out_.append(before));
-      before = ", ";
-    }
-    absl::StrAppend(&out_, named ? " }" : "", "'");
-    if (!options_.time_slices.empty()) {
-      AppendPrintable(" (time slices: " + options_.time_slices + ")", out_);
-    }
-    out_ += '\n';
-  }
-
   // True if a row's first column is the symbol that its graph would begin with.
   bool SkipsFirstEntry() const {
     if (!options_.fields.fields.empty()) return false;
@@ -228,13 +163,10 @@ class Report {
     if (!options_.quiet) table.AppendHeadings(out_);
 
     RowGraphs graphs(hist, SettledGraphOptions(options_), SkipsFirstEntry());
-    const uint64_t total = hist.total().period;
     size_t shown = 0;
     for (size_t i = 0; i < hist.rows().size(); ++i) {
-      const double percent = Percent(hist.rows()[i].children.period, total);
-      // Compares as floats, because perf does.
-      if (static_cast<float>(percent) < static_cast<float>(options_.percent_limit)) continue;
-      if (!hist.IsShown(i) || hist.rows()[i].children.count < options_.least_samples) continue;
+      if (!IsListed(hist, options_, i)) continue;
+      if (hist.rows()[i].children.count < options_.least_samples) continue;
       if (options_.most_rows != 0 && shown++ == options_.most_rows) break;
       table.AppendRow(i, out_);
       graphs.Append(i, out_, [&] { FlushPiece(); });

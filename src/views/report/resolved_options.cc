@@ -44,6 +44,7 @@ HistOptions ResolvedOptions(const ReportOptions& options, const profile::Profile
           .modes = std::any_of(layout.order.begin(), layout.order.end(), IsOfMode),
           .filter = options.filter,
           .column_filter = options.column_filter,
+          .slices = options.slices,
           .symbol_part = options.symbol_part,
           .relative_percentages = options.relative_percentages};
 }

@@ -16,6 +16,12 @@ namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
 
+bool IsInSlices(const SliceFilter& slices, const Profile& profile, size_t row) {
+  if (!slices) return true;
+  const uint32_t slice = profile.column(profile::Dimension::kSlice)[row];
+  return slice >= slices->first && slice <= slices->second;
+}
+
 }  // namespace
 
 std::vector<uint32_t> ThreadGroups(const Profile& profile, const HistOptions& options) {
@@ -62,7 +68,8 @@ SampleGroups::SampleGroups(const Profile& profile, profile::EventId event,
   for (uint32_t i = 0; i < profile.rows.size(); ++i) {
     const Row& sample = profile.rows[i];
     if (sample.event != event) continue;
-    const bool passes = filter.Passes(sample) && options.column_filter.Passes(profile, i);
+    const bool passes = filter.Passes(sample) && options.column_filter.Passes(profile, i) &&
+                        IsInSlices(options.slices, profile, i);
     if (passes || !options.relative_percentages) total_ += WeightOf(sample);
     if (!passes) continue;
     const uint32_t group = finer.Of(thread_group[static_cast<uint32_t>(sample.thread)], i);

@@ -1,0 +1,122 @@
+// A report on the screen of a terminal: the table of functions, whose rows unfold into call graphs,
+// with perf's keys. The lines of the table are those of the report's text.
+//
+// Draws pictures and takes events; a test needs no terminal. docs/browser.md lists the keys.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/profile/profile.h"
+#include "src/terminal/box.h"
+#include "src/terminal/canvas.h"
+#include "src/terminal/event.h"
+#include "src/terminal/list_position.h"
+#include "src/terminal/screen.h"
+#include "src/terminal/text_field.h"
+#include "src/views/browser/code_view.h"
+#include "src/views/browser/table_lines.h"
+#include "src/views/browser/time_strip.h"
+#include "src/views/browser/zooms.h"
+#include "src/views/report/browsed_table.h"
+#include "src/views/report/options.h"
+
+namespace profiler::browser {
+
+// A function to annotate.
+struct CodeRequest {
+  profile::EventId event{};
+  std::string_view function, image;  // the names that the table shows
+  bool source = true;
+};
+
+// The recording, and the services of the command line.
+struct Source {
+  const profile::Profile& profile;
+  report::ReportOptions options;
+  // Returns the listing of a function (annotate/listing.h). Errors are shown.
+  std::function<absl::StatusOr<std::string>(const CodeRequest&)> annotate;
+  // Returns the same profile with Dimension::kSlice. It must outlive the browser.
+  std::function<absl::StatusOr<const profile::Profile*>()> with_times;
+  // Writes a text to a new file, and returns the file's name.
+  std::function<absl::StatusOr<std::string>(std::string_view text)> print;
+};
+
+class Browser {
+ public:
+  // `source` must have at least one table (report::BrowsableTables), and must outlive the browser.
+  explicit Browser(const Source& source);
+
+  void Draw(terminal::Pane pane);
+  // Returns false if the user quits.
+  bool Handle(const terminal::Event& event);
+
+ private:
+  enum class Overlay : uint8_t { kNone, kHelp, kMenu, kSort, kFilter, kTime, kCode };
+
+  void Rebuild();
+  const profile::Profile& profile() const { return zoomed_in_time() ? *times_ : source_.profile; }
+  bool zoomed_in_time() const {
+    return zooms_.Any([](const Zoom& zoom) { return zoom.is_of_time(); });
+  }
+  report::ReportOptions Options() const;
+
+  void DrawTitle(terminal::Pane pane);
+  void DrawTable(terminal::Pane pane);
+  void DrawRow(terminal::Pane pane, int row, const TableLines::Line& line);
+  void DrawFoot(terminal::Pane pane);
+
+  bool HandleOverlay(const terminal::Event& event);
+  bool HandleKey(const terminal::Event& event);
+  void HandleFolds(char key);
+  void HandleMouse(const terminal::Event& event);
+  bool Choose(size_t item);
+  void GoBack();
+  void ZoomIntoThread();
+  void ZoomIntoImage(bool kernel);
+  void ZoomIntoTime();
+  void OpenTime();
+  void OpenCode();
+  void OpenMenu();
+  void OpenSort();
+  void Print();
+  void SwitchEvent(ptrdiff_t by);
+
+  std::optional<TableLines::Line> Selected() const;
+  void Select(const TableLines::Line& line);
+
+  const Source& source_;
+  const profile::Profile* times_ = nullptr;  // the profile with times, once it was needed
+  report::ReportOptions options_;            // without zooms
+  Zooms zooms_;
+  size_t event_ = 0;  // index of the table
+  std::vector<std::vector<profile::EventId>> tables_;
+  std::unique_ptr<report::BrowsedTable> table_;
+  std::unique_ptr<TableLines> lines_;
+  terminal::ListPosition position_;
+  size_t scrolled_ = 0;  // columns that are left of the screen
+  std::string message_;  // shown until the next event
+  bool shows_source_ = true;
+
+  Overlay overlay_ = Overlay::kNone;
+  std::optional<terminal::Box> box_;
+  std::string menu_keys_;  // the key of each line of the menu
+  std::optional<terminal::TextField> field_;
+  std::optional<TimeStrip> strip_;
+  std::optional<CodeView> code_;
+  std::string code_title_;
+  int rows_ = 0;  // of the screen, when drawn last
+};
+
+// Shows the browser until the user quits.
+void Browse(const Source& source, terminal::Screen& screen);
+
+}  // namespace profiler::browser

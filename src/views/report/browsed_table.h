@@ -1,0 +1,77 @@
+// A table of a report whose lines and call graphs are read one by one, for views that show a part of
+// it at a time. The lines are those of WriteReport (report.h).
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/profile/profile.h"
+#include "src/views/report/options.h"
+
+namespace profiler::report {
+
+// A node of the call graph below a row: a run of functions without a branch.
+struct BrowsedNode {
+  double percent = 0;
+  std::string value;                   // "12.50%", or as --call-graph asks; empty: that of the row
+  std::vector<std::string> functions;  // names as in a graph's text; empty in the root
+  std::vector<size_t> children;        // indices of nodes
+};
+
+// The thread and the code that a row shows.
+struct RowFacts {
+  profile::ThreadId thread{};
+  profile::ImageId image{};
+  profile::Mode mode = profile::Mode::kUnknown;
+  std::string_view function;  // empty: no name
+};
+
+class BrowsedTable {
+ public:
+  // Makes the table of `events` (TablesOf); none of them has branch stacks. The profile must outlive
+  // the table. Costs as much as WriteReport without call graphs.
+  BrowsedTable(const profile::Profile& profile, const ReportOptions& options,
+               std::vector<profile::EventId> events);
+  BrowsedTable(const BrowsedTable&) = delete;
+  ~BrowsedTable();
+
+  // Number of lines, in the order of the report. Lines that a part of a symbol excludes have no
+  // number; SetSymbolPart chooses others, and keeps the columns' widths.
+  size_t rows() const;
+  void SetSymbolPart(std::string_view part);
+
+  std::string Headings() const;  // without the marks of comments
+  // Returns a line, without its end.
+  std::string Line(size_t row);
+  // Returns the first percentage of the line: of the row and its callees, if there are any.
+  double PercentOf(size_t row) const;
+  RowFacts FactsOf(size_t row) const;
+
+  // True if the row may have a call graph.
+  bool MayUnfold(size_t row) const;
+  // Returns the call graph of a row; node 0 is its root. Takes time linear in the row's samples and
+  // in the nodes.
+  std::vector<BrowsedNode> Unfold(size_t row);
+
+  // Returns the text above the table, such as "Samples: 24K of event 'cycles'"; one line each.
+  std::vector<std::string> Totals() const;
+  const std::vector<profile::EventId>& events() const;
+  bool has_call_graphs() const;
+  // True if a row has its callers below it, false if its callees.
+  bool shows_callers() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+// Returns the events of each table that a BrowsedTable can show (event_tables.h).
+std::vector<std::vector<profile::EventId>> BrowsableTables(const profile::Profile& profile,
+                                                           const ReportOptions& options);
+
+}  // namespace profiler::report
