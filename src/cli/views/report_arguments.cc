@@ -446,7 +446,10 @@ void AddReportOptions(usage::Command& command, ReportArguments& arguments) {
   AddHabits(command, arguments);
   AddPerfOptions(command);
   AddSourceOption(command, arguments.source);
-  command.AddFlag("--stdio", "plain text, which is the only form; for habit's sake");
+  command.AddFlag("--stdio", arguments.stdio,
+                  "plain text; the default unless standard input and output are a terminal");
+  command.AddFlag("--tui", arguments.tui,
+                  "a browser on the terminal, which is the default there; see docs/browser.md");
   command.AddFlag("-f,--force", "accepted: a recording of another user is read when it can be");
 }
 
