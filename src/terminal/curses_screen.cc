@@ -129,7 +129,10 @@ class CursesScreen : public Screen {
   CursesScreen(const CursesScreen&) = delete;
   ~CursesScreen() override {
     if (screen_ == nullptr) return;
+    const bool keeps_picture = Capability("rmcup").empty();
     endwin();
+    if (keeps_picture) std::fputs("\r\n", stdout);
+    std::fflush(stdout);
     guard_.Closed();
     delscreen(screen_);
   }
@@ -154,7 +157,8 @@ class CursesScreen : public Screen {
     if (options.colours) UseColours();
     guard_.Arm(Capability("smcup") + Capability("smkx") + Capability("civis"),
                (has_mouse ? std::string(kMouseOff) : "") + Capability("rmkx") + Capability("op") +
-                   Capability("sgr0") + Capability("cnorm") + Capability("rmcup"));
+                   Capability("sgr0") + Capability("cnorm") + Capability("rmcup") +
+                   (Capability("rmcup").empty() ? "\r\n" : ""));
     TakeSize();
     return true;
   }

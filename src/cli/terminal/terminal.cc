@@ -25,11 +25,15 @@ bool IsInPath(std::string_view program, std::string_view path) {
   return false;
 }
 
+// Returns the pager that the user names; empty if there is none.
+std::string NamedPager(const Environment& environment) {
+  const std::string own = environment("PROFILER_PAGER");
+  return own.empty() ? environment("PAGER") : own;
+}
+
 std::string PagerOf(const Environment& environment) {
-  for (const char* const name : {"PROFILER_PAGER", "PAGER"}) {
-    const std::string pager = environment(name);
-    if (!pager.empty()) return pager == "cat" ? "" : pager;
-  }
+  const std::string pager = NamedPager(environment);
+  if (!pager.empty()) return pager == "cat" ? "" : pager;
   // On an unknown terminal, less would ask whether to continue.
   const std::string terminal = environment("TERM");
   if (terminal.empty() || terminal == "dumb") return "";
@@ -53,11 +57,13 @@ TerminalFacts FactsOf(int descriptor) {
   return facts;
 }
 
+std::string EnvironmentOfProcess(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 TerminalStyle StyleOfDescriptor(int descriptor) {
-  return StyleOf(FactsOf(descriptor), Chosen(), [](const char* name) {
-    const char* const value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  });
+  return StyleOf(FactsOf(descriptor), Chosen(), EnvironmentOfProcess);
 }
 
 }  // namespace
@@ -75,6 +81,10 @@ TerminalStyle StyleOf(const TerminalFacts& facts, const TerminalChoice& choice,
   return style;
 }
 
+bool MayTakeTerminal(const TerminalChoice& choice, const Environment& environment) {
+  return choice.pager && NamedPager(environment) != "cat" && environment("PROFILER_UI") != "stdio";
+}
+
 void ChooseTerminal(const TerminalChoice& choice) { Chosen() = choice; }
 
 size_t HelpColumns() {
@@ -84,6 +94,7 @@ size_t HelpColumns() {
 }
 
 TerminalStyle StyleOfStandardOutput() { return StyleOfDescriptor(STDOUT_FILENO); }
+bool MayTakeTerminal() { return MayTakeTerminal(Chosen(), EnvironmentOfProcess); }
 TerminalStyle StyleOfStandardError() { return StyleOfDescriptor(STDERR_FILENO); }
 
 }  // namespace profiler::cli

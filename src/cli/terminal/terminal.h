@@ -41,11 +41,16 @@ using Environment = std::function<std::string(const char* name)>;
 TerminalStyle StyleOf(const TerminalFacts& facts, const TerminalChoice& choice,
                       const Environment& environment);
 
+// True if a view may take the whole terminal: neither --no-pager, a pager "cat" nor
+// PROFILER_UI=stdio asks for plain text.
+bool MayTakeTerminal(const TerminalChoice& choice, const Environment& environment);
+
 // Sets the user's choice for this process.
 void ChooseTerminal(const TerminalChoice& choice);
 TerminalStyle StyleOfStandardOutput();
 // Returns the width of `--help`: that of the terminal, or else 80 columns.
 size_t HelpColumns();
 TerminalStyle StyleOfStandardError();
+bool MayTakeTerminal();  // in this process
 
 }  // namespace profiler::cli

@@ -81,5 +81,23 @@ TEST_F(TerminalTest, LessIsThePagerWhereItIsInstalled) {
   EXPECT_EQ(Style(kTerminal).pager, "");
 }
 
+TEST_F(TerminalTest, AViewTakesTheTerminalUnlessPlainTextIsWanted) {
+  const auto takes = [&](const TerminalChoice& choice) {
+    return MayTakeTerminal(choice, [&](const char* name) {
+      const auto variable = variables_.find(name);
+      return variable == variables_.end() ? "" : variable->second;
+    });
+  };
+  EXPECT_TRUE(takes({}));
+  EXPECT_FALSE(takes({.pager = false}));
+  variables_["PROFILER_PAGER"] = "cat";
+  EXPECT_FALSE(takes({}));
+  variables_["PROFILER_PAGER"] = "less";
+  variables_["PAGER"] = "cat";
+  EXPECT_TRUE(takes({})) << "$PROFILER_PAGER comes first";
+  variables_["PROFILER_UI"] = "stdio";
+  EXPECT_FALSE(takes({}));
+}
+
 }  // namespace
 }  // namespace profiler::cli

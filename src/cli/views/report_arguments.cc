@@ -459,7 +459,10 @@ void AddReportOptions(usage::Command& command, ReportArguments& arguments) {
   AddHabits(command, arguments);
   AddPerfOptions(command);
   AddSourceOption(command, arguments.source);
-  command.AddFlag("--stdio", "accepted and ignored: the output is always plain text");
+  command.AddFlag("--stdio", arguments.stdio,
+                  "print plain text; the default unless standard input and output are terminals");
+  command.AddFlag("--tui", arguments.tui,
+                  "open a browser on the terminal; the default there (docs/browser.md)");
   command.AddFlag(
       "-f,--force",
       "accepted and ignored: recordings of other users are always read if permissions allow it");

@@ -63,6 +63,8 @@ struct ReportArguments {
   bool quiet = false;
   bool nanoseconds = false;
   bool source = false;  // true for source lines in a page
+  bool stdio = false;
+  bool tui = false;
 };
 
 // Add options that `report` shares with `top`: --sort; --children and --no-children;

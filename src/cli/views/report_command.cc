@@ -22,6 +22,7 @@
 #include "src/cli/terminal/output.h"
 #include "src/cli/views/page_view.h"
 #include "src/cli/views/report_arguments.h"
+#include "src/cli/views/report_browser.h"
 #include "src/cli/views/tracepoint_texts.h"
 #include "src/cli/views/view.h"
 #include "src/format/perf_data/format/feature_values.h"
@@ -360,6 +361,8 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
       steps.latencies = analysis::LatencyEvents::kIfParallel;
     }
   };
+  const bool opens_browser = OpensBrowser(arguments);
+  plan.load.keep_names |= opens_browser;
   const auto loaded = LoadProfileOrPrint(arguments.view.input, plan.load);
   if (!loaded) return kExitFailure;
   if (loaded->nothing_left) PrintWarning(*loaded->nothing_left);
@@ -410,6 +413,19 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
     ShowLatency(report::Latency::kFirst, *loaded, &options);
   } else if (!loaded->latencies.empty()) {
     ShowLatency(report::Latency::kSecond, *loaded, &options);
+  }
+  if (opens_browser && CanBrowse(loaded->profile, options)) {
+    if (const absl::Status wrong = BrowseReport(arguments, plan.load, *loaded, options);
+        !wrong.ok()) {
+      PrintError(wrong);
+      return kExitFailure;
+    }
+    return Finish(*loaded, output, arguments.verbose);
+  }
+  if (arguments.tui && opens_browser) {
+    PrintWarning(
+        "--tui: the browser shows neither branch stacks nor a recording without samples, so the "
+        "report is plain text");
   }
   if (arguments.header) {
     output.Write(
