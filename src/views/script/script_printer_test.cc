@@ -165,15 +165,15 @@ TEST(ScriptPrinterTest, ThreadsAreCalledAsTheyWereAtEachSampleAmongOtherRecords)
     return text;
   };
   EXPECT_EQ(print(false),
-            "              :7             1234\n"
-            "           first             1234\n"
-            "          second             1234\n");
+            "              :7              1234\n"
+            "           first              1234\n"
+            "          second              1234\n");
   EXPECT_EQ(print(true),
-            "              :7             1234\n"
+            "              :7              1234\n"
             "           first PERF_RECORD_COMM: first:7/7\n"
-            "           first             1234\n"
+            "           first              1234\n"
             "          second PERF_RECORD_COMM: second:7/7\n"
-            "          second             1234\n");
+            "          second              1234\n");
 }
 
 TEST(ScriptPrinterTest, HandsOutTheSamplesByTheirEventsWhereThatIsAskedFor) {
