@@ -1,5 +1,6 @@
 // Tests counting on this machine's kernel. Skips tests for which this process lacks the rights.
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,23 +8,46 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "src/count/stat_session.h"
+#include "src/machine/events/testing/static_probe.h"
 
 namespace profiler::count {
 namespace {
 
 constexpr int kCalls = 1000;
 constexpr char kCallMe[] = "PROFILER_TEST_CALLS";
+constexpr char kForkMe[] = "PROFILER_TEST_FORKS";
+
+extern "C" {
+[[gnu::used, gnu::section(".probes")]] volatile uint16_t counted_semaphore = 0;
 
 // The counted command is this program itself, which then calls this function.
-extern "C" [[gnu::noinline]] void CalledAThousandTimes() { asm volatile(""); }
+[[gnu::noinline]] void CalledAThousandTimes() {
+  STATIC_PROBE("0", "counted", "always", "");
+  if (counted_semaphore > 0) STATIC_PROBE("counted_semaphore", "counted", "if_traced", "");
+}
+}
 
 const bool kIsCommand = [] {
   if (getenv(kCallMe) == nullptr) return false;
   for (int i = 0; i < kCalls; ++i) CalledAThousandTimes();
+  _exit(7);
+}();
+
+// The counted command that starts a process and a thread.
+const bool kIsParent = [] {
+  if (getenv(kForkMe) == nullptr) return false;
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  if (child == -1) _exit(1);
+  waitpid(child, nullptr, 0);
+  std::thread([] {}).join();
+  CalledAThousandTimes();
   _exit(7);
 }();
 
@@ -85,6 +109,29 @@ TEST_F(LiveCountTest, AUprobeCountsEveryCall) {
   EXPECT_EQ(counts[3].value, uint64_t{kCalls});
   EXPECT_EQ(result_->command->exit_code, 7);
   EXPECT_EQ(result_->command->signal, 0);
+}
+
+TEST_F(LiveCountTest, AStaticProbeCountsEveryCall) {
+  if (!HasUprobes()) GTEST_SKIP() << "no uprobes here, or not for this user";
+  const auto counts =
+      Counts(absl::StrCat(self_, ":%counted:always,", self_, ":%counted:if_traced"));
+  ASSERT_EQ(counts.size(), 2u);
+  EXPECT_EQ(counts[0].value, uint64_t{kCalls});
+  EXPECT_EQ(counts[1].value, uint64_t{kCalls});
+}
+
+TEST_F(LiveCountTest, AProgramWithAUprobeStartsProcessesAndThreads) {
+  if (!HasUprobes()) GTEST_SKIP() << "no uprobes here, or not for this user";
+  const std::string function = self_ + ":CalledAThousandTimes";
+  options_.targets.command = {"/usr/bin/env", absl::StrCat(kForkMe, "=1"), self_};
+  const auto counts = Counts(absl::StrCat("{page-faults:u,", function, "},context-switches"));
+  ASSERT_EQ(counts.size(), 3u);
+  EXPECT_EQ(counts[1].value, 1u);
+  EXPECT_EQ(result_->command->exit_code, 7);
+  EXPECT_EQ(absl::StrJoin(result_->notes, "\n"),
+            function +
+                ": threads and processes that start later are not observed, because Linux cannot "
+                "inherit probes; -a observes all");
 }
 
 TEST_F(LiveCountTest, EachRepetitionIsARunOfItsOwn) {

@@ -175,7 +175,8 @@ class Counting {
   perf_event_attr ToCounterAttr(const events::FoundEvent& event) const {
     perf_event::Attr attr = event.attr;
     attr.flags |= perf_event::kAttrDisabled;
-    if (options_.inherit && !options_.targets.system_wide) attr.flags |= perf_event::kAttrInherit;
+    const bool inherits = options_.inherit && event.terms.inherit != false;
+    if (inherits && !options_.targets.system_wide) attr.flags |= perf_event::kAttrInherit;
     if (counts_command_ && !options_.starts_disabled && options_.delay.count() == 0) {
       attr.flags |= perf_event::kAttrEnableOnExec;
     }
@@ -325,6 +326,11 @@ absl::StatusOr<StatResult> RunStat(ringbuf::Kernel& kernel, const StatOptions& o
                                    const IntervalSink& on_interval) {
   PROFILER_RETURN_IF_ERROR(CheckOptions(options));
   StatResult result;
+  if (options.inherit && !options.targets.system_wide) {
+    if (std::string note = events::NoteOnInheritance(options.events); !note.empty()) {
+      result.notes.push_back(std::move(note));
+    }
+  }
   std::unique_ptr<target::Control> control;
   if (options.control) {
     PROFILER_ASSIGN_OR_RETURN(control, target::Control::Open(*options.control));

@@ -58,6 +58,11 @@ class Planner {
     PlanCompanions();
     PROFILER_RETURN_IF_ERROR(PlanSideband());
     plan_.notes.insert(plan_.notes.end(), given_up_.begin(), given_up_.end());
+    if (options_.inherit && target_.pid != -1) {
+      if (std::string note = events::NoteOnInheritance(events_); !note.empty()) {
+        plan_.notes.push_back(std::move(note));
+      }
+    }
     return std::move(plan_);
   }
 
@@ -147,6 +152,7 @@ class Planner {
     attr.config4 = event.attr.config4;
     attr.bp_type = event.attr.bp_type;
     attr.flags |= event.attr.flags & (kExclusions | kPlacement | perf_event::kAttrPreciseIpMask);
+    if (event.terms.inherit == false) attr.flags &= ~uint64_t{perf_event::kAttrInherit};
     const bool is_leader = event.leader == plan_.sampling.size();
     if (is_leader) {
       attr.flags |= perf_event::kAttrDisabled;
@@ -164,7 +170,6 @@ class Planner {
     AddContents(event, &attr);
     PROFILER_RETURN_IF_ERROR(ChooseCallGraph(event.terms, &attr));
     ChooseChainPart(&attr);
-    if (event.terms.inherit == false) attr.flags &= ~uint64_t{perf_event::kAttrInherit};
     return ProbeSampling({.attr = attr,
                           .name = event.name,
                           .leader = event.leader,

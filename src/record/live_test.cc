@@ -137,6 +137,24 @@ TEST_F(LiveTest, FollowsNewThreadsAndTheirChildren) {
   EXPECT_GE(file.count("FORK"), 3);  // for the process, its thread and its child
 }
 
+extern "C" [[gnu::noipa]] void FunctionWithAProbe() { asm volatile("nop"); }
+
+TEST_F(LiveTest, AProgramWithAProbeStartsProcesses) {
+  FunctionWithAProbe();  // the call keeps the linker from dropping the function
+  const std::string probe =
+      std::filesystem::read_symlink("/proc/self/exe").string() + ":FunctionWithAProbe";
+  auto found = events::FindEvents({}, "cpu-clock," + probe);
+  if (!found.ok()) GTEST_SKIP() << "skipped: " << found.status();
+  options_.events = *std::move(found);
+  options_.targets.command = {"sh", "-c", "/bin/true && /bin/true && exit 5"};
+  CREATE_OR_SKIP(session);
+  ASSERT_TRUE((*session)->Run().ok());
+  const RecordSummary& summary = (*session)->summary();
+  EXPECT_EQ(summary.command->exit_code, 5);
+  EXPECT_GE(ReadBack(options_.output).count("FORK"), 2);
+  EXPECT_TRUE(absl::StrContains(absl::StrJoin(summary.notes, "\n"), probe + ": threads and"));
+}
+
 TEST_F(LiveTest, TellsHowLongAThreadWasBlockedAndInWhat) {
   static constexpr std::chrono::nanoseconds kSleep = std::chrono::milliseconds(50);
   Child child([] {

@@ -38,6 +38,7 @@ perf_event::Attr CompanionOf(const perf_event::Attr& probe, perf_event::Attr bas
   base.type = probe.type;
   base.config1 = probe.config1;
   base.config2 = probe.config2;
+  base.flags &= ~uint64_t{perf_event::kAttrInherit};  // as the probe (find_events.h)
   base.sample_period = 1;
   base.sample_type |= perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
   base.sample_regs_user = uint64_t{1} << kStackPointer;

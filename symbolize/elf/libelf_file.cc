@@ -44,7 +44,8 @@ Elf_Data* LibelfFile::Table(std::span<const std::byte> contents, Elf_Type type) 
   if (elf_ == nullptr || contents.empty()) return nullptr;
   // libelf counts entries in an int.
   const size_t size = std::min<size_t>(contents.size(), INT_MAX);
-  const size_t entry = gelf_fsize(get(), type, 1, EV_CURRENT);
+  // Notes have no fixed size, so their table has all bytes.
+  const size_t entry = type == ELF_T_NHDR ? 1 : gelf_fsize(get(), type, 1, EV_CURRENT);
   return elf_getdata_rawchunk(get(), contents.data() - bytes_.data(), size - size % entry, type);
 }
 

@@ -44,7 +44,8 @@ std::vector<Bytes> EventSeeds() {
   for (const std::string_view text :
        {"cycles:u", "{cpu-clock,page-faults:k}:SD", "cpu/event=0x3c,umask=1,name='a b'/ppp", "r1a8",
         "1:0x3:H", "sched:sched_*:u", "mem:0x601040/8:rw:k", "/bin/x:ns::f(int, a<b>)+0x4%return:u",
-        "kprobe:do_exit", "L1-dcache-load-misses/freq=99,call-graph=dwarf/,cs", "mine{cs}:W"}) {
+        "kprobe:do_exit", "L1-dcache-load-misses/freq=99,call-graph=dwarf/,cs", "mine{cs}:W",
+        "%libc:setjmp", "/bin/x:%sdt_p:n*:u"}) {
     const auto bytes = std::as_bytes(std::span(text));
     seeds.emplace_back(bytes.begin(), bytes.end());
   }

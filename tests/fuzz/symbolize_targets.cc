@@ -9,6 +9,7 @@
 #include "src/base/byte_reader.h"
 #include "src/views/annotate/disassembler.h"
 #include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/static_probes.h"
 #include "symbolize/symbols/demangle.h"
 #include "symbolize/symbols/elf_symbols.h"
 #include "symbolize/symbols/jit_dump.h"
@@ -50,6 +51,10 @@ void ReadElf(std::span<const std::byte> input) {
     (void)image->BytesAt(segment.address, 16);
   }
   (void)symbolize::HasSymtab(*image);
+  for (const symbolize::StaticProbe& probe : symbolize::ReadStaticProbes(*image)) {
+    Require(!probe.provider.empty() && !probe.name.empty(), "a static probe has a name");
+    (void)image->OffsetOf(probe.location);
+  }
   UseSymbols(symbolize::ReadElfSymbols(*image, *image));
 }
 
@@ -59,10 +64,10 @@ void Put(const T& value, size_t at, Bytes* out) {
   std::memcpy(out->data() + at, &value, sizeof(value));
 }
 
-// Returns a shared object with a segment, a note, a .plt and two symbols.
+// Returns a shared object with a segment, a note, a .plt, two symbols and a static probe.
 Bytes SmallElf() {
   constexpr size_t kSegments = 0x40, kNotes = 0xc0, kCode = 0x100, kSymbols = 0x140,
-                   kStrings = 0x1a0, kSectionNames = 0x1c0, kSections = 0x200;
+                   kStrings = 0x1a0, kSectionNames = 0x1c0, kSections = 0x200, kProbes = 0x3c0;
   Bytes bytes;
   Elf64_Ehdr header = {};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -76,7 +81,7 @@ Bytes SmallElf() {
   header.e_phnum = 2;
   header.e_shoff = kSections;
   header.e_shentsize = sizeof(Elf64_Shdr);
-  header.e_shnum = 6;
+  header.e_shnum = 7;
   header.e_shstrndx = 5;
   Put(header, 0, &bytes);
   Put(Elf64_Phdr{PT_LOAD, PF_R | PF_X, 0, 0, 0, 0x1000, 0x1000, 0x1000}, kSegments, &bytes);
@@ -91,7 +96,11 @@ Bytes SmallElf() {
   Put(Elf64_Sym{8, ELF64_ST_INFO(STB_LOCAL, STT_FUNC), 0, 2, kCode + 32, 0},
       kSymbols + 2 * sizeof(Elf64_Sym), &bytes);
   Put("\0_Z1fv\0\0local", kStrings, &bytes);
-  Put("\0.plt\0.symtab\0.strtab\0.note", kSectionNames, &bytes);
+  Put("\0.plt\0.symtab\0.strtab\0.note\0.note.stapsdt", kSectionNames, &bytes);
+  Put(Elf64_Nhdr{8, 36, 3}, kProbes, &bytes);
+  Put("stapsdt", kProbes + 12, &bytes);
+  Put(uint64_t{kCode + 16}, kProbes + 20, &bytes);
+  Put("p\0name\0-4@%edi", kProbes + 44, &bytes);
   const auto section = [&](size_t index, uint32_t name, uint32_t type, uint64_t at, uint64_t size,
                            uint32_t link, uint64_t entry) {
     Put(Elf64_Shdr{name, type, SHF_ALLOC | SHF_EXECINSTR, at, at, size, link, 0, 4, entry},
@@ -102,6 +111,7 @@ Bytes SmallElf() {
   section(3, 6, SHT_SYMTAB, kSymbols, 3 * sizeof(Elf64_Sym), 4, sizeof(Elf64_Sym));
   section(4, 14, SHT_STRTAB, kStrings, 0x20, 0, 0);
   section(5, 14, SHT_STRTAB, kSectionNames, 0x40, 0, 0);
+  section(6, 28, SHT_NOTE, kProbes, 0x40, 0, 0);
   return bytes;
 }
 

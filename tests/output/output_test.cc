@@ -226,6 +226,7 @@ TEST_F(OutputTest, EventsAreListedByKindAndName) {
   EXPECT_THAT(Profiler({"list", "-j", "page-faults"}).out,
               HasSubstr("{\"EventName\":\"page-faults\",\"EventType\":\"software\""));
   EXPECT_EQ(Profiler({"list", "no-such-event"}).exit_code, 1);
+  ExpectRefused(Profiler({"list", "/no/such/program"}), 1, "/no/such/program: No such file");
 }
 
 TEST_F(OutputTest, HelpIsThatOfTheOption) {

@@ -7,14 +7,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "src/cli/option_values.h"
+#include "src/machine/target/child_command.h"
 
 namespace profiler::cli {
 namespace {
 
 using events::FoundEvent;
 
-absl::Status AppendEvents(const std::string& text, std::vector<FoundEvent>* all) {
-  auto found = events::FindEvents({}, text);
+absl::Status AppendEvents(const std::string& text, const events::ProbeSearch& search,
+                          std::vector<FoundEvent>* all) {
+  auto found = events::FindEvents({}, text, search);
   if (!found.ok()) return Prefixed("-e: ", found.status());
   const size_t before = all->size();
   for (FoundEvent& event : *found) {
@@ -140,7 +142,11 @@ void AddEventOptions(usage::Command& command, const std::string& description,
 
 absl::StatusOr<std::vector<FoundEvent>> FindEventArguments(
     const usage::Command& command, const EventArguments& arguments,
-    const std::vector<std::string>& defaults) {
+    const std::vector<std::string>& defaults, const std::vector<std::string>& recorded_command) {
+  events::ProbeSearch search = events::SearchThisMachine();
+  if (!recorded_command.empty()) {
+    search.program = target::FindProgram(recorded_command.front()).value_or("");
+  }
   std::vector<FoundEvent> all;
   size_t last = 0;  // index of the first event of the last -e
   auto text = arguments.events.begin();
@@ -148,13 +154,15 @@ absl::StatusOr<std::vector<FoundEvent>> FindEventArguments(
   for (const usage::Option option : command.GivenOptions()) {
     if (option == arguments.event_option && text != arguments.events.end()) {
       last = all.size();
-      PROFILER_RETURN_IF_ERROR(AppendEvents(*text++, &all));
+      PROFILER_RETURN_IF_ERROR(AppendEvents(*text++, search, &all));
     } else if (option == arguments.filter_option && filter != arguments.filters.end()) {
       PROFILER_RETURN_IF_ERROR(AddFilter(*filter++, last, &all));
     }
   }
   if (all.empty()) {
-    for (const std::string& usual : defaults) PROFILER_RETURN_IF_ERROR(AppendEvents(usual, &all));
+    for (const std::string& usual : defaults) {
+      PROFILER_RETURN_IF_ERROR(AppendEvents(usual, search, &all));
+    }
   }
   if (arguments.excludes_self) PROFILER_RETURN_IF_ERROR(ExcludeSelf(&all));
   if (!arguments.force) PROFILER_RETURN_IF_ERROR(RefuseDanger(all));

@@ -27,11 +27,13 @@ void AddEventOptions(usage::Command& command, const std::string& description,
                      EventArguments* arguments);
 
 // Returns the events of all -e in their order, or the events of `defaults` without -e. A --filter
-// applies to the tracepoints of the last -e before it. Errors: those of events::FindEvents and
+// applies to the tracepoints of the last -e before it. Static probes are searched on this machine,
+// first in the program of `recorded_command`, which may be empty. Errors: those of events::FindEvents and
 // CheckFilter. Returns kInvalidArgument if a return probe may end a program, if a filter has no
 // tracepoint, or if there are more cgroups than events.
 absl::StatusOr<std::vector<events::FoundEvent>> FindEventArguments(
     const usage::Command& command, const EventArguments& arguments,
-    const std::vector<std::string>& defaults);
+    const std::vector<std::string>& defaults,
+    const std::vector<std::string>& recorded_command = {});
 
 }  // namespace profiler::cli

@@ -14,6 +14,7 @@
 #include "src/format/perf_event/attr_codec.h"
 #include "src/machine/events/find_events.h"
 #include "src/machine/events/list_events.h"
+#include "src/machine/events/static_probes.h"
 
 namespace profiler::cli {
 namespace {
@@ -24,10 +25,10 @@ struct ListArguments {
   bool no_descriptions = false;
 };
 
-// True if this user can count the event here and now. Opens the event to find out. Tracepoints are
-// not opened: those in the list exist, and opening thousands would take seconds.
+// True if this user can count the event here and now. Opens the event to find out. Tracepoints and
+// static probes are not opened: those in the list exist, and opening thousands would take seconds.
 bool Works(const events::ListedEvent& event) {
-  if (event.kind == "tracepoint") return true;
+  if (event.kind == "tracepoint" || event.kind == "static probe") return true;
   const auto found = events::FindEvents({}, event.name);
   if (!found.ok()) return false;
   perf_event::Attr attr = found->front().attr;
@@ -59,14 +60,39 @@ std::string JsonOf(const events::ListedEvent& event, bool works) {
   return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+// Returns the events that a pattern selects. "sdt" selects the static probes of all programs, and a
+// path those of one file.
+absl::StatusOr<std::vector<events::ListedEvent>> EventsOf(const std::string& pattern,
+                                                          std::string* note) {
+  if (pattern == "sdt") {
+    events::StaticProbeFinder finder({}, events::SearchThisMachine());
+    return events::ListStaticProbes(finder.All());
+  }
+  if (pattern.starts_with('/') || pattern.starts_with("./") || pattern.starts_with("../")) {
+    PROFILER_ASSIGN_OR_RETURN(const auto places, events::ReadStaticProbes(pattern));
+    if (places.empty()) {
+      return absl::NotFoundError(absl::StrCat(pattern, " has no static probes; -e ", pattern,
+                                              ":FUNCTION probes any of its functions"));
+    }
+    return events::ListStaticProbes(places);
+  }
+  return events::ListEvents({}, pattern, note);
+}
+
 int List(ListArguments arguments) {
   if (arguments.patterns.empty()) arguments.patterns.emplace_back();
   Output output("-");
   size_t listed = 0;
   std::string note;
+  absl::Status failed;
   if (arguments.json) output.Write("[\n");
   for (const std::string& pattern : arguments.patterns) {
-    for (const events::ListedEvent& event : events::ListEvents({}, pattern, &note)) {
+    const auto events = EventsOf(pattern, &note);
+    if (!events.ok()) {
+      failed = Prefixed("list: ", events.status());
+      continue;
+    }
+    for (const events::ListedEvent& event : *events) {
       const bool works = Works(event);
       if (arguments.json) {
         output.Write(absl::StrCat(listed == 0 ? "" : ",\n", JsonOf(event, works)));
@@ -80,8 +106,12 @@ int List(ListArguments arguments) {
   const absl::Status written = output.Close();
   if (!written.ok()) PrintError(written);
   if (!note.empty()) PrintWarning(note);
-  if (listed == 0) PrintError("list: no event fits");
-  return written.ok() && listed > 0 ? kExitOk : kExitFailure;
+  if (!failed.ok()) {
+    PrintError(failed);
+  } else if (listed == 0) {
+    PrintError("list: no event fits");
+  }
+  return written.ok() && failed.ok() && listed > 0 ? kExitOk : kExitFailure;
 }
 
 }  // namespace
@@ -91,11 +121,12 @@ void AddListCommand(usage::Command& app, Commands& commands) {
       app.AddCommand("list", "List the events that can be counted and sampled");
   command.SetFooter(
       "Beside these: rNNN, PMU/term=…/, mem:ADDRESS, PATH:SYMBOL[+OFFSET][%return] of any "
-      "program.\n"
+      "program, [PATH:]%PROVIDER:NAME.\n"
       "\"(not here)\": this machine, or this user, cannot count it.");
   auto arguments = std::make_shared<ListArguments>();
   command.AddOption("PATTERN", arguments->patterns,
-                    "names with *, ? and […], or hw, sw, cache, pmu, tracepoint");
+                    "names with *, ? and […], or hw, sw, cache, pmu, tracepoint, sdt, or the path "
+                    "of a program: its static probes");
   command.AddFlag("-j,--json", arguments->json, "JSON");
   command.AddFlag("--no-desc", arguments->no_descriptions, "leave out descriptions");
   AddIgnoredOption(command, "-d,--desc", nullptr, "descriptions are shown; see --no-desc");

@@ -443,8 +443,9 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& su
   options.events_are_default = arguments.events.events.empty() && arguments.verbosity == 0;
   std::vector<std::string> usual_events;
   if (!arguments.wall_clock) usual_events.push_back(kDefaultEvent);
-  PROFILER_ASSIGN_OR_RETURN(options.events,
-                            FindEventArguments(subcommand, arguments.events, usual_events));
+  PROFILER_ASSIGN_OR_RETURN(
+      options.events,
+      FindEventArguments(subcommand, arguments.events, usual_events, options.targets.command));
   if (arguments.wall_clock) PROFILER_RETURN_IF_ERROR(PutRunningTimeFirst(&options.events));
   PROFILER_RETURN_IF_ERROR(ReadCallGraph(arguments, &options));
   options.inherit = !arguments.no_inherit;

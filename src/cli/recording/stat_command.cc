@@ -106,8 +106,8 @@ absl::StatusOr<count::StatOptions> ReadOptions(const usage::Command& subcommand,
   }
   if (!arguments.null_run) {
     PROFILER_ASSIGN_OR_RETURN(const std::vector<std::string> texts, EventTexts(arguments));
-    PROFILER_ASSIGN_OR_RETURN(options.events,
-                              FindEventArguments(subcommand, arguments.events, texts));
+    PROFILER_ASSIGN_OR_RETURN(options.events, FindEventArguments(subcommand, arguments.events,
+                                                                 texts, options.targets.command));
   }
   options.inherit = !arguments.no_inherit;
   options.repeat = arguments.repeat;

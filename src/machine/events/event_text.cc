@@ -75,6 +75,7 @@ class Parser {
     const std::string_view rest = text_.substr(at_);
     if (rest.starts_with("mem:")) return BreakpointEvent(event);
     if (rest.starts_with("kprobe:")) return ProbeEvent(event);
+    if (rest.starts_with('%')) return NamedProbeEvent("", event);
     if (rest.starts_with('/') || rest.starts_with("./") || rest.starts_with("../")) {
       return ProbeEvent(event);
     }
@@ -217,10 +218,22 @@ class Parser {
     }
     if (text_[at_] != 'k') probe.path = text_.substr(at_, colon - at_);
     at_ = colon + 1;
+    if (Peek() == '%' && !probe.path.empty()) return NamedProbeEvent(probe.path, event);
     probe.symbol = TakeSymbol();
     if (probe.symbol.empty()) return Error("a symbol is missing");
     if (Take('+')) PROFILER_RETURN_IF_ERROR(TakeNumber("the offset", &probe.offset));
     probe.at_return = TakeString("%return");
+    event->what = std::move(probe);
+    return Take(':') ? ModifiersOf(event) : absl::OkStatus();
+  }
+
+  // Parses %PROVIDER:NAME. Like perf, also accepts %sdt_PROVIDER:NAME.
+  absl::Status NamedProbeEvent(const std::string& path, EventText* event) {
+    ++at_;
+    NamedProbe probe{.path = path, .provider = TakeWord()};
+    if (probe.provider.empty() || !Take(':')) return Error("%PROVIDER:NAME is expected");
+    probe.name = TakeWord();
+    if (probe.name.empty()) return Error("%PROVIDER: is followed by the name of a static probe");
     event->what = std::move(probe);
     return Take(':') ? ModifiersOf(event) : absl::OkStatus();
   }

@@ -15,11 +15,13 @@
 //               | "mem:" ADDRESS [ "/" LENGTH ] [ ":" access ] [ ":" modifiers ]
 //               | path ":" symbol [ "+" OFFSET ] [ "%return" ] [ ":" modifiers ]
 //               | "kprobe:" symbol [ "+" OFFSET ] [ "%return" ] [ ":" modifiers ]
+//               | [ path ":" ] "%" provider ":" name [ ":" modifiers ]
 //   terms       = term { "," term }       term = name [ "=" value ]
 //   access      = letters of r w x
 //   modifiers   = letters of u k h H G p P S D I W e b
 //
-// A path begins with "/", "./" or "../". The kind of an event depends only on the text;
+// A path begins with "/", "./" or "../". Static probes (USDT) may also be typed as tracepoints,
+// provider ":" name; find_events.h tries tracepoints first. The kind of an event depends only on the text;
 // find_events.h checks later whether the machine has the event. Spaces around events are ignored.
 //
 // Source: tools/perf/util/parse-events.y, and the answers of perf 7.2.
@@ -85,8 +87,15 @@ struct Probe {
   bool at_return = false;
 };
 
+// Static probes (USDT) by name: both names may be patterns.
+struct NamedProbe {
+  std::string path;  // path of the program or library; empty: all files that are searched
+  std::string provider;
+  std::string name;
+};
+
 struct EventText {
-  std::variant<Word, NumberedEvent, PmuEvent, TracepointEvent, Breakpoint, Probe> what;
+  std::variant<Word, NumberedEvent, PmuEvent, TracepointEvent, Breakpoint, Probe, NamedProbe> what;
   std::vector<Term> terms;
   Modifiers modifiers;
   std::string text;     // the event as typed; also its name if no term sets a name

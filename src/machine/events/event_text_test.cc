@@ -27,6 +27,11 @@ std::string Shown(const Probe& probe) {
                          probe.symbol, probe.offset, probe.at_return ? " return" : "");
 }
 
+std::string Shown(const NamedProbe& probe) {
+  return absl::StrCat("static probe ", probe.path.empty() ? "anywhere" : probe.path, " ",
+                      probe.provider, " ", probe.name);
+}
+
 // Formats events: "cpu-clock/freq=9/u" → "word cpu-clock (freq=9) :u"; groups are in braces.
 std::string Parsed(std::string_view text) {
   const auto groups = ParseEventList(text);
@@ -82,6 +87,22 @@ TEST(EventTextTest, PmusHaveTermsBetweenSlashes) {
   EXPECT_EQ(Parsed("cpu/event=0x3c,umask=1/p"), "pmu cpu (event=0x3c) (umask=1) :p");
   EXPECT_EQ(Parsed("msr/tsc/"), "pmu msr (tsc)");
   EXPECT_EQ(Parsed("uncore_*/clockticks/,msr/tsc/"), "pmu uncore_* (clockticks), pmu msr (tsc)");
+}
+
+TEST(EventTextTest, StaticProbesHaveAPercentSign) {
+  EXPECT_EQ(Parsed("%libc:setjmp"), "static probe anywhere libc setjmp");
+  EXPECT_EQ(Parsed("{/lib/x.so:%sdt_libc:lll_*:u,cs}"),
+            "{static probe /lib/x.so sdt_libc lll_* :u, word cs}");
+  EXPECT_EQ(Parsed("sdt_libc:setjmp,hotspot:class__loaded"),
+            "tracepoint sdt_libc setjmp, tracepoint hotspot class__loaded");
+  EXPECT_EQ(Parsed("%libc"),
+            "%libc: %PROVIDER:NAME is expected\n"
+            "  %libc\n"
+            "       ^\n");
+  EXPECT_EQ(Parsed("/bin/x:%libc:"),
+            "/bin/x:%libc:: %PROVIDER: is followed by the name of a static probe\n"
+            "  /bin/x:%libc:\n"
+            "               ^\n");
 }
 
 TEST(EventTextTest, TracepointsAreSystemAndName) {

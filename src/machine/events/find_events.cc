@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "src/base/edit_distance.h"
+#include "src/base/shown_text.h"
 #include "src/base/text.h"
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/event_name.h"
@@ -18,6 +20,7 @@
 #include "src/machine/events/pmu.h"
 #include "src/machine/events/probe_place.h"
 #include "src/machine/events/sample_terms.h"
+#include "src/machine/events/static_probes.h"
 #include "src/machine/procfs/machine.h"
 
 namespace profiler::events {
@@ -79,7 +82,8 @@ absl::Status PutTerm(const Term& term, std::string_view text, const PmuFormat& f
 
 class Finder {
  public:
-  Finder(const procfs::Roots& roots, std::string_view text) : roots_(roots), text_(text) {}
+  Finder(const procfs::Roots& roots, std::string_view text, const ProbeSearch& search)
+      : roots_(roots), text_(text), static_probes_(roots, search) {}
 
   absl::StatusOr<std::vector<FoundEvent>> Find() {
     PROFILER_ASSIGN_OR_RETURN(const std::vector<EventGroup> groups, ParseEventList(text_));
@@ -91,6 +95,7 @@ class Finder {
       PROFILER_RETURN_IF_ERROR(group.in_braces ? AddGroup(group, members)
                                                : AddSingles(group, members.front()));
     }
+    DenyInheritance();
     return std::move(found_);
   }
 
@@ -151,15 +156,21 @@ class Finder {
 
   absl::StatusOr<Candidates> Resolve(const TracepointEvent& what, const EventText& event,
                                      const FoundEvent& one) {
-    PROFILER_ASSIGN_OR_RETURN(std::vector<Tracepoint> tracepoints,
-                              FindTracepoints(roots_, what.system, what.name));
+    absl::StatusOr<std::vector<Tracepoint>> tracepoints =
+        FindTracepoints(roots_, what.system, what.name);
+    if (!tracepoints.ok()) {
+      // As in perf, static probes may be named like tracepoints.
+      auto probes = Resolve(NamedProbe{.provider = what.system, .name = what.name}, event, one);
+      if (probes.ok() || what.system.starts_with("sdt_")) return probes;
+      return tracepoints.status();
+    }
     Candidates candidates;
-    for (Tracepoint& tracepoint : tracepoints) {
+    for (Tracepoint& tracepoint : *tracepoints) {
       FoundEvent& candidate = candidates.emplace_back(one);
       candidate.attr.type = perf_event::kTypeTracepoint;
       candidate.attr.config = tracepoint.id;
       candidate.is_sampled_each_time = candidate.has_raw_data = true;
-      if (tracepoints.size() > 1) {
+      if (tracepoints->size() > 1) {
         candidate.name = tracepoint.full_name();
         if (!event.modifiers.letters.empty()) {
           absl::StrAppend(&candidate.name, ":", event.modifiers.letters);
@@ -184,15 +195,55 @@ class Finder {
   absl::StatusOr<Candidates> Resolve(const Probe& what, const EventText& /*event*/,
                                      FoundEvent one) {
     PROFILER_ASSIGN_OR_RETURN(ProbePlace place, FindProbePlace(roots_, what));
-    one.attr.type = place.type;
-    one.attr.config = place.config;
-    one.attr.config2 = place.offset;
     one.danger = std::move(place.danger);
     one.is_user_return = what.at_return && !what.path.empty();
-    one.probed = std::make_shared<const std::string>(std::move(place.probed));
-    one.attr.config1 = reinterpret_cast<uintptr_t>(one.probed->c_str());
-    one.is_sampled_each_time = true;
+    PutProbe(place.type, place.config, std::move(place.probed), place.offset, &one);
     return Candidates{std::move(one)};
+  }
+
+  // Each place of the probes is an event. As in perf, further places of a probe have a number.
+  absl::StatusOr<Candidates> Resolve(const NamedProbe& what, const EventText& event,
+                                     const FoundEvent& one) {
+    PROFILER_ASSIGN_OR_RETURN(std::vector<StaticProbePlace> places, static_probes_.Find(what));
+    const std::vector<Pmu> uprobe = FindPmus(pmus(), "uprobe");
+    if (uprobe.empty()) return absl::NotFoundError("this kernel has no uprobes for perf events");
+    const auto is_elsewhere = [&](const StaticProbePlace& place) {
+      return place.path != places.front().path;
+    };
+    const bool in_several_files = std::ranges::any_of(places, is_elsewhere);
+    std::map<std::string, int> places_of_name;
+    Candidates candidates;
+    for (StaticProbePlace& place : places) {
+      FoundEvent& candidate = candidates.emplace_back(one);
+      if (places.size() > 1) {
+        candidate.name = absl::StrCat(in_several_files ? place.path + ":%" : "", place.provider,
+                                      ":", place.name);
+        const int number = places_of_name[candidate.name]++;
+        if (number > 0) absl::StrAppend(&candidate.name, "_", number);
+        if (!event.modifiers.letters.empty()) {
+          absl::StrAppend(&candidate.name, ":", event.modifiers.letters);
+        }
+      }
+      PROFILER_RETURN_IF_ERROR(ApplyTerms(event, nullptr, &candidate));
+      PutProbe(uprobe.front().type, 0, std::move(place.path), place.offset, &candidate);
+      if (place.semaphore_offset == 0) continue;
+      const auto semaphore = uprobe.front().FindFormat("ref_ctr_offset");
+      if (!semaphore || !semaphore->Put(place.semaphore_offset, &candidate.attr)) {
+        return absl::NotFoundError(absl::StrCat(
+            Printable(one.name), ": the probe waits for a semaphore, which needs Linux 4.20"));
+      }
+    }
+    return candidates;
+  }
+
+  static void PutProbe(uint32_t type, uint64_t config, std::string probed, uint64_t offset,
+                       FoundEvent* one) {
+    one->probed = std::make_shared<const std::string>(std::move(probed));
+    one->attr.type = type;
+    one->attr.config = config;
+    one->attr.config1 = reinterpret_cast<uintptr_t>(one->probed->c_str());
+    one->attr.config2 = offset;
+    one->is_sampled_each_time = true;
   }
 
   absl::StatusOr<FoundEvent> OfAlias(const Pmu& pmu, const PmuAlias& alias, const EventText& event,
@@ -303,6 +354,17 @@ class Finder {
     return absl::OkStatus();
   }
 
+  // Turns inheritance off for probes, and for all members of a group that has a probe, because a
+  // thread inherits whole groups.
+  void DenyInheritance() {
+    for (FoundEvent& event : found_) {
+      const auto is_probe_of_group = [&](const FoundEvent& other) {
+        return other.leader == event.leader && other.is_probe();
+      };
+      if (std::ranges::any_of(found_, is_probe_of_group)) event.terms.inherit = false;
+    }
+  }
+
   static bool IsOfEachCore(const Candidates& candidates) {
     return candidates.size() > 1 && IsGeneric(candidates.front().attr);
   }
@@ -341,13 +403,23 @@ class Finder {
   std::string_view text_;
   std::optional<std::vector<Pmu>> pmus_;
   std::vector<FoundEvent> found_;
+  StaticProbeFinder static_probes_;
 };
 
 }  // namespace
 
+std::string NoteOnInheritance(const std::vector<FoundEvent>& events) {
+  const auto probe = std::ranges::find_if(events, &FoundEvent::is_probe);
+  if (probe == events.end()) return "";
+  return absl::StrCat(Printable(probe->name),
+                      ": threads and processes that start later are not observed, because Linux "
+                      "cannot inherit probes; -a observes all");
+}
+
 absl::StatusOr<std::vector<FoundEvent>> FindEvents(const procfs::Roots& roots,
-                                                   std::string_view text) {
-  return Finder(roots, text).Find();
+                                                   std::string_view text,
+                                                   const ProbeSearch& search) {
+  return Finder(roots, text, search).Find();
 }
 
 }  // namespace profiler::events

@@ -6,6 +6,7 @@
 //   cpu/event=0x3c/   terms, encoded by the PMU's formats
 //   sched:sched_*     tracepoints, from tracefs
 //   /bin/x:main       uprobes, by the symbols of the file and its debug files
+//   hotspot:gc__begin static probes (USDT) of running and installed programs, one event per place
 //
 // Opens no events. Only perf_event_open(2) shows whether the kernel counts an event, and for which
 // users.
@@ -22,6 +23,7 @@
 
 #include "src/base/status.h"
 #include "src/format/perf_event/attr.h"
+#include "src/machine/events/static_probes.h"
 #include "src/machine/events/tracepoints.h"
 #include "src/machine/procfs/proc_file.h"
 
@@ -35,6 +37,11 @@ struct SampleTerms {
   std::optional<std::string> call_graph;  // "fp", "dwarf", "no"
   std::optional<uint64_t> stack_size;     // bytes
   std::optional<uint64_t> max_stack;      // frames
+  // False for probes. For a new thread, the kernel opens inherited events again, with a copy of the
+  // attr. It reads the path that config1 points to from the memory of the thread that forks
+  // (perf_uprobe_init in kernel/trace/trace_event_perf.c, Linux 6.18), which has no such path. So
+  // fork(2) and clone(2) fail with EFAULT; or, if that memory is mapped, with ENOENT, or another
+  // file is probed.
   std::optional<bool> inherit;
 };
 
@@ -67,14 +74,21 @@ struct FoundEvent {
   // a dangerous probe unless the user insists.
   std::string danger;
   std::shared_ptr<const std::string> probed;  // a probe's path or kernel function
+
+  bool is_probe() const { return probed != nullptr; }
 };
 
 // Returns at least one event. Errors:
 //   kInvalidArgument  `text` cannot be parsed (ParseEventList), or a PMU lacks a term
 //   kNotFound         this machine lacks an event; the message names a similar event, if any
 // Tracepoints also fail with the errors of FindTracepoints, and uprobes with those of opening the
-// probed file.
+// probed file. `search` says where static probes without a path are searched.
 absl::StatusOr<std::vector<FoundEvent>> FindEvents(const procfs::Roots& roots,
-                                                   std::string_view text);
+                                                   std::string_view text,
+                                                   const ProbeSearch& search = {});
+
+// Returns the warning for events that new threads and processes do not inherit although the user
+// expects it; empty if there are none.
+std::string NoteOnInheritance(const std::vector<FoundEvent>& events);
 
 }  // namespace profiler::events

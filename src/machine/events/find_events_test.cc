@@ -241,6 +241,21 @@ TEST_F(FindEventsTest, ProbesGoWhereTheSymbolIsInTheFile) {
   EXPECT_EQ(Found("kprobe:do_nanosleep"), "this kernel has no kprobes for perf events");
 }
 
+TEST_F(FindEventsTest, NoProbeIsInheritedNorAnyMemberOfItsGroup) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const auto found =
+      FindEvents(tree_.roots(), absl::StrCat("cs,{faults/inherit/,", self, ":ProbedFunction}"));
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ((*found)[0].terms.inherit, std::nullopt);
+  EXPECT_EQ((*found)[1].terms.inherit, false);
+  EXPECT_EQ((*found)[2].terms.inherit, false);
+  EXPECT_EQ(NoteOnInheritance({(*found)[0]}), "");
+  EXPECT_EQ(NoteOnInheritance(*found),
+            self +
+                ":ProbedFunction: threads and processes that start later are not observed, because "
+                "Linux cannot inherit probes; -a observes all");
+}
+
 TEST_F(FindEventsTest, TermsThatCannotBeAreRefused) {
   EXPECT_EQ(Found("msr/x=1/"),
             "msr/x=1/: no term 'x' for msr; there are event, tsc, config, config1, config2, "

@@ -2,10 +2,12 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/shown_text.h"
 #include "src/base/text.h"
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/event_name.h"
@@ -20,6 +22,7 @@ constexpr char kSoftware[] = "software";
 constexpr char kCache[] = "cache";
 constexpr char kPmu[] = "PMU";
 constexpr char kTracepoint[] = "tracepoint";
+constexpr char kStaticProbe[] = "static probe";
 
 constexpr std::pair<std::string_view, const char*> kShortKinds[] = {
     {"hw", kHardware}, {"hardware", kHardware}, {"sw", kSoftware}, {"software", kSoftware},
@@ -117,6 +120,23 @@ class Lister {
 };
 
 }  // namespace
+
+std::vector<ListedEvent> ListStaticProbes(const std::vector<StaticProbePlace>& places) {
+  std::vector<ListedEvent> events;
+  for (const StaticProbePlace& place : places) {
+    std::string name = absl::StrCat(place.path, ":%", place.provider, ":", place.name);
+    std::string arguments =
+        place.arguments.empty() ? "" : absl::StrCat("arguments ", Printable(place.arguments));
+    events.push_back({Printable(name), kStaticProbe, std::move(arguments)});
+  }
+  const auto has_same_name = [](const ListedEvent& a, const ListedEvent& b) {
+    return a.name == b.name;
+  };
+  std::ranges::sort(events, {}, &ListedEvent::name);
+  const auto repeated = std::ranges::unique(events, has_same_name);
+  events.erase(repeated.begin(), repeated.end());
+  return events;
+}
 
 std::vector<ListedEvent> ListEvents(const procfs::Roots& roots, const std::string& pattern,
                                     std::string* note) {

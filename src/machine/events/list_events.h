@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "src/machine/events/static_probes.h"
 #include "src/machine/procfs/proc_file.h"
 
 namespace profiler::events {
 
 struct ListedEvent {
   std::string name;  // the text to pass to -e
-  std::string kind;  // "hardware", "software", "cache", "PMU", "tracepoint"
+  std::string kind;  // "hardware", "software", "cache", "PMU", "tracepoint", "static probe"
   std::string description;
 };
 
@@ -20,5 +21,8 @@ struct ListedEvent {
 // sorted by kind. If tracepoints cannot be read, `*note` says why.
 std::vector<ListedEvent> ListEvents(const procfs::Roots& roots, const std::string& pattern,
                                     std::string* note);
+
+// Returns the static probes, each once, sorted by name.
+std::vector<ListedEvent> ListStaticProbes(const std::vector<StaticProbePlace>& places);
 
 }  // namespace profiler::events
