@@ -1,0 +1,131 @@
+#include "src/live/history.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/live/chain_counts.h"
+
+namespace profiler::live {
+namespace {
+
+using std::chrono::nanoseconds;
+
+void AddTo(const LeftOut& part, LeftOut* sum) {
+  sum->own += part.own;
+  sum->idle += part.idle;
+}
+
+nanoseconds LengthOf(const Window& window) {
+  return nanoseconds(static_cast<int64_t>(window.end - window.begin));
+}
+
+// Adds the warnings that the sum does not have yet.
+void AddWarnings(const std::vector<std::string>& warnings, profile::Losses* sum) {
+  for (const std::string& warning : warnings) {
+    if (std::find(sum->warnings.begin(), sum->warnings.end(), warning) == sum->warnings.end()) {
+      sum->warnings.push_back(warning);
+    }
+  }
+}
+
+void AddTo(const Window& window, MergedProfile* sum) {
+  sum->Add(window.profile);
+  AddWarnings(window.profile.losses.warnings, &sum->losses());
+}
+
+}  // namespace
+
+void History::AddToSum(const Window& window) {
+  AddTo(window, &sum_);
+  AddTo(window.left_out, &sum_left_out_);
+  sum_length_ += LengthOf(window);
+  ++sum_windows_;
+  if (sum_.memory() <= options_.most_sum_bytes) return;
+  double shortened = 0;
+  // Half of the limit, so that this happens rarely.
+  profile::Profile shorter = Shortened(sum_.profile(), options_.most_sum_bytes / 2, &shortened);
+  sum_ = MergedProfile();
+  sum_.Add(shorter);
+  AddWarnings(shorter.losses.warnings, &sum_.losses());
+  shortened_ = std::max(shortened_, shortened);
+}
+
+void History::Add(Window window) {
+  Kept kept{.window = std::make_shared<const Window>(std::move(window))};
+  const Window& added = *kept.window;
+  kept.bytes = MemoryOf(added.profile);
+  const profile::Losses& losses = added.profile.losses;
+  const std::lock_guard lock(mutex_);
+  AddToSum(added);
+  uses_.push_back({.end = added.end,
+                   .busy = added.busy,
+                   .busy_samples = added.busy_samples,
+                   .length = added.end - added.begin,
+                   .lost = losses.lost_samples + losses.lost_records});
+  if (uses_.size() > options_.most_uses) uses_.pop_front();
+  kept_bytes_ += kept.bytes;
+  kept_.push_back(std::move(kept));
+  const auto oldest = static_cast<uint64_t>(options_.kept.count());
+  while (kept_.size() > 1 && (kept_bytes_ > options_.most_window_bytes ||
+                              kept_.front().window->end + oldest <= kept_.back().window->end)) {
+    kept_bytes_ -= kept_.front().bytes;
+    kept_.pop_front();
+  }
+  ++added_;
+}
+
+void History::Clear() {
+  const std::lock_guard lock(mutex_);
+  kept_.clear();
+  kept_bytes_ = 0;
+  sum_ = MergedProfile();
+  sum_left_out_ = {};
+  sum_length_ = nanoseconds(0);
+  sum_windows_ = 0;
+  shortened_ = 0;
+}
+
+Snapshot History::Get(Range range) const {
+  std::vector<std::shared_ptr<const Window>> windows;
+  MergedProfile merged;
+  Snapshot snapshot;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!range) {
+      merged.Add(sum_.profile());
+      AddWarnings(sum_.profile().losses.warnings, &merged.losses());
+      snapshot.left_out = sum_left_out_;
+      snapshot.length = sum_length_;
+      snapshot.windows = sum_windows_;
+      snapshot.shortened = shortened_;
+    } else {
+      const uint64_t last = kept_.empty() ? 0 : kept_.back().window->end;
+      for (const Kept& kept : kept_) {
+        if (kept.window->begin + static_cast<uint64_t>(range->count()) >= last) {
+          windows.push_back(kept.window);
+        }
+      }
+    }
+  }
+  for (const auto& window : windows) {
+    AddTo(*window, &merged);
+    AddTo(window->left_out, &snapshot.left_out);
+    snapshot.length += LengthOf(*window);
+    ++snapshot.windows;
+  }
+  snapshot.profile = std::move(merged).Take();
+  CountChains(&snapshot.profile);
+  return snapshot;
+}
+
+std::vector<Use> History::uses() const {
+  const std::lock_guard lock(mutex_);
+  return {uses_.begin(), uses_.end()};
+}
+
+uint64_t History::added() const {
+  const std::lock_guard lock(mutex_);
+  return added_;
+}
+
+}  // namespace profiler::live

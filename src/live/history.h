@@ -1,0 +1,84 @@
+// The windows of a live recording that are still needed: the last minute, and the sum of all.
+
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "src/live/window_maker.h"
+#include "src/profile/profile.h"
+
+namespace profiler::live {
+
+// A choice of windows: the latest ones that cover this time; nothing: all since the beginning.
+using Range = std::optional<std::chrono::nanoseconds>;
+
+// The sum of some windows, and facts about them.
+struct Snapshot {
+  profile::Profile profile;
+  LeftOut left_out;
+  // Time that the windows cover, which may be less than requested.
+  std::chrono::nanoseconds length{0};
+  size_t windows = 0;
+  // Part of the weight, from 0 to 1, whose callers were dropped to bound memory.
+  double shortened = 0;
+};
+
+// How busy the machine was in one window.
+struct Use {
+  uint64_t end = 0;                     // CLOCK_MONOTONIC, ns
+  uint64_t busy = 0, busy_samples = 0;  // as in Window
+  uint64_t length = 0;                  // ns
+  uint64_t lost = 0;                    // lost samples and records
+};
+
+struct HistoryOptions {
+  std::chrono::nanoseconds kept{std::chrono::seconds(60)};  // windows older than this are dropped
+  size_t most_window_bytes = size_t{64} << 20;              // or when they take more memory
+  size_t most_sum_bytes = size_t{64} << 20;                 // limit for the sum of all windows
+  size_t most_uses = 600;
+};
+
+// Thread-safe. Snapshots are copies.
+class History {
+ public:
+  explicit History(HistoryOptions options = {}) : options_(options) {}
+
+  void Add(Window window);
+  // Forgets all windows.
+  void Clear();
+  Snapshot Get(Range range) const;
+  // Returns the use of each window, the oldest first.
+  std::vector<Use> uses() const;
+  // Returns the number of windows added so far, so that callers see if something is new.
+  uint64_t added() const;
+
+ private:
+  struct Kept {
+    std::shared_ptr<const Window> window;
+    size_t bytes = 0;
+  };
+
+  void AddToSum(const Window& window);
+
+  const HistoryOptions options_;
+  mutable std::mutex mutex_;
+  // mutex_ guards all members below.
+  std::deque<Kept> kept_;
+  size_t kept_bytes_ = 0;
+  MergedProfile sum_;
+  LeftOut sum_left_out_;
+  std::chrono::nanoseconds sum_length_{0};
+  size_t sum_windows_ = 0;
+  double shortened_ = 0;
+  std::deque<Use> uses_;
+  uint64_t added_ = 0;
+};
+
+}  // namespace profiler::live

@@ -1,0 +1,85 @@
+#include "src/live/history.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/profile/testing/handmade_profile.h"
+#include "src/profile/testing/profile_text.h"
+
+namespace profiler::live {
+namespace {
+
+using profile::HandmadeProfile;
+using std::chrono::seconds;
+
+// Returns the window of second `at` with one sample of `function`.
+Window WindowOf(uint64_t at, const std::string& function) {
+  HandmadeProfile handmade;
+  handmade.Sample("worker", {"main@app", function + "@app"}, 1, 10);
+  MergedProfile merged;
+  merged.Add(handmade.profile());
+  constexpr uint64_t kSecond = 1'000'000'000;
+  return {.begin = at * kSecond,
+          .end = (at + 1) * kSecond,
+          .profile = std::move(merged).Take(),
+          .left_out = {.own = 2, .idle = 3},
+          .busy = 10};
+}
+
+std::string RowsOf(const Snapshot& snapshot) { return profile::RowsText(snapshot.profile); }
+
+TEST(History, SumsUpTheLatestWindows) {
+  History history;
+  history.Add(WindowOf(1, "old"));
+  history.Add(WindowOf(2, "new"));
+  history.Add(WindowOf(3, "new"));
+  const Snapshot latest = history.Get(seconds(2));
+  HandmadeProfile expected;
+  expected.Sample("worker", {"main@app", "new@app"}, 2, 10);
+  EXPECT_EQ(RowsOf(latest), profile::RowsText(expected.profile()));
+  EXPECT_EQ(latest.length, seconds(2));
+  EXPECT_EQ(latest.left_out.own, 4);
+  EXPECT_EQ(latest.left_out.idle, 6);
+}
+
+TEST(History, WithoutARangeSumsUpAllWindowsEvenDroppedOnes) {
+  History history({.kept = seconds(2)});
+  for (uint64_t at = 1; at <= 5; ++at) history.Add(WindowOf(at, "f"));
+  EXPECT_EQ(history.Get(std::nullopt).profile.events[0].samples, 5);
+  EXPECT_EQ(history.Get(std::nullopt).length, seconds(5));
+  EXPECT_EQ(history.Get(seconds(60)).length, seconds(2));
+}
+
+TEST(History, DropsTheOldestWindowsIfTheyTakeTooMuchMemory) {
+  const size_t one = MemoryOf(WindowOf(1, "f").profile);
+  History history({.most_window_bytes = 3 * one});
+  for (uint64_t at = 1; at <= 10; ++at) history.Add(WindowOf(at, "f"));
+  EXPECT_EQ(history.Get(seconds(60)).length, seconds(3));
+  EXPECT_EQ(history.uses().size(), 10);
+}
+
+TEST(History, BoundsTheSumByDroppingCallersOfRareStacks) {
+  constexpr size_t kLimit = 8'000;
+  History history({.most_sum_bytes = kLimit});
+  for (uint64_t at = 1; at <= 60; ++at) history.Add(WindowOf(at, absl::StrCat("f", at % 20)));
+  const Snapshot all = history.Get(std::nullopt);
+  EXPECT_EQ(all.profile.events[0].samples, 60);
+  EXPECT_GT(all.shortened, 0);
+  EXPECT_NE(RowsOf(all).find("[cut: callers not kept]"), std::string::npos);
+}
+
+TEST(History, ForgetsEverythingWhenCleared) {
+  History history;
+  history.Add(WindowOf(1, "old"));
+  history.Clear();
+  EXPECT_EQ(history.Get(std::nullopt).windows, 0);
+  history.Add(WindowOf(2, "new"));
+  EXPECT_EQ(history.Get(seconds(10)).length, seconds(1));
+  EXPECT_EQ(history.uses().size(), 2);  // how busy the machine was stays
+}
+
+}  // namespace
+}  // namespace profiler::live
