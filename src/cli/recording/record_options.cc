@@ -26,6 +26,10 @@
 #include "src/machine/events/find_events.h"
 
 namespace profiler::cli {
+
+// Declared in live/option_groups.h, for `top`.
+void AddOffCpuOptions(usage::Command& command, RecordArguments& arguments);
+
 namespace {
 
 constexpr char kDefaultEvent[] = "cycles";  // replaced by cpu-clock without hardware counters
@@ -265,17 +269,7 @@ void AddContentOptions(usage::Command& command, RecordArguments& a) {
       .ValueName("REG,…");
   command.AddFlag("--all-user", a.all_user, "user space alone, of events that do not say");
   command.AddFlag("--all-kernel", a.all_kernel, "the kernel alone, of events that do not say");
-  command.AddFlag("--off-cpu", a.off_cpu,
-                  "how long threads are off the CPU and where they wait, as samples of the events "
-                  "offcpu-time and preempted-time, whose periods are nanoseconds; implies -g");
-  command
-      .AddOption("--off-cpu-thresh", a.off_cpu_threshold_ms,
-                 "with --off-cpu: times under so many milliseconds are summed up by thread and "
-                 "call chain, and make one sample")
-      .ValueName("MS");
-  command.AddFlag("--wall-clock", a.wall_clock,
-                  "--off-cpu, and how long threads run, as samples of oncpu-time: report and "
-                  "flamegraph show all as one event, wall-clock");
+  AddOffCpuOptions(command, a);
   command.AddFlag("--latency", a.latency, "record what report --latency needs: --switch-events");
   command.AddFlag("--switch-events", a.switch_events, "record context switches");
   command.AddFlag("--no-bpf-event", a.no_bpf_events, "do not record that BPF programs come and go");
@@ -340,19 +334,68 @@ void AddFurtherOptions(usage::Command& command, RecordArguments& a) {
 
 }  // namespace
 
-void AddRecordOptions(usage::Command& command, RecordArguments& a) {
+void AddRateOptions(usage::Command& command, RecordArguments& a) {
   command.AddOption("-F,--freq", a.frequency, "samples a second and thread, or max")
       .ValueName("N|max")
       .ShowDefault("999");
   command.AddOption("-c,--count", a.period, "a sample every so many events, instead of -F")
       .ValueName("PERIOD")
       .Positive();
+}
+
+void AddSampledEventOptions(usage::Command& command, RecordArguments& a) {
   AddEventOptions(
       command,
       "cpu-clock, page-faults, sched:sched_switch, /bin/ls:main, {a,b}, …: profiler list "
       "shows what there is; :u or :k behind one keeps to user or kernel code (default: "
       "cycles, cpu-clock where there are none)",
       &a.events);
+}
+
+void AddChainOptions(usage::Command& command, RecordArguments& a) {
+  command.AddFlag("-g", a.call_chains, "record call chains: --call-graph auto");
+  command
+      .AddOption("--call-graph", a.call_graph,
+                 "fp: the kernel follows frame pointers; dwarf: unwound while recording, of so "
+                 "many bytes of stack (65528, or 32768 where memory is dear), without frame "
+                 "pointers; auto: dwarf where the "
+                 "targets have none; none")
+      .ValueName("fp|dwarf[,BYTES]|auto|none");
+}
+
+void AddRingOptions(usage::Command& command, RecordArguments& a) {
+  command.AddOption("-m,--mmap-pages", a.ring_size, "ring of each CPU, in pages or as a size")
+      .ValueName("PAGES|SIZE");
+  command
+      .AddOption("-r,--realtime", a.realtime,
+                 "run with this priority of SCHED_FIFO, 1 to 99, before all that is not real time")
+      .ValueName("PRIO")
+      .InRange(1, 99, usage::InHelp::kNo);
+}
+
+void AddOffCpuOptions(usage::Command& command, RecordArguments& a) {
+  command.AddFlag("--off-cpu", a.off_cpu,
+                  "how long threads are off the CPU and where they wait, as samples of the events "
+                  "offcpu-time and preempted-time, whose periods are nanoseconds; implies -g");
+  command
+      .AddOption("--off-cpu-thresh", a.off_cpu_threshold_ms,
+                 "with --off-cpu: times under so many milliseconds are summed up by thread and "
+                 "call chain, and make one sample")
+      .ValueName("MS");
+  command.AddFlag("--wall-clock", a.wall_clock,
+                  "--off-cpu, and how long threads run, as samples of oncpu-time: report and "
+                  "flamegraph show all as one event, wall-clock");
+}
+
+void AddLengthOptions(usage::Command& command, RecordArguments& a) {
+  command.AddOption("--duration", a.duration, "stop after so many seconds").ValueName("S");
+  command.AddFlag("-i,--no-inherit,--per-thread", a.no_inherit,
+                  "do not follow new threads and children");
+}
+
+void AddRecordOptions(usage::Command& command, RecordArguments& a) {
+  AddRateOptions(command, a);
+  AddSampledEventOptions(command, a);
   AddTargetOptions(command, "record", &a.targets);
   command
       .AddOption("-o,--output", a.output,
@@ -373,23 +416,10 @@ void AddRecordOptions(usage::Command& command, RecordArguments& a) {
   AddCacheOption(command, a.no_cache);
   AddSandboxOption(command, a.no_sandbox);
   a.compression.AddTo(command, "compress what is recorded (zstd; level 1 to 22, 1 without one)");
-  command.AddFlag("-g", a.call_chains, "record call chains: --call-graph auto");
-  command
-      .AddOption("--call-graph", a.call_graph,
-                 "fp: the kernel follows frame pointers; dwarf: unwound while recording, of so "
-                 "many bytes of stack (65528, or 32768 where memory is dear), without frame "
-                 "pointers; auto: dwarf where the "
-                 "targets have none; none")
-      .ValueName("fp|dwarf[,BYTES]|auto|none");
+  AddChainOptions(command, a);
   command.AddFlag("--post-unwind", a.post_unwind,
                   "with dwarf: keep stack bytes in the file, for reports to unwind");
-  command.AddOption("-m,--mmap-pages", a.ring_size, "ring of each CPU, in pages or as a size")
-      .ValueName("PAGES|SIZE");
-  command
-      .AddOption("-r,--realtime", a.realtime,
-                 "run with this priority of SCHED_FIFO, 1 to 99, before all that is not real time")
-      .ValueName("PRIO")
-      .InRange(1, 99, usage::InHelp::kNo);
+  AddRingOptions(command, a);
   command
       .AddOption("-D,--delay", a.delay,
                  "begin to sample so much later; -1: when --control says enable; 10-20,30-40: "
@@ -400,9 +430,7 @@ void AddRecordOptions(usage::Command& command, RecordArguments& a) {
                  "obey the lines enable, disable, stop and ping that are written there, and answer "
                  "ack")
       .ValueName("fd:N[,N]|fifo:PATH[,PATH]");
-  command.AddOption("--duration", a.duration, "stop after so many seconds").ValueName("S");
-  command.AddFlag("-i,--no-inherit,--per-thread", a.no_inherit,
-                  "do not follow new threads and children");
+  AddLengthOptions(command, a);
   AddFileOptions(command, a);
   AddEndingOptions(command, a);
   AddContentOptions(command, a);

@@ -16,6 +16,13 @@
 #include "src/profile/profile.h"
 
 namespace profiler::cli {
+
+// Declared in live/option_groups.h, for `top`.
+void AddSortOption(usage::Command& command, ReportArguments& arguments);
+void AddChildrenOptions(usage::Command& command, ReportArguments& arguments);
+void AddPartOptions(usage::Command& command, ReportArguments& arguments);
+void AddColumnOptions(usage::Command& command, ReportArguments& arguments);
+
 namespace {
 
 using profile::Dimension;
@@ -38,7 +45,7 @@ std::string SortHelp() {
 }
 
 void AddRowOptions(usage::Command& command, ReportArguments& a) {
-  command.AddOption("-s,--sort", a.sort, SortHelp()).ValueName("KEY,…");
+  AddSortOption(command, a);
   command
       .AddOption("-F,--fields", a.fields,
                  "columns, in this order: keys of --sort, and overhead, overhead_children, "
@@ -79,9 +86,7 @@ void AddRowOptions(usage::Command& command, ReportArguments& a) {
       "local_retire_lat; the keys mem to blocked mean the same");
   command.AddFlag("--full-source-path", a.full_source_paths,
                   "with srcline and srcfile: directories too");
-  command.AddFlag("--children", a.children,
-                  "accumulate the weight of callees (default with call chains)");
-  command.AddFlag("--no-children", a.no_children, "only the weight of functions themselves");
+  AddChildrenOptions(command, a);
 }
 
 void AddFilterOptions(usage::Command& command, ReportArguments& a) {
@@ -94,20 +99,7 @@ void AddFilterOptions(usage::Command& command, ReportArguments& a) {
       .ValueName("SOCKET");
   command.AddFlag("-x,--exclude-other", a.exclude_other,
                   "only samples whose stack has a function that --parent finds");
-  command
-      .AddOption("--ignore-callees", a.ignored_callees,
-                 "count what a function called as its own, of functions that this regular "
-                 "expression is found in")
-      .ValueName("REGEX");
-  command
-      .AddOption("--ignore-callers", a.ignored_callers,
-                 "let stacks begin with a function that this regular expression is found in")
-      .ValueName("REGEX");
-  command.AddOption("--percent-limit", a.percent_limit, "leave out rows below this percentage")
-      .ValueName("PERCENT");
-  command.AddOption("--percentage", a.percentage, "of what passed the filters (relative) or of all")
-      .OneOf({"absolute", "relative"})
-      .ShowDefault();
+  AddPartOptions(command, a);
 }
 
 void AddLayoutOptions(usage::Command& command, ReportArguments& a) {
@@ -117,9 +109,7 @@ void AddLayoutOptions(usage::Command& command, ReportArguments& a) {
       .ValueName("HOW")
       .ValueMayBeMissing();
   command.AddFlag("-G,--inverted", a.inverted, "call graphs begin with the outermost caller");
-  command.AddOption("--max-stack", a.max_stack, "frames looked at in a call chain").ShowDefault();
-  command.AddFlag("-n,--show-nr-samples", a.show_samples, "add a column of sample counts");
-  command.AddFlag("--show-total-period", a.show_period, "add a column of summed periods");
+  AddColumnOptions(command, a);
   command.AddFlag("--ci", a.intervals,
                   "add columns of how far chance can have moved the shares (95 % intervals), and "
                   "of ranks, which rows share that cannot be told apart");
@@ -426,6 +416,39 @@ void PlanSteps(const ReportArguments& arguments, ReportPlan* plan) {
 }
 
 }  // namespace
+
+void AddSortOption(usage::Command& command, ReportArguments& a) {
+  command.AddOption("-s,--sort", a.sort, SortHelp()).ValueName("KEY,…");
+}
+
+void AddChildrenOptions(usage::Command& command, ReportArguments& a) {
+  command.AddFlag("--children", a.children,
+                  "accumulate the weight of callees (default with call chains)");
+  command.AddFlag("--no-children", a.no_children, "only the weight of functions themselves");
+}
+
+void AddPartOptions(usage::Command& command, ReportArguments& a) {
+  command
+      .AddOption("--ignore-callees", a.ignored_callees,
+                 "count what a function called as its own, of functions that this regular "
+                 "expression is found in")
+      .ValueName("REGEX");
+  command
+      .AddOption("--ignore-callers", a.ignored_callers,
+                 "let stacks begin with a function that this regular expression is found in")
+      .ValueName("REGEX");
+  command.AddOption("--percent-limit", a.percent_limit, "leave out rows below this percentage")
+      .ValueName("PERCENT");
+  command.AddOption("--percentage", a.percentage, "of what passed the filters (relative) or of all")
+      .OneOf({"absolute", "relative"})
+      .ShowDefault();
+}
+
+void AddColumnOptions(usage::Command& command, ReportArguments& a) {
+  command.AddOption("--max-stack", a.max_stack, "frames looked at in a call chain").ShowDefault();
+  command.AddFlag("-n,--show-nr-samples", a.show_samples, "add a column of sample counts");
+  command.AddFlag("--show-total-period", a.show_period, "add a column of summed periods");
+}
 
 bool ReportPlan::SortsBy(SortKey key) const {
   return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();

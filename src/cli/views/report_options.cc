@@ -41,22 +41,6 @@ absl::StatusOr<analysis::Filter> ParseFilter(const FilterText& text) {
   return filter;
 }
 
-// Adds the filters. `names` has the additional names of each.
-void AddFilterOptions(usage::Command& command, FilterNames names, FilterText& text) {
-  const auto add = [&](const char* letter, const char* plural, const char* singular,
-                       std::string& value, const char* description) {
-    std::string all = plural;
-    if (names == FilterNames::kAll) all = absl::StrCat(letter, ",", plural);
-    if (names != FilterNames::kLongOnly) absl::StrAppend(&all, ",", singular);
-    command.AddOption(all, value, description).ValueName("NAME,…");
-  };
-  add("-c", "--comms", "--comm", text.comms, "only these commands");
-  add("-d", "--dsos", "--dso", text.images, "only these DSOs (images)");
-  add("-S", "--symbols", "--symbol", text.symbols, "only these symbols");
-  command.AddOption("--pid", text.pids, "only these processes").ValueName("PID,…");
-  command.AddOption("--tid", text.tids, "only these threads").ValueName("TID,…");
-}
-
 void AddSampleOptions(usage::Command& command, SampleText& text) {
   command
       .AddOption("--time", text.time,
@@ -106,7 +90,21 @@ void AddEventOption(usage::Command& command, ShownEvents shown, std::string& eve
       .ValueName("NAME");
 }
 
-// Adds the sources of the kernel's names and lines.
+}  // namespace
+
+void AddNameFilters(usage::Command& command, FilterNames names, FilterText& text) {
+  const auto add = [&](const char* letter, const char* plural, const char* singular,
+                       std::string& value, const char* description) {
+    std::string all = plural;
+    if (names == FilterNames::kAll) all = absl::StrCat(letter, ",", plural);
+    if (names != FilterNames::kLongOnly) absl::StrAppend(&all, ",", singular);
+    command.AddOption(all, value, description).ValueName("NAME,…");
+  };
+  add("-c", "--comms", "--comm", text.comms, "only these commands");
+  add("-d", "--dsos", "--dso", text.images, "only these DSOs (images)");
+  add("-S", "--symbols", "--symbol", text.symbols, "only these symbols");
+}
+
 void AddKernelOptions(usage::Command& command, naming::FilePlaces& places) {
   command
       .AddOption("--kallsyms", places.kallsyms,
@@ -120,6 +118,8 @@ void AddKernelOptions(usage::Command& command, naming::FilePlaces& places) {
       .ExistingFile()
       .ValueName("FILE");
 }
+
+namespace {
 
 // Checks --kallsyms: a file without symbols would silently leave the kernel without names.
 absl::Status CheckKallsyms(const std::string& path) {
@@ -225,7 +225,9 @@ void AddViewOptions(usage::Command& command, ViewArguments& arguments,
   }
   AddFormatOption(command, arguments, options.format);
   AddEventOption(command, options.events, arguments.event);
-  AddFilterOptions(command, options.filters, arguments.filter);
+  AddNameFilters(command, options.filters, arguments.filter);
+  command.AddOption("--pid", arguments.filter.pids, "only these processes").ValueName("PID,…");
+  command.AddOption("--tid", arguments.filter.tids, "only these threads").ValueName("TID,…");
   AddSampleOptions(command, arguments.samples);
   command.AddFlag("--no-demangle", arguments.names.no_demangle,
                   "show symbols as the linker knows them");

@@ -1,0 +1,176 @@
+#include "src/cli/live/top_text.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "src/analysis/filter.h"
+#include "src/base/percent.h"
+#include "src/profile/losses_text.h"
+#include "src/views/json/document.h"
+#include "src/views/report/report.h"
+#include "src/views/report/report_json.h"
+
+namespace profiler::cli {
+namespace {
+
+using profile::Mode;
+using profile::Profile;
+using std::chrono::system_clock;
+
+uint64_t SamplesOf(const Profile& profile) {
+  uint64_t samples = 0;
+  for (const profile::Event& event : profile.events) samples += event.samples;
+  return samples;
+}
+
+double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+std::string ClockTime(system_clock::time_point now) {
+  const time_t seconds = system_clock::to_time_t(now);
+  tm local{};
+  localtime_r(&seconds, &local);
+  return absl::StrFormat("%02d:%02d:%02d", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
+// True if a line of a report is a row, and not a part of a call graph, which stands further right.
+bool IsRow(std::string_view line) {
+  constexpr size_t kLastColumn = 10;  // of the first weight
+  const size_t percent = line.find('%');
+  return percent != line.npos && percent <= kLastColumn &&
+         line.find_first_not_of(" 0123456789.") == percent;
+}
+
+// Returns a report with at most `most` rows in each table, with their call graphs; 0: all.
+std::string FirstRows(std::string_view table, size_t most) {
+  if (most == 0) return std::string(table);
+  std::string first;
+  size_t rows = 0;
+  while (!table.empty()) {
+    const std::string_view line = table.substr(0, std::min(table.find('\n'), table.size() - 1) + 1);
+    table.remove_prefix(line.size());
+    if (line.starts_with('#')) rows = 0;
+    if (IsRow(line)) ++rows;
+    if (rows <= most || line == "\n") first += line;
+  }
+  return first;
+}
+
+}  // namespace
+
+std::vector<std::string> RemarksOf(const TopView& view) {
+  const uint64_t all = SamplesOf(view.profile) + view.left_out.idle + view.left_out.own;
+  std::vector<std::string> remarks;
+  const auto add = [&](uint64_t part, uint64_t whole, std::string_view what) {
+    if (part == 0) return;
+    remarks.push_back(absl::StrFormat("%.2f %% %s", Percent(part, whole), std::string(what)));
+  };
+  add(view.left_out.idle, all, "of the samples in idle CPUs left out");
+  add(view.left_out.own, all, "in this program left out");
+  const ChainQuality& chains = view.profile.chains;
+  add(chains.cut(), chains.chains(), "of the call chains are cut");
+  add(chains.broken, chains.by_kernel, "of the chains by frame pointers are broken");
+  if (view.shortened > 0) {
+    remarks.push_back(
+        absl::StrFormat("%.2f %% of the weight has no callers any more", 100 * view.shortened));
+  }
+  const std::string losses = profile::LossesText(view.profile.losses);
+  if (!losses.empty()) remarks.push_back(losses);
+  if (!view.nothing.empty()) remarks.push_back(view.nothing);
+  return remarks;
+}
+
+TopFacts FactsOf(const TopPlan& plan) {
+  const record::RecordOptions& recording = plan.live.recording;
+  TopFacts facts;
+  facts.rate = recording.period != 0 ? absl::StrCat("every ", recording.period, " events")
+               : recording.frequency == record::RecordOptions::kMaxFrequency
+                   ? "the highest frequency"
+                   : absl::StrCat(recording.frequency, " Hz");
+  const target::Targets& targets = recording.targets;
+  if (!targets.command.empty()) {
+    facts.targets = targets.command.front();
+  } else if (targets.system_wide) {
+    facts.targets = targets.cpus.empty()
+                        ? absl::StrCat("all ", sysconf(_SC_NPROCESSORS_ONLN), " CPUs")
+                        : absl::StrCat("CPU ", absl::StrJoin(targets.cpus, ","));
+  } else if (targets.pids.size() + targets.tids.size() == 1) {
+    facts.targets = targets.pids.empty() ? absl::StrCat("thread ", targets.tids[0])
+                                         : absl::StrCat("process ", targets.pids[0]);
+  } else {
+    facts.targets = targets.pids.empty() ? absl::StrCat(targets.tids.size(), " threads")
+                                         : absl::StrCat(targets.pids.size(), " processes");
+  }
+  return facts;
+}
+
+TopView PrepareTop(live::Snapshot snapshot, const TopPlan& plan, bool hide_kernel, bool hide_user) {
+  TopView view{
+      .left_out = snapshot.left_out, .length = snapshot.length, .shortened = snapshot.shortened};
+  if (hide_kernel || hide_user) {
+    Profile& profile = snapshot.profile;
+    analysis::KeepRows(
+        [&](const profile::Row& row) {
+          const Mode mode = profile[row.self].mode;
+          const bool is_kernel = mode == Mode::kKernel || mode == Mode::kGuestKernel;
+          return is_kernel ? !hide_kernel : !hide_user;
+        },
+        profile);
+  }
+  analysis::PreparedProfile prepared =
+      analysis::Prepare(std::move(snapshot.profile), plan.report.load.plan);
+  view.profile = std::move(prepared.profile);
+  view.nothing = std::move(prepared.nothing_passes).value_or("");
+  return view;
+}
+
+std::string TopHeading(const TopView& view, const TopPlan& plan, const TopFacts& facts,
+                       system_clock::time_point now) {
+  const profile::Losses& losses = view.profile.losses;
+  std::string text =
+      absl::StrFormat("# %s, %s: %d samples in %.1f s at %s, %s; lost %d\n", ClockTime(now),
+                      RangeInWords(plan.range), SamplesOf(view.profile), Seconds(view.length),
+                      facts.rate, facts.targets, losses.lost_samples + losses.lost_records);
+  if (const auto remarks = RemarksOf(view); !remarks.empty()) {
+    absl::StrAppend(&text, "# ", absl::StrJoin(remarks, "; "), "\n");
+  }
+  return text;
+}
+
+std::string TopTable(const TopView& view, const TopPlan& plan, const TopFacts& facts,
+                     system_clock::time_point now) {
+  std::string table;
+  report::WriteReport(view.profile, plan.report.options,
+                      [&](std::string_view piece) { table += piece; });
+  return TopHeading(view, plan, facts, now) + FirstRows(table, plan.most_rows);
+}
+
+std::string TopDocument(const TopView& view, const TopPlan& plan, system_clock::time_point now) {
+  const json::RecordingFacts facts{
+      .path = "",
+      .command = absl::StrJoin(plan.live.recording.targets.command, " "),
+      .seconds = Seconds(view.length)};
+  json::Value document =
+      json::Value::parse(report::ReportAsJson(view.profile, plan.report.options, facts));
+  document["view"] = "top";
+  for (json::Value& event : document["events"]) {
+    json::Value& rows = event["rows"];
+    if (plan.most_rows != 0 && rows.size() > plan.most_rows) {
+      rows.erase(rows.begin() + static_cast<ptrdiff_t>(plan.most_rows), rows.end());
+    }
+  }
+  document["time"] = std::chrono::duration<double>(now.time_since_epoch()).count();
+  document["range"] = plan.range ? json::Value(Seconds(*plan.range)) : json::Value(nullptr);
+  document["left_out"] = {{"idle", view.left_out.idle}, {"own", view.left_out.own}};
+  return json::Line(document);
+}
+
+}  // namespace profiler::cli

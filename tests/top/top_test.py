@@ -1,0 +1,147 @@
+"""top_test.py PROFILER WORKLOAD SCHEMA: runs `profiler top` on programs of this machine."""
+
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import jsonschema
+
+PROFILER, WORKLOAD, SCHEMA = (os.path.abspath(path) for path in sys.argv[1:4])
+SPIN = [WORKLOAD, "busy", "600"]
+
+
+def can_record():
+    """True if this user may record its own processes here. Says why not."""
+    done = subprocess.run([PROFILER, "record", "-q", "-e", "cpu-clock:u", "-o", "/dev/null", "true"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        print("SKIPPED: " + done.stderr.decode(errors="replace"))
+    return done.returncode == 0
+
+
+class Spinner:
+    """A program that runs until the end of a test."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen(SPIN)
+        return str(self.process.pid)
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+class Top(unittest.TestCase):
+    def top(self, *options, code=0):
+        done = subprocess.run([PROFILER, "top", "-e", "cpu-clock", *options], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        errors = done.stderr.decode()
+        self.assertEqual(done.returncode, code, errors)
+        return done.stdout.decode(), errors
+
+    def test_prints_a_table_at_each_refresh(self):
+        with Spinner() as pid:
+            text, _ = self.top("--stdio", "-d", "0.2", "--iterations", "3", "-p", pid)
+        headings = re.findall(r"^# \d\d:\d\d:\d\d, the last 10 s: (\d+) samples in .* at 999 Hz, process " + pid +
+                              "; lost 0$", text, re.MULTILINE)
+        self.assertEqual(len(headings), 3, text)
+        self.assertNotIn("\x1b", text)
+        self.assertRegex(text, r"(?m)^ +\d+\.\d\d%  workload .* Inner")
+
+    def test_shows_callers_and_callees_with_call_chains(self):
+        with Spinner() as pid:
+            text, _ = self.top("--stdio", "-d", "1", "--iterations", "1", "-g", "-p", pid)
+        self.assertRegex(text, r"# Children +Self +Command")
+        self.assertRegex(text, r"(?m)^ +\d+\.\d\d% .* Outer")
+
+    def test_prints_valid_json_documents_of_one_line(self):
+        with open(SCHEMA, encoding="utf-8") as file:
+            validator = jsonschema.Draft202012Validator(json.load(file))
+        with Spinner() as pid:
+            text, _ = self.top("--json", "-d", "0.3", "--iterations", "2", "-p", pid)
+        documents = [json.loads(line) for line in text.splitlines()]
+        self.assertEqual(len(documents), 2)
+        for document in documents:
+            validator.validate(document)
+            self.assertEqual(document["view"], "top")
+        samples = documents[-1]["events"][0]["samples"]
+        self.assertEqual(sum(row["self"]["samples"] for row in documents[-1]["events"][0]["rows"]), samples)
+
+    def test_limits_rows_and_filters_them(self):
+        with Spinner() as pid:
+            text, _ = self.top("--stdio", "-d", "1", "--iterations", "1", "-E", "1", "-p", pid)
+            self.assertEqual(len(re.findall(r"(?m)^ +\d+\.\d\d%", text)), 1, text)
+            text, _ = self.top("--stdio", "-d", "1", "--iterations", "1", "--comms", "nobody", "-p", pid)
+            self.assertEqual(re.findall(r"(?m)^ +\d+\.\d\d%", text), [], text)
+
+    def test_hides_user_code(self):
+        with Spinner() as pid:
+            text, _ = self.top("--stdio", "-d", "1", "--iterations", "1", "-U", "-p", pid)
+        self.assertNotIn("[.]", text)
+
+    def test_writes_what_it_recorded_as_a_private_recording(self):
+        with tempfile.TemporaryDirectory() as folder, Spinner() as pid:
+            path = os.path.join(folder, "shown.data")
+            self.top("--stdio", "-d", "0.5", "--iterations", "2", "-w", path, "-p", pid)
+            self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+            report = subprocess.run([PROFILER, "report", "--stdio", "-i", path], stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.PIPE, check=True).stdout.decode()
+            self.assertRegex(report, r"(?m)^ +\d+\.\d\d% .*workload .* Inner")
+
+    def test_ends_well_at_signals(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with Spinner() as pid:
+                process = subprocess.Popen([PROFILER, "top", "--stdio", "-d", "0.2", "-e", "cpu-clock", "-p", pid],
+                                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+                # The first table shows that it runs.
+                while not re.match(rb" +\d+\.\d\d%", process.stdout.readline()):
+                    pass
+                process.send_signal(number)
+                rest = process.stdout.read()
+                self.assertEqual(process.wait(), 0)
+                self.assertTrue(rest == b"" or rest.endswith(b"\n"))
+                process.stdout.close()
+
+    def test_shows_an_empty_table_for_a_program_that_sleeps(self):
+        sleeper = subprocess.Popen(["sleep", "600"])
+        text, _ = self.top("--stdio", "-d", "0.2", "--iterations", "2", "-p", str(sleeper.pid))
+        sleeper.kill()
+        sleeper.wait()
+        self.assertIn(": 0 samples in", text)
+
+    def test_ends_when_its_targets_end(self):
+        text, _ = self.top("--stdio", "-d", "0.2", "--", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
+        self.assertIn("# ", text)
+
+    def test_has_the_exit_code_of_its_command(self):
+        self.top("--stdio", "-d", "0.2", "--", "sh", "-c", "exit 7", code=7)
+
+    def test_wrong_options_are_one_message(self):
+        for options, words in ((["-d", "0"], "-d"), (["--last", "5x"], "--last"), (["-w", "10,20"], "column widths"),
+                               (["-s", "time"], "--sort"), (["-b"], "record -b"), (["-p", "999999999"], "999999999")):
+            _, errors = self.top("--stdio", *options, code=2)
+            self.assertIn(words, errors)
+            self.assertEqual(len(errors.splitlines()), 1, errors)
+
+    def test_leaves_itself_out_and_says_so(self):
+        done = subprocess.run([PROFILER, "top", "--json", "-d", "1", "--iterations", "3", "-a", "-e", "cpu-clock",
+                               "-F", "1999"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              check=False)
+        errors = done.stderr.decode()
+        if done.returncode != 0 or "only your own processes" in errors:
+            self.skipTest(errors)
+        document = json.loads(done.stdout.decode().splitlines()[-1])
+        comms = {row.get("comm") for event in document["events"] for row in event["rows"]}
+        self.assertNotIn("profiler", comms)
+        self.assertGreater(document["left_out"]["own"], 0)
+
+
+if __name__ == "__main__":
+    if can_record():
+        unittest.main(argv=sys.argv[:1])
