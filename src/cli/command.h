@@ -37,7 +37,6 @@ void AddAgentCommand(usage::Command& app, Commands& commands);
 void AddRecordCommand(usage::Command& app, Commands& commands, Invocation invocation);
 void AddStatCommand(usage::Command& app, Commands& commands, Invocation invocation);
 void AddDoctorCommand(usage::Command& app, Commands& commands, Invocation invocation);
-void AddTopCommand(usage::Command& app, Commands& commands, Invocation invocation);
 void AddReportCommand(usage::Command& app, Commands& commands);
 void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocation);
 void AddScriptCommand(usage::Command& app, Commands& commands);

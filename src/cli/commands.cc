@@ -20,7 +20,6 @@ void AddCommands(usage::Command& app, Commands& commands, const Invocation& invo
   AddRecordCommand(app, commands, invocation);
   AddStatCommand(app, commands, invocation);
   AddDoctorCommand(app, commands, invocation);
-  AddTopCommand(app, commands, invocation);
   AddDiffCommand(app, commands, invocation);
   for (const AddCommand add : kViewsAndTools) add(app, commands);
 }

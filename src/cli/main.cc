@@ -21,6 +21,7 @@
 #include "src/base/write_signals.h"
 #include "src/cli/command.h"
 #include "src/cli/commands.h"
+#include "src/cli/live/top_command.h"
 #include "src/cli/parse_error.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/terminal/terminal.h"
@@ -113,6 +114,7 @@ int Run(int argc, char** argv) {
   invocation.command.assign(std::min(dashes + 1, end), end);
   Commands commands;
   AddCommands(app, commands, invocation);
+  AddTopCommand(app, commands, invocation);
   TerminalChoice terminal;
   AddTerminalOptions(app, commands, terminal);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/profile/broken_chains.h"
+#include "src/live/chain_counts.h"
 
 namespace profiler::live {
 namespace {
@@ -114,8 +114,7 @@ Snapshot History::Get(Range range) const {
     ++snapshot.windows;
   }
   snapshot.profile = std::move(merged).Take();
-  profile::CountBrokenChains(&snapshot.profile);
-  profile::CountUnwoundChains(&snapshot.profile);
+  CountChains(&snapshot.profile);
   return snapshot;
 }
 

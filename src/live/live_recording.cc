@@ -1,5 +1,7 @@
 #include "src/live/live_recording.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,6 +12,8 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "src/base/pipe.h"
 #include "src/live/byte_queue.h"
 #include "src/profile/naming/naming_queue.h"
 #include "src/record/session.h"
@@ -25,22 +29,36 @@ uint64_t Now() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+void Signal(const UniqueFd& event) {
+  const uint64_t one = 1;
+  (void)!write(event.get(), &one, sizeof(one));
+}
+
 class Running final : public LiveRecording {
  public:
   Running(ringbuf::Kernel& kernel, LiveOptions options)
       : kernel_(kernel),
         options_(std::move(options)),
         ended_(eventfd(0, EFD_CLOEXEC)),
+        written_(eventfd(0, EFD_CLOEXEC)),
         history_(options_.history),
         queue_(options_.most_waiting) {}
 
   ~Running() override { (void)End(); }
 
   absl::Status Begin() {
-    if (!ended_.valid()) return ErrnoStatus(errno, "no descriptor is left");
+    auto pipe = MakePipe();
+    if (!ended_.valid() || !written_.valid() || !pipe.ok()) {
+      return absl::ResourceExhaustedError("no descriptor is left: raise the limit (ulimit -n)");
+    }
+    pipe_ = *std::move(pipe);
+    fcntl(pipe_.read_end.get(), F_SETFL, O_NONBLOCK);
+    constexpr int kPipeBytes = 1 << 20;
+    fcntl(pipe_.write_end.get(), F_SETPIPE_SZ, kPipeBytes);
     std::promise<absl::Status> begun;
     std::future<absl::Status> outcome = begun.get_future();
     namer_ = std::thread([this] { Name(); });
+    pump_ = std::thread([this] { Pump(); });
     // The session's child processes end with the thread that started them, so the thread that
     // makes the session also runs it.
     recorder_ = std::thread([this, begun = std::move(begun)]() mutable { Record(begun); });
@@ -57,14 +75,12 @@ class Running final : public LiveRecording {
   LiveOutcome Stop() override { return End(); }
 
  private:
+  // ---- on the recorder's thread
+
   record::RecordOptions SessionOptions() {
     record::RecordOptions recording = options_.recording;
-    recording.output = "the live recording";
-    recording.only_for_listener = true;
+    recording.output = absl::StrCat("/proc/self/fd/", pipe_.write_end.get());
     recording.handle_signals = false;
-    recording.on_stream = [this](std::span<const std::span<const std::byte>> pieces) {
-      queue_.Push(pieces);
-    };
     return recording;
   }
 
@@ -72,7 +88,7 @@ class Running final : public LiveRecording {
     auto session = record::RecordSession::Create(kernel_, SessionOptions());
     if (!session.ok()) {
       outcome_.status = session.status();
-      queue_.Close();
+      Signal(written_);
       begun.set_value(session.status());
       return;
     }
@@ -82,12 +98,38 @@ class Running final : public LiveRecording {
     begun.set_value(absl::OkStatus());
     outcome_.status = (*session)->Run();
     Publish(nullptr);
-    queue_.Close();
+    Signal(written_);
     outcome_.status.Update((*session)->AwaitCommand());
     outcome_.summary = (*session)->summary();
-    const uint64_t one = 1;
-    (void)!write(ended_.get(), &one, sizeof(one));
+    Signal(ended_);
   }
+
+  // ---- on the pump's thread
+
+  // Moves the stream from the pipe to the queue, so that the recorder need not wait while names are
+  // looked up. Child processes may have copies of the pipe's write end, so its end is not the end
+  // of the stream.
+  void Pump() {
+    std::vector<std::byte> bytes(size_t{1} << 20);
+    bool is_written = false;
+    for (;;) {
+      const ssize_t size = read(pipe_.read_end.get(), bytes.data(), bytes.size());
+      if (size > 0) {
+        const std::span<const std::byte> piece(bytes.data(), static_cast<size_t>(size));
+        queue_.Push({&piece, 1});
+        continue;
+      }
+      if (is_written) break;
+      pollfd sources[] = {{.fd = pipe_.read_end.get(), .events = POLLIN},
+                          {.fd = written_.get(), .events = POLLIN}};
+      poll(sources, 2, -1);
+      // What was written before the signal is read once more.
+      is_written = sources[1].revents != 0;
+    }
+    queue_.Close();
+  }
+
+  // ---- on the namer's thread
 
   // Makes windows of the stream. A window is closed only if no bytes wait, because they may belong
   // to it.
@@ -108,6 +150,8 @@ class Running final : public LiveRecording {
     maker.Finish().IgnoreError();
   }
 
+  // ---- on any thread
+
   void Publish(record::RecordSession* session) {
     const std::lock_guard lock(mutex_);
     session_ = session;
@@ -120,14 +164,16 @@ class Running final : public LiveRecording {
       is_stopped_ = true;
       if (session_ != nullptr) session_->RequestStop();
     }
-    if (recorder_.joinable()) recorder_.join();
-    if (namer_.joinable()) namer_.join();
+    for (std::thread* thread : {&recorder_, &pump_, &namer_}) {
+      if (thread->joinable()) thread->join();
+    }
     return outcome_;
   }
 
   ringbuf::Kernel& kernel_;
   const LiveOptions options_;
-  const UniqueFd ended_;
+  const UniqueFd ended_, written_;  // events: the recording has ended; the stream is complete
+  Pipe pipe_;
   History history_;
   ByteQueue queue_;
   std::atomic<bool> is_naming_ = false;
@@ -139,7 +185,7 @@ class Running final : public LiveRecording {
   record::RecordSession* session_ = nullptr;
   bool is_stopped_ = false;
   LiveOutcome outcome_;  // set by the recorder
-  std::thread recorder_, namer_;
+  std::thread recorder_, pump_, namer_;
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Records without a file, and keeps the latest samples as named windows.
 //
 //   thread      does
-//   recorder    RecordSession: rings → stream
+//   recorder    RecordSession: rings → pipe
+//   pump        pipe → queue, so that the recorder need not wait
 //   namer       WindowMaker: stream → windows → History
 //   caller's    History::Get, whenever it draws
 //
@@ -57,7 +58,8 @@ class LiveRecording {
   virtual bool is_naming() const = 0;
   // Returns a descriptor that becomes readable when the recording has ended by itself.
   virtual int ended_fd() const = 0;
-  // Ends the recording, and waits until its last samples are in the history. Call it once.
+  // Ends the recording, and waits until its last samples are in the history. Further calls return
+  // the same outcome. Call it from one thread.
   virtual LiveOutcome Stop() = 0;
 };
 

@@ -203,6 +203,8 @@ StackId MergedProfile::Stack(Translation& to, StackId id) {
 
 void MergedProfile::Add(const Profile& from, std::span<const MergedRow> rows, Callers callers) {
   Translation to(from);
+  // Also events without samples, so that the order of events does not depend on their samples.
+  for (uint32_t i = 0; i < from.events.size(); ++i) Event(to, EventId{i});
   for (const MergedRow& added : rows) {
     profile::Row row = added.row;
     row.event = Event(to, row.event);

@@ -47,8 +47,7 @@ profile::Losses Difference(const profile::Losses& now, const profile::Losses& be
 WindowMaker::WindowMaker(WindowOptions options, std::function<void(Window)> on_window)
     : options_(std::move(options)),
       on_window_(std::move(on_window)),
-      names_([naming = OfThisMachine(options_.naming)] { return naming::FactsOfFiles(naming, {}); },
-             options_.naming),
+      names_(naming::MakeNameStore({}, OfThisMachine(options_.naming))),
       stream_([this](const perf_data::TimedRecord& timed) { Add(timed); }) {
   own_pids_.insert(options_.own_pid);
 }
@@ -98,7 +97,7 @@ void WindowMaker::BeginBuilder() {
   set(profile::Dimension::kCgroup, options_.keeps_cgroup);
   keep.on_samples = [this](const Profile& profile, std::span<const profile::SampleRow> rows,
                            const perf_event::Sample*) { Count(profile, rows); };
-  builder_.emplace(names_, std::move(keep));
+  builder_.emplace(*names_, std::move(keep));
   events_ = 0;
   naming::AddNewEvents(stream_.events(), events_, *builder_);
   told_losses_ = {};
@@ -110,7 +109,7 @@ void WindowMaker::BeginBuilder() {
 void WindowMaker::ReplaceBuilder() {
   for (auto& [index, window] : open_) Flush(window);
   builder_.reset();
-  names_.BeginWindow();
+  names_ = naming::MakeNameStore({}, OfThisMachine(options_.naming));
   // The records of a pass are applied at the end of the next one.
   what_runs_->EndPass();
   what_runs_->EndPass();

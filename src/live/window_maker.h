@@ -4,8 +4,8 @@
 //                                   └───────▶ WhatRuns ─▶ the start of the next builder
 //
 // A builder's memory grows with distinct stacks, and code that JITs make gets names only from a
-// fresh look at their maps. So a new builder takes over now and then; it begins with the records of
-// WhatRuns. Names of files with a build-id stay (CachedSymbolizer).
+// fresh look at their maps. So a new builder, with a new store of names, takes over now and then.
+// It begins with the records of WhatRuns.
 
 #pragma once
 
@@ -25,11 +25,11 @@
 #include "src/base/status.h"
 #include "src/format/perf_data/read/written_stream.h"
 #include "src/live/merged_profile.h"
-#include "src/profile/naming/cached_symbolizer.h"
 #include "src/profile/naming/naming.h"
 #include "src/profile/profile.h"
 #include "src/profile/profile_builder.h"
 #include "src/record/what_runs.h"
+#include "symbolize/names/name_store.h"
 
 namespace profiler::live {
 
@@ -53,7 +53,7 @@ struct WindowOptions {
   naming::NamingOptions naming;
   std::chrono::nanoseconds window{std::chrono::seconds(1)};
   // Time after which a new builder takes over.
-  std::chrono::nanoseconds builder{std::chrono::seconds(20)};
+  std::chrono::nanoseconds builder{std::chrono::minutes(5)};
   // A builder with more stack nodes is replaced, too. Bounds the memory of a builder.
   size_t most_stacks = 1 << 20;
   bool keeps_cpu = false, keeps_cgroup = false;  // dimensions of the windows' rows
@@ -103,7 +103,7 @@ class WindowMaker {
 
   const WindowOptions options_;
   const std::function<void(Window)> on_window_;
-  naming::CachedSymbolizer names_;
+  std::unique_ptr<symbolize::NameStore> names_;
   std::optional<record::WhatRuns> what_runs_;  // set once the events are known
   std::optional<profile::ProfileBuilder> builder_;
   size_t events_ = 0;                    // number of events that builder_ has

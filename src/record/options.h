@@ -158,8 +158,6 @@ struct RecordOptions {
   // needs no disk. With switch_output, `on_file` and last_file() hand the files out; nothing is
   // renamed, and most_files is ignored.
   bool in_memory = false;
-  // True: write nothing; only `on_stream` gets the recording, as a stream. `output` is for messages.
-  bool only_for_listener = false;
   // 0: uncompressed; 1 to 22: zstd level, which costs CPU time.
   int compression_level = 0;
   std::vector<std::string> cmdline;     // command line of this program, for the file's header

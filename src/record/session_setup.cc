@@ -95,8 +95,7 @@ class SetupSteps {
         .events = EventsToWrite(),
         .writer = {.compression_level = options_.compression_level,
                    .on_stream = options_.on_stream,
-                   .in_memory = options_.in_memory,
-                   .only_for_listener = options_.only_for_listener},
+                   .in_memory = options_.in_memory},
         .features = FeaturesKnownBefore(options_, setup_.plan, tracing_data),
         .kernel = setup_.plan.kernel_samples ? procfs::BuildIdOfKernel(options_.roots)
                                              : procfs::BuildId()});

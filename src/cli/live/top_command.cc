@@ -1,5 +1,7 @@
 // profiler top
 
+#include "src/cli/live/top_command.h"
+
 #include <unistd.h>
 
 #include <memory>
@@ -17,6 +19,7 @@
 #include "src/live/live_recording.h"
 #include "src/machine/target/blocked_signals.h"
 #include "src/machine/target/targets.h"
+#include "src/terminal/curses_screen.h"
 
 namespace profiler::cli {
 namespace {
@@ -38,6 +41,12 @@ absl::StatusOr<std::unique_ptr<live::LiveRecording>> Start(TopPlan& plan) {
   return restricted;
 }
 
+// True if the screen is wanted and possible.
+bool UsesScreen(const TopArguments& arguments) {
+  return !arguments.stdio && !arguments.report.json && arguments.iterations == 0 &&
+         terminal::CanOpenScreen();
+}
+
 void PrintNotes(const TopArguments& arguments, const live::LiveRecording& live) {
   for (const std::string& note : live.notes()) PrintWarning(note);
   if (live.call_graph().empty() || arguments.record.verbosity == 0) return;
@@ -45,13 +54,20 @@ void PrintNotes(const TopArguments& arguments, const live::LiveRecording& live) 
 }
 
 absl::StatusOr<record::RecordSummary> Run(const TopArguments& arguments, TopPlan& plan) {
-  // Blocked before threads begin, so that all of them have the signals blocked.
-  PROFILER_ASSIGN_OR_RETURN(target::BlockedSignals signals, target::BlockStopSignals());
+  // Blocked before threads begin, so that all of them have the signals blocked. A screen restores
+  // the terminal by its own handlers.
+  std::optional<target::BlockedSignals> signals;
+  const bool uses_screen = UsesScreen(arguments);
+  if (!uses_screen) {
+    absl::StatusOr<target::BlockedSignals> blocked = target::BlockStopSignals();
+    PROFILER_RETURN_IF_ERROR(blocked.status());
+    signals.emplace(*std::move(blocked));
+  }
   for (const std::string& note : plan.live.recording.targets.notes) PrintNote(note);
   PROFILER_ASSIGN_OR_RETURN(const std::unique_ptr<live::LiveRecording> live, Start(plan));
   PrintNotes(arguments, *live);
-  absl::Status status = RunTopText(arguments, plan, *live, signals);
-  signals.EndAtNext();
+  absl::Status status = uses_screen ? RunTopScreen(arguments, plan, *live)
+                                    : RunTopText(arguments, plan, *live, *signals);
   const live::LiveOutcome outcome = live->Stop();
   status.Update(outcome.status);
   PROFILER_RETURN_IF_ERROR(status);

@@ -1,4 +1,4 @@
-// Shows the tables of `top`.
+// The two forms of `top`: tables one after the other, and a screen.
 
 #pragma once
 
@@ -22,5 +22,8 @@ absl::Status WriteShown(live::History& history, const live::Range& range, const 
 // an error of standard output.
 absl::Status RunTopText(const TopArguments& arguments, TopPlan& plan, live::LiveRecording& live,
                         target::BlockedSignals& signals);
+
+// Shows the screen until the user quits, or the targets end. Errors: those of OpenScreen.
+absl::Status RunTopScreen(const TopArguments& arguments, TopPlan& plan, live::LiveRecording& live);
 
 }  // namespace profiler::cli

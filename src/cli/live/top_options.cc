@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/cli/live/option_groups.h"
 #include "src/cli/option_values.h"
 #include "src/cli/perf_options.h"
 #include "src/cli/terminal/output.h"
@@ -49,10 +50,6 @@ void AddRows(usage::Command& command, TopArguments& a) {
                  "elsewhere)")
       .ValueName("N")
       .Positive();
-  command
-      .AddOption("-f,--count-filter", a.least_samples,
-                 "leave out rows with fewer samples than this")
-      .ValueName("N");
   command.AddFlag("-K,--hide-kernel,--hide_kernel_symbols", a.hide_kernel,
                   "leave out samples of kernel code");
   command.AddFlag("-U,--hide-user,--hide_user_symbols", a.hide_user,
@@ -108,6 +105,8 @@ void AddPerfOptions(usage::Command& command) {
   command.AddRefused("--switch-on,--switch-off", "EVENT",
                      "top does not begin and end at events: use record --control");
   command.AddRefused("--show-on-off-events", "", "there is no --switch-on and --switch-off");
+  command.AddRefused("-f,--count-filter", "N",
+                     "rows have no smallest number of samples: use --percent-limit");
   command.AddRefused("--column-widths", "WIDTH,…",
                      "columns are as wide as they need to be: use --sort for fewer columns");
   command.AddRefused("--sym-annotate", "SYMBOL",
@@ -221,13 +220,10 @@ absl::StatusOr<TopPlan> ReadTopPlan(const usage::Command& command, TopArguments 
   PROFILER_ASSIGN_OR_RETURN(plan.report, ReadReportPlan(a.report));
   PROFILER_RETURN_IF_ERROR(CheckSortKeys(plan.report));
   PROFILER_ASSIGN_OR_RETURN(plan.range, ParseRange(a.last));
-  report::ReportOptions& shown = plan.report.options;
-  shown.least_samples = a.least_samples;
+  plan.most_rows = a.entries;
   plan.delay = Milliseconds(a.delay * 1000);
   if (a.zero) plan.range = plan.delay;
   PROFILER_ASSIGN_OR_RETURN(plan.live.recording, ReadRecordOptions(command, a.record, invocation));
-  // The options of `record` take these from its own command line.
-  plan.live.recording.compression_level = 0;
   plan.live.history.kept = kKept;
   live::WindowOptions& windows = plan.live.windows;
   windows.naming = plan.report.load.naming;

@@ -25,7 +25,6 @@ struct TopArguments {
   std::string last = "10s";
   bool zero = false;
   uint32_t entries = 0;
-  uint32_t least_samples = 0;
   bool hide_kernel = false, hide_user = false;
   bool show_idle = false;
   bool cgroups = false;
@@ -42,6 +41,7 @@ struct TopPlan {
   ReportPlan report;
   std::chrono::milliseconds delay{0};
   live::Range range;
+  size_t most_rows = 0;  // rows of each table; 0: all
   // True if no target was given, so that the whole machine is recorded.
   bool is_default_target = false;
 };

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -38,6 +39,29 @@ std::string ClockTime(system_clock::time_point now) {
   tm local{};
   localtime_r(&seconds, &local);
   return absl::StrFormat("%02d:%02d:%02d", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
+// True if a line of a report is a row, and not a part of a call graph, which stands further right.
+bool IsRow(std::string_view line) {
+  constexpr size_t kLastColumn = 10;  // of the first weight
+  const size_t percent = line.find('%');
+  return percent != line.npos && percent <= kLastColumn &&
+         line.find_first_not_of(" 0123456789.") == percent;
+}
+
+// Returns a report with at most `most` rows in each table, with their call graphs; 0: all.
+std::string FirstRows(std::string_view table, size_t most) {
+  if (most == 0) return std::string(table);
+  std::string first;
+  size_t rows = 0;
+  while (!table.empty()) {
+    const std::string_view line = table.substr(0, std::min(table.find('\n'), table.size() - 1) + 1);
+    table.remove_prefix(line.size());
+    if (line.starts_with('#')) rows = 0;
+    if (IsRow(line)) ++rows;
+    if (rows <= most || line == "\n") first += line;
+  }
+  return first;
 }
 
 }  // namespace
@@ -123,10 +147,10 @@ std::string TopHeading(const TopView& view, const TopPlan& plan, const TopFacts&
 
 std::string TopTable(const TopView& view, const TopPlan& plan, const TopFacts& facts,
                      system_clock::time_point now) {
-  std::string text = TopHeading(view, plan, facts, now);
+  std::string table;
   report::WriteReport(view.profile, plan.report.options,
-                      [&](std::string_view piece) { text += piece; });
-  return text;
+                      [&](std::string_view piece) { table += piece; });
+  return TopHeading(view, plan, facts, now) + FirstRows(table, plan.most_rows);
 }
 
 std::string TopDocument(const TopView& view, const TopPlan& plan, system_clock::time_point now) {
@@ -134,7 +158,15 @@ std::string TopDocument(const TopView& view, const TopPlan& plan, system_clock::
       .path = "",
       .command = absl::StrJoin(plan.live.recording.targets.command, " "),
       .seconds = Seconds(view.length)};
-  json::Value document = report::ReportDocument("top", view.profile, plan.report.options, facts);
+  json::Value document =
+      json::Value::parse(report::ReportAsJson(view.profile, plan.report.options, facts));
+  document["view"] = "top";
+  for (json::Value& event : document["events"]) {
+    json::Value& rows = event["rows"];
+    if (plan.most_rows != 0 && rows.size() > plan.most_rows) {
+      rows.erase(rows.begin() + static_cast<ptrdiff_t>(plan.most_rows), rows.end());
+    }
+  }
   document["time"] = std::chrono::duration<double>(now.time_since_epoch()).count();
   document["range"] = plan.range ? json::Value(Seconds(*plan.range)) : json::Value(nullptr);
   document["left_out"] = {{"idle", view.left_out.idle}, {"own", view.left_out.own}};

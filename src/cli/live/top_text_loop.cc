@@ -10,6 +10,7 @@
 #include "src/cli/live/top_loop.h"
 #include "src/cli/live/top_text.h"
 #include "src/cli/terminal/output.h"
+#include "src/cli/terminal/terminal.h"
 #include "src/importers/write_profile.h"
 
 namespace profiler::cli {
@@ -31,13 +32,8 @@ class TextLoop {
         live_(live),
         signals_(signals),
         facts_(FactsOf(plan)),
-        output_("-", arguments.report.json ? Lines::kWhole : Lines::kFitted, Paged::kNo) {
-    report::ReportOptions& shown = plan_.report.options;
-    if (arguments.entries != 0) {
-      shown.most_rows = arguments.entries;
-    } else if (!arguments.report.json) {
-      shown.most_rows = kRows;
-    }
+        output_("-", arguments.report.json ? Lines::kWhole : Lines::kFitted) {
+    if (plan_.most_rows == 0 && !arguments.report.json) plan_.most_rows = kRows;
   }
 
   void Run() {
@@ -52,6 +48,10 @@ class TextLoop {
     }
   }
 
+  // Prints a last table after the recording has ended, unless the user has seen one and ended it.
+  void PrintLast() {
+    if (ended_by_itself_ || printed_ == 0) Print();
+  }
   absl::Status Close() { return output_.Close(); }
 
  private:
@@ -61,7 +61,8 @@ class TextLoop {
                         {.fd = live_.ended_fd(), .events = POLLIN}};
     const int ready = poll(sources, 2, static_cast<int>(std::max<int64_t>(left.count(), 0)));
     if (ready <= 0) return;
-    is_over_ = sources[1].revents != 0 || signals_.Take().has_value();
+    ended_by_itself_ = sources[1].revents != 0;
+    is_over_ = ended_by_itself_ || signals_.Take().has_value();
   }
 
   void Print() {
@@ -91,7 +92,7 @@ class TextLoop {
   const TopFacts facts_;
   Output output_;
   uint64_t printed_ = 0;
-  bool is_over_ = false;
+  bool is_over_ = false, ended_by_itself_ = false;
   bool has_said_so_ = false;
 };
 
@@ -114,8 +115,14 @@ absl::Status WriteShown(live::History& history, const live::Range& range, const 
 
 absl::Status RunTopText(const TopArguments& arguments, TopPlan& plan, live::LiveRecording& live,
                         target::BlockedSignals& signals) {
+  // A pager would hold back the tables.
+  ChooseTerminal({.pager = false,
+                  .colour = StyleOfStandardOutput().colour ? Colour::kAlways : Colour::kNever});
   TextLoop loop(arguments, plan, live, signals);
   loop.Run();
+  signals.EndAtNext();
+  live.Stop();
+  loop.PrintLast();
   return loop.Close();
 }
 

@@ -26,6 +26,10 @@
 #include "src/machine/events/find_events.h"
 
 namespace profiler::cli {
+
+// Declared in live/option_groups.h, for `top`.
+void AddOffCpuOptions(usage::Command& command, RecordArguments& arguments);
+
 namespace {
 
 constexpr char kDefaultEvent[] = "cycles";  // replaced by cpu-clock without hardware counters

@@ -71,16 +71,6 @@ struct RecordArguments {
   int verbosity = 0;  // number of -v
 };
 
-// Add options that `record` shares with `top`: -F and -c; -e and what belongs to it; -g and
-// --call-graph; -m and -r; --off-cpu, --off-cpu-thresh and --wall-clock; --duration and -i.
-// `arguments` must live as long as the command.
-void AddRateOptions(usage::Command& command, RecordArguments& arguments);
-void AddSampledEventOptions(usage::Command& command, RecordArguments& arguments);
-void AddChainOptions(usage::Command& command, RecordArguments& arguments);
-void AddRingOptions(usage::Command& command, RecordArguments& arguments);
-void AddOffCpuOptions(usage::Command& command, RecordArguments& arguments);
-void AddLengthOptions(usage::Command& command, RecordArguments& arguments);
-
 // Adds all options; `arguments` must live as long as the command.
 void AddRecordOptions(usage::Command& command, RecordArguments& arguments);
 

@@ -156,12 +156,11 @@ absl::Status CheckViewOutput(const std::string& path, const std::string& input) 
                    ", which would be overwritten; name another file"));
 }
 
-Output::Output(const std::string& path, Lines lines, Paged paged) : path_(path == "-" ? "" : path) {
+Output::Output(const std::string& path, Lines lines) : path_(path == "-" ? "" : path) {
   if (path_.empty()) {
     file_ = stdout;
     style_ = StyleOfStandardOutput();
     if (lines == Lines::kWhole) style_ = {.pager = style_.pager};
-    if (paged == Paged::kNo) style_.pager.clear();
   } else {
     OpenFile();
   }

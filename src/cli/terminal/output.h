@@ -61,9 +61,6 @@ enum class Lines : uint8_t {
   kFitted,  // cut to the terminal's width, percentages in colours (fitted_line.h)
 };
 
-// kNo: no pager even on a terminal, because the text goes on for as long as the program runs.
-enum class Paged : uint8_t { kOnTerminal, kNo };
-
 // A writer of text to standard output or to a file. Close() gives a complete file its final name.
 // Errors are kept until Close.
 //
@@ -74,8 +71,7 @@ enum class Paged : uint8_t { kOnTerminal, kNo };
 class Output {
  public:
   // Standard output for "" and "-".
-  explicit Output(const std::string& path, Lines lines = Lines::kWhole,
-                  Paged paged = Paged::kOnTerminal);
+  explicit Output(const std::string& path, Lines lines = Lines::kWhole);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output();

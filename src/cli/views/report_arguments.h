@@ -67,14 +67,6 @@ struct ReportArguments {
   bool tui = false;
 };
 
-// Add options that `report` shares with `top`: --sort; --children and --no-children;
-// --ignore-callees, --ignore-callers, --percent-limit and --percentage; --max-stack,
-// --show-nr-samples and --show-total-period. `arguments` must live as long as the command.
-void AddSortOption(usage::Command& command, ReportArguments& arguments);
-void AddChildrenOptions(usage::Command& command, ReportArguments& arguments);
-void AddPartOptions(usage::Command& command, ReportArguments& arguments);
-void AddColumnOptions(usage::Command& command, ReportArguments& arguments);
-
 void AddReportOptions(usage::Command& command, ReportArguments& arguments);
 
 // The options of loading and of the report.

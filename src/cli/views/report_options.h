@@ -24,19 +24,6 @@ struct FilterText {
   std::string comms, images, symbols, pids, tids;
 };
 
-// Names of the filters besides --comms, --dsos, --symbols, --pid, --tid, --time and --cpu.
-enum class FilterNames : uint8_t {
-  kLongOnly,  // none: the command has other options of those names
-  kSingular,  // --comm, --dso and --symbol
-  kAll,       // also -c, -d and -S
-};
-
-// Adds --comms, --dsos and --symbols. `text` must outlive the parsing.
-void AddNameFilters(usage::Command& command, FilterNames names, FilterText& text);
-// Adds the sources of the kernel's names and lines: --kallsyms and --vmlinux. `places` must outlive
-// the parsing.
-void AddKernelOptions(usage::Command& command, naming::FilePlaces& places);
-
 // The values of --time and -C.
 struct SampleText {
   std::string time, cpus;
@@ -67,6 +54,13 @@ struct ViewArguments {
   naming::FilePlaces places;
   naming::FetchOptions fetch;
   std::string output = "-";
+};
+
+// Names of the filters besides --comms, --dsos, --symbols, --pid, --tid, --time and --cpu.
+enum class FilterNames : uint8_t {
+  kLongOnly,  // none: the command has other options of those names
+  kSingular,  // --comm, --dso and --symbol
+  kAll,       // also -c, -d and -S
 };
 
 // Events that a view shows by default.

@@ -13,10 +13,10 @@
 
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
+#include "src/fleet/agent/cached_symbolizer.h"
 #include "src/fleet/agent/host_labels.h"
 #include "src/fleet/agent/process_table.h"
 #include "src/fleet/segments/window.h"
-#include "src/profile/naming/cached_symbolizer.h"
 #include "src/profile/naming/naming.h"
 
 namespace profiler::agent {
@@ -63,7 +63,7 @@ class WindowNamer {
 
   const naming::NamingOptions naming_;
   const std::shared_ptr<ProcessTable> processes_;
-  naming::CachedSymbolizer names_;
+  CachedSymbolizer names_;
   std::string modules_;
 };
 

@@ -85,10 +85,8 @@ struct ReportOptions {
   // them.
   std::optional<bool> children;
   CallGraphOptions call_graph;
-  double percent_limit = 0;    // rows with a smaller percentage are left out
-  size_t most_rows = 0;        // number of rows that are shown at most, the first ones; 0: all
-  uint64_t least_samples = 0;  // rows with fewer samples are left out
-  bool show_samples = false;   // True: show a column of sample counts.
+  double percent_limit = 0;   // rows with a smaller percentage are left out
+  bool show_samples = false;  // True: show a column of sample counts.
   bool show_period = false;
   // Adds confidence intervals. The profile must have the order of its samples.
   bool show_intervals = false;

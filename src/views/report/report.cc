@@ -163,11 +163,8 @@ class Report {
     if (!options_.quiet) table.AppendHeadings(out_);
 
     RowGraphs graphs(hist, SettledGraphOptions(options_), SkipsFirstEntry());
-    size_t shown = 0;
     for (size_t i = 0; i < hist.rows().size(); ++i) {
       if (!IsListed(hist, options_, i)) continue;
-      if (hist.rows()[i].children.count < options_.least_samples) continue;
-      if (options_.most_rows != 0 && shown++ == options_.most_rows) break;
       table.AppendRow(i, out_);
       graphs.Append(i, out_, [&] { FlushPiece(); });
       FlushPiece();

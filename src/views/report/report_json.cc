@@ -176,8 +176,6 @@ Value RowsOf(const Profile& profile, const FunctionTable& functions, EventId eve
   for (size_t i = 0; i < hist.rows().size(); ++i) {
     const double percent = Percent(hist.rows()[i].children.period, hist.total().period);
     if (percent < options.percent_limit || !hist.IsShown(i)) continue;
-    if (hist.rows()[i].children.count < options.least_samples) continue;
-    if (options.most_rows != 0 && list.size() == options.most_rows) break;
     list.push_back(rows.Row(i));
   }
   value["rows"] = std::move(list);
@@ -186,11 +184,11 @@ Value RowsOf(const Profile& profile, const FunctionTable& functions, EventId eve
 
 }  // namespace
 
-Value ReportDocument(std::string_view view, const Profile& profile, const ReportOptions& options,
-                     const json::RecordingFacts& recording) {
+std::string ReportAsJson(const Profile& profile, const ReportOptions& options,
+                         const json::RecordingFacts& recording) {
   const FunctionTable functions(profile, options.inlines, PositionKeysOf(options),
                                 ImageNames::kPaths);
-  Value document = json::Document(view);
+  Value document = json::Document("report");
   document["recording"] = json::Recording(recording);
   document["losses"] = json::Losses(profile.losses);
   document["chains"] = json::Chains(profile);
@@ -199,12 +197,7 @@ Value ReportDocument(std::string_view view, const Profile& profile, const Report
     if (profile.events[i].samples == 0) continue;
     document["events"].push_back(RowsOf(profile, functions, EventId{i}, options));
   }
-  return document;
-}
-
-std::string ReportAsJson(const Profile& profile, const ReportOptions& options,
-                         const json::RecordingFacts& recording) {
-  return json::Text(ReportDocument("report", profile, options, recording));
+  return json::Text(document);
 }
 
 }  // namespace profiler::report

@@ -3,19 +3,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "src/profile/profile.h"
-#include "src/views/json/document.h"
 #include "src/views/json/recording_facts.h"
 #include "src/views/report/options.h"
 
 namespace profiler::report {
-
-// Returns the document of a view that shows such rows. Without the order of the samples in the
-// profile, shares have no intervals.
-json::Value ReportDocument(std::string_view view, const profile::Profile& profile,
-                           const ReportOptions& options, const json::RecordingFacts& recording);
 
 // Returns the JSON. The profile must have the order of its samples. Rows are those of WriteReport,
 // without call graphs; the events of a group have separate rows. Memory: about 1 kB per row.

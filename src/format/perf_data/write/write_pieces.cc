@@ -206,13 +206,6 @@ absl::StatusOr<OpenedOutput> OpenInMemory(const std::string& name) {
   return output;
 }
 
-absl::StatusOr<OpenedOutput> OpenNowhere(const std::string& name) {
-  OpenedOutput output{
-      .fd = UniqueFd(open("/dev/null", O_WRONLY | O_CLOEXEC)), .name = name, .stream = true};
-  if (!output.fd.valid()) return ErrnoStatus(errno, "cannot open /dev/null");
-  return output;
-}
-
 void TakeBack(const ReplacedFile& replaced) {
   const std::string& path = replaced.created;
   if (path.empty()) return;

@@ -47,9 +47,6 @@ absl::Status CheckNotBeingWritten(const std::string& path);
 // Opens an unnamed file in memory. `name` is for messages. Errors: those of memfd_create(2).
 absl::StatusOr<OpenedOutput> OpenInMemory(const std::string& name);
 
-// Opens a stream whose bytes are discarded. `name` is for messages. Errors: those of open(2).
-absl::StatusOr<OpenedOutput> OpenNowhere(const std::string& name);
-
 // Undoes OpenOutput if writing could not begin: removes the new file and gives the old one its name
 // again. Otherwise a retry on a full disk would rename the unfinished file to `path.old`, over the
 // old file.

@@ -255,9 +255,8 @@ absl::StatusOr<std::unique_ptr<Writer>> Writer::Create(const std::string& path,
                                                        std::vector<EventToWrite> events,
                                                        const WriterOptions& options) {
   if (events.empty()) return absl::InvalidArgumentError("a recording needs an event");
-  PROFILER_ASSIGN_OR_RETURN(OpenedOutput output, options.only_for_listener ? OpenNowhere(path)
-                                                 : options.in_memory       ? OpenInMemory(path)
-                                                                           : OpenOutput(path));
+  PROFILER_ASSIGN_OR_RETURN(OpenedOutput output,
+                            options.in_memory ? OpenInMemory(path) : OpenOutput(path));
   const ReplacedFile replaced = output.replaced;
   auto writer = Begin(std::move(output), std::move(events), options);
   if (!writer.ok()) TakeBack(replaced);

@@ -46,8 +46,6 @@ struct WriterOptions {
   // True for an unnamed file in memory (memfd_create(2)), which is freed with its writer. Its path
   // is for messages.
   bool in_memory = false;
-  // True for a stream that only `on_stream` gets. Its path is for messages.
-  bool only_for_listener = false;
   // Whole records to write first, as a round of their own; may be empty. Must be valid during
   // Create.
   std::span<const std::byte> start;

@@ -1,4 +1,4 @@
-#include "src/profile/naming/cached_symbolizer.h"
+#include "src/fleet/agent/cached_symbolizer.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 
-namespace profiler::naming {
+namespace profiler::agent {
 namespace {
 
 using symbolize::AddressFacts;
@@ -131,4 +131,4 @@ TEST_F(CachedSymbolizerTest, WhatTheKernelSaidBeforeIsNotSaidAgain) {
 }
 
 }  // namespace
-}  // namespace profiler::naming
+}  // namespace profiler::agent

@@ -1,9 +1,9 @@
-#include "src/profile/naming/cached_symbolizer.h"
+#include "src/fleet/agent/cached_symbolizer.h"
 
 #include <iterator>
 #include <utility>
 
-namespace profiler::naming {
+namespace profiler::agent {
 namespace {
 
 using symbolize::ImageId;
@@ -137,4 +137,4 @@ void CachedSymbolizer::AddKernelSymbol(RuntimeAddress start, uint64_t size, std:
   if (Learn(start.value, size, name)) lasting_->AddKernelSymbol(start, size, name);
 }
 
-}  // namespace profiler::naming
+}  // namespace profiler::agent

@@ -23,7 +23,7 @@
 #include "symbolize/names/name_store.h"
 #include "symbolize/symbolizer.h"
 
-namespace profiler::naming {
+namespace profiler::agent {
 
 // A symbolizer for one window after the other. Not thread-safe.
 class CachedSymbolizer final : public symbolize::Symbolizer {
@@ -80,4 +80,4 @@ class CachedSymbolizer final : public symbolize::Symbolizer {
   std::vector<symbolize::ImageId> of_lasting_, of_passing_;  // [id in the store]: id in the window
 };
 
-}  // namespace profiler::naming
+}  // namespace profiler::agent
