@@ -165,7 +165,8 @@ static __always_inline int Finish(void* ctx, struct Walk* walk, const struct Wal
   return 1;
 }
 
-// Takes the next frame. Returns false at the end of the walk.
+// Takes the next frame. Returns false at the end of the walk. The frames of an outer call of the
+// evaluation loop are those of its _PyCFrame, if there are such: the newest frame may be a remnant.
 static __always_inline int TakeFrame(struct Walk* walk, const struct WalkLayout* layout) {
   if (walk->frame == 0) return 0;
   if (walk->header.count >= kMostPythonFrames - 1) {
@@ -182,6 +183,11 @@ static __always_inline int TakeFrame(struct Walk* walk, const struct WalkLayout*
   if (layout->frame_owner != kPythonNoField && layout->owner_entry != 0xff &&
       FrameByte(walk, layout->frame_owner) >= layout->owner_entry) {
     Push(walk, kPythonCStack, walk->frame, 0, 0);
+    if (layout->frame_indirect != kPythonNoField) {
+      walk->cframe = Word(walk->cframe + layout->cframe_previous);
+      walk->frame = Word(walk->cframe + layout->frame_indirect);
+      return 1;
+    }
   } else {
     const __u64 code = FrameWord(walk, layout->frame_code) & ~(__u64)layout->code_tag_mask;
     __u64 instruction = FrameWord(walk, layout->frame_instruction);
@@ -199,6 +205,10 @@ static __always_inline int TakeFrame(struct Walk* walk, const struct WalkLayout*
       }
       Push(walk, kPythonCStack, walk->cframe, 0, 0);
       walk->cframe = Word(walk->cframe + layout->cframe_previous);
+      if (layout->frame_indirect != kPythonNoField) {
+        walk->frame = Word(walk->cframe + layout->frame_indirect);
+        return 1;
+      }
     }
   }
   walk->frame = FrameWord(walk, layout->frame_previous);

@@ -275,7 +275,7 @@ bool Processes::ReadStack(Process& process, std::span<const std::byte> record) {
   const cpython::WalkLayout& layout = process.interpreter->layout.walk;
   stack_.head = header.head;
   stack_.has_places = layout.thread_cframe != cpython::kPythonNoField || layout.owner_entry != 0xff;
-  stack_.may_be_remnant = layout.thread_cframe != cpython::kPythonNoField;
+  stack_.may_be_remnant = layout.frame_indirect != cpython::kPythonNoField;
   symbolize::CodeSink& sink = dumps_.Of(process.pid, process.since);
   size_t begin = 0;
   bool is_empty = true;
