@@ -26,7 +26,6 @@ class Joiner {
       is_loop_[i] = loops_.HasLoop(frames_[i].instruction());
     }
     if (stack_ != nullptr && Runs() != 0) {
-      used_ = IsCertain() ? 0 : 1;
       is_consistent_ = stack_->has_places ? MatchPlaces() : MatchByCount();
     }
     return Write(unknown, out);
@@ -52,7 +51,7 @@ class Joiner {
 
   // A run belongs to the C frame that contains its place.
   bool MatchPlaces() {
-    for (size_t i = used_; i < frames_.size() && used_ < Runs(); ++i) {
+    for (size_t i = 0; i < frames_.size() && used_ < Runs(); ++i) {
       const std::optional<uint64_t>& place = stack_->runs[used_].place;
       if (!place) {
         // The walk was cut in this run. It is the run of the next loop, unless that has just begun.
@@ -68,7 +67,8 @@ class Joiner {
       const bool may_be_loop =
           is_loop_[i] || (!loops_.AllKnown() && loops_.IsInImage(frames_[i].instruction()));
       if (!may_be_loop) return false;
-      runs_[i] = used_++;
+      if (i != 0 || IsCertain()) runs_[i] = used_;
+      ++used_;
     }
     return used_ == Runs() || !chain_.whole();
   }

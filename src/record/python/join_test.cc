@@ -211,6 +211,11 @@ TEST_F(JoinTest, ARemnantOfAnEarlierCallIsNotShown) {
   SetPython("old | run |", {0, 2});
   stack_.may_be_remnant = true;
   EXPECT_EQ(Joined(), "entry list_sort run main: whole");
+  SetPython("run |", {2});
+  stack_.may_be_remnant = true;
+  EXPECT_EQ(Joined(), "entry list_sort run main: whole");
+  SetPython("old | run |", {0, 2});
+  stack_.may_be_remnant = true;
   SetRegisterOfHead();
   EXPECT_EQ(Joined(), "old list_sort run main: whole, leaf");
 }
