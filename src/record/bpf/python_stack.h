@@ -7,6 +7,7 @@
 //     u64 kind << 56 | address     kind 0 and 1: a code object; 2: a place on the C stack
 //     u64 instruction              as WalkLayout::frame_instruction says; kind 2: 0
 //     u64 globals                  dictionary of the module; kind 2: 0
+//     u64 print                    hash of the code object's pointers (PythonPrint); kind 2: 0
 //
 // A frame of kind 2 ends the frames that one C call of the evaluation loop runs. Its address lies in
 // the C frame of that call. Before 3.11 there are no such frames; kind 1 ends them instead.
@@ -24,8 +25,8 @@ namespace profiler::record {
 #define PROFILER_LAYOUT struct WalkLayout
 #endif
 
-// Limit for the entries of one record.
-enum { kMostPythonFrames = 2048 };
+// Limit for the entries of one record, which has less than 64 KiB; and room for them, a power of two.
+enum { kMostPythonFrames = 1984, kPythonFrameRoom = 2048 };
 
 enum PythonFrameKind {
   kPythonInner = 0,   // called by the next frame within the same evaluation loop, or unknown
@@ -59,7 +60,21 @@ struct PythonStackFrame {
   __u64 code;  // kind and address
   __u64 instruction;
   __u64 globals;
+  __u64 print;
 };
+
+// Pointers of a code object, from its file name to its table of lines. Code objects may be freed
+// and their memory used again before names are read; these pointers then differ.
+enum { kPythonPrintWords = 4 };
+
+// Returns the number of bytes of these pointers; the others count as 0.
+static inline __u32 PythonPrintBytes(__u16 code_file, __u16 code_lines) {
+  return code_lines - code_file == 24 ? 32 : 24;
+}
+static inline __u64 PythonPrint(const __u64* words) {
+  const __u64 factor = 0x9e3779b97f4a7c15ull;
+  return ((words[0] * factor + words[1]) * factor + words[2]) * factor + words[3];
+}
 
 #undef PROFILER_LAYOUT
 #ifdef __cplusplus

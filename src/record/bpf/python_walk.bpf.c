@@ -44,7 +44,7 @@ struct Walk {
   __u64 interpreter, next_thread;  // position of the search
   __u64 pointer;                   // pthread_self() of the thread
   struct PythonStackHeader header;
-  struct PythonStackFrame frames[kMostPythonFrames];
+  struct PythonStackFrame frames[kPythonFrameRoom];
   // The bytes of the present frame, and room for a word at their end.
   char bytes[136];
 };
@@ -105,15 +105,28 @@ static __always_inline __u8 FrameByte(struct Walk* walk, __u32 offset) {
 }
 
 static __always_inline void Push(struct Walk* walk, __u64 kind, __u64 address, __u64 instruction,
-                                 __u64 globals) {
+                                 __u64 globals, __u64 print) {
   __u64 index = walk->header.count;
   BARRIER(index);
-  index &= kMostPythonFrames - 1;
+  index &= kPythonFrameRoom - 1;
   struct PythonStackFrame* const frame = &walk->frames[index];
   frame->code = kind << kPythonKindShift | (address & ((1ull << kPythonKindShift) - 1));
   frame->instruction = instruction;
   frame->globals = globals;
+  frame->print = print;
   walk->header.count = index + 1;
+}
+
+// Returns the print of a code object.
+static __always_inline __u64 PrintOf(const struct WalkLayout* layout, __u64 code) {
+  __u64 words[kPythonPrintWords] = {};
+  const void* const place = (const void*)(code + layout->code_file);
+  if (PythonPrintBytes(layout->code_file, layout->code_lines) == sizeof(words)) {
+    if (bpf_probe_read_user(words, sizeof(words), place) != 0) return 0;
+  } else if (bpf_probe_read_user(words, sizeof(words) - sizeof(words[0]), place) != 0) {
+    return 0;
+  }
+  return PythonPrint(words);
 }
 
 // Returns the address of the newest frame. Sets walk->cframe if there are such.
@@ -165,7 +178,8 @@ static __always_inline int Finish(void* ctx, struct Walk* walk, const struct Wal
   return 1;
 }
 
-// Takes the next frame. Returns false at the end of the walk.
+// Takes the next frame. Returns false at the end of the walk. The frames of an outer call of the
+// evaluation loop are those of its _PyCFrame, if there are such: the newest frame may be a remnant.
 static __always_inline int TakeFrame(struct Walk* walk, const struct WalkLayout* layout) {
   if (walk->frame == 0) return 0;
   if (walk->header.count >= kMostPythonFrames - 1) {
@@ -181,7 +195,12 @@ static __always_inline int TakeFrame(struct Walk* walk, const struct WalkLayout*
   }
   if (layout->frame_owner != kPythonNoField && layout->owner_entry != 0xff &&
       FrameByte(walk, layout->frame_owner) >= layout->owner_entry) {
-    Push(walk, kPythonCStack, walk->frame, 0, 0);
+    Push(walk, kPythonCStack, walk->frame, 0, 0, 0);
+    if (layout->frame_indirect != kPythonNoField) {
+      walk->cframe = Word(walk->cframe + layout->cframe_previous);
+      walk->frame = Word(walk->cframe + layout->frame_indirect);
+      return 1;
+    }
   } else {
     const __u64 code = FrameWord(walk, layout->frame_code) & ~(__u64)layout->code_tag_mask;
     __u64 instruction = FrameWord(walk, layout->frame_instruction);
@@ -191,14 +210,18 @@ static __always_inline int TakeFrame(struct Walk* walk, const struct WalkLayout*
         layout->frame_owner == kPythonNoField ||
         (layout->frame_is_entry != kPythonNoField && FrameByte(walk, layout->frame_is_entry) != 0);
     Push(walk, is_entry && !has_places ? kPythonEntry : kPythonInner, code, instruction,
-         FrameWord(walk, layout->frame_globals));
+         FrameWord(walk, layout->frame_globals), PrintOf(layout, code));
     if (is_entry && has_places) {
       if (IsOutermost(walk)) {
         walk->header.end = kPythonChanged;
         return 0;
       }
-      Push(walk, kPythonCStack, walk->cframe, 0, 0);
+      Push(walk, kPythonCStack, walk->cframe, 0, 0, 0);
       walk->cframe = Word(walk->cframe + layout->cframe_previous);
+      if (layout->frame_indirect != kPythonNoField) {
+        walk->frame = Word(walk->cframe + layout->frame_indirect);
+        return 1;
+      }
     }
   }
   walk->frame = FrameWord(walk, layout->frame_previous);

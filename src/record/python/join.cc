@@ -19,14 +19,15 @@ class Joiner {
         loops_(loops),
         stack_(stack) {}
 
-  Joined Run(uint64_t unknown, std::vector<uint64_t>* out) {
+  Joined Result(uint64_t unknown, std::vector<uint64_t>* out) {
     runs_.assign(frames_.size(), kNoRun);
     is_loop_.assign(frames_.size(), false);
     for (size_t i = 0; i < frames_.size(); ++i) {
       is_loop_[i] = loops_.HasLoop(frames_[i].instruction());
     }
-    is_consistent_ = stack_ != nullptr && Runs() != 0 && IsCertain() &&
-                     (stack_->has_places ? MatchPlaces() : MatchByCount());
+    if (stack_ != nullptr && Runs() != 0) {
+      is_consistent_ = stack_->has_places ? MatchPlaces() : MatchByCount();
+    }
     return Write(unknown, out);
   }
 
@@ -66,7 +67,8 @@ class Joiner {
       const bool may_be_loop =
           is_loop_[i] || (!loops_.AllKnown() && loops_.IsInImage(frames_[i].instruction()));
       if (!may_be_loop) return false;
-      runs_[i] = used_++;
+      if (i != 0 || IsCertain()) runs_[i] = used_;
+      ++used_;
     }
     return used_ == Runs() || !chain_.whole();
   }
@@ -77,9 +79,9 @@ class Joiner {
     const size_t loops = static_cast<size_t>(std::ranges::count(is_loop_, true));
     const size_t runs = Runs();
     const bool is_walk_whole = stack_->runs.back().is_whole;
-    size_t without = 0;  // loops at the leaf that have no run
+    size_t without = 0;  // 1 if the innermost loop has just begun or ended
     if (chain_.whole() && is_walk_whole) {
-      without = loops == runs + 1 && IsLeafLoop() ? 1 : 0;
+      without = loops == runs + 1 ? 1 : 0;
       if (loops != runs + without) return false;
     } else {
       if (chain_.whole() ? loops < runs : is_walk_whole && loops > runs) return false;
@@ -105,21 +107,26 @@ class Joiner {
   Joined Write(uint64_t unknown, std::vector<uint64_t>* out) const {
     Joined joined;
     size_t matched = 0, unmatched = 0;
+    bool is_inside = false;  // True if another loop is nearer to the leaf.
     for (size_t i = 0; i < frames_.size(); ++i) {
       if (runs_[i] != kNoRun) {
-        const size_t before = out->size();
         AppendRun(runs_[i], out);
-        if (i == 0) joined.is_leaf_python = out->size() != before;
+        // A loop that has just ended its function stays as it is.
+        const Run& run = stack_->runs[runs_[i]];
+        if (run.begin == run.end) out->push_back(frames_[i].instruction().value);
+        if (i == 0) joined.is_leaf_python = run.begin != run.end;
         ++matched;
-        if (stack_->runs[runs_[i]].is_whole) continue;
-        out->push_back(unknown);
-        ++unmatched;
-      } else if (is_loop_[i] && i != 0) {
+        if (!run.is_whole) {
+          out->push_back(unknown);
+          ++unmatched;
+        }
+      } else if (is_loop_[i] && i != 0 && (is_inside || !is_consistent_)) {
         out->push_back(unknown);
         ++unmatched;
       } else {
         out->push_back(frames_[i].instruction().value);
       }
+      is_inside = is_inside || is_loop_[i] || runs_[i] != kNoRun;
     }
     // The C stack was cut, but the walk went on: its frames are true callers.
     if (is_consistent_ && unmatched == 0 && !chain_.whole()) {
@@ -154,7 +161,7 @@ class Joiner {
 
 Joined Join(const symbolize::UnwoundChain& chain, const symbolize::RegisterSet& registers,
             const Loops& loops, const Stack* stack, uint64_t unknown, std::vector<uint64_t>* out) {
-  return Joiner(chain, registers, loops, stack).Run(unknown, out);
+  return Joiner(chain, registers, loops, stack).Result(unknown, out);
 }
 
 }  // namespace profiler::record::python

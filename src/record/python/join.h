@@ -15,7 +15,7 @@
 // place. Before 3.11, runs are counted.
 //
 // The join shows no caller that it cannot prove. A call of the loop whose Python frames are not
-// certain becomes a mark, `unknown`. A loop at the leaf may have no frames yet, or not any more; it
+// certain becomes a mark, `unknown`. The innermost loop may have no frames yet, or not any more; it
 // stays as it is. While a loop runs a frame, a register has the frame's address, which decides the
 // doubtful cases at the leaf.
 
@@ -33,7 +33,7 @@ namespace profiler::record::python {
 
 // The frames that one C call of the evaluation loop runs.
 struct Run {
-  size_t begin = 0, end = 0;      // indices in Stack::frames; may be empty if all are hidden
+  size_t begin = 0, end = 0;      // indices in Stack::frames; may be empty
   std::optional<uint64_t> place;  // address in the C frame of the call
   bool is_whole = false;          // false: the walk ended before the entry of this call
 };
@@ -44,7 +44,7 @@ struct Stack {
   std::vector<Run> runs;         // from the leaf outwards
   bool has_places = false;       // true if every whole run has a place
   // True if a loop that begins makes a variable the place of its newest frame before it gives the
-  // variable a value (3.11, 3.12). `head` may then be a remnant of an earlier call.
+  // variable a value (3.11, 3.12). The first run may then be a remnant of an earlier call.
   bool may_be_remnant = false;
   uint64_t head = 0;  // address of the newest frame
 

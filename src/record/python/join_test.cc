@@ -134,15 +134,24 @@ TEST_F(JoinTest, ALoopAtTheLeafWithoutAFrameStaysAsItIs) {
 }
 
 TEST_F(JoinTest, ALoopInsideWithoutAFrameBecomesAMark) {
-  SetChain("memmove loop list_sort loop main");
+  SetChain("memmove loop list_sort loop main loop start");
+  SetPython("key | run |", {1, 5});
+  EXPECT_EQ(Joined(), "memmove key list_sort ? main run start: partly");
+}
+
+TEST_F(JoinTest, TheInnermostLoopMayHaveEndedWhileItsCFrameChecksTheResult) {
+  SetChain("check_result loop list_sort loop main");
   SetPython("run |", {3});
-  EXPECT_EQ(Joined(), "memmove ? list_sort run main: partly");
+  EXPECT_EQ(Joined(), "check_result loop list_sort run main: whole");
+  SetPython("run |");
+  EXPECT_EQ(Joined(), "check_result loop list_sort run main: whole");
 }
 
 TEST_F(JoinTest, IfTheNumbersDisagreeNoFrameIsShown) {
-  SetChain("memmove loop list_sort loop main");
+  SetChain("memmove loop loop loop main");
   SetPython("run |");
-  EXPECT_EQ(Joined(), "memmove ? list_sort ? main: unknown");
+  EXPECT_EQ(Joined(), "memmove ? ? ? main: unknown");
+  SetChain("memmove loop list_sort loop main");
   SetPython("a | b | c |");
   EXPECT_EQ(Joined(), "memmove ? list_sort ? main: unknown");
 }
@@ -201,7 +210,12 @@ TEST_F(JoinTest, ARemnantOfAnEarlierCallIsNotShown) {
   SetChain("entry list_sort loop main");
   SetPython("old | run |", {0, 2});
   stack_.may_be_remnant = true;
-  EXPECT_EQ(Joined(), "entry list_sort ? main: unknown");
+  EXPECT_EQ(Joined(), "entry list_sort run main: whole");
+  SetPython("run |", {2});
+  stack_.may_be_remnant = true;
+  EXPECT_EQ(Joined(), "entry list_sort run main: whole");
+  SetPython("old | run |", {0, 2});
+  stack_.may_be_remnant = true;
   SetRegisterOfHead();
   EXPECT_EQ(Joined(), "old list_sort run main: whole, leaf");
 }
@@ -217,10 +231,10 @@ TEST_F(JoinTest, AStackWithoutALoopIsUnchanged) {
   EXPECT_EQ(Joined(), "memmove main: none");
 }
 
-TEST_F(JoinTest, ARunOfHiddenFramesLeavesNothingInItsPlace) {
+TEST_F(JoinTest, ALoopWithoutFramesToShowStaysAsItIs) {
   SetChain("memmove loop list_sort loop main");
   SetPython("| run |", {1, 3});
-  EXPECT_EQ(Joined(), "memmove list_sort run main: whole");
+  EXPECT_EQ(Joined(), "memmove loop list_sort run main: whole");
 }
 
 }  // namespace

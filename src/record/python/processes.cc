@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "src/base/byte_reader.h"
 #include "src/base/text.h"
 #include "src/record/bpf/python_stack.h"
@@ -91,15 +92,15 @@ class Processes::Process final : public Loops {
   // Returns the address to list for a frame; nothing for a frame that is not to be shown.
   std::optional<uint64_t> AddressOf(const PythonStackFrame& frame, symbolize::CodeSink& sink) {
     const uint64_t address = frame.code & ((uint64_t{1} << kPythonKindShift) - 1);
-    const cpython::CodeObjects::Code* const code = codes().Find(address, frame.globals);
-    if (code == nullptr) return Named(kUnknownFunction, "[unknown Python function]", sink);
-    if (code->is_internal) return std::nullopt;
     Known& known = known_[address];
-    if (known.number != code->number) {
-      known = {code->number, next_};
-      AddCode(*code, sink);
+    if (known.first == 0 || known.print != frame.print) {
+      const std::optional<cpython::CodeObjects::Code> code = ReadCode(address, frame);
+      if (!code) return Named(kUnknownFunction, "[unknown Python function]", sink);
+      known = {frame.print, next_, *code};
+      if (!code->is_internal) AddCode(*code, sink);
     }
-    return known.first + code->OffsetOf(frame.instruction);
+    if (known.code.is_internal) return std::nullopt;
+    return known.first + known.code.OffsetOf(frame.instruction);
   }
   uint64_t UnknownCallers(symbolize::CodeSink& sink) {
     return Named(kUnknownCallers, "[unknown Python callers]", sink);
@@ -114,13 +115,32 @@ class Processes::Process final : public Loops {
   uint32_t generation = 0;  // 0: not walked
   uint64_t since = 0;       // time since which frames are walked
   uint64_t tries = 0;
-  bool look_is_old = false;  // True if memory was read in an earlier pass.
 
  private:
+  // A function, which stays known when its code object is gone.
   struct Known {
-    uint64_t number = 0;
-    uint64_t first = 0;  // address of the function's first instruction
+    uint64_t print = 0;
+    uint64_t first = 0;  // address of the function's first instruction; 0: not known
+    cpython::CodeObjects::Code code;
   };
+
+  // Returns the code object, if it is still the one that the frame ran.
+  std::optional<cpython::CodeObjects::Code> ReadCode(uint64_t address,
+                                                     const PythonStackFrame& frame) {
+    memory_.Forget();
+    codes().Refresh();
+    const cpython::CodeObjects::Code* const code = codes().Find(address, frame.globals);
+    if (code == nullptr) return std::nullopt;
+    const cpython::WalkLayout& layout = interpreter->layout.walk;
+    std::array<uint64_t, kPythonPrintWords> words{};
+    const auto bytes = std::as_writable_bytes(std::span(words));
+    if (!live_.Read(address + layout.code_file,
+                    bytes.first(PythonPrintBytes(layout.code_file, layout.code_lines)))) {
+      return std::nullopt;
+    }
+    const auto print = PythonPrint(reinterpret_cast<const __u64*>(words.data()));
+    return print == frame.print ? std::optional(*code) : std::nullopt;
+  }
 
   void AddCode(const cpython::CodeObjects::Code& code, symbolize::CodeSink& sink) {
     const uint32_t bytes = std::clamp<uint32_t>(code.size, 1, kMostCodeBytes);
@@ -137,10 +157,7 @@ class Processes::Process final : public Loops {
 
   uint64_t Named(uint64_t address, std::string_view name, symbolize::CodeSink& sink) {
     places_.clear();
-    if (known_[address].number == 0) {
-      known_[address].number = 1;
-      Add(address, 1, name, {}, sink);
-    }
+    if (named_.insert(address).second) Add(address, 1, name, {}, sink);
     return address;
   }
 
@@ -159,6 +176,7 @@ class Processes::Process final : public Loops {
   symbolize::PagedMemory memory_;
   std::optional<cpython::CodeObjects> codes_;
   absl::flat_hash_map<uint64_t, Known> known_;  // keyed by the address of the code object
+  absl::flat_hash_set<uint64_t> named_;         // addresses of frames that are no functions
   uint64_t next_ = kFirstAddress + 2 * kGap;    // the next unused address
   std::vector<JitDump::Place> places_;          // scratch
   std::vector<std::byte> zeros_;                // scratch
@@ -247,7 +265,6 @@ void Processes::Forget(uint32_t pid) {
 
 void Processes::Refresh() {
   ++passes_;
-  for (const auto& [pid, process] : processes_) process->look_is_old = true;
   std::erase_if(starting_, [this](uint32_t pid) {
     const auto found = processes_.find(pid);
     if (found == processes_.end() || found->second->interpreter) return true;
@@ -271,11 +288,10 @@ bool Processes::ReadStack(Process& process, std::span<const std::byte> record) {
   }
   if (header.end != kPythonWhole) ++counts_.torn;
   if (header.end == kPythonChanged) return false;
-  if (std::exchange(process.look_is_old, false)) process.Refresh();
   const cpython::WalkLayout& layout = process.interpreter->layout.walk;
   stack_.head = header.head;
   stack_.has_places = layout.thread_cframe != cpython::kPythonNoField || layout.owner_entry != 0xff;
-  stack_.may_be_remnant = layout.thread_cframe != cpython::kPythonNoField;
+  stack_.may_be_remnant = layout.frame_indirect != cpython::kPythonNoField;
   symbolize::CodeSink& sink = dumps_.Of(process.pid, process.since);
   size_t begin = 0;
   bool is_empty = true;
