@@ -130,8 +130,8 @@ std::string FakeKernel::Describe() const {
 absl::StatusOr<UniqueFd> FakeKernel::OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
                                                int group_fd, unsigned long flags) {
   if (filter_error_ != 0) return ErrnoStatus(filter_error_, "perf_event_open");
-  constexpr unsigned long kKnownFlags = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT |
-                                        PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
+  constexpr unsigned long kKnownFlags =
+      PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
   if ((flags & ~kKnownFlags) != 0) return ErrnoStatus(EINVAL, "perf_event_open");
   if (int error = Begin(Call::kOpenEvent)) return ErrnoStatus(error, "perf_event_open");
   if (gone_.contains(pid)) return ErrnoStatus(ESRCH, "perf_event_open");

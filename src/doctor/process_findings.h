@@ -16,7 +16,7 @@
 
 namespace profiler::doctor {
 
-// Where the image's function names come from, the best source first.
+// Sources of an image's function names, the best one first.
 enum class Names {
   kDebugInfo,    // also lines and inlined calls
   kSymtab,       // names of all functions

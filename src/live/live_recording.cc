@@ -123,7 +123,7 @@ class Running final : public LiveRecording {
       pollfd sources[] = {{.fd = pipe_.read_end.get(), .events = POLLIN},
                           {.fd = written_.get(), .events = POLLIN}};
       poll(sources, 2, -1);
-      // What was written before the signal is read once more.
+      // Reads the records that were written before the signal.
       is_written = sources[1].revents != 0;
     }
     queue_.Close();

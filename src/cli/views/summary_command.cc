@@ -79,8 +79,7 @@ int WriteSummary(const SummaryArguments& arguments) {
 
 void AddSummaryCommand(usage::Command& app, Commands& commands) {
   usage::Command& command = app.AddCommand(
-      "summary",
-      "Show on one screen where the time goes, how certain that is, and the next steps");
+      "summary", "Show on one screen where the time goes, how certain that is, and the next steps");
   auto arguments = std::make_shared<SummaryArguments>();
   SummaryArguments& a = *arguments;
   AddViewOptions(command, a.view);
