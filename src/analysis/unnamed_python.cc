@@ -82,8 +82,9 @@ class Finder {
     const ImageKind kind = profile_[frame.image].kind;
     if (kind != ImageKind::kJit && kind != ImageKind::kJitDump) return false;
     const auto lines = profile_.LinesOf(frame);
-    return !lines.empty() && lines.back().symbol != profile::kNoSymbol &&
-           profile_.text(profile_[lines.back().symbol].name).starts_with("py::");
+    if (lines.empty() || lines.back().symbol == profile::kNoSymbol) return false;
+    return profile_.text(profile_[lines.back().symbol].name).starts_with("py::") ||
+           profile_.text(lines.back().file).ends_with(".py");
   }
 
   static std::optional<UnnamedPython> Heaviest(

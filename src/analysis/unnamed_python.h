@@ -1,8 +1,9 @@
 // Finds Python processes whose Python functions have no names.
 //
-// CPython keeps its frames on the heap, where they cannot be found after a sample, so stacks
-// contain only the interpreter's own functions. Since 3.12, CPython can generate a trampoline for
-// each of its functions and write a map of these (-X perf, PYTHONPERFSUPPORT=1,
+// CPython keeps its frames on the heap, where they cannot be found after a sample. Unless the
+// recorder walks them at the sample (src/record/bpf), stacks contain only the interpreter's own
+// functions; frames that were walked have the file of their function, which ends with ".py". Since
+// 3.12, CPython can also generate a trampoline for each of its functions and write a map of these (-X perf, PYTHONPERFSUPPORT=1,
 // sys.activate_stack_trampoline). The names in the map begin with "py::" (CPython,
 // Python/perf_trampoline.c).
 

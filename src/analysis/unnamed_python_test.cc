@@ -46,6 +46,14 @@ TEST_F(UnnamedPythonTest, AProcessWhoseFunctionsHaveNamesIsLeftOut) {
   EXPECT_EQ(Found(), "none");
 }
 
+TEST_F(UnnamedPythonTest, FunctionsThatWereReadAtTheSampleHaveNames) {
+  Sample(1, {"main@python3.11", "module.work@jit", "dot@python3.11"});
+  EXPECT_EQ(Found(), "3.11 100 %");
+  const auto file = static_cast<profile::StringId>(builder_.profile().strings.Intern("/srv/a.py"));
+  for (profile::Line& line : builder_.profile().lines) line.file = file;
+  EXPECT_EQ(Found(), "none");
+}
+
 TEST_F(UnnamedPythonTest, AnotherProcessIsNot) {
   Sample(1, {"main@python3.12", "eval@python3.12", "py::work:/a.py@jit"});
   Sample(2, {"main@python3.12", "eval@python3.12"});

@@ -124,7 +124,7 @@ Option Option::AsSize() const {
   return *this;
 }
 
-size_t Option::Count() const { return option_->count(); }
+size_t Option::Count() const { return option_ == nullptr ? 0 : option_->count(); }
 
 std::string Option::Name() const { return option_->get_name(); }
 

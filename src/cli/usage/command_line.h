@@ -73,7 +73,7 @@ class Option {
   // Reads a number of bytes with an optional unit: 4K is 4096.
   Option AsSize() const;
 
-  // Returns how often the option was given.
+  // Returns how often the option was given; 0 for a handle of no option.
   size_t Count() const;
   // Returns the name with its dashes; the long name if there are two.
   std::string Name() const;

@@ -141,7 +141,7 @@ _profiler_files() { compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f --
 _profiler_users() { COMPREPLY=($(compgen -u -- "$word")); }
 _profiler_list() { COMPREPLY=($(compgen -P "${word%"${word##*,}"}" -W "$1" -- "${word##*,}")); }
 _profiler_events() {
-  _profiler_list "$(PROGRAM list --no-desc hw sw cache pmu 2>/dev/null | sed 's/^ *//; s/ .*//')"
+  _profiler_list "$(PROGRAM list --no-desc hw sw cache pmu 2>/dev/null | sed 's/^ *//; s/ .*//' | tr '\n' ' ')"
 }
 _profiler_directories() { compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$word")); }
 _profiler_processes() {

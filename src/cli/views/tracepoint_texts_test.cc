@@ -83,7 +83,7 @@ TEST_F(TracepointTextsTest, RecordsInFrontOfTheOneThatEndsTheProcessKeepTheirTex
   texts_.Describe(records, {}, &texts);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("libtraceevent crashes"),
             std::string::npos);
-  EXPECT_EQ(texts, (std::vector<std::string>{"id 2", "", ""}));
+  EXPECT_EQ(texts, (std::vector<std::string>{"id 2", "", "id 5"}));
 }
 
 TEST_F(TracepointTextsTest, FieldsThatAreAskedForStandBehindTheText) {

@@ -51,9 +51,11 @@ TEST(FieldsTest, KeysOfBranchesAreKnownFromThoseOfSamples) {
   EXPECT_EQ(both, "11110");
 }
 
-TEST(FieldsTest, AnUnknownFieldIsNamedWithThoseThatThereAre) {
-  EXPECT_EQ(ParseFields("comm,colour").status().message(),
-            "unknown sort key 'colour': use pid, tid, tgid, comm, comm_nodigit, dso, symbol, "
+TEST(FieldsTest, AnUnknownFieldIsNamedWithTheNearestOneOrAll) {
+  EXPECT_EQ(ParseFields("comm,simbol").status().message(),
+            "unknown sort key 'simbol'; did you mean 'symbol'?");
+  EXPECT_EQ(ParseFields("comm,anything").status().message(),
+            "unknown sort key 'anything': use pid, tid, tgid, comm, comm_nodigit, dso, symbol, "
             "parent, srcline, srcfile, symoff, cpu, socket, time, cgroup, trace or parallelism, of "
             "accesses to memory mem, symbol_daddr, dso_daddr, dcacheline, phys_daddr, "
             "data_page_size, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, "

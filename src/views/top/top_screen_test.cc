@@ -174,7 +174,7 @@ TEST_F(TopScreenTest, CodeReplacesTheTableUntilAKeyThatDoesNotMoveInIt) {
   EXPECT_EQ(Type("q"), Request::kQuit);
 }
 
-TEST_F(TopScreenTest, ControlCharactersOfNamesAreShownInOctal) {
+TEST_F(TopScreenTest, ControlCharactersOfNamesDoNotReachTheTerminal) {
   Show([](HandmadeProfile& b) {
     b.Sample("w\x1b[2J",
              {"main@app",
@@ -185,7 +185,7 @@ TEST_F(TopScreenTest, ControlCharactersOfNamesAreShownInOctal) {
   const std::string text = Text();
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(text.find('\x07'), std::string::npos);
-  EXPECT_NE(text.find("\\007"), std::string::npos) << text;
+  EXPECT_NE(text.find("p?arse"), std::string::npos) << text;
 }
 
 TEST_F(TopScreenTest, DrawsOnAScreenThatIsTooSmall) {
