@@ -155,7 +155,7 @@ TEST_F(ExportTest, WhatNoSamplePassesIsNoFile) {
   const Finished refused =
       Profiler({"export", "-i", File("perf.data"), "--comms", "nobody", "-o", File("x.pb.gz")});
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.err, HasSubstr("samples has command 'nobody': use: "));
+  EXPECT_THAT(refused.err, HasSubstr("samples has command 'nobody'; there are: "));
   EXPECT_FALSE(fs::exists(File("x.pb.gz")));
 }
 
@@ -168,12 +168,12 @@ TEST_F(ExportTest, AFilterThatNoSamplePassesLeavesTextEmptyAndPicturesUnwritten)
   for (const std::string view : {"report", "script", "folded", "summary"}) {
     const Finished shown = nobody({view});
     EXPECT_EQ(shown.exit_code, 0) << view;
-    EXPECT_THAT(shown.err, HasSubstr("samples has command 'nobody': use: ")) << view;
+    EXPECT_THAT(shown.err, HasSubstr("samples has command 'nobody'; there are: ")) << view;
   }
   for (const std::string file : {"x.svg", "x.html"}) {
     const Finished refused = nobody({"flamegraph", "-o", File(file)});
     EXPECT_EQ(refused.exit_code, 1) << file;
-    EXPECT_THAT(refused.err, HasSubstr("samples has command 'nobody': use: ")) << file;
+    EXPECT_THAT(refused.err, HasSubstr("samples has command 'nobody'; there are: ")) << file;
     EXPECT_FALSE(fs::exists(File(file))) << file;
   }
 }
