@@ -22,7 +22,7 @@ UnwindingMeans Means() {
 std::string Choice(const UnwindingMeans& means, RecordOptions options = {}) {
   options.targets.system_wide = true;
   const CallGraphChoice choice = ChooseCallGraph(options, means);
-  EXPECT_EQ(choice.call_graph == CallGraph::kDwarf, choice.reason.starts_with("dwarf, "));
+  EXPECT_EQ(choice.call_graph == CallGraph::kDwarf, choice.reason.starts_with("dwarf ("));
   return choice.reason;
 }
 
