@@ -134,7 +134,7 @@ TEST_F(MachineFindingsTest, ProgramsInTheKernelNeedRightsTypesAndNoLockdown) {
             "  no       BPF programs: the kernel does not describe its types "
             "(CONFIG_DEBUG_INFO_BTF)\n");
   tree_.Write("sys/kernel/btf/vmlinux", "");
-  EXPECT_EQ(FindingOf("BPF programs").substr(0, 56),
+  EXPECT_EQ(FindingOf("BPF programs").substr(0, 57),
             "  no       BPF programs: they need CAP_BPF and CAP_PERFMO");
   tree_.Write("proc/self/status", "CapPrm:\t000001ffffffffff\n");
   EXPECT_EQ(FindingOf("BPF programs"), "  yes      BPF programs\n");

@@ -65,11 +65,11 @@ TEST(FindingsJsonTest, StatesAndRemediesAreMembers) {
               "risk": ""
             }
           ]
-}
+        }
       ]
-      }
+    }
   ]
-  }
+}
 )json");
 }
 

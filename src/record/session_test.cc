@@ -696,7 +696,7 @@ TEST_F(SessionTest, EventsOfACgroupAreOpenedForIt) {
   EXPECT_NE(kernel_.Describe().find("tid -1 config 9 enabled"), std::string::npos);
   options_.targets.system_wide = false;
   TargetSelf();
-  EXPECT_NE(Create().status().message().find("add -a"), std::string::npos);
+  EXPECT_NE(Create().status().message().find("-G needs -a"), std::string::npos);
 }
 
 TEST_F(SessionTest, ObeysWhatOthersWrite) {

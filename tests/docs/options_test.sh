@@ -17,7 +17,7 @@ for command in $("$profiler" --help | sed -n 's/^  \([a-z][a-z-]*\)  *[A-Z].*/\1
     continue
   fi
   # An option's name stands at the start of a line, with its explanation after or below it.
-  helped=$("$profiler" "$command" --help | grep -oE '^  -[^ ]*' | Options)
+  helped=$("$profiler" "$command" --help | grep -oE '^  -[^ ,]+(, -[^ ,]+)*' | Options)
   written=$(grep -oE '^\| `-[^|]*\|' "$page" | Options)
   if ! difference=$(diff <(echo "$helped") <(echo "$written")); then
     echo "$page (>) and profiler $command --help (<) differ:"
