@@ -52,7 +52,6 @@ LiveOptions OptionsFor(pid_t pid) {
   EXPECT_TRUE(events.ok());
   options.recording.events = *events;
   options.windows.window = 100ms;
-  options.windows.own_pid = static_cast<uint32_t>(getpid());
   return options;
 }
 

@@ -16,5 +16,5 @@ only_in() {
   echo "$places"
   return 1
 }
-only_in CLI/ src/cli/usage/command_line.cc src/cli/usage/help_text.cc src/cli/usage/long_names.cc \
+only_in CLI/ src/cli/usage/command_line.cc src/cli/usage/long_names.cc \
   src/cli/usage/parser_messages.cc src/cli/usage/usage.cc

@@ -52,7 +52,7 @@ class Top(unittest.TestCase):
                               "; lost 0$", text, re.MULTILINE)
         self.assertEqual(len(headings), 3, text)
         self.assertNotIn("\x1b", text)
-        self.assertRegex(text, r"(?m)^ +\d+\.\d\d%  workload .* Inner")
+        self.assertRegex(text, r"(?m)^ +\d+\.\d\d%  workload .*Compute")
 
     def test_shows_callers_and_callees_with_call_chains(self):
         with Spinner() as pid:
@@ -92,7 +92,7 @@ class Top(unittest.TestCase):
             self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
             report = subprocess.run([PROFILER, "report", "--stdio", "-i", path], stdin=subprocess.DEVNULL,
                                     stdout=subprocess.PIPE, check=True).stdout.decode()
-            self.assertRegex(report, r"(?m)^ +\d+\.\d\d% .*workload .* Inner")
+            self.assertRegex(report, r"(?m)^ +\d+\.\d\d% .*workload .*Compute")
 
     def test_ends_well_at_signals(self):
         for number in (signal.SIGINT, signal.SIGTERM):

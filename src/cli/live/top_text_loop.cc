@@ -65,15 +65,19 @@ class TextLoop {
     is_over_ = ended_by_itself_ || signals_.Take().has_value();
   }
 
-  void Print() {
-    if (live_.history().added() == 0) {
-      if (live_.is_naming() && !std::exchange(has_said_so_, true)) {
-        PrintNote("the first names are being looked up");
-      }
-      return;
+  // Says once that the first samples have no names yet.
+  void NoteWait() {
+    if (live_.is_naming() && !std::exchange(has_said_so_, true)) {
+      PrintNote("the first names are being looked up");
     }
-    const TopView view = PrepareTop(live_.history().Get(plan_.range), plan_, arguments_.hide_kernel,
-                                    arguments_.hide_user);
+  }
+
+  void Print() {
+    if (live_.history().added() == 0) return NoteWait();
+    live::Snapshot latest = live_.history().Get(plan_.range);
+    if (printed_ == 0 && latest.profile.rows.empty() && live_.is_naming()) return NoteWait();
+    const TopView view =
+        PrepareTop(std::move(latest), plan_, arguments_.hide_kernel, arguments_.hide_user);
     const auto now = system_clock::now();
     if (arguments_.report.json) {
       output_.Write(TopDocument(view, plan_, now));
