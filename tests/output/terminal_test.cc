@@ -81,6 +81,7 @@ class TerminalTest : public testing::Test {
       unsetenv(name);
     }
     setenv("TERM", "xterm", 1);
+    setenv("PROFILER_UI", "stdio", 1);  // not the browser of reports
     for (const std::string& variable : variables) {
       const size_t equals = variable.find('=');
       setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
