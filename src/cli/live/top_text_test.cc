@@ -12,7 +12,7 @@ namespace {
 using profile::HandmadeProfile;
 using std::chrono::seconds;
 
-live::Snapshot SnapshotOf(const HandmadeProfile& handmade) {
+live::Snapshot SnapshotOf(HandmadeProfile& handmade) {
   live::MergedProfile merged;
   merged.Add(handmade.profile());
   live::Snapshot snapshot{.length = seconds(2), .windows = 2};
