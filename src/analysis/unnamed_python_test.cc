@@ -49,7 +49,7 @@ TEST_F(UnnamedPythonTest, AProcessWhoseFunctionsHaveNamesIsLeftOut) {
 TEST_F(UnnamedPythonTest, FunctionsThatWereReadAtTheSampleHaveNames) {
   Sample(1, {"main@python3.11", "module.work@jit", "dot@python3.11"});
   EXPECT_EQ(Found(), "3.11 100 %");
-  const auto file = static_cast<profile::StringId>(builder_.profile().strings.Intern("/srv/a.py"));
+  const StringId file = builder_.profile().strings.Intern("/srv/a.py");
   for (profile::Line& line : builder_.profile().lines) line.file = file;
   EXPECT_EQ(Found(), "none");
 }

@@ -42,8 +42,12 @@ void History::AddToSum(const Window& window) {
   ++sum_windows_;
   if (sum_.memory() <= options_.most_sum_bytes) return;
   double shortened = 0;
-  // Half of the limit, so that this happens rarely.
-  profile::Profile shorter = Shortened(sum_.profile(), options_.most_sum_bytes / 2, &shortened);
+  // Half of the limit, so that this happens rarely. Rows and names stay, so the stacks get the rest.
+  constexpr size_t kNode = 40;  // bytes
+  const size_t others =
+      sum_.memory() - std::min(sum_.memory(), kNode * sum_.profile().stacks.size());
+  const size_t half = options_.most_sum_bytes / 2;
+  profile::Profile shorter = Shortened(sum_.profile(), half - std::min(half, others), &shortened);
   sum_ = MergedProfile();
   sum_.Add(shorter);
   AddWarnings(shorter.losses.warnings, &sum_.losses());

@@ -253,8 +253,7 @@ size_t MemoryOf(const Profile& profile) {
 }
 
 Profile Shortened(const Profile& profile, size_t most, double* shortened) {
-  // Bytes of a node of a stack, and of a row with its frame and name; see MemoryOf.
-  constexpr size_t kNode = 40, kRow = 350;
+  constexpr size_t kNode = 40;  // bytes
   std::vector<uint32_t> order(profile.rows.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
@@ -264,7 +263,7 @@ Profile Shortened(const Profile& profile, size_t most, double* shortened) {
   size_t bytes = 0;
   double all = 0, gone = 0;
   for (const uint32_t i : order) {
-    bytes += kNode * profile[profile.rows[i].stack].depth + kRow;
+    bytes += kNode * profile[profile.rows[i].stack].depth;
     const auto weight = static_cast<double>(profile.rows[i].period);
     all += weight;
     if (bytes > most) gone += weight;

@@ -140,7 +140,7 @@ TEST_F(TerminalTest, ThePagerEndsBeforeWarningsAreShown) {
   bytes.resize(bytes.size() / 2);
   perf_data::WriteFile(recording_, bytes);
   const Seen seen = Report({}, {"PAGER=sed 's/^/PAGER /'; echo DONE"});
-  EXPECT_THAT(seen.text, HasSubstr("\nDONE\nprofiler: warning: "));
+  EXPECT_THAT(seen.text, HasSubstr("\nDONE\nprofiler: warning:"));
 }
 
 TEST_F(TerminalTest, ARecordingEndsWithItsSummary) {

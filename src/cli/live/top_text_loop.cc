@@ -75,7 +75,7 @@ class TextLoop {
   void Print() {
     if (live_.history().added() == 0) return NoteWait();
     live::Snapshot latest = live_.history().Get(plan_.range);
-    if (printed_ == 0 && latest.profile.rows.empty() && live_.is_naming()) return NoteWait();
+    if (printed_ == 0 && latest.profile.rows.empty() && !is_over_) return NoteWait();
     const TopView view =
         PrepareTop(std::move(latest), plan_, arguments_.hide_kernel, arguments_.hide_user);
     const auto now = system_clock::now();
