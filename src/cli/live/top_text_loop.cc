@@ -22,6 +22,9 @@ using std::chrono::system_clock;
 
 constexpr size_t kRows = 40;  // rows of a table without --entries
 
+// The first table waits at most this long for samples with names. Idle targets have none.
+constexpr std::chrono::seconds kPatience(10);
+
 // Prints tables or documents until something ends the recording.
 class TextLoop {
  public:
@@ -75,7 +78,8 @@ class TextLoop {
   void Print() {
     if (live_.history().added() == 0) return NoteWait();
     live::Snapshot latest = live_.history().Get(plan_.range);
-    if (printed_ == 0 && latest.profile.rows.empty() && !is_over_) return NoteWait();
+    const bool may_wait = !is_over_ && std::chrono::steady_clock::now() < began_ + kPatience;
+    if (printed_ == 0 && latest.profile.rows.empty() && may_wait) return NoteWait();
     const TopView view =
         PrepareTop(std::move(latest), plan_, arguments_.hide_kernel, arguments_.hide_user);
     const auto now = system_clock::now();
@@ -95,6 +99,7 @@ class TextLoop {
   target::BlockedSignals& signals_;
   const TopFacts facts_;
   Output output_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   uint64_t printed_ = 0;
   bool is_over_ = false, ended_by_itself_ = false;
   bool has_said_so_ = false;
