@@ -226,10 +226,6 @@ absl::StatusOr<TopPlan> ReadTopPlan(const usage::Command& command, TopArguments 
   PROFILER_ASSIGN_OR_RETURN(plan.live.recording, ReadRecordOptions(command, a.record, invocation));
   plan.live.history.kept = kKept;
   live::WindowOptions& windows = plan.live.windows;
-  // A command or process that the user named is shown, whoever started it.
-  if (plan.live.recording.targets.system_wide && plan.live.recording.targets.command.empty()) {
-    windows.own_pid = static_cast<uint32_t>(getpid());
-  }
   windows.naming = plan.report.load.naming;
   windows.naming.warn = nullptr;  // a screen has no place for messages
   windows.window = std::min(plan.delay, kLongestWindow);
