@@ -255,11 +255,10 @@ void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocati
        .has_input = false});
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
-  command.AddOption("--by", a.by, "what is compared: function, line (of the source) or path")
+  command.AddOption("--by", a.by, "compare functions, source lines or paths")
       .OneOf({"function", "line", "path"})
       .ShowDefault();
-  command.AddFlag("--total", a.total,
-                  "compare functions with all that they call, and not by themselves");
+  command.AddFlag("--total", a.total, "compare functions including all that they call");
   command.AddFlag("--all", a.all, "also show what chance may have changed");
   command.AddOption("--order", a.order, "rows go by the share before (0) or by the change (1)")
       .InRange(0, 1)
@@ -282,9 +281,10 @@ void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocati
       command.AddFlag("--markdown", a.markdown, "a table for a review comment");
   AddJsonOption(command, a.json).Excludes(perf).Excludes(markdown);
   command
-      .AddOption("--fail-if", a.fail_if,
-                 "exit with 3 where a significant change is like this: 'self > +2pt' (points of "
-                 "the whole), 'total > +10%' (of what it was)")
+      .AddOption(
+          "--fail-if", a.fail_if,
+          "exit with 3 if a significant change meets this condition: 'self > +2pt' (points of "
+          "the whole), 'total > +10%' (of its former value)")
       .ValueName("CONDITION");
   a.after_files = std::move(invocation.command);
   commands[&command] = [arguments] { return RunDiff(*arguments); };

@@ -146,7 +146,7 @@ TEST(ChoiceTest, FunctionsWithoutSamplesSayWhy) {
   samples.Frame(main, 0);
   EXPECT_EQ(samples.Chosen("inner"), "'inner' was inlined: annotate 'outer', which has its code");
   EXPECT_EQ(samples.Chosen("main"),
-            "'main' has no samples of its own: only what it called was interrupted");
+            "'main' has no samples of its own; annotate one of its callees");
 }
 
 TEST(ChoiceTest, AllInterruptedFunctionsComeByTheirSamplesWhateverTheEvent) {

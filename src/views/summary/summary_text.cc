@@ -121,8 +121,8 @@ class Text {
     Paragraph(line);
     if (IsIdle()) {
       Paragraph(
-          "The process was idle most of the time: try profiler record --off-cpu, which shows "
-          "what it waits for.");
+          "The process was idle most of the time. Try profiler record --off-cpu, which shows "
+          "its waits.");
     }
     if (summary_.switches != 0) {
       Paragraph(absl::StrCat("Times are exact. Their functions are estimated, because ",
@@ -438,12 +438,12 @@ class Text {
       Advise("annotate", ShellWord(shown->compiled_into), "its lines and instructions");
     }
     Advise("report", summary_.has_chains ? "" : "--no-children",
-           summary_.has_chains ? "all functions, and who called them" : "all functions");
+           summary_.has_chains ? "all functions and their callers" : "all functions");
     if (!summary_.has_chains) {
-      advice_.push_back({"profiler record -g -- COMMAND", "records who called, too"});
+      advice_.push_back({"profiler record -g -- COMMAND", "also records the callers"});
     }
     if (1 - summary_.named > kMuchUnnamed) {
-      Advise("report", "--unresolved", "what has no name, and how to get it");
+      Advise("report", "--unresolved", "code without names, and how to get them");
     }
     const auto chains = static_cast<double>(summary_.chains.chains());
     const double cut = summary_.whole_chains
