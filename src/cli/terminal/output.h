@@ -31,20 +31,10 @@ void PrintLines(std::string_view lines);
 // Prints whole lines on standard error like a view (Lines::kFitted), without a pager.
 void PrintFittedLines(std::string_view lines);
 
-// A line on standard error that is updated in place and finally removed.
-class LiveLine {
- public:
-  LiveLine() = default;
-  LiveLine(const LiveLine&) = delete;
-  LiveLine& operator=(const LiveLine&) = delete;
-  ~LiveLine() { Clear(); }
-
-  void Show(std::string_view text);
-  void Clear();
-
- private:
-  bool shown_ = false;
-};
+// Shows a line at the cursor of standard error, which must be a terminal, in place of the former
+// one. Erases it if `text` is empty. Messages, and text on a terminal, erase it as well. For
+// Progress (progress.h), which decides when.
+void ShowLiveLine(std::string_view text);
 
 // True if standard error is a terminal, where a line can be updated in place.
 bool ErrorsAreShownLive();
