@@ -390,6 +390,10 @@ class Text {
                       " (", Percent(summary_.most_unnamed->part), ")");
     }
     Paragraph(text + ".");
+    if (summary_.most_unnamed && !layout_.symbols_remedy.empty()) {
+      Paragraph(absl::StrCat("To name ", Printable(summary_.most_unnamed->name), ": ",
+                             layout_.symbols_remedy, "."));
+    }
     if (!summary_.python) return;
     Paragraph(absl::StrCat(analysis::MissingText(*summary_.python), ": ",
                            analysis::RemedyText(*summary_.python), "."));
