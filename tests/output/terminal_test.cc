@@ -159,6 +159,16 @@ TEST_F(TerminalTest, ARecordingEndsWithItsSummary) {
   }
 }
 
+TEST_F(TerminalTest, AViewSaysHowToOpenTheFileThatItWrote) {
+  EXPECT_THAT(
+      Profiler({"flamegraph", "-i", recording_, "-o", perf_data::TestPath("f.svg")}, {}).text,
+      testing::ContainsRegex("wrote .*f\\.svg;[ \n]+open[ \n]+it[ \n]+in[ \n]+a[ \n]+browser"));
+  const Seen page =
+      Profiler({"flamegraph", "-i", recording_, "-o", perf_data::TestPath("f.html")}, {});
+  EXPECT_THAT(page.text, testing::ContainsRegex("samples;[ \n]+open[ \n]+it[ \n]+in"));
+  EXPECT_THAT(page.text, Not(HasSubstr("wrote")));
+}
+
 TEST_F(TerminalTest, AnErrorTakesNoPager) {
   const Seen seen = Profiler({"report", "-i", "/no/such"}, {"PAGER=sed s/^/PAGER/"});
   EXPECT_EQ(seen.text, "profiler: /no/such: No such file or directory\n");

@@ -72,6 +72,8 @@ class Output {
   void WriteBytes(std::string_view bytes);
   // Passes on everything written so far.
   void Flush();
+  // The file that is written; "" for standard output.
+  const std::string& path() const { return path_; }
   // Flushes and closes. Returns the first error (full disk, missing folder, …).
   absl::Status Close();
 
