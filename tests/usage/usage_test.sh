@@ -14,6 +14,8 @@ fail() {
 complete_words() {
   COMP_WORDS=("$@")
   COMP_CWORD=$(($# - 1))
+  COMP_LINE=$*
+  COMP_POINT=${#COMP_LINE}
   _profiler
   printf '%s\n' "${COMPREPLY[@]-}"
 }
@@ -68,6 +70,13 @@ offers "profiler record -u $(id -un | cut -c1-2)" "$(id -un)"
 profiler() { "$profiler" "$@"; } # completion asks the program for events
 offers 'profiler record -e page' page-faults
 offers 'profiler stat -e cs,cpu-cl' cs,cpu-clock
+printf 'main;find_word 5\nmain;text::find(int) 3\nmain;$(id) 2\n' | "$profiler" import - --format folded -o perf.data 2> /dev/null
+offers 'profiler annotate find_' find_word
+offers 'profiler annotate fol' folder
+offers 'profiler report --symbol find_' find_word
+offers 'profiler annotate -s text::f' find # bash completes the part after the colons
+# A name in a recording must not run a command.
+offers_nothing_like 'profiler report --symbol $' '$(id)'
 # The words after a recorded program belong to that program.
 offers_nothing_like 'profiler record bash --call' --call-graph
 offers_nothing_like 'profiler record -F' --call-graph
