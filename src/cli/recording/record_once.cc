@@ -218,8 +218,10 @@ void PrintFile(const std::string& path, uint64_t samples) {
 }  // namespace
 
 Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions options, Said& said) {
-  Progress line(!arguments.quiet);
-  if (!arguments.quiet && ErrorsAreShownLive()) {
+  // A command may write to the terminal, too, where its text would follow the line.
+  const bool is_shown = !arguments.quiet && options.targets.command.empty() && ErrorsAreShownLive();
+  Progress line(is_shown);
+  if (is_shown) {
     options.on_progress = [&line](const record::RecordProgress& progress) {
       line.Show([&] { return ProgressOf(progress); });
     };
