@@ -66,7 +66,8 @@ std::string Wrapped(std::string_view message, size_t columns) {
   std::string lines;
   size_t used = 0;
   while (!message.empty()) {
-    const size_t end = std::min(message.find(' ', 1), message.size());
+    size_t end = std::min(message.find(' ', 1), message.size());
+    if (message.substr(end) == " ]") end = message.size();  // a bracket stays with its last word
     std::string_view word = message.substr(0, end);
     message.remove_prefix(end);
     if (used != 0 && word.starts_with(' ') && used + terminal::ColumnsOf(word) > columns) {
@@ -165,6 +166,7 @@ Output::Output(const std::string& path, Lines lines) : path_(path == "-" ? "" : 
     file_ = stdout;
     style_ = StyleOfStandardOutput();
     if (lines == Lines::kWhole) style_ = {.pager = style_.pager};
+    fitter_ = LineFitter(style_.columns);
   } else {
     OpenFile();
   }
@@ -246,14 +248,18 @@ void Output::Put(std::string_view text) {
 }
 
 void Output::PutLines(std::string_view text) {
-  std::string shown;
   for (size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
     line_ += text.substr(0, end);
-    shown += ShownLine(line_, style_) + '\n';
+    PutFitted(fitter_.Add(line_));
     line_.clear();
   }
   line_ += text;
-  Put(shown);
+}
+
+void Output::PutFitted(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    Put((style_.colour ? PaintedLine(line) : line) + '\n');
+  }
 }
 
 void Output::Flush() {
@@ -262,6 +268,7 @@ void Output::Flush() {
 
 absl::Status Output::Close() {
   if (file_ != nullptr) {
+    PutFitted(fitter_.Finish());
     Put(std::exchange(line_, ""));
     const int result = file_ == stdout ? std::fflush(file_) : std::fclose(file_);
     file_ = nullptr;

@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "src/base/atomic_file.h"
+#include "src/cli/terminal/line_fitter.h"
 #include "src/cli/terminal/terminal.h"
 
 namespace profiler::cli {
@@ -48,7 +50,7 @@ absl::Status CheckViewOutput(const std::string& path, const std::string& input);
 // How lines are shown on a terminal. Elsewhere they are unchanged.
 enum class Lines : uint8_t {
   kWhole,
-  kFitted,  // cut to the terminal's width, percentages in colours (fitted_line.h)
+  kFitted,  // fitted to the terminal's width (line_fitter.h), percentages in colours
 };
 
 // A writer of text to standard output or to a file. Close() gives a complete file its final name.
@@ -83,6 +85,7 @@ class Output {
   void ClosePager();
   void Put(std::string_view text);
   void PutLines(std::string_view text);
+  void PutFitted(const std::vector<std::string>& lines);
   void Fail(int error);
 
   std::string path_;
@@ -93,6 +96,7 @@ class Output {
   TerminalStyle style_;      // style of standard output
   bool is_started_ = false;  // True if something was written to standard output.
   std::string line_;         // incomplete line, if lines are fitted
+  LineFitter fitter_{0};
 };
 
 }  // namespace profiler::cli

@@ -447,7 +447,7 @@ class Text {
       advice_.push_back({"profiler record -g -- COMMAND", "also records the callers"});
     }
     if (1 - summary_.named > kMuchUnnamed) {
-      Advise("report", "--unresolved", "code without names, and how to get them");
+      Advise("report", "--unresolved", "how to get missing names");
     }
     const auto chains = static_cast<double>(summary_.chains.chains());
     const double cut = summary_.whole_chains
