@@ -183,9 +183,8 @@ TEST_F(LiveTest, AFunctionWithoutASymbolIsOneRow) {
   EXPECT_THAT(Report(), AllOf(HasSubstr("[.] stripped+0x"), HasSubstr("# Names: "),
                               HasSubstr("% by function start only")));
   EXPECT_THAT(Report({"--no-fde"}), Not(HasSubstr("stripped+0x")));
-  EXPECT_THAT(Report({"--unresolved"}),
-              AllOf(HasSubstr("/stripped: no symbol covers them\n"),
-                    HasSubstr("build it unstripped")));
+  EXPECT_THAT(Report({"--unresolved"}), AllOf(HasSubstr("/stripped: no symbol covers them\n"),
+                                              HasSubstr("build it unstripped")));
 }
 
 TEST_F(LiveTest, ExitsAsTheCommandDid) {

@@ -374,7 +374,7 @@ TEST(Summary, AdviceCanBeTypedAsItStands) {
             "To see more\n"
             "  profiler annotate -i 'it'\\''s/perf.data' 'read(char const*)'\n"
             "  profiler report -i 'it'\\''s/perf.data' --no-children          all functions\n"
-            "  profiler record -g -- COMMAND  also records the callers\n");
+            "  profiler record -g -- COMMAND  records callers\n");
 }
 
 TEST(Summary, WhatCameThroughAPipeCannotBeReadAgain) {

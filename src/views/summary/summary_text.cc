@@ -444,7 +444,7 @@ class Text {
     Advise("report", summary_.has_chains ? "" : "--no-children",
            summary_.has_chains ? "all functions and their callers" : "all functions");
     if (!summary_.has_chains) {
-      advice_.push_back({"profiler record -g -- COMMAND", "also records the callers"});
+      advice_.push_back({"profiler record -g -- COMMAND", "records callers"});
     }
     if (1 - summary_.named > kMuchUnnamed) {
       Advise("report", "--unresolved", "how to get missing names");
