@@ -89,7 +89,8 @@ void AddPerfOptions(usage::Command& command) {
   AddIgnoredOption(command, "--prefix-strip", "N", "paths are not changed");
   AddIgnoredOption(command, "-M,--disassembler-style", "STYLE", "instructions are in AT&T syntax");
   AddIgnoredOption(command, "--raw-trace", nullptr, "top does not show records of tracepoints");
-  AddIgnoredOption(command, "--source,--asm-raw", nullptr, "annotate of a recording shows both");
+  AddIgnoredOption(command, "--source,--asm-raw", nullptr,
+                   "use profiler annotate, which shows both");
   AddIgnoredOption(command, "--group-sort-idx", "N", "each event has a table of its own");
   AddIgnoredOption(command, "--ignore-vmlinux", nullptr,
                    "a vmlinux is used only for lines, or if it was named");

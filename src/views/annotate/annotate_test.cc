@@ -503,9 +503,8 @@ TEST_F(SourceFilesTest, AFileThatOnlyTheRecordingNamesIsNotRead) {
   EXPECT_THAT(
       files_.Refusals(),
       testing::ElementsAre(
-          secret + " not shown as source: no program or debug file here that is yours or root's "
-                   "says that the code comes from there (--symfs and --debug-dir say where these "
-                   "are)"));
+          secret + " not shown as source: no program or debug file of yours or root's names it "
+                   "(--symfs and --debug-dir choose these files)"));
 }
 
 TEST_F(SourceFilesTest, AFileOfAnotherUserIsNotRead) {
