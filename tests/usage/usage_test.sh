@@ -95,10 +95,16 @@ try() {
 "$profiler" completion zsh | try zsh -n /dev/stdin
 "$profiler" completion fish | try fish --no-execute /dev/stdin
 
+# wide TEXT: prints the lines that do not fit on a terminal of 80 columns.
+wide() { LC_ALL=C.UTF-8 grep -E '^.{81}' <<< "$1"; }
 commands=$("$profiler" --help | sed -n 's/^  \([a-z][a-z-]*\)  *[A-Z].*/\1/p')
 for command in '' $commands; do
   # shellcheck disable=SC2086 # none or one
   "$profiler" help --man $command | try groff -man -Tutf8 -ww -z
+done
+for command in $commands; do
+  lines=$(wide "$("$profiler" "$command" --help)")
+  [[ -z $lines ]] || fail "$command --help is wider than 80 columns: $lines"
 done
 page=$("$profiler" help --man record)
 [[ $page == *'record where a program spends its time'* ]] || fail "the page of record does not say what it does"
