@@ -1,45 +1,20 @@
 #include "src/cli/views/view.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
-#include "absl/strings/str_format.h"
 #include "src/cli/command.h"
 #include "src/cli/fleet/fleet_recording.h"
-#include "src/cli/terminal/progress.h"
 #include "src/cli/terminal/written_file.h"
 #include "src/format/perf_data/format/aux_data.h"
 #include "src/format/perf_event/abi.h"
 #include "src/importers/open_recording.h"
 
 namespace profiler::cli {
-namespace {
-
-std::string TextOf(const naming::LoadProgress& progress, const std::string& path) {
-  constexpr double kMegabyte = 1e6;
-  const auto done = static_cast<double>(progress.done), all = static_cast<double>(progress.all);
-  if (progress.step == naming::LoadProgress::Step::kNaming) {
-    return absl::StrFormat("Naming: %d of %d addresses", progress.done, progress.all);
-  }
-  std::string text = absl::StrFormat("Reading %s: %.0f", path, done / kMegabyte);
-  if (all != 0) absl::StrAppendFormat(&text, " of %.0f", all / kMegabyte);
-  return text + " MB";
-}
-
-}  // namespace
 
 std::unique_ptr<const LoadedView> LoadProfileOrPrint(const std::string& path,
                                                      const ViewOptions& options) {
-  Progress progress;
-  ViewOptions watched = options;
-  if (ErrorsAreShownLive()) {
-    watched.on_progress = [&](const naming::LoadProgress& at) {
-      progress.Show([&] { return TextOf(at, path); });
-    };
-  }
-  auto loaded = LoadView(path, watched);
-  progress.Clear();
+  auto loaded = LoadView(path, options);
   if (loaded.ok()) return *std::move(loaded);
   PrintError(loaded.status());
   return nullptr;
