@@ -103,7 +103,7 @@ TEST_F(TerminalTest, LinesAreNotWiderThanTheTerminalAndPercentagesHaveColours) {
   const Seen seen = Report({}, {"PAGER=cat"});
   EXPECT_EQ(seen.exit_code, 0);
   EXPECT_THAT(seen.text, HasSubstr("^[31m11.93%^[m  app"));
-  EXPECT_THAT(seen.text, HasSubstr("…ns.so  [.] 0x0000000000000002\n"));
+  EXPECT_THAT(seen.text, HasSubstr("_columns.so  [.] 0x0000000000000002\n"));
   EXPECT_THAT(seen.text, Not(HasSubstr(kImage + 5)));
 }
 
