@@ -104,7 +104,8 @@ int Run(int argc, char** argv) {
   profiler::usage::Command app(
       "profiler",
       "A sampling profiler for Linux: records where programs spend their time and shows it.\n"
-      "Recordings are perf.data files, which perf and other viewers open; theirs open here.");
+      "Recordings are perf.data files, which perf and other viewers open. This program also opens "
+      "recordings of perf.");
   app.RequireCommand();
   app.SetVersion(VersionText());
   char** const end = argv + argc;

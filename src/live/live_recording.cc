@@ -49,7 +49,7 @@ class Running final : public LiveRecording {
   absl::Status Begin() {
     auto pipe = MakePipe();
     if (!ended_.valid() || !written_.valid() || !pipe.ok()) {
-      return absl::ResourceExhaustedError("no descriptor is left: raise the limit (ulimit -n)");
+      return absl::ResourceExhaustedError("too many open files; raise the limit (ulimit -n)");
     }
     pipe_ = *std::move(pipe);
     fcntl(pipe_.read_end.get(), F_SETFL, O_NONBLOCK);

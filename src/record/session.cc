@@ -245,13 +245,13 @@ class Session final : public RecordSession {
     if (!status.ok()) Fail(status);
     return status;
   }
-  // True if the reader of the output pipe has closed it. That ends the recording without an error.
+  // True if the program that reads the output has closed the pipe. That ends the recording without an error.
   bool ReaderLeft(const absl::Status& status) {
     if (ErrnoOf(status) != EPIPE) return false;
     if (summary_.stop_reason != StopReason::kReaderLeft) {
       summary_.notes.push_back(absl::StrCat(
-          "the reader of ", options_.output == "-" ? "standard output" : options_.output,
-          " has closed it, so the recording ends there"));
+          "the program that reads ", options_.output == "-" ? "standard output" : options_.output,
+          " has closed the pipe, so the recording ends there"));
     }
     stopped_ = false;  // This reason wins over any other that ended the recording at the same time.
     Stop(StopReason::kReaderLeft);

@@ -73,14 +73,14 @@ std::vector<std::string> RemarksOf(const TopView& view) {
     if (part == 0) return;
     remarks.push_back(absl::StrFormat("%.2f %% %s", Percent(part, whole), std::string(what)));
   };
-  add(view.left_out.idle, all, "of the samples in idle CPUs left out");
-  add(view.left_out.own, all, "in this program left out");
+  add(view.left_out.idle, all, "of the samples, on idle CPUs, are hidden");
+  add(view.left_out.own, all, "of the samples, in this program, are hidden");
   const ChainQuality& chains = view.profile.chains;
   add(chains.cut(), chains.chains(), "of the call chains are cut");
-  add(chains.broken, chains.by_kernel, "of the chains by frame pointers are broken");
+  add(chains.broken, chains.by_kernel, "of the frame-pointer chains are broken");
   if (view.shortened > 0) {
     remarks.push_back(
-        absl::StrFormat("%.2f %% of the weight has no callers any more", 100 * view.shortened));
+        absl::StrFormat("%.2f %% of the weight has lost its callers", 100 * view.shortened));
   }
   const std::string losses = profile::LossesText(view.profile.losses);
   if (!losses.empty()) remarks.push_back(losses);

@@ -28,8 +28,9 @@ namespace {
 
 // Returns the progress line of a recording on a terminal.
 std::string ProgressOf(const record::RecordProgress& progress) {
-  return absl::StrFormat("[ %.0f s  %d samples  %d lost  %.1f MB ]", progress.elapsed.count() / 1e3,
-                         progress.samples, progress.lost, progress.bytes / 1e6);
+  return absl::StrFormat("Recording: %.0f s, %d samples, %d lost, %.1f MB",
+                         progress.elapsed.count() / 1e3, progress.samples, progress.lost,
+                         progress.bytes / 1e6);
 }
 
 void PrintChains(const record::RecordSummary& summary) {
@@ -156,7 +157,7 @@ absl::StatusOr<Named> NameLastFile(const RecordArguments& arguments, const Kept&
   bool is_whole = true;
   GiveWay(arguments);
   {
-    NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
+    NamingMonitor monitor(!arguments.quiet);
     embedded = file.readable_file() >= 0
                    ? naming::EmbedNames(file, path, naming::EmbeddingOf(arguments.embed),
                                         NamingOptionsOf(arguments, kept), monitor.callback())
@@ -204,7 +205,7 @@ absl::Status AwaitCommand(const RecordArguments& arguments, record::RecordSessio
 void FinishNaming(const RecordArguments& arguments, naming::NamingQueue& files) {
   {
     GiveWay(arguments);
-    NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
+    NamingMonitor monitor(!arguments.quiet);
     files.Finish(monitor.callback());
   }
   for (const std::string& warning : files.warnings()) PrintWarning(warning);
@@ -217,10 +218,12 @@ void PrintFile(const std::string& path, uint64_t samples) {
 }  // namespace
 
 Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions options, Said& said) {
-  LiveLine line;
-  if (!arguments.quiet && ErrorsAreShownLive()) {
+  // A command may write to the terminal, too, where its text would follow the line.
+  const bool is_shown = !arguments.quiet && options.targets.command.empty() && ErrorsAreShownLive();
+  Progress line(is_shown);
+  if (is_shown) {
     options.on_progress = [&line](const record::RecordProgress& progress) {
-      line.Show(ProgressOf(progress));
+      line.Show([&] { return ProgressOf(progress); });
     };
   }
   const bool names_follow = arguments.embed != "none";

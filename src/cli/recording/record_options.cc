@@ -330,7 +330,7 @@ void AddFurtherOptions(usage::Command& command, RecordArguments& a) {
                   "record the cgroup of each sample, for the key cgroup of report --sort");
   command.AddFlag("--data-mmap", a.data_mappings, "also record mappings of data");
   command.AddFlag("--exclude-perf", a.events.excludes_self,
-                  "leave out records of tracepoints in this program itself");
+                  "leave out tracepoint records of profiler itself");
   command.AddFlag("--no-buffering", a.no_buffering,
                   "write the recording every millisecond instead of every 100 ms");
   command.AddOption("--vmlinux", a.vmlinux, "read the running kernel's source lines from this file")

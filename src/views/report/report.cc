@@ -112,7 +112,7 @@ class Report {
   void AppendFigureLines(const Histogram& hist, const HistFigures& figures) {
     if (hist.rows().empty()) return;
     if (figures.rows.empty()) {
-      absl::StrAppend(&out_, "# 95%: there are no intervals, as ",
+      absl::StrAppend(&out_, "# 95%: there are no intervals, because ",
                       figures.is_count ? "each occurrence was counted and none sampled"
                                        : "the order of these samples is not known",
                       "\n#\n");

@@ -37,7 +37,7 @@ constexpr const char* kHelp[] = {
     "i             call graphs from callers to callees, or the other way",
     "a             code of the function, with its samples",
     "Tab, 1 2 3    functions, threads, images",
-    "s             rows by samples of functions alone, or with their callees",
+    "s             rows by samples in functions themselves, or with their callees",
     "/             filter by a part of the name, as you type",
     "t, d          only the thread, the image of the row",
     "Esc, Left     take back filters, one by one",
