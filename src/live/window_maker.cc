@@ -49,7 +49,7 @@ WindowMaker::WindowMaker(WindowOptions options, std::function<void(Window)> on_w
       on_window_(std::move(on_window)),
       names_(naming::MakeNameStore({}, OfThisMachine(options_.naming))),
       stream_([this](const perf_data::TimedRecord& timed) { Add(timed); }) {
-  own_pids_.insert(options_.own_pid);
+  own_pids_.insert(options_.own_pids.begin(), options_.own_pids.end());
 }
 
 void WindowMaker::Take(std::span<const std::byte> bytes) {

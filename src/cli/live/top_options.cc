@@ -231,7 +231,7 @@ absl::StatusOr<TopPlan> ReadTopPlan(const usage::Command& command, TopArguments 
   windows.window = std::min(plan.delay, kLongestWindow);
   windows.keeps_cpu = plan.report.load.dimensions[static_cast<size_t>(Dimension::kCpu)];
   windows.keeps_cgroup = plan.report.load.dimensions[static_cast<size_t>(Dimension::kCgroup)];
-  windows.own_pid = static_cast<uint32_t>(getpid());
+  windows.own_pids = {static_cast<uint32_t>(getpid())};
   windows.keeps_idle = a.show_idle;
   return plan;
 }
