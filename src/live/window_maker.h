@@ -105,6 +105,7 @@ class WindowMaker {
 
   const WindowOptions options_;
   const std::function<void(Window)> on_window_;
+  const uint64_t began_;  // CLOCK_MONOTONIC, ns
   std::unique_ptr<symbolize::NameStore> names_;
   std::optional<record::WhatRuns> what_runs_;  // set once the events are known
   std::optional<profile::ProfileBuilder> builder_;

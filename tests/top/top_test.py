@@ -148,22 +148,23 @@ class Top(unittest.TestCase):
             os.symlink(WORKLOAD, stranger)
             spinner = subprocess.Popen([stranger, *SPIN[1:]])
             top = subprocess.Popen([PROFILER, "top", "--json", "-d", "1", "--last", "all", "-a", "-e", "cpu-clock",
-                                    "-F", "1999", "-s", "pid,comm,sym"], stdin=subprocess.DEVNULL,
+                                    "-F", "1999", "-s", "tgid,comm"], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=errors)
             own, shown, left_out = {top.pid}, {}, 0
             # A quiet machine may need some documents until a sample hits top itself.
-            for line in top.stdout:
-                own |= descendants(top.pid)
-                document = json.loads(line)
-                left_out = document["left_out"]["own"]
-                shown = {row["pid"]: row["comm"] for event in document["events"] for row in event["rows"]}
-                if left_out > 0 and spinner.pid in shown:
-                    break
-            top.terminate()
-            top.stdout.close()
-            top.wait()
-            spinner.kill()
-            spinner.wait()
+            try:
+                for line in top.stdout:
+                    own |= descendants(top.pid)
+                    document = json.loads(line)
+                    left_out = document["left_out"]["own"]
+                    shown = {row["pid"]: row["comm"] for event in document["events"] for row in event["rows"]}
+                    if left_out > 0 and spinner.pid in shown or not own.isdisjoint(shown):
+                        break
+            finally:
+                for process in spinner, top:
+                    process.kill()
+                    process.wait()
+                top.stdout.close()
             errors.seek(0)
             said = errors.read().decode()
         if "only your own processes" in said:
