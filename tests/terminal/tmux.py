@@ -107,6 +107,10 @@ class Terminal:
         """Waits for a regular expression on the screen, and returns the screen."""
         return self.wait_until(lambda screen: re.search(pattern, screen, re.M), repr(pattern))
 
+    def wait_for_screen(self, text):
+        """Waits until the screen is this text, apart from blanks at its end."""
+        return self.wait_until(lambda screen: screen.rstrip() == text, "text\n" + text)
+
     def wait_for_prompt(self):
         """Waits until the shell has run the last command line, or has stopped it."""
         prompt = "ready %d>" % (self.commands + 1)
