@@ -10,11 +10,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "src/cli/live/option_groups.h"
 #include "src/cli/option_values.h"
 #include "src/cli/perf_options.h"
+#include "src/cli/recording/record_options.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/views/naming_arguments.h"
+#include "src/cli/views/report_arguments.h"
+#include "src/cli/views/report_options.h"
 #include "src/views/report/sort_keys.h"
 
 namespace profiler::cli {
