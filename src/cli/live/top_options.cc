@@ -222,7 +222,7 @@ absl::StatusOr<TopPlan> ReadTopPlan(const usage::Command& command, TopArguments 
   PROFILER_ASSIGN_OR_RETURN(plan.report, ReadReportPlan(a.report));
   PROFILER_RETURN_IF_ERROR(CheckSortKeys(plan.report));
   PROFILER_ASSIGN_OR_RETURN(plan.range, ParseRange(a.last));
-  plan.most_rows = a.entries;
+  plan.report.options.most_rows = a.entries;
   plan.delay = Milliseconds(a.delay * 1000);
   if (a.zero) plan.range = plan.delay;
   PROFILER_ASSIGN_OR_RETURN(plan.live.recording, ReadRecordOptions(command, a.record, invocation));

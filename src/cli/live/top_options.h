@@ -41,7 +41,6 @@ struct TopPlan {
   ReportPlan report;
   std::chrono::milliseconds delay{0};
   live::Range range;
-  size_t most_rows = 0;  // rows of each table; 0: all
   // True if no target was given, so that the whole machine is recorded.
   bool is_default_target = false;
 };

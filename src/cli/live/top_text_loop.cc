@@ -36,7 +36,8 @@ class TextLoop {
         signals_(signals),
         facts_(FactsOf(plan)),
         output_("-", arguments.report.json ? Lines::kWhole : Lines::kFitted) {
-    if (plan_.most_rows == 0 && !arguments.report.json) plan_.most_rows = kRows;
+    size_t& rows = plan_.report.options.most_rows;
+    if (rows == 0 && !arguments.report.json) rows = kRows;
   }
 
   void Run() {

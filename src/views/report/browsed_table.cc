@@ -64,8 +64,7 @@ size_t BrowsedTable::rows() const { return parts_->listed.size(); }
 
 void BrowsedTable::SetSymbolPart(std::string_view part) {
   parts_->listed.clear();
-  for (uint32_t row = 0; row < parts_->hist.rows().size(); ++row) {
-    if (!IsListed(parts_->hist, parts_->options, row)) continue;
+  for (const uint32_t row : ListedRows(parts_->hist, parts_->options)) {
     if (!part.empty() && parts_->NameOf(row).find(part) == std::string_view::npos) continue;
     parts_->listed.push_back(row);
   }
