@@ -113,7 +113,7 @@ std::string TopHeading(const TopView& view, const TopPlan& plan, const TopFacts&
                        system_clock::time_point now) {
   const profile::Losses& losses = view.profile.losses;
   std::string text = absl::StrFormat("# %s, %s: %d samples in %.1f s at %s, %s; lost %d\n",
-                                     ClockTime(now), RangeInWords(plan.range),
+                                     ClockTime(now), ShownInWords(plan.range, plan.decay),
                                      SamplesOf(view.profile), Seconds(view.length), facts.rate,
                                      facts.targets, losses.lost_samples + losses.lost_records);
   if (const auto remarks = RemarksOf(view); !remarks.empty()) {
@@ -140,6 +140,7 @@ std::string TopDocument(const TopView& view, const TopPlan& plan, system_clock::
   document["view"] = "top";
   document["time"] = std::chrono::duration<double>(now.time_since_epoch()).count();
   document["range"] = plan.range ? json::Value(Seconds(*plan.range)) : json::Value(nullptr);
+  document["decay"] = Seconds(plan.decay);
   document["left_out"] = {{"idle", view.left_out.idle}, {"own", view.left_out.own}};
   return json::Line(document);
 }
