@@ -101,6 +101,10 @@ class Session final : public RecordSession {
 
   perf_data::Writer& last_file() override { return files_.writer(); }
 
+  std::optional<pid_t> command_pid() const override {
+    return setup_.command == nullptr ? std::nullopt : std::optional(setup_.command->pid());
+  }
+
   void RequestStop() override {
     boost::asio::post(io_, [this] { Stop(StopReason::kRequested); });
   }

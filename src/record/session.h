@@ -12,6 +12,8 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include <memory>
 #include <optional>
 
@@ -60,6 +62,9 @@ class RecordSession {
   // read back the file. Valid as long as this object. Do not call it after an error, or after the
   // reader has closed the output pipe.
   virtual perf_data::Writer& last_file() = 0;
+
+  // Returns the process of the command, which waits to start until Run; nullopt without a command.
+  virtual std::optional<pid_t> command_pid() const = 0;
 
   // Makes Run end. Call it from any thread at any time, but not from a signal handler.
   virtual void RequestStop() = 0;

@@ -10,11 +10,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "src/cli/live/option_groups.h"
 #include "src/cli/option_values.h"
 #include "src/cli/perf_options.h"
+#include "src/cli/recording/record_options.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/views/naming_arguments.h"
+#include "src/cli/views/report_arguments.h"
+#include "src/cli/views/report_options.h"
 #include "src/views/report/sort_keys.h"
 
 namespace profiler::cli {
@@ -37,8 +39,9 @@ void AddShownTime(usage::Command& command, TopArguments& a) {
       .ShowDefault();
   command
       .AddOption("--last", a.last,
-                 "show the samples of this time, up to 1m; all: since the beginning")
-      .ValueName("2s|10s|1m|all")
+                 "show the samples of this time, up to 1m; all: since the beginning; decay: of the "
+                 "last minute, an eighth less at each refresh")
+      .ValueName("2s|10s|1m|all|decay")
       .ShowDefault();
   command.AddFlag("-z,--zero", a.zero, "show the samples since the last refresh only");
 }
@@ -160,18 +163,19 @@ absl::Status CheckWrite(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<live::Range> ParseRange(const std::string& text) {
-  if (text == "all") return live::Range();
+absl::StatusOr<Shown> ParseShown(const std::string& text) {
+  if (text == "all") return Shown();
+  if (text == "decay") return Shown{.range = kKept, .decays = true};
   const auto time = ParseDuration(text);
-  if (time.ok() && *time <= kKept) return live::Range(*time);
-  return absl::InvalidArgumentError(
-      absl::StrCat("--last: '", text, "' is not a time; give one up to 1m, such as 2s, or all"));
+  if (time.ok() && *time <= kKept) return Shown{.range = *time};
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--last: '", text, "' is not a time; give one up to 1m, such as 2s, or all or decay"));
 }
 
-std::string RangeInWords(const live::Range& range) {
+std::string ShownInWords(const live::Range& range, live::Decay decay) {
   if (!range) return "all";
   const double seconds = std::chrono::duration<double>(*range).count();
-  return absl::StrCat("the last ", seconds, " s");
+  return absl::StrCat("the last ", seconds, " s", decay.count() == 0 ? "" : ", decaying");
 }
 
 void AddTopOptions(usage::Command& command, TopArguments& a) {
@@ -219,10 +223,12 @@ absl::StatusOr<TopPlan> ReadTopPlan(const usage::Command& command, TopArguments 
   // Filters may name single processes and threads, and rows of --sort pid and tid are of these.
   PROFILER_ASSIGN_OR_RETURN(plan.report, ReadReportPlan(a.report));
   PROFILER_RETURN_IF_ERROR(CheckSortKeys(plan.report));
-  PROFILER_ASSIGN_OR_RETURN(plan.range, ParseRange(a.last));
-  plan.most_rows = a.entries;
+  PROFILER_ASSIGN_OR_RETURN(const Shown shown, ParseShown(a.last));
+  plan.range = shown.range;
+  plan.report.options.most_rows = a.entries;
   plan.delay = Milliseconds(a.delay * 1000);
-  if (a.zero) plan.range = plan.delay;
+  if (shown.decays) plan.decay = plan.delay;
+  if (a.zero) plan.range = plan.delay, plan.decay = live::Decay(0);
   PROFILER_ASSIGN_OR_RETURN(plan.live.recording, ReadRecordOptions(command, a.record, invocation));
   plan.live.history.kept = kKept;
   live::WindowOptions& windows = plan.live.windows;
@@ -231,7 +237,7 @@ absl::StatusOr<TopPlan> ReadTopPlan(const usage::Command& command, TopArguments 
   windows.window = std::min(plan.delay, kLongestWindow);
   windows.keeps_cpu = plan.report.load.dimensions[static_cast<size_t>(Dimension::kCpu)];
   windows.keeps_cgroup = plan.report.load.dimensions[static_cast<size_t>(Dimension::kCgroup)];
-  windows.own_pid = static_cast<uint32_t>(getpid());
+  windows.own_pids = {static_cast<uint32_t>(getpid())};
   windows.keeps_idle = a.show_idle;
   return plan;
 }

@@ -84,11 +84,13 @@ TEST(TopText, TheDocumentIsOneLine) {
 }
 
 TEST(TopText, RangesAreTimesUpToAMinuteOrAll) {
-  EXPECT_EQ(*ParseRange("2s"), live::Range(seconds(2)));
-  EXPECT_EQ(*ParseRange("1m"), live::Range(seconds(60)));
-  EXPECT_EQ(*ParseRange("all"), live::Range());
-  EXPECT_FALSE(ParseRange("2m").ok());
-  EXPECT_FALSE(ParseRange("soon").ok());
+  EXPECT_EQ(ParseShown("2s")->range, live::Range(seconds(2)));
+  EXPECT_EQ(ParseShown("1m")->range, live::Range(seconds(60)));
+  EXPECT_EQ(ParseShown("all")->range, live::Range());
+  EXPECT_FALSE(ParseShown("1m")->decays);
+  EXPECT_TRUE(ParseShown("decay")->decays);
+  EXPECT_FALSE(ParseShown("2m").ok());
+  EXPECT_FALSE(ParseShown("soon").ok());
 }
 
 }  // namespace

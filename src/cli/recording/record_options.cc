@@ -27,9 +27,6 @@
 
 namespace profiler::cli {
 
-// Declared in live/option_groups.h, for `top`.
-void AddOffCpuOptions(usage::Command& command, RecordArguments& arguments);
-
 namespace {
 
 constexpr char kDefaultEvent[] = "cycles";  // replaced by cpu-clock without hardware counters

@@ -74,6 +74,16 @@ struct RecordArguments {
 // Adds all options; `arguments` must live as long as the command.
 void AddRecordOptions(usage::Command& command, RecordArguments& arguments);
 
+// Groups of these options, for other commands that record; `arguments` must live as long as the
+// command. -F and -c; -e and what belongs to it; -g and --call-graph; -m and -r; --off-cpu,
+// --off-cpu-thresh and --wall-clock; --duration and -i.
+void AddRateOptions(usage::Command& command, RecordArguments& arguments);
+void AddSampledEventOptions(usage::Command& command, RecordArguments& arguments);
+void AddChainOptions(usage::Command& command, RecordArguments& arguments);
+void AddRingOptions(usage::Command& command, RecordArguments& arguments);
+void AddOffCpuOptions(usage::Command& command, RecordArguments& arguments);
+void AddLengthOptions(usage::Command& command, RecordArguments& arguments);
+
 // Returns the list of registers if an option for registers has the value "?"; otherwise nothing.
 std::optional<std::string> ListOfRegisters(const RecordArguments& arguments);
 

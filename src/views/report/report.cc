@@ -163,8 +163,7 @@ class Report {
     if (!options_.quiet) table.AppendHeadings(out_);
 
     RowGraphs graphs(hist, SettledGraphOptions(options_), SkipsFirstEntry());
-    for (size_t i = 0; i < hist.rows().size(); ++i) {
-      if (!IsListed(hist, options_, i)) continue;
+    for (const uint32_t i : ListedRows(hist, options_)) {
       table.AppendRow(i, out_);
       graphs.Append(i, out_, [&] { FlushPiece(); });
       FlushPiece();
