@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Records a Python program whose calls are known, and compares each call in each sample with them.
 
-  tests/python/check_calls.py PROFILER PYTHON [SECONDS [OPTION…]]
+  tests/python/check_calls.py PROFILER PYTHON [ROUNDS [OPTION…]]
 
-PYTHON runs known_calls.py, which lists its own calls (sys.setprofile) and is then recorded with `record -F 999 -g` and the
-OPTIONs. Prints how many samples in the interpreter have their whole Python stack, and every call that the program does not
+PYTHON runs known_calls.py, which lists its own calls (sys.setprofile, creations.py) and is then recorded with
+`record -F 999 -g` and the OPTIONs. Prints how many samples in the interpreter have their whole Python stack, and every call that the program does not
 make. Exit status 0: there is none; 1: there is one, or no sample has Python frames; 77: this user or this kernel cannot
 walk Python's frames.
 """
@@ -36,7 +36,7 @@ def final_name(name):
 
 
 def known_edges(python):
-    output = subprocess.run([python, PROGRAM, "--edges"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    output = subprocess.run([python, PROGRAM, "3", "--edges"], stdout=subprocess.PIPE, check=True).stdout.decode()
     return {tuple(map(final_name, line.split("\t"))) for line in output.splitlines() if "\t" in line}
 
 
@@ -68,13 +68,13 @@ def stacks(profiler, recording):
 
 def main():
     profiler, python = sys.argv[1:3]
-    seconds = sys.argv[3] if len(sys.argv) > 3 else "4"
+    rounds = sys.argv[3] if len(sys.argv) > 3 else "150"
     edges = known_edges(python)
     functions = {name for edge in edges for name in edge}
     with tempfile.TemporaryDirectory() as folder:
         recording = os.path.join(folder, "perf.data")
         record = [profiler, "record", "-F", "999", "-g", "-o", recording] + sys.argv[4:]
-        recorded = subprocess.run(record + ["--", python, PROGRAM, seconds], stderr=subprocess.PIPE)
+        recorded = subprocess.run(record + ["--", python, PROGRAM, rounds], stderr=subprocess.PIPE)
         if recorded.returncode != 0:
             print(recorded.stderr.decode(errors="replace"), file=sys.stderr)
             return 77
