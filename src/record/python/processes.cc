@@ -169,6 +169,7 @@ class Processes::Process final : public Loops {
               .is_bytecode = true,
               .name = name,
               .file = file,
+              .image = "[python]",
               .places = places_});
   }
 
