@@ -15,7 +15,7 @@ namespace profiler::record {
 namespace {
 
 // Indices in the map of programs, as in maps.bpf.h.
-constexpr const char* kWalkPrograms[] = {"walk", "find", "frames"};
+constexpr const char* kWalkPrograms[] = {"walk", "find", "frames", "codes", "copy"};
 
 struct CloseObject {
   void operator()(bpf_object* object) const { bpf_object__close(object); }
@@ -63,8 +63,10 @@ class LoadedPrograms final : public Programs {
     bpf_map__reuse_fd(bpf_object__find_map_by_name(walk_.get(), "processes"), processes_);
     bpf_map__reuse_fd(bpf_object__find_map_by_name(walk_.get(), "programs"), programs_);
     const int cpus = libbpf_num_possible_cpus();
-    bpf_map__set_max_entries(bpf_object__find_map_by_name(walk_.get(), "walks"),
-                             cpus > 0 ? static_cast<unsigned>(cpus) : 1);
+    for (const char* const of_cpus : {"walks", "copies"}) {
+      bpf_map__set_max_entries(bpf_object__find_map_by_name(walk_.get(), of_cpus),
+                               cpus > 0 ? static_cast<unsigned>(cpus) : 1);
+    }
     if (const int error = bpf_object__load(walk_.get())) return Failed(error, "loading a program");
     const int rings = bpf_object__find_map_fd_by_name(walk_.get(), "rings");
     for (const Output& output : outputs) {
