@@ -176,6 +176,8 @@ TEST_F(PythonTest, FunctionsHaveNamesAndLinesIfTheUserMayRunProgramsInTheKernel)
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   if (recorded.err.find("cannot run (") != std::string::npos) GTEST_SKIP() << recorded.err;
   EXPECT_THAT(recorded.err, Not(HasSubstr("have no names")));
+  EXPECT_THAT(recorded.err,
+              ::testing::ContainsRegex("Python: [0-9.]+ % of [0-9]+ stacks are whole"));
   EXPECT_THAT(Profiler({"folded"}).out,
               HasSubstr("__main__.<module>;__main__.outer;__main__.count"));
   EXPECT_THAT(Profiler({"report", "--children", "-g", "none", "-s", "dso,sym"}).out,
