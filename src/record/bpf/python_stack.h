@@ -58,6 +58,9 @@ enum PythonWalkEnd {
 struct PythonProcessEntry {
   PROFILER_LAYOUT layout;
   __u32 generation;  // number of the program that the process executes; copied to records
+  // Offset in the kernel's task_struct of the thread pointer, which is pthread_self() with glibc and
+  // musl. The loader sets it.
+  __u32 thread_pointer;
 };
 
 struct PythonStackHeader {

@@ -8,38 +8,19 @@
 // that number. The process may write anything into this memory. So every loop is bounded, and a
 // record says how the walk ended.
 
-// The maps' header comes first, because libbpf's headers need its types.
-// clang-format off
 #include "src/record/bpf/maps.bpf.h"
 
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_tracing.h>
-// clang-format on
-
 enum {
-  kFramesPerProgram = 128,
-  kThreadsPerProgram = 128,
-  kCodesPerProgram = 512,
+  // The kernel checks every round of a loop when it loads a program, 1 ms for some thousand
+  // instructions. More rounds are made by tail calls, at most 33 for a sample.
+  kFramesPerProgram = 64,
+  kThreadsPerProgram = 64,
+  kCodesPerProgram = 128,
   kCopiesPerProgram = 8,
   kMostThreadStates = 8192,
   kMostCodes = 16384,
   kMostThreadStateBytes = 4096
 };
-
-#if defined(__TARGET_ARCH_x86)
-struct thread_struct {
-  unsigned long fsbase;
-} __attribute__((preserve_access_index));
-#elif defined(__TARGET_ARCH_arm64)
-struct thread_struct {
-  struct {
-    unsigned long tp_value;
-  } uw;
-} __attribute__((preserve_access_index));
-#endif
-struct task_struct {
-  struct thread_struct thread;
-} __attribute__((preserve_access_index));
 
 // The walk of one sample, from program to program.
 struct Walk {
@@ -261,32 +242,22 @@ static __always_inline int TakeFrame(struct Walk* walk, const struct WalkLayout*
   return 1;
 }
 
-static __always_inline int TakeFrames(void* ctx, struct Walk* walk,
-                                      const struct WalkLayout* layout) {
-  for (int i = 0; i < kFramesPerProgram; ++i) {
-    if (!TakeFrame(walk, layout)) return Finish(ctx, walk, layout);
-  }
-  bpf_tail_call(ctx, &programs, kProgramFrames);
-  walk->header.end = kPythonTooDeep;
-  return Finish(ctx, walk, layout);
-}
-
 // Begins the walk at the remembered state of the thread.
 SEC("perf_event") int walk(void* ctx) {
   struct PythonProcessEntry* const process = ThisProcess();
   struct Walk* const walk = ThisWalk();
   if (!process || !walk) return 1;
-  const struct task_struct* const task = (const struct task_struct*)bpf_get_current_task();
-#if defined(__TARGET_ARCH_x86)
-  walk->pointer = BPF_CORE_READ(task, thread.fsbase);
-#else
-  walk->pointer = BPF_CORE_READ(task, thread.uw.tp_value);
-#endif
+  walk->pointer = 0;
+  const char* const task = (const char*)bpf_get_current_task();
+  bpf_probe_read_kernel(&walk->pointer, sizeof(walk->pointer), task + process->thread_pointer);
   const __u64 thread = bpf_get_current_pid_tgid();
   const __u64* const known = bpf_map_lookup_elem(&threads, &thread);
   if (known && IsOfThread(walk, &process->layout, *known)) {
     walk->thread = *known;
-    if (Begin(walk, process)) return TakeFrames(ctx, walk, &process->layout);
+    if (Begin(walk, process)) {
+      bpf_tail_call(ctx, &programs, kProgramFrames);
+      return 1;
+    }
   }
   if (walk->pointer == 0) return 1;
   walk->thread = 0;
@@ -297,12 +268,18 @@ SEC("perf_event") int walk(void* ctx) {
   return 1;
 }
 
-// Goes on with the walk of a deep stack.
+// Takes the frames.
 SEC("perf_event") int frames(void* ctx) {
   struct PythonProcessEntry* const process = ThisProcess();
   struct Walk* const walk = ThisWalk();
   if (!process || !walk) return 1;
-  return TakeFrames(ctx, walk, &process->layout);
+  const struct WalkLayout* const layout = &process->layout;
+  for (int i = 0; i < kFramesPerProgram; ++i) {
+    if (!TakeFrame(walk, layout)) return Finish(ctx, walk, layout);
+  }
+  bpf_tail_call(ctx, &programs, kProgramFrames);
+  walk->header.end = kPythonTooDeep;
+  return Finish(ctx, walk, layout);
 }
 
 // Searches the thread's state: the first one that runs frames.

@@ -242,6 +242,7 @@ void Processes::Mapped(const perf_event::Mmap2& mmap) {
   if (processes_.contains(mmap.pid) || processes_.size() >= kMostProcesses) return;
   std::shared_ptr<const Image> image = ImageOf(mmap);
   if (image == nullptr) return;
+  walker_->Prepare();
   const uint64_t bias = mmap.addr - image->start.value;
   auto process = std::make_unique<Process>(mmap.pid, SpecOf(mmap), std::move(image), bias,
                                            files_.proc_path, readers_);

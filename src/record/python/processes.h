@@ -35,6 +35,8 @@ namespace profiler::record::python {
 class Walker {
  public:
   virtual ~Walker() = default;
+  // Called when an image with an interpreter is met, before it can be walked.
+  virtual void Prepare() = 0;
   // Walks the frames of the process from now on. Records carry `generation`. Returns false if that
   // is not possible here.
   virtual bool Walk(uint32_t pid, const symbolize::python::WalkLayout& layout,
