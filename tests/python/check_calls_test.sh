@@ -12,11 +12,19 @@ printf '#!/bin/sh\n[ "$1" = record ] || cat "%s/stacks"\n' "$made" >"$made/profi
 chmod +x "$made/profiler"
 failed=0
 
+# image FRAME: prints the image of the frame.
+image() {
+  case $1 in
+    __main__.* | threading.* | '[unknown'*) echo '[python]' ;;
+    *) echo python3 ;;
+  esac
+}
+
 # expect STATUS TEXT FRAME…: the check of a stack with these frames ends with STATUS and prints TEXT.
 expect() {
   status=$1 text=$2
   shift 2
-  { for frame; do printf '\t 7f00 %s\n' "$frame"; done; echo; } >"$made/stacks"
+  { for frame; do printf '\t 7f00 %s (%s)\n' "$frame" "$(image "$frame")"; done; echo; } >"$made/stacks"
   python3 "$check" "$made/profiler" python3 1 >"$made/output"
   found=$?
   if [ "$found" -ne "$status" ] || ! grep -q -- "$text" "$made/output"; then
