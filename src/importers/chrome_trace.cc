@@ -236,4 +236,10 @@ absl::Status ReadChromeTrace(std::string_view text, ProfileMaker& maker) {
       (root.kind() == JsonTree::Kind::kArray ? root : root["traceEvents"]).elements());
 }
 
+bool LooksLikeChromeTrace(std::string_view text) {
+  const size_t first = text.find_first_of("[{");
+  return Contains(text, "\"traceEvents\"") ||
+         (first != std::string_view::npos && text[first] == '[' && Contains(text, "\"ph\""));
+}
+
 }  // namespace profiler::importers

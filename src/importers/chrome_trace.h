@@ -23,4 +23,7 @@ namespace profiler::importers {
 // kDataLoss if the text is not JSON.
 absl::Status ReadChromeTrace(std::string_view text, ProfileMaker& maker);
 
+// True if a JSON text has members that only traces have.
+bool LooksLikeChromeTrace(std::string_view text);
+
 }  // namespace profiler::importers

@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "src/importers/text_lines.h"
 
 namespace profiler::importers {
 namespace {
@@ -213,6 +214,11 @@ absl::Status ReadCpuProfile(Value root, ProfileMaker& maker) {
                         .end = root["endTime"].number(),
                         .thread = maker.NamedThread("[unknown]")},
                        maker);
+}
+
+bool LooksLikeCpuProfile(std::string_view text) {
+  return Contains(text, "\"callFrame\"") ||
+         (Contains(text, "\"head\"") && Contains(text, "\"functionName\""));
 }
 
 }  // namespace profiler::importers

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "src/base/status.h"
@@ -38,5 +39,8 @@ struct CpuProfileParts {
   profile::ThreadId thread{};
 };
 absl::Status AddCpuProfile(const CpuProfileParts& parts, ProfileMaker& maker);
+
+// True if a JSON text has members that only CPU profiles have.
+bool LooksLikeCpuProfile(std::string_view text);
 
 }  // namespace profiler::importers

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 #include "src/importers/library_code.h"
+#include "src/importers/text_lines.h"
 
 namespace profiler::importers {
 namespace {
@@ -303,6 +304,12 @@ class FirefoxReader {
 
 absl::Status ReadFirefox(Value root, std::string_view symbols, ProfileMaker& maker) {
   return FirefoxReader(symbols, maker).Read(root);
+}
+
+bool LooksLikeFirefox(std::string_view text) {
+  const auto has = [&](std::string_view key) { return Contains(text, key); };
+  return has("\"preprocessedProfileVersion\"") ||
+         (has("\"meta\"") && (has("\"threads\"") || has("\"interval\"")));
 }
 
 }  // namespace profiler::importers

@@ -26,4 +26,7 @@ namespace profiler::importers {
 // there is one (library_code.h). Returns kDataLoss if tables have invalid indices.
 absl::Status ReadFirefox(JsonTree::Value root, std::string_view symbols, ProfileMaker& maker);
 
+// True if a JSON text has members that the Firefox Profiler writes.
+bool LooksLikeFirefox(std::string_view text);
+
 }  // namespace profiler::importers

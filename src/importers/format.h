@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,25 +23,8 @@ enum class Format : uint8_t {
   kOtlp,  // OpenTelemetry
 };
 
-struct NamedFormat {
-  Format format;
-  std::string_view name;   // name of the format for --format
-  std::string_view title;  // name of the format in messages
-};
-inline constexpr std::array kFormats = {
-    NamedFormat{Format::kFolded, "folded", "folded stacks"},
-    NamedFormat{Format::kPerfScript, "perf-script", "perf script text"},
-    NamedFormat{Format::kPprof, "pprof", "pprof"},
-    NamedFormat{Format::kLegacyPprof, "pprof-legacy", "legacy pprof"},
-    NamedFormat{Format::kFirefox, "firefox", "Firefox Profiler"},
-    NamedFormat{Format::kSpeedscope, "speedscope", "speedscope"},
-    NamedFormat{Format::kCpuProfile, "cpuprofile", "V8 CPU profile"},
-    NamedFormat{Format::kChromeTrace, "chrome-trace", "Chrome trace"},
-    NamedFormat{Format::kCallgrind, "callgrind", "callgrind"},
-    NamedFormat{Format::kOtlp, "otlp", "OpenTelemetry"},
-};
-
-const NamedFormat& Described(Format format);
+// Returns the name of the format in messages.
+std::string_view TitleOf(Format format);
 
 // Returns "folded, perf-script, …".
 std::string FormatNames();

@@ -17,19 +17,8 @@
 #include "src/base/transfer.h"
 #include "src/base/unique_fd.h"
 #include "src/format/perf_data/sections/own_sections.h"
-#include "src/importers/callgrind.h"
-#include "src/importers/chrome_trace.h"
-#include "src/importers/cpu_profile.h"
-#include "src/importers/firefox.h"
-#include "src/importers/folded.h"
-#include "src/importers/json_tree.h"
-#include "src/importers/legacy_pprof.h"
-#include "src/importers/library_code.h"
-#include "src/importers/otlp.h"
-#include "src/importers/perf_script.h"
-#include "src/importers/pprof.h"
+#include "src/importers/format_table.h"
 #include "src/importers/profile_maker.h"
-#include "src/importers/speedscope.h"
 #include "src/importers/text_lines.h"
 
 namespace profiler::importers {
@@ -37,55 +26,9 @@ namespace {
 
 constexpr size_t kLooksAt = size_t{1} << 16;
 
-using Read = absl::Status (*)(std::string_view bytes, ProfileMaker& maker);
-
-// Returns the text of samply's file with symbol names, which lies beside the profile.
-std::string SymbolsBeside(const std::string& path) {
-  if (path.empty()) return {};
-  const absl::StatusOr<MappedFile> file = MappedFile::Open(SymbolFileOf(path));
-  return file.ok() ? std::string(TextOf(file->bytes())) : std::string();
-}
-
-absl::Status ReadFirefoxAt(const std::string& path, std::string_view bytes, ProfileMaker& maker) {
-  PROFILER_ASSIGN_OR_RETURN(const JsonTree tree, JsonTree::Parse(bytes));
-  return ReadFirefox(tree.root(), SymbolsBeside(path), maker);
-}
-
-template <absl::Status (*kRead)(JsonTree::Value root, ProfileMaker& maker)>
-absl::Status ReadJson(std::string_view bytes, ProfileMaker& maker) {
-  PROFILER_ASSIGN_OR_RETURN(const JsonTree tree, JsonTree::Parse(bytes));
-  return kRead(tree.root(), maker);
-}
-
-Read ReaderOf(Format format) {
-  switch (format) {
-    case Format::kPerfScript:
-      return ReadPerfScript;
-    case Format::kPprof:
-      return ReadPprof;
-    case Format::kLegacyPprof:
-      return ReadLegacyPprof;
-    case Format::kFirefox:
-      break;  // ReadFirefoxAt reads this format
-    case Format::kSpeedscope:
-      return ReadJson<ReadSpeedscope>;
-    case Format::kCpuProfile:
-      return ReadJson<ReadCpuProfile>;
-    case Format::kChromeTrace:
-      return ReadChromeTrace;
-    case Format::kCallgrind:
-      return ReadCallgrind;
-    case Format::kOtlp:
-      return ReadOtlp;
-    case Format::kFolded:
-      return ReadFolded;
-  }
-  return ReadFolded;
-}
-
 absl::Status UnknownFormat() {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "the profile's format is unknown; these formats are read: ", FormatNames(), " are read"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("the profile's format is unknown; these formats are read: ", FormatNames()));
 }
 
 // Maps the input. A pipe whose beginning is not recognised is not read further, because it may have
@@ -125,15 +68,13 @@ absl::StatusOr<ImportedProfile> Import(std::span<const std::byte> bytes,
   if (!format) format = Recognize(text);
   if (!format) return UnknownFormat();
   ProfileMaker maker;
-  const absl::Status read = *format == Format::kFirefox ? ReadFirefoxAt(path, text, maker)
-                                                        : ReaderOf(*format)(text, maker);
+  const absl::Status read = TraitsOf(*format).read(text, path, maker);
   if (!read.ok()) {
-    return absl::Status(read.code(),
-                        absl::StrCat(View(Described(*format).title), ": ", read.message()));
+    return absl::Status(read.code(), absl::StrCat(View(TitleOf(*format)), ": ", read.message()));
   }
   if (maker.rows() == 0) {
     return absl::DataLossError(
-        absl::StrCat("it has no samples (read as ", View(Described(*format).title), ")"));
+        absl::StrCat("it has no samples (read as ", View(TitleOf(*format)), ")"));
   }
   return ImportedProfile{std::move(maker).Finish(), *format, bytes.size()};
 }
@@ -147,7 +88,7 @@ absl::StatusOr<ImportedProfile> ImportFile(const std::string& path, std::optiona
 }
 
 void SetImported(std::string_view file, Format format, perf_data::Features* features) {
-  perf_data::SetImported({std::string(file), std::string(Described(format).title)}, features);
+  perf_data::SetImported({std::string(file), std::string(TitleOf(format))}, features);
 }
 
 }  // namespace profiler::importers

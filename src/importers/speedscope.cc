@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/importers/firefox.h"
+#include "src/importers/text_lines.h"
 
 namespace profiler::importers {
 namespace {
@@ -185,6 +187,11 @@ class SpeedscopeReader {
 
 absl::Status ReadSpeedscope(Value root, ProfileMaker& maker) {
   return SpeedscopeReader(maker).Read(root);
+}
+
+bool LooksLikeSpeedscope(std::string_view text) {
+  if (Contains(text, "speedscope.app/file-format-schema")) return true;
+  return Contains(text, "\"shared\"") && Contains(text, "\"profiles\"") && !LooksLikeFirefox(text);
 }
 
 }  // namespace profiler::importers

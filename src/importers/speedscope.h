@@ -9,6 +9,8 @@
 
 #pragma once
 
+#include <string_view>
+
 #include "src/base/status.h"
 #include "src/importers/json_tree.h"
 #include "src/importers/profile_maker.h"
@@ -17,5 +19,8 @@ namespace profiler::importers {
 
 // Reads profiles into `maker`. Returns kDataLoss if a profile refers to a missing frame.
 absl::Status ReadSpeedscope(JsonTree::Value root, ProfileMaker& maker);
+
+// True if a JSON text has members that speedscope writes.
+bool LooksLikeSpeedscope(std::string_view text);
 
 }  // namespace profiler::importers

@@ -1,4 +1,4 @@
-// Iterates over the lines of a text.
+// Iterates over the lines of a text, and searches it.
 
 #pragma once
 
@@ -32,6 +32,10 @@ class TextLines {
   std::string_view rest_;
   size_t number_ = 0;
 };
+
+inline bool Contains(std::string_view text, std::string_view key) {
+  return text.find(key) != std::string_view::npos;
+}
 
 // Removes the byte order mark, which some editors and shells put in front of UTF-8.
 inline std::string_view WithoutByteOrderMark(std::string_view text) {

@@ -19,7 +19,7 @@
 #include "src/format/perf_event/describe.h"
 #include "src/format/perf_event/event_name.h"
 #include "src/format/perf_event/testing/record_builder.h"
-#include "src/format/perf_event/visit_record.h"
+#include "src/format/perf_event/record_types.h"
 #include "src/profile/profile_codec.h"
 #include "tests/fuzz/choices.h"
 #include "tests/fuzz/feature_program.h"

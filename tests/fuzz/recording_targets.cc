@@ -18,7 +18,7 @@
 #include "src/format/perf_event/attr_codec.h"
 #include "src/format/perf_event/codec.h"
 #include "src/format/perf_event/testing/record_builder.h"
-#include "src/format/perf_event/visit_record.h"
+#include "src/format/perf_event/record_types.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/testing/fake_symbolizer.h"
 #include "tests/fuzz/fuzz_target.h"

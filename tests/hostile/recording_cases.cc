@@ -300,9 +300,9 @@ void OneRound(RecordBuilder& records) {
 // symbolic links. Merely reading these files can affect the kernel.
 void FilesOfTheKernel(Scene& scene, const std::string& path) {
   std::vector<std::string> images;
-  for (const char* file : {"/proc/kmsg", "/proc/self/environ", "/sys/kernel/mm/ksm/run",
-                           "/sys/kernel/tracing/free_buffer", "/sys/kernel/tracing/trace_pipe",
-                           "/sys/kernel/debug/tracing/free_buffer"}) {
+  for (const char* file :
+       {"/proc/kmsg", "/sys/kernel/mm/ksm/run", "/sys/kernel/tracing/free_buffer",
+        "/sys/kernel/tracing/trace_pipe", "/sys/kernel/debug/tracing/free_buffer"}) {
     if (access(file, F_OK) != 0) continue;
     scene.ForbidToOpen(file);
     images.push_back(file);

@@ -36,7 +36,7 @@ absl::StatusOr<std::optional<importers::Format>> FormatOf(const ImportArguments&
 void PrintSummary(const importers::ImportedProfile& imported,
                   const importers::WrittenProfile& written, const ImportArguments& arguments) {
   PrintNote(absl::StrFormat("profiler import: %s, %d samples, %.3f MB in %s",
-                            View(importers::Described(imported.format).title), written.samples,
+                            View(importers::TitleOf(imported.format)), written.samples,
                             static_cast<double>(written.bytes) / 1e6,
                             arguments.output == "-" ? "standard output" : arguments.output));
 }

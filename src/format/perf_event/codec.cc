@@ -8,7 +8,7 @@
 #include "src/format/perf_event/record_fields.h"
 #include "src/format/perf_event/record_io.h"
 #include "src/format/perf_event/sample_fields.h"
-#include "src/format/perf_event/visit_record.h"
+#include "src/format/perf_event/record_types.h"
 
 namespace profiler::perf_event {
 namespace {
@@ -28,14 +28,6 @@ int TrailerOffset(const RecordLayout& layout, const SampleId& id, const void* fi
   FieldLocator locator(field);
   SampleIdFields(locator, layout, id);
   return locator.offset() < 0 ? -1 : static_cast<int>(locator.size()) - locator.offset();
-}
-
-template <class Record>
-bool DecodeInto(RawRecord record, const RecordLayout& layout, Record* out) {
-  *out = Record{};
-  FieldReader reader(record);
-  Fields(reader, layout, *out);
-  return reader.ok();
 }
 
 // Sets memory to 0. `*out = {}` is slower: GCC makes a string instruction of it, because the size
@@ -166,6 +158,14 @@ RecordLayout::RecordLayout(const Attr& attr)
   trailer_id_offset = TrailerOffset(*this, id, &id.id);
 }
 
+template <class Record>
+bool Decode(RawRecord record, const RecordLayout& layout, Record* out) {
+  *out = Record{};
+  FieldReader reader(record);
+  Fields(reader, layout, *out);
+  return reader.ok();
+}
+
 bool Decode(RawRecord record, const RecordLayout& layout, Sample* out) {
   Clear(out);
   FieldReader reader(record);
@@ -206,38 +206,14 @@ bool Encode(uint32_t type, uint16_t misc, const RecordLayout& layout, const Reco
   return true;
 }
 
-#define PROFILER_DEFINE_ENCODE(Record)                                                 \
+#define PROFILER_DEFINE_CODEC(type, name, Record)                                      \
+  template bool Decode<Record>(RawRecord, const RecordLayout&, Record*);               \
   template bool Encode<Record>(uint32_t, uint16_t, const RecordLayout&, const Record&, \
                                std::vector<std::byte>*);
-#define PROFILER_DEFINE_CODEC(Record)                                                         \
-  bool Decode(RawRecord record, const RecordLayout& layout, std::add_pointer_t<Record> out) { \
-    return DecodeInto(record, layout, out);                                                   \
-  }                                                                                           \
-  PROFILER_DEFINE_ENCODE(Record)
-
-PROFILER_DEFINE_CODEC(Mmap)
-PROFILER_DEFINE_CODEC(Lost)
-PROFILER_DEFINE_CODEC(Comm)
-PROFILER_DEFINE_CODEC(Task)
-PROFILER_DEFINE_CODEC(Throttle)
-PROFILER_DEFINE_CODEC(Read)
-PROFILER_DEFINE_ENCODE(Sample)
-PROFILER_DEFINE_CODEC(Mmap2)
-PROFILER_DEFINE_CODEC(Aux)
-PROFILER_DEFINE_CODEC(ItraceStart)
-PROFILER_DEFINE_CODEC(LostSamples)
-PROFILER_DEFINE_CODEC(Switch)
-PROFILER_DEFINE_CODEC(SwitchCpuWide)
-PROFILER_DEFINE_CODEC(Namespaces)
-PROFILER_DEFINE_CODEC(Ksymbol)
-PROFILER_DEFINE_CODEC(BpfEvent)
-PROFILER_DEFINE_CODEC(Cgroup)
-PROFILER_DEFINE_CODEC(TextPoke)
-PROFILER_DEFINE_CODEC(AuxOutputHwId)
-PROFILER_DEFINE_CODEC(CallchainDeferred)
-
+#define PROFILER_IS_DEFINED(type, name, Record)
+PROFILER_RECORD_TYPES(PROFILER_DEFINE_CODEC, PROFILER_IS_DEFINED)
+#undef PROFILER_IS_DEFINED
 #undef PROFILER_DEFINE_CODEC
-#undef PROFILER_DEFINE_ENCODE
 
 uint64_t TimeOf(RawRecord record, const RecordLayout& layout) {
   return FieldOf(record, layout.sample_time_offset, layout.trailer_time_offset);

@@ -47,27 +47,11 @@ struct RecordLayout {
 // Decodes a record of the type that `*out` holds; the caller has checked the type. Returns false if
 // the record is too short for its layout; then `*out` has the fields that were read and otherwise
 // zeroes. Views in `*out` point into the record. Counts in the record are checked against its size.
-// Costs one pass over the fixed fields and no allocation.
-bool Decode(RawRecord record, const RecordLayout& layout, Mmap* out);
-bool Decode(RawRecord record, const RecordLayout& layout, Lost* out);
-bool Decode(RawRecord record, const RecordLayout& layout, Comm* out);
-bool Decode(RawRecord record, const RecordLayout& layout, Task* out);
-bool Decode(RawRecord record, const RecordLayout& layout, Throttle* out);
-bool Decode(RawRecord record, const RecordLayout& layout, Read* out);
+// Costs one pass over the fixed fields and no allocation. Defined for every struct of
+// PROFILER_RECORD_TYPES (record_types.h).
+template <class Record>
+bool Decode(RawRecord record, const RecordLayout& layout, Record* out);
 bool Decode(RawRecord record, const RecordLayout& layout, Sample* out);
-bool Decode(RawRecord record, const RecordLayout& layout, Mmap2* out);
-bool Decode(RawRecord record, const RecordLayout& layout, Aux* out);
-bool Decode(RawRecord record, const RecordLayout& layout, ItraceStart* out);
-bool Decode(RawRecord record, const RecordLayout& layout, LostSamples* out);
-bool Decode(RawRecord record, const RecordLayout& layout, Switch* out);
-bool Decode(RawRecord record, const RecordLayout& layout, SwitchCpuWide* out);
-bool Decode(RawRecord record, const RecordLayout& layout, Namespaces* out);
-bool Decode(RawRecord record, const RecordLayout& layout, Ksymbol* out);
-bool Decode(RawRecord record, const RecordLayout& layout, BpfEvent* out);
-bool Decode(RawRecord record, const RecordLayout& layout, Cgroup* out);
-bool Decode(RawRecord record, const RecordLayout& layout, TextPoke* out);
-bool Decode(RawRecord record, const RecordLayout& layout, AuxOutputHwId* out);
-bool Decode(RawRecord record, const RecordLayout& layout, CallchainDeferred* out);
 
 // Appends the whole record: header with `type` and `misc`, and body; computes the size, padded to 8
 // bytes. Returns false and appends nothing if the size exceeds kMaxRecordSize. Pads RAW, AUX and

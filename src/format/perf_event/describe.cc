@@ -7,35 +7,10 @@
 #include "absl/strings/str_format.h"
 #include "src/base/text.h"
 #include "src/format/perf_event/abi.h"
+#include "src/format/perf_event/record_types.h"
 
 namespace profiler::perf_event {
 namespace {
-
-constexpr std::array<std::string_view, 23> kKernelRecords = {
-    "",
-    "MMAP",
-    "LOST",
-    "COMM",
-    "EXIT",
-    "THROTTLE",
-    "UNTHROTTLE",
-    "FORK",
-    "READ",
-    "SAMPLE",
-    "MMAP2",
-    "AUX",
-    "ITRACE_START",
-    "LOST_SAMPLES",
-    "SWITCH",
-    "SWITCH_CPU_WIDE",
-    "NAMESPACES",
-    "KSYMBOL",
-    "BPF_EVENT",
-    "CGROUP",
-    "TEXT_POKE",
-    "AUX_OUTPUT_HW_ID",
-    "CALLCHAIN_DEFERRED",
-};
 
 // Names of the types from kRecordUserFirst on.
 constexpr std::array<std::string_view, 23> kPerfRecords = {
@@ -205,7 +180,15 @@ std::string DescribeConfig(const Attr& attr) {
 }  // namespace
 
 std::string_view RecordTypeName(uint32_t type) {
-  if (type < kKernelRecords.size()) return kKernelRecords[type];
+  switch (type) {
+#define PROFILER_CASE(number, name, Record) \
+  case number:                              \
+    return name;
+    PROFILER_RECORD_TYPES(PROFILER_CASE, PROFILER_CASE)
+#undef PROFILER_CASE
+    default:
+      break;
+  }
   if (type >= kRecordUserFirst && type - kRecordUserFirst < kPerfRecords.size()) {
     return kPerfRecords[type - kRecordUserFirst];
   }

@@ -8,7 +8,7 @@
 #include "src/base/text.h"
 #include "src/format/perf_event/describe.h"
 #include "src/format/perf_event/record_fields.h"
-#include "src/format/perf_event/visit_record.h"
+#include "src/format/perf_event/record_types.h"
 
 namespace profiler::perf_event {
 namespace {

@@ -10,7 +10,7 @@
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/read_values.h"
 #include "src/format/perf_event/record_fields.h"
-#include "src/format/perf_event/visit_record.h"
+#include "src/format/perf_event/record_types.h"
 
 namespace profiler::perf_event {
 namespace {
