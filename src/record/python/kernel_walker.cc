@@ -14,7 +14,8 @@ std::string Remedy(const absl::Status& failure) {
   switch (ErrnoOf(failure)) {
     case EPERM:
     case EACCES:
-      return "run as root, or give this program CAP_BPF and CAP_PERFMON";
+      return "run as root, or give this program CAP_BPF and CAP_PERFMON; for a command in Python "
+             "3.12 or later, pass --runtime-maps";
     case EEXIST:
       return "another BPF program is attached to the event; record without it";
     case ENOENT:

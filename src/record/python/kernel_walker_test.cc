@@ -124,7 +124,7 @@ TEST_F(KernelWalkerTest, WithoutTheRightNothingIsSaidUntilAnInterpreterIsMet) {
   EXPECT_EQ(walker.Problem(),
             "Python functions have no names, because the program that reads them in the kernel "
             "cannot run (Operation not permitted): run as root, or give this program CAP_BPF and "
-            "CAP_PERFMON");
+            "CAP_PERFMON; for a command in Python 3.12 or later, pass --runtime-maps");
 }
 
 TEST_F(KernelWalkerTest, AnEventWithAnotherProgramIsNamedAsTheReason) {
