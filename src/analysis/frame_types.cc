@@ -210,6 +210,7 @@ class Finder {
         return IsFile(image) ? TypeInFile(frame) : TypeOutsideFiles(frame);
       case ImageKind::kJit:
       case ImageKind::kJitDump: {
+        if (profile_.text(image.name) == kPythonFunctions) return FrameType::kCpython;
         const FrameType type = TypeOutsideFiles(frame);
         return type == FrameType::kUnknown ? TypeOfMachine(image) : type;
       }

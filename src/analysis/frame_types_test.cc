@@ -12,12 +12,14 @@ namespace {
 
 using symbolize::ImageKind;
 
-// Returns "name type" for each frame, in the order of the stacks. The image "jit" has a JIT's code.
+// Returns "name type" for each frame, in the order of the stacks. The images "jit" and "[python]"
+// have a JIT's code.
 std::string TypesOf(profile::HandmadeProfile& builder) {
   profile::Profile& profile = builder.profile();
   for (profile::Image& image : profile.images) {
-    if (profile.text(image.name) != "jit") continue;
-    image.kind = ImageKind::kJit;
+    const bool is_python = profile.text(image.name) == "[python]";
+    if (profile.text(image.name) != "jit" && !is_python) continue;
+    image.kind = is_python ? ImageKind::kJitDump : ImageKind::kJit;
     image.pid = profile.threads.front().pid;
   }
   const std::vector<FrameType> types = FrameTypesOf(profile);
@@ -62,6 +64,11 @@ TEST(FrameTypes, OfAJitThatNobodyKnowsAreUnknown) {
 TEST(FrameTypes, OfPythonAreItsTrampolines) {
   EXPECT_EQ(TypesIn({"main@python3.12", "py::work:/app.py@jit", "numba_made@jit"}),
             "main native\npy::work:/app.py cpython\nnumba_made -\n");
+}
+
+TEST(FrameTypes, OfPythonAreTheFunctionsThatTheRecorderFound) {
+  EXPECT_EQ(TypesIn({"main@python3.12", "__main__.work@[python]"}),
+            "main native\n__main__.work cpython\n");
 }
 
 TEST(FrameTypes, OfGoAreKnownByTheFormOfTheirNames) {

@@ -23,6 +23,9 @@ namespace profiler::analysis {
 std::string_view InterpreterOf(std::string_view base_name);
 inline bool IsInterpreter(std::string_view base_name) { return !InterpreterOf(base_name).empty(); }
 
+// Base name of the image in which our recorder puts the functions of Python that it has found.
+inline constexpr std::string_view kPythonFunctions = "[python]";
+
 // Returns the minor version of Python 3: 12 for "python3.12" and "libpython3.12.so.1.0". Returns
 // nothing for other files, and for names without a minor version.
 std::optional<uint32_t> MinorOfPython3(std::string_view base_name);

@@ -24,6 +24,8 @@ namespace {
 
 constexpr double kLeastPart = 0.02;
 constexpr uint32_t kFirstWithPerf = 12;
+// Versions whose functions `record` finds itself (symbolize/python).
+constexpr uint32_t kFirstFound = 8, kLastFound = 14;
 
 class Finder {
  public:
@@ -79,6 +81,7 @@ class Finder {
   };
 
   bool IsPythonFunction(const Frame& frame) const {
+    if (profile_.text(profile_[frame.image].name) == kPythonFunctions) return true;
     const ImageKind kind = profile_[frame.image].kind;
     if (kind != ImageKind::kJit && kind != ImageKind::kJitDump) return false;
     const auto lines = profile_.LinesOf(frame);
@@ -141,9 +144,15 @@ std::string MissingText(const UnnamedPython& python) {
 
 std::string RemedyText(const UnnamedPython& python) {
   constexpr std::string_view kStarted = "started as python3 -X perf, or with PYTHONPERFSUPPORT=1, ";
-  if (python.minor >= kFirstWithPerf) return absl::StrCat(View(kStarted), "it would name them");
-  return absl::StrCat("Python 3.", kFirstWithPerf, " or later, ", View(kStarted),
-                      "would name them");
+  const std::string started = python.minor >= kFirstWithPerf
+                                  ? absl::StrCat(View(kStarted), "it would name them")
+                                  : absl::StrCat("Python 3.", kFirstWithPerf, " or later, ",
+                                                 View(kStarted), "would name them");
+  if (python.minor < kFirstFound || python.minor > kLastFound) return started;
+  return absl::StrCat(
+      "record -g, as root or with CAP_BPF and CAP_PERFMON and without --no-interpreters, names "
+      "them; ",
+      started);
 }
 
 }  // namespace profiler::analysis

@@ -65,6 +65,11 @@ TEST_F(UnnamedPythonTest, WhatAnotherCompilerNamedIsNoFunctionOfPython) {
   EXPECT_EQ(Found(), "3.11 100 %");
 }
 
+TEST_F(UnnamedPythonTest, FunctionsThatTheRecorderFoundHaveNames) {
+  Sample(1, {"main@python3.11", "importlib._bootstrap._find_and_load@[python]"});
+  EXPECT_EQ(Found(), "none");
+}
+
 TEST_F(UnnamedPythonTest, OtherProgramsAreNone) {
   Sample(1, {"main@node", "work@jit"});
   Sample(2, {"main@app", "work@libpythonqt.so"});
@@ -103,11 +108,17 @@ TEST(UnnamedPythonTextTest, SaysWhatIsMissingAndWhatWouldNameIt) {
   const UnnamedPython python = {.minor = 13, .part = 0.25};
   EXPECT_EQ(MissingText(python), "Python 3.13 took 25.0 %, and its functions have no names");
   EXPECT_EQ(RemedyText(python),
-            "started as python3 -X perf, or with PYTHONPERFSUPPORT=1, it would name them");
+            "record -g, as root or with CAP_BPF and CAP_PERFMON and without --no-interpreters, "
+            "names them; started as python3 -X perf, or with PYTHONPERFSUPPORT=1, it would name "
+            "them");
 }
 
 TEST(UnnamedPythonTextTest, SaysThatAnOldOneCannot) {
   EXPECT_EQ(RemedyText({.minor = 11, .part = 0.25}),
+            "record -g, as root or with CAP_BPF and CAP_PERFMON and without --no-interpreters, "
+            "names them; Python 3.12 or later, started as python3 -X perf, or with "
+            "PYTHONPERFSUPPORT=1, would name them");
+  EXPECT_EQ(RemedyText({.minor = 7, .part = 0.25}),
             "Python 3.12 or later, started as python3 -X perf, or with PYTHONPERFSUPPORT=1, would "
             "name them");
 }

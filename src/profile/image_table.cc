@@ -26,8 +26,16 @@ constexpr uint64_t kBudget = uint64_t{256} << 20;
 constexpr uint64_t kImageCost = 512;
 constexpr uint64_t kCopies = 6;
 
+// Our recorder puts the dump of an interpreter's functions into a folder with the name to show.
+std::string NameOfDump(std::string_view path) {
+  const std::string_view folder = BaseName(path.substr(0, path.rfind('/')));
+  return std::string(folder.starts_with('[') ? folder : BaseName(path));
+}
+
 std::string ShortName(ImageKind kind, std::string_view path) {
   switch (kind) {
+    case ImageKind::kJitDump:
+      return NameOfDump(path);
     case ImageKind::kVdso:
       return "[vdso]";
     case ImageKind::kModule:

@@ -7,6 +7,7 @@
 //     the vdso                          kVdso        [vdso]
 //     memory that JITs fill             kJit         /tmp/perf-PID.map
 //     …/jit-PID.dump                    kJitDump     jit-PID.dump
+//     …/[python]/jit-PID.dump           kJitDump     [python]
 //     other memory                      kAnonymous   the filename
 //   [kernel.kallsyms]_text              kKernel      [kernel.kallsyms]
 //   /lib/modules/…/ext4.ko, [ext4]      kModule      [ext4]

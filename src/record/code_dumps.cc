@@ -113,8 +113,10 @@ class CodeDumps::Process final : public symbolize::CodeSink {
 
   void Add(const VmCode& code) override {
     if (leaves_compiled_ && !code.is_bytecode) return;
-    std::optional<Dump>& dump = code.is_bytecode ? bytecodes_ : compiled_;
-    if (!dump && !Begin(code.is_bytecode, dump)) return;
+    std::optional<Dump>& dump = !code.is_bytecode    ? compiled_
+                                : code.image.empty() ? bytecodes_
+                                                     : named_;
+    if (!dump && !Begin(code, dump)) return;
     if (has_failed_ || all_.bytes_ > kMostBytes) return;
     if (code.is_bytecode) MapPagesOf(code);
     all_.bytes_ += dump->Add(code, pid_, all_.time_);
@@ -129,28 +131,29 @@ class CodeDumps::Process final : public symbolize::CodeSink {
     mapped_.clear();
   }
   void Flush() {
-    for (std::optional<Dump>* dump : {&compiled_, &bytecodes_}) {
+    for (std::optional<Dump>* dump : {&compiled_, &bytecodes_, &named_}) {
       if (*dump && !(*dump)->Flush()) has_failed_ = true;
     }
   }
 
  private:
-  bool Begin(bool is_bytecode, std::optional<Dump>& dump) {
+  bool Begin(const VmCode& code, std::optional<Dump>& dump) {
     if (has_failed_) return false;
-    const std::optional<std::string> path = all_.NewPath(pid_);
+    const std::optional<std::string> path = all_.NewPath(pid_, code.image);
     UniqueFd file;
     if (path) file = UniqueFd(open(path->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     has_failed_ = !path || file.get() < 0;
     if (has_failed_) return false;
     all_.made_.push_back(*path);
     all_.on_signal_.emplace_back(*path);
-    const uint16_t machine =
-        is_bytecode ? symbolize::kBytecodeMachine : symbolize::kNativeArchitecture->elf_machine;
+    const uint16_t machine = code.is_bytecode ? symbolize::kBytecodeMachine
+                                              : symbolize::kNativeArchitecture->elf_machine;
     dump.emplace(std::move(file), *path, symbolize::JitDumpHeader(machine, pid_, all_.time_),
                  since_);
     // A JIT maps its dump at some address. This dump counts as mapped in the first pages of memory,
     // which processes never use.
-    all_.AddMapping(pid_, is_bytecode ? 2 * kPage : kPage, kPage, *path);
+    const uint64_t page = !code.is_bytecode ? 1 : code.image.empty() ? 2 : 3;
+    all_.AddMapping(pid_, page * kPage, kPage, *path);
     return true;
   }
 
@@ -170,6 +173,7 @@ class CodeDumps::Process final : public symbolize::CodeSink {
   bool has_failed_ = false;
   bool leaves_compiled_ = false;
   std::optional<Dump> compiled_, bytecodes_;
+  std::optional<Dump> named_;             // bytecodes that have VmCode::image
   absl::flat_hash_set<uint64_t> mapped_;  // pages of bytecodes
 };
 
@@ -179,7 +183,9 @@ CodeDumps::~CodeDumps() {
   processes_.clear();
   for (const std::string& path : made_) {
     unlink(path.c_str());
-    rmdir(path.substr(0, path.rfind('/')).c_str());
+    for (size_t end = path.rfind('/'); end > directory_.size(); end = path.rfind('/', end - 1)) {
+      rmdir(path.substr(0, end).c_str());
+    }
   }
   if (!directory_.empty()) rmdir(directory_.c_str());
 }
@@ -210,7 +216,7 @@ void CodeDumps::Flush() {
   for (const auto& [pid, process] : processes_) process->Flush();
 }
 
-std::optional<std::string> CodeDumps::NewPath(uint32_t pid) {
+std::optional<std::string> CodeDumps::NewPath(uint32_t pid, std::string_view image) {
   if (directory_.empty() && !has_failed_) {
     const char* const temporary = getenv("TMPDIR");
     std::string pattern = absl::StrCat(
@@ -219,8 +225,12 @@ std::optional<std::string> CodeDumps::NewPath(uint32_t pid) {
     if (!has_failed_) directory_ = pattern;
   }
   if (has_failed_) return std::nullopt;
-  const std::string inside = absl::StrCat(directory_, "/", made_.size() + 1);
+  std::string inside = absl::StrCat(directory_, "/", made_.size() + 1);
   if (mkdir(inside.c_str(), 0700) != 0) return std::nullopt;
+  if (!image.empty()) {
+    inside.append("/").append(image);
+    if (mkdir(inside.c_str(), 0700) != 0) return std::nullopt;
+  }
   return absl::StrCat(inside, "/jit-", pid, ".dump");
 }
 

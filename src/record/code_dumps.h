@@ -4,6 +4,7 @@
 //
 //   sample, frame in new code ──▶ Add ──▶ DIR/1/jit-PID.dump   compiled code and stubs
 //                                         DIR/2/jit-PID.dump   bytecodes
+//                                         DIR/3/[python]/jit-PID.dump   bytecodes with an image name
 //                                    └──▶ MMAP2 records in front of the sample: one that announces
 //                                         the dump, and one for each page of bytecodes
 //
@@ -17,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -66,8 +68,9 @@ class CodeDumps {
  private:
   class Process;
 
-  // Returns the path of a new dump and makes its directory; nothing if that fails.
-  std::optional<std::string> NewPath(uint32_t pid);
+  // Returns the path of a new dump and makes its directory; nothing if that fails. Views show
+  // `image` as the name of the dump's image, if it is not empty (profile/image_table.h).
+  std::optional<std::string> NewPath(uint32_t pid, std::string_view image);
   void AddMapping(uint32_t pid, uint64_t start, uint64_t size, const std::string& name);
 
   const perf_event::RecordLayout written_;

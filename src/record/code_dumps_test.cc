@@ -44,10 +44,14 @@ class CodeDumpsTest : public testing::Test {
     unsetenv("TMPDIR");
   }
 
-  void Add(const std::string& name, uint64_t start, bool is_bytecode = false) {
+  void Add(const std::string& name, uint64_t start, bool is_bytecode = false,
+           const std::string& image = {}) {
     const std::string bytes = "code of " + name;
-    dumps_->Of(7, 1).Add(
-        {.start = {start}, .bytes = BytesOfText(bytes), .is_bytecode = is_bytecode, .name = name});
+    dumps_->Of(7, 1).Add({.start = {start},
+                          .bytes = BytesOfText(bytes),
+                          .is_bytecode = is_bytecode,
+                          .name = name,
+                          .image = image});
   }
   // Returns the mappings that precede the next sample: address, size and name.
   std::vector<std::string> Mappings() {
@@ -118,6 +122,19 @@ TEST_F(CodeDumpsTest, BytecodesAreInADumpOfTheirOwnAndTheirPagesAreMapped) {
   EXPECT_THAT(Mappings(), ElementsAre(MatchesRegex("2000\\+1000 at 99 .*/1/jit-7.dump"),
                                       "5000+1000 at 99 //anon", "6000+1000 at 99 //anon"));
   EXPECT_EQ(Dump("1"), "machine 0, 100 5ffc+9 f, 100 5010+9 g");
+}
+
+TEST_F(CodeDumpsTest, BytecodesWithAnImageNameAreInADumpInAFolderOfThatName) {
+  dumps_->SetTime(100);
+  Add("f", 0x5000, true, "[python]");
+  Add("g", 0x6000, true);
+  EXPECT_THAT(
+      Mappings(),
+      ElementsAre(MatchesRegex("3000\\+1000 at 99 .*/1/\\[python\\]/jit-7.dump"),
+                  "5000+1000 at 99 //anon", MatchesRegex("2000\\+1000 at 99 .*/2/jit-7.dump"),
+                  "6000+1000 at 99 //anon"));
+  EXPECT_EQ(Dump("1/[python]"), "machine 0, 100 5000+9 f");
+  EXPECT_EQ(Dump("2"), "machine 0, 100 6000+9 g");
 }
 
 TEST_F(CodeDumpsTest, CompiledCodeOfAProcessThatSaysWhatItIsIsLeftToThat) {

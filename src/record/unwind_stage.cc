@@ -7,6 +7,7 @@
 
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/records.h"
+#include "src/record/python/copied_memory.h"
 #include "symbolize/go/kernel_chain.h"
 #include "symbolize/go/switching_call.h"
 
@@ -166,12 +167,13 @@ void UnwindStage::TakeRecord(RawRecord record, int cpu) {
   if (record.type() != perf_event::kRecordSample) TakeForSharers(record);
 }
 
-// Keeps the frames for the sample that follows in the same ring.
+// Keeps the frames for the sample that follows in the same ring. Copies of code objects precede them.
 void UnwindStage::KeepPythonStack(RawRecord record, const SampleLayouts& layouts, int cpu) {
   PythonStack& stack = python_stacks_[cpu];
   perf_event::Sample sample;
   stack.bytes.clear();
   if (!Decode(record, layouts.opened, &sample)) return;
+  if (python::IsCopy(sample.raw)) return spaces_.python().TakeCopy(sample.pid, sample.raw);
   stack.pid = sample.pid;
   stack.tid = sample.tid;
   stack.bytes.assign(sample.raw.begin(), sample.raw.end());

@@ -36,8 +36,6 @@ struct CodeLayout {
   uint16_t text_state_shift = 2;  // bits of the state before the size of a character
   uint16_t text_ascii_header = 0;
 
-  uint16_t dictionary_keys = 32;
-
   LineFormat line_format = LineFormat::kLocations;
 };
 

@@ -249,7 +249,8 @@ std::optional<KnownLayout> LayoutIn(Words& words, const Shape& shape, bool is_fr
   code.object_type = offset(between[1]);
   code.type_name = offset(between[3]);
   code.type_size = offset(between[3] + 8);
-  code.dictionary_keys = offset(between[shape.between - 7]);
+  walk.dictionary_keys = offset(between[shape.between - 7]);
+  walk.code_instructions = kPythonNoField;
   walk.bytes_length = offset(bytes[1]);
   walk.bytes_header = offset(bytes[2]);
   code.text_state = offset(text[1]);
@@ -272,6 +273,9 @@ std::optional<KnownLayout> LayoutOfVersion(uint16_t version) {
   walk.text_length = 16;
   walk.bytes_length = 16;
   walk.bytes_header = 32;
+  walk.dictionary_keys = 32;
+  walk.code_instructions =
+      version < kPython311 ? known.layout.code.instructions : uint16_t{kPythonNoField};
   return known;
 }
 

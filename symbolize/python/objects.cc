@@ -134,7 +134,7 @@ std::optional<std::vector<std::byte>> Objects::Bytes(uint64_t object, size_t mos
 
 std::optional<std::string> Objects::ModuleName(uint64_t dictionary) {
   if (!IsOfType(dictionary, types_.dictionary, "dict")) return std::nullopt;
-  const auto keys = memory_.Value<uint64_t>(dictionary + layout_.code.dictionary_keys);
+  const auto keys = memory_.Value<uint64_t>(dictionary + layout_.walk.dictionary_keys);
   if (!keys || *keys == 0 || *keys % kWord != 0) return std::nullopt;
   const std::optional<Entries> entries =
       layout_.walk.version < kPython311 ? OldEntries(*keys, memory_) : NewEntries(*keys, memory_);

@@ -103,6 +103,9 @@ struct WalkLayout {
   __u16 text_bytes;   // the longest header of a text; an ASCII text has a shorter one
   __u16 bytes_length, bytes_header;  // of a bytes object: offset of its size, and of its contents
 
+  __u16 code_instructions;  // bytes object with the instructions; kPythonNoField from 3.11 on
+  __u16 dictionary_keys;    // offset of the address of a dictionary's keys
+
   // 3 × 256 + 8 for Python 3.8.
   __u16 version;
 

@@ -24,6 +24,9 @@ struct VmCode {
   bool is_bytecode = false;  // bytecode, not machine code
   std::string_view name;     // contains no NUL
   std::string_view file;     // source file; empty: unknown
+  // Name of the image that views show for bytecodes, such as "[python]"; empty: the dump's name. All
+  // such code of a process has the same one.
+  std::string_view image;
   // Inlined calls, and places sorted by distance, as in JitDump.
   std::span<const JitDump::Call> calls;
   std::span<const JitDump::Place> places;

@@ -102,6 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Frames, Attack, testing::ValuesIn(Chosen(FrameCases()))
 INSTANTIATE_TEST_SUITE_P(Names, Attack, testing::ValuesIn(Chosen(NameCases())), NameOf);
 INSTANTIATE_TEST_SUITE_P(Processes, Attack, testing::ValuesIn(Chosen(ProcessCases())), NameOf);
 INSTANTIATE_TEST_SUITE_P(Jit, Attack, testing::ValuesIn(Chosen(JitCases())), NameOf);
+INSTANTIATE_TEST_SUITE_P(Python, Attack, testing::ValuesIn(Chosen(PythonCases())), NameOf);
 
 // ---- recordings made by an attacker
 

@@ -113,6 +113,7 @@ std::vector<LiveCase> FrameCases();
 std::vector<LiveCase> NameCases();
 std::vector<LiveCase> ProcessCases();
 std::vector<LiveCase> JitCases();
+std::vector<LiveCase> PythonCases();
 std::vector<RecordingCase> RecordingCases();
 
 }  // namespace profiler::tests

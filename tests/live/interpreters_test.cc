@@ -168,11 +168,31 @@ class PythonTest : public InterpretersTest {
   }
 };
 
-TEST_F(PythonTest, ThatFunctionsHaveNoNamesIsSaidWithWhatWouldNameThem) {
-  if (MinorOf("python3") < 0) GTEST_SKIP() << "there is no python3";
+TEST_F(PythonTest, FunctionsHaveNamesAndLinesIfTheUserMayRunProgramsInTheKernel) {
+  const int minor = MinorOf("python3");
+  if (minor < 8 || minor > 14) GTEST_SKIP() << "there is no python3 from 3.8 to 3.14";
   const Finished recorded =
       Profiler({"record", "--call-graph", "dwarf", "-F", "499", "--", "python3", "program.py"});
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  if (recorded.err.find("cannot run (") != std::string::npos) GTEST_SKIP() << recorded.err;
+  EXPECT_THAT(recorded.err, Not(HasSubstr("have no names")));
+  EXPECT_THAT(recorded.err,
+              ::testing::ContainsRegex("Python: [0-9.]+ % of [0-9]+ stacks are whole"));
+  EXPECT_THAT(Profiler({"folded"}).out,
+              HasSubstr("__main__.<module>;__main__.outer;__main__.count"));
+  EXPECT_THAT(Profiler({"report", "--children", "-g", "none", "-s", "dso,sym"}).out,
+              ::testing::ContainsRegex("\\[python\\] +\\[\\.\\] __main__\\.outer"));
+  // The line of the call: `return count(n) + count(n // 2)`.
+  EXPECT_THAT(Profiler({"script", "-F", "ip,sym,srcline"}).out,
+              ::testing::ContainsRegex("__main__\\.outer\n[^\n]*program\\.py:8\n"));
+}
+
+TEST_F(PythonTest, ThatFunctionsHaveNoNamesIsSaidWithWhatWouldNameThem) {
+  if (MinorOf("python3") < 0) GTEST_SKIP() << "there is no python3";
+  const Finished recorded = Profiler({"record", "--no-interpreters", "--call-graph", "dwarf", "-F",
+                                      "499", "--", "python3", "program.py"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_THAT(recorded.err, HasSubstr("without --no-interpreters"));
   const std::string is_missing = "Python 3." + std::to_string(MinorOf("python3")) + " took ";
   EXPECT_THAT(recorded.err, HasSubstr(is_missing));
   EXPECT_THAT(recorded.err, HasSubstr("python3 -X perf, or with PYTHONPERFSUPPORT=1"));

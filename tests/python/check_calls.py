@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Records a Python program whose calls are known, and compares each call in each sample with them.
 
-  tests/python/check_calls.py PROFILER PYTHON [SECONDS [OPTION…]]
+  tests/python/check_calls.py PROFILER PYTHON [ROUNDS [OPTION…]]
 
-PYTHON runs known_calls.py, which lists its own calls (sys.setprofile) and is then recorded with `record -F 999 -g` and the
-OPTIONs. Prints how many samples in the interpreter have their whole Python stack, and every call that the program does not
+PYTHON runs known_calls.py, which lists its own calls (sys.setprofile, creations.py) and is then recorded with
+`record -F 999 -g` and the OPTIONs. Prints how many samples in the interpreter have their whole Python stack, and every call that the program does not
 make. Exit status 0: there is none; 1: there is one, or no sample has Python frames; 77: this user or this kernel cannot
 walk Python's frames.
 """
@@ -14,6 +14,8 @@ import os
 import subprocess
 import sys
 import tempfile
+
+from rights import may_walk
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "known_calls.py")
@@ -36,21 +38,13 @@ def final_name(name):
 
 
 def known_edges(python):
-    output = subprocess.run([python, PROGRAM, "--edges"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    output = subprocess.run([python, PROGRAM, "3", "--edges"], stdout=subprocess.PIPE, check=True).stdout.decode()
     return {tuple(map(final_name, line.split("\t"))) for line in output.splitlines() if "\t" in line}
 
 
-def may_walk():
-    """True if this user and this kernel permit the program that walks frames."""
-    with open("/proc/self/status", encoding="ascii") as status:
-        effective = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
-    perfmon, bpf = 38, 39
-    return bool(effective >> perfmon & effective >> bpf & 1) and os.path.exists("/sys/kernel/btf/vmlinux")
-
-
 def stacks(profiler, recording):
-    """Returns [stack, leaf first, of names] of all samples."""
-    text = subprocess.run([profiler, "script", "-i", recording, "-F", "ip,sym"], stdout=subprocess.PIPE,
+    """Returns [stack, leaf first, of (name, True if it is a Python function)] of all samples."""
+    text = subprocess.run([profiler, "script", "-i", recording, "-F", "ip,sym,dso"], stdout=subprocess.PIPE,
                           check=True).stdout.decode(errors="replace")
     samples, stack = [], []
     for line in text.splitlines():
@@ -60,7 +54,8 @@ def stacks(profiler, recording):
                 samples.append(stack)
             stack = []
         elif len(words) == 2:
-            stack.append(final_name(words[1].replace(" (inlined)", "").strip()))
+            name, _, image = words[1].strip().rpartition(" (")
+            stack.append((final_name(name), image == "[python])"))
     if stack:
         samples.append(stack)
     return samples
@@ -68,13 +63,12 @@ def stacks(profiler, recording):
 
 def main():
     profiler, python = sys.argv[1:3]
-    seconds = sys.argv[3] if len(sys.argv) > 3 else "4"
+    rounds = sys.argv[3] if len(sys.argv) > 3 else "150"
     edges = known_edges(python)
-    functions = {name for edge in edges for name in edge}
     with tempfile.TemporaryDirectory() as folder:
         recording = os.path.join(folder, "perf.data")
         record = [profiler, "record", "-F", "999", "-g", "-o", recording] + sys.argv[4:]
-        recorded = subprocess.run(record + ["--", python, PROGRAM, seconds], stderr=subprocess.PIPE)
+        recorded = subprocess.run(record + ["--", python, PROGRAM, rounds], stderr=subprocess.PIPE)
         if recorded.returncode != 0:
             print(recorded.stderr.decode(errors="replace"), file=sys.stderr)
             return 77
@@ -83,8 +77,8 @@ def main():
     counts = collections.Counter()
     wrong = collections.Counter()
     for stack in samples:
-        python_frames = [name for name in stack if name in functions or name.startswith(UNKNOWN)]
-        loops = sum(name.split("+")[0] == LOOP for name in stack)
+        python_frames = [name for name, is_python in stack if is_python]
+        loops = sum(name.split("+")[0] == LOOP for name, _ in stack)
         if not python_frames and not loops:
             continue
         counts["in the interpreter"] += 1

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Calls functions in many ways, for a time. With `--edges`, prints all calls that it makes instead.
+"""Calls functions in many ways. With `--edges`, also prints all calls that it makes.
 
-  known_calls.py SECONDS      runs all of it again and again: recursion, generators, exceptions, callbacks of C code
-                              (sort, re, json, ctypes), threads, a forked process, asyncio
-  known_calls.py --edges      does so for a second and prints each call that Python itself has seen, CALLER <tab> CALLEE
+  known_calls.py ROUNDS          runs all of it so many times, in each thread: recursion, generators, exceptions, callbacks
+                                 of C code (sort, re, json, ctypes), threads, a forked process, asyncio
+  known_calls.py ROUNDS --edges  does so and prints each call that Python itself has seen, CALLER <tab> CALLEE
+
+All rounds make the same calls, so that the calls of a few rounds are those of many.
 
 A function is MODULE.QUALIFIED_NAME; before Python 3.11, MODULE.NAME.
 """
@@ -13,6 +15,7 @@ import sys
 # The collector would call functions from wherever it happens to run.
 gc.disable()
 EDGES = set()
+CODES = {}  # {code object: name}
 
 
 def name_of(frame):
@@ -22,7 +25,11 @@ def name_of(frame):
 
 def note(frame, event, argument):
     """Takes a call, as sys.setprofile reports it."""
-    if event == "call" and frame.f_back is not None:
+    if event != "call":
+        return
+    CODES.setdefault(frame.f_code, name_of(frame))
+    if frame.f_back is not None:
+        CODES.setdefault(frame.f_back.f_code, name_of(frame.f_back))
         EDGES.add((name_of(frame.f_back), name_of(frame)))
 
 
@@ -37,7 +44,6 @@ import json
 import os
 import re
 import threading
-import time
 
 
 def work(n):
@@ -201,48 +207,54 @@ def one_round():
         use()
 
 
-def in_thread(end):
-    while True:
+def in_thread(rounds):
+    for _ in range(rounds):
         one_round()
-        if time.monotonic() >= end:
-            return
 
 
-def in_child(end):
-    in_thread(end)
-
-
-def main(seconds):
-    end = time.monotonic() + seconds
+def main(rounds):
     child = os.fork()
     if child == 0:
-        in_child(end)
+        in_thread(rounds)
         if "--edges" in sys.argv:
             print_edges()
         sys.stdout.flush()
         os._exit(0)
-    threads = [threading.Thread(target=in_thread, args=(end,)) for _ in range(2)]
+    threads = [threading.Thread(target=in_thread, args=(rounds,)) for _ in range(2)]
     for thread in threads:
         thread.start()
-    while True:
+    for _ in range(rounds):
         one_round()
         use_asyncio()
-        if time.monotonic() >= end:
-            break
     for thread in threads:
         thread.join()
     os.waitpid(child, 0)
 
 
+def profiled_from_the_start(start):
+    """Returns the function that starts threads, so that it also notes the calls before Thread.run."""
+
+    def start_profiled(function, *arguments, **options):
+        def begin(*begun):
+            sys.setprofile(note)
+            function(*begun)
+
+        return start(begin, *arguments, **options)
+
+    return start_profiled
+
+
 def print_edges():
     sys.setprofile(None)
-    for edge in sorted(EDGES):
+    from creations import creations
+    for edge in sorted(EDGES | creations(CODES)):
         print("\t".join(edge))
 
 
 if "--edges" in sys.argv:
-    threading.setprofile(note)
-    main(1)
+    for starter in ("_start_new_thread", "_start_joinable_thread"):
+        if hasattr(threading, starter):
+            setattr(threading, starter, profiled_from_the_start(getattr(threading, starter)))
+main(int(sys.argv[1]))
+if "--edges" in sys.argv:
     print_edges()
-else:
-    main(float(sys.argv[1]))

@@ -5,7 +5,7 @@ set -u
 profiler=$1 check=$2 failed=0
 command -v python3 >/dev/null || { echo "skipped: not installed: python3"; exit 0; }
 for python in python3 ${PROFILER_PYTHONS:-}; do
-  python3 "$check" "$profiler" "$python" 4
+  python3 "$check" "$profiler" "$python"
   status=$?
   [ "$status" -eq 77 ] && exit 0
   [ "$status" -eq 0 ] || failed=1

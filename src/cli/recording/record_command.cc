@@ -10,6 +10,7 @@
 #include "src/cli/recording/record_once.h"
 #include "src/cli/recording/record_options.h"
 #include "src/cli/recording/repeat_runs.h"
+#include "src/cli/recording/runtime_maps.h"
 #include "src/cli/terminal/output.h"
 
 namespace profiler::cli {
@@ -35,6 +36,7 @@ absl::StatusOr<record::RecordOptions> ReadAndCheckOptions(const usage::Command& 
 int Record(const RecordArguments& arguments, record::RecordOptions options) {
   if (arguments.verbosity > 0) PrintNeedless(arguments);
   if (arguments.dry_run) return kExitOk;
+  if (arguments.runtime_maps) options.targets.notes.push_back(AskForRuntimeMaps());
   std::unique_ptr<TimedControl> timed;
   if (auto times = ReadEnabledTimes(arguments); times.ok() && !times->empty()) {
     auto control = TimedControl::Start(*std::move(times));

@@ -56,6 +56,22 @@ void PrintChains(const record::RecordSummary& summary) {
   PrintNote(line);
 }
 
+// Prints how many samples of Python have their functions. Prints nothing if Python did not run.
+void PrintPython(const record::python::Counts& python) {
+  const uint64_t all = python.whole + python.partly + python.unknown + python.early;
+  if (all == 0) return;
+  std::string line =
+      absl::StrFormat("Python: %.2f %% of %d stacks are whole", Percent(python.whole, all), all);
+  const auto add = [&](uint64_t count, const char* what) {
+    if (count > 0) absl::StrAppend(&line, ", ", count, " ", what);
+  };
+  add(python.partly, "lack callers");
+  add(python.unknown, "lack all functions");
+  add(python.early, "precede the start of the walk");
+  add(python.torn, "walks were cut");
+  PrintNote(line);
+}
+
 void PrintStates(const record::ThreadStates& states) {
   const double sum =
       static_cast<double>(states.running + states.preempted + states.blocked + states.unknown);
@@ -112,6 +128,7 @@ void PrintSummary(const record::RecordSummary& summary, bool verbose) {
   }
   if (summary.states) PrintStates(*summary.states);
   if (summary.chains.chains() > 0) PrintChains(summary);
+  if (summary.python) PrintPython(*summary.python);
   if (verbose) {
     PrintNote(absl::StrFormat("ring size %dK per CPU, %d wake-ups, %.0f ms user, %.0f ms system",
                               summary.ring_bytes / 1024, summary.wakeups,

@@ -279,6 +279,9 @@ void AddContentOptions(usage::Command& command, RecordArguments& a) {
   command.AddFlag("--switch-events", a.switch_events, "record context switches");
   command.AddFlag("--no-interpreters", a.no_interpreters,
                   "show interpreters as the C code that runs, not the functions of Python");
+  command.AddFlag("--runtime-maps", a.runtime_maps,
+                  "start the command so that Python 3.12, Erlang and .NET name their code, which "
+                  "changes it");
   command.AddFlag("--no-bpf-event", a.no_bpf_events,
                   "do not record when BPF programs are loaded and unloaded");
   command
@@ -511,6 +514,12 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& su
   }
   options.bpf_events = !arguments.no_bpf_events;
   options.interpreters = !arguments.no_interpreters;
+  if (arguments.runtime_maps && options.targets.command.empty()) {
+    return absl::InvalidArgumentError(
+        "--runtime-maps changes how a command is started, and there is no command; start the "
+        "process with PYTHONPERFSUPPORT=1, ERL_FLAGS=\"+JPperf true\" or "
+        "DOTNET_PerfMapEnabled=1 instead");
+  }
   if (!arguments.ring_size.empty()) {
     const size_t page = sysconf(_SC_PAGESIZE);
     PROFILER_ASSIGN_OR_RETURN(const size_t pages, ParseRingPages(arguments.ring_size, page));

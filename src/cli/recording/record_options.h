@@ -59,6 +59,7 @@ struct RecordArguments {
   bool latency = false;
   bool no_bpf_events = false;
   bool no_interpreters = false;
+  bool runtime_maps = false;
   std::string clock = "CLOCK_MONOTONIC";
   std::string max_size;
   std::string switch_output;

@@ -14,13 +14,15 @@ constexpr std::string_view kLettersWithValue = "eFcoptuCmDGrjkw";
 
 // Long options without and with a value. All other options are unknown.
 constexpr std::string_view kAlone[] = {
-    "--all-cpus",    "--all-kernel",        "--all-user",       "--data",       "--phys-data",
-    "--raw-samples", "--branch-any",        "--stat",           "--timestamp",  "--period",
-    "--weight",      "--no-inherit",        "--quiet",          "--verbose",    "--off-cpu",
-    "--wall-clock",  "--latency",           "--switch-events",  "--tree",       "--post-unwind",
-    "--summary",     "--no-summary",        "--no-cache",       "--no-sandbox", "--no-debuginfod",
-    "--no-buildid",  "--sample-cpu",        "--running-time",   "--namespaces", "--buildid-mmap",
-    "--per-thread",  "--sample-identifier", "--no-interpreters"};
+    "--all-cpus",        "--all-kernel",    "--all-user",   "--data",
+    "--phys-data",       "--raw-samples",   "--branch-any", "--stat",
+    "--timestamp",       "--period",        "--weight",     "--no-inherit",
+    "--quiet",           "--verbose",       "--off-cpu",    "--wall-clock",
+    "--latency",         "--switch-events", "--tree",       "--post-unwind",
+    "--summary",         "--no-summary",    "--no-cache",   "--no-sandbox",
+    "--no-debuginfod",   "--no-buildid",    "--sample-cpu", "--running-time",
+    "--namespaces",      "--buildid-mmap",  "--per-thread", "--sample-identifier",
+    "--no-interpreters", "--runtime-maps"};
 constexpr std::string_view kWithValue[] = {"--event",         "--freq",       "--count",
                                            "--output",        "--call-graph", "--pid",
                                            "--tid",           "--uid",        "--cpu",

@@ -12,13 +12,20 @@
 #include "src/record/bpf/python_stack.h"
 
 enum { kMostPythonProcesses = 4096, kMostCpus = 8192 };
-enum { kProgramWalk = 0, kProgramFind = 1, kProgramFrames = 2, kPrograms = 3 };
+enum {
+  kProgramWalk = 0,
+  kProgramFind = 1,
+  kProgramFrames = 2,
+  kProgramCodes = 3,
+  kProgramCopy = 4,
+  kPrograms = 5
+};
 
-// How the frames of a process are walked. Key: its pid.
+// How the frames of a process are walked. Key: its pid. Preallocated: kernels before 6.1 refuse
+// other hash maps in programs of events.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, kMostPythonProcesses);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
   __type(key, __u32);
   __type(value, struct PythonProcessEntry);
 } processes SEC(".maps");

@@ -2,25 +2,34 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/raised_capabilities.h"
 #include "src/record/bpf/bytecode.h"
+#include "src/record/bpf/kernel_btf.h"
 
 namespace profiler::record {
 namespace {
 
 // Indices in the map of programs, as in maps.bpf.h.
-constexpr const char* kWalkPrograms[] = {"walk", "find", "frames"};
+constexpr const char* kWalkPrograms[] = {"walk", "find", "frames", "codes", "copy"};
 
 struct CloseObject {
   void operator()(bpf_object* object) const { bpf_object__close(object); }
 };
 using Object = std::unique_ptr<bpf_object, CloseObject>;
+
+// The thread pointer of a thread that the kernel has switched away from, or that is in the kernel.
+#if defined(__x86_64__)
+constexpr std::string_view kThreadPointer[] = {"task_struct", "thread", "fsbase"};
+#else
+constexpr std::string_view kThreadPointer[] = {"task_struct", "thread", "uw", "tp_value"};
+#endif
 
 constexpr uint64_t kCapBpf = uint64_t{1} << 39;
 
@@ -55,16 +64,17 @@ class LoadedPrograms final : public Programs {
   }
 
   absl::Status LoadWalk(std::span<const Output> outputs) override {
-    if (access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
-      return Failed(ENOENT, "/sys/kernel/btf/vmlinux");
-    }
+    PROFILER_ASSIGN_OR_RETURN(const std::vector<std::byte> btf, ReadKernelBtf());
+    PROFILER_ASSIGN_OR_RETURN(thread_pointer_, OffsetInKernel(btf, kThreadPointer));
     const RaisedCapabilities raised(ToLoad());
     PROFILER_ASSIGN_OR_RETURN(walk_, Open(kWalkBytecode, "profiler_python"));
     bpf_map__reuse_fd(bpf_object__find_map_by_name(walk_.get(), "processes"), processes_);
     bpf_map__reuse_fd(bpf_object__find_map_by_name(walk_.get(), "programs"), programs_);
     const int cpus = libbpf_num_possible_cpus();
-    bpf_map__set_max_entries(bpf_object__find_map_by_name(walk_.get(), "walks"),
-                             cpus > 0 ? static_cast<unsigned>(cpus) : 1);
+    for (const char* const of_cpus : {"walks", "copies"}) {
+      bpf_map__set_max_entries(bpf_object__find_map_by_name(walk_.get(), of_cpus),
+                               cpus > 0 ? static_cast<unsigned>(cpus) : 1);
+    }
     if (const int error = bpf_object__load(walk_.get())) return Failed(error, "loading a program");
     const int rings = bpf_object__find_map_fd_by_name(walk_.get(), "rings");
     for (const Output& output : outputs) {
@@ -83,8 +93,10 @@ class LoadedPrograms final : public Programs {
   }
 
   absl::Status Add(uint32_t pid, const PythonProcessEntry& entry) override {
+    PythonProcessEntry added = entry;
+    added.thread_pointer = thread_pointer_;
     const RaisedCapabilities raised(ToLoad());
-    if (bpf_map_update_elem(processes_, &pid, &entry, BPF_ANY) == 0) return absl::OkStatus();
+    if (bpf_map_update_elem(processes_, &pid, &added, BPF_ANY) == 0) return absl::OkStatus();
     return Failed(errno, "adding a process");
   }
   void Remove(uint32_t pid) override {
@@ -95,6 +107,7 @@ class LoadedPrograms final : public Programs {
  private:
   Object gate_, walk_;
   int processes_ = -1, programs_ = -1;  // maps of gate_
+  uint32_t thread_pointer_ = 0;         // PythonProcessEntry::thread_pointer
 };
 
 }  // namespace

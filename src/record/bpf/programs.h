@@ -33,7 +33,8 @@ class Programs {
   // kernel has no BTF.
   virtual absl::Status LoadWalk(std::span<const Output> outputs) = 0;
 
-  // Walks the frames of a process from now on. Errors: E2BIG if too many processes are walked.
+  // Walks the frames of a process from now on. Sets entry.thread_pointer itself. Errors: E2BIG if
+  // too many processes are walked.
   virtual absl::Status Add(uint32_t pid, const PythonProcessEntry& entry) = 0;
   virtual void Remove(uint32_t pid) = 0;
 };

@@ -1,5 +1,6 @@
-// The record that the program in the kernel writes directly before a sample: the Python frames of
-// the sampled thread, the newest first. C as well as C++.
+// The records that the program in the kernel writes directly before a sample. C as well as C++.
+//
+// PythonStack: the Python frames of the sampled thread, the newest first.
 //
 //   u32 generation, u32 end, u32 count, u32 -
 //   u64 head                       address of the newest frame
@@ -11,6 +12,16 @@
 //
 // A frame of kind 2 ends the frames that one C call of the evaluation loop runs. Its address lies in
 // the C frame of that call. Before 3.11 there are no such frames; kind 1 ends them instead.
+//
+// PythonCopy: the objects of a code object, as they were at the sample. It precedes the stack in
+// which the code object is met first. A process may free the objects before they are read, and then
+// use their memory again.
+//
+//   u32 generation, u32 kPythonCopy, u32 -, u32 -
+//   u64 code, u64 globals, u64 print              as in the frame
+//   kPythonPieces times:
+//     u64 address, u32 bytes, u32 place           place: from the start of the record; bytes 0: none
+//   the pieces
 
 #pragma once
 
@@ -39,13 +50,17 @@ enum PythonWalkEnd {
   kPythonWhole = 0,       // the walk has reached the outermost frame
   kPythonUnreadable = 1,  // a frame is in memory that is invalid, or not present
   kPythonTooDeep = 2,     // there are more frames than kMostPythonFrames
-  kPythonChanged = 3      // another frame was the newest after the walk
+  kPythonChanged = 3,     // another frame was the newest after the walk
+  kPythonCopy = 0x100     // the record is a PythonCopy
 };
 
 // The value of the map of processes, keyed by their pids.
 struct PythonProcessEntry {
   PROFILER_LAYOUT layout;
   __u32 generation;  // number of the program that the process executes; copied to records
+  // Offset in the kernel's task_struct of the thread pointer, which is pthread_self() with glibc and
+  // musl. The loader sets it.
+  __u32 thread_pointer;
 };
 
 struct PythonStackHeader {
@@ -61,6 +76,51 @@ struct PythonStackFrame {
   __u64 instruction;
   __u64 globals;
   __u64 print;
+};
+
+// Limits of a copy: bytes of a text and of a table of lines, with their headers. Objects that are
+// longer are read later.
+enum { kPythonTextRoom = 640, kPythonLinesRoom = 16384 };
+enum PythonPieceIndex {
+  kPieceCode = 0,
+  kPieceName = 1,
+  kPieceQualifiedName = 2,
+  kPieceFile = 3,
+  kPieceInstructions = 4,  // header of the bytes object; before 3.11
+  kPieceDictionary = 5,    // globals
+  kPieceKeys = 6,          // header of the dictionary's keys
+  kPieceEntries = 7,       // the first entries
+  kPieceKey = 8,           // the first key, which is "__name__" in a module
+  kPieceModule = 9,        // its value
+  kPieceLines = 10,
+  kPythonPieces = 11
+};
+
+struct PythonPiece {
+  __u64 address;
+  __u32 bytes;
+  __u32 place;
+};
+
+struct PythonCopy {
+  __u32 generation;
+  __u32 end;  // kPythonCopy
+  __u32 unused[2];
+  __u64 code;
+  __u64 globals;
+  __u64 print;
+  struct PythonPiece pieces[kPythonPieces];
+  __u8 object[512];
+  __u8 name[kPythonTextRoom];
+  __u8 qualified_name[kPythonTextRoom];
+  __u8 file[kPythonTextRoom];
+  __u8 instructions[32];
+  __u8 dictionary[64];
+  __u8 keys[40];
+  __u8 entries[192];
+  __u8 key[kPythonTextRoom];
+  __u8 module[kPythonTextRoom];
+  __u8 lines[kPythonLinesRoom];  // the record ends with the table
 };
 
 // Pointers of a code object, from its file name to its table of lines. Code objects may be freed

@@ -14,7 +14,8 @@ std::string Remedy(const absl::Status& failure) {
   switch (ErrnoOf(failure)) {
     case EPERM:
     case EACCES:
-      return "run as root, or give this program CAP_BPF and CAP_PERFMON";
+      return "run as root, or give this program CAP_BPF and CAP_PERFMON; for a command in Python "
+             "3.12 or later, pass --runtime-maps";
     case EEXIST:
       return "another BPF program is attached to the event; record without it";
     case ENOENT:
@@ -54,14 +55,19 @@ absl::Status KernelWalker::LoadWalk() {
   return programs_->LoadWalk(outputs);
 }
 
-bool KernelWalker::Walk(uint32_t pid, const symbolize::python::WalkLayout& layout,
-                        uint32_t generation) {
-  was_met_ = true;
+// Loads the programs. An interpreter takes longer to start, so no sample of Python is missed.
+void KernelWalker::Prepare() {
   Attach();
   if (is_attached_ && !is_walking_ && failure_.ok()) {
     failure_ = LoadWalk();
     is_walking_ = failure_.ok();
   }
+}
+
+bool KernelWalker::Walk(uint32_t pid, const symbolize::python::WalkLayout& layout,
+                        uint32_t generation) {
+  was_met_ = true;
+  Prepare();
   if (!is_walking_) return false;
   return programs_->Add(pid, {.layout = layout, .generation = generation}).ok();
 }

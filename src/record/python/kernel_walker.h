@@ -38,6 +38,7 @@ class KernelWalker final : public Walker {
   // Attaches the gate now. Does nothing after an error, or if it is attached already.
   void Attach();
 
+  void Prepare() override;
   bool Walk(uint32_t pid, const symbolize::python::WalkLayout& layout,
             uint32_t generation) override;
   void Leave(uint32_t pid) override;

@@ -100,6 +100,21 @@ TEST_F(KernelWalkerTest, WalkingIsLoadedWithTheFirstInterpreter) {
   EXPECT_EQ(walker.Problem(), "");
 }
 
+TEST_F(KernelWalkerTest, WalkingIsLoadedWhenTheImageOfAnInterpreterIsMet) {
+  KernelWalker walker = Walker();
+  walker.Prepare();
+  EXPECT_EQ(state_.log, "gate\nwalk cpu0 cpu1\n");
+  EXPECT_TRUE(walker.Walk(7, {}, 1));
+  EXPECT_EQ(state_.log, "gate\nwalk cpu0 cpu1\nadd 7 generation 1\n");
+}
+
+TEST_F(KernelWalkerTest, AFailureIsNotSaidOfAnInterpreterThatDoesNotStart) {
+  state_.walk_error = ENOENT;
+  KernelWalker walker = Walker();
+  walker.Prepare();
+  EXPECT_EQ(walker.Problem(), "");
+}
+
 TEST_F(KernelWalkerTest, WithoutTheRightNothingIsSaidUntilAnInterpreterIsMet) {
   state_.gate_error = EPERM;
   KernelWalker walker = Walker();
@@ -109,7 +124,7 @@ TEST_F(KernelWalkerTest, WithoutTheRightNothingIsSaidUntilAnInterpreterIsMet) {
   EXPECT_EQ(walker.Problem(),
             "Python functions have no names, because the program that reads them in the kernel "
             "cannot run (Operation not permitted): run as root, or give this program CAP_BPF and "
-            "CAP_PERFMON");
+            "CAP_PERFMON; for a command in Python 3.12 or later, pass --runtime-maps");
 }
 
 TEST_F(KernelWalkerTest, AnEventWithAnotherProgramIsNamedAsTheReason) {

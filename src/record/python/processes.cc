@@ -12,6 +12,7 @@
 #include "src/record/bpf/python_stack.h"
 #include "src/record/live_memory.h"
 #include "src/record/managed_processes.h"
+#include "src/record/python/copied_memory.h"
 #include "symbolize/image_file.h"
 #include "symbolize/process_memory.h"
 
@@ -28,6 +29,8 @@ constexpr size_t kMostImages = 256, kMostProcesses = 4096;
 constexpr uint64_t kImpatientTries = 64, kPatientInterval = 16;
 // Limits of one function: bytes of its instructions, and of its names.
 constexpr uint32_t kMostCodeBytes = 1 << 20;
+// Limit for the functions of one process that stay known, in bytes.
+constexpr size_t kMostKnownBytes = size_t{64} << 20;
 // Bytes between the addresses of two functions are unused, so that a range never follows another.
 constexpr uint64_t kGap = 16;
 
@@ -59,7 +62,8 @@ class Processes::Process final : public Loops {
         image(std::move(of_image)),
         bias(of_bias),
         live_(proc, of_pid, readers),
-        memory_(live_) {}
+        memory_(live_),
+        copied_(memory_) {}
 
   bool HasLoop(RuntimeAddress address) const override {
     const ElfAddress place{address.value - bias};
@@ -80,7 +84,7 @@ class Processes::Process final : public Loops {
   }
 
   cpython::CodeObjects& codes() {
-    if (!codes_) codes_.emplace(memory_, *interpreter);
+    if (!codes_) codes_.emplace(copied_, *interpreter);
     return *codes_;
   }
   symbolize::ProcessMemory& memory() { return memory_; }
@@ -92,15 +96,30 @@ class Processes::Process final : public Loops {
   // Returns the address to list for a frame; nothing for a frame that is not to be shown.
   std::optional<uint64_t> AddressOf(const PythonStackFrame& frame, symbolize::CodeSink& sink) {
     const uint64_t address = frame.code & ((uint64_t{1} << kPythonKindShift) - 1);
-    Known& known = known_[address];
-    if (known.first == 0 || known.print != frame.print) {
-      const std::optional<cpython::CodeObjects::Code> code = ReadCode(address, frame);
+    auto found = known_.find(address);
+    if (found == known_.end() || found->second.print != frame.print) {
+      std::optional<cpython::CodeObjects::Code> code = ReadCode(address, frame);
       if (!code) return Named(kUnknownFunction, "[unknown Python function]", sink);
-      known = {frame.print, next_, *code};
-      if (!code->is_internal) AddCode(*code, sink);
+      found = Keep(address, frame.print, *std::move(code));
     }
+    Known& known = found->second;
     if (known.code.is_internal) return std::nullopt;
+    if (known.first == 0) {
+      known.first = next_;
+      AddCode(known.code, sink);
+    }
     return known.first + known.code.OffsetOf(frame.instruction);
+  }
+  // Keeps the function of a copied code object.
+  void TakeCopy(std::span<const std::byte> record) {
+    memory_.Forget();
+    const std::optional<CopiedCode> copied = copied_.Take(record);
+    if (copied && copied->generation == generation) {
+      codes().Refresh();
+      const cpython::CodeObjects::Code* const code = codes().Find(copied->code, copied->globals);
+      if (code != nullptr) Keep(copied->code, copied->print, *code);
+    }
+    copied_.Clear();
   }
   uint64_t UnknownCallers(symbolize::CodeSink& sink) {
     return Named(kUnknownCallers, "[unknown Python callers]", sink);
@@ -120,11 +139,24 @@ class Processes::Process final : public Loops {
   // A function, which stays known when its code object is gone.
   struct Known {
     uint64_t print = 0;
-    uint64_t first = 0;  // address of the function's first instruction; 0: not known
     cpython::CodeObjects::Code code;
+    uint64_t first = 0;  // address of the function's first instruction; 0: none yet
   };
+  using KnownCodes = absl::flat_hash_map<uint64_t, Known>;
 
-  // Returns the code object, if it is still the one that the frame ran.
+  KnownCodes::iterator Keep(uint64_t address, uint64_t print, cpython::CodeObjects::Code code) {
+    if (known_bytes_ > kMostKnownBytes) {
+      known_.clear();
+      known_bytes_ = 0;
+    }
+    known_bytes_ += sizeof(Known) + code.name.size() + code.file.size() +
+                    code.lines.size() * sizeof(code.lines.front()) +
+                    code.instructions.size() * sizeof(uint64_t);
+    return known_.insert_or_assign(address, Known{print, std::move(code)}).first;
+  }
+
+  // Returns the code object, if it is still the one that the frame ran. It was not copied, because
+  // the record is lost.
   std::optional<cpython::CodeObjects::Code> ReadCode(uint64_t address,
                                                      const PythonStackFrame& frame) {
     memory_.Forget();
@@ -169,17 +201,20 @@ class Processes::Process final : public Loops {
               .is_bytecode = true,
               .name = name,
               .file = file,
+              .image = "[python]",
               .places = places_});
   }
 
   LiveMemory live_;
   symbolize::PagedMemory memory_;
+  CopiedMemory copied_;
   std::optional<cpython::CodeObjects> codes_;
-  absl::flat_hash_map<uint64_t, Known> known_;  // keyed by the address of the code object
-  absl::flat_hash_set<uint64_t> named_;         // addresses of frames that are no functions
-  uint64_t next_ = kFirstAddress + 2 * kGap;    // the next unused address
-  std::vector<JitDump::Place> places_;          // scratch
-  std::vector<std::byte> zeros_;                // scratch
+  KnownCodes known_;  // keyed by the address of the code object
+  size_t known_bytes_ = 0;
+  absl::flat_hash_set<uint64_t> named_;       // addresses of frames that are no functions
+  uint64_t next_ = kFirstAddress + 2 * kGap;  // the next unused address
+  std::vector<JitDump::Place> places_;        // scratch
+  std::vector<std::byte> zeros_;              // scratch
 };
 
 Processes::Processes(const symbolize::SymbolizerOptions& files, CodeDumps& dumps,
@@ -207,6 +242,7 @@ void Processes::Mapped(const perf_event::Mmap2& mmap) {
   if (processes_.contains(mmap.pid) || processes_.size() >= kMostProcesses) return;
   std::shared_ptr<const Image> image = ImageOf(mmap);
   if (image == nullptr) return;
+  walker_->Prepare();
   const uint64_t bias = mmap.addr - image->start.value;
   auto process = std::make_unique<Process>(mmap.pid, SpecOf(mmap), std::move(image), bias,
                                            files_.proc_path, readers_);
@@ -274,6 +310,13 @@ void Processes::Refresh() {
     Try(process);
     return process.interpreter.has_value();
   });
+}
+
+void Processes::TakeCopy(uint32_t pid, std::span<const std::byte> record) {
+  const auto found = processes_.find(pid);
+  if (found != processes_.end() && found->second->generation != 0) {
+    found->second->TakeCopy(record);
+  }
 }
 
 bool Processes::ReadStack(Process& process, std::span<const std::byte> record) {

@@ -3,8 +3,8 @@
 // walked frames get addresses and names here.
 //
 //   MMAP2 of python3 ──▶ PythonImage ──▶ Interpreter ──▶ Walker::Walk: the kernel walks from now on
-//   record before a sample ──▶ code objects ──▶ CodeDumps: names, files and lines
-//                          └──▶ Stack ──▶ joined with the C stack (join.h)
+//   PythonCopy ──▶ code objects ──▶ CodeDumps: names, files and lines
+//   PythonStack ──▶ Stack ──▶ joined with the C stack (join.h)
 //
 // A function's frames are listed with addresses that no process uses, from kFirstAddress on: each
 // code object has a range, with one address per byte of its instructions.
@@ -35,6 +35,8 @@ namespace profiler::record::python {
 class Walker {
  public:
   virtual ~Walker() = default;
+  // Called when an image with an interpreter is met, before it can be walked.
+  virtual void Prepare() = 0;
   // Walks the frames of the process from now on. Records carry `generation`. Returns false if that
   // is not possible here.
   virtual bool Walk(uint32_t pid, const symbolize::python::WalkLayout& layout,
@@ -64,6 +66,10 @@ class Processes {
   void Ended(uint32_t pid);
   // Begins a new pass: looks at processes again whose interpreter was starting.
   void Refresh();
+
+  // Takes a copy of a code object (IsCopy), which the kernel wrote before the first stack that has
+  // it. Copies for another program than the process executes are left out.
+  void TakeCopy(uint32_t pid, std::span<const std::byte> record);
 
   // Replaces the calls of the evaluation loop in a chain by the Python frames of `record`, the raw
   // data that the kernel wrote before the sample; empty: none. Returns nothing if the process runs

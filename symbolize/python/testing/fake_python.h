@@ -143,8 +143,8 @@ class FakePython final : public ProcessMemory {
       Put(at + 8, item.value);
       at += 16;
     }
-    const uint64_t object = Object(dictionary_type_, layout_.code.dictionary_keys + 16);
-    Put(object + layout_.code.dictionary_keys, keys);
+    const uint64_t object = Object(dictionary_type_, layout_.walk.dictionary_keys + 16);
+    Put(object + layout_.walk.dictionary_keys, keys);
     return object;
   }
   uint64_t Module(std::string_view name) {
