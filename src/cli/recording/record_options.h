@@ -13,6 +13,7 @@
 #include "src/cli/recording/compression_option.h"
 #include "src/cli/recording/enabled_times.h"
 #include "src/cli/recording/event_arguments.h"
+#include "src/cli/recording/flight_arguments.h"
 #include "src/cli/recording/target_arguments.h"
 #include "src/cli/usage/command_line.h"
 #include "src/record/options.h"
@@ -65,6 +66,7 @@ struct RecordArguments {
   std::string switch_output;
   size_t most_files = 0;
   bool timestamp_filename = false;
+  FlightArguments flight;
   std::vector<IgnoredOption> needless;
   std::optional<uint32_t> repeat;
   bool summary = false, no_summary = false;  // both false: summary on a terminal
