@@ -1,5 +1,5 @@
-// Where a recording puts its records: into files while it runs, or into memory until a flight
-// recorder writes a file.
+// Destinations of records: files while the recording runs, or memory until a flight recorder writes
+// a file.
 
 #pragma once
 
