@@ -81,6 +81,8 @@ void WindowMaker::Add(const perf_data::TimedRecord& timed) {
     if (timed.event < stream_.events().size()) {
       NoteOwn(timed, stream_.events()[timed.event].layout);
     }
+  } else if (TakeOwn(timed)) {
+    return;
   }
   builder_->Add(timed.record, timed.event, timed.time);
 }
@@ -95,6 +97,27 @@ void WindowMaker::NoteOwn(const perf_data::TimedRecord& timed,
   if (!Decode(timed.record, layout, &task) || task.pid != task.tid) return;
   if (begins && own_pids_.contains(task.ppid)) own_pids_.insert(task.pid);
   if (begins && !own_pids_.contains(task.ppid) && timed.time > began_) own_pids_.erase(task.pid);
+}
+
+// Counts a sample of this program and returns true; returns false for others. Its own samples need no
+// names: to read this program's debug information to name how it reads debug information may take
+// longer than all other names, and makes further samples.
+bool WindowMaker::TakeOwn(const perf_data::TimedRecord& timed) {
+  if (timed.event >= stream_.events().size()) return false;
+  const perf_event::RecordLayout& layout = stream_.events()[timed.event].layout;
+  perf_event::Sample sample;
+  if (!Decode(timed.record, layout, &sample) || !own_pids_.contains(sample.pid)) return false;
+  OpenWindow& window = WindowAt(timed.time);
+  ++window.left_out.own;
+  if (timed.event == 0) {
+    window.busy += sample.period;
+    ++window.busy_samples;
+  }
+  return true;
+}
+
+WindowMaker::OpenWindow& WindowMaker::WindowAt(uint64_t time) {
+  return open_[std::max(time / static_cast<uint64_t>(options_.window.count()), first_open_)];
 }
 
 void WindowMaker::BeginBuilder() {
@@ -149,17 +172,12 @@ bool WindowMaker::IsIdle(const Profile& profile, const profile::SampleRow& row) 
 }
 
 void WindowMaker::Count(const Profile& profile, std::span<const profile::SampleRow> rows) {
-  const auto length = static_cast<uint64_t>(options_.window.count());
   for (const profile::SampleRow& row : rows) {
-    OpenWindow& window = open_[std::max(row.time / length, first_open_)];
+    OpenWindow& window = WindowAt(row.time);
     const bool is_idle = IsIdle(profile, row);
     if (row.event == profile::EventId{} && !is_idle) {
       window.busy += row.period;
       window.busy_samples += row.count;
-    }
-    if (own_pids_.contains(profile[row.thread].pid)) {
-      window.left_out.own += row.count;
-      continue;
     }
     if (!options_.keeps_idle && is_idle) {
       window.left_out.idle += row.count;

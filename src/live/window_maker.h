@@ -95,6 +95,8 @@ class WindowMaker {
 
   void Add(const perf_data::TimedRecord& timed);
   void NoteOwn(const perf_data::TimedRecord& timed, const perf_event::RecordLayout& layout);
+  bool TakeOwn(const perf_data::TimedRecord& timed);
+  OpenWindow& WindowAt(uint64_t time);
   void Count(const profile::Profile& profile, std::span<const profile::SampleRow> rows);
   void BeginBuilder();
   void ReplaceBuilder();

@@ -119,6 +119,7 @@ void TableView::DrawLine(terminal::Pane pane, int row, const Line& line, size_t 
 }
 
 void TableView::Press(int row) {
+  position_.Fit(lines_.size(), visible_);
   const size_t line = position_.LineAt(row);
   if (line >= lines_.size()) return;
   if (line == position_.selected()) lines_.Toggle(lines_.At(line));

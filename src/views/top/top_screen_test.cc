@@ -89,7 +89,7 @@ TEST_F(TopScreenTest, EnterUnfoldsTheCallGraphOfARowAndFoldsItAgain) {
   Press(Key::kEnter);
   EXPECT_EQ(Rows(), folded);
   Type("E");
-  EXPECT_GT(Rows().size(), folded.size());
+  EXPECT_NE(Rows(), folded);
   Type("C");
   EXPECT_EQ(Rows(), folded);
 }
@@ -108,12 +108,13 @@ TEST_F(TopScreenTest, ShowsMarginsOfRowsWithFewSamples) {
   const std::string rows = Rows();
   const std::string often = rows.substr(0, rows.find('\n')), rare = rows.substr(often.size() + 1);
   EXPECT_EQ(often.find("±"), std::string::npos) << rows;
-  EXPECT_NE(rare.find("0.01% ±0.01"), std::string::npos) << rows;
+  EXPECT_NE(rare.find("0.01%  ±0.01"), std::string::npos) << rows;
 }
 
 TEST_F(TopScreenTest, AMouseSelectsARowAndUnfoldsIt) {
   ShowWork();
   constexpr int kSecondRow = 5;
+  Text();  // which says how many rows the screen has
   screen_.Handle({.kind = Event::Kind::kPress, .row = kSecondRow});
   const std::string selected = screen_.selected_function();
   const std::string folded = Rows();
