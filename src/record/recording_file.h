@@ -49,10 +49,10 @@ class RecordingFile {
 
   // Appends a round: whole records, in pieces. After an error the file has nothing of that round.
   absl::Status Append(std::span<const std::span<const std::byte>> pieces);
-  // What the features say about the samples of the file. Null pointers: nothing.
+  // Facts about the samples of the file, for its features.
   struct Contents {
-    const ChainQuality* chains = nullptr;            // null if nothing was unwound
-    const OffCpu::Estimates* estimates = nullptr;    // null without --off-cpu
+    const ChainQuality* chains = nullptr;                      // null if nothing was unwound
+    const OffCpu::Estimates* estimates = nullptr;              // null without --off-cpu
     const perf_data::RecorderFacts::Moment* moment = nullptr;  // null without --flight
   };
   // Writes the features; call it once, last.

@@ -1,4 +1,4 @@
-// Where a recording puts its records: into files while it runs, or into memory until a flight
+// The destination of the records of a recording: files while it runs, or memory until a flight
 // recorder writes a file.
 
 #pragma once
