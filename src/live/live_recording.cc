@@ -191,7 +191,7 @@ class Running final : public LiveRecording {
   }
 
   ringbuf::Kernel& kernel_;
-  LiveOptions options_;  // complete before Begin starts the namer
+  LiveOptions options_;             // complete before Begin starts the namer
   const UniqueFd ended_, written_;  // events: the recording has ended; the stream is complete
   Pipe pipe_;
   History history_;

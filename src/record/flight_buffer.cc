@@ -61,9 +61,8 @@ absl::StatusOr<std::unique_ptr<FlightBuffer>> FlightBuffer::Create(
     return ErrnoStatus(errno, absl::StrCat("no memory for ", limits.bytes >> 20,
                                            " MiB of records; pass a smaller --flight-size"));
   }
-  return std::unique_ptr<FlightBuffer>(
-      new FlightBuffer(layout, limits, std::move(exists),
-                       std::span(static_cast<std::byte*>(arena), limits.bytes)));
+  return std::unique_ptr<FlightBuffer>(new FlightBuffer(
+      layout, limits, std::move(exists), std::span(static_cast<std::byte*>(arena), limits.bytes)));
 }
 
 FlightBuffer::FlightBuffer(const perf_event::RecordLayout& layout, const FlightLimits& limits,

@@ -27,8 +27,8 @@ static_assert(kSettling > std::chrono::nanoseconds(kPublishingMargin));
 constexpr double kMostAfter = 0.5;
 
 uint64_t Nanoseconds(steady_clock::duration duration) {
-  return static_cast<uint64_t>(std::max<int64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count(), 0));
+  return static_cast<uint64_t>(
+      std::max<int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count(), 0));
 }
 
 uint64_t ReadClock(clockid_t clock) {
@@ -96,7 +96,7 @@ absl::Status FlightRecorder::Append(std::span<const std::span<const std::byte>> 
   if (buffer_->Append(pieces, now)) KeepSums();
   buffer_->DropBefore(KeepFrom(now));
   // The time after the moment must not replace the time before it.
-  if (waiting_ && !writing_ && waiting_->is_end == false) {
+  if (waiting_ && !writing_ && !waiting_->is_end) {
     const auto after = std::find_if(
         buffer_->slices().begin(), buffer_->slices().end(),
         [this](const FlightBuffer::Slice& slice) { return slice.last > waiting_->when; });
@@ -134,9 +134,8 @@ ChainQuality FlightRecorder::chains() const {
 // ---- moments
 
 FlightRecorder::Moment FlightRecorder::MakeMoment(std::string reason) const {
-  return {.reason = std::move(reason),
-          .when = steady_clock::now(),
-          .time = ReadClock(options_.clock)};
+  return {
+      .reason = std::move(reason), .when = steady_clock::now(), .time = ReadClock(options_.clock)};
 }
 
 void FlightRecorder::Trigger(std::string reason, std::function<void()> done) {
@@ -193,8 +192,8 @@ void FlightRecorder::Begin() {
   start_.clear();
   buffer_->WriteWhatRan(&start_);
   writing_.emplace(std::move(writing));
-  auto file = RecordingFile::Begin(options_.in_memory ? options_.output : part_, *setup_.facts,
-                                   start_);
+  auto file =
+      RecordingFile::Begin(options_.in_memory ? options_.output : part_, *setup_.facts, start_);
   if (!file.ok()) return Failed(file.status());
   writing_->file = *std::move(file);
   if (const absl::Status begun = writing_->tally.BeginFile(start_); !begun.ok()) Failed(begun);
@@ -235,8 +234,7 @@ void FlightRecorder::Complete() {
       .after = Nanoseconds(writing.until - writing.moment.when),
       .dropped = writing.dropped.samples,
       .reason = writing.moment.reason};
-  const bool has_estimates =
-      setup_.unwinding != nullptr && setup_.unwinding->off_cpu() != nullptr;
+  const bool has_estimates = setup_.unwinding != nullptr && setup_.unwinding->off_cpu() != nullptr;
   absl::Status status = writing.file->Finish(
       writing.tally, {.chains = setup_.unwinding == nullptr ? nullptr : &writing.sums.chains,
                       .estimates = has_estimates ? &writing.sums.estimates : nullptr,
@@ -294,8 +292,8 @@ void FlightRecorder::Done(const Moment& moment) {
 
 std::string FlightRecorder::About(const Writing& writing) const {
   const Moment& moment = writing.moment;
-  std::string text = absl::StrFormat("%.1f s before %s", Seconds(moment.when - writing.since),
-                                     moment.reason);
+  std::string text =
+      absl::StrFormat("%.1f s before %s", Seconds(moment.when - writing.since), moment.reason);
   if (flight_.after.count() != 0) {
     absl::StrAppendFormat(&text, " and %.1f s after it", Seconds(writing.until - moment.when));
   }
@@ -323,9 +321,9 @@ absl::Status FlightRecorder::Finish(bool /*with_features*/, std::vector<std::str
     while (writing_) Step();
   }
   if (buffer_->forgotten() > 0) {
-    messages_.push_back(absl::StrCat(
-        "some samples may lack names: there was no room for ", buffer_->forgotten(),
-        " records about processes; pass a larger --flight-size"));
+    messages_.push_back(absl::StrCat("some samples may lack names: there was no room for ",
+                                     buffer_->forgotten(),
+                                     " records about processes; pass a larger --flight-size"));
   }
   notes->insert(notes->end(), messages_.begin(), messages_.end());
   messages_.clear();

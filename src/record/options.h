@@ -74,7 +74,7 @@ struct FlightOptions {
   std::chrono::milliseconds after{0};   // time to record after the moment, before it is written
   uint64_t bytes = uint64_t{64} << 20;  // room for records, at least kLeastBytes
   static constexpr uint64_t kLeastBytes = uint64_t{1} << 20;
-  size_t most_files = 0;                // files to keep, the latest ones; 0: all
+  size_t most_files = 0;  // files to keep, the latest ones; 0: all
   // True if the end of the recording also writes a file, named `output`, as perf's --overwrite.
   bool writes_end = false;
 };

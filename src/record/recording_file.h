@@ -49,7 +49,7 @@ class RecordingFile {
 
   // Appends a round: whole records, in pieces. After an error the file has nothing of that round.
   absl::Status Append(std::span<const std::span<const std::byte>> pieces);
-  // Facts about the samples of the file, for its features. Null pointers: no facts.
+  // Facts about the samples of the file, for its features.
   struct Contents {
     const ChainQuality* chains = nullptr;                      // null if nothing was unwound
     const OffCpu::Estimates* estimates = nullptr;              // null without --off-cpu

@@ -1,5 +1,5 @@
-// Destinations of records: files while the recording runs, or memory until a flight recorder writes
-// a file.
+// The destination of the records of a recording: files while it runs, or memory until a flight
+// recorder writes a file.
 
 #pragma once
 

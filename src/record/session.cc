@@ -78,9 +78,9 @@ class Session final : public RecordSession {
 
   absl::Status Prepare() {
     if (options_.flight) {
-      PROFILER_ASSIGN_OR_RETURN(
-          auto flight,
-          FlightRecorder::Create(io_, options_, setup_, [this] { return drain_->PassNow(); }));
+      PROFILER_ASSIGN_OR_RETURN(auto flight, FlightRecorder::Create(io_, options_, setup_, [this] {
+                                  return drain_->PassNow();
+                                }));
       flight_ = flight.get();
       output_ = std::move(flight);
     } else {
@@ -242,7 +242,8 @@ class Session final : public RecordSession {
     write_failed_ = !status.ok();
     // If the disk is full, the file may have grown by all records and lack only the end of the
     // round.
-    const bool is_written = status.ok() || output_->file_bytes() > before || ErrnoOf(status) == EPIPE;
+    const bool is_written =
+        status.ok() || output_->file_bytes() > before || ErrnoOf(status) == EPIPE;
     is_written ? setup_.tally->Written() : setup_.tally->NotWritten();
     if (options_.max_bytes != 0 && output_->file_bytes() >= options_.max_bytes) {
       Stop(StopReason::kMaxSize);
@@ -323,11 +324,11 @@ class Session final : public RecordSession {
         *setup_.control,
         {.enable = [this] { return Ended(EnableSampling()).ok(); },
          .disable = [this] { return Ended(DisableSampling()).ok(); },
-         .snapshot = flight_ == nullptr
-                         ? target::ControlHandlers::Snapshot()
-                         : [this](std::function<void()> done) {
-                             flight_->Trigger("the command snapshot", std::move(done));
-                           },
+         .snapshot =
+             flight_ == nullptr
+                 ? target::ControlHandlers::Snapshot()
+                 : [this](std::function<void()>
+                              done) { flight_->Trigger("the command snapshot", std::move(done)); },
          .on_unknown = [this](std::string_view message) { summary_.notes.emplace_back(message); }});
   }
 

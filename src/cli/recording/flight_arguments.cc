@@ -22,8 +22,8 @@ absl::StatusOr<std::chrono::milliseconds> ReadTime(std::string_view option,
                                                    const std::string& text) {
   auto time = ParseDuration(text);
   if (time.ok()) return time;
-  return absl::InvalidArgumentError(absl::StrCat(std::string(option), ": '", text,
-                                                 "' is not a time; give 500ms, 10s, 5m or 1h"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(std::string(option), ": '", text, "' is not a time; give 500ms, 10s, 5m or 1h"));
 }
 
 // perf's --overwrite keeps what fits into memory. Files are written at SIGUSR2 with
@@ -57,8 +57,7 @@ void AddFlightOptions(usage::Command& command, FlightArguments& a) {
       .AddOption("--flight-after", a.after,
                  "with --flight: record for this time after the moment, before it is written")
       .ValueName("TIME");
-  command
-      .AddOption("--flight-files", a.most_files, "with --flight: keep only the latest N files")
+  command.AddOption("--flight-files", a.most_files, "with --flight: keep only the latest N files")
       .ValueName("N")
       .InRange(size_t{1}, size_t{1'000'000}, usage::InHelp::kNo);
   command.AddFlag("--overwrite", a.overwrite,

@@ -130,9 +130,8 @@ void PrintFlight(const record::FlightOptions& flight) {
 
 void PrintSummary(const record::RecordSummary& summary, bool is_flight, bool verbose) {
   const double cpu_ms = (summary.user_time + summary.system_time).count() / 1e3;
-  std::string line =
-      absl::StrFormat("profiler record: %d samples, %d lost, %.2f s, ", summary.samples,
-                      summary.lost, summary.duration.count() / 1e9);
+  std::string line = absl::StrFormat("profiler record: %d samples, %d lost, %.2f s, ",
+                                     summary.samples, summary.lost, summary.duration.count() / 1e9);
   if (is_flight && summary.files == 0) {
     line += "of which nothing was written";
   } else {

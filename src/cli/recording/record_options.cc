@@ -431,9 +431,10 @@ void AddRecordOptions(usage::Command& command, RecordArguments& a) {
                  "10-20,30-40: sample only in these times since the start")
       .ValueName("MS");
   command
-      .AddOption("--control", a.control,
-                 "read the commands enable, disable, stop, ping and snapshot from there, and answer "
-                 "ack")
+      .AddOption(
+          "--control", a.control,
+          "read the commands enable, disable, stop, ping and snapshot from there, and answer "
+          "ack")
       .ValueName("fd:N[,N]|fifo:PATH[,PATH]");
   AddLengthOptions(command, a);
   AddFileOptions(command, a);

@@ -7,8 +7,8 @@
 
 #include "src/format/perf_event/record_fields.h"
 #include "src/format/perf_event/record_io.h"
-#include "src/format/perf_event/sample_fields.h"
 #include "src/format/perf_event/record_types.h"
+#include "src/format/perf_event/sample_fields.h"
 
 namespace profiler::perf_event {
 namespace {

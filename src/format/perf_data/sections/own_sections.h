@@ -59,10 +59,10 @@ struct RecorderFacts {
   uint64_t copied_stack = 0;
   // The moment for which a flight recorder wrote the file.
   struct Moment {
-    uint64_t time = 0;                // in ns of the samples' clock
-    uint64_t before = 0, after = 0;   // in ns: how long the file covers, around the moment
-    uint64_t dropped = 0;             // samples of the requested time that memory had no room for
-    std::string reason;               // what happened: "SIGUSR2"
+    uint64_t time = 0;               // in ns of the samples' clock
+    uint64_t before = 0, after = 0;  // in ns: how long the file covers, around the moment
+    uint64_t dropped = 0;            // samples of the requested time that memory had no room for
+    std::string reason;              // what happened: "SIGUSR2"
     bool operator==(const Moment&) const = default;
   };
   std::optional<Moment> moment;
