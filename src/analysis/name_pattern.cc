@@ -30,7 +30,7 @@ absl::StatusOr<NamePattern> NamePattern::Parse(std::string_view pattern) {
     char reason[256];
     regerror(error, &expression->compiled, reason, sizeof(reason));
     return absl::InvalidArgumentError(
-        absl::StrCat("'", View(pattern), "' is no regular expression: ", reason));
+        absl::StrCat("'", View(pattern), "' is not a regular expression: ", reason));
   }
   expression->is_compiled = true;
   NamePattern parsed;

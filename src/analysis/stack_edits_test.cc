@@ -89,7 +89,7 @@ TEST(NamePatternTest, AnExpressionIsFoundAnywhereInAName) {
 
 TEST(NamePatternTest, WhatIsNoExpressionIsQuoted) {
   const auto message = std::string(NamePattern::Parse("a(b").status().message());
-  EXPECT_NE(message.find("'a(b' is no regular expression: "), std::string::npos) << message;
+  EXPECT_NE(message.find("'a(b' is not a regular expression: "), std::string::npos) << message;
 }
 
 }  // namespace

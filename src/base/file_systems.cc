@@ -262,7 +262,7 @@ absl::Status CheckHoldsPrograms(int fd, const std::string& path) {
     case FileSystemKind::kPseudo:
       return absl::PermissionDeniedError(
           absl::StrCat(path, " was not opened: files of the kernel's own file systems (",
-                       HexOf(magic), ") are no programs"));
+                       HexOf(magic), ") are not programs"));
     case FileSystemKind::kUnknown:
       break;
   }

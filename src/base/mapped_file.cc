@@ -170,11 +170,11 @@ absl::StatusOr<MappedFile> MappedFile::FromFd(int fd, const std::string& path) {
   const auto size = static_cast<size_t>(status.st_size);
   void* const zeros = mmap(nullptr, SizeWithZeros(size), PROT_READ,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (zeros == MAP_FAILED) return ErrnoStatus(errno, path);
+  if (zeros == MAP_FAILED) return ErrnoStatus(errno, "cannot map " + path);
   void* const address =
       Uninterrupted([&] { return mmap(zeros, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0); });
   if (address == MAP_FAILED) {
-    const absl::Status failed = ErrnoStatus(errno, path);
+    const absl::Status failed = ErrnoStatus(errno, "cannot map " + path);
     munmap(zeros, SizeWithZeros(size));
     return failed;
   }

@@ -9,13 +9,17 @@ namespace profiler {
 
 std::string NearestWord(std::string_view word, const std::vector<std::string>& known) {
   constexpr size_t kLongest = 64, kFarthest = 3, kShortestBeginning = 3;
+  constexpr size_t kLettersPerEdit = 3, kShortestWhole = 4;
   if (word.size() > kLongest) return "";
   std::string nearest;
-  size_t least = std::min(kFarthest, word.size() / 2) + 1;
+  size_t least = kFarthest + 1;
   for (const std::string& candidate : known) {
     const bool begins = word.size() >= kShortestBeginning && candidate.starts_with(word);
-    const size_t distance = begins ? 0 : EditDistance(word, candidate, Swapped::kOneEdit);
-    if (distance < least) {
+    const bool goes_on = candidate.size() >= kShortestWhole && word.starts_with(candidate);
+    const size_t distance =
+        begins ? 0 : (goes_on ? 1 : EditDistance(word, candidate, Swapped::kOneEdit));
+    const size_t farthest = std::min(word.size(), candidate.size()) / kLettersPerEdit;
+    if (distance < least && (begins || distance <= farthest)) {
       least = distance;
       nearest = candidate;
     }

@@ -53,11 +53,15 @@ std::string_view RemedyOfWriting(int error) {
       return "the disk quota is used up; write elsewhere with -o";
     case EFBIG:
       return "the file size limit is reached (ulimit -f)";
-    case EPIPE:
-      return "whoever read it has closed it";
     default:
       return {};
   }
+}
+
+absl::Status WithErrno(int error, const std::string& message) {
+  absl::Status status(CodeOf(error), message);
+  status.SetPayload(kErrnoPayload, absl::Cord(absl::StrCat(error)));
+  return status;
 }
 
 }  // namespace
@@ -68,15 +72,16 @@ absl::Status ErrnoStatus(int error, std::string_view what, std::string_view reme
   if (!remedy.empty()) {
     absl::StrAppend(&message, "; ", absl::string_view(remedy.data(), remedy.size()));
   }
-  absl::Status status(CodeOf(error), message);
-  status.SetPayload(kErrnoPayload, absl::Cord(absl::StrCat(error)));
-  return status;
+  return WithErrno(error, message);
 }
 
 absl::Status WriteError(int error, std::string_view path) {
-  return ErrnoStatus(error,
-                     absl::StrCat("cannot write ", absl::string_view(path.data(), path.size())),
-                     RemedyOfWriting(error));
+  const std::string what =
+      absl::StrCat("cannot write ", absl::string_view(path.data(), path.size()));
+  if (error == EPIPE) {
+    return WithErrno(error, what + ": the program that reads it has closed the pipe");
+  }
+  return ErrnoStatus(error, what, RemedyOfWriting(error));
 }
 
 int ErrnoOf(const absl::Status& status) {

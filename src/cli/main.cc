@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <new>
 #include <span>
 #include <stdexcept>
@@ -17,10 +18,13 @@
 #include "src/base/file_access.h"
 #include "src/base/file_systems.h"
 #include "src/base/raised_capabilities.h"
+#include "src/base/status.h"
 #include "src/base/unlink_on_signal.h"
 #include "src/base/write_signals.h"
 #include "src/cli/command.h"
 #include "src/cli/commands.h"
+#include "src/cli/config/config_command.h"
+#include "src/cli/config/config_words.h"
 #include "src/cli/live/top_command.h"
 #include "src/cli/parse_error.h"
 #include "src/cli/terminal/output.h"
@@ -46,11 +50,13 @@ std::vector<std::string> WithValues(std::span<char* const> arguments) {
   return result;
 }
 
-// Adds the options for the pager and for colours. They are also accepted after a command's name,
-// except for commands that run another program, because that program has its own options.
-void AddTerminalOptions(profiler::usage::Command& app, const profiler::cli::Commands& commands,
-                        profiler::cli::TerminalChoice& choice) {
+// Adds the options for the pager, for colours and for the configuration file. They are also accepted
+// after a command's name, except for commands that run another program, because that program has
+// its own options.
+void AddGeneralOptions(profiler::usage::Command& app, const profiler::cli::Commands& commands,
+                       profiler::cli::TerminalChoice& choice, bool& no_config) {
   using profiler::cli::Colour;
+  app.AddFlag("--no-config", no_config, "do not read the configuration file");
   app.AddFlag(
       "--no-pager", [&choice] { choice.pager = false; },
       "on a terminal: do not show long output in $PROFILER_PAGER, $PAGER or less");
@@ -96,50 +102,104 @@ constexpr char kNoMemory[] =
   std::_Exit(profiler::cli::kExitFailure);
 }
 
+// The program's commands and options, and their values after Parse.
+struct Program {
+  explicit Program(const profiler::cli::Invocation& invocation) {
+    app.RequireCommand();
+    app.SetVersion(profiler::cli::VersionText());
+    AddCommands(app, commands, invocation);
+    AddTopCommand(app, commands, invocation);
+    profiler::cli::AddConfigCommand(app, commands);
+    AddGeneralOptions(app, commands, terminal, no_config);
+  }
+
+  profiler::usage::Parsed Parse(std::vector<std::string> words) {
+    return app.Parse(std::move(words), profiler::cli::HelpColumns());
+  }
+
+  // Returns the command that was given; null without one.
+  const profiler::cli::Commands::value_type* Given() const {
+    for (const auto& entry : commands) {
+      if (entry.first->WasGiven()) return &entry;
+    }
+    return nullptr;
+  }
+
+  profiler::usage::Command app{
+      "profiler",
+      "A sampling profiler for Linux: records where programs spend their time and shows it.\n"
+      "Recordings are perf.data files, which perf and other viewers open. This program also opens "
+      "recordings of perf."};
+  profiler::cli::Commands commands;
+  profiler::cli::TerminalChoice terminal;
+  bool no_config = false;
+};
+
+// Parses the words again, with the options that the configuration file adds to the given command.
+// `note` gets a line about them, for a user who has typed no such option. Errors: those of
+// ReadConfigFile; kInvalidArgument for settings that the command does not accept.
+absl::Status ApplyConfig(const profiler::cli::Invocation& invocation,
+                         const std::vector<std::string>& words, std::unique_ptr<Program>& program,
+                         std::string* note) {
+  using namespace profiler;
+  const cli::Commands::value_type* const given = program->Given();
+  if (program->no_config || given == nullptr) return absl::OkStatus();
+  PROFILER_ASSIGN_OR_RETURN(
+      const config::AddedWords added,
+      config::AddConfigWords(*given->first, program->app.GivenOptions(), words));
+  for (const std::string& warning : added.warnings) cli::PrintWarning(warning);
+  if (added.options.empty()) return absl::OkStatus();
+  program = std::make_unique<Program>(invocation);
+  if (program->Parse(added.With(words)).kind == usage::Parsed::Kind::kCommand) {
+    *note = added.Note();
+    return absl::OkStatus();
+  }
+  // Looks for the setting that is refused.
+  for (size_t i = 0; i < added.options.size(); ++i) {
+    const usage::Parsed alone = Program(invocation).Parse(added.With(words, i));
+    if (alone.kind == usage::Parsed::Kind::kError) return added.Refused(i, alone.text);
+  }
+  return added.Refused(0, "it does not go together with the other settings");
+}
+
 int Run(int argc, char** argv) {
   using namespace profiler::cli;
   using profiler::usage::Parsed;
   profiler::LowerCapabilities();
   profiler::IgnoreWriteSignals();
-  profiler::usage::Command app(
-      "profiler",
-      "A sampling profiler for Linux: records where programs spend their time and shows it.\n"
-      "Recordings are perf.data files, which perf and other viewers open; theirs open here.");
-  app.RequireCommand();
-  app.SetVersion(VersionText());
   char** const end = argv + argc;
   char** const dashes = std::find(argv, end, std::string_view("--"));
   Invocation invocation;
   invocation.cmdline.assign(argv, end);
   invocation.command.assign(std::min(dashes + 1, end), end);
-  Commands commands;
-  AddCommands(app, commands, invocation);
-  AddTopCommand(app, commands, invocation);
-  TerminalChoice terminal;
-  AddTerminalOptions(app, commands, terminal);
-
-  const Parsed parsed = app.Parse(WithValues({std::min(argv + 1, dashes), dashes}), HelpColumns());
+  const std::vector<std::string> words = WithValues({std::min(argv + 1, dashes), dashes});
+  auto program = std::make_unique<Program>(invocation);
+  const Parsed parsed = program->Parse(words);
   if (parsed.kind == Parsed::Kind::kAnswer) {
-    ChooseTerminal(terminal);
+    ChooseTerminal(program->terminal);
     Output output("-");
     output.Write(parsed.text);
     return output.Close().ok() ? kExitOk : kExitFailure;
   }
   if (parsed.kind == Parsed::Kind::kError) {
-    PrintError(ExplainParseError(app, argc > 1 ? argv[1] : "", parsed.text));
+    PrintError(ExplainParseError(program->app, argc > 1 ? argv[1] : "", parsed.text));
     return kExitUsage;
   }
-  ChooseTerminal(terminal);
+  std::string note;
+  if (const absl::Status status = ApplyConfig(invocation, words, program, &note); !status.ok()) {
+    PrintError(status);
+    return kExitUsage;
+  }
+  ChooseTerminal(program->terminal);
   profiler::WarnOfUnknownFileSystems(PrintWarning);
   profiler::reader::PatientFiles files;
   profiler::AccessFilesThrough(&files);
-  for (const auto& [command, run] : commands) {
-    if (!command->WasGiven()) continue;
-    const int exit_code = run();
-    for (const std::string& note : files.TakeNotes()) PrintWarning(note);
-    return exit_code;
-  }
-  return kExitUsage;
+  const auto* const given = program->Given();
+  if (given == nullptr) return kExitUsage;
+  const int exit_code = given->second();
+  for (const std::string& warning : files.TakeNotes()) PrintWarning(warning);
+  if (exit_code == kExitUsage && !note.empty()) PrintNote(note);
+  return exit_code;
 }
 
 }  // namespace

@@ -14,9 +14,6 @@ constexpr PerfCommand kPerfCommands[] = {
     {"c2c",
      "record memory accesses with perf mem record, and show them with profiler report --mem-mode "
      "-s symbol_daddr,symbol"},
-    {"config",
-     "there is no configuration file; pass options, and see docs/terminal.md for the "
-     "environment variables"},
     {"daemon", "profiler agent records a machine all the time"},
     {"data", "profiler export writes other formats, and profiler convert writes recordings anew"},
     {"ftrace", "record tracepoints with profiler record -e SYSTEM:NAME, or run trace-cmd"},

@@ -15,9 +15,12 @@
 #include "src/base/file_access.h"
 #include "src/base/file_id.h"
 #include "src/base/text.h"
+#include "src/machine/packages/debug_symbols.h"
+#include "src/machine/procfs/build_id.h"
 #include "src/machine/procfs/memory_map.h"
 #include "src/machine/procfs/process_file.h"
 #include "src/machine/procfs/tasks.h"
+#include "src/profile/naming/fetch_files.h"
 #include "src/record/frame_pointers.h"
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/files/debug_files.h"
@@ -196,8 +199,13 @@ std::optional<Finding> GeneratedCode(const procfs::Roots& roots, pid_t pid,
   return finding;
 }
 
+// Returns the object that looks up packages on this machine.
+packages::DebugSymbols SymbolsHere() {
+  return packages::DebugSymbols("", std::string(naming::DebugServers()));
+}
+
 Finding ImageFinding(const MappedImage& mapped, pid_t pid,
-                     const symbolize::SymbolizerOptions& options) {
+                     const symbolize::SymbolizerOptions& options, packages::DebugSymbols& symbols) {
   symbolize::ImageSpec spec;
   spec.path = mapped.path;
   spec.pid = static_cast<uint32_t>(pid);
@@ -215,7 +223,9 @@ Finding ImageFinding(const MappedImage& mapped, pid_t pid,
   }
   ImageReport report = ExamineImage(*opened.file, options);
   report.path = mapped.path;
-  return DescribeImage(report);
+  // In a container, the path may name another file.
+  const bool is_here = !procfs::BuildIdOfFile(mapped.path, {}, mapped.ino).empty();
+  return DescribeImage(report, is_here ? &symbols : nullptr);
 }
 
 }  // namespace
@@ -241,7 +251,7 @@ ImageReport ExamineImage(const ImageFile& image, const symbolize::SymbolizerOpti
   return report;
 }
 
-Finding DescribeImage(const ImageReport& image) {
+Finding DescribeImage(const ImageReport& image, packages::DebugSymbols* symbols) {
   Finding finding{"image", image.path, State::kWorks, "", {}};
   std::vector<std::string> parts;
   switch (image.names) {
@@ -278,7 +288,8 @@ Finding DescribeImage(const ImageReport& image) {
   if (image.build_id.empty()) {
     finding.remedies = {{"build it without -s, and with -g", "", ""}};
   } else {
-    finding.remedies = {{"install its debug symbols, or get them from a debuginfod server",
+    finding.remedies = {{symbols != nullptr ? symbols->RemedyFor(image.path, true)
+                                            : std::string(packages::kBuildUnstripped),
                          absl::StrCat("debuginfod-find debuginfo ", image.build_id),
                          "The server learns the build-id of this image."}};
   }
@@ -298,8 +309,9 @@ absl::StatusOr<FindingGroup> FindInProcess(const procfs::Roots& roots, pid_t pid
   if (const auto generated = GeneratedCode(roots, pid, mappings, !runtimes.empty())) {
     group.findings.push_back(*generated);
   }
+  packages::DebugSymbols symbols = SymbolsHere();
   for (const MappedImage& mapped : mappings.images) {
-    group.findings.push_back(ImageFinding(mapped, pid, options));
+    group.findings.push_back(ImageFinding(mapped, pid, options, symbols));
   }
   return group;
 }
@@ -317,7 +329,8 @@ absl::StatusOr<FindingGroup> FindInProgram(const std::string& path,
     group.findings.push_back({"identity", "script", State::kWorks, "run by " + file, {}});
   }
   PROFILER_ASSIGN_OR_RETURN(const ImageFile image, symbolize::OpenElf(file));
-  group.findings.push_back(DescribeImage(ExamineImage(image, options)));
+  packages::DebugSymbols symbols = SymbolsHere();
+  group.findings.push_back(DescribeImage(ExamineImage(image, options), &symbols));
   if (image.elf.FindSection(".dynamic") != nullptr) {
     group.findings.push_back({"libraries",
                               "libraries",

@@ -10,6 +10,7 @@
 
 #include "src/base/status.h"
 #include "src/doctor/finding.h"
+#include "src/machine/packages/debug_symbols.h"
 #include "src/machine/procfs/proc_file.h"
 #include "symbolize/image_file.h"
 #include "symbolize/symbolizer.h"
@@ -41,8 +42,9 @@ struct ImageReport {
 ImageReport ExamineImage(const symbolize::ImageFile& image,
                          const symbolize::SymbolizerOptions& options);
 
-// Returns one finding for an image, with remedies for missing names.
-Finding DescribeImage(const ImageReport& image);
+// Returns one finding for an image, with remedies for missing names. `symbols` looks up the file's
+// package; null if the path names another file on this machine.
+Finding DescribeImage(const ImageReport& image, packages::DebugSymbols* symbols);
 
 // Examines a running process: its identity and namespaces, its virtual machine or interpreter, and
 // all images that it has mapped as code. Does not stop it. Errors: kNotFound if it does not run;

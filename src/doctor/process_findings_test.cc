@@ -22,12 +22,13 @@ ImageReport Stripped() {
 }
 
 TEST(DescribeImageTest, AStrippedImageSaysWhichNamesItHasAndHowToGetTheRest) {
-  const Finding finding = DescribeImage(Stripped());
+  const Finding finding = DescribeImage(Stripped(), nullptr);
   EXPECT_EQ(finding.state, State::kLimited);
   EXPECT_EQ(finding.text,
             "symbols only of exported functions, call frame information, no frame pointers, "
             "build-id abcd");
   ASSERT_EQ(finding.remedies.size(), 1u);
+  EXPECT_EQ(finding.remedies[0].text, "install its debug symbols, or build it unstripped");
   EXPECT_EQ(finding.remedies[0].command, "debuginfod-find debuginfo abcd");
   EXPECT_EQ(finding.remedies[0].risk, "The server learns the build-id of this image.");
 }
@@ -36,7 +37,7 @@ TEST(DescribeImageTest, ADebugFileIsNamed) {
   ImageReport image = Stripped();
   image.names = Names::kDebugInfo;
   image.names_from = "/usr/lib/debug/.build-id/ab/cd.debug";
-  const Finding finding = DescribeImage(image);
+  const Finding finding = DescribeImage(image, nullptr);
   EXPECT_EQ(finding.state, State::kWorks);
   EXPECT_EQ(finding.text,
             "debug information from /usr/lib/debug/.build-id/ab/cd.debug, call frame information, "
@@ -50,7 +51,7 @@ TEST(DescribeImageTest, AnImageWithoutCallFrameInformationIsLimitedAtMost) {
   image.has_cfi = false;
   image.build_id = "";
   image.is_32_bit = true;
-  const Finding finding = DescribeImage(image);
+  const Finding finding = DescribeImage(image, nullptr);
   EXPECT_EQ(finding.state, State::kLimited);
   EXPECT_EQ(finding.text,
             "all symbols, no debug information, no call frame information, no frame pointers, "

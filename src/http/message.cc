@@ -56,7 +56,7 @@ absl::Status CheckRequest(const Request& request) {
                std::ranges::none_of(value, [](char c) { return c == '\n' || c == '\r' || c == 0; });
   }
   if (is_sound) return absl::OkStatus();
-  return absl::InvalidArgumentError("a request with a method or a header that is none");
+  return absl::InvalidArgumentError("a request with an invalid method or header");
 }
 
 std::vector<std::string> HeaderLines(const Request& request, const std::string& authorization) {

@@ -75,7 +75,7 @@ class CallgrindReader {
 
   absl::Status End() {
     if (events_.empty()) {
-      return absl::DataLossError("it has no line \"events:\", which says what is counted");
+      return absl::DataLossError("it has no line \"events:\", which names the counted events");
     }
     AddFunctions();
     if (passed_over_ != 0) {

@@ -93,7 +93,7 @@ TEST(ACallgrindFile, MayHaveItsHeadBetweenItsCosts) {
 
 TEST(ACallgrindFile, WithoutEventsIsRefused) {
   EXPECT_EQ(ErrorOf(FileWith("# callgrind format\nfn=main\n0 1\n")),
-            "F: callgrind: it has no line \"events:\", which says what is counted");
+            "F: callgrind: it has no line \"events:\", which names the counted events");
 }
 
 TEST(AnUnknownFile, IsSaidToBeginWithWhatItBeginsWith) {

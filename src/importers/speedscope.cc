@@ -43,7 +43,7 @@ class SpeedscopeReader {
       PROFILER_RETURN_IF_ERROR(AddProfile(profile));
     }
     if (left_out_ != 0) {
-      maker_.Warn(absl::StrCat(left_out_, " weights are no amounts and were left out"));
+      maker_.Warn(absl::StrCat(left_out_, " weights are not valid amounts and were left out"));
     }
     return absl::OkStatus();
   }

@@ -357,9 +357,10 @@ class ProfileWriter {
                                               most_frames_, " frames: the outermost are missing"));
     }
     if (left_out_ != 0) {
-      written.warnings.push_back(absl::StrCat(left_out_,
-                                              " samples are left out: what it would make "
-                                              "is too large for a file of its size"));
+      written.warnings.push_back(
+          absl::StrCat(left_out_,
+                       " samples are left out, because "
+                       "they expand to too many records for a file of this size"));
     }
     if (too_long_ != 0) {
       written.warnings.push_back(absl::StrCat(too_long_, " records are too long and left out"));

@@ -141,7 +141,8 @@ TEST(AWrittenProfile, LeavesSamplesOutIfEvenTheShortestAreTooLarge) {
   EXPECT_LT(written->samples, 200);
   EXPECT_EQ(written->warnings.back(),
             std::to_string(1000 - written->samples) +
-                " samples are left out: what it would make is too large for a file of its size");
+                " samples are left out, because they expand to too many records for a file of this "
+                "size");
 }
 
 TEST(AWrittenProfile, MayBe64TimesItsInput) {

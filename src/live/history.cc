@@ -1,6 +1,7 @@
 #include "src/live/history.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "src/live/chain_counts.h"
@@ -28,9 +29,38 @@ void AddWarnings(const std::vector<std::string>& warnings, profile::Losses* sum)
   }
 }
 
-void AddTo(const Window& window, MergedProfile* sum) {
-  sum->Add(window.profile);
+void AddTo(const Window& window, MergedProfile* sum, uint64_t factor = 1) {
+  sum->Add(window.profile, factor);
   AddWarnings(window.profile.losses.warnings, &sum->losses());
+}
+
+// Weights are multiples of 1/kWhole, so that the many single samples of old windows add up.
+constexpr uint64_t kWhole = 1 << 12;
+
+uint64_t FactorOf(uint64_t age, Decay decay) {
+  constexpr double kLeft = 7.0 / 8;
+  const double steps = static_cast<double>(age) / static_cast<double>(decay.count());
+  return static_cast<uint64_t>(std::lround(static_cast<double>(kWhole) * std::pow(kLeft, steps)));
+}
+
+LeftOut Weighted(LeftOut left_out, uint64_t factor) {
+  return {.own = left_out.own * factor, .idle = left_out.idle * factor};
+}
+
+uint64_t Rounded(uint64_t weighted) { return (weighted + kWhole / 2) / kWhole; }
+
+// Returns to the unit of the samples.
+void Unweight(Snapshot* snapshot) {
+  for (profile::Event& event : snapshot->profile.events) {
+    event.samples = Rounded(event.samples);
+    event.period = Rounded(event.period);
+  }
+  for (profile::Row& row : snapshot->profile.rows) {
+    row.count = Rounded(row.count);
+    row.period = Rounded(row.period);
+  }
+  snapshot->left_out = {.own = Rounded(snapshot->left_out.own),
+                        .idle = Rounded(snapshot->left_out.idle)};
 }
 
 }  // namespace
@@ -89,7 +119,7 @@ void History::Clear() {
   shortened_ = 0;
 }
 
-Snapshot History::Get(Range range) const {
+Snapshot History::Get(Range range, Decay decay) const {
   std::vector<std::shared_ptr<const Window>> windows;
   MergedProfile merged;
   Snapshot snapshot;
@@ -112,12 +142,15 @@ Snapshot History::Get(Range range) const {
     }
   }
   for (const auto& window : windows) {
-    AddTo(*window, &merged);
-    AddTo(window->left_out, &snapshot.left_out);
+    const uint64_t age = windows.back()->end - window->end;
+    const uint64_t factor = decay.count() == 0 ? 1 : FactorOf(age, decay);
+    AddTo(*window, &merged, factor);
+    AddTo(Weighted(window->left_out, factor), &snapshot.left_out);
     snapshot.length += LengthOf(*window);
     ++snapshot.windows;
   }
   snapshot.profile = std::move(merged).Take();
+  if (decay.count() != 0) Unweight(&snapshot);
   CountChains(&snapshot.profile);
   return snapshot;
 }

@@ -19,6 +19,10 @@ namespace profiler::live {
 // A choice of windows: the latest ones that cover this time; nothing: all since the beginning.
 using Range = std::optional<std::chrono::nanoseconds>;
 
+// Time in which a sample loses an eighth of its weight; zero: samples keep their weight. perf top
+// takes an eighth off at each refresh (tools/perf/ui/hist.c and util/hist.c, Linux 6.12).
+using Decay = std::chrono::nanoseconds;
+
 // The sum of some windows, and facts about them.
 struct Snapshot {
   profile::Profile profile;
@@ -53,7 +57,9 @@ class History {
   void Add(Window window);
   // Forgets all windows.
   void Clear();
-  Snapshot Get(Range range) const;
+  // With `decay`, `range` must be a time, and older windows count less. Numbers of samples are then
+  // weighted, too.
+  Snapshot Get(Range range, Decay decay = Decay(0)) const;
   // Returns the use of each window, the oldest first.
   std::vector<Use> uses() const;
   // Returns the number of windows added so far, so that callers see if something is new.

@@ -45,6 +45,21 @@ TEST(History, SumsUpTheLatestWindows) {
   EXPECT_EQ(latest.left_out.idle, 6);
 }
 
+TEST(History, LetsOlderSamplesCountLess) {
+  History history;
+  for (uint64_t at = 1; at <= 16; ++at) history.Add(WindowOf(at, at <= 8 ? "old" : "new"));
+  const Snapshot decaying = history.Get(seconds(60), seconds(1));
+  ASSERT_EQ(decaying.profile.rows.size(), 2);
+  // Sums of (7/8)^age, times the period of 10: a sample alone would often be rounded away.
+  EXPECT_EQ(decaying.profile.rows[0].period, 18);
+  EXPECT_EQ(decaying.profile.rows[1].period, 53);
+  EXPECT_EQ(decaying.profile.rows[0].count, 2);
+  EXPECT_EQ(decaying.profile.rows[1].count, 5);
+  EXPECT_EQ(decaying.profile.events[0].samples, 7);
+  EXPECT_EQ(decaying.left_out.idle, 21);
+  EXPECT_EQ(history.Get(seconds(60)).left_out.idle, 48);
+}
+
 TEST(History, WithoutARangeSumsUpAllWindowsEvenDroppedOnes) {
   History history({.kept = seconds(2)});
   for (uint64_t at = 1; at <= 5; ++at) history.Add(WindowOf(at, "f"));

@@ -9,12 +9,14 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/pipe.h"
 #include "src/live/byte_queue.h"
+#include "src/machine/target/targets.h"
 #include "src/profile/naming/naming_queue.h"
 #include "src/record/session.h"
 
@@ -49,7 +51,7 @@ class Running final : public LiveRecording {
   absl::Status Begin() {
     auto pipe = MakePipe();
     if (!ended_.valid() || !written_.valid() || !pipe.ok()) {
-      return absl::ResourceExhaustedError("no descriptor is left: raise the limit (ulimit -n)");
+      return absl::ResourceExhaustedError("too many open files; raise the limit (ulimit -n)");
     }
     pipe_ = *std::move(pipe);
     fcntl(pipe_.read_end.get(), F_SETFL, O_NONBLOCK);
@@ -57,13 +59,16 @@ class Running final : public LiveRecording {
     fcntl(pipe_.write_end.get(), F_SETPIPE_SZ, kPipeBytes);
     std::promise<absl::Status> begun;
     std::future<absl::Status> outcome = begun.get_future();
-    namer_ = std::thread([this] { Name(); });
     pump_ = std::thread([this] { Pump(); });
     // The session's child processes end with the thread that started them, so the thread that
     // makes the session also runs it.
     recorder_ = std::thread([this, begun = std::move(begun)]() mutable { Record(begun); });
     absl::Status status = outcome.get();
-    if (!status.ok()) (void)End();
+    if (status.ok()) {
+      namer_ = std::thread([this] { Name(); });
+    } else {
+      (void)End();
+    }
     return status;
   }
 
@@ -94,6 +99,7 @@ class Running final : public LiveRecording {
     }
     notes_ = (*session)->summary().notes;
     call_graph_ = (*session)->summary().call_graph;
+    NoteHelpers((*session)->command_pid());
     Publish(session->get());
     begun.set_value(absl::OkStatus());
     outcome_.status = (*session)->Run();
@@ -102,6 +108,20 @@ class Running final : public LiveRecording {
     outcome_.status.Update((*session)->AwaitCommand());
     outcome_.summary = (*session)->summary();
     Signal(ended_);
+  }
+
+  // Adds the running helpers to the own processes. Forks are recorded from now on, so the namer
+  // learns of later helpers from the stream. The command waits to start, and has no children yet.
+  void NoteHelpers(std::optional<pid_t> command) {
+    std::vector<uint32_t>& own = options_.windows.own_pids;
+    const auto self = static_cast<uint32_t>(getpid());
+    if (std::find(own.begin(), own.end(), self) == own.end()) return;
+    // Without /proc, the helpers are shown.
+    const auto helpers = target::DescendantsOf(options_.recording.roots, {getpid()});
+    if (!helpers.ok()) return;
+    for (const pid_t helper : *helpers) {
+      if (helper != command) own.push_back(static_cast<uint32_t>(helper));
+    }
   }
 
   // ---- on the pump's thread
@@ -171,7 +191,7 @@ class Running final : public LiveRecording {
   }
 
   ringbuf::Kernel& kernel_;
-  const LiveOptions options_;
+  LiveOptions options_;  // complete before Begin starts the namer
   const UniqueFd ended_, written_;  // events: the recording has ended; the stream is complete
   Pipe pipe_;
   History history_;

@@ -28,6 +28,8 @@ namespace profiler::live {
 struct LiveOptions {
   // Events and targets. Output, callbacks and signals are set by the live recording.
   record::RecordOptions recording;
+  // If it names this process as own, the helpers that it has started before are own, too. The
+  // recorded command is not.
   WindowOptions windows;
   HistoryOptions history;
   // Limit for bytes that wait for the namer. Then the recorder waits too, the rings fill up, and

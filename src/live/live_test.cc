@@ -102,6 +102,33 @@ TEST(LiveRecording, GoesOnWithTheSameNamesAfterANewBuilderTookOver) {
   }
 }
 
+TEST(LiveRecording, LeavesOutItsHelpersThatRanBefore) {
+  const Spinner helper;
+  LiveOptions options = OptionsFor(helper.pid());
+  options.windows.own_pids = {static_cast<uint32_t>(getpid())};
+  auto live = LiveRecording::Start(ringbuf::LinuxKernel(), std::move(options));
+  if (!live.ok()) {
+    GTEST_SKIP() << "recording is not permitted: " << live.status();
+  }
+  EXPECT_TRUE(Await([&] { return (*live)->history().Get(std::nullopt).left_out.own > 0; }));
+  (*live)->Stop();
+  EXPECT_TRUE((*live)->history().Get(std::nullopt).profile.rows.empty());
+}
+
+TEST(LiveRecording, ShowsTheCommandThatItStarts) {
+  LiveOptions options = OptionsFor(0);
+  options.recording.targets.pids = {};
+  options.recording.targets.command = {"sh", "-c", "while :; do :; done"};
+  options.windows.own_pids = {static_cast<uint32_t>(getpid())};
+  auto live = LiveRecording::Start(ringbuf::LinuxKernel(), std::move(options));
+  if (!live.ok()) {
+    GTEST_SKIP() << "recording is not permitted: " << live.status();
+  }
+  EXPECT_TRUE(Await([&] { return !(*live)->history().Get(std::nullopt).profile.rows.empty(); }));
+  (*live)->Stop();
+  EXPECT_EQ((*live)->history().Get(std::nullopt).left_out.own, 0);
+}
+
 TEST(LiveRecording, EndsByItselfWhenItsTargetsEnd) {
   std::unique_ptr<Spinner> spinner = std::make_unique<Spinner>();
   auto live = LiveRecording::Start(ringbuf::LinuxKernel(), OptionsFor(spinner->pid()));

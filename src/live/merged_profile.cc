@@ -232,9 +232,13 @@ void MergedProfile::Add(const Profile& from, std::span<const MergedRow> rows, Ca
   }
 }
 
-void MergedProfile::Add(const Profile& from) {
+void MergedProfile::Add(const Profile& from, uint64_t factor) {
   std::vector<MergedRow> rows;
-  for (uint32_t i = 0; i < from.rows.size(); ++i) rows.push_back(RowOf(from, i));
+  for (uint32_t i = 0; i < from.rows.size(); ++i) {
+    MergedRow& added = rows.emplace_back(RowOf(from, i));
+    added.row.count *= factor;
+    added.row.period *= factor;
+  }
   Add(from, rows);
   profile::Losses& losses = profile_.losses;
   losses.lost_records += from.losses.lost_records;

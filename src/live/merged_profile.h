@@ -46,8 +46,8 @@ class MergedProfile {
   // Adds rows that refer to the tables of `from`. Does not add losses.
   void Add(const profile::Profile& from, std::span<const MergedRow> rows,
            Callers callers = Callers::kAll);
-  // Adds all rows, and the losses, of `from`.
-  void Add(const profile::Profile& from);
+  // Adds all rows, and the losses, of `from`. Each sample counts `factor` times.
+  void Add(const profile::Profile& from, uint64_t factor = 1);
 
   const profile::Profile& profile() const { return profile_; }
   profile::Losses& losses() { return profile_.losses; }

@@ -1,5 +1,7 @@
 #include "src/live/window_maker.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -15,6 +17,12 @@ namespace profiler::live {
 namespace {
 
 using profile::Profile;
+
+uint64_t Now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
 
 // Time that samples may need from the ring to here: two passes over the rings, and some more.
 constexpr uint64_t kLateness = 300'000'000;  // ns
@@ -47,9 +55,10 @@ profile::Losses Difference(const profile::Losses& now, const profile::Losses& be
 WindowMaker::WindowMaker(WindowOptions options, std::function<void(Window)> on_window)
     : options_(std::move(options)),
       on_window_(std::move(on_window)),
+      began_(Now()),
       names_(naming::MakeNameStore({}, OfThisMachine(options_.naming))),
       stream_([this](const perf_data::TimedRecord& timed) { Add(timed); }) {
-  own_pids_.insert(options_.own_pid);
+  own_pids_.insert(options_.own_pids.begin(), options_.own_pids.end());
 }
 
 void WindowMaker::Take(std::span<const std::byte> bytes) {
@@ -76,7 +85,8 @@ void WindowMaker::Add(const perf_data::TimedRecord& timed) {
   builder_->Add(timed.record, timed.event, timed.time);
 }
 
-// Follows the processes that this one starts to read files.
+// Follows the processes that this one starts to read files. A fork by another process ends the own
+// process of that id, unless the record only describes what ran when recording began.
 void WindowMaker::NoteOwn(const perf_data::TimedRecord& timed,
                           const perf_event::RecordLayout& layout) {
   perf_event::Task task;
@@ -84,7 +94,7 @@ void WindowMaker::NoteOwn(const perf_data::TimedRecord& timed,
   if (!begins && timed.record.type() != perf_event::kRecordExit) return;
   if (!Decode(timed.record, layout, &task) || task.pid != task.tid) return;
   if (begins && own_pids_.contains(task.ppid)) own_pids_.insert(task.pid);
-  if (begins && !own_pids_.contains(task.ppid)) own_pids_.erase(task.pid);
+  if (begins && !own_pids_.contains(task.ppid) && timed.time > began_) own_pids_.erase(task.pid);
 }
 
 void WindowMaker::BeginBuilder() {

@@ -57,7 +57,9 @@ struct WindowOptions {
   // A builder with more stack nodes is replaced, too. Bounds the memory of a builder.
   size_t most_stacks = 1 << 20;
   bool keeps_cpu = false, keeps_cgroup = false;  // dimensions of the windows' rows
-  uint32_t own_pid = 0;     // this program, whose samples and whose children's are left out
+  // Processes of this program. Their samples, and those of children that they start later, are left
+  // out.
+  std::vector<uint32_t> own_pids;
   bool keeps_idle = false;  // True: idle CPUs are part of the windows.
 };
 
@@ -103,6 +105,7 @@ class WindowMaker {
 
   const WindowOptions options_;
   const std::function<void(Window)> on_window_;
+  const uint64_t began_;  // CLOCK_MONOTONIC, ns
   std::unique_ptr<symbolize::NameStore> names_;
   std::optional<record::WhatRuns> what_runs_;  // set once the events are known
   std::optional<profile::ProfileBuilder> builder_;
@@ -110,7 +113,7 @@ class WindowMaker {
   uint64_t builder_began_ = 0;           // CLOCK_MONOTONIC, ns
   profile::Losses told_losses_;          // losses of builder_ that windows have
   std::vector<int8_t> is_idle_;          // [symbol]: 1 if it is the idle loop; -1: not known yet
-  std::set<uint32_t> own_pids_;          // this process and its children
+  std::set<uint32_t> own_pids_;          // this program's processes that run now
   std::map<uint64_t, OpenWindow> open_;  // keyed by index: time divided by the window's length
   uint64_t first_open_ = 0;              // windows before it are closed
   std::vector<std::byte> start_;         // scratch of ReplaceBuilder

@@ -120,6 +120,8 @@ class OffCpu {
     uint64_t time = 0;                   // estimated time, in ns
     double squares = 0;  // sum of the squares of the estimated times that single stacks got
   };
+  using Estimates = std::array<Estimate, 2>;  // indexed by WaitKind
+  const Estimates& estimates() const { return estimates_; }
   const Estimate& estimate(WaitKind kind) const { return estimates_[static_cast<size_t>(kind)]; }
   void BeginFile() { estimates_ = {}; }
 
@@ -170,7 +172,7 @@ class OffCpu {
   std::vector<Span> counted_;  // in time order; the last one is open until Pause
   absl::flat_hash_map<uint32_t, std::unique_ptr<Thread>> threads_;
   std::vector<ThreadTimes> ended_;
-  std::array<Estimate, 2> estimates_;  // indexed by WaitKind
+  Estimates estimates_;
 };
 
 }  // namespace profiler::record

@@ -67,10 +67,25 @@ struct SwitchOutput {
   bool last_keeps_name = false;       // True if the last file keeps the name `output`.
 };
 
-// A complete file of a recording that goes on in the next file.
+// A flight recorder: the latest records stay in memory, and are written to a file when something
+// happens (flight_recorder.h).
+struct FlightOptions {
+  std::chrono::milliseconds before{0};  // time to keep; 0: as much as fits into `bytes`
+  std::chrono::milliseconds after{0};   // time to record after the moment, before it is written
+  uint64_t bytes = uint64_t{64} << 20;  // room for records, at least kLeastBytes
+  static constexpr uint64_t kLeastBytes = uint64_t{1} << 20;
+  size_t most_files = 0;                // files to keep, the latest ones; 0: all
+  // True if the end of the recording also writes a file, named `output`, as perf's --overwrite.
+  bool writes_end = false;
+};
+
+// A complete file of a recording that goes on in the next file, or of a flight recorder.
 struct CompleteFile {
   std::string path;
   uint64_t samples = 0, bytes = 0;
+  // The time that the file of a flight recorder covers, and for which reason, in words. Empty for
+  // other files.
+  std::string about;
   // Takes further sections, and can still be read. Any thread may use it.
   std::unique_ptr<perf_data::Writer> writer;
 };
@@ -154,6 +169,9 @@ struct RecordOptions {
   // Append the time to the names of complete files (output_files.h). Needs regular files.
   bool timestamp_filename = false;
   std::optional<SwitchOutput> switch_output;  // implies timestamp_filename
+  // Replaces the file by files that are written on request. Goes with neither switch_output,
+  // timestamp_filename, max_bytes nor a stream.
+  std::optional<FlightOptions> flight;
   // Keep the files in memory, without names, each as long as its writer exists; the recording then
   // needs no disk. With switch_output, `on_file` and last_file() hand the files out; nothing is
   // renamed, and most_files is ignored.
@@ -170,8 +188,12 @@ struct RecordOptions {
   // Called with the written bytes if `output` is a stream: on Run's thread, and on Create's thread
   // for the beginning. The time that a call takes delays each pass over the rings. May be empty.
   perf_data::StreamListener on_stream;
-  // Called on Run's thread with each file except the last one. May be empty.
+  // Called on Run's thread with each file except the last one; with `flight` also with the last
+  // one. May be empty.
   std::function<void(CompleteFile)> on_file;
+  // Called on Run's thread with a message about a failure that does not end the recording. Empty:
+  // such messages are among the notes of the summary.
+  std::function<void(const std::string&)> on_failure;
   // Called once per second while recording, on Run's thread. May be empty.
   std::function<void(const RecordProgress&)> on_progress;
   procfs::Roots roots;
@@ -214,7 +236,7 @@ struct RecordSummary {
   uint64_t lost_chunks = 0;  // number of records that report losses
   uint64_t bytes = 0;        // size of all files
   uint64_t files = 0;
-  std::string last_file;                 // path of the last file
+  std::string last_file;                 // path of the last file; empty if there is none
   uint64_t last_file_samples = 0;        // number of samples in `last_file`
   std::chrono::nanoseconds duration{0};  // how long sampling lasted
   // CPU time of the recorder, including attaching and writing the header, excluding the command.

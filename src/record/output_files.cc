@@ -40,8 +40,8 @@ absl::StatusOr<std::string> OutputFiles::PutAside(system_clock::time_point now) 
     now += kHundredth;
     name = absl::StrCat(path_, ".", Timestamp(now));
   }
-  if (Uninterrupted([&] { return std::rename(path_.c_str(), name.c_str()); }) != 0) {
-    return ErrnoStatus(errno, absl::StrCat("cannot rename ", path_, " to ", name));
+  if (Uninterrupted([&] { return std::rename(written_.c_str(), name.c_str()); }) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("cannot rename ", written_, " to ", name));
   }
   latest_ = now;
   complete_.push_back(name);

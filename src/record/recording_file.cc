@@ -9,7 +9,6 @@
 #include "src/base/shown_url.h"
 #include "src/format/perf_data/format/feature_values.h"
 #include "src/format/perf_data/format/perf_data_format.h"
-#include "src/format/perf_data/sections/own_sections.h"
 #include "src/format/perf_event/off_cpu_events.h"
 #include "src/machine/procfs/machine.h"
 
@@ -43,21 +42,18 @@ std::vector<perf_data::EventGroup> GroupsOf(const EventPlan& plan) {
   return groups;
 }
 
-void SetEstimates(const OffCpu& off_cpu, perf_data::Features* features) {
-  perf_data::RecorderFacts recorder =
-      perf_data::ReadRecorder(*features).value_or(perf_data::RecorderFacts());
+void AddEstimates(const OffCpu::Estimates& estimates, perf_data::RecorderFacts* recorder) {
   for (const WaitKind kind : {WaitKind::kBlocked, WaitKind::kPreempted}) {
-    const OffCpu::Estimate& estimate = off_cpu.estimate(kind);
+    const OffCpu::Estimate& estimate = estimates[static_cast<size_t>(kind)];
     if (estimate.time == 0) continue;
     const auto time = static_cast<double>(estimate.time);
-    recorder.estimates.push_back(
+    recorder->estimates.push_back(
         {.event = std::string(kind == WaitKind::kBlocked ? kBlockedEvent : kPreemptedEvent),
          .switches = estimate.switches,
          .sampled = estimate.sampled,
          .time = estimate.time,
          .placeholders = time * time / estimate.squares});
   }
-  if (!recorder.estimates.empty()) perf_data::SetRecorder(recorder, features);
 }
 
 }  // namespace
@@ -103,13 +99,16 @@ absl::Status RecordingFile::Append(std::span<const std::span<const std::byte>> p
   return status;
 }
 
-absl::Status RecordingFile::Finish(const RecordTally& tally, const ChainQuality* chains,
-                                   const OffCpu* off_cpu) {
+absl::Status RecordingFile::Finish(const RecordTally& tally, const Contents& contents) {
   perf_data::Features features = facts_.features;
   features.sample_time = tally.sample_time();
   features.build_ids = tally.images().Entries(facts_.kernel);
-  if (chains != nullptr) perf_data::SetChainQuality(*chains, &features);
-  if (off_cpu != nullptr) SetEstimates(*off_cpu, &features);
+  if (contents.chains != nullptr) perf_data::SetChainQuality(*contents.chains, &features);
+  perf_data::RecorderFacts recorder =
+      perf_data::ReadRecorder(features).value_or(perf_data::RecorderFacts());
+  if (contents.estimates != nullptr) AddEstimates(*contents.estimates, &recorder);
+  if (contents.moment != nullptr) recorder.moment = *contents.moment;
+  if (recorder != perf_data::RecorderFacts()) perf_data::SetRecorder(recorder, &features);
   return writer_->Finish(features);
 }
 

@@ -13,6 +13,7 @@
 
 #include "src/base/status.h"
 #include "src/format/perf_data/format/features.h"
+#include "src/format/perf_data/sections/own_sections.h"
 #include "src/format/perf_data/write/writer.h"
 #include "src/machine/procfs/build_id.h"
 #include "src/record/event_plan.h"
@@ -48,8 +49,14 @@ class RecordingFile {
 
   // Appends a round: whole records, in pieces. After an error the file has nothing of that round.
   absl::Status Append(std::span<const std::span<const std::byte>> pieces);
-  // Writes the features; call it once, last. `chains` is null if nothing was unwound.
-  absl::Status Finish(const RecordTally& tally, const ChainQuality* chains, const OffCpu* off_cpu);
+  // What the features say about the samples of the file. Null pointers: nothing.
+  struct Contents {
+    const ChainQuality* chains = nullptr;            // null if nothing was unwound
+    const OffCpu::Estimates* estimates = nullptr;    // null without --off-cpu
+    const perf_data::RecorderFacts::Moment* moment = nullptr;  // null without --flight
+  };
+  // Writes the features; call it once, last.
+  absl::Status Finish(const RecordTally& tally, const Contents& contents);
   // After Finish: takes further sections, and can read back the file.
   perf_data::Writer& writer() { return *writer_; }
 

@@ -1,32 +1,8 @@
 #include "src/record/recording_files.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace profiler::record {
-namespace {
-
-void Add(const ChainQuality& part, ChainQuality* sum) {
-  sum->complete += part.complete;
-  sum->late_read += part.late_read;
-  sum->guessed += part.guessed;
-  sum->no_stack += part.no_stack;
-  for (const ChainQuality::Cut& cut : part.cuts) {
-    const auto same = std::find_if(sum->cuts.begin(), sum->cuts.end(), [&](const auto& other) {
-      return other.reason == cut.reason && other.image == cut.image;
-    });
-    if (same == sum->cuts.end()) {
-      sum->cuts.push_back(cut);
-    } else {
-      same->chains += cut.chains;
-    }
-  }
-  std::stable_sort(sum->cuts.begin(), sum->cuts.end(),
-                   [](const auto& a, const auto& b) { return a.chains > b.chains; });
-}
-
-}  // namespace
-
 RecordingFiles::RecordingFiles(const RecordOptions& options, SessionSetup& setup)
     : options_(options),
       facts_(*setup.facts),
@@ -55,8 +31,9 @@ absl::Status RecordingFiles::WriteFeatures() {
   std::optional<ChainQuality> chains;
   if (unwinding_ != nullptr) chains = unwinding_->quality();
   const OffCpuStage* off_cpu = unwinding_ == nullptr ? nullptr : unwinding_->off_cpu();
-  return file_->Finish(tally_, chains ? &*chains : nullptr,
-                       off_cpu == nullptr ? nullptr : &off_cpu->threads());
+  return file_->Finish(
+      tally_, {.chains = chains ? &*chains : nullptr,
+               .estimates = off_cpu == nullptr ? nullptr : &off_cpu->threads().estimates()});
 }
 
 absl::Status RecordingFiles::Next(std::vector<std::string>* notes) {
@@ -75,7 +52,7 @@ absl::Status RecordingFiles::Next(std::vector<std::string>* notes) {
   ++complete_;
   complete_bytes_ += complete.bytes;
   if (unwinding_ != nullptr) {
-    Add(unwinding_->quality(), &complete_chains_);
+    AddQuality(unwinding_->quality(), &complete_chains_);
     unwinding_->BeginFile();
   }
   file_ = *std::move(next);
@@ -94,7 +71,7 @@ absl::Status RecordingFiles::Finish(bool with_features, std::vector<std::string>
 
 ChainQuality RecordingFiles::chains() const {
   ChainQuality sum = complete_chains_;
-  if (unwinding_ != nullptr) Add(unwinding_->quality(), &sum);
+  if (unwinding_ != nullptr) AddQuality(unwinding_->quality(), &sum);
   return sum;
 }
 

@@ -20,19 +20,19 @@
 #include "src/record/options.h"
 #include "src/record/output_files.h"
 #include "src/record/recording_file.h"
+#include "src/record/recording_output.h"
 #include "src/record/session_setup.h"
 #include "symbolize/unwind/chain_quality.h"
 
 namespace profiler::record {
 
 // The files. Use it from one thread.
-class RecordingFiles {
+class RecordingFiles final : public RecordingOutput {
  public:
   // Continues the file of `setup`. `setup` and `options` must outlive this object.
   RecordingFiles(const RecordOptions& options, SessionSetup& setup);
 
-  // Appends a round, as RecordingFile does.
-  absl::Status Append(std::span<const std::span<const std::byte>> pieces) {
+  absl::Status Append(std::span<const std::span<const std::byte>> pieces) override {
     return file_->Append(pieces);
   }
   // Returns the writer of the present file, after Finish.
@@ -43,18 +43,13 @@ class RecordingFiles {
   // the features cannot be written, the complete file is readable without them, and the next file
   // begins nevertheless. If an old file cannot be removed, a line of `*notes` says so.
   absl::Status Next(std::vector<std::string>* notes);
-  // Completes the last file, with or without features.
-  absl::Status Finish(bool with_features, std::vector<std::string>* notes);
+  absl::Status Finish(bool with_features, std::vector<std::string>* notes) override;
 
-  // Returns the size of the present file, and of all files together.
-  uint64_t file_bytes() const { return file_->bytes_written(); }
-  uint64_t bytes() const { return complete_bytes_ + file_bytes(); }
-  // Returns the number of files, including the present one.
-  uint64_t count() const { return complete_ + 1; }
-  // Returns the path of the present file. Finish may change it.
-  const std::string& path() const { return path_; }
-  // Returns the quality of the chains of all files.
-  ChainQuality chains() const;
+  uint64_t file_bytes() const override { return file_->bytes_written(); }
+  uint64_t bytes() const override { return complete_bytes_ + file_bytes(); }
+  uint64_t count() const override { return complete_ + 1; }
+  const std::string& path() const override { return path_; }
+  ChainQuality chains() const override;
 
  private:
   absl::Status PutAside(std::vector<std::string>* notes);

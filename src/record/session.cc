@@ -19,6 +19,7 @@
 #include "src/base/file_access.h"
 #include "src/format/perf_data/sections/own_sections.h"
 #include "src/machine/target/run_watch.h"
+#include "src/record/flight_recorder.h"
 #include "src/record/off_cpu_driver.h"
 #include "src/record/priority.h"
 #include "src/record/recording_files.h"
@@ -55,7 +56,6 @@ class Session final : public RecordSession {
           std::unique_ptr<RaisedPriority> priority)
       : options_(std::move(options)),
         setup_(std::move(setup)),
-        files_(options_, setup_),
         before_(before),
         priority_(std::move(priority)),
         watch_(io_, [this](target::RunEnd reason) { End(reason); }),
@@ -65,7 +65,10 @@ class Session final : public RecordSession {
     summary_.notes = setup_.notes;
     summary_.call_graph = setup_.call_graph;
     summary_.priority = PriorityInWords();
-    if (options_.switch_output) {
+    if (options_.flight) {
+      switch_trigger_.emplace(io_, SwitchOutput{.at_signal = true},
+                              [this] { flight_->Trigger("SIGUSR2"); });
+    } else if (options_.switch_output) {
       switch_trigger_.emplace(io_, *options_.switch_output, [this] { SwitchNow(); });
     }
     if (setup_.unwinding != nullptr && setup_.unwinding->off_cpu() != nullptr) {
@@ -74,6 +77,17 @@ class Session final : public RecordSession {
   }
 
   absl::Status Prepare() {
+    if (options_.flight) {
+      PROFILER_ASSIGN_OR_RETURN(
+          auto flight,
+          FlightRecorder::Create(io_, options_, setup_, [this] { return drain_->PassNow(); }));
+      flight_ = flight.get();
+      output_ = std::move(flight);
+    } else {
+      auto files = std::make_unique<RecordingFiles>(options_, setup_);
+      files_ = files.get();
+      output_ = std::move(files);
+    }
     PROFILER_ASSIGN_OR_RETURN(
         drain_, ringbuf::DrainLoop::Create(
                     io_, *setup_.events, {options_.tick},
@@ -99,7 +113,11 @@ class Session final : public RecordSession {
     return summary_.command_runs_on ? ReapCommand() : absl::OkStatus();
   }
 
-  perf_data::Writer& last_file() override { return files_.writer(); }
+  perf_data::Writer& last_file() override { return files_->writer(); }
+
+  std::optional<pid_t> command_pid() const override {
+    return setup_.command == nullptr ? std::nullopt : std::optional(setup_.command->pid());
+  }
 
   void RequestStop() override {
     boost::asio::post(io_, [this] { Stop(StopReason::kRequested); });
@@ -179,7 +197,7 @@ class Session final : public RecordSession {
 
   bool IsLargeEnough() const {
     const uint64_t bytes = options_.switch_output ? options_.switch_output->bytes : 0;
-    return bytes != 0 && files_.file_bytes() >= bytes && !pieces_.empty() && !stopped_;
+    return bytes != 0 && output_->file_bytes() >= bytes && !pieces_.empty() && !stopped_;
   }
 
   // Reads the rings first: their contents belong to the file that becomes complete.
@@ -189,7 +207,7 @@ class Session final : public RecordSession {
 
   void SwitchFile() {
     if (stopped_) return;
-    if (const absl::Status begun = files_.Next(&summary_.notes); !begun.ok()) Fail(begun);
+    if (const absl::Status begun = files_->Next(&summary_.notes); !begun.ok()) Fail(begun);
   }
 
   // ---- from the rings to the file
@@ -219,14 +237,14 @@ class Session final : public RecordSession {
   absl::Status WritePieces(absl::Status status) {
     setup_.tally->EndPass();
     if (!status.ok()) return Ended(std::move(status));
-    const uint64_t before = files_.file_bytes();
-    status = files_.Append(pieces_);
+    const uint64_t before = output_->file_bytes();
+    status = output_->Append(pieces_);
     write_failed_ = !status.ok();
     // If the disk is full, the file may have grown by all records and lack only the end of the
     // round.
-    const bool is_written = status.ok() || files_.file_bytes() > before || ErrnoOf(status) == EPIPE;
+    const bool is_written = status.ok() || output_->file_bytes() > before || ErrnoOf(status) == EPIPE;
     is_written ? setup_.tally->Written() : setup_.tally->NotWritten();
-    if (options_.max_bytes != 0 && files_.file_bytes() >= options_.max_bytes) {
+    if (options_.max_bytes != 0 && output_->file_bytes() >= options_.max_bytes) {
       Stop(StopReason::kMaxSize);
     }
     if (status.ok() && IsLargeEnough()) SwitchFile();
@@ -245,13 +263,13 @@ class Session final : public RecordSession {
     if (!status.ok()) Fail(status);
     return status;
   }
-  // True if the reader of the output pipe has closed it. That ends the recording without an error.
+  // True if the program that reads the output has closed the pipe. That ends the recording without an error.
   bool ReaderLeft(const absl::Status& status) {
     if (ErrnoOf(status) != EPIPE) return false;
     if (summary_.stop_reason != StopReason::kReaderLeft) {
       summary_.notes.push_back(absl::StrCat(
-          "the reader of ", options_.output == "-" ? "standard output" : options_.output,
-          " has closed it, so the recording ends there"));
+          "the program that reads ", options_.output == "-" ? "standard output" : options_.output,
+          " has closed the pipe, so the recording ends there"));
     }
     stopped_ = false;  // This reason wins over any other that ended the recording at the same time.
     Stop(StopReason::kReaderLeft);
@@ -274,7 +292,7 @@ class Session final : public RecordSession {
     progress_timer_.async_wait([this](const error_code& failed) {
       if (failed) return;
       options_.on_progress({Elapsed<std::chrono::milliseconds>(), setup_.tally->samples(),
-                            setup_.tally->lost(), files_.bytes()});
+                            setup_.tally->lost(), output_->bytes()});
       ScheduleProgress();
     });
   }
@@ -305,6 +323,11 @@ class Session final : public RecordSession {
         *setup_.control,
         {.enable = [this] { return Ended(EnableSampling()).ok(); },
          .disable = [this] { return Ended(DisableSampling()).ok(); },
+         .snapshot = flight_ == nullptr
+                         ? target::ControlHandlers::Snapshot()
+                         : [this](std::function<void()> done) {
+                             flight_->Trigger("the command snapshot", std::move(done));
+                           },
          .on_unknown = [this](std::string_view message) { summary_.notes.emplace_back(message); }});
   }
 
@@ -336,7 +359,7 @@ class Session final : public RecordSession {
   }
 
   absl::Status FinishFiles() {
-    const absl::Status finished = files_.Finish(!write_failed_, &summary_.notes);
+    const absl::Status finished = output_->Finish(!write_failed_, &summary_.notes);
     return ReaderLeft(finished) ? absl::OkStatus() : finished;
   }
 
@@ -362,15 +385,15 @@ class Session final : public RecordSession {
     summary_.samples = setup_.tally->samples();
     summary_.lost = setup_.tally->lost();
     summary_.lost_chunks = setup_.tally->lost_chunks();
-    summary_.bytes = files_.bytes();
-    summary_.files = files_.count();
-    summary_.last_file = files_.path();
+    summary_.bytes = output_->bytes();
+    summary_.files = output_->count();
+    summary_.last_file = output_->path();
     summary_.last_file_samples = setup_.tally->file_samples();
     summary_.user_time = now.user - before_.user;
     summary_.system_time = now.system - before_.system;
     summary_.wakeups = drain_->wakeups();
     if (setup_.unwinding != nullptr) {
-      summary_.chains = files_.chains();
+      summary_.chains = output_->chains();
       summary_.chain_weights = setup_.unwinding->weights();
       summary_.hurried_passes = setup_.unwinding->hurried();
       const reader::Readers& readers = setup_.unwinding->readers();
@@ -393,7 +416,9 @@ class Session final : public RecordSession {
   const RecordOptions options_;
   boost::asio::io_context io_{1};
   SessionSetup setup_;
-  RecordingFiles files_;
+  std::unique_ptr<RecordingOutput> output_;
+  RecordingFiles* files_ = nullptr;   // output_, unless this is a flight recorder
+  FlightRecorder* flight_ = nullptr;  // output_, if this is a flight recorder
   const CpuTime before_;
   std::unique_ptr<RaisedPriority> priority_;  // reset when the recording ends
   std::unique_ptr<ringbuf::DrainLoop> drain_;

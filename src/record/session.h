@@ -5,12 +5,15 @@
 //   Run      sampling on · command starts
 //            · rings → file, one round per pass, on one thread and one io_context
 //            · with switch_output now and then: features, and the next file (recording_files.h)
+//            · with flight: into memory, and files on request (flight_recorder.h)
 //            · until the targets end, the duration is over, a signal or RequestStop
 //            · sampling off, one last pass · features
 //
-// From Create on the file is always a readable recording, even if this process is killed.
+// From Create on, without flight, the file is always a readable recording, even if this process is killed.
 
 #pragma once
+
+#include <sys/types.h>
 
 #include <memory>
 #include <optional>
@@ -42,7 +45,7 @@ class RecordSession {
   // be executed) the file is readable up to the error, and summary() describes its contents. Files
   // that were completed before the error stay complete.
   //
-  // With switch_output, SIGUSR2 does not end the process from the start of Run until this object is
+  // With switch_output or flight, SIGUSR2 does not end the process from the start of Run until this object is
   // destroyed.
   //
   // The first of SIGINT, SIGTERM and SIGHUP ends the recording and the file is completed. These
@@ -57,9 +60,12 @@ class RecordSession {
   virtual absl::Status AwaitCommand() = 0;
 
   // Returns the writer of the last file that Run has written. It takes further sections, and can
-  // read back the file. Valid as long as this object. Do not call it after an error, or after the
-  // reader has closed the output pipe.
+  // read back the file. Valid as long as this object. Do not call it after an error, after the
+  // reader has closed the output pipe, or with flight, whose files all go to on_file.
   virtual perf_data::Writer& last_file() = 0;
+
+  // Returns the process of the command, which waits to start until Run; nullopt without a command.
+  virtual std::optional<pid_t> command_pid() const = 0;
 
   // Makes Run end. Call it from any thread at any time, but not from a signal handler.
   virtual void RequestStop() = 0;

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -321,10 +323,12 @@ class SetupSteps {
     return absl::OkStatus();
   }
 
-  // Checks the output if an option renames files, because streams and devices cannot be renamed.
+  // Checks the output if an option renames files, because streams and devices cannot be renamed. A
+  // flight recorder writes its first file perhaps after days, so its directory is checked, too.
   absl::Status CheckOutput() const {
     if (options_.in_memory) return absl::OkStatus();
-    const char* option = options_.switch_output        ? "--switch-output"
+    const char* option = options_.flight               ? "--flight"
+                         : options_.switch_output      ? "--switch-output"
                          : options_.timestamp_filename ? "--timestamp-filename"
                                                        : nullptr;
     if (option == nullptr) return absl::OkStatus();
@@ -332,9 +336,19 @@ class SetupSteps {
       return absl::InvalidArgumentError(absl::StrCat(
           option, " cannot be used with -o -, because a stream has no name; give -o FILE"));
     }
-    if (AtomicFile::CanReplace(options_.output)) return absl::OkStatus();
+    if (AtomicFile::CanReplace(options_.output)) {
+      return options_.flight ? CheckDirectory() : absl::OkStatus();
+    }
     return absl::InvalidArgumentError(absl::StrCat(
         option, ": ", options_.output, " is not a regular file; give another one with -o"));
+  }
+
+  absl::Status CheckDirectory() const {
+    const std::filesystem::path parent = std::filesystem::path(options_.output).parent_path();
+    const std::string directory = parent.empty() ? "." : parent.string();
+    if (access(directory.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
+    return ErrnoStatus(errno, absl::StrCat("--flight: cannot write files in ", directory),
+                       "name another file with -o");
   }
 
   void MakeOffCpu() {
@@ -416,6 +430,10 @@ class SetupSteps {
     PROFILER_RETURN_IF_ERROR(setup_.tally->Observe(bytes));
     if (setup_.unwinding != nullptr) {
       PROFILER_RETURN_IF_ERROR(setup_.unwinding->Observe(synthesizer.records()));
+    }
+    if (options_.flight) {
+      setup_.what_runs.assign(synthesizer.records().begin(), synthesizer.records().end());
+      return absl::OkStatus();
     }
     PROFILER_ASSIGN_OR_RETURN(
         setup_.file, RecordingFile::Begin(options_.output, *setup_.facts, synthesizer.records()));

@@ -34,9 +34,11 @@ struct SessionSetup {
   // Sampling is disabled.
   std::unique_ptr<ringbuf::EventSet> events;
   std::unique_ptr<RecordingFacts> facts;
-  std::unique_ptr<RecordingFile> file;  // begins with the records of what already runs
-  std::unique_ptr<RecordTally> tally;   // has also taken the first records of `file`
-  // Has also taken the first records of `file`. Null if records are written unchanged. Always set
+  // Begins with the records of what already runs. Null with RecordOptions::flight.
+  std::unique_ptr<RecordingFile> file;
+  std::vector<std::byte> what_runs;    // with RecordOptions::flight: these records
+  std::unique_ptr<RecordTally> tally;  // has also taken the records of what already runs
+  // Has also taken the records of what already runs. Null if records are written unchanged. Always set
   // with --off-cpu, even if the kernel makes the call chains.
   std::unique_ptr<UnwindStage> unwinding;
   // Walks the frames of Python for `unwinding`; null if nobody does. Ends before `events`.

@@ -25,6 +25,7 @@
 #include "src/format/perf_data/format/feature_values.h"
 #include "src/format/perf_data/format/perf_data_format.h"
 #include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_data/sections/own_sections.h"
 #include "src/format/perf_event/branch_filter.h"
 #include "src/format/perf_event/describe.h"
 #include "src/format/perf_event/testing/record_builder.h"
@@ -890,6 +891,157 @@ TEST_F(SessionTest, SwitchesAtASignalAndIsNotEndedByOneThatComesLater) {
   ASSERT_TRUE((*session)->Run().ok());
   EXPECT_EQ((*session)->summary().files, 2u);
   kill(getpid(), SIGUSR2);
+}
+
+TEST_F(SessionTest, AFlightRecorderWritesTheLastRecordsWhenItIsAsked) {
+  options_.targets.command = {"sh", "-c", "kill -USR2 $PPID; exec sleep 1000"};
+  options_.flight = FlightOptions{.before = std::chrono::seconds(30)};
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t) { running->RequestStop(); });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  EXPECT_EQ(FilesThere(), std::vector<std::string>());
+  Publish(0, 500);
+  Publish(1, 700);
+  ASSERT_TRUE((*session)->Run().ok());
+  ASSERT_EQ(files_.size(), 1u);
+  EXPECT_EQ(files_[0].samples, 2u);
+  EXPECT_THAT(files_[0].about, testing::HasSubstr(" s before SIGUSR2"));
+  EXPECT_EQ(FilesThere(), std::vector<std::string>{files_[0].path});
+  EXPECT_EQ(std::filesystem::status(files_[0].path).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  const RecordedFile file = ReadBack(files_[0].path);
+  EXPECT_EQ(file.count("SAMPLE"), 2);
+  EXPECT_EQ(file.features.hostname, "box");
+  EXPECT_EQ(file.features.sample_time->first, 500u);
+  EXPECT_EQ(file.features.sample_time->last, 700u);
+  const auto recorder = perf_data::ReadRecorder(file.features);
+  ASSERT_TRUE(recorder && recorder->moment);
+  EXPECT_EQ(recorder->moment->reason, "SIGUSR2");
+  EXPECT_EQ(recorder->moment->dropped, 0u);
+  EXPECT_EQ((*session)->summary().files, 1u);
+  EXPECT_EQ((*session)->summary().last_file, files_[0].path);
+  kill(getpid(), SIGUSR2);
+}
+
+TEST_F(SessionTest, EachFileOfAFlightRecorderHasWhatIsInMemory) {
+  options_.targets.system_wide = true;
+  options_.flight = FlightOptions{.before = std::chrono::seconds(30), .most_files = 2};
+  int control[2], answers[2];
+  ASSERT_EQ(pipe(control), 0);
+  ASSERT_EQ(pipe(answers), 0);
+  options_.control = target::ControlPlaces{.fd = control[0], .answer_fd = answers[1]};
+  const auto snapshot = [&] { EXPECT_EQ(write(control[1], "snapshot\n", 9), 9); };
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t files) {
+    if (files == 3) return running->RequestStop();
+    Publish(1, 500 + files);
+    snapshot();
+  });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  Publish(0, 500);
+  snapshot();
+  ASSERT_TRUE((*session)->Run().ok());
+  ASSERT_EQ(files_.size(), 3u);
+  EXPECT_EQ(FilesThere(), (std::vector<std::string>{files_[1].path, files_[2].path}));
+  EXPECT_EQ(ReadBack(files_[1].path).count("SAMPLE"), 2);
+  const RecordedFile last = ReadBack(files_[2].path);
+  EXPECT_EQ(last.count("SAMPLE"), 3);
+  EXPECT_EQ(last.count("COMM"), 1);
+  EXPECT_EQ(last.count("MMAP2"), 1);
+  char said[16] = {};
+  EXPECT_EQ(read(answers[0], said, sizeof(said)), 12);
+  EXPECT_STREQ(said, "ack\nack\nack\n");
+  for (const int fd : {control[0], control[1], answers[0], answers[1]}) close(fd);
+}
+
+TEST_F(SessionTest, AFlightRecorderWritesAMomentThatTheEndInterrupts) {
+  options_.targets.command = {"sh", "-c", "kill -USR2 $PPID; exec sleep 1000"};
+  options_.flight =
+      FlightOptions{.before = std::chrono::seconds(30), .after = std::chrono::hours(1)};
+  options_.duration = std::chrono::milliseconds(50);
+  CollectFiles([](size_t) {});
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  Publish(0, 500);
+  ASSERT_TRUE((*session)->Run().ok());
+  ASSERT_EQ(files_.size(), 1u);
+  EXPECT_THAT(files_[0].about, testing::HasSubstr(" s after it"));
+  EXPECT_EQ(ReadBack(files_[0].path).count("SAMPLE"), 1);
+}
+
+TEST_F(SessionTest, AFlightRecorderWithoutAMomentWritesNothing) {
+  options_.targets.system_wide = true;
+  options_.flight = FlightOptions{.before = std::chrono::seconds(30)};
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  Publish(0, 500);
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  EXPECT_EQ(FilesThere(), std::vector<std::string>());
+  EXPECT_EQ((*session)->summary().files, 0u);
+  EXPECT_EQ((*session)->summary().samples, 1u);
+}
+
+TEST_F(SessionTest, TheEndMayWriteAFileOfItsOwn) {
+  tree_.Write("perf.data", "old");
+  options_.targets.system_wide = true;
+  options_.flight = FlightOptions{.writes_end = true};
+  CollectFiles([](size_t) {});
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  Publish(0, 500);
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  EXPECT_EQ(FilesThere(), (std::vector<std::string>{options_.output, options_.output + ".old"}));
+  EXPECT_EQ(ReadBack(options_.output).count("SAMPLE"), 1);
+}
+
+TEST_F(SessionTest, AFileThatCannotBeWrittenDoesNotEndAFlightRecorder) {
+  options_.targets.system_wide = true;
+  options_.flight = FlightOptions{.before = std::chrono::seconds(30)};
+  int control[2];
+  ASSERT_EQ(pipe(control), 0);
+  options_.control = target::ControlPlaces{.fd = control[0]};
+  EXPECT_EQ(write(control[1], "snapshot\n", 9), 9);
+  rlimit former;
+  getrlimit(RLIMIT_FSIZE, &former);
+  signal(SIGXFSZ, SIG_IGN);
+  const rlimit full{.rlim_cur = 0, .rlim_max = former.rlim_max};
+  std::vector<std::string> failures;
+  options_.on_failure = [&](const std::string& message) {
+    failures.push_back(message);
+    setrlimit(RLIMIT_FSIZE, &former);
+    EXPECT_EQ(write(control[1], "snapshot\n", 9), 9);
+  };
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t) { running->RequestStop(); });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  Publish(0, 500);
+  setrlimit(RLIMIT_FSIZE, &full);
+  const absl::Status status = (*session)->Run();
+  setrlimit(RLIMIT_FSIZE, &former);
+  EXPECT_TRUE(status.ok()) << status;
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_THAT(failures[0], testing::StartsWith("no file for the command snapshot: cannot write "));
+  ASSERT_EQ(files_.size(), 1u);
+  EXPECT_EQ(FilesThere(), std::vector<std::string>{files_[0].path});
+  EXPECT_EQ(ReadBack(files_[0].path).count("SAMPLE"), 1);
+  for (const int fd : control) close(fd);
+}
+
+TEST_F(SessionTest, AFlightRecorderSaysAtOnceThatItsDirectoryCannotBeWritten) {
+  options_.targets.system_wide = true;
+  options_.flight = FlightOptions{.before = std::chrono::seconds(30)};
+  options_.output = tree_.path("none/perf.data");
+  EXPECT_THAT(std::string(Create().status().message()),
+              testing::HasSubstr("--flight: cannot write files in "));
+  options_.output = "-";
+  EXPECT_THAT(std::string(Create().status().message()),
+              testing::StartsWith("--flight cannot be used with -o -"));
 }
 
 TEST_F(SessionTest, SwitchesWhenTimeIsOver) {

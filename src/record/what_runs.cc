@@ -15,6 +15,9 @@ constexpr uint32_t kKernelPid = static_cast<uint32_t>(-1);
 constexpr uint16_t kUnregistered = 1;  // flag of KSYMBOL
 constexpr uint16_t kUnloaded = 2;      // type of BPF_EVENT
 
+// Bytes of an entry of a map or a list, with what the allocator adds.
+constexpr size_t kEntry = 64;
+
 }  // namespace
 
 void WhatRuns::Take(RawRecord record) {
@@ -56,6 +59,7 @@ void WhatRuns::ApplyUntil(uint64_t time) {
 
 void WhatRuns::Apply(Bytes bytes) {
   const RawRecord record(bytes);
+  grown_ += bytes.size() + kEntry;
   switch (record.type()) {
     case perf_event::kRecordMmap:
       return Map<perf_event::Mmap>(std::move(bytes));
@@ -91,6 +95,7 @@ void WhatRuns::Start(RawRecord record) {
   if (!is_thread && !is_synthesized) {
     Process child{.parent = task.ppid};
     if (parent != processes_.end()) child.mappings = parent->second.mappings;
+    grown_ += child.mappings.size() * sizeof(child.mappings.front());
     processes_[task.pid] = std::move(child);
   }
   Process& process = processes_[task.pid];
@@ -228,6 +233,81 @@ void WhatRuns::WriteAgain(const Bytes& bytes, std::vector<std::byte>* out) const
   Decode(record, layout_, &again);
   again.sample_id = {};
   Encode(record.type(), record.misc(), layout_, again, out);
+}
+
+// ---- bounds
+
+size_t WhatRuns::Process::Cost() const {
+  size_t sum = kEntry + threads.size() * 2 * kEntry;
+  for (const auto& mapping : mappings) {
+    sum += sizeof(mapping) +
+           (mapping->record.capacity() + kEntry) / static_cast<size_t>(mapping.use_count());
+  }
+  return sum;
+}
+
+size_t WhatRuns::Cost() const {
+  size_t sum = 0;
+  for (const auto& [pid, process] : processes_) sum += process.Cost();
+  const auto add = [&sum](const auto& records) {
+    for (const auto& [key, record] : records) sum += record.capacity() + kEntry;
+  };
+  add(symbols_);
+  add(programs_);
+  add(namespaces_);
+  add(cgroups_);
+  return sum;
+}
+
+uint64_t WhatRuns::Trim(size_t most, uint64_t taken, uint64_t newest,
+                        const std::function<bool(uint32_t pid)>& exists) {
+  constexpr size_t kPart = 8;
+  if (grown_ < most / kPart) return 0;
+  grown_ = 0;
+  const size_t cost = Cost();
+  if (cost <= most) return 0;
+  uint64_t forgotten = 0;
+  for (auto entry = processes_.begin(); entry != processes_.end();) {
+    Process& process = entry->second;
+    const bool is_alive = entry->first == kKernelPid || exists(entry->first);
+    // The last records of a process, perhaps samples, may be among those that are not taken yet.
+    if (is_alive) process.gone_at = 0;
+    if (!is_alive && process.gone_at == 0) process.gone_at = newest;
+    if (is_alive || process.gone_at >= taken) {
+      ++entry;
+      continue;
+    }
+    entry = processes_.erase(entry);
+    ++forgotten;
+  }
+  for (size_t in_cgroups = cgroups_.size() * 2 * kEntry; in_cgroups > most / 4;
+       in_cgroups -= 2 * kEntry) {
+    cgroups_.erase(cgroups_.begin());
+    ++forgotten;
+  }
+  return forgotten + ForgetMappings(most, Cost());
+}
+
+// Forgets the older half of the mappings of the largest process, again and again. The first
+// mappings of a process stay, because they are its program and its libraries.
+uint64_t WhatRuns::ForgetMappings(size_t most, size_t cost) {
+  uint64_t forgotten = 0;
+  while (cost > most) {
+    Mappings* largest = nullptr;
+    for (auto& [pid, process] : processes_) {
+      if (pid == kKernelPid || process.mappings.size() <= kKeptMappings) continue;
+      if (largest == nullptr || process.mappings.size() > largest->size()) {
+        largest = &process.mappings;
+      }
+    }
+    if (largest == nullptr) break;
+    const auto first = largest->begin() + kKeptMappings / 2;
+    const auto last = first + (largest->end() - first + 1) / 2;
+    forgotten += static_cast<uint64_t>(last - first);
+    largest->erase(first, last);
+    cost = Cost();
+  }
+  return forgotten;
 }
 
 }  // namespace profiler::record

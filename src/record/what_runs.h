@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,6 +36,19 @@ class WhatRuns {
   // Appends whole records that describe what runs after all taken records. Their time and id are 0.
   void Write(std::vector<std::byte>* out);
 
+  // Bounds the memory, for recordings that never end. The ends of processes may be lost, and the
+  // kernel reports no unmapping. If more than `most` bytes are used, forgets
+  //   * processes that do not exist any more, once all records up to now have been taken
+  //   * older mappings of processes that have mapped very many
+  //   * the oldest cgroups
+  // Processes that exist keep their threads and kKeptMappings mappings. `taken` and `newest` are
+  // positions of records: everything before `taken` has been taken, and `newest` exists by now.
+  // Returns how many processes, mappings and cgroups were forgotten. Costs nothing until the memory
+  // may have grown by an eighth of `most`.
+  uint64_t Trim(size_t most, uint64_t taken, uint64_t newest,
+                const std::function<bool(uint32_t pid)>& exists);
+  static constexpr size_t kKeptMappings = 128;
+
  private:
   using Bytes = std::vector<std::byte>;
   struct Taken {
@@ -50,6 +64,10 @@ class WhatRuns {
     uint32_t parent = 0;
     std::map<uint32_t, std::string> threads;  // names of threads, keyed by tid
     Mappings mappings;                        // in the order of their creation
+    // Position of the newest record when Trim first found that the process is gone; 0: it is alive.
+    uint64_t gone_at = 0;
+
+    size_t Cost() const;  // in bytes; a shared mapping counts in parts
   };
 
   void ApplyUntil(uint64_t time);
@@ -68,6 +86,8 @@ class WhatRuns {
   void WriteMapping(uint32_t pid, const Mapping& mapping, std::vector<std::byte>* out) const;
   template <class Record>
   void WriteAgain(const Bytes& bytes, std::vector<std::byte>* out) const;
+  size_t Cost() const;
+  uint64_t ForgetMappings(size_t most, size_t cost);
 
   const perf_event::RecordLayout layout_;
   std::vector<Taken> taken_;               // records that are not applied yet
@@ -77,6 +97,7 @@ class WhatRuns {
   std::map<uint32_t, Bytes> programs_;     // BPF_EVENT records, keyed by the program's id
   std::map<uint32_t, Bytes> namespaces_;   // NAMESPACES records, keyed by tid
   std::map<uint64_t, Bytes> cgroups_;      // CGROUP records, keyed by the cgroup's id
+  size_t grown_ = 0;  // bytes by which the memory may have grown since Trim has measured it
 };
 
 }  // namespace profiler::record

@@ -126,11 +126,11 @@ absl::StatusOr<UniqueFd> OpenJitFile(const std::string& path, const std::string&
   }
   if (IsOlder(status.st_mtim, process, spec.life)) {
     return absl::FailedPreconditionError(
-        absl::StrCat(path, " is of an earlier process of that number"));
+        absl::StrCat(path, " belongs to an earlier process with the same id"));
   }
   if (IsNewer(status.st_mtim, spec, process, options)) {
     return absl::FailedPreconditionError(
-        absl::StrCat(path, " is of a later process of that number"));
+        absl::StrCat(path, " belongs to a later process with the same id"));
   }
   return file;
 }

@@ -239,7 +239,7 @@ TEST_F(OwnersTest, OfAnotherProcessWithTheNumberNothingIsUsed) {
   EXPECT_EQ(NameByMap(EarlierLife()), "none");
   EXPECT_EQ(CodesOfDump(ThisLife()), "1");
   EXPECT_EQ(CodesOfDump(EarlierLife()),
-            Path("tmp/jit-42.dump") + " is of a later process of that number");
+            Path("tmp/jit-42.dump") + " belongs to a later process with the same id");
   // If the time of the end is unknown, the process may have ended before the file was written.
   EXPECT_EQ(NameByMap({.has_ended = true}), "none");
 }

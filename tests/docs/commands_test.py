@@ -11,7 +11,7 @@ import sys
 
 from pages import blocks, without_code
 
-GENERAL = {"--help", "--version", "--no-pager", "--color"}
+GENERAL = {"--help", "--version", "--no-pager", "--no-config", "--color"}
 
 
 def command_lines(text):

@@ -133,8 +133,9 @@ class RecordFaults : public FaultWalk {
     const std::vector<std::string> lines = ErrorLines(traced);
     if (lines.empty() || traced.exit_code != 0) return false;
     EXPECT_TRUE(IsRefused(traced));
-    EXPECT_THAT(lines, Each(AllOf(StartsWith("profiler: warning: names are not in "),
-                                  HasSubstr(": " + Cause()))));
+    EXPECT_THAT(lines,
+                Each(AllOf(StartsWith("profiler: warning: the recording "),
+                           HasSubstr(" contains no names: cannot "), HasSubstr(": " + Cause()))));
     EXPECT_TRUE(lines.size() == 1 || GoesOn(traced));
     return true;
   }

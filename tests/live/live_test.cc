@@ -171,7 +171,7 @@ TEST_F(LiveTest, AnnotatesTheHotFunction) {
   const Finished unknown = Profiler({"annotate", "no_such_function"});
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_EQ(unknown.out, "");
-  EXPECT_THAT(unknown.err, HasSubstr("there is no function 'no_such_function' has samples"));
+  EXPECT_THAT(unknown.err, HasSubstr("no function 'no_such_function' has samples"));
 }
 
 TEST_F(LiveTest, AFunctionWithoutASymbolIsOneRow) {
@@ -183,9 +183,8 @@ TEST_F(LiveTest, AFunctionWithoutASymbolIsOneRow) {
   EXPECT_THAT(Report(), AllOf(HasSubstr("[.] stripped+0x"), HasSubstr("# Names: "),
                               HasSubstr("% by function start only")));
   EXPECT_THAT(Report({"--no-fde"}), Not(HasSubstr("stripped+0x")));
-  EXPECT_THAT(Report({"--unresolved"}),
-              AllOf(HasSubstr("/stripped: no symbol covers them\n"),
-                    HasSubstr("install its debug symbols, or build it unstripped")));
+  EXPECT_THAT(Report({"--unresolved"}), AllOf(HasSubstr("/stripped: no symbol covers them\n"),
+                                              HasSubstr("build it unstripped")));
 }
 
 TEST_F(LiveTest, ExitsAsTheCommandDid) {
@@ -279,7 +278,7 @@ TEST_F(LiveTest, RecordsIntoAPipe) {
   EXPECT_EQ(piped.exit_code, 0) << piped.err;
   EXPECT_THAT(piped.out, HasSubstr("workload"));
   Finished closed = tests::Run({"sh", "-c", record + " | true"}, folder_);
-  EXPECT_THAT(closed.err, AllOf(HasSubstr("the reader of"), HasSubstr("has closed it")));
+  EXPECT_THAT(closed.err, AllOf(HasSubstr("standard output"), HasSubstr("has closed the pipe")));
 }
 
 TEST_F(LiveTest, GoesOnInTheNextFileAtASignalAndNamesEach) {
@@ -470,7 +469,7 @@ TEST_F(LiveTest, OnlyACommandIsRepeatedAndEachRunHasAFile) {
   EXPECT_EQ(refusal({"--repeat", "2", "--switch-output", "--", "true"}),
             "profiler: --repeat: cannot be used with --switch-output\n");
   EXPECT_THAT(refusal({"--repeat", "0", "--", "true"}),
-              HasSubstr("--repeat: '0' is not a number of at least 1"));
+              HasSubstr("--repeat: '0' is not a number from 1 to 10000"));
   EXPECT_EQ(
       refusal({"--summary", "-o", "-", "--", "true"}),
       "profiler: --summary cannot be used with -o -, because a stream cannot be read again\n");

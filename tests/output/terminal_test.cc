@@ -103,7 +103,7 @@ TEST_F(TerminalTest, LinesAreNotWiderThanTheTerminalAndPercentagesHaveColours) {
   const Seen seen = Report({}, {"PAGER=cat"});
   EXPECT_EQ(seen.exit_code, 0);
   EXPECT_THAT(seen.text, HasSubstr("^[31m11.93%^[m  app"));
-  EXPECT_THAT(seen.text, HasSubstr("…ns.so  [.] 0x0000000000000002\n"));
+  EXPECT_THAT(seen.text, HasSubstr("_columns.so  [.] 0x0000000000000002\n"));
   EXPECT_THAT(seen.text, Not(HasSubstr(kImage + 5)));
 }
 
@@ -157,6 +157,16 @@ TEST_F(TerminalTest, ARecordingEndsWithItsSummary) {
   for (const char* option : {"--no-summary", "-q", "--embed=none", "--repeat=1"}) {
     EXPECT_THAT(record({option}).text, Not(HasSubstr("Where it goes"))) << option;
   }
+}
+
+TEST_F(TerminalTest, AViewSaysHowToOpenTheFileThatItWrote) {
+  EXPECT_THAT(
+      Profiler({"flamegraph", "-i", recording_, "-o", perf_data::TestPath("f.svg")}, {}).text,
+      testing::ContainsRegex("wrote .*f\\.svg;[ \n]+open[ \n]+it[ \n]+in[ \n]+a[ \n]+browser"));
+  const Seen page =
+      Profiler({"flamegraph", "-i", recording_, "-o", perf_data::TestPath("f.html")}, {});
+  EXPECT_THAT(page.text, testing::ContainsRegex("samples;[ \n]+open[ \n]+it[ \n]+in"));
+  EXPECT_THAT(page.text, Not(HasSubstr("wrote")));
 }
 
 TEST_F(TerminalTest, AnErrorTakesNoPager) {

@@ -121,7 +121,7 @@ TEST_F(PushTest, SaysWhatItWouldSend) {
   EXPECT_EQ(server.connections(), 0u);
   const Finished pushed = Push({"--to", to, "-q"});
   EXPECT_EQ(pushed.exit_code, 1);
-  EXPECT_THAT(pushed.err, HasSubstr(".seg is not pushed to " + to + ": HTTP 400: no"));
+  EXPECT_THAT(pushed.err, HasSubstr(".seg cannot be pushed to " + to + ": HTTP 400: no"));
   const Finished after = Push({"--to", to, "--dry-run"});
   EXPECT_THAT(after.out, HasSubstr("to send  0 segments"));
   EXPECT_THAT(after.out, HasSubstr(".seg  HTTP 400: no\n"));

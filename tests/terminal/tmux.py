@@ -16,7 +16,6 @@ import tempfile
 import time
 
 PATIENCE = float(os.environ.get("PATIENCE", "120"))  # seconds; machines that test are loaded
-PROMPT = "ready>"
 
 
 def require_tmux():
@@ -35,7 +34,7 @@ class Terminal:
         self.socket = os.path.join(self.home, "socket")
         variables = {"LANG": "C.UTF-8", "LC_ALL": None, "LC_CTYPE": None, "NO_COLOR": None, "COLUMNS": None,
                      "LINES": None, "TERM": "screen-256color" if colours == 256 else "screen",
-                     "HOME": self.home, "PS1": PROMPT + " "}
+                     "HOME": self.home, "PS1": "ready \\#> "}
         variables.update(environment or {})
         self.environment = dict(os.environ)
         for name, value in variables.items():
@@ -53,7 +52,8 @@ class Terminal:
         subprocess.run(["tmux", "-u", "-f", configuration, "-S", self.socket, "new-session", "-d", "-x", str(columns),
                         "-y", str(rows), "-c", directory or self.home] + [shlex.join(shell)],
                        env=self.environment, check=True)
-        self.wait(PROMPT)
+        self.commands = 0  # command lines typed; the shell's prompt has the number of the next one
+        self.wait_for_prompt()
         self.before = self.settings()
         self.run(command)
 
@@ -72,6 +72,7 @@ class Terminal:
     def run(self, command):
         """Types a command line; a list of words is quoted."""
         line = command if isinstance(command, str) else shlex.join(command)
+        self.commands += 1
         self.tmux("send-keys", "-l", "clear; " + line)
         self.tmux("send-keys", "Enter")
 
@@ -106,9 +107,14 @@ class Terminal:
         """Waits for a regular expression on the screen, and returns the screen."""
         return self.wait_until(lambda screen: re.search(pattern, screen, re.M), repr(pattern))
 
+    def wait_for_screen(self, text):
+        """Waits until the screen is this text, apart from blanks at its end."""
+        return self.wait_until(lambda screen: screen.rstrip() == text, "text\n" + text)
+
     def wait_for_prompt(self):
-        """Waits until the shell is back on its own screen."""
-        return self.wait_until(lambda screen: screen.rstrip().endswith(PROMPT), "prompt")
+        """Waits until the shell has run the last command line, or has stopped it."""
+        prompt = "ready %d>" % (self.commands + 1)
+        return self.wait_until(lambda screen: screen.rstrip().endswith(prompt), repr(prompt))
 
     def settings(self):
         """Returns the terminal's settings (stty -g)."""
@@ -130,9 +136,11 @@ class Terminal:
         return self.tmux("display-message", "-p", "#{cursor_flag}").strip() == "1"
 
     def require_restored(self):
-        """Requires the terminal to be as it was before the program."""
+        """Waits until the terminal is as it was before the program."""
         self.wait_for_prompt()
-        assert self.settings() == self.before, "settings: %s, before: %s" % (self.settings(), self.before)
-        assert not self.alternate(), "the alternate screen is shown"
-        assert self.cursor_is_visible(), "the cursor is hidden"
-        assert self.tmux("display-message", "-p", "#{mouse_any_flag}").strip() == "0", "the mouse is still reported"
+        # A key that came too late for the program makes the shell change its settings for a moment.
+        self.wait_until(lambda _: self.settings() == self.before, "settings as before (%s)" % self.before)
+        self.wait_until(lambda _: not self.alternate(), "screen of the shell")
+        self.wait_until(lambda _: self.cursor_is_visible(), "cursor")
+        self.wait_until(lambda _: self.tmux("display-message", "-p", "#{mouse_any_flag}").strip() == "0",
+                        "end of reports of the mouse")

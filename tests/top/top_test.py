@@ -25,6 +25,18 @@ def can_record():
     return done.returncode == 0
 
 
+def descendants(pid):
+    """Returns the processes below a process."""
+    found = set()
+    try:
+        for task in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/children" % (pid, task), encoding="ascii") as children:
+                found.update(map(int, children.read().split()))
+    except (FileNotFoundError, ProcessLookupError):
+        pass  # It ends just now.
+    return found.union(*map(descendants, found))
+
+
 class Spinner:
     """A program that runs until the end of a test."""
 
@@ -130,14 +142,38 @@ class Top(unittest.TestCase):
             self.assertEqual(len(errors.splitlines()), 1, errors)
 
     def test_counts_its_own_samples_apart(self):
-        done = subprocess.run([PROFILER, "top", "--json", "-d", "1", "--iterations", "3", "-a", "-e", "cpu-clock",
-                               "-F", "1999"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              check=False)
-        errors = done.stderr.decode()
-        if done.returncode != 0 or "only your own processes" in errors:
-            self.skipTest(errors)
-        document = json.loads(done.stdout.decode().splitlines()[-1])
-        self.assertGreater(document["left_out"]["own"], 0)
+        """Also shows a profiler that it has not started: a spinning program of that name."""
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as errors:
+            stranger = os.path.join(folder, "profiler")
+            os.symlink(WORKLOAD, stranger)
+            spinner = subprocess.Popen([stranger, *SPIN[1:]])
+            top = subprocess.Popen([PROFILER, "top", "--json", "-d", "1", "--last", "all", "-a", "-e", "cpu-clock",
+                                    "-F", "1999", "-s", "tgid,comm"], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=errors)
+            own, shown, left_out = {top.pid}, {}, 0
+            # A quiet machine may need some documents until a sample hits top itself.
+            try:
+                for line in top.stdout:
+                    own |= descendants(top.pid)
+                    document = json.loads(line)
+                    left_out = document["left_out"]["own"]
+                    shown = {row["pid"]: row["comm"] for event in document["events"] for row in event["rows"]}
+                    if left_out > 0 and spinner.pid in shown or not own.isdisjoint(shown):
+                        break
+            finally:
+                for process in spinner, top:
+                    process.kill()
+                    process.wait()
+                top.stdout.close()
+            errors.seek(0)
+            said = errors.read().decode()
+        if "only your own processes" in said:
+            self.skipTest(said)
+        self.assertGreater(left_out, 0, said)
+        self.assertEqual(shown.pop(spinner.pid, None), "profiler", said)
+        comms = [comm for pid, comm in shown.items() if pid in own]
+        self.assertNotIn("profiler", comms)
+        self.assertEqual(comms, [])
 
 
 if __name__ == "__main__":

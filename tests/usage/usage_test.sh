@@ -14,6 +14,8 @@ fail() {
 complete_words() {
   COMP_WORDS=("$@")
   COMP_CWORD=$(($# - 1))
+  COMP_LINE=$*
+  COMP_POINT=${#COMP_LINE}
   _profiler
   printf '%s\n' "${COMPREPLY[@]-}"
 }
@@ -68,6 +70,13 @@ offers "profiler record -u $(id -un | cut -c1-2)" "$(id -un)"
 profiler() { "$profiler" "$@"; } # completion asks the program for events
 offers 'profiler record -e page' page-faults
 offers 'profiler stat -e cs,cpu-cl' cs,cpu-clock
+printf 'main;find_word 5\nmain;text::find(int) 3\nmain;$(id) 2\n' | "$profiler" import - --format folded -o perf.data 2> /dev/null
+offers 'profiler annotate find_' find_word
+offers 'profiler annotate fol' folder
+offers 'profiler report --symbol find_' find_word
+offers 'profiler annotate -s text::f' find # bash completes the part after the colons
+# A name in a recording must not run a command.
+offers_nothing_like 'profiler report --symbol $' '$(id)'
 # The words after a recorded program belong to that program.
 offers_nothing_like 'profiler record bash --call' --call-graph
 offers_nothing_like 'profiler record -F' --call-graph
@@ -86,10 +95,16 @@ try() {
 "$profiler" completion zsh | try zsh -n /dev/stdin
 "$profiler" completion fish | try fish --no-execute /dev/stdin
 
+# wide TEXT: prints the lines that do not fit on a terminal of 80 columns.
+wide() { LC_ALL=C.UTF-8 grep -E '^.{81}' <<< "$1"; }
 commands=$("$profiler" --help | sed -n 's/^  \([a-z][a-z-]*\)  *[A-Z].*/\1/p')
 for command in '' $commands; do
   # shellcheck disable=SC2086 # none or one
   "$profiler" help --man $command | try groff -man -Tutf8 -ww -z
+done
+for command in $commands; do
+  lines=$(wide "$("$profiler" "$command" --help)")
+  [[ -z $lines ]] || fail "$command --help is wider than 80 columns: $lines"
 done
 page=$("$profiler" help --man record)
 [[ $page == *'record where a program spends its time'* ]] || fail "the page of record does not say what it does"

@@ -44,7 +44,7 @@ int Archive(const ArchiveArguments& arguments) {
   naming.files_name = symbolize::FilesName::kFirst;
   naming::CollectedNames collected;
   {
-    NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
+    NamingMonitor monitor(!arguments.quiet);
     collected = naming::CollectNames(*recording, naming::EmbeddingOf(arguments.embed), naming,
                                      monitor.callback());
   }

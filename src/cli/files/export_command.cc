@@ -22,8 +22,8 @@ struct ExportArguments {
 int RunExport(const ExportArguments& arguments) {
   const ExportFormat* const format = FindExportFormat(arguments.format, arguments.view.output);
   if (format == nullptr) {
-    PrintError(absl::StrCat("-o: what ", arguments.view.output,
-                            " is to be does not show in its name: give --format, one of ",
+    PrintError(absl::StrCat("-o: the name '", arguments.view.output,
+                            "' does not imply a format; give --format with one of ",
                             ExportFormatList()));
     return kExitUsage;
   }

@@ -68,7 +68,8 @@ class Announcer : public SegmentDelivery::Listener {
   explicit Announcer(std::string destination) : destination_(std::move(destination)) {}
 
   void OnSkipped(const SegmentFile& file, std::string_view reason) override {
-    PrintWarning(absl::StrCat(file.name, " is not pushed to ", destination_, ": ", View(reason)));
+    PrintWarning(
+        absl::StrCat(file.name, " cannot be pushed to ", destination_, ": ", View(reason)));
   }
   void OnFailure(std::string_view reason, uint64_t failures,
                  SegmentDelivery::Duration wait) override {

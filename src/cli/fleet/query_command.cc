@@ -95,7 +95,7 @@ absl::StatusOr<fleet::SumsQuestion> SumsQuestionOf(const QueryArguments& argumen
   if (arguments.by.empty()) question.functions = true;
   if (question.total && !question.functions) {
     return absl::InvalidArgumentError(
-        "--total is about functions and what they call: add function to --by");
+        "--total counts functions including all that they call: add function to --by");
   }
   return question;
 }

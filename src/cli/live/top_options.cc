@@ -10,11 +10,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "src/cli/live/option_groups.h"
 #include "src/cli/option_values.h"
 #include "src/cli/perf_options.h"
+#include "src/cli/recording/record_options.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/views/naming_arguments.h"
+#include "src/cli/views/report_arguments.h"
+#include "src/cli/views/report_options.h"
 #include "src/views/report/sort_keys.h"
 
 namespace profiler::cli {
@@ -31,14 +33,15 @@ constexpr milliseconds kLongestWindow{1'000};
 constexpr std::chrono::seconds kKept{60};
 
 void AddShownTime(usage::Command& command, TopArguments& a) {
-  command.AddOption("-d,--delay", a.delay, "refresh every so many seconds")
+  command.AddOption("-d,--delay", a.delay, "refresh every N seconds")
       .ValueName("SECONDS")
       .InRange(kShortestDelay, kLongestDelay, usage::InHelp::kNo)
       .ShowDefault();
   command
       .AddOption("--last", a.last,
-                 "show the samples of this time, up to 1m; all: since the beginning")
-      .ValueName("2s|10s|1m|all")
+                 "show the samples of this time, up to 1m; all: since the beginning; decay: of the "
+                 "last minute, an eighth less at each refresh")
+      .ValueName("2s|10s|1m|all|decay")
       .ShowDefault();
   command.AddFlag("-z,--zero", a.zero, "show the samples since the last refresh only");
 }
@@ -46,7 +49,7 @@ void AddShownTime(usage::Command& command, TopArguments& a) {
 void AddRows(usage::Command& command, TopArguments& a) {
   command
       .AddOption("-E,--entries", a.entries,
-                 "show so many rows at most (default: as many as the terminal has lines; 40 "
+                 "show at most N rows (default: as many as the terminal has lines; 40 "
                  "elsewhere)")
       .ValueName("N")
       .Positive();
@@ -62,13 +65,13 @@ void AddRows(usage::Command& command, TopArguments& a) {
 void AddOutput(usage::Command& command, TopArguments& a) {
   command.AddFlag("--stdio", a.stdio, "print a table at each refresh");
   AddJsonOption(command, a.report.json);
-  command.AddOption("--iterations", a.iterations, "stop after so many tables or documents")
+  command.AddOption("--iterations", a.iterations, "stop after N tables or documents")
       .ValueName("N")
       .Positive();
   command
       .AddOption("-w,--write", a.write,
-                 "write what was recorded to this file at the end, as a recording for all views; "
-                 "it has the sums of the samples, not their times")
+                 "write a recording for all views to this file at the end; it has sums of samples, "
+                 "not their times")
       .ValueName("FILE");
 }
 
@@ -77,8 +80,8 @@ void AddPerfOptions(usage::Command& command) {
   AddIgnoredOption(command, "-D,--dump-symtab", nullptr, "symbols are shown by profiler symbolize");
   AddIgnoredOption(command, "--tui", nullptr, "it is the default on a terminal");
   AddIgnoredOption(command, "--num-thread-synthesize", "N",
-                   "what already runs is read by one thread");
-  AddIgnoredOption(command, "--overwrite", nullptr, "rings are emptied in time");
+                   "one thread reads the running processes");
+  AddIgnoredOption(command, "--overwrite", nullptr, "top empties its rings in time");
   AddIgnoredOption(command, "--namespaces", nullptr, "no view of top shows namespaces");
   AddIgnoredOption(command, "--proc-map-timeout", "MS",
                    "mappings are read from /proc without a limit of time");
@@ -88,25 +91,25 @@ void AddPerfOptions(usage::Command& command) {
                    "this program reads debug information and code itself");
   AddIgnoredOption(command, "--prefix-strip", "N", "paths are not changed");
   AddIgnoredOption(command, "-M,--disassembler-style", "STYLE", "instructions are in AT&T syntax");
-  AddIgnoredOption(command, "--raw-trace", nullptr, "top does not print records of tracepoints");
-  AddIgnoredOption(command, "--source,--asm-raw", nullptr, "annotate of a recording shows both");
+  AddIgnoredOption(command, "--raw-trace", nullptr, "top does not show records of tracepoints");
+  AddIgnoredOption(command, "--source,--asm-raw", nullptr,
+                   "use profiler annotate, which shows both");
   AddIgnoredOption(command, "--group-sort-idx", "N", "each event has a table of its own");
   AddIgnoredOption(command, "--ignore-vmlinux", nullptr,
                    "a vmlinux is used only for lines, or if it was named");
   command.AddRefused("-b,--branch-any", "",
-                     "top shows samples, no branches: use record -b and report --branch-stack");
+                     "top shows samples, not branches: use record -b and report --branch-stack");
   command.AddRefused("-j,--branch-filter", "KIND",
-                     "top shows samples, no branches: use record -j and report --branch-stack");
+                     "top shows samples, not branches: use record -j and report --branch-stack");
   command.AddRefused("--branch-history", "",
-                     "branches do not belong to call chains here: use record --call-graph dwarf");
+                     "call chains contain no branches: use record --call-graph dwarf");
   command.AddRefused("--stitch-lbr", "",
                      "the pieces of --call-graph lbr are not put together: use --call-graph dwarf, "
                      "whose chains are whole");
   command.AddRefused("--switch-on,--switch-off", "EVENT",
                      "top does not begin and end at events: use record --control");
-  command.AddRefused("--show-on-off-events", "", "there is no --switch-on and --switch-off");
-  command.AddRefused("-f,--count-filter", "N",
-                     "rows have no smallest number of samples: use --percent-limit");
+  command.AddRefused("--show-on-off-events", "", "top has neither --switch-on nor --switch-off");
+  command.AddRefused("-f,--count-filter", "N", "use --percent-limit, which hides light rows");
   command.AddRefused("--column-widths", "WIDTH,…",
                      "columns are as wide as they need to be: use --sort for fewer columns");
   command.AddRefused("--sym-annotate", "SYMBOL",
@@ -140,9 +143,9 @@ absl::Status CheckSortKeys(const ReportPlan& plan) {
     const auto dimension = report::DimensionOf(key);
     const auto source = dimension ? analysis::SourceOf(*dimension) : std::nullopt;
     if (!source || *source == Dimension::kCpu || *source == Dimension::kCgroup) continue;
-    return absl::InvalidArgumentError(absl::StrCat("--sort: top does not keep what the key ",
-                                                   std::string(report::EntryOf(key).name),
-                                                   " shows: use record and report"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--sort: top does not record the data for the key ",
+                     std::string(report::EntryOf(key).name), "; use record and report"));
   }
   return absl::OkStatus();
 }
@@ -160,18 +163,19 @@ absl::Status CheckWrite(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<live::Range> ParseRange(const std::string& text) {
-  if (text == "all") return live::Range();
+absl::StatusOr<Shown> ParseShown(const std::string& text) {
+  if (text == "all") return Shown();
+  if (text == "decay") return Shown{.range = kKept, .decays = true};
   const auto time = ParseDuration(text);
-  if (time.ok() && *time <= kKept) return live::Range(*time);
-  return absl::InvalidArgumentError(
-      absl::StrCat("--last: '", text, "' is not known: give a time up to 1m, such as 2s, or all"));
+  if (time.ok() && *time <= kKept) return Shown{.range = *time};
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--last: '", text, "' is not a time; give one up to 1m, such as 2s, or all or decay"));
 }
 
-std::string RangeInWords(const live::Range& range) {
+std::string ShownInWords(const live::Range& range, live::Decay decay) {
   if (!range) return "all";
   const double seconds = std::chrono::duration<double>(*range).count();
-  return absl::StrCat("the last ", seconds, " s");
+  return absl::StrCat("the last ", seconds, " s", decay.count() == 0 ? "" : ", decaying");
 }
 
 void AddTopOptions(usage::Command& command, TopArguments& a) {
@@ -193,9 +197,9 @@ void AddTopOptions(usage::Command& command, TopArguments& a) {
   AddFoldOption(command, a.report.view);
   AddNameRules(command, a.report.view.names);
   command.AddFlag("-H,--hierarchy", a.report.hierarchy,
-                  "rows within rows: a level for each key of --sort");
+                  "show a tree with one level for each key of --sort");
   command.AddFlag("--no-demangle", a.report.view.names.no_demangle,
-                  "show symbols as the linker knows them");
+                  "show mangled symbols, as the linker has them");
   AddOutput(command, a);
   AddFilePlaceOptions(command, a.report.view.places);
   AddKernelOptions(command, a.report.view.places);
@@ -219,10 +223,12 @@ absl::StatusOr<TopPlan> ReadTopPlan(const usage::Command& command, TopArguments 
   // Filters may name single processes and threads, and rows of --sort pid and tid are of these.
   PROFILER_ASSIGN_OR_RETURN(plan.report, ReadReportPlan(a.report));
   PROFILER_RETURN_IF_ERROR(CheckSortKeys(plan.report));
-  PROFILER_ASSIGN_OR_RETURN(plan.range, ParseRange(a.last));
-  plan.most_rows = a.entries;
+  PROFILER_ASSIGN_OR_RETURN(const Shown shown, ParseShown(a.last));
+  plan.range = shown.range;
+  plan.report.options.most_rows = a.entries;
   plan.delay = Milliseconds(a.delay * 1000);
-  if (a.zero) plan.range = plan.delay;
+  if (shown.decays) plan.decay = plan.delay;
+  if (a.zero) plan.range = plan.delay, plan.decay = live::Decay(0);
   PROFILER_ASSIGN_OR_RETURN(plan.live.recording, ReadRecordOptions(command, a.record, invocation));
   plan.live.history.kept = kKept;
   live::WindowOptions& windows = plan.live.windows;
@@ -231,7 +237,7 @@ absl::StatusOr<TopPlan> ReadTopPlan(const usage::Command& command, TopArguments 
   windows.window = std::min(plan.delay, kLongestWindow);
   windows.keeps_cpu = plan.report.load.dimensions[static_cast<size_t>(Dimension::kCpu)];
   windows.keeps_cgroup = plan.report.load.dimensions[static_cast<size_t>(Dimension::kCgroup)];
-  windows.own_pid = static_cast<uint32_t>(getpid());
+  windows.own_pids = {static_cast<uint32_t>(getpid())};
   windows.keeps_idle = a.show_idle;
   return plan;
 }

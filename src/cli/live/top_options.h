@@ -41,7 +41,7 @@ struct TopPlan {
   ReportPlan report;
   std::chrono::milliseconds delay{0};
   live::Range range;
-  size_t most_rows = 0;  // rows of each table; 0: all
+  live::Decay decay{0};
   // True if no target was given, so that the whole machine is recorded.
   bool is_default_target = false;
 };
@@ -51,10 +51,16 @@ struct TopPlan {
 absl::StatusOr<TopPlan> ReadTopPlan(const usage::Command& command, TopArguments arguments,
                                     const Invocation& invocation);
 
-// Parses "2s", "10s", "1m" or "all".
-absl::StatusOr<live::Range> ParseRange(const std::string& text);
+// A choice of samples to show.
+struct Shown {
+  live::Range range;
+  bool decays = false;  // True: older samples count less.
+};
 
-// Returns the range in words: "the last 10 s", "all".
-std::string RangeInWords(const live::Range& range);
+// Parses "2s", "10s", "1m", "all" or "decay".
+absl::StatusOr<Shown> ParseShown(const std::string& text);
+
+// Returns the choice in words: "the last 10 s", "all", "the last 60 s, decaying".
+std::string ShownInWords(const live::Range& range, live::Decay decay);
 
 }  // namespace profiler::cli

@@ -32,18 +32,24 @@ using std::chrono::system_clock;
 
 struct NamedRange {
   live::Range range;
+  live::Decay decay{0};
   std::string name;
 };
 
 // Returns the choices of time, and the index of the one that the options name.
-std::vector<NamedRange> RangesFor(const live::Range& wanted, size_t* index) {
+std::vector<NamedRange> RangesFor(const TopPlan& plan, size_t* index) {
   using std::chrono::seconds;
-  std::vector<NamedRange> ranges = {
-      {seconds(2), "2 s"}, {seconds(10), "10 s"}, {seconds(60), "minute"}, {std::nullopt, "all"}};
+  std::vector<NamedRange> ranges = {{seconds(2), {}, "2 s"},
+                                    {seconds(10), {}, "10 s"},
+                                    {seconds(60), {}, "minute"},
+                                    {seconds(60), plan.delay, "minute, decaying"},
+                                    {std::nullopt, {}, "all"}};
   for (*index = 0; *index < ranges.size(); ++*index) {
-    if (ranges[*index].range == wanted) return ranges;
+    if (ranges[*index].range == plan.range && ranges[*index].decay == plan.decay) return ranges;
   }
-  ranges.push_back({wanted, absl::StrCat(std::chrono::duration<double>(*wanted).count(), " s")});
+  ranges.push_back(
+      {.range = plan.range,
+       .name = absl::StrCat(std::chrono::duration<double>(*plan.range).count(), " s")});
   return ranges;
 }
 
@@ -61,7 +67,7 @@ class ScreenLoop {
         live_(live),
         screen_(screen),
         facts_(FactsOf(plan)),
-        ranges_(RangesFor(plan.range, &range_)),
+        ranges_(RangesFor(plan, &range_)),
         top_({.range = range_,
               .hide_kernel = arguments.hide_kernel,
               .hide_user = arguments.hide_user},
@@ -95,7 +101,7 @@ class ScreenLoop {
 
   void Obey(top::Request request) {
     if (top_.is_frozen() && !frozen_) {
-      frozen_.emplace(live_.history().Get(plan_.range));
+      frozen_.emplace(live_.history().Get(plan_.range, plan_.decay));
     } else if (!top_.is_frozen()) {
       frozen_.reset();
     }
@@ -120,7 +126,8 @@ class ScreenLoop {
   // Returns a copy of the frozen snapshot, or the present one.
   live::Snapshot TakeSnapshot() {
     plan_.range = ranges_[top_.choice().range].range;
-    if (!frozen_) return live_.history().Get(plan_.range);
+    plan_.decay = ranges_[top_.choice().range].decay;
+    if (!frozen_) return live_.history().Get(plan_.range, plan_.decay);
     live::MergedProfile copy;
     copy.Add(frozen_->profile);
     live::Snapshot snapshot{.left_out = frozen_->left_out,

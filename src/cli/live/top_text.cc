@@ -41,29 +41,6 @@ std::string ClockTime(system_clock::time_point now) {
   return absl::StrFormat("%02d:%02d:%02d", local.tm_hour, local.tm_min, local.tm_sec);
 }
 
-// True if a line of a report is a row, and not a part of a call graph, which stands further right.
-bool IsRow(std::string_view line) {
-  constexpr size_t kLastColumn = 10;  // of the first weight
-  const size_t percent = line.find('%');
-  return percent != line.npos && percent <= kLastColumn &&
-         line.find_first_not_of(" 0123456789.") == percent;
-}
-
-// Returns a report with at most `most` rows in each table, with their call graphs; 0: all.
-std::string FirstRows(std::string_view table, size_t most) {
-  if (most == 0) return std::string(table);
-  std::string first;
-  size_t rows = 0;
-  while (!table.empty()) {
-    const std::string_view line = table.substr(0, std::min(table.find('\n'), table.size() - 1) + 1);
-    table.remove_prefix(line.size());
-    if (line.starts_with('#')) rows = 0;
-    if (IsRow(line)) ++rows;
-    if (rows <= most || line == "\n") first += line;
-  }
-  return first;
-}
-
 }  // namespace
 
 std::vector<std::string> RemarksOf(const TopView& view) {
@@ -73,14 +50,14 @@ std::vector<std::string> RemarksOf(const TopView& view) {
     if (part == 0) return;
     remarks.push_back(absl::StrFormat("%.2f %% %s", Percent(part, whole), std::string(what)));
   };
-  add(view.left_out.idle, all, "of the samples in idle CPUs left out");
-  add(view.left_out.own, all, "in this program left out");
+  add(view.left_out.idle, all, "of the samples, on idle CPUs, are hidden");
+  add(view.left_out.own, all, "of the samples, in this program, are hidden");
   const ChainQuality& chains = view.profile.chains;
   add(chains.cut(), chains.chains(), "of the call chains are cut");
-  add(chains.broken, chains.by_kernel, "of the chains by frame pointers are broken");
+  add(chains.broken, chains.by_kernel, "of the frame-pointer chains are broken");
   if (view.shortened > 0) {
     remarks.push_back(
-        absl::StrFormat("%.2f %% of the weight has no callers any more", 100 * view.shortened));
+        absl::StrFormat("%.2f %% of the weight has lost its callers", 100 * view.shortened));
   }
   const std::string losses = profile::LossesText(view.profile.losses);
   if (!losses.empty()) remarks.push_back(losses);
@@ -135,10 +112,10 @@ TopView PrepareTop(live::Snapshot snapshot, const TopPlan& plan, bool hide_kerne
 std::string TopHeading(const TopView& view, const TopPlan& plan, const TopFacts& facts,
                        system_clock::time_point now) {
   const profile::Losses& losses = view.profile.losses;
-  std::string text =
-      absl::StrFormat("# %s, %s: %d samples in %.1f s at %s, %s; lost %d\n", ClockTime(now),
-                      RangeInWords(plan.range), SamplesOf(view.profile), Seconds(view.length),
-                      facts.rate, facts.targets, losses.lost_samples + losses.lost_records);
+  std::string text = absl::StrFormat("# %s, %s: %d samples in %.1f s at %s, %s; lost %d\n",
+                                     ClockTime(now), ShownInWords(plan.range, plan.decay),
+                                     SamplesOf(view.profile), Seconds(view.length), facts.rate,
+                                     facts.targets, losses.lost_samples + losses.lost_records);
   if (const auto remarks = RemarksOf(view); !remarks.empty()) {
     absl::StrAppend(&text, "# ", absl::StrJoin(remarks, "; "), "\n");
   }
@@ -147,10 +124,10 @@ std::string TopHeading(const TopView& view, const TopPlan& plan, const TopFacts&
 
 std::string TopTable(const TopView& view, const TopPlan& plan, const TopFacts& facts,
                      system_clock::time_point now) {
-  std::string table;
+  std::string text = TopHeading(view, plan, facts, now);
   report::WriteReport(view.profile, plan.report.options,
-                      [&](std::string_view piece) { table += piece; });
-  return TopHeading(view, plan, facts, now) + FirstRows(table, plan.most_rows);
+                      [&](std::string_view piece) { text += piece; });
+  return text;
 }
 
 std::string TopDocument(const TopView& view, const TopPlan& plan, system_clock::time_point now) {
@@ -161,14 +138,9 @@ std::string TopDocument(const TopView& view, const TopPlan& plan, system_clock::
   json::Value document =
       json::Value::parse(report::ReportAsJson(view.profile, plan.report.options, facts));
   document["view"] = "top";
-  for (json::Value& event : document["events"]) {
-    json::Value& rows = event["rows"];
-    if (plan.most_rows != 0 && rows.size() > plan.most_rows) {
-      rows.erase(rows.begin() + static_cast<ptrdiff_t>(plan.most_rows), rows.end());
-    }
-  }
   document["time"] = std::chrono::duration<double>(now.time_since_epoch()).count();
   document["range"] = plan.range ? json::Value(Seconds(*plan.range)) : json::Value(nullptr);
+  document["decay"] = Seconds(plan.decay);
   document["left_out"] = {{"idle", view.left_out.idle}, {"own", view.left_out.own}};
   return json::Line(document);
 }

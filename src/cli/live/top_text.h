@@ -39,7 +39,7 @@ std::vector<std::string> RemarksOf(const TopView& view);
 // Returns lines, each with "# " in front, about time, samples and losses, and the remarks:
 //
 //   # 13:45:02, the last 10 s: 1998 samples in 10.0 s at 999 Hz, all 2 CPUs; lost 0
-//   # 37.20 % of the samples in idle CPUs left out; 1.10 % in this program left out
+//   # 37.20 % of the samples, on idle CPUs, are hidden
 std::string TopHeading(const TopView& view, const TopPlan& plan, const TopFacts& facts,
                        std::chrono::system_clock::time_point now);
 

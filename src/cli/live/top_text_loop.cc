@@ -36,7 +36,8 @@ class TextLoop {
         signals_(signals),
         facts_(FactsOf(plan)),
         output_("-", arguments.report.json ? Lines::kWhole : Lines::kFitted) {
-    if (plan_.most_rows == 0 && !arguments.report.json) plan_.most_rows = kRows;
+    size_t& rows = plan_.report.options.most_rows;
+    if (rows == 0 && !arguments.report.json) rows = kRows;
   }
 
   void Run() {
@@ -77,7 +78,7 @@ class TextLoop {
 
   void Print() {
     if (live_.history().added() == 0) return NoteWait();
-    live::Snapshot latest = live_.history().Get(plan_.range);
+    live::Snapshot latest = live_.history().Get(plan_.range, plan_.decay);
     const bool may_wait = !is_over_ && std::chrono::steady_clock::now() < began_ + kPatience;
     if (printed_ == 0 && latest.profile.rows.empty() && may_wait) return NoteWait();
     const TopView view =

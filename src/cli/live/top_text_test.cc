@@ -58,8 +58,9 @@ TEST(TopText, TheHeadingSaysWhatTheTableLacks) {
   const TopView view = PrepareTop(std::move(snapshot), plan, false, false);
   EXPECT_EQ(WithoutTime(TopHeading(view, plan, FactsOf(plan), kNow)),
             ", the last 10 s: 6 samples in 2.0 s at 999 Hz, process 17; lost 0\n"
-            "# 30.00 % of the samples in idle CPUs left out; 10.00 % in this program left out; "
-            "25.00 % of the weight has no callers any more\n");
+            "# 30.00 % of the samples, on idle CPUs, are hidden; 10.00 % of the samples, in this "
+            "program, are hidden; "
+            "25.00 % of the weight has lost its callers\n");
 }
 
 TEST(TopText, HidesKernelOrUserCode) {
@@ -83,11 +84,13 @@ TEST(TopText, TheDocumentIsOneLine) {
 }
 
 TEST(TopText, RangesAreTimesUpToAMinuteOrAll) {
-  EXPECT_EQ(*ParseRange("2s"), live::Range(seconds(2)));
-  EXPECT_EQ(*ParseRange("1m"), live::Range(seconds(60)));
-  EXPECT_EQ(*ParseRange("all"), live::Range());
-  EXPECT_FALSE(ParseRange("2m").ok());
-  EXPECT_FALSE(ParseRange("soon").ok());
+  EXPECT_EQ(ParseShown("2s")->range, live::Range(seconds(2)));
+  EXPECT_EQ(ParseShown("1m")->range, live::Range(seconds(60)));
+  EXPECT_EQ(ParseShown("all")->range, live::Range());
+  EXPECT_FALSE(ParseShown("1m")->decays);
+  EXPECT_TRUE(ParseShown("decay")->decays);
+  EXPECT_FALSE(ParseShown("2m").ok());
+  EXPECT_FALSE(ParseShown("soon").ok());
 }
 
 }  // namespace

@@ -59,6 +59,7 @@ absl::Status CheckSummary(const RecordArguments& arguments, const record::Record
   };
   if (options.output == "-") return refused("-o -, because a stream cannot be read again");
   if (options.switch_output) return refused("--switch-output");
+  if (options.flight) return refused("--flight");
   if (arguments.repeat) return refused("--repeat, which prints a table of all runs");
   return absl::OkStatus();
 }
@@ -69,7 +70,8 @@ void PrintMissingNames(const RecordArguments& arguments, const Recorded& recorde
 
 void PrintClosingSummary(const RecordArguments& arguments, const Recorded& recorded) {
   const std::string& path = recorded.summary.last_file;
-  const bool is_one_file = path != "-" && arguments.switch_output.empty();
+  const bool is_one_file =
+      path != "-" && arguments.switch_output.empty() && !arguments.flight.is_given();
   const bool is_wanted = arguments.summary || IsExpected(arguments, recorded);
   if (!is_wanted || !recorded.status.ok() || !is_one_file || !perf_data::CanBeReadAgain(path)) {
     PrintMissingNames(arguments, recorded);

@@ -20,13 +20,10 @@ constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP};
 constexpr std::array kInterrupt = {SIGINT};
 constexpr double kMegabyte = 1 << 20;
 
-// Returns the progress line; empty at first, because short downloads need none.
 std::string LineOf(const FetchProgress& progress) {
-  constexpr std::chrono::milliseconds kWorthShowing{300};
-  if (progress.elapsed < kWorthShowing) return "";
   std::string line =
-      absl::StrFormat("debuginfod: %d of %d images, %.1f MB", progress.done, progress.images,
-                      static_cast<double>(progress.received) / kMegabyte);
+      absl::StrFormat("Fetching from debuginfod: %d of %d images, %.1f MB", progress.done,
+                      progress.images, static_cast<double>(progress.received) / kMegabyte);
   if (progress.path.empty()) return line;
   absl::StrAppendFormat(&line, "; %.24s", BaseName(progress.path));
   if (progress.its_size != 0) {
@@ -40,8 +37,7 @@ std::string LineOf(const FetchProgress& progress) {
 class ShownFetching {
  public:
   bool Show(const FetchProgress& progress) {
-    const std::string line = LineOf(progress);
-    if (!line.empty()) line_.Show(line);
+    line_.Show([&] { return LineOf(progress); });
     if (signals_.count() == taken_) return false;
     ++taken_;
     return true;
@@ -50,24 +46,22 @@ class ShownFetching {
  private:
   const SignalCounter signals_{kInterrupt, /*once=*/true};
   int taken_ = 0;
-  LiveLine line_;
+  Progress line_;
 };
 
 }  // namespace
 
 NamingMonitor::NamingMonitor(bool show)
-    : signals_(kEnding, /*once=*/true, SignalCounter::Within::kObeyed), show_(show) {}
+    : signals_(kEnding, /*once=*/true, SignalCounter::Within::kObeyed), progress_(show) {}
 
 naming::NamingProgress NamingMonitor::callback() {
-  using std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds kInterval{200};
-  return [this, next = steady_clock::now() + kInterval](std::string_view what, size_t looked_up,
-                                                        size_t all) mutable {
-    if (show_ && steady_clock::now() >= next) {
-      next = steady_clock::now() + kInterval;
-      line_.Show(absl::StrFormat("[ naming: %d of %d %s; Ctrl-C ends it here ]", looked_up,
-                                 std::max(looked_up, all), View(what)));
-    }
+  return [this](std::string_view what, size_t looked_up, size_t all) {
+    progress_.Show([&] {
+      if (all == 0)
+        return absl::StrFormat("Naming: %d %s (Ctrl-C stops it)", looked_up, View(what));
+      return absl::StrFormat("Naming: %d of %d %s (Ctrl-C stops it)", looked_up,
+                             std::max(looked_up, all), View(what));
+    });
     if (signals_.count() == 0) return true;
     signals_.Obeyed();
     return false;

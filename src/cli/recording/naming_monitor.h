@@ -3,7 +3,7 @@
 #pragma once
 
 #include "src/cli/recording/signal_counter.h"
-#include "src/cli/terminal/output.h"
+#include "src/cli/terminal/progress.h"
 #include "src/profile/naming/collect_names.h"
 #include "src/profile/naming/naming.h"
 
@@ -13,7 +13,7 @@ namespace profiler::cli {
 // naming; a second signal ends the process.
 class NamingMonitor {
  public:
-  // `show`: True if standard error is a terminal and progress is wanted.
+  // `show`: True if progress is wanted. Only a terminal shows it.
   explicit NamingMonitor(bool show);
   naming::NamingProgress callback();
   // True if a signal stopped naming.
@@ -21,8 +21,7 @@ class NamingMonitor {
 
  private:
   const SignalCounter signals_;
-  const bool show_;
-  LiveLine line_;
+  Progress progress_;
 };
 
 // Shows the progress of debuginfod downloads until the result is destroyed. Ctrl-C skips the image

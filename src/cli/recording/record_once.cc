@@ -1,8 +1,11 @@
 #include "src/cli/recording/record_once.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,8 +31,9 @@ namespace {
 
 // Returns the progress line of a recording on a terminal.
 std::string ProgressOf(const record::RecordProgress& progress) {
-  return absl::StrFormat("[ %.0f s  %d samples  %d lost  %.1f MB ]", progress.elapsed.count() / 1e3,
-                         progress.samples, progress.lost, progress.bytes / 1e6);
+  return absl::StrFormat("Recording: %.0f s, %d samples, %d lost, %.1f MB",
+                         progress.elapsed.count() / 1e3, progress.samples, progress.lost,
+                         progress.bytes / 1e6);
 }
 
 void PrintChains(const record::RecordSummary& summary) {
@@ -113,12 +117,29 @@ std::string OutputOf(const record::RecordSummary& summary) {
   return absl::StrCat(summary.files, " files");
 }
 
-void PrintSummary(const record::RecordSummary& summary, bool verbose) {
+// Says how the memory of a flight recorder becomes a file.
+void PrintFlight(const record::FlightOptions& flight) {
+  const std::string kept =
+      flight.before.count() == 0
+          ? absl::StrFormat("the last %d MB", flight.bytes >> 20)
+          : absl::StrFormat("the last %g s, at most %d MB,",
+                            static_cast<double>(flight.before.count()) / 1e3, flight.bytes >> 20);
+  PrintNote(absl::StrFormat("flight recorder: %s are in memory; `kill -USR2 %d` writes them", kept,
+                            getpid()));
+}
+
+void PrintSummary(const record::RecordSummary& summary, bool is_flight, bool verbose) {
   const double cpu_ms = (summary.user_time + summary.system_time).count() / 1e3;
-  PrintNote(absl::StrFormat(
-      "profiler record: %d samples, %d lost, %.2f s, %.3f MB in %s; recording took %.0f ms of CPU",
-      summary.samples, summary.lost, summary.duration.count() / 1e9, summary.bytes / 1e6,
-      OutputOf(summary), cpu_ms));
+  std::string line =
+      absl::StrFormat("profiler record: %d samples, %d lost, %.2f s, ", summary.samples,
+                      summary.lost, summary.duration.count() / 1e9);
+  if (is_flight && summary.files == 0) {
+    line += "of which nothing was written";
+  } else {
+    absl::StrAppendFormat(&line, "%s%.3f MB in %s", is_flight ? "of which " : "",
+                          summary.bytes / 1e6, OutputOf(summary));
+  }
+  PrintNote(absl::StrFormat("%s; recording took %.0f ms of CPU", line, cpu_ms));
   if (summary.lost_chunks > 0) {
     PrintNote(
         absl::StrFormat("the rings were full %d times; pass a larger ring size (-m, now %dK per "
@@ -173,7 +194,7 @@ absl::StatusOr<Named> NameLastFile(const RecordArguments& arguments, const Kept&
   bool is_whole = true;
   GiveWay(arguments);
   {
-    NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
+    NamingMonitor monitor(!arguments.quiet);
     embedded = file.readable_file() >= 0
                    ? naming::EmbedNames(file, path, naming::EmbeddingOf(arguments.embed),
                                         NamingOptionsOf(arguments, kept), monitor.callback())
@@ -221,23 +242,26 @@ absl::Status AwaitCommand(const RecordArguments& arguments, record::RecordSessio
 void FinishNaming(const RecordArguments& arguments, naming::NamingQueue& files) {
   {
     GiveWay(arguments);
-    NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
+    NamingMonitor monitor(!arguments.quiet);
     files.Finish(monitor.callback());
   }
   for (const std::string& warning : files.warnings()) PrintWarning(warning);
 }
 
-void PrintFile(const std::string& path, uint64_t samples) {
-  PrintNote(absl::StrCat("profiler record: ", samples, " samples in ", path));
+void PrintFile(const std::string& path, uint64_t samples, const std::string& about) {
+  PrintNote(absl::StrCat("profiler record: ", samples, " samples in ", path,
+                         about.empty() ? "" : ": ", about));
 }
 
 }  // namespace
 
 Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions options, Said& said) {
-  LiveLine line;
-  if (!arguments.quiet && ErrorsAreShownLive()) {
+  // A command may write to the terminal, too, where its text would follow the line.
+  const bool is_shown = !arguments.quiet && options.targets.command.empty() && ErrorsAreShownLive();
+  Progress line(is_shown);
+  if (is_shown) {
     options.on_progress = [&line](const record::RecordProgress& progress) {
-      line.Show(ProgressOf(progress));
+      line.Show([&] { return ProgressOf(progress); });
     };
   }
   const bool names_follow = arguments.embed != "none";
@@ -247,11 +271,16 @@ Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions opti
   naming::StreamNames stream(naming::EmbeddingOf(arguments.embed), naming);
   if (names_follow) options.on_stream = [&stream](auto pieces) { stream.Take(pieces); };
   const bool is_switching = options.switch_output.has_value();
+  const std::optional<record::FlightOptions> flight = options.flight;
   naming::NamingQueue files(naming::EmbeddingOf(arguments.embed), naming);
   options.on_file = [&](record::CompleteFile file) {
     line.Clear();
-    if (!arguments.quiet) PrintFile(file.path, file.samples);
+    if (!arguments.quiet) PrintFile(file.path, file.samples, file.about);
     if (names_follow) files.Add({std::move(file.path), file.samples, std::move(file.writer)});
+  };
+  options.on_failure = [&line](const std::string& message) {
+    line.Clear();
+    PrintWarning(message);
   };
   VerboseKernel verbose_kernel(ringbuf::LinuxKernel(), PrintLines);
   ringbuf::Kernel& kernel = arguments.verbosity > 1 ? verbose_kernel : ringbuf::LinuxKernel();
@@ -275,15 +304,16 @@ Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions opti
   if (!arguments.quiet && !summary.call_graph.empty() && said.insert(summary.call_graph).second) {
     PrintNote("call graph: " + summary.call_graph);
   }
+  if (!arguments.quiet && flight) PrintFlight(*flight);
   const absl::Status status = (*session)->Run();
   line.Clear();
   print_notes();
   if (!status.ok()) PrintError(status);
-  if (!arguments.quiet && is_switching) PrintFile(summary.last_file, summary.last_file_samples);
-  if (!arguments.quiet) PrintSummary(summary, arguments.verbosity > 0);
+  if (!arguments.quiet && is_switching) PrintFile(summary.last_file, summary.last_file_samples, "");
+  if (!arguments.quiet) PrintSummary(summary, flight.has_value(), arguments.verbosity > 0);
   FinishNaming(arguments, files);
   Recorded recorded = {.status = status};
-  if (status.ok() && names_follow) {
+  if (status.ok() && names_follow && !flight) {
     Named named = NameRecording(arguments, kept, stream, **session);
     recorded.has_all_names = named.is_whole;
     recorded.missing_names = std::move(named.missing);

@@ -27,9 +27,6 @@
 
 namespace profiler::cli {
 
-// Declared in live/option_groups.h, for `top`.
-void AddOffCpuOptions(usage::Command& command, RecordArguments& arguments);
-
 namespace {
 
 constexpr char kDefaultEvent[] = "cycles";  // replaced by cpu-clock without hardware counters
@@ -313,7 +310,6 @@ void AddIgnoredOptions(usage::Command& command, RecordArguments& a) {
   add("--proc-map-timeout", "MS", "reading mappings from /proc has no time limit");
   add("--synth", "WHAT", "existing processes are always recorded before the samples");
   add("--tail-synthesize", nullptr, "existing processes are recorded before the samples");
-  add("--overwrite", nullptr, "the whole recording is kept, not only its end");
 }
 
 // Adds further options of perf.
@@ -333,7 +329,7 @@ void AddFurtherOptions(usage::Command& command, RecordArguments& a) {
                   "record the cgroup of each sample, for the key cgroup of report --sort");
   command.AddFlag("--data-mmap", a.data_mappings, "also record mappings of data");
   command.AddFlag("--exclude-perf", a.events.excludes_self,
-                  "leave out records of tracepoints in this program itself");
+                  "leave out tracepoint records of profiler itself");
   command.AddFlag("--no-buffering", a.no_buffering,
                   "write the recording every millisecond instead of every 100 ms");
   command.AddOption("--vmlinux", a.vmlinux, "read the running kernel's source lines from this file")
@@ -436,10 +432,12 @@ void AddRecordOptions(usage::Command& command, RecordArguments& a) {
       .ValueName("MS");
   command
       .AddOption("--control", a.control,
-                 "read the commands enable, disable, stop and ping from there, and answer ack")
+                 "read the commands enable, disable, stop, ping and snapshot from there, and answer "
+                 "ack")
       .ValueName("fd:N[,N]|fifo:PATH[,PATH]");
   AddLengthOptions(command, a);
   AddFileOptions(command, a);
+  AddFlightOptions(command, a.flight);
   AddEndingOptions(command, a);
   AddContentOptions(command, a);
   AddFurtherOptions(command, a);
@@ -501,6 +499,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& su
     PROFILER_ASSIGN_OR_RETURN(options.max_bytes, ParseSize(arguments.max_size));
   }
   PROFILER_RETURN_IF_ERROR(ReadSwitchOutput(subcommand, arguments, &options));
+  PROFILER_RETURN_IF_ERROR(ReadFlight(subcommand, arguments.flight, &options));
   options.realtime = arguments.realtime;
   options.all_user = arguments.all_user;
   options.all_kernel = arguments.all_kernel;

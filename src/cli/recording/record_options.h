@@ -13,6 +13,7 @@
 #include "src/cli/recording/compression_option.h"
 #include "src/cli/recording/enabled_times.h"
 #include "src/cli/recording/event_arguments.h"
+#include "src/cli/recording/flight_arguments.h"
 #include "src/cli/recording/target_arguments.h"
 #include "src/cli/usage/command_line.h"
 #include "src/record/options.h"
@@ -65,6 +66,7 @@ struct RecordArguments {
   std::string switch_output;
   size_t most_files = 0;
   bool timestamp_filename = false;
+  FlightArguments flight;
   std::vector<IgnoredOption> needless;
   std::optional<uint32_t> repeat;
   bool summary = false, no_summary = false;  // both false: summary on a terminal
@@ -74,6 +76,16 @@ struct RecordArguments {
 
 // Adds all options; `arguments` must live as long as the command.
 void AddRecordOptions(usage::Command& command, RecordArguments& arguments);
+
+// Groups of these options, for other commands that record; `arguments` must live as long as the
+// command. -F and -c; -e and what belongs to it; -g and --call-graph; -m and -r; --off-cpu,
+// --off-cpu-thresh and --wall-clock; --duration and -i.
+void AddRateOptions(usage::Command& command, RecordArguments& arguments);
+void AddSampledEventOptions(usage::Command& command, RecordArguments& arguments);
+void AddChainOptions(usage::Command& command, RecordArguments& arguments);
+void AddRingOptions(usage::Command& command, RecordArguments& arguments);
+void AddOffCpuOptions(usage::Command& command, RecordArguments& arguments);
+void AddLengthOptions(usage::Command& command, RecordArguments& arguments);
 
 // Returns the list of registers if an option for registers has the value "?"; otherwise nothing.
 std::optional<std::string> ListOfRegisters(const RecordArguments& arguments);

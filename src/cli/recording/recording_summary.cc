@@ -9,6 +9,7 @@
 #include "src/analysis/wall_clock.h"
 #include "src/cli/files/describe_recording.h"
 #include "src/cli/terminal/terminal.h"
+#include "src/cli/views/symbols_remedy.h"
 
 namespace profiler::cli {
 
@@ -42,8 +43,15 @@ absl::StatusOr<std::string> SummaryText(const std::string& path, const std::stri
                                  layout.functions == 0 ? kFunctions : layout.functions);
   }
   const json::RecordingFacts facts = FactsOf(path, *loaded.recording);
-  return form == SummaryForm::kJson ? summary::SummaryAsJson(summary, facts)
-                                    : summary::FormatSummary(summary, facts, layout);
+  if (form == SummaryForm::kJson) return summary::SummaryAsJson(summary, facts);
+  constexpr double kMuch = 0.02;  // share without a name that is worth a line
+  summary::Layout with_remedy = layout;
+  if (const auto& image = summary.most_unnamed; image && image->part > kMuch) {
+    if (!image->path.empty()) {
+      with_remedy.symbols_remedy = SymbolsRemedyHere()(image->path, image->build_id);
+    }
+  }
+  return summary::FormatSummary(summary, facts, with_remedy);
 }
 
 }  // namespace profiler::cli

@@ -78,6 +78,7 @@ absl::Status CheckRepeat(const record::RecordOptions& options) {
     return refused("cannot be used with -o -, because each run writes its own file; give -o FILE");
   }
   if (options.switch_output) return refused("cannot be used with --switch-output");
+  if (options.flight) return refused("cannot be used with --flight");
   return absl::OkStatus();
 }
 

@@ -22,6 +22,7 @@
 #include "src/cli/recording/event_arguments.h"
 #include "src/cli/recording/target_arguments.h"
 #include "src/cli/recording/verbose_kernel.h"
+#include "src/cli/terminal/line_fitter.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/views/report_options.h"
 #include "src/count/metrics.h"
@@ -150,8 +151,11 @@ class CountOutput {
     file_.reset(fdopen(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0), append ? "a" : "w"));
     return file_ == nullptr ? ErrnoStatus(errno, path) : absl::OkStatus();
   }
-  void Write(const std::string& text) {
-    std::FILE* file = file_ != nullptr ? file_.get() : stderr;
+  void Write(const std::string& lines) {
+    const bool is_shown = file_ == nullptr;
+    std::FILE* file = is_shown ? stderr : file_.get();
+    const size_t columns = is_shown ? StyleOfStandardError().columns : 0;
+    const std::string text = WithNarrowComments(lines, columns);
     std::fwrite(text.data(), 1, text.size(), file);
     if (std::fflush(file) != 0 && status_.ok() && !path_.empty()) {
       status_ = WriteError(errno, path_);

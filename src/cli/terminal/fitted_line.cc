@@ -85,7 +85,7 @@ size_t EndOfGraph(std::string_view text) {
   return std::min(text.find_first_not_of("|-.%0123456789"), text.size());
 }
 
-std::string WithoutMiddle(std::string_view line, size_t columns) {
+std::string WithoutMiddleOfPiece(std::string_view line, size_t columns) {
   const size_t width = ColumnsOf(line);
   size_t piece = PieceOf(line, width - columns + 1 + kLeastKept);
   piece += EndOfGraph(line.substr(piece));
@@ -94,10 +94,7 @@ std::string WithoutMiddle(std::string_view line, size_t columns) {
   if (before >= columns || text.find('\t') != text.npos) {
     return std::string(line.substr(0, PrefixIn(line, 0, columns - 1))).append(kLeftOut);
   }
-  const size_t kept = columns - before - 1;
-  std::string result(line.substr(0, piece + PrefixIn(text, before, kept - kept / 2)));
-  result.append(kLeftOut).append(text.substr(EndIn(text, kept / 2)));
-  return result;
+  return std::string(line.substr(0, piece)).append(WithoutMiddle(text, columns - before));
 }
 
 // Parses "12.50" at the start of `text`. Returns its size and value.
@@ -122,6 +119,14 @@ std::string_view ColourOf(double percentage) {
 
 }  // namespace
 
+std::string WithoutMiddle(std::string_view text, size_t columns) {
+  if (ColumnsOf(text) <= columns) return std::string(text);
+  const size_t kept = columns - 1;
+  return std::string(text.substr(0, PrefixIn(text, 0, kept - kept / 2)))
+      .append(kLeftOut)
+      .append(text.substr(EndIn(text, kept / 2)));
+}
+
 std::string FittedLine(std::string_view line, size_t columns) {
   if (columns == 0 || ColumnsOf(line) <= columns) return std::string(line);
   std::string fitted(line.substr(0, line.find_last_not_of(' ') + 1));
@@ -130,7 +135,7 @@ std::string FittedLine(std::string_view line, size_t columns) {
   }
   if (IsRule(fitted)) return fitted.substr(0, columns);
   LeaveOutParameters(fitted, columns);
-  return ColumnsOf(fitted) <= columns ? fitted : WithoutMiddle(fitted, columns);
+  return ColumnsOf(fitted) <= columns ? fitted : WithoutMiddleOfPiece(fitted, columns);
 }
 
 std::string PaintedLine(std::string_view line) {

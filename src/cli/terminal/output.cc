@@ -30,14 +30,22 @@ using terminal::VisibleText;
 // Moves the cursor to the first column and erases the line.
 constexpr std::string_view kStartOfLine = "\r\033[K";
 
-// The pager (only one runs at a time), and the messages for standard error that wait for its end.
+// The pager (only one runs at a time), the messages for standard error that wait for its end, and
+// whether the terminal shows a live line.
 struct PagerState {
   std::unique_ptr<Pager> pager;
   std::string errors;
+  bool shows_live_line = false;
 };
 PagerState& TheState() {
   static PagerState state;
   return state;
+}
+
+void EraseLiveLine() {
+  if (!std::exchange(TheState().shows_live_line, false)) return;
+  std::fwrite(kStartOfLine.data(), 1, kStartOfLine.size(), stderr);
+  std::fflush(stderr);
 }
 
 void PutOnStandardError(std::string_view text) {
@@ -46,6 +54,7 @@ void PutOnStandardError(std::string_view text) {
     return;
   }
   std::fflush(stdout);
+  EraseLiveLine();
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
@@ -57,7 +66,8 @@ std::string Wrapped(std::string_view message, size_t columns) {
   std::string lines;
   size_t used = 0;
   while (!message.empty()) {
-    const size_t end = std::min(message.find(' ', 1), message.size());
+    size_t end = std::min(message.find(' ', 1), message.size());
+    if (message.substr(end) == " ]") end = message.size();  // a bracket stays with its last word
     std::string_view word = message.substr(0, end);
     message.remove_prefix(end);
     if (used != 0 && word.starts_with(' ') && used + terminal::ColumnsOf(word) > columns) {
@@ -77,15 +87,6 @@ void PrintMessage(std::string_view start, std::string_view text, std::string_vie
   std::replace(line.begin(), line.end(), '\n', ' ');
   line.insert(0, start).append(end);
   PutOnStandardError(Wrapped(line, StyleOfStandardError().columns) + '\n');
-}
-
-// Prints `start`, `text` and `end`. Only `start` and `end` may move the cursor: `text` is printed
-// on one line even if a name in it contains line breaks.
-void PrintLine(std::string_view start, std::string_view text, std::string_view end) {
-  std::string buffer, line(VisibleText(text, &buffer));
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  line.insert(0, start).append(end);
-  PutOnStandardError(line);
 }
 
 std::string ShownLine(std::string_view line, const TerminalStyle& style) {
@@ -124,14 +125,18 @@ void PrintFittedLines(std::string_view lines) {
   PutOnStandardError(shown);
 }
 
-void LiveLine::Show(std::string_view text) {
-  PrintLine(kStartOfLine, text, "");
-  shown_ = true;
-}
-
-void LiveLine::Clear() {
-  if (shown_) PrintLine(kStartOfLine, "", "");
-  shown_ = false;
+// A line of the terminal's full width would leave the cursor on the next one, so the last column
+// stays empty.
+void ShowLiveLine(std::string_view text) {
+  if (text.empty()) return EraseLiveLine();
+  std::string buffer, line(VisibleText(text, &buffer));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  const size_t columns = StyleOfStandardError().columns;
+  if (columns > 1) line = FittedLine(line, columns - 1);
+  line.insert(0, kStartOfLine);
+  PutOnStandardError(line);
+  std::fflush(stderr);
+  TheState().shows_live_line = true;
 }
 
 bool ErrorsAreShownLive() { return TheState().pager == nullptr && isatty(STDERR_FILENO) != 0; }
@@ -161,6 +166,7 @@ Output::Output(const std::string& path, Lines lines) : path_(path == "-" ? "" : 
     file_ = stdout;
     style_ = StyleOfStandardOutput();
     if (lines == Lines::kWhole) style_ = {.pager = style_.pager};
+    fitter_ = LineFitter(style_.columns);
   } else {
     OpenFile();
   }
@@ -197,6 +203,7 @@ Output::~Output() {
 // Starts the pager when there is text to show, so that earlier errors appear without it.
 void Output::OpenTerminal() {
   is_started_ = true;
+  EraseLiveLine();
   if (style_.pager.empty() || TheState().pager != nullptr) return;
   TheState().pager = Pager::Start(style_.pager);
 }
@@ -241,14 +248,18 @@ void Output::Put(std::string_view text) {
 }
 
 void Output::PutLines(std::string_view text) {
-  std::string shown;
   for (size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
     line_ += text.substr(0, end);
-    shown += ShownLine(line_, style_) + '\n';
+    PutFitted(fitter_.Add(line_));
     line_.clear();
   }
   line_ += text;
-  Put(shown);
+}
+
+void Output::PutFitted(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    Put((style_.colour ? PaintedLine(line) : line) + '\n');
+  }
 }
 
 void Output::Flush() {
@@ -257,6 +268,7 @@ void Output::Flush() {
 
 absl::Status Output::Close() {
   if (file_ != nullptr) {
+    PutFitted(fitter_.Finish());
     Put(std::exchange(line_, ""));
     const int result = file_ == stdout ? std::fflush(file_) : std::fclose(file_);
     file_ = nullptr;

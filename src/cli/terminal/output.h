@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "src/base/atomic_file.h"
+#include "src/cli/terminal/line_fitter.h"
 #include "src/cli/terminal/terminal.h"
 
 namespace profiler::cli {
@@ -31,20 +33,10 @@ void PrintLines(std::string_view lines);
 // Prints whole lines on standard error like a view (Lines::kFitted), without a pager.
 void PrintFittedLines(std::string_view lines);
 
-// A line on standard error that is updated in place and finally removed.
-class LiveLine {
- public:
-  LiveLine() = default;
-  LiveLine(const LiveLine&) = delete;
-  LiveLine& operator=(const LiveLine&) = delete;
-  ~LiveLine() { Clear(); }
-
-  void Show(std::string_view text);
-  void Clear();
-
- private:
-  bool shown_ = false;
-};
+// Shows a line at the cursor of standard error, which must be a terminal, in place of the former
+// one. Erases it if `text` is empty. Messages, and text on a terminal, erase it as well. For
+// Progress (progress.h), which decides when.
+void ShowLiveLine(std::string_view text);
 
 // True if standard error is a terminal, where a line can be updated in place.
 bool ErrorsAreShownLive();
@@ -58,7 +50,7 @@ absl::Status CheckViewOutput(const std::string& path, const std::string& input);
 // How lines are shown on a terminal. Elsewhere they are unchanged.
 enum class Lines : uint8_t {
   kWhole,
-  kFitted,  // cut to the terminal's width, percentages in colours (fitted_line.h)
+  kFitted,  // fitted to the terminal's width (line_fitter.h), percentages in colours
 };
 
 // A writer of text to standard output or to a file. Close() gives a complete file its final name.
@@ -82,6 +74,8 @@ class Output {
   void WriteBytes(std::string_view bytes);
   // Passes on everything written so far.
   void Flush();
+  // The file that is written; "" for standard output.
+  const std::string& path() const { return path_; }
   // Flushes and closes. Returns the first error (full disk, missing folder, …).
   absl::Status Close();
 
@@ -91,6 +85,7 @@ class Output {
   void ClosePager();
   void Put(std::string_view text);
   void PutLines(std::string_view text);
+  void PutFitted(const std::vector<std::string>& lines);
   void Fail(int error);
 
   std::string path_;
@@ -101,6 +96,7 @@ class Output {
   TerminalStyle style_;      // style of standard output
   bool is_started_ = false;  // True if something was written to standard output.
   std::string line_;         // incomplete line, if lines are fitted
+  LineFitter fitter_{0};
 };
 
 }  // namespace profiler::cli

@@ -1,5 +1,8 @@
 #include "src/cli/usage/command_line.h"
 
+#include <sstream>
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -91,6 +94,20 @@ TEST_F(CommandLineTest, AMisspeltWordGetsTheNearestOne) {
   stop_.AddOption("--colour", colour, "which").OneOf({"red", "green"});
   EXPECT_EQ(ErrorOf({"stop", "--colour", "gren"}),
             "--colour: 'gren' is not one of red, green; did you mean 'green'?");
+}
+
+TEST_F(CommandLineTest, HelpBreaksListsThatAreWiderThanALine) {
+  std::string keys, value;
+  for (int i = 10; i < 40; ++i)
+    keys += (i == 10 ? "" : ",") + std::string("key") + std::to_string(i);
+  Command app("thing", "Does things.");
+  app.AddOption("--sort", value, "keys: " + keys + " (default: key10)");
+  const std::string help = app.Help(80);
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+  std::string joined = help;
+  std::erase_if(joined, [](char c) { return c == ' ' || c == '\n'; });
+  EXPECT_NE(joined.find(keys), std::string::npos) << help;
 }
 
 TEST_F(CommandLineTest, HelpAndVersionAreAnswers) {

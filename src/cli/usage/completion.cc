@@ -21,8 +21,9 @@ enum class Values {
   kDirectories,
   kProcesses,
   kUsers,
-  kEvents,    // lists of the events of this machine
-  kSortKeys,  // lists of the keys that the option's text names
+  kEvents,     // lists of the events of this machine
+  kSortKeys,   // lists of the keys that the option's text names
+  kFunctions,  // functions with samples in the recording of -i
 };
 
 bool Mentions(const std::string& value, std::string_view word) {
@@ -43,6 +44,7 @@ Values ValuesOf(const OptionUsage& option) {
   if (!SortKeysOf(option).empty()) return Values::kSortKeys;
   if (option.IsCalled("-e") && option.IsCalled("--event")) return Values::kEvents;
   if (option.IsCalled("--uid")) return Values::kUsers;
+  if (option.IsCalled("--symbol")) return Values::kFunctions;
   if (!option.choices.empty()) return Values::kChoices;
   if (Mentions(option.value, "DIR")) return Values::kDirectories;
   if (option.IsCalled("--pid")) return Values::kProcesses;
@@ -53,6 +55,22 @@ Values ValuesOf(const OptionUsage& option) {
 
 bool IsOfFiles(const OptionUsage& argument) {
   return argument.names.front() == "FILE" || argument.names.front() == "IN";
+}
+
+// An argument of files that may also be a function. Names of both do not collide in practice.
+bool IsOfFunctions(const OptionUsage& argument) {
+  return IsOfFiles(argument) && Mentions(argument.text, "the function");
+}
+
+// The shell command that prints the functions of the recording `$input`, one per line, without
+// their parameters. Downloads nothing. Names with other characters than those of identifiers are
+// left out, because shells would have to quote them.
+std::string FunctionNames(const Usage& usage) {
+  return absl::StrCat(
+      usage.program,
+      " report --stdio --no-pager --no-debuginfod -q -g none --no-children "
+      "--fields symbol -i \"$input\" 2>/dev/null | sed 's/^ *\\[.\\] //; s/(.*//' | "
+      "grep -x '[A-Za-z_~][A-Za-z0-9_:.~]*'");
 }
 
 bool IsOfCommands(const OptionUsage& argument) { return argument.names.front() == "COMMAND"; }
@@ -103,6 +121,8 @@ std::string BashValues(const OptionUsage& option) {
       return "_profiler_users";
     case Values::kEvents:
       return "_profiler_events";
+    case Values::kFunctions:
+      return "_profiler_functions";
     case Values::kSortKeys:
       return absl::StrCat("_profiler_list ", Quoted(absl::StrJoin(SortKeysOf(option), " ")));
     case Values::kNone:
@@ -124,6 +144,8 @@ std::string BashCommand(const CommandUsage& command, const std::vector<OptionUsa
   absl::StrAppend(&text, "      esac\n      options=", Quoted(Words(all)), "\n");
   if (command.runs_program) {
     text += "      arguments=program\n";
+  } else if (std::ranges::any_of(command.arguments, IsOfFunctions)) {
+    text += "      arguments=functions\n";
   } else if (std::ranges::any_of(command.arguments, IsOfFiles)) {
     text += "      arguments=files\n";
   } else if (std::ranges::any_of(command.arguments, IsOfCommands)) {
@@ -142,6 +164,21 @@ _profiler_users() { COMPREPLY=($(compgen -u -- "$word")); }
 _profiler_list() { COMPREPLY=($(compgen -P "${word%"${word##*,}"}" -W "$1" -- "${word##*,}")); }
 _profiler_events() {
   _profiler_list "$(PROGRAM list --no-desc hw sw cache pmu 2>/dev/null | sed 's/^ *//; s/ .*//' | tr '\n' ' ')"
+}
+# bash splits words at colons. So names are compared with the whole word, and lose its part before
+# the last colon.
+_profiler_functions() {
+  local i name input=perf.data typed=${COMP_LINE-}
+  typed=${typed:0:${COMP_POINT:-0}}
+  typed=${typed##*[ =]}
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    [[ ${COMP_WORDS[i]} == -i || ${COMP_WORDS[i]} == --input ]] || continue
+    input=${COMP_WORDS[i + 1]}
+    [[ $input == = ]] && input=${COMP_WORDS[i + 2]}
+  done
+  while read -r name; do
+    [[ $name == "$typed"* ]] && COMPREPLY+=("${name#"${typed%"${typed##*:}"}"}")
+  done < <(FUNCTIONS)
 }
 _profiler_directories() { compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$word")); }
 _profiler_processes() {
@@ -187,6 +224,9 @@ constexpr std::string_view kBashEnd = R"sh(  if [[ $word == -* && $option != -- 
     _profiler_words "$options"
   elif [[ $arguments == files ]]; then
     _profiler_files
+  elif [[ $arguments == functions ]]; then
+    _profiler_files
+    _profiler_functions
   elif [[ $arguments == commands ]]; then
     _profiler_words 'COMMANDS'
   elif [[ $arguments == program ]]; then
@@ -198,7 +238,8 @@ complete -F _profiler PROGRAM
 )sh";
 
 std::string Bash(const Usage& usage) {
-  std::string text = absl::StrReplaceAll(View(kBashBegin), {{"PROGRAM", usage.program}});
+  std::string text = absl::StrReplaceAll(
+      View(kBashBegin), {{"PROGRAM", usage.program}, {"FUNCTIONS", FunctionNames(usage)}});
   text += "  case $command in\n";
   for (const CommandUsage& command : usage.commands) {
     if (!command.runs_program) continue;
@@ -260,6 +301,8 @@ std::string ZshAction(const OptionUsage& option) {
       return "_users";
     case Values::kEvents:
       return " _profiler_events";  // the blank keeps _arguments from adding options
+    case Values::kFunctions:
+      return " _profiler_functions";
     case Values::kSortKeys:
       return absl::StrCat(" _profiler_list ", absl::StrJoin(SortKeysOf(option), " "));
     case Values::kNone:
@@ -303,7 +346,13 @@ std::string Zsh(const Usage& usage) {
       "_profiler_list() {\n  compset -P '*,'\n  compadd -S '' -- \"$@\"\n}\n\n";
   absl::StrAppend(&text, "_profiler_events() {\n  _profiler_list $(", usage.program,
                   " list --no-desc hw sw cache pmu 2>/dev/null | sed 's/^ *//; s/ .*//')\n}\n\n");
+  absl::StrAppend(&text,
+                  "_profiler_functions() {\n"
+                  "  local input=${opt_args[-i]:-${opt_args[--input]:-perf.data}}\n"
+                  "  compadd -- ${(f)\"$(",
+                  FunctionNames(usage), ")\"}\n}\n\n");
   text +=
+      "_profiler_functions_and_files() {\n  _profiler_functions\n  _files\n}\n\n"
       "_profiler() {\n"
       "  local context state line curcontext=$curcontext\n"
       "  typeset -A opt_args\n"
@@ -319,6 +368,8 @@ std::string Zsh(const Usage& usage) {
     for (const OptionUsage& option : command.options) text += ZshOption(option);
     if (command.runs_program) {
       text += "        '(-)1:program:_command_names -e' \\\n        '*:::arguments:_normal'\n";
+    } else if (std::ranges::any_of(command.arguments, IsOfFunctions)) {
+      text += "        '*:function or file: _profiler_functions_and_files'\n";
     } else if (std::ranges::any_of(command.arguments, IsOfFiles)) {
       text += "        '*:file:_files'\n";
     } else if (std::ranges::any_of(command.arguments, IsOfCommands)) {
@@ -358,6 +409,9 @@ std::string FishOption(const std::string& begin, const OptionUsage& option) {
     case Values::kEvents:
       text += " -x -a '(__profiler_events)'";
       break;
+    case Values::kFunctions:
+      text += " -x -a '(__profiler_functions)'";
+      break;
     case Values::kSortKeys:
       absl::StrAppend(&text, " -x -a ",
                       FishQuoted(absl::StrCat("(__fish_append , ",
@@ -381,7 +435,12 @@ std::string Fish(const Usage& usage) {
   std::string text =
       absl::StrCat("# Completion of ", usage.program, " for fish.\n", complete, " -f\n",
                    "function __profiler_events\n  __fish_append , (", usage.program,
-                   " list --no-desc hw sw cache pmu 2>/dev/null | sed 's/^ *//; s/ .*//')\nend\n");
+                   " list --no-desc hw sw cache pmu 2>/dev/null | sed 's/^ *//; s/ .*//')\nend\n",
+                   "function __profiler_functions\n  set -l words (commandline -opc)\n"
+                   "  set -l input perf.data\n  set -l at (contains -i -- -i $words)\n"
+                   "  or set at (contains -i -- --input $words)\n"
+                   "  and set input $words[(math $at + 1)]\n  ",
+                   FunctionNames(usage), "\nend\n");
   for (const OptionUsage& option : usage.options) text += FishOption(complete, option);
   for (const CommandUsage& command : usage.commands) {
     absl::StrAppend(&text, complete, " -n __fish_use_subcommand -a ", command.name, " -d ",
@@ -392,6 +451,8 @@ std::string Fish(const Usage& usage) {
         absl::StrCat(complete, " -n ", FishQuoted("__fish_seen_subcommand_from " + command.name));
     if (command.runs_program) {
       absl::StrAppend(&text, begin, " -x -a '(__fish_complete_subcommand --fcs-skip=2)'\n");
+    } else if (std::ranges::any_of(command.arguments, IsOfFunctions)) {
+      absl::StrAppend(&text, begin, " -F -a '(__profiler_functions)'\n");
     } else if (std::ranges::any_of(command.arguments, IsOfFiles)) {
       absl::StrAppend(&text, begin, " -F\n");
     } else if (std::ranges::any_of(command.arguments, IsOfCommands)) {

@@ -21,6 +21,21 @@ constexpr size_t kLeastColumns = 60;  // narrower terminals wrap lines themselve
 constexpr size_t kMostColumns = 100;  // longer lines are hard to read
 constexpr size_t kShownExamples = 3;
 
+// Returns the word in pieces of at most `room` columns, broken after the commas and bars of lists. A
+// piece without these may be wider.
+std::vector<std::string> PiecesOf(std::string_view word, size_t room) {
+  std::vector<std::string> pieces(1);
+  while (!word.empty()) {
+    const size_t end = std::min(word.find_first_of(",|"), word.size() - 1) + 1;
+    const std::string_view item = word.substr(0, end);
+    const size_t width = terminal::ColumnsOf(pieces.back()) + terminal::ColumnsOf(item);
+    if (!pieces.back().empty() && width > room) pieces.emplace_back();
+    pieces.back() += item;
+    word.remove_prefix(end);
+  }
+  return pieces;
+}
+
 // Appends `text` to the line `out` ends with, broken between words; further lines begin at
 // `column`.
 void AppendWrapped(std::string_view text, size_t column, size_t columns, std::string& out) {
@@ -36,8 +51,10 @@ void AppendWrapped(std::string_view text, size_t column, size_t columns, std::st
       out += ' ';
       ++used;
     }
-    out += word;
-    used += terminal::ColumnsOf(word);
+    const std::vector<std::string> pieces = PiecesOf(word, columns - column);
+    absl::StrAppend(&out, absl::StrJoin(pieces, "\n" + std::string(column, ' ')));
+    used = pieces.size() == 1 ? used + terminal::ColumnsOf(word)
+                              : column + terminal::ColumnsOf(pieces.back());
     is_first = false;
   }
   out += '\n';

@@ -241,8 +241,8 @@ int RunDiff(const DiffArguments& arguments) {
 }  // namespace
 
 void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocation) {
-  usage::Command& command = app.AddCommand(
-      "diff", "Compare recordings: what changed by more than chance, and by how much");
+  usage::Command& command =
+      app.AddCommand("diff", "Compare recordings: changes that are larger than statistical noise");
   auto arguments = std::make_shared<DiffArguments>();
   DiffArguments& a = *arguments;
   command.AddOption("FILE", a.files,
@@ -255,36 +255,36 @@ void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocati
        .has_input = false});
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
-  command.AddOption("--by", a.by, "what is compared: function, line (of the source) or path")
+  command.AddOption("--by", a.by, "compare functions, source lines or paths")
       .OneOf({"function", "line", "path"})
       .ShowDefault();
-  command.AddFlag("--total", a.total,
-                  "compare functions with all that they call, and not by themselves");
-  command.AddFlag("--all", a.all, "also show what chance may have changed");
-  command.AddOption("--order", a.order, "rows go by the share before (0) or by the change (1)")
+  command.AddFlag("--total", a.total, "compare functions including all that they call");
+  command.AddFlag("--all", a.all, "also show changes within statistical noise");
+  command.AddOption("--order", a.order, "sort rows by the share before (0) or by the change (1)")
       .InRange(0, 1)
       .ShowDefault();
   command
       .AddOption("-c,--compute", a.compute,
-                 "accepted and ignored: delta and delta-abs, rows go by the change")
+                 "accepted and ignored, because diff always sorts by the change: delta, delta-abs")
       .ValueName("HOW");
   command
       .AddOption("-s,--sort", a.sort,
-                 "accepted and ignored: symbol and dso,symbol, functions are compared")
+                 "accepted and ignored, because diff always compares functions: symbol; dso,symbol")
       .ValueName("KEY,…");
   command
       .AddOption("--percentage", a.percentage,
                  "accepted and ignored: shares are of the samples that pass the filters")
       .OneOf({"absolute", "relative"});
   const usage::Option perf = command.AddFlag(
-      "--perf", a.perf_columns, "perf diff's columns: every row, without figures of chance");
+      "--perf", a.perf_columns, "show perf diff's columns: every row, without statistics");
   const usage::Option markdown =
       command.AddFlag("--markdown", a.markdown, "a table for a review comment");
   AddJsonOption(command, a.json).Excludes(perf).Excludes(markdown);
   command
-      .AddOption("--fail-if", a.fail_if,
-                 "exit with 3 where a significant change is like this: 'self > +2pt' (points of "
-                 "the whole), 'total > +10%' (of what it was)")
+      .AddOption(
+          "--fail-if", a.fail_if,
+          "exit with 3 if a significant change meets this condition: 'self > +2pt' (points of "
+          "the whole), 'total > +10%' (of its former value)")
       .ValueName("CONDITION");
   a.after_files = std::move(invocation.command);
   commands[&command] = [arguments] { return RunDiff(*arguments); };

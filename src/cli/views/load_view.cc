@@ -1,17 +1,41 @@
 #include "src/cli/views/load_view.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "src/cli/terminal/output.h"
+#include "src/cli/terminal/progress.h"
 
 namespace profiler::cli {
+namespace {
+
+std::string TextOf(const naming::LoadProgress& progress, const std::string& path) {
+  constexpr double kMegabyte = 1e6;
+  const auto done = static_cast<double>(progress.done), all = static_cast<double>(progress.all);
+  if (progress.step == naming::LoadProgress::Step::kNaming) {
+    return absl::StrFormat("Naming: %d of %d addresses", progress.done, progress.all);
+  }
+  std::string text = absl::StrFormat("Reading %s: %.0f", path, done / kMegabyte);
+  if (all != 0) absl::StrAppendFormat(&text, " of %.0f", all / kMegabyte);
+  return text + " MB";
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<const LoadedView>> LoadView(const std::string& path,
                                                            const ViewOptions& options) {
-  PROFILER_ASSIGN_OR_RETURN(naming::LoadedProfile loaded, naming::LoadProfile(path, options));
+  Progress progress;
+  ViewOptions watched = options;
+  if (ErrorsAreShownLive()) {
+    watched.on_progress = [&](const naming::LoadProgress& at) {
+      progress.Show([&] { return TextOf(at, path); });
+    };
+  }
+  PROFILER_ASSIGN_OR_RETURN(naming::LoadedProfile loaded, naming::LoadProfile(path, watched));
   analysis::Plan plan = options.plan;
   if (options.complete_plan) options.complete_plan(*loaded.recording, plan);
   const bool has_samples = !loaded.profile.rows.empty();

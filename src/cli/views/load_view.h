@@ -33,7 +33,8 @@ struct LoadedView : naming::LoadedProfile {
   std::vector<std::pair<profile::EventId, profile::EventId>> latencies;
 };
 
-// Loads and prepares a recording. Errors: those of naming::LoadProfile.
+// Loads and prepares a recording; shows the progress on a terminal. Errors: those of
+// naming::LoadProfile.
 absl::StatusOr<std::unique_ptr<const LoadedView>> LoadView(const std::string& path,
                                                            const ViewOptions& options);
 

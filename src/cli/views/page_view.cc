@@ -12,6 +12,7 @@
 #include "src/base/text.h"
 #include "src/cli/command.h"
 #include "src/cli/terminal/output.h"
+#include "src/cli/terminal/written_file.h"
 #include "src/cli/version.h"
 #include "src/cli/views/view.h"
 #include "src/format/perf_data/format/perf_data_format.h"
@@ -62,6 +63,7 @@ std::string NoteOf(const PageRequest& request, size_t bytes, uint64_t samples,
   if (request.source) {
     absl::StrAppend(&note, ", with the text of ", code.source_lines, " source lines");
   }
+  if (ErrorsAreShownLive()) absl::StrAppend(&note, "; ", HowToOpen(request.output));
   return note;
 }
 

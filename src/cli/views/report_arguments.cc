@@ -17,12 +17,6 @@
 
 namespace profiler::cli {
 
-// Declared in live/option_groups.h, for `top`.
-void AddSortOption(usage::Command& command, ReportArguments& arguments);
-void AddChildrenOptions(usage::Command& command, ReportArguments& arguments);
-void AddPartOptions(usage::Command& command, ReportArguments& arguments);
-void AddColumnOptions(usage::Command& command, ReportArguments& arguments);
-
 namespace {
 
 using profile::Dimension;

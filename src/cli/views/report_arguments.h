@@ -69,6 +69,14 @@ struct ReportArguments {
 
 void AddReportOptions(usage::Command& command, ReportArguments& arguments);
 
+// Groups of these options, for other commands that print reports; `arguments` must live as long as
+// the command. --sort; --children and --no-children; --ignore-callees, --ignore-callers,
+// --percent-limit and --percentage; --max-stack, --show-nr-samples and --show-total-period.
+void AddSortOption(usage::Command& command, ReportArguments& arguments);
+void AddChildrenOptions(usage::Command& command, ReportArguments& arguments);
+void AddPartOptions(usage::Command& command, ReportArguments& arguments);
+void AddColumnOptions(usage::Command& command, ReportArguments& arguments);
+
 // The options of loading and of the report.
 struct ReportPlan {
   report::ReportOptions options;

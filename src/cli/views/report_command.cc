@@ -23,6 +23,7 @@
 #include "src/cli/views/page_view.h"
 #include "src/cli/views/report_arguments.h"
 #include "src/cli/views/report_browser.h"
+#include "src/cli/views/symbols_remedy.h"
 #include "src/cli/views/tracepoint_texts.h"
 #include "src/cli/views/view.h"
 #include "src/format/perf_data/format/feature_values.h"
@@ -391,7 +392,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan,
     return Finish(*loaded, output, arguments.verbose);
   }
   if (arguments.unresolved) {
-    output.Write(report::FormatUnresolved(loaded->profile));
+    output.Write(report::FormatUnresolved(loaded->profile, SymbolsRemedyHere()));
     return Finish(*loaded, output, arguments.verbose);
   }
   if (const absl::Status wrong = CheckBranches(arguments, options, loaded->profile); !wrong.ok()) {

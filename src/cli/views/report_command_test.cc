@@ -229,9 +229,9 @@ TEST(ReportCommandTest, AuxDataThatAreNotDecodedAreNamed) {
 
 TEST(ReportCommandTest, APatternThatIsNoneIsRefusedWithTheOptionAndTheReason) {
   EXPECT_EQ(Refused({"-p", "["}),
-            "2 profiler: --parent: '[' is no regular expression: Invalid regular expression\n");
+            "2 profiler: --parent: '[' is not a regular expression: Invalid regular expression\n");
   EXPECT_EQ(Refused({"--ignore-callers", "a{2"}),
-            "2 profiler: --ignore-callers: 'a{2' is no regular expression: Unmatched \\{\n");
+            "2 profiler: --ignore-callers: 'a{2' is not a regular expression: Unmatched \\{\n");
 }
 
 TEST(ReportCommandTest, FieldsThatAreNoneAreRefusedWithTheOptionAndWhatThereIs) {

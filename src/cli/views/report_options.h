@@ -91,6 +91,11 @@ void AddViewOptions(usage::Command& command, ViewArguments& arguments,
 RunCommand RunView(const usage::Command& command, ViewArguments& arguments,
                    std::function<int()> run, std::string* symbol = nullptr);
 
+// Adds the filters by name: --comms, --dsos and --symbols, with further names as `names` says.
+// `text` must outlive the parsing.
+void AddNameFilters(usage::Command& command, FilterNames names, FilterText& text);
+// Adds --kallsyms and --vmlinux. `places` must outlive the parsing.
+void AddKernelOptions(usage::Command& command, naming::FilePlaces& places);
 // Adds --no-inline.
 void AddInlineOption(usage::Command& command, ViewArguments& arguments);
 // Adds --fold-native, for views that merge stacks.

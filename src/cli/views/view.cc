@@ -5,6 +5,7 @@
 
 #include "src/cli/command.h"
 #include "src/cli/fleet/fleet_recording.h"
+#include "src/cli/terminal/written_file.h"
 #include "src/format/perf_data/format/aux_data.h"
 #include "src/format/perf_event/abi.h"
 #include "src/importers/open_recording.h"
@@ -60,6 +61,7 @@ int Finish(const perf_data::Recording& recording, const absl::Status& reading, O
   }
   if (!reading.ok()) PrintError(reading);
   if (!written.ok()) PrintError(written);
+  if (written.ok()) PrintWrittenFile(output.path());
   return reading.ok() && written.ok() ? kExitOk : kExitFailure;
 }
 

@@ -34,7 +34,8 @@ void PrintRefusedFiles(const profile::Profile& profile, bool lists_each = false)
 int WriteHeaderAlone(const std::string& path, std::optional<importers::Format> format,
                      HeaderDetail detail = HeaderDetail::kFull);
 
-// Closes the output, and prints warnings and errors of reading and writing. Returns the exit code.
+// Closes the output, and prints warnings and errors of reading and writing. Then says on a terminal
+// which file was written, and how to open it. Returns the exit code.
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);
 int Finish(const naming::LoadedProfile& loaded, Output& output, bool lists_refused = false);
 

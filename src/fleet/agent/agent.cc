@@ -156,7 +156,7 @@ class Agent {
     loop.on_recording = [this](FinishedRecording recording) {
       metrics_.Update([&](AgentMetrics& metrics) { metrics.samples += recording.samples; });
       if (queue_->Add(std::move(recording))) return;
-      Lose("two windows wait for their names already");
+      Lose("two windows already wait for their names");
     };
     return loop;
   }
@@ -212,7 +212,7 @@ class Agent {
 
   void Lose(std::string_view why) {
     metrics_.Update([](AgentMetrics& metrics) { ++metrics.lost_windows; });
-    Say(absl::StrCat("a window is lost: ", View(why)));
+    Say(absl::StrCat("lost a window: ", View(why)));
   }
 
   // ---- on the main thread
@@ -229,7 +229,7 @@ class Agent {
       const std::lock_guard lock(mutex_);
       machine_.labels = *std::move(labels);
     } else {
-      Say(absl::StrCat(std::string(labels.status().message()), "; the labels stay as they were"));
+      Say(absl::StrCat(std::string(labels.status().message()), "; the labels are unchanged"));
     }
     service_.Ready();
   }
@@ -249,7 +249,7 @@ class Agent {
     WriteMetrics(metrics);
     if (service_.is_there()) {
       service_.Status(absl::StrFormat(
-          "%d Hz, %d samples in %d windows, %d segments of %.1f MB; %.2f %% of the machine, %d MB",
+          "%d Hz, %d samples in %d windows, %d segments of %.1f MB; %.2f %% of the CPU time, %d MB",
           metrics.frequency, metrics.samples, metrics.windows, metrics.segments,
           static_cast<double>(metrics.spool_bytes) / 1e6, metrics.cpu_share * 100,
           metrics.memory >> 20));

@@ -50,61 +50,69 @@ class TextMaker {
 };
 
 void AddRecording(const AgentMetrics& m, TextMaker& text) {
-  text.Counter("samples_total", "Samples that were taken.", m.samples);
-  text.Counter("lost_samples_total",
-               "Samples that the kernel had no room for, or was told not to take.", m.lost);
-  text.Counter("chains_total", "Call chains that were unwound.", m.chains);
+  text.Counter("samples_total", "Recorded samples.", m.samples);
+  text.Counter(
+      "lost_samples_total",
+      "Samples that the kernel dropped, because its buffer was full or it throttled an event.",
+      m.lost);
+  text.Counter("chains_total", "Unwound call chains.", m.chains);
   text.Counter("cut_chains_total", "Call chains that do not reach the start of their thread.",
                m.cut_chains);
-  text.Counter("windows_total", "Windows that became segments.", m.windows);
-  text.Counter("lost_windows_total",
-               "Windows that came faster than they were named, or that could not be read or kept.",
+  text.Counter("windows_total", "Windows written as segments.", m.windows);
+  text.Counter("lost_windows_total", "Windows that could not be read, named in time, or written.",
                m.lost_windows);
-  text.Counter("sessions_total", "Sessions of recording that have begun.", m.sessions);
-  text.Counter("failed_sessions_total", "Sessions that could not begin, or ended by an error.",
+  text.Counter("sessions_total", "Started recording sessions.", m.sessions);
+  text.Counter("failed_sessions_total",
+               "Recording sessions that could not start or ended with an error.",
                m.failed_sessions);
-  text.Counter("gap_seconds_total", "Time between sessions, in which nothing was recorded.",
+  text.Counter("gap_seconds_total", "Time between sessions, when nothing was recorded.",
                m.gap_seconds);
-  text.Counter("naming_seconds_total", "Time that windows took to be named.", m.naming_seconds);
-  text.Counter("name_stores_total", "How often names were looked up anew, to give memory back.",
+  text.Counter("naming_seconds_total", "Time spent on looking up names.", m.naming_seconds);
+  text.Counter("name_stores_total", "Times that the looked-up names were discarded to free memory.",
                m.name_stores);
-  text.Gauge("frequency_hertz", "How often a CPU is sampled in a second.", m.frequency);
-  text.Gauge("last_window_timestamp_seconds", "When the last window ended.", m.last_window);
+  text.Gauge("frequency_hertz", "Samples per second on each CPU.", m.frequency);
+  text.Gauge("last_window_timestamp_seconds", "End of the last window, in Unix time.",
+             m.last_window);
 }
 
 void AddCosts(const AgentMetrics& m, TextMaker& text) {
-  text.Counter("cpu_seconds_total", "CPU time of this process and those that it started.",
+  text.Counter("cpu_seconds_total", "CPU time of this process and its child processes.",
                m.cpu_seconds);
   text.Gauge("cpu_share", "CPU time in the last window, as a share of all CPUs together.",
              m.cpu_share);
-  text.Gauge("cpu_budget", "What that share may be; the frequency follows it.", m.cpu_budget);
-  text.Gauge("cpus", "CPUs of this machine that are online.", uint64_t{m.cpus});
+  text.Gauge("cpu_budget",
+             "Largest permitted share (--cpu-budget); the frequency is adjusted to it.",
+             m.cpu_budget);
+  text.Gauge("cpus", "Online CPUs of this machine.", uint64_t{m.cpus});
   text.Gauge("memory_bytes",
-             "Memory of this process and those that it started; of shared pages their part (PSS).",
+             "Memory of this process and its child processes; shared pages count in part (PSS).",
              m.memory);
-  text.Gauge("resident_bytes", "The same with all of the pages that are shared (RSS).", m.resident);
-  text.Gauge("memory_limit_bytes", "What that may be.", m.memory_limit);
+  text.Gauge("resident_bytes",
+             "Memory of this process and its child processes; shared pages count in full (RSS).",
+             m.resident);
+  text.Gauge("memory_limit_bytes", "Largest permitted memory (--memory).", m.memory_limit);
 }
 
 void AddSpool(const AgentMetrics& m, TextMaker& text) {
-  text.Gauge("segments", "Segments that are in the spool.", m.segments);
-  text.Gauge("spool_bytes", "Bytes of the segments that are in the spool.", m.spool_bytes);
+  text.Gauge("segments", "Segments in the spool.", m.segments);
+  text.Gauge("spool_bytes", "Size of all segments in the spool.", m.spool_bytes);
   text.Counter("dropped_segments_total",
-               "Segments that were removed, for want of room, before they were sent.",
+               "Segments deleted before they were sent, because the spool was full.",
                m.dropped_segments);
-  text.Counter("dropped_samples_total", "Samples in these segments.", m.dropped_samples);
+  text.Counter("dropped_samples_total", "Samples in dropped segments.", m.dropped_samples);
 }
 
 }  // namespace
 
 std::string PrometheusText(const AgentMetrics& metrics, std::string_view version) {
   TextMaker text;
-  text.Head("info", "gauge", "The program that this is.");
+  text.Head("info", "gauge", "Version of the program.");
   text.Line("info", absl::StrCat("{version=\"", Escaped(version), "\"}"), "1");
   AddRecording(metrics, text);
   AddSpool(metrics, text);
   AddCosts(metrics, text);
-  text.Gauge("metrics_timestamp_seconds", "When these figures were written.", metrics.written);
+  text.Gauge("metrics_timestamp_seconds", "Time when these metrics were written, in Unix time.",
+             metrics.written);
   return text.Take() + PushedText(metrics.pushed);
 }
 
@@ -120,15 +128,16 @@ std::string PushedText(const std::vector<AgentMetrics::Pushed>& all) {
     }
   };
   using Pushed = AgentMetrics::Pushed;
-  add("pushed_segments_total", "counter", "Segments that a server has taken.", &Pushed::segments);
-  add("pushed_samples_total", "counter", "Samples in these segments.", &Pushed::samples);
-  add("refused_segments_total", "counter", "Segments that a server will never take.",
+  add("pushed_segments_total", "counter", "Segments that a server accepted.", &Pushed::segments);
+  add("pushed_samples_total", "counter", "Samples in segments that a server accepted.",
+      &Pushed::samples);
+  add("refused_segments_total", "counter", "Segments that a server refused for good.",
       &Pushed::refused);
-  add("gone_segments_total", "counter", "Segments that were removed before they could be sent.",
+  add("gone_segments_total", "counter", "Segments deleted before they could be sent.",
       &Pushed::gone);
-  add("push_failures_total", "counter", "Requests that have to be tried again.", &Pushed::failures);
-  add("last_push_timestamp_seconds", "gauge", "When a server last took something; 0 for never.",
-      &Pushed::last_success);
+  add("push_failures_total", "counter", "Failed requests that are retried.", &Pushed::failures);
+  add("last_push_timestamp_seconds", "gauge",
+      "Time when a server last accepted segments, in Unix time; 0: never.", &Pushed::last_success);
   return text.Take();
 }
 

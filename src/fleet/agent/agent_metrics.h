@@ -1,6 +1,6 @@
 // The agent's own metrics, in Prometheus' text format 0.0.4:
 //
-//   # HELP profiler_agent_samples_total Samples that were taken.
+//   # HELP profiler_agent_samples_total Recorded samples.
 //   # TYPE profiler_agent_samples_total counter
 //   profiler_agent_samples_total 4711
 //

@@ -19,7 +19,7 @@ TEST(PrometheusText, HasEachFigureWithItsHelpAndItsType) {
   metrics.cpu_seconds = 1.25;
   metrics.last_window = 1764115200.5;
   const std::string text = PrometheusText(metrics, "profiler 0.1");
-  EXPECT_THAT(text, HasSubstr("# HELP profiler_agent_samples_total Samples that were taken.\n"
+  EXPECT_THAT(text, HasSubstr("# HELP profiler_agent_samples_total Recorded samples.\n"
                               "# TYPE profiler_agent_samples_total counter\n"
                               "profiler_agent_samples_total 4711\n"));
   EXPECT_THAT(text, HasSubstr("profiler_agent_info{version=\"profiler 0.1\"} 1\n"));

@@ -143,7 +143,7 @@ TEST_F(AgentLiveTest, ASpoolHasOneAgent) {
   ASSERT_TRUE(spool.ok());
   const absl::Status status = RunAgent(ringbuf::LinuxKernel(), options_);
   EXPECT_EQ(std::string(status.message()),
-            spool_ + ": another process adds segments to it; each needs a spool of its own");
+            spool_ + ": another agent already writes to this spool; give each agent its own");
 }
 
 }  // namespace

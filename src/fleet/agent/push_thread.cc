@@ -77,7 +77,8 @@ void PushThread::OnDelivered(const fleet::SegmentFile& file) {
   const std::lock_guard lock(mutex_);
   if (is_left_alone_) return;
   spool_.Delivered(file);
-  if (std::exchange(is_failing_, false)) say_(absl::StrCat(target_.name, ": takes segments again"));
+  if (std::exchange(is_failing_, false))
+    say_(absl::StrCat(target_.name, ": accepts segments again"));
 }
 
 void PushThread::OnSkipped(const fleet::SegmentFile& file, std::string_view reason) {
@@ -85,7 +86,7 @@ void PushThread::OnSkipped(const fleet::SegmentFile& file, std::string_view reas
   if (is_left_alone_) return;
   const absl::Status aside = spool_.Refused(file);
   say_(absl::StrCat(target_.name, ": ", file.name, " is not sent: ", View(reason),
-                    aside.ok() ? "" : "; it stays, as it cannot be set aside: ",
+                    aside.ok() ? "" : "; it stays in the spool, because it cannot be set aside: ",
                     aside.ok() ? "" : std::string(aside.message())));
 }
 
@@ -94,7 +95,7 @@ void PushThread::OnFailure(std::string_view reason, uint64_t /*failures*/,
                            fleet::SegmentDelivery::Duration /*wait*/) {
   const std::lock_guard lock(mutex_);
   if (is_left_alone_ || std::exchange(is_failing_, true)) return;
-  say_(absl::StrCat(target_.name, ": ", View(reason), "; segments wait for it"));
+  say_(absl::StrCat(target_.name, ": ", View(reason), "; segments wait in the spool"));
 }
 
 void PushThread::OnRemark(std::string_view remark) {

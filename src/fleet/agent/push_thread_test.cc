@@ -114,8 +114,8 @@ TEST_F(PushThreadTest, SaysOnceThatAServerIsAwayAndOnceThatItIsBack) {
   const AgentMetrics::Pushed pushed = Push(1, 1);
   EXPECT_EQ(pushed.failures, 5u);
   EXPECT_EQ(said_,
-            "otlp+http://test: busy; segments wait for it\n"
-            "otlp+http://test: takes segments again\n");
+            "otlp+http://test: busy; segments wait in the spool\n"
+            "otlp+http://test: accepts segments again\n");
 }
 
 TEST_F(PushThreadTest, SetsAsideWhatTheServerWillNeverTake) {

@@ -125,8 +125,9 @@ void RecordingLoop::EndWindow(UniqueFd file, uint64_t samples) {
   Measure(recording.length);
   if (samples == 0) return;
   if (!recording.file.valid()) {
-    options_.say(absl::StrCat("a window is lost: ",
-                              std::string(ErrnoStatus(errno, "no descriptor for it").message())));
+    options_.say(absl::StrCat(
+        "lost a window: ",
+        std::string(ErrnoStatus(errno, "cannot duplicate its file descriptor").message())));
     metrics_.Update([](AgentMetrics& metrics) { ++metrics.lost_windows; });
     return;
   }
@@ -150,25 +151,25 @@ void RecordingLoop::Measure(nanoseconds length) {
   if (!is_whole) return;
   if (rate_.Took(share)) {
     options_.say(
-        absl::StrFormat("took %.2f %% of the machine, of %.2f %% that it may: %d Hz from "
-                        "now on",
+        absl::StrFormat("used %.2f %% of the CPU time; --cpu-budget allows %.2f %%, so the "
+                        "frequency is now %d Hz",
                         share * 100, options_.budget * 100, rate_.frequency()));
     RenewSession();
   }
-  const auto say_over_budget = [&](const char* what_then) {
+  const auto say_over_budget = [&](const char* consequence) {
     options_.say(
-        absl::StrFormat("takes %.2f %% of the machine at the lowest rate, %d Hz: more than the "
-                        "%.2f %% of --cpu-budget; %s",
-                        share * 100, rate_.frequency(), options_.budget * 100, what_then));
+        absl::StrFormat("used %.2f %% of the CPU time at the lowest frequency, %d Hz, more than "
+                        "the %.2f %% of --cpu-budget; %s",
+                        share * 100, rate_.frequency(), options_.budget * 100, consequence));
   };
   // Stops recording off-CPU times: their cost depends on the number of context switches, which no
   // sampling rate bounds. The next windows show whether that is enough.
   if (rate_.is_over_budget() && std::exchange(off_cpu_, false)) {
-    say_over_budget("without --off-cpu from now on");
+    say_over_budget("--off-cpu is now off");
     return RenewSession();
   }
   if (rate_.is_over_budget() && !was_over_budget_) {
-    say_over_budget("a lower --frequency or a longer --window takes less");
+    say_over_budget("lower --frequency or lengthen --window");
   }
   was_over_budget_ = rate_.is_over_budget();
 }

@@ -171,7 +171,7 @@ TEST_F(RecordingLoopTest, TheRateFallsWhereItTakesMoreThanItMay) {
   most_sessions_ = 2;
   ASSERT_TRUE(Run().ok()) << said_;
   EXPECT_THAT(rates_, testing::ElementsAre(49, 19));
-  EXPECT_THAT(said_, HasSubstr("of 1.00 % that it may: 19 Hz from now on\n"));
+  EXPECT_THAT(said_, HasSubstr("allows 1.00 %, so the frequency is now 19 Hz\n"));
   EXPECT_EQ(recordings_.front().frequency, 49u);
   EXPECT_EQ(metrics_.Get().frequency, 19u);
 }
@@ -181,7 +181,7 @@ TEST_F(RecordingLoopTest, AtTheLowestRateItIsSaidOnce) {
   options_.rates = {.least = 19, .most = 19, .first = 19};
   most_recordings_ = 20;
   ASSERT_TRUE(Run().ok());
-  EXPECT_THAT(said_, testing::MatchesRegex("takes .* at the lowest rate, 19 Hz: [^\n]*\n"));
+  EXPECT_THAT(said_, testing::MatchesRegex("used .* at the lowest frequency, 19 Hz, [^\n]*\n"));
 }
 
 TEST_F(RecordingLoopTest, TimesOffTheCpuGoWhereTheyTakeMoreThanTheyMay) {
@@ -192,7 +192,7 @@ TEST_F(RecordingLoopTest, TimesOffTheCpuGoWhereTheyTakeMoreThanTheyMay) {
   most_sessions_ = 2;
   ASSERT_TRUE(Run().ok()) << said_;
   EXPECT_EQ(rates_.size(), 2u);
-  EXPECT_THAT(said_, HasSubstr("--cpu-budget; without --off-cpu from now on\n"));
+  EXPECT_THAT(said_, HasSubstr("--cpu-budget; --off-cpu is now off\n"));
 }
 
 TEST(RingBytesFor, AllRingsAreAQuarterOfTheMemoryAndEachHoldsSomeSamples) {

@@ -161,7 +161,7 @@ TEST_F(ClickHouseSenderTest, LeavesTablesAloneThatAreNewerThanItIs) {
   server_.schema = kSchemaVersion + 1;
   const Delivery delivery = NewSender(0)->Send(Windows(0, 1));
   EXPECT_EQ(delivery.outcome, Outcome::kTryAgain);
-  EXPECT_THAT(delivery.reason, HasSubstr("it is older than they are"));
+  EXPECT_THAT(delivery.reason, HasSubstr("update the program"));
   EXPECT_TRUE(server_.inserts.empty());
 }
 

@@ -145,7 +145,7 @@ class ClickHouse final : public Source {
   }
 
   static absl::Status CutAnswer() {
-    return absl::DataLossError("the server's answer is not what was asked for: it ends in mid-row");
+    return absl::DataLossError("the server's answer ends in the middle of a row");
   }
 
   std::unique_ptr<http::Client> client_;

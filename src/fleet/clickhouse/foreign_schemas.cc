@@ -149,13 +149,14 @@ std::vector<std::string> OtelCreation(const SchemaOptions& options) {
 absl::StatusOr<std::vector<std::string>> ForeignCreationOf(const SchemaOptions& options) {
   if (!options.cluster.empty()) {
     return absl::UnimplementedError(
-        "--schema coroot and otel: on a cluster the program that they are of makes the tables");
+        "--schema coroot and otel cannot be used with --cluster; let Coroot or the OpenTelemetry "
+        "Collector create the tables");
   }
   const bool is_otel = options.schema == Schema::kOtel;
   if (options.version < (is_otel ? kWithTextIndexes : kWithMaps)) {
     return absl::UnimplementedError(absl::StrCat("--schema ", is_otel ? "otel" : "coroot",
                                                  ": needs ClickHouse ", is_otel ? "26.2" : "21.8",
-                                                 " or newer; --schema own does with this one"));
+                                                 " or newer; use --schema own with this server"));
   }
   return is_otel ? OtelCreation(options) : CorootCreation(options);
 }

@@ -55,7 +55,7 @@ absl::Status RemovePresentRows(Server& server, Batch& batch) {
   }
   if (row.ok()) return absl::OkStatus();
   return absl::DataLossError(
-      absl::StrCat(server.address().url, " gave no rows when it was asked which ones it has"));
+      absl::StrCat(server.address().url, " did not say which rows it already has"));
 }
 
 }  // namespace profiler::fleet::clickhouse

@@ -57,9 +57,9 @@ SampleGroup GroupOf(const Window& window, const RowTime& time, const Row& row) {
 absl::StatusOr<RowTime> RowTimeOf(UnixTime time) {
   const int64_t seconds = time / kNanoseconds;
   if (time < 0 || seconds > UINT32_MAX) {
-    return absl::OutOfRangeError(
-        absl::StrCat("a window begins ", seconds, " seconds from 1970, which ClickHouse's ",
-                     "DateTime cannot say: was the machine's clock wrong?"));
+    return absl::OutOfRangeError(absl::StrCat("a window begins ", seconds,
+                                              " seconds after 1970, outside the range of ",
+                                              "ClickHouse's DateTime; check the machine's clock"));
   }
   return RowTime{.day = static_cast<uint16_t>(seconds / kSecondsOfDay),
                  .second = static_cast<uint32_t>(seconds),

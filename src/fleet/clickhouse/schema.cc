@@ -191,7 +191,7 @@ absl::StatusOr<Schema> ParseSchema(std::string_view text) {
   if (text == "coroot") return Schema::kCoroot;
   if (text == "otel") return Schema::kOtel;
   return absl::InvalidArgumentError(
-      absl::StrCat("'", View(text), "' is no schema: own, coroot or otel"));
+      absl::StrCat("'", View(text), "' is not a schema; give own, coroot or otel"));
 }
 
 absl::StatusOr<std::vector<std::string>> CreationOf(const SchemaOptions& options) {
@@ -200,9 +200,11 @@ absl::StatusOr<std::vector<std::string>> CreationOf(const SchemaOptions& options
         "--replicated: name the cluster whose servers are the replicas (--cluster NAME)");
   }
   if (options.keep_days != 0 && options.version < kWithCodecs) {
-    return absl::UnimplementedError(absl::StrCat(
-        "--ttl: this version of ClickHouse throws nothing away by itself; without --ttl, have ",
-        "cron do it: ALTER TABLE samples DROP PARTITION '2026-11-26' (stacks and windows, too)"));
+    return absl::UnimplementedError(
+        absl::StrCat("--ttl: this version of ClickHouse does not delete old rows by itself; leave "
+                     "out --ttl, and ",
+                     "run ALTER TABLE samples DROP PARTITION '2026-11-26' from cron, also for "
+                     "stacks and windows"));
   }
   if (options.schema != Schema::kOwn) return ForeignCreationOf(options);
   return Creation(options).Statements();

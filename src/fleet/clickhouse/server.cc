@@ -90,22 +90,22 @@ absl::Status Server::StatusOf(const ServerError& error) const {
     case kUnknownDatabase:
     case kNoSuchColumn:
     case kUnknownIdentifier:
-      return absl::NotFoundError(absl::StrCat(said, "; `profiler fleet init --to clickhouse+",
-                                              address_.url, "/", address_.database,
-                                              "` makes the tables"));
+      return absl::NotFoundError(
+          absl::StrCat(said, "; create the tables with `profiler fleet init --to clickhouse+",
+                       address_.url, "/", address_.database, "`"));
     case kUnknownUser:
     case kWrongPassword:
     case kPasswordRequired:
     case kAuthenticationFailed:
       return absl::UnauthenticatedError(
-          absl::StrCat(said, "; --user-file FILE has USER:PASSWORD in it"));
+          absl::StrCat(said, "; write USER:PASSWORD into a file and pass --user-file FILE"));
     case kReadOnly:
     case kAccessDenied:
       return absl::PermissionDeniedError(said);
     case kMemoryLimitExceeded:
     case kTimeoutExceeded:
       return absl::ResourceExhaustedError(
-          absl::StrCat(said, "; ask for a shorter time, or for less by --where"));
+          absl::StrCat(said, "; choose a shorter time range, or add conditions with --where"));
     case kTooManySimultaneousQueries:
     case kNoFreeConnection:
     case kSocketTimeout:
@@ -115,7 +115,7 @@ absl::Status Server::StatusOf(const ServerError& error) const {
     case kAllReplicasAreStale:
     case kTableIsReadOnly:
       return absl::UnavailableError(
-          absl::StrCat(said, "; the servers of the cluster have to be there"));
+          absl::StrCat(said, "; check that all servers of the cluster are running"));
     default:
       return error.code == 0 ? absl::UnavailableError(said) : absl::InternalError(said);
   }
@@ -174,8 +174,8 @@ absl::Status CheckSchema(Server& server) {
   if (!row.ok()) return absl::DataLossError("the server's view profiler_schema has no row");
   if (version <= kSchemaVersion) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat(server.address().url, ": the tables are of version ", version,
-                   ", and this program knows ", kSchemaVersion, ": it is older than they are"));
+      absl::StrCat(server.address().url, ": the tables have version ", version,
+                   ", but this program supports only ", kSchemaVersion, "; update the program"));
 }
 
 }  // namespace profiler::fleet::clickhouse

@@ -14,11 +14,11 @@ absl::StatusOr<ServerVersion> ParseVersion(std::string_view text) {
   if (error != std::errc() || dot == end || *dot != '.' ||
       std::from_chars(dot + 1, end, version.release).ec != std::errc()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("'", View(text), "' is no version of ClickHouse, as 18.16.1 is one"));
+        absl::StrCat("'", View(text), "' is not a version of ClickHouse such as 18.16.1"));
   }
   if (version < kOldestVersion) {
     return absl::UnimplementedError(
-        absl::StrCat("ClickHouse ", View(text), " is too old: 18.16 is the oldest that will do"));
+        absl::StrCat("ClickHouse ", View(text), " is too old; 18.16 or newer is needed"));
   }
   return version;
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr UnixTime kNanoseconds = 1'000'000'000;
 
 absl::Status NoAnswer() {
-  return absl::DataLossError("the server's answer is not what was asked for: it ends in mid-row");
+  return absl::DataLossError("the server's answer ends in the middle of a row");
 }
 
 // Host and begin of windows that are merged. Empty and 0, respectively, if the question merges all
@@ -105,12 +105,13 @@ class Reader {
       windows.push_back(std::move(sum.builder).Finish());
     }
     if (unknown_ != 0) {
-      notes_->push_back(absl::StrCat("the names of ", unknown_, " stacks are not in the table ",
-                                     "`stacks`: they are called ", "[unknown]"));
+      notes_->push_back(absl::StrCat(unknown_, unknown_ == 1 ? " stack is" : " stacks are",
+                                     " missing in the table `stacks` and shown as [unknown]"));
     }
     if (without_facts != 0) {
-      notes_->push_back(absl::StrCat("of ", without_facts, " windows the table `windows` does not ",
-                                     "know times and rates"));
+      notes_->push_back(
+          absl::StrCat(without_facts, without_facts == 1 ? " window is" : " windows are",
+                       " missing in the table `windows`; times and rates are unknown"));
     }
     return windows;
   }

@@ -58,7 +58,7 @@ absl::StatusOr<std::string> EventOf(const Windows& before, const Windows& after,
   }
   if (common.empty()) {
     return absl::FailedPreconditionError(
-        "before and after have no event in common: see what each has with --by event");
+        "before and after have no event in common; list the events of each with --by event");
   }
   const Sum& chosen = ChooseEvent(common);
   if (common.size() > 1) notes->push_back(NoteOfChoice(common, chosen));

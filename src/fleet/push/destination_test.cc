@@ -53,7 +53,7 @@ TEST(ParseDestination, SaysWhatIsWrong) {
   EXPECT_THAT(Read("otlp+http://[::1"), HasSubstr("has no ]"));
   EXPECT_THAT(Read("clickhouse+http://h/a/b"), HasSubstr("name of a database"));
   EXPECT_THAT(Read("clickhouse+http://h/a;DROP"), HasSubstr("name of a database"));
-  EXPECT_THAT(Read("otlp+http://h?x=1"), HasSubstr("no parameter x"));
+  EXPECT_THAT(Read("otlp+http://h?x=1"), HasSubstr("unknown parameter x"));
   EXPECT_THAT(Read("pyroscope+http://h?format=jfr"), HasSubstr("folded or pprof"));
   EXPECT_THAT(Read("pyroscope+http://h?format=pprof&format=folded"), HasSubstr("format twice"));
   EXPECT_THAT(Read("otlp+http://h/a b"), HasSubstr("characters that URLs cannot contain"));

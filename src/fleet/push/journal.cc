@@ -92,11 +92,11 @@ absl::StatusOr<PushJournal> PushJournal::Open(const std::string& directory,
       open(lock_path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!lock.valid()) {
     return ErrnoStatus(errno, lock_path,
-                       "what was sent is written down beside the segments; push as their user");
+                       "push writes its progress beside the segments; run it as their owner");
   }
   if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat(directory, ": another process pushes it to ", destination, " already"));
+        absl::StrCat(directory, ": another process already pushes it to ", destination));
   }
   PushJournal journal(directory, destination, std::move(lock));
   PROFILER_RETURN_IF_ERROR(journal.Read());
@@ -120,9 +120,9 @@ absl::Status PushJournal::Read() {
     const size_t end = rest.find('\n');
     const auto line = Unsealed(rest.substr(0, end));
     if (is_first && line != absl::StrCat(View(kHeading), destination_)) {
-      return absl::DataLossError(absl::StrCat(path_, ": is no journal of what was pushed to ",
-                                              destination_,
-                                              "; if it is removed, all segments are sent again"));
+      return absl::DataLossError(
+          absl::StrCat(path_, ": this file is not a journal of segments pushed to ", destination_,
+                       "; remove it to send all segments again"));
     }
     is_first = false;
     if (end == rest.npos || !line) break;  // cut off

@@ -67,15 +67,16 @@ Delivery DeliveryOfResponse(const http::Response& response) {
   if (response.Header("content-type").starts_with("application/json")) return {};
   const auto success = ReadResponse(response.body);
   if (!success) {
-    return {.outcome = Delivery::Outcome::kTryAgain,
-            .reason = absl::StrCat("what answers is no receiver of OpenTelemetry's profiles: ",
-                                   AnswerText(response))};
+    return {
+        .outcome = Delivery::Outcome::kTryAgain,
+        .reason = absl::StrCat("the server does not receive OpenTelemetry profiles; it answered: ",
+                               AnswerText(response))};
   }
   if (success->rejected == 0 && success->message.empty()) return {};
   std::string message;
   AppendPrintable(success->message, message);
-  return {.reason = absl::StrCat("the receiver left out ", success->rejected,
-                                 " profiles: ", message.empty() ? "it does not say why" : message)};
+  return {.reason = absl::StrCat("the server rejected ", success->rejected,
+                                 " profiles: ", message.empty() ? "it gave no reason" : message)};
 }
 
 class Sending : public Sender {

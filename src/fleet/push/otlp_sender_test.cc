@@ -181,7 +181,7 @@ TEST(OtlpSender, SaysWhatTheReceiverLeftOutAndDoesNotSendItAgain) {
                                                       9)}));
   const Delivery delivery = SendTo(server);
   EXPECT_EQ(delivery.outcome, Outcome::kDelivered);
-  EXPECT_EQ(delivery.reason, "the receiver left out 2 profiles: bad");
+  EXPECT_EQ(delivery.reason, "the server rejected 2 profiles: bad");
   TestServer json(http::Always(
       {.headers = {{"Content-Type", "application/json"}}, .body = "{\"partialSuccess\":{}}"}));
   EXPECT_EQ(SendTo(json).outcome, Outcome::kDelivered);

@@ -198,7 +198,7 @@ class Sending : public Sender {
       return {.outcome = Delivery::Outcome::kRefused, .reason = reason_};
     }
     return {.reason = absl::StrCat(refused_, " of the ", requests,
-                                   " services and events of a window were refused: ", reason_)};
+                                   " requests of a window were refused: ", reason_)};
   }
 
   const std::string url_;

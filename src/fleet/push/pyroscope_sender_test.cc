@@ -169,8 +169,7 @@ TEST(PyroscopeSender, TellsWhatIsRefusedInPartFromWhatIsWhole) {
   status = 200;
   const Delivery half = sender->Send({&window, 1});
   EXPECT_EQ(half.outcome, Outcome::kDelivered);
-  EXPECT_EQ(half.reason,
-            "1 of the 2 services and events of a window were refused: HTTP 400: unknown type");
+  EXPECT_EQ(half.reason, "1 of the 2 requests of a window were refused: HTTP 400: unknown type");
 }
 
 }  // namespace

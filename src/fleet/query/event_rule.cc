@@ -32,9 +32,8 @@ std::string NoteOfChoice(std::span<const Sum> events, const Sum& chosen) {
     if (&of != &chosen) others.push_back(of.keys[0]);
   }
   std::ranges::sort(others);
-  return absl::StrCat("of ", chosen.keys[0], " alone: there is ", absl::StrJoin(others, ", "),
-                      " too, which is not added to it; --where event=NAME chooses another one, ",
-                      "and --by event shows all");
+  return absl::StrCat("only ", chosen.keys[0], " is counted, not ", absl::StrJoin(others, ", "),
+                      "; pass --where event=NAME for another event, or --by event for all");
 }
 
 bool TellsEventsApart(const SumsQuestion& question) {

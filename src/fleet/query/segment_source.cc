@@ -94,12 +94,13 @@ void AddNotes(std::span<const Reading> readings, std::vector<std::string>* notes
     }
   }
   if (damaged > kNamed) {
-    notes->push_back(absl::StrCat(damaged - kNamed, " more segments are damaged and left out"));
+    notes->push_back(absl::StrCat(damaged - kNamed,
+                                  damaged == kNamed + 1 ? " more segment is" : " more segments are",
+                                  " damaged and left out"));
   }
   if (vanished > 0) {
-    notes->push_back(
-        absl::StrCat(vanished, vanished == 1 ? " segment has" : " segments have",
-                     " gone while this was read: the oldest ones make room for new ones"));
+    notes->push_back(absl::StrCat(vanished, vanished == 1 ? " segment was" : " segments were",
+                                  " deleted to make room for new ones during this query"));
   }
 }
 

@@ -34,9 +34,9 @@ class Table {
     std::string out =
         absl::StrCat("# ", Printable(sums_.source), ": ",
                      Printable(TextOf(sums_.question.selection)), "\n# ", TotalText(), "\n");
-    if (sums_.question.total) out += "# a sample counts for each function on its stack\n";
+    if (sums_.question.total) out += "# each sample counts for all functions of its stack\n";
     if (sums_.answer.sums.lines.size() == sums_.question.most) {
-      absl::StrAppend(&out, "# the ", sums_.question.most, " heaviest; -n shows more\n");
+      absl::StrAppend(&out, "# the ", sums_.question.most, " heaviest rows; pass -n for more\n");
     }
     out += "#\n";
     std::vector<diff::Cells> rows;
@@ -50,7 +50,7 @@ class Table {
     const Sums& all = sums_.answer.sums;
     const std::string samples =
         absl::StrCat(all.samples, all.samples == 1 ? " sample" : " samples");
-    if (event_.empty()) return absl::StrCat(samples, ", which are of each event for itself");
+    if (event_.empty()) return absl::StrCat(samples, "; shares are of each event's total");
     return absl::StrCat(samples, ", ", analysis::AmountText(static_cast<double>(all.value), event_),
                         " of ", Printable(event_));
   }

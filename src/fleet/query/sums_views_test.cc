@@ -41,8 +41,8 @@ TEST(FormatSums, SaysThatThereMayBeMoreLinesAndWhatTotalsAre) {
   AnsweredSums sums = HostsAndFunctions();
   sums.question.most = 2;
   sums.question.total = true;
-  EXPECT_THAT(FormatSums(sums), HasSubstr("# a sample counts for each function on its stack\n"
-                                          "# the 2 heaviest; -n shows more\n"));
+  EXPECT_THAT(FormatSums(sums), HasSubstr("# each sample counts for all functions of its stack\n"
+                                          "# the 2 heaviest rows; pass -n for more\n"));
 }
 
 TEST(FormatSums, OfSeveralEventsAddsNothingUp) {

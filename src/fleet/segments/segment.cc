@@ -41,7 +41,7 @@ bool HasSum(std::span<const std::byte> bytes, std::span<const std::byte> sum) {
 }
 
 absl::Status Damaged(std::string_view what) {
-  return absl::DataLossError(absl::StrCat("no whole segment: ", View(what)));
+  return absl::DataLossError(absl::StrCat("not a complete segment: ", View(what)));
 }
 
 std::string EncodeHead(const Window& window) {
@@ -87,7 +87,7 @@ absl::StatusOr<SegmentHead> DecodeHead(std::span<const std::byte> bytes) {
   window.losses.cut_chains = in.Number();
   head.rows = in.Number();
   head.samples = in.Number();
-  if (!in.ok()) return Damaged("its head ends too early");
+  if (!in.ok()) return Damaged("its head is too short");
   return head;
 }
 
@@ -161,11 +161,11 @@ namespace {
 // Checks the head and returns the offset of the body, which follows the head's checksum.
 absl::StatusOr<size_t> EndOfHead(std::span<const std::byte> bytes) {
   if (bytes.size() < kStart || TextOf(bytes.first(kMagic.size())) != kMagic) {
-    return Damaged("it does not begin like one");
+    return Damaged("its first bytes are wrong");
   }
   const size_t head = FixedAt<uint32_t>(bytes.subspan(kMagic.size()));
   if (head > kMostHeadBytes || bytes.size() < kStart + head + sizeof(uint64_t)) {
-    return Damaged("its head is cut");
+    return Damaged("its head is incomplete");
   }
   if (!HasSum(bytes.first(kStart + head), bytes.subspan(kStart + head))) {
     return Damaged("its head is damaged");
@@ -184,11 +184,12 @@ absl::StatusOr<Window> DecodeSegment(std::span<const std::byte> bytes) {
   PROFILER_ASSIGN_OR_RETURN(const size_t end, EndOfHead(bytes));
   PROFILER_ASSIGN_OR_RETURN(SegmentHead head, ReadSegmentHead(bytes));
   std::span<const std::byte> body = bytes.subspan(end);
-  if (body.size() < sizeof(uint64_t)) return Damaged("its body is cut");
+  if (body.size() < sizeof(uint64_t)) return Damaged("its body is incomplete");
   body = body.first(body.size() - sizeof(uint64_t));
-  if (!HasSum(body, bytes.last(sizeof(uint64_t)))) return Damaged("its body is cut or damaged");
+  if (!HasSum(body, bytes.last(sizeof(uint64_t))))
+    return Damaged("its body is incomplete or damaged");
   const std::optional<UnpackedSection> unpacked = UnpackSection(TextOf(body), kBodyVersion);
-  if (!unpacked) return Damaged("its body is of another version of profiler");
+  if (!unpacked) return Damaged("another version of profiler wrote its body");
   ColumnReader columns{.in = NumberReader(unpacked->content)};
   Window window = std::move(head.window);
   Tables(columns, window);

@@ -153,8 +153,8 @@ absl::StatusOr<SegmentSpool> SegmentSpool::Open(const std::string& path, const L
                        S_IRUSR | S_IWUSR));
   if (!lock.valid()) return ErrnoStatus(errno, absl::StrCat(path, "/lock"));
   if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": another process adds segments to it; each needs a spool of its own"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        path, ": another agent already writes to this spool; give each agent its own"));
   }
   for (const std::string& name : NamesIn(absl::StrCat("/proc/self/fd/", directory.get()))) {
     if (name.ends_with(kTemporarySuffix)) unlinkat(directory.get(), name.c_str(), 0);

@@ -292,7 +292,7 @@ class Parser {
       return absl::OkStatus();
     }
     at_ = start;
-    return Error(absl::StrCat(View(what), " must be a number, decimal or after 0x"));
+    return Error(absl::StrCat(View(what), " must be a decimal or hexadecimal (0x…) number"));
   }
 
   std::string TakeWord() {

@@ -173,15 +173,16 @@ TEST(EventTextTest, WhatIsWrongIsSaid) {
   EXPECT_EQ(Refusal("cpu/a b/"), "cpu/a b/: no term has a ' ' here");
   EXPECT_EQ(Refusal("cpu/name='x/"), "cpu/name='x/: the quote is not closed");
   EXPECT_EQ(Refusal("mem:zz"),
-            "mem:zz: the breakpoint's address must be a number, decimal or after 0x");
+            "mem:zz: the breakpoint's address must be a decimal or hexadecimal (0x…) number");
   EXPECT_EQ(Refusal("mem:0x10/q"),
-            "mem:0x10/q: the breakpoint's length must be a number, decimal or after 0x");
+            "mem:0x10/q: the breakpoint's length must be a decimal or hexadecimal (0x…) number");
   EXPECT_EQ(Refusal("mem:0x10:rw:z"),
             "mem:0x10:rw:z: no modifier 'z': use u k h H G p P S D I W e b");
   EXPECT_EQ(Refusal("/bin/x"), "/bin/x: the ':' and a symbol after the program's path are missing");
   EXPECT_EQ(Refusal("/bin/x:"), "/bin/x:: a symbol is missing");
   EXPECT_EQ(Refusal("99999999999:1"), "99999999999:1: TYPE:CONFIG: unknown type");
-  EXPECT_EQ(Refusal("1:x"), "1:x: the number after TYPE: must be a number, decimal or after 0x");
+  EXPECT_EQ(Refusal("1:x"),
+            "1:x: the number after TYPE: must be a decimal or hexadecimal (0x…) number");
 }
 
 }  // namespace

@@ -29,27 +29,27 @@ constexpr std::pair<std::string_view, const char*> kShortKinds[] = {
     {"cache", kCache}, {"hwcache", kCache},     {"pmu", kPmu},     {"tracepoint", kTracepoint}};
 
 constexpr std::pair<std::string_view, const char*> kDescriptions[] = {
-    {"cycles", "cycles of the CPU while it was not halted"},
-    {"instructions", "instructions that were retired"},
-    {"cache-references", "accesses to the last cache"},
-    {"cache-misses", "accesses that the last cache could not answer"},
-    {"branches", "branches that were retired"},
-    {"branch-misses", "branches that were predicted wrong"},
-    {"bus-cycles", "cycles of the bus"},
-    {"stalled-cycles-frontend", "cycles without instructions to work on"},
-    {"stalled-cycles-backend", "cycles without room for more instructions"},
-    {"ref-cycles", "cycles at the CPU's nominal frequency"},
-    {"cpu-clock", "time of the CPU, in nanoseconds"},
-    {"task-clock", "time of the thread on a CPU, in nanoseconds"},
+    {"cycles", "CPU cycles, except while the CPU is halted"},
+    {"instructions", "retired instructions"},
+    {"cache-references", "accesses to the last-level cache"},
+    {"cache-misses", "misses of the last-level cache"},
+    {"branches", "retired branch instructions"},
+    {"branch-misses", "mispredicted branches"},
+    {"bus-cycles", "bus cycles"},
+    {"stalled-cycles-frontend", "cycles in which the frontend delivers no instruction"},
+    {"stalled-cycles-backend", "cycles in which the backend accepts no instruction"},
+    {"ref-cycles", "CPU cycles at the nominal frequency"},
+    {"cpu-clock", "CPU time, in nanoseconds, per CPU"},
+    {"task-clock", "CPU time of the thread, in nanoseconds"},
     {"page-faults", "page faults"},
     {"context-switches", "switches from one thread to another"},
-    {"cpu-migrations", "moves of a thread to another CPU"},
-    {"minor-faults", "page faults that needed no disk"},
-    {"major-faults", "page faults that waited for a disk"},
-    {"alignment-faults", "accesses that the kernel had to split"},
-    {"emulation-faults", "instructions that the kernel had to emulate"},
-    {"dummy", "nothing: for the records beside samples"},
-    {"bpf-output", "what BPF programs put out"},
+    {"cpu-migrations", "thread migrations between CPUs"},
+    {"minor-faults", "page faults without disk access"},
+    {"major-faults", "page faults that read from disk"},
+    {"alignment-faults", "unaligned accesses that the kernel splits"},
+    {"emulation-faults", "instructions that the kernel emulates"},
+    {"dummy", "counts nothing; records mappings, forks and exits"},
+    {"bpf-output", "output of BPF programs"},
     {"cgroup-switches", "switches from one cgroup to another"},
 };
 
@@ -76,7 +76,7 @@ class Lister {
       const std::string canonical = perf_event::EventName(*perf_event::FindKnownEvent(name));
       const bool is_alias = canonical != name;
       Add(std::string(name), type == perf_event::kTypeHardware ? kHardware : kSoftware,
-          is_alias ? "the same as " + canonical : DescriptionOf(name));
+          is_alias ? "alias of " + canonical : DescriptionOf(name));
     }
     for (const std::string& name : perf_event::CacheEventNames()) Add(name, kCache, "");
     for (const Pmu& pmu : ReadPmus(roots_)) {

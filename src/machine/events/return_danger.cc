@@ -110,17 +110,17 @@ bool IsJump(std::string_view name) {
 
 std::string DangerAtReturn(const ElfImage& elf, const Probe& probe) {
   if (probe.offset != 0) {
-    return "the return address is only where the kernel looks for it at a function's first "
-           "instruction";
+    return "the kernel finds the return address only at a function's first instruction, and the "
+           "probe is elsewhere";
   }
   if (IsOfGo(elf)) {
-    return "it is a Go program, whose runtime reads return addresses when a stack grows and when "
+    return "it is a Go program, and Go's runtime reads return addresses when a stack grows or "
            "garbage is collected";
   }
   if (IsOfC(probe.path)) {
     if (!LeavesOtherwise(probe.symbol)) return "";
-    return "this function calls functions of others, which may throw exceptions, or it does not "
-           "return once";
+    return "this function calls back into code that may throw exceptions, or it does not return "
+           "exactly once";
   }
   std::string_view exceptions, jump;
   ForEachDynamicName(elf, [&](std::string_view name) {
@@ -128,8 +128,8 @@ std::string DangerAtReturn(const ElfImage& elf, const Probe& probe) {
     if (IsJump(name)) jump = name;
   });
   if (elf.FindSection(".gcc_except_table") != nullptr || !exceptions.empty()) {
-    return "it has exception handlers (C++, Rust), and an exception that passes the function would "
-           "find the kernel's address in place of its caller";
+    return "it has exception handlers (C++, Rust), and an exception that unwinds through the "
+           "function finds the kernel's address instead of the caller's";
   }
   if (!jump.empty()) {
     return absl::StrCat("it uses ", View(jump), ", which may leave the function without a return");

@@ -85,8 +85,8 @@ TEST(ReturnDangerTest, AFunctionOfCThatOnlyReturnsIsNone) {
 
 TEST(ReturnDangerTest, ExceptionsThatMayPassItAre) {
   const std::string reason =
-      "it has exception handlers (C++, Rust), and an exception that passes the function would find "
-      "the kernel's address in place of its caller";
+      "it has exception handlers (C++, Rust), and an exception that unwinds through the function "
+      "finds the kernel's address instead of the caller's";
   EXPECT_EQ(Library().With(".gcc_except_table").Danger(), reason);
   EXPECT_EQ(Library().Names({"__gxx_personality_v0"}).Danger(), reason);
   EXPECT_EQ(Library().Names({"puts", "libstdc++.so.6"}).Danger(), reason);
@@ -94,9 +94,8 @@ TEST(ReturnDangerTest, ExceptionsThatMayPassItAre) {
 
 TEST(ReturnDangerTest, GoIs) {
   const std::string reason =
-      "it is a Go program, whose runtime reads return addresses when a stack grows and when "
-      "garbage "
-      "is collected";
+      "it is a Go program, and Go's runtime reads return addresses when a stack grows or "
+      "garbage is collected";
   for (const char* section : {".go.buildinfo", ".gopclntab", ".note.go.buildid"}) {
     EXPECT_EQ(Library().With(section).Danger(), reason) << section;
   }
@@ -113,8 +112,8 @@ TEST(ReturnDangerTest, OtherWaysOutOfAFunctionAre) {
 
 TEST(ReturnDangerTest, TheMiddleOfAFunctionIs) {
   EXPECT_EQ(Library().Danger({.path = "/lib/libx.so", .symbol = "f", .offset = 4}),
-            "the return address is only where the kernel looks for it at a function's first "
-            "instruction");
+            "the kernel finds the return address only at a function's first instruction, and the "
+            "probe is elsewhere");
 }
 
 // The C library has exception tables for the cancellation of threads.
@@ -132,8 +131,8 @@ TEST(ReturnDangerTest, OfTheCLibraryOnlyFunctionsThatCallBackOrReturnTwiceAre) {
   for (const char* function :
        {"qsort", "bsearch", "_setjmp", "__sigsetjmp", "vfork", "__libc_start_main", "exit"}) {
     EXPECT_EQ(danger("/lib/x86_64-linux-gnu/libc.so.6", function),
-              "this function calls functions of others, which may throw exceptions, or it does not "
-              "return once")
+              "this function calls back into code that may throw exceptions, or it does not return "
+              "exactly once")
         << function;
   }
   EXPECT_NE(danger("/lib/libcxx_user.so", "malloc"), "") << "no C library";

@@ -95,7 +95,7 @@ absl::Status AnswerOpen(FileAccess& files, const std::string& path, const std::s
                         const Exchange& exchange, int channel) {
   PROFILER_ASSIGN_OR_RETURN(const UniqueFd file, files.OpenRegularFile(path, root));
   if (SendFile(channel, exchange, file.get())) return absl::OkStatus();
-  return ErrnoStatus(errno, absl::StrCat(path, ": sending the open file"));
+  return ErrnoStatus(errno, absl::StrCat(path, ": cannot pass on the open file"));
 }
 
 void AnswerFile(FileAccess& files, Exchange& exchange, int channel) {
@@ -272,7 +272,7 @@ absl::StatusOr<PatientFiles::Reply> PatientFiles::Ask(Question question, const s
       .Put(most)
       .PutText(AsSeenByOthers(path, options_.proc))
       .PutText(AsSeenByOthers(root, options_.proc));
-  if (!to.ok()) return absl::InvalidArgumentError("too long a path");
+  if (!to.ok()) return absl::InvalidArgumentError("the path is too long");
   const Exchange& exchange = pool.current();
   switch (pool.Ask()) {
     case ReaderPool::Answer::kGiven:
@@ -297,8 +297,7 @@ absl::StatusOr<PatientFiles::Reply> PatientFiles::Ask(Question question, const s
   if (question == Question::kOpen) {
     reply.file = pool.ReceiveFile();
     if (!reply.file.valid()) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat(path, ": no descriptor is left for the open file"));
+      return absl::ResourceExhaustedError(absl::StrCat(path, ": too many open files"));
     }
   }
   return reply;
@@ -358,7 +357,7 @@ std::vector<std::string> PatientFiles::TakeNotes() {
   std::vector<std::string> notes;
   if (pool_ == nullptr) return notes;
   if (!pool_->started().ok() && !std::exchange(has_noted_start_, true)) {
-    notes.push_back(absl::StrCat("no process could be started that opens files (",
+    notes.push_back(absl::StrCat("cannot start a process that opens files (",
                                  pool_->started().message(), "): code has no names"));
   }
   const auto milliseconds =
@@ -367,12 +366,12 @@ std::vector<std::string> PatientFiles::TakeNotes() {
     if (const auto pid = ProcessOf(waits_[noted_], options_.proc)) {
       notes.push_back(absl::StrCat("a file system of process ", *pid, " did not answer within ",
                                    milliseconds,
-                                   " ms: code of this process and others of its user may have no "
-                                   "names and no callers"));
+                                   " ms: code of this and other processes of its user may lack "
+                                   "names and callers"));
     } else {
       notes.push_back(absl::StrCat("the file system of ", waits_[noted_], " did not answer within ",
                                    milliseconds,
-                                   " ms, so no files below it were opened: their code may have no "
+                                   " ms, so files below it were not opened: their code may lack "
                                    "names and no callers"));
     }
     if (noted_ + 1 < kMostFilesAbandoned) continue;

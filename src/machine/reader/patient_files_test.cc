@@ -107,8 +107,8 @@ TEST_F(PatientFilesTest, GoesOnBehindAFileSystemThatDoesNotAnswer) {
   EXPECT_EQ(TextAt(folder_ + "/a"), "text of a");
   EXPECT_THAT(files_.TakeNotes(),
               ElementsAre("the file system of " + folder_ +
-                          "/inner did not answer within 200 ms, so no files below it were opened: "
-                          "their code may have no names and no callers"));
+                          "/inner did not answer within 200 ms, so files below it were not opened: "
+                          "their code may lack names and callers"));
   EXPECT_THAT(files_.TakeNotes(), ElementsAre());
 }
 
@@ -125,8 +125,8 @@ TEST_F(PatientFilesTest, AsksOnlyOnceAboutAProcess) {
   EXPECT_EQ(files_.FileIdOf(process + "/exe"), std::nullopt);
   EXPECT_THAT(files_.TakeNotes(),
               ElementsAre("a file system of process " + std::to_string(getpid()) +
-                          " did not answer within 200 ms: code of this process and others of its "
-                          "user may have no names and no callers"));
+                          " did not answer within 200 ms: code of this and other processes of its "
+                          "user may lack names and callers"));
 }
 
 TEST_F(PatientFilesTest, KeepsFilesOfTheSystemWhenTooManyHang) {

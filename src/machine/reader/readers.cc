@@ -149,32 +149,32 @@ void Readers::CountWait(uint32_t pid) {
 std::vector<std::string> Readers::Notes() const {
   std::vector<std::string> notes;
   if (pool_.is_started() && !pool_.started().ok()) {
-    notes.push_back(absl::StrCat("no process could be started that reads memory (",
+    notes.push_back(absl::StrCat("cannot start a process that reads memory (",
                                  pool_.started().message(),
-                                 "): call chains are cut at code that is in memory only"));
+                                 "): call chains end at code that no file contains"));
   }
   const auto milliseconds =
       std::chrono::duration_cast<std::chrono::milliseconds>(options_.deadline).count();
   for (const Wait& wait : noted_) {
-    notes.push_back(absl::StrCat(
-        "memory of process ", wait.pid, wait.name.empty() ? "" : " (", wait.name,
-        wait.name.empty() ? "" : ")", " could not be read within ", milliseconds,
-        " ms, so it was not read again: call chains of this process are cut where that is needed"));
+    notes.push_back(
+        absl::StrCat("memory of process ", wait.pid, wait.name.empty() ? "" : " (", wait.name,
+                     wait.name.empty() ? "" : ")", " could not be read within ", milliseconds,
+                     " ms, so it was not read again: some call chains of this process are cut"));
   }
   for (const auto& [user, count] : of_user_) {
     if (count < kMostOfUser) continue;
-    notes.push_back(absl::StrCat("processes of user ", user, " made ", count,
-                                 " reads of memory wait: no memory of this user's processes was "
-                                 "read after that"));
+    notes.push_back(absl::StrCat(count, " reads from processes of user ", user,
+                                 " did not end, so memory of this user's processes was not read "
+                                 "again: some of their call chains are cut"));
   }
   if (pool_.abandoned() >= kMostAbandoned) {
     notes.push_back(absl::StrCat(pool_.abandoned(),
-                                 " reads of memory did not end: no memory of any "
-                                 "process was read after that"));
+                                 " reads from other processes did not end, so no memory was read "
+                                 "again: some call chains are cut"));
   } else if (of_others_ >= kMostOfOthers) {
     notes.push_back(absl::StrCat(of_others_,
-                                 " reads of memory did not end: no memory of other "
-                                 "users' processes was read after that"));
+                                 " reads from other users' processes did not end, so their memory "
+                                 "was not read again: some call chains are cut"));
   }
   return notes;
 }

@@ -82,7 +82,7 @@ TEST_F(ReadersTest, GoesOnBehindAProcessThatLetsItWait) {
   EXPECT_EQ(readers_.abandoned(), 1);
   EXPECT_EQ(absl::StrJoin(readers_.Notes(), "\n"),
             "memory of process 8388608 could not be read within 200 ms, so it was not read again: "
-            "call chains of this process are cut where that is needed");
+            "some call chains of this process are cut");
 }
 
 TEST_F(ReadersTest, NeverReadsThatProcessAgain) {
@@ -104,7 +104,8 @@ TEST_F(ReadersTest, AbandonsSoManyAndNoMore) {
   EXPECT_EQ(readers_.abandoned(), kMostAbandoned);
   EXPECT_EQ(ReadOwn(), -EACCES);
   EXPECT_EQ(readers_.Notes().back(),
-            "4 reads of memory did not end: no memory of any process was read after that");
+            "4 reads from other processes did not end, so no memory was read again: some call "
+            "chains are cut");
 }
 
 TEST_F(ReadersTest, ReplacesAReaderThatEnds) {

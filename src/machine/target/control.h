@@ -2,7 +2,7 @@
 // descriptor or FIFO.
 //
 //   enable, disable, stop, ping   one per line
-//   snapshot                      only acknowledged, because AUX areas are not recorded
+//   snapshot                      write a file, with record --flight; otherwise only acknowledged
 //   ack                           the answer to each line, if there is a place for answers
 //
 // Source: evlist__ctlfd_process in tools/perf/util/evlist.c, and the answers of perf 7.2.

@@ -112,8 +112,11 @@ bool RunWatch::Obey(Control::Command command) {
     case Control::Command::kStop:
       on_end_(RunEnd::kRequested);
       break;
-    case Control::Command::kPing:
     case Control::Command::kSnapshot:
+      if (!handlers_.snapshot) break;
+      handlers_.snapshot([control = control_] { control->Acknowledge(); });
+      return true;
+    case Control::Command::kPing:
       break;
     case Control::Command::kUnknown:
       handlers_.on_unknown("--control: unknown command; use enable, disable, stop or ping");

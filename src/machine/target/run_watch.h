@@ -6,7 +6,7 @@
 //   the command exits                          on_end(kCommandExited)
 //   the last target exits                      on_end(kTargetsExited)
 //   --control: stop                            on_end(kRequested)
-//              enable, disable                 the handler of that name
+//              enable, disable, snapshot       the handler of that name
 //              a line that is no command       on_unknown
 
 #pragma once
@@ -32,7 +32,11 @@ enum class RunEnd { kSignal, kCommandExited, kTargetsExited, kRequested };
 // Obeys the commands of --control. After `enable` or `disable` has returned false, because it
 // failed, no more commands are obeyed.
 struct ControlHandlers {
+  // Gets the function that acknowledges the command, to be called once, when the command is done.
+  using Snapshot = std::function<void(std::function<void()> done)>;
+
   std::function<bool()> enable, disable;
+  Snapshot snapshot;  // empty: the command is acknowledged at once
   std::function<void(std::string_view message)> on_unknown;  // gets a message to the user
 };
 

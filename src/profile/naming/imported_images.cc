@@ -42,7 +42,7 @@ class FilesWithBuildId final : public symbolize::FactSource {
 
   absl::StatusOr<std::span<const symbolize::JitCode>> JitCodes(ImageId dump) override {
     if (At(dump).in_files) return files_->JitCodes(*At(dump).in_files);
-    return absl::NotFoundError("what was imported has no code");
+    return absl::NotFoundError("imported profiles contain no code");
   }
 
   std::vector<std::string> TakeWarnings() override { return files_->TakeWarnings(); }

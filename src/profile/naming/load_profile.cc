@@ -20,6 +20,7 @@
 #include "src/importers/open_recording.h"
 #include "src/profile/naming/fetch_files.h"
 #include "src/profile/naming/recorded_machine.h"
+#include "src/profile/naming/watched_names.h"
 #include "symbolize/unwind/arch/architecture.h"
 
 namespace profiler::naming {
@@ -194,9 +195,14 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
     }
     profile::ProfileBuilder builder(*read.names, keep);
     std::function<void(const perf_data::TimedRecord&)> on_record;
-    if (options.on_record) {
-      on_record = [&](const perf_data::TimedRecord& timed) {
-        options.on_record(*read.recording, timed);
+    if (options.on_record || options.on_progress) {
+      const uint64_t size = read.recording->layout().pipe ? 0 : read.recording->layout().data.size;
+      on_record = [&, size, records = size_t{0}](const perf_data::TimedRecord& timed) mutable {
+        constexpr size_t kRarely = 4096;
+        if (options.on_progress && ++records % kRarely == 0) {
+          options.on_progress({.done = timed.file_offset, .all = size});
+        }
+        if (options.on_record) options.on_record(*read.recording, timed);
       };
     }
     read.reading = ReadInto(*read.recording, builder, on_record);
@@ -272,6 +278,20 @@ absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording&
   return selection;
 }
 
+namespace {
+
+profile::Profile NamedWith(profile::UnnamedProfile unnamed, ReadRecording& read,
+                           const LoadOptions& options) {
+  if (!options.on_progress) return Named(std::move(unnamed), *read.names);
+  const size_t all = unnamed.profile.frames.size();
+  WatchedNames names(*read.names, [&](size_t named) {
+    options.on_progress({.step = LoadProgress::Step::kNaming, .done = named, .all = all});
+  });
+  return Named(std::move(unnamed), names);
+}
+
+}  // namespace
+
 absl::StatusOr<LoadedProfile> LoadUnnamedProfile(const std::string& path,
                                                  const LoadOptions& options) {
   PROFILER_ASSIGN_OR_RETURN(ReadRecording read, Read(path, options));
@@ -285,7 +305,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   if (FetchesFiles(options.naming.fetch)) {
     FetchMissingFiles(options.naming, features, *read.names, SharesOfImages(read.unnamed));
   }
-  LoadedProfile loaded{std::move(read.recording), Named(std::move(read.unnamed), *read.names),
+  LoadedProfile loaded{std::move(read.recording), NamedWith(std::move(read.unnamed), read, options),
                        read.reading, nullptr};
   read.names->SaveToCache();
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());

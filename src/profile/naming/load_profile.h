@@ -21,6 +21,14 @@
 
 namespace profiler::naming {
 
+// The progress of LoadProfile.
+struct LoadProgress {
+  enum class Step : uint8_t { kReading, kNaming };
+  Step step = Step::kReading;
+  uint64_t done = 0;  // kReading: bytes of the recording; kNaming: addresses
+  uint64_t all = 0;   // the same in total; 0: unknown, as for a pipe
+};
+
 struct LoadOptions {
   importers::OpenOptions open;
   bool keep_thread = true;     // False: threads with the same name are merged.
@@ -42,6 +50,8 @@ struct LoadOptions {
   // Called for every record, in time order, for callers that need more than a profile: a pipe can
   // be read only once.
   std::function<void(const perf_data::Recording&, const perf_data::TimedRecord&)> on_record;
+  // Called after every 4096th record and every 64th address. Empty: progress is not reported.
+  std::function<void(const LoadProgress&)> on_progress;
   NamingOptions naming;
   bool keep_names = false;  // True: return the NameStore in LoadedProfile::names.
 };

@@ -114,6 +114,30 @@ TEST(LoadProfileTest, BranchesAreReadFromTheRecordsWhereTheRecordingHasItsSums) 
   EXPECT_TRUE(ShowsBranches(attr, features));
 }
 
+TEST(LoadProfileTest, ReportsHowFarTheReadingAndTheNamingAre) {
+  const std::string path = perf_data::TestPath("progress");
+  auto writer =
+      perf_data::Writer::Create(path, {{perf_data::UsualAttr(), "cpu-clock", {1}}}, size_t{0});
+  ASSERT_TRUE(writer.ok());
+  perf_event::RecordBuilder records(perf_data::UsualAttr());
+  records.By(7, 7).Id(1).At(1).Comm("app").Mmap2(0x1000, 0x1000, 0, "/gone/app");
+  for (uint64_t time = 2; time < 5000; ++time) records.At(time).Sample(0x1000 + time % 100);
+  ASSERT_TRUE(perf_data::AppendAll(**writer, records).ok());
+  ASSERT_TRUE((*writer)->Finish(perf_data::UsualFeatures()).ok());
+  std::vector<LoadProgress> reading, naming;
+  LoadOptions options;
+  options.on_progress = [&](const LoadProgress& at) {
+    (at.step == LoadProgress::Step::kReading ? reading : naming).push_back(at);
+  };
+  ASSERT_TRUE(LoadProfile(path, options).ok());
+  ASSERT_FALSE(reading.empty());
+  EXPECT_LT(reading.back().done, reading.back().all);
+  EXPECT_GT(reading.back().done, reading.back().all / 2);
+  ASSERT_FALSE(naming.empty());
+  EXPECT_GT(naming.back().done, 0u);
+  EXPECT_LE(naming.back().done, naming.back().all);
+}
+
 TEST(LoadProfileTest, PercentsOfTheTimeAreOfNoRecordingThatSaysZerosForIt) {
   const auto choose = [](uint64_t last) {
     LoadOptions options;

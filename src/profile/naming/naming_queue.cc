@@ -70,7 +70,8 @@ void NamingQueue::Name(const File& file) {
                                 [this](std::string_view, size_t, size_t) { return !cut_short_; });
   if (named.ok()) return;
   const std::lock_guard lock(mutex_);
-  warnings_.push_back(absl::StrCat("names are not in ", file.path, ": ", named.status().message()));
+  warnings_.push_back(
+      absl::StrCat("the recording ", file.path, " contains no names: ", named.status().message()));
 }
 
 void NamingQueue::Finish(const NamingProgress& progress) {

@@ -146,7 +146,7 @@ TEST(ChoiceTest, FunctionsWithoutSamplesSayWhy) {
   samples.Frame(main, 0);
   EXPECT_EQ(samples.Chosen("inner"), "'inner' was inlined: annotate 'outer', which has its code");
   EXPECT_EQ(samples.Chosen("main"),
-            "'main' has no samples of its own: only what it called was interrupted");
+            "'main' has no samples of its own; annotate one of its callees");
 }
 
 TEST(ChoiceTest, AllInterruptedFunctionsComeByTheirSamplesWhateverTheEvent) {
@@ -503,9 +503,8 @@ TEST_F(SourceFilesTest, AFileThatOnlyTheRecordingNamesIsNotRead) {
   EXPECT_THAT(
       files_.Refusals(),
       testing::ElementsAre(
-          secret + " not shown as source: no program or debug file here that is yours or root's "
-                   "says that the code comes from there (--symfs and --debug-dir say where these "
-                   "are)"));
+          secret + " not shown as source: no program or debug file of yours or root's names it "
+                   "(--symfs and --debug-dir choose these files)"));
 }
 
 TEST_F(SourceFilesTest, AFileOfAnotherUserIsNotRead) {

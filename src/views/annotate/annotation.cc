@@ -62,7 +62,7 @@ std::string_view WhyNoCode(ImageKind kind, Reason reason) {
     case Reason::kNotElf:
       return "its file is not readable as ELF";
     default:
-      return "its file has no code there";
+      return "its file has no code at its address";
   }
 }
 

@@ -110,7 +110,7 @@ class Chooser {
     for (const ChosenFunction& function : weights_) {
       if (!is_meant(function.symbol)) continue;
       return absl::NotFoundError(absl::StrCat(
-          "'", View(name), "' has no samples of its own: only what it called was interrupted"));
+          "'", View(name), "' has no samples of its own; annotate one of its callees"));
     }
     const std::vector<std::string> near = NearNames(name);
     return absl::NotFoundError(

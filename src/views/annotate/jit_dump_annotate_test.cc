@@ -154,7 +154,7 @@ TEST_F(JitDumpAnnotateTest, ADumpOfAnotherProcessThatHadTheNumberIsNotShown) {
             .Load(10, 0x7000, 1, "hot", kCallee));
   EXPECT_EQ(Listed(*files_), refused);
   Write(JitDumpBuilder());
-  EXPECT_EQ(Listed(*files_), "cannot annotate 'hot': its file has no code there");
+  EXPECT_EQ(Listed(*files_), "cannot annotate 'hot': its file has no code at its address");
   std::remove(path_.c_str());
   files_ = CreateSymbolizer({});
   EXPECT_EQ(Listed(*files_),

@@ -79,8 +79,8 @@ std::vector<std::string> SourceFiles::Refusals() const {
   if (!unproved_.empty()) {
     lines.push_back(absl::StrCat(
         Listed(unproved_),
-        " not shown as source: no program or debug file here that is yours or root's says that the "
-        "code comes from there (--symfs and --debug-dir say where these are)"));
+        " not shown as source: no program or debug file of yours or root's names it (--symfs and "
+        "--debug-dir choose these files)"));
   }
   if (!of_others_.empty()) {
     lines.push_back(

@@ -19,14 +19,12 @@
 #include "src/terminal/box.h"
 #include "src/terminal/canvas.h"
 #include "src/terminal/event.h"
-#include "src/terminal/list_position.h"
 #include "src/terminal/screen.h"
 #include "src/terminal/text_field.h"
 #include "src/views/browser/code_view.h"
-#include "src/views/browser/table_lines.h"
+#include "src/views/browser/table_view.h"
 #include "src/views/browser/time_strip.h"
 #include "src/views/browser/zooms.h"
-#include "src/views/report/browsed_table.h"
 #include "src/views/report/options.h"
 
 namespace profiler::browser {
@@ -71,12 +69,10 @@ class Browser {
 
   void DrawTitle(terminal::Pane pane);
   void DrawTable(terminal::Pane pane);
-  void DrawRow(terminal::Pane pane, int row, const TableLines::Line& line);
   void DrawFoot(terminal::Pane pane);
 
   bool HandleOverlay(const terminal::Event& event);
   bool HandleKey(const terminal::Event& event);
-  void HandleFolds(char key);
   void HandleMouse(const terminal::Event& event);
   bool Choose(size_t item);
   void GoBack();
@@ -90,18 +86,13 @@ class Browser {
   void Print();
   void SwitchEvent(ptrdiff_t by);
 
-  std::optional<TableLines::Line> Selected() const;
-  void Select(const TableLines::Line& line);
-
   const Source& source_;
   const profile::Profile* times_ = nullptr;  // the profile with times, once it was needed
   report::ReportOptions options_;            // without zooms
   Zooms zooms_;
   size_t event_ = 0;  // index of the table
   std::vector<std::vector<profile::EventId>> tables_;
-  std::unique_ptr<report::BrowsedTable> table_;
-  std::unique_ptr<TableLines> lines_;
-  terminal::ListPosition position_;
+  std::unique_ptr<TableView> view_;
   size_t scrolled_ = 0;  // columns that are left of the screen
   std::string message_;  // shown until the next event
   bool shows_source_ = true;

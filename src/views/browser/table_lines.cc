@@ -141,6 +141,53 @@ void TableLines::UnfoldAll() {
   Count();
 }
 
+// Graphs may be deep, so nodes wait in a list.
+template <class Visit>
+void TableLines::VisitNames(const Graph& graph, size_t node, const std::string& name,
+                            const Visit& visit) {
+  std::vector<std::pair<size_t, std::string>> waiting = {{node, name}};
+  while (!waiting.empty()) {
+    const auto [above, path] = std::move(waiting.back());
+    waiting.pop_back();
+    for (const size_t child : graph.nodes[above].children) {
+      const std::vector<std::string>& functions = graph.nodes[child].functions;
+      std::string below = path + '\n' + (functions.empty() ? "" : functions.front());
+      if (visit(child, below)) waiting.emplace_back(child, std::move(below));
+    }
+  }
+}
+
+TableLines::Paths TableLines::Unfolded() const {
+  Paths paths;
+  for (const auto& [row, graph] : graphs_) {
+    const std::string key = table_.KeyOf(row);
+    paths.insert(key);
+    VisitNames(graph, 0, key,
+               [&paths, &open = graph.is_open](size_t node, const std::string& name) {
+                 if (open[node]) paths.insert(name);
+                 return static_cast<bool>(open[node]);
+               });
+  }
+  return paths;
+}
+
+void TableLines::Unfold(const Paths& paths) {
+  if (paths.empty()) return;
+  for (size_t row = 0; row < table_.rows(); ++row) {
+    if (!table_.MayUnfold(row)) continue;
+    const std::string key = table_.KeyOf(row);
+    if (!paths.contains(key)) continue;
+    Graph& graph = GraphOf(row);
+    VisitNames(graph, 0, key, [&](size_t node, const std::string& name) {
+      const bool is_open = paths.contains(name);
+      if (is_open) graph.is_open[node] = true;
+      return is_open;
+    });
+    LayOut(row, graph);
+  }
+  Count();
+}
+
 void TableLines::Count() {
   unfolded_.clear();
   size_t below = 0;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,13 @@ class TableLines {
   void UnfoldAll();
   void FoldAll() { graphs_.clear(), Count(); }
 
+  // Names of unfolded rows and nodes: the row's key (BrowsedTable::KeyOf), then the first function
+  // of each node on the way.
+  using Paths = std::set<std::string>;
+  Paths Unfolded() const;
+  // Unfolds the rows and nodes of these names, as far as this table has them.
+  void Unfold(const Paths& paths);
+
  private:
   struct Graph {
     std::vector<report::BrowsedNode> nodes;
@@ -57,6 +65,10 @@ class TableLines {
     return node.functions.size() > 1 || !node.children.empty();
   }
   static void Open(Graph& graph, size_t node);
+  // Calls `visit` with each node below `node`, and its name.
+  template <class Visit>
+  static void VisitNames(const Graph& graph, size_t node, const std::string& name,
+                         const Visit& visit);
   void LayOut(size_t row, Graph& graph);
   void Count();
 

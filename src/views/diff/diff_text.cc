@@ -152,8 +152,9 @@ std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
   lines.push_back(absl::StrCat(compared, ": ",
                                significant == 0
                                    ? "no significant change"
-                                   : absl::StrCat(significant, " changed by more than chance")));
-  if (significant != 0) lines.push_back("of a hundred such rows one may be there by chance");
+                                   : absl::StrCat(significant, " changed by more than noise")));
+  if (significant != 0)
+    lines.push_back("about one in 100 rows shown is noise (normal variation between samples)");
   lines.push_back(
       absl::StrFormat("changes smaller than %.2f points of the whole may go unnoticed", points));
   if (before.size() == 1 && after.size() == 1 && options.hosts) {

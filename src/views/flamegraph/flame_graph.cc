@@ -210,7 +210,7 @@ class Writer {
       }
     }
     if (options_.before != nullptr) {
-      out += " · colour is the change of a box's own share, without what it calls";
+      out += " · colour is the change of a box's own share, without its callees";
     }
     if (options_.reverse) out += " · merged from the leaf, callers beyond";
     return out;

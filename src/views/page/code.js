@@ -47,8 +47,8 @@ export class CodeView {
     if (code === undefined) {
       this.facts.textContent = '';
       const text = document.createElement('p');
-      text.textContent = 'This page has no code: the recording carries none, and no file that has it was at hand. ' +
-          'profiler archive --embed code keeps it with a recording.';
+      text.textContent = 'This page has no code: the recording carries none. ' +
+          'To get code, make the page with --source where the program\'s files are, or record with --embed code.';
       this.host.replaceChildren(text);
       return;
     }

@@ -1,6 +1,7 @@
 #include "src/views/report/browsed_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "src/base/text.h"
 #include "src/views/report/call_graph.h"
 #include "src/views/report/cell_text.h"
+#include "src/views/report/columns.h"
 #include "src/views/report/event_tables.h"
 #include "src/views/report/function_table.h"
 #include "src/views/report/hist.h"
@@ -33,7 +35,12 @@ struct BrowsedTable::Parts {
         figures(options.ShowsFigures() ? FiguresOf(hist, events.front()) : HistFigures()),
         layout(LayOutOf(options, hist.options().children)),
         table(hist, figures, options, layout),
+        keys(MakeColumns(hist, HistFigures(), options, KeysOnly(options))),
         graph_options(SettledGraphOptions(options)) {}
+
+  static FieldLayout KeysOnly(const ReportOptions& options) {
+    return {.shown = {options.sort.begin(), options.sort.end()}};
+  }
 
   std::string_view NameOf(size_t row) const {
     const Function& function = functions[hist.rows()[row].function];
@@ -47,6 +54,7 @@ struct BrowsedTable::Parts {
   const HistFigures figures;
   const FieldLayout layout;
   Table table;
+  const std::vector<std::unique_ptr<Column>> keys;
   const CallGraphOptions graph_options;
   std::optional<CallGraph> graph;  // made when the first row unfolds
   std::vector<uint32_t> listed;    // rows of the histogram that are lines
@@ -64,8 +72,7 @@ size_t BrowsedTable::rows() const { return parts_->listed.size(); }
 
 void BrowsedTable::SetSymbolPart(std::string_view part) {
   parts_->listed.clear();
-  for (uint32_t row = 0; row < parts_->hist.rows().size(); ++row) {
-    if (!IsListed(parts_->hist, parts_->options, row)) continue;
+  for (const uint32_t row : ListedRows(parts_->hist, parts_->options)) {
     if (!part.empty() && parts_->NameOf(row).find(part) == std::string_view::npos) continue;
     parts_->listed.push_back(row);
   }
@@ -87,6 +94,27 @@ std::string BrowsedTable::Line(size_t row) {
 double BrowsedTable::PercentOf(size_t row) const {
   return Percent(parts_->hist.rows()[parts_->listed[row]].children.period,
                  parts_->hist.total().period);
+}
+
+double BrowsedTable::MarginOf(size_t row) const {
+  constexpr double kQuantile = 1.96;
+  const auto samples = static_cast<double>(parts_->hist.total().count) + 4;
+  const auto own = static_cast<double>(parts_->hist.rows()[parts_->listed[row]].children.count) + 2;
+  const double part = std::min(own / samples, 1.0);
+  return 100 * kQuantile * std::sqrt(part * (1 - part) / samples);
+}
+
+std::string BrowsedTable::KeyOf(size_t row) const {
+  std::string key;
+  for (const auto& column : parts_->keys) {
+    const size_t begin = key.size();
+    column->AppendCell(parts_->listed[row], key);
+    // Widths differ from table to table.
+    key.erase(key.find_last_not_of(' ') + 1);
+    key.erase(begin, std::min(key.find_first_not_of(' ', begin), key.size()) - begin);
+    key += '\t';
+  }
+  return key;
 }
 
 RowFacts BrowsedTable::FactsOf(size_t row) const {

@@ -50,7 +50,14 @@ class BrowsedTable {
   std::string Line(size_t row);
   // Returns the first percentage of the line: of the row and its callees, if there are any.
   double PercentOf(size_t row) const;
+  // Returns half the width of the 95 % interval of PercentOf, in percentage points, as if samples
+  // were independent (Agresti and Coull 1998).
+  double MarginOf(size_t row) const;
+  // Returns facts about the first sample of the row, which is one of many where no sort key tells
+  // them apart.
   RowFacts FactsOf(size_t row) const;
+  // Returns the row's sort keys as text, by which a table of other samples has the same row.
+  std::string KeyOf(size_t row) const;
 
   // True if the row may have a call graph.
   bool MayUnfold(size_t row) const;

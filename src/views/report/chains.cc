@@ -156,7 +156,7 @@ std::string FormatChains(const Profile& profile) {
   text += "#\n#   Chains    Share\n# ........  .......\n#\n";
   row(chains.complete, "whole, by call frame information");
   row(chains.late_read, "whole, read from a thread that waited");
-  row(chains.guessed, "whole, with frames guessed by frame pointers or the code at hand");
+  row(chains.guessed, "whole, with frames guessed from frame pointers or from the code");
   if (chains.no_stack > 0) {
     absl::StrAppendFormat(&text, "%10d        -  not counted: no user stack, in exec or exit\n",
                           chains.no_stack);

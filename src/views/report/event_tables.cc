@@ -92,11 +92,16 @@ void AppendSampleCount(const Profile& profile, const ReportOptions& options,
   out += '\n';
 }
 
-bool IsListed(const Histogram& hist, const ReportOptions& options, size_t row) {
-  const double percent = Percent(hist.rows()[row].children.period, hist.total().period);
-  // Compares as floats, because perf does.
-  return static_cast<float>(percent) >= static_cast<float>(options.percent_limit) &&
-         hist.IsShown(row);
+std::vector<uint32_t> ListedRows(const Histogram& hist, const ReportOptions& options) {
+  std::vector<uint32_t> listed;
+  const size_t most = options.most_rows == 0 ? hist.rows().size() : options.most_rows;
+  for (uint32_t row = 0; row < hist.rows().size() && listed.size() < most; ++row) {
+    const double percent = Percent(hist.rows()[row].children.period, hist.total().period);
+    // Compares as floats, because perf does.
+    if (static_cast<float>(percent) < static_cast<float>(options.percent_limit)) continue;
+    if (hist.IsShown(row)) listed.push_back(row);
+  }
+  return listed;
 }
 
 }  // namespace profiler::report

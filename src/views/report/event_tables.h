@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,8 @@ void AppendSampleCount(const profile::Profile& profile, const ReportOptions& opt
                        const std::vector<profile::EventId>& events, uint64_t samples,
                        std::string& out);
 
-// True if the table has a line for the row: its percentage reaches the limit, and its symbol has
-// the part that the user asked for.
-bool IsListed(const Histogram& hist, const ReportOptions& options, size_t row);
+// Returns the rows that have a line in the table, in its order: their percentage reaches the limit,
+// and their symbol has the part that the user asked for. At most options.most_rows.
+std::vector<uint32_t> ListedRows(const Histogram& hist, const ReportOptions& options);
 
 }  // namespace profiler::report

@@ -120,8 +120,12 @@ void Hierarchy::AppendHeadings(std::string& out) const {
 }
 
 void Hierarchy::AppendRows(RowGraphs& graphs, std::string& out, absl::FunctionRef<void()> flush) {
-  for (size_t row = 0; row < levels_.front().hist->rows().size(); ++row) {
+  const size_t rows = levels_.front().hist->rows().size();
+  size_t left = options_.most_rows == 0 ? rows : options_.most_rows;
+  for (size_t row = 0; row < rows && left > 0; ++row) {
+    const size_t before = out.size();
     AppendRow(0, row, graphs, out, flush);
+    if (out.size() != before) --left;
     flush();
   }
 }

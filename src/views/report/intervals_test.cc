@@ -83,7 +83,7 @@ TEST(IntervalsTest, WhatIsCountedHasNone) {
   HandmadeProfile builder;
   builder.InOrder().Sample("app", {"main@app"}, 10, 1);
   EXPECT_EQ(Table(builder, {}),
-            "# 95%: there are no intervals, as each occurrence was counted and none sampled\n"
+            "# 95%: there are no intervals, because each occurrence was counted and none sampled\n"
             "#\n"
             "# Overhead  Symbol  \n"
             "# ........  ........\n"
@@ -96,7 +96,7 @@ TEST(IntervalsTest, WithoutTheOrderOfSamplesThereAreNone) {
   HandmadeProfile builder;
   builder.Sample("app", {"main@app"}, 10);
   EXPECT_EQ(Table(builder, {}),
-            "# 95%: there are no intervals, as the order of these samples is not known\n"
+            "# 95%: there are no intervals, because the order of these samples is not known\n"
             "#\n"
             "# Overhead  Symbol  \n"
             "# ........  ........\n"

@@ -108,8 +108,7 @@ std::string_view Remedy(const Image& image, Unnamed reason) {
              "recording";
     case Unnamed::kNoSymbol:
       if (IsGeneratedCode(image)) return kWritePerfMap;
-      return InKernel(image) ? "none is known"
-                             : "install its debug symbols, or build it unstripped";
+      return "none is known";
     case Unnamed::kNamed:
       break;
   }
@@ -127,8 +126,11 @@ struct Group {
 
 class Unresolved {
  public:
-  Unresolved(const Profile& profile, EventId event)
-      : profile_(profile), event_(event), seen_(profile.frames.size()) {
+  Unresolved(const Profile& profile, EventId event, const SymbolsRemedy& symbols_remedy)
+      : profile_(profile),
+        event_(event),
+        symbols_remedy_(symbols_remedy),
+        seen_(profile.frames.size()) {
     FindFrames();
     MakeGroups();
   }
@@ -208,10 +210,15 @@ class Unresolved {
     absl::StrAppendFormat(&out, "  %7.2f%%  %10d  %10d  ", Percent(group.weight.period, total_),
                           group.weight.count, group.frames);
     AppendPrintable(profile_.text(image.long_name), out);
-    const std::string_view why = Why(image, group.reason), remedy = Remedy(image, group.reason);
+    const std::string_view why = Why(image, group.reason);
+    const bool lacks_symbols =
+        group.reason == Unnamed::kNoSymbol && !IsGeneratedCode(image) && !InKernel(image);
+    const std::string remedy = lacks_symbols
+                                   ? symbols_remedy_(profile_.text(image.long_name), image.build_id)
+                                   : std::string(Remedy(image, group.reason));
     absl::StrAppend(&out, ": ", View(why), "\n");
     constexpr std::string_view kIndent = "                                      ";
-    absl::StrAppend(&out, View(kIndent), "→ ", View(remedy));
+    absl::StrAppend(&out, View(kIndent), "→ ", remedy);
     if (!image.build_id.empty()) absl::StrAppend(&out, " (build-id ", HexOf(image.build_id), ")");
     out += '\n';
     std::sort(group.addresses.begin(), group.addresses.end(), [](const auto& a, const auto& b) {
@@ -231,6 +238,7 @@ class Unresolved {
 
   const Profile& profile_;
   const EventId event_;
+  const SymbolsRemedy& symbols_remedy_;
   std::vector<Seen> seen_;  // indexed by FrameId
   std::vector<Group> groups_;
   uint64_t total_ = 0;
@@ -248,12 +256,12 @@ std::string NamesLine(const Profile& profile, EventId event) {
       Percent(shares.total - shares.by_symbol - shares.by_start, shares.total));
 }
 
-std::string FormatUnresolved(const Profile& profile) {
+std::string FormatUnresolved(const Profile& profile, const SymbolsRemedy& remedy) {
   std::string out;
   for (uint32_t i = 0; i < profile.events.size(); ++i) {
     if (profile.events[i].samples == 0) continue;
     if (!out.empty()) out += "\n";
-    out += Unresolved(profile, EventId{i}).Format();
+    out += Unresolved(profile, EventId{i}, remedy).Format();
   }
   return out.empty() ? "# No samples.\n" : out;
 }

@@ -21,11 +21,17 @@ void SetReason(profile::Profile& profile, std::string_view image, Unnamed reason
   }
 }
 
+std::string TextOf(const profile::Profile& profile) {
+  return FormatUnresolved(profile, [](std::string_view path, std::span<const std::byte> build_id) {
+    return "get the symbols of " + std::string(path) + (build_id.empty() ? "" : " by build-id");
+  });
+}
+
 TEST(NamesTest, NothingIsSaidWhereAllHaveSymbols) {
   HandmadeProfile b;
   b.Sample("app", {"main@app", "f@libc.so"});
   EXPECT_EQ(NamesLine(b.profile(), EventId{0}), "");
-  EXPECT_EQ(FormatUnresolved(b.profile()), "# Event 'cpu-clock'\n# Every address has a symbol.\n");
+  EXPECT_EQ(TextOf(b.profile()), "# Event 'cpu-clock'\n# Every address has a symbol.\n");
 }
 
 TEST(NamesTest, SharesAreThoseOfInterruptedInstructions) {
@@ -47,7 +53,7 @@ TEST(NamesTest, ImagesWithoutNamesComeWithReasonAndRemedy) {
   SetReason(b.profile(), "[unknown]", Unnamed::kNoMapping);
   b.profile().images[1].build_id = {std::byte{0xab}, std::byte{0x01}};
   EXPECT_EQ(
-      FormatUnresolved(b.profile()),
+      TextOf(b.profile()),
       "# Event 'cpu-clock'\n"
       "# Names: 20.00% by symbol, 70.00% by function start only, 10.00% without (see "
       "--unresolved)\n"
@@ -56,7 +62,7 @@ TEST(NamesTest, ImagesWithoutNamesComeWithReasonAndRemedy) {
       "# ........  ..........  ..........  ..........\n"
       "#\n"
       "    70.00%           7           2  /usr/lib/x.so: no symbol covers them\n"
-      "                                      → install its debug symbols, or build it unstripped "
+      "                                      → get the symbols of /usr/lib/x.so by build-id "
       "(build-id ab01)\n"
       "    40.00%                            g\n"
       "    30.00%                            f\n"
@@ -74,7 +80,7 @@ TEST(NamesTest, OnlyTheHeaviestAddressesOfAnImageAreShown) {
   for (int i = 0; i < 12; ++i) {
     b.Sample("app", {"0x" + std::to_string(100 + i) + "@x.so"}, static_cast<uint64_t>(i) + 1);
   }
-  const std::string text = FormatUnresolved(b.profile());
+  const std::string text = TextOf(b.profile());
   EXPECT_NE(text.find("0x111\n"), std::string::npos);
   EXPECT_NE(text.find("0x102\n"), std::string::npos);
   EXPECT_EQ(text.find("0x101\n"), std::string::npos);
@@ -85,24 +91,22 @@ TEST(NamesTest, ImagesOfOneWeightStandInOneOrderHoweverFramesDo) {
   HandmadeProfile b;
   b.Sample("app", {"0x10@a.so"}).Sample("app", {"0x20@b.so"});
   profile::Profile& profile = b.profile();
-  const std::string text = FormatUnresolved(profile);
+  const std::string text = TextOf(profile);
   std::swap(profile.frames[0], profile.frames[1]);
   std::swap(profile.rows[0].self, profile.rows[1].self);
   std::swap(profile.stacks[0].frame, profile.stacks[1].frame);
-  EXPECT_EQ(FormatUnresolved(profile), text);
+  EXPECT_EQ(TextOf(profile), text);
   EXPECT_LT(text.find("a.so"), text.find("b.so"));
 }
 
 TEST(NamesTest, NamesOfARecordingCannotMakeLines) {
   HandmadeProfile b;
   b.Sample("app", {"0x10@evil\nname"});
-  const std::string text = FormatUnresolved(b.profile());
+  const std::string text = TextOf(b.profile());
   EXPECT_NE(text.find("evil?name"), std::string::npos) << text;
 }
 
-TEST(NamesTest, AnEmptyProfileSaysSo) {
-  EXPECT_EQ(FormatUnresolved(profile::Profile()), "# No samples.\n");
-}
+TEST(NamesTest, AnEmptyProfileSaysSo) { EXPECT_EQ(TextOf(profile::Profile()), "# No samples.\n"); }
 
 }  // namespace
 }  // namespace profiler::report

@@ -85,7 +85,10 @@ struct ReportOptions {
   // them.
   std::optional<bool> children;
   CallGraphOptions call_graph;
-  double percent_limit = 0;   // rows with a smaller percentage are left out
+  double percent_limit = 0;  // rows with a smaller percentage are left out
+  // Largest number of rows of a table, or of the first level of a hierarchy; 0: all. Columns are only
+  // as wide as these rows need.
+  size_t most_rows = 0;
   bool show_samples = false;  // True: show a column of sample counts.
   bool show_period = false;
   // Adds confidence intervals. The profile must have the order of its samples.

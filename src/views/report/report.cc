@@ -112,7 +112,7 @@ class Report {
   void AppendFigureLines(const Histogram& hist, const HistFigures& figures) {
     if (hist.rows().empty()) return;
     if (figures.rows.empty()) {
-      absl::StrAppend(&out_, "# 95%: there are no intervals, as ",
+      absl::StrAppend(&out_, "# 95%: there are no intervals, because ",
                       figures.is_count ? "each occurrence was counted and none sampled"
                                        : "the order of these samples is not known",
                       "\n#\n");
@@ -163,8 +163,7 @@ class Report {
     if (!options_.quiet) table.AppendHeadings(out_);
 
     RowGraphs graphs(hist, SettledGraphOptions(options_), SkipsFirstEntry());
-    for (size_t i = 0; i < hist.rows().size(); ++i) {
-      if (!IsListed(hist, options_, i)) continue;
+    for (const uint32_t i : ListedRows(hist, options_)) {
       table.AppendRow(i, out_);
       graphs.Append(i, out_, [&] { FlushPiece(); });
       FlushPiece();

@@ -173,7 +173,8 @@ Value RowsOf(const Profile& profile, const FunctionTable& functions, EventId eve
                  {"missing", rows.missing_part()},
                  {"intervals", rows.has_intervals()}};
   Value list = Value::array();
-  for (size_t i = 0; i < hist.rows().size(); ++i) {
+  const size_t most = options.most_rows == 0 ? hist.rows().size() : options.most_rows;
+  for (size_t i = 0; i < hist.rows().size() && list.size() < most; ++i) {
     const double percent = Percent(hist.rows()[i].children.period, hist.total().period);
     if (percent < options.percent_limit || !hist.IsShown(i)) continue;
     list.push_back(rows.Row(i));

@@ -4,6 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include "src/views/report/event_tables.h"
+
 namespace profiler::report {
 
 Table::Table(const Histogram& hist, const HistFigures& figures, const ReportOptions& options,
@@ -11,10 +13,17 @@ Table::Table(const Histogram& hist, const HistFigures& figures, const ReportOpti
     : hist_(hist),
       separator_(options.separator),
       columns_(MakeColumns(hist, figures, options, layout)) {
+  const auto make_room = [&](size_t row) {
+    for (const auto& column : columns_) column->MakeRoomFor(hist.rows()[row]);
+  };
+  if (options.most_rows != 0) {
+    for (const uint32_t row : ListedRows(hist, options)) make_room(row);
+    return;
+  }
+  // As in perf, rows below the percentage limit count.
   for (size_t i = 0; i < hist.rows().size(); ++i) {
     Prefetch(i);
-    if (!hist.IsShown(i)) continue;
-    for (const auto& column : columns_) column->MakeRoomFor(hist.rows()[i]);
+    if (hist.IsShown(i)) make_room(i);
   }
 }
 

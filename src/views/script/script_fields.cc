@@ -63,9 +63,10 @@ absl::StatusOr<ScriptField> FieldNamed(std::string_view name) {
   }
   if (name.find(':') != std::string_view::npos) {
     return absl::InvalidArgumentError(
-        absl::StrCat("-F: \"", View(name), "\": fields are the same for all kinds of events"));
+        absl::StrCat("-F: \"", View(name),
+                     "\": fields cannot differ between kinds of events; leave out the kind"));
   }
-  return absl::InvalidArgumentError(absl::StrCat("-F: \"", View(name), "\" is no field"));
+  return absl::InvalidArgumentError(absl::StrCat("-F: \"", View(name), "\" is not a field"));
 }
 
 }  // namespace

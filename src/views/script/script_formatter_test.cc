@@ -311,7 +311,7 @@ TEST(ScriptFieldsTest, SayWhatIsWrong) {
   const auto message = [](std::string_view text) {
     return std::string(ParseScriptFields(text).status().message());
   };
-  EXPECT_EQ(message("foo"), "-F: \"foo\" is no field");
+  EXPECT_EQ(message("foo"), "-F: \"foo\" is not a field");
   EXPECT_EQ(message("comm,disasm"), "-F: \"disasm\" cannot be shown");
   EXPECT_EQ(message("sw:ip"), "-F: \"sw:ip\": fields are the same for all kinds of events");
   EXPECT_EQ(message("comm,+ip"), "-F: fields with + or - and without cannot be mixed");

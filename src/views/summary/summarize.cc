@@ -238,6 +238,7 @@ class Summarizer {
     absl::flat_hash_map<StringId, double> weights_by_name;
     absl::flat_hash_map<StringId, absl::flat_hash_set<uint32_t>> threads_by_name;
     absl::flat_hash_map<ImageId, double> unnamed;
+    absl::flat_hash_set<ImageId> lacking_symbols;
     for (size_t i = 0; i < profile_.rows.size(); ++i) {
       const Row& row = profile_.rows[i];
       if (row.event != event_) continue;
@@ -258,6 +259,7 @@ class Summarizer {
         named += weight;
       } else {
         unnamed[frame.image] += weight;
+        if (frame.unnamed == profile::Unnamed::kNoSymbol) lacking_symbols.insert(frame.image);
       }
     }
     summary_.user = PartOf(user);
@@ -284,8 +286,12 @@ class Summarizer {
     for (const auto& [image, weight] : unnamed) {
       if (weight <= most) continue;
       most = weight;
-      summary_.most_unnamed =
-          ImageShare{std::string(profile_.text(profile_[image].name)), PartOf(most)};
+      const profile::Image& described = profile_[image];
+      summary_.most_unnamed = ImageShare{std::string(profile_.text(described.name)), PartOf(most)};
+      if (described.kind == symbolize::ImageKind::kUser && lacking_symbols.contains(image)) {
+        summary_.most_unnamed->path = profile_.text(described.long_name);
+        summary_.most_unnamed->build_id = described.build_id;
+      }
     }
   }
 

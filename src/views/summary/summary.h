@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -52,6 +53,10 @@ struct ThreadShare {
 struct ImageShare {
   std::string name;
   double part = 0;
+  // Path and build-id of the image's file. Empty unless the file is the recorded one but has too few
+  // symbols.
+  std::string path;
+  std::vector<std::byte> build_id;
 };
 
 struct Summary {
@@ -118,6 +123,8 @@ struct Layout {
   size_t lines = 24;     // lines of the terminal; one is left for the prompt
   size_t functions = 0;  // number of functions in each list; 0: as many as fit
   std::string options;   // options of the shell's command line: "--comm nginx"
+  // How to get names for Summary::most_unnamed, a phrase that begins with a verb; empty: unknown.
+  std::string symbols_remedy;
 };
 
 // Formats a summary as lines that fit the layout. If functions are asked for by number, the text

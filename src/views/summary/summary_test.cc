@@ -177,6 +177,22 @@ TEST(Summary, NamesTheImageThatHasMostWithoutAName) {
   EXPECT_THAT(text, HasSubstr("profiler report --unresolved"));
 }
 
+TEST(Summary, SaysHowToGetTheNamesOfAStrippedImage) {
+  HandmadeProfile builder = Program();
+  builder.Sample("app", {"main@app", "0x1234@libbig.so"}, 1000);
+  EXPECT_EQ(Summarize(builder.profile(), EventId{0}).most_unnamed->path, "")
+      << "the file may not be the recorded one";
+  for (profile::Frame& frame : builder.profile().frames) {
+    if (frame.unnamed != profile::Unnamed::kNamed) frame.unnamed = profile::Unnamed::kNoSymbol;
+  }
+  const Summary summary = Summarize(builder.profile(), EventId{0});
+  EXPECT_EQ(summary.most_unnamed->path, "/usr/lib/libbig.so");
+  Layout layout;
+  layout.symbols_remedy = "install the debug symbols of package big";
+  EXPECT_THAT(FormatSummary(summary, {.path = "perf.data"}, layout),
+              HasSubstr("To name libbig.so: install the debug symbols of package big.\n"));
+}
+
 TEST(Summary, WithoutCallersSaysHowToHaveThem) {
   HandmadeProfile builder;
   builder.InOrder().Event("cpu-clock").Sample("app", {"main@app"}, 10);
@@ -357,7 +373,7 @@ TEST(Summary, AdviceCanBeTypedAsItStands) {
             "To see more\n"
             "  profiler annotate -i 'it'\\''s/perf.data' 'read(char const*)'\n"
             "  profiler report -i 'it'\\''s/perf.data' --no-children          all functions\n"
-            "  profiler record -g -- COMMAND  records who called, too\n");
+            "  profiler record -g -- COMMAND  records callers\n");
 }
 
 TEST(Summary, WhatCameThroughAPipeCannotBeReadAgain) {

@@ -121,8 +121,8 @@ class Text {
     Paragraph(line);
     if (IsIdle()) {
       Paragraph(
-          "The process was idle most of the time: try profiler record --off-cpu, which shows "
-          "what it waits for.");
+          "The process was idle most of the time. Try profiler record --off-cpu, which shows "
+          "its waits.");
     }
     if (summary_.switches != 0) {
       Paragraph(absl::StrCat("Times are exact. Their functions are estimated, because ",
@@ -390,6 +390,10 @@ class Text {
                       " (", Percent(summary_.most_unnamed->part), ")");
     }
     Paragraph(text + ".");
+    if (summary_.most_unnamed && !layout_.symbols_remedy.empty()) {
+      Paragraph(absl::StrCat("To name ", Printable(summary_.most_unnamed->name), ": ",
+                             layout_.symbols_remedy, "."));
+    }
     if (!summary_.python) return;
     Paragraph(absl::StrCat(analysis::MissingText(*summary_.python), ": ",
                            analysis::RemedyText(*summary_.python), "."));
@@ -438,12 +442,12 @@ class Text {
       Advise("annotate", ShellWord(shown->compiled_into), "its lines and instructions");
     }
     Advise("report", summary_.has_chains ? "" : "--no-children",
-           summary_.has_chains ? "all functions, and who called them" : "all functions");
+           summary_.has_chains ? "all functions and their callers" : "all functions");
     if (!summary_.has_chains) {
-      advice_.push_back({"profiler record -g -- COMMAND", "records who called, too"});
+      advice_.push_back({"profiler record -g -- COMMAND", "records callers"});
     }
     if (1 - summary_.named > kMuchUnnamed) {
-      Advise("report", "--unresolved", "what has no name, and how to get it");
+      Advise("report", "--unresolved", "how to get missing names");
     }
     const auto chains = static_cast<double>(summary_.chains.chains());
     const double cut = summary_.whole_chains

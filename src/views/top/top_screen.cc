@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -12,16 +12,18 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "src/terminal/box.h"
-#include "src/terminal/list_position.h"
 #include "src/terminal/strip.h"
 #include "src/terminal/style.h"
 #include "src/terminal/text_field.h"
+#include "src/views/browser/code_view.h"
+#include "src/views/browser/table_view.h"
 #include "src/views/report/sort_keys.h"
-#include "src/views/top/report_lines.h"
 
 namespace profiler::top {
 namespace {
 
+using browser::TableLines;
+using browser::TableView;
 using report::SortKey;
 using terminal::Event;
 using terminal::Key;
@@ -32,12 +34,13 @@ constexpr int kHeadRows = 4, kFootRows = 1;
 constexpr const char* kHelp[] = {
     "q, Ctrl-C     quit",
     "arrows, PgUp  move; Home and End too",
-    "Enter, +, e   call graph below a row, and away again",
-    "C             fold all call graphs",
+    "Enter, +, -   call graph below a row, one level; and away again",
+    "e, c          whole call graph of a row, and away again",
+    "E, C          all call graphs, none",
     "i             call graphs from callers to callees, or the other way",
     "a             code of the function, with its samples",
     "Tab, 1 2 3    functions, threads, images",
-    "s             rows by samples of functions alone, or with their callees",
+    "s             rows by samples in functions themselves, or with their callees",
     "/             filter by a part of the name, as you type",
     "t, d          only the thread, the image of the row",
     "Esc, Left     take back filters, one by one",
@@ -74,16 +77,15 @@ class TopScreen::Impl {
   Request Handle(const Event& event);
   const Choice& choice() const { return choice_; }
   bool is_frozen() const { return is_frozen_; }
-  RowNames Selected() const;
+  std::string selected_function() const;
 
  private:
   report::ReportOptions OptionsOfTab() const;
-  void MakeLines();
-  std::optional<ReportLine> SelectedLine() const;
+  void MakeTable(const TableLines::Paths& unfolded, const std::string& selected);
+  std::string SelectedKey() const;
+  std::string SelectedName(SortKey key) const;
   void DrawHead(Pane pane);
   void DrawList(Pane pane);
-  void DrawLine(Pane pane, int row, const ReportLine& line) const;
-  void DrawCode(Pane pane);
   void DrawFoot(Pane pane);
   Request HandleField(const Event& event);
   Request HandleCode(const Event& event);
@@ -91,30 +93,27 @@ class TopScreen::Impl {
   Request Choose(bool changed) { return changed ? Request::kData : Request::kNone; }
   Request Show(Tab tab);
   Request Zoom(std::string* filter, std::string value);
-  void ToggleGraph();
+  void Fold(char key);
 
   Choice choice_;
   const std::vector<std::string> ranges_;
   TopData data_;
-  std::optional<ReportLines> table_;
-  std::set<std::string> unfolded_;  // keys of rows
-  terminal::ListPosition position_;
-  std::string selected_key_;
+  std::unique_ptr<TableView> view_;  // null: no event has samples
   bool is_frozen_ = false;
   std::optional<terminal::TextField> field_;  // the filter that is being typed
   std::optional<terminal::Box> help_;
-  std::vector<std::string> code_;  // lines of a listing; empty: the table is shown
+  std::optional<browser::CodeView> code_;  // unset: the table is shown
   std::string code_title_;
-  terminal::ListPosition code_position_;
   std::string message_;
 };
 
 void TopScreen::Impl::SetData(TopData data) {
-  selected_key_.clear();
+  const TableLines::Paths unfolded = view_ ? view_->lines().Unfolded() : TableLines::Paths();
   // The first row stays selected as the first row, whatever it is.
-  if (position_.selected() != 0) selected_key_ = Selected().key;
+  const std::string selected = view_ && !view_->IsAtTop() ? SelectedKey() : std::string();
+  view_.reset();  // refers to the data
   data_ = std::move(data);
-  MakeLines();
+  MakeTable(unfolded, selected);
 }
 
 report::ReportOptions TopScreen::Impl::OptionsOfTab() const {
@@ -133,42 +132,44 @@ report::ReportOptions TopScreen::Impl::OptionsOfTab() const {
   return options;
 }
 
-// Makes the lines, and selects the row that was selected before.
-void TopScreen::Impl::MakeLines() {
-  table_.emplace(data_.profile, OptionsOfTab(), unfolded_);
-  if (selected_key_.empty()) return;
-  const std::vector<ReportLine>& lines = table_->lines();
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (!lines[i].is_row || table_->NamesOf(lines[i]).key != selected_key_) continue;
-    position_.Fit(lines.size(), 1);
-    return position_.Select(i);
+// Makes the table, and selects the row that was selected before.
+void TopScreen::Impl::MakeTable(const TableLines::Paths& unfolded, const std::string& selected) {
+  const report::ReportOptions options = OptionsOfTab();
+  const auto tables = report::BrowsableTables(data_.profile, options);
+  if (tables.empty()) return;
+  view_ =
+      std::make_unique<TableView>(data_.profile, options, tables.front(), browser::Margins::kWide);
+  view_->lines().Unfold(unfolded);
+  if (!selected.empty()) view_->SelectRow(selected);
+}
+
+std::string TopScreen::Impl::SelectedKey() const {
+  const auto line = view_ ? view_->Selected() : std::nullopt;
+  return line ? view_->table().KeyOf(line->row) : std::string();
+}
+
+// Returns the selected row's value of a key; empty if rows do not have that key.
+std::string TopScreen::Impl::SelectedName(SortKey key) const {
+  const auto line = view_ ? view_->Selected() : std::nullopt;
+  const std::vector<SortKey> keys = OptionsOfTab().sort;
+  if (!line || std::find(keys.begin(), keys.end(), key) == keys.end()) return {};
+  const report::RowFacts facts = view_->table().FactsOf(line->row);
+  const profile::Profile& profile = data_.profile;
+  switch (key) {
+    case SortKey::kComm:
+      return std::string(profile.text(profile[facts.thread].comm));
+    case SortKey::kDso:
+      return std::string(profile.text(profile[facts.image].name));
+    default:
+      return std::string(facts.function);
   }
 }
 
-std::optional<ReportLine> TopScreen::Impl::SelectedLine() const {
-  if (!table_ || position_.selected() >= table_->lines().size()) return std::nullopt;
-  return table_->lines()[position_.selected()];
-}
-
-// Returns the names of the selected row, or of the row above a selected line of a graph.
-RowNames TopScreen::Impl::Selected() const {
-  const auto line = SelectedLine();
-  if (!line) return {};
-  for (const ReportLine& row : table_->lines()) {
-    if (row.is_row && row.row == line->row) return table_->NamesOf(row);
-  }
-  return {};
-}
+std::string TopScreen::Impl::selected_function() const { return SelectedName(SortKey::kSymbol); }
 
 void TopScreen::Impl::ShowCode(std::string title, std::string_view listing) {
   code_title_ = std::move(title);
-  code_.clear();
-  while (!listing.empty()) {
-    const std::string_view line = listing.substr(0, listing.find('\n'));
-    listing.remove_prefix(std::min(listing.size(), line.size() + 1));
-    code_.emplace_back(line);
-  }
-  code_position_ = {};
+  code_.emplace(listing);
 }
 
 void TopScreen::Impl::Draw(Pane pane) {
@@ -176,19 +177,9 @@ void TopScreen::Impl::Draw(Pane pane) {
   const int list_rows = std::max(1, pane.rows() - kHeadRows - kFootRows);
   DrawHead(pane.Top(kHeadRows));
   const Pane list = pane.Part(kHeadRows, 0, {list_rows, pane.columns()});
-  code_.empty() ? DrawList(list) : DrawCode(list);
+  code_ ? code_->Draw(list) : DrawList(list);
   DrawFoot(pane.Below(pane.rows() - kFootRows));
   if (help_) help_->Draw(pane);
-}
-
-void TopScreen::Impl::DrawCode(Pane pane) {
-  code_position_.Fit(code_.size(), static_cast<size_t>(std::max(1, pane.rows())));
-  for (int row = 0; row < pane.rows(); ++row) {
-    const size_t at = code_position_.LineAt(row);
-    if (at >= code_.size()) break;
-    pane.PutIn(row, 0, pane.columns(), code_[at]);
-    if (at == code_position_.selected()) pane.Reverse(row);
-  }
 }
 
 void TopScreen::Impl::DrawHead(Pane pane) {
@@ -219,35 +210,19 @@ void TopScreen::Impl::DrawHead(Pane pane) {
   remarks.insert(remarks.end(), data_.remarks.begin(), data_.remarks.end());
   pane.Put(2, 0, absl::StrJoin(remarks, "; "),
            data_.warns ? terminal::kWarningStyle : terminal::Style{});
-  const std::string headings = table_ ? table_->headings() : std::string();
-  pane.PutIn(3, 0, pane.columns(), code_.empty() ? headings : code_title_,
-             {.bold = true, .underline = true});
+  constexpr terminal::Style kHeadings = {.bold = true};
+  if (code_) {
+    pane.PutIn(3, 0, pane.columns(), code_title_, kHeadings);
+  } else if (view_) {
+    view_->DrawHeadings(pane, 3, 0, kHeadings);
+  }
 }
 
 void TopScreen::Impl::DrawList(Pane pane) {
-  const size_t lines = table_ ? table_->lines().size() : 0;
-  position_.Fit(lines, static_cast<size_t>(std::max(1, pane.rows())));
-  if (lines == 0) {
-    const bool has_samples = table_ && table_->has_table();
-    pane.Put(0, 2, has_samples ? "No row passes the filters." : "No samples yet.");
-    return;
+  if (!view_ || view_->lines().size() == 0) {
+    pane.Put(0, 2, view_ ? "No row passes the filters." : "No samples yet.");
   }
-  for (int row = 0; row < pane.rows(); ++row) {
-    const size_t at = position_.LineAt(row);
-    if (at >= lines) break;
-    DrawLine(pane, row, table_->lines()[at]);
-    if (at == position_.selected()) pane.Reverse(row);
-  }
-}
-
-void TopScreen::Impl::DrawLine(Pane pane, int row, const ReportLine& line) const {
-  pane.PutIn(row, 0, pane.columns(), line.text,
-             line.is_row ? terminal::Style{} : terminal::Style{.colour = terminal::Colour::kGrey});
-  size_t begin = 0, end = 0;
-  const double percent = line.is_row ? FirstPercentOf(line.text, &begin, &end) : -1;
-  if (percent < 0) return;
-  pane.Put(row, static_cast<int>(begin), line.text.substr(begin, end + 1 - begin),
-           terminal::StyleOfPercent(percent));
+  if (view_) view_->Draw(pane, 0);
 }
 
 void TopScreen::Impl::DrawFoot(Pane pane) {
@@ -260,17 +235,13 @@ void TopScreen::Impl::DrawFoot(Pane pane) {
              message_.empty() ? terminal::Style{.reverse = true} : terminal::kWarningStyle);
 }
 
-void TopScreen::Impl::ToggleGraph() {
-  const RowNames row = Selected();
-  if (row.key.empty()) return;
-  const size_t lines = table_->lines().size();
-  const bool folds = unfolded_.erase(row.key) != 0;
-  if (!folds) unfolded_.insert(row.key);
-  selected_key_ = row.key;
-  MakeLines();
-  if (folds || table_->lines().size() != lines) return;
-  unfolded_.erase(row.key);
-  ShowMessage("There is no call graph here: without -g, samples have no call chains.");
+// Unfolds or folds by one of perf's keys.
+void TopScreen::Impl::Fold(char key) {
+  if (!view_) return;
+  if (!view_->table().has_call_graphs()) {
+    return ShowMessage("There is no call graph here: without -g, samples have no call chains.");
+  }
+  view_->HandleFolds(key);
 }
 
 Request TopScreen::Impl::Show(Tab tab) {
@@ -299,20 +270,18 @@ Request TopScreen::Impl::HandleField(const Event& event) {
   return Request::kData;
 }
 
-// Moves in the listing. Other keys close it.
 Request TopScreen::Impl::HandleCode(const Event& event) {
-  const bool closes = event.IsKey('q') || event.IsKey('a') || event.IsKey(Key::kEscape) ||
-                      event.IsKey(Key::kLeft) || event.IsKey(Key::kEnter);
+  const bool closes =
+      event.IsKey('q') || event.IsKey('a') || event.IsKey(Key::kEscape) || event.IsKey(Key::kEnter);
   if (closes) {
-    code_.clear();
+    code_.reset();
   } else {
-    code_position_.Handle(event);
+    code_->Handle(event);
   }
   return Request::kNone;
 }
 
 Request TopScreen::Impl::HandleKey(char key) {
-  const RowNames row = Selected();
   switch (key) {
     case 'q':
       return Request::kQuit;
@@ -321,19 +290,18 @@ Request TopScreen::Impl::HandleKey(char key) {
       help_.emplace("Keys", std::vector<std::string>(std::begin(kHelp), std::end(kHelp)), false);
       return Request::kNone;
     case '+':
+    case '-':
     case 'e':
-      ToggleGraph();
-      return Request::kNone;
+    case 'c':
+    case 'E':
     case 'C':
-      unfolded_.clear();
-      selected_key_ = row.key;
-      MakeLines();
+      Fold(key);
       return Request::kNone;
     case 'i':
       choice_.is_inverted = !choice_.is_inverted;
       return Request::kData;
     case 'a':
-      return row.function.empty() ? Request::kNone : Request::kAnnotate;
+      return selected_function().empty() ? Request::kNone : Request::kAnnotate;
     case '1':
     case '2':
     case '3':
@@ -345,9 +313,9 @@ Request TopScreen::Impl::HandleKey(char key) {
       field_.emplace("Filter: ", choice_.symbol_part);
       return Request::kNone;
     case 't':
-      return Zoom(&choice_.comm, row.comm);
+      return Zoom(&choice_.comm, SelectedName(SortKey::kComm));
     case 'd':
-      return Zoom(&choice_.image, row.image);
+      return Zoom(&choice_.image, SelectedName(SortKey::kDso));
     case 'K':
       choice_.hide_kernel = !choice_.hide_kernel;
       return Request::kData;
@@ -379,10 +347,10 @@ Request TopScreen::Impl::Handle(const Event& event) {
     if (event.kind == Event::Kind::kKey && !help_->Handle(event)) help_.reset();
     return Request::kNone;
   }
-  if (!code_.empty()) return HandleCode(event);
+  if (code_) return HandleCode(event);
   if (field_) return HandleField(event);
   if (event.IsKey(Key::kEnter) || event.IsKey(Key::kRight)) {
-    ToggleGraph();
+    Fold('+');
     return Request::kNone;
   }
   if (event.IsKey(Key::kTab)) {
@@ -398,9 +366,10 @@ Request TopScreen::Impl::Handle(const Event& event) {
   const auto character =
       event.kind == Event::Kind::kKey ? terminal::CharacterOf(event.key) : std::nullopt;
   // Keys with a meaning here come before those that move.
-  constexpr std::string_view kOwn = "qh?+eCia123s/tdKUwf zP";
+  constexpr std::string_view kOwn = "qh?+-ecECia123s/tdKUwf zP";
   if (character && kOwn.find(*character) != kOwn.npos) return HandleKey(*character);
-  position_.Handle(event);
+  if (!view_ || view_->Move(event)) return Request::kNone;
+  if (event.kind == Event::Kind::kPress) view_->Press(event.row - kHeadRows);
   return Request::kNone;
 }
 
@@ -416,6 +385,6 @@ void TopScreen::Draw(Pane pane) { impl_->Draw(pane); }
 Request TopScreen::Handle(const Event& event) { return impl_->Handle(event); }
 const Choice& TopScreen::choice() const { return impl_->choice(); }
 bool TopScreen::is_frozen() const { return impl_->is_frozen(); }
-std::string TopScreen::selected_function() const { return impl_->Selected().function; }
+std::string TopScreen::selected_function() const { return impl_->selected_function(); }
 
 }  // namespace profiler::top

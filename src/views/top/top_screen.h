@@ -2,7 +2,7 @@
 //
 //   profiler top  all 2 CPUs, 999 Hz                    last 10 s: 1998 samples, lost 0
 //   CPU use ▁▂▃▅▇█▇ 78 %
-//   12.30 % of the samples in idle CPUs left out
+//   12.30 % of the samples, on idle CPUs, are hidden
 //     Children      Self  Command  Shared Object  Symbol
 //   +   41.20%    11.05%  cc1plus  cc1plus        [.] parse
 //   h help  Enter calls  / filter  …

@@ -82,11 +82,44 @@ TEST_F(TopScreenTest, SaysThatThereAreNoSamplesYet) {
 TEST_F(TopScreenTest, EnterUnfoldsTheCallGraphOfARowAndFoldsItAgain) {
   ShowWork();
   const std::string folded = Rows();
+  EXPECT_EQ(folded.front(), '+') << folded;
   Press(Key::kEnter);
+  EXPECT_EQ(Rows().front(), '-') << Rows();
   EXPECT_GT(Rows().size(), folded.size());
-  EXPECT_NE(Rows().find("--"), std::string::npos) << Rows();
   Press(Key::kEnter);
   EXPECT_EQ(Rows(), folded);
+  Type("E");
+  EXPECT_GT(Rows().size(), folded.size());
+  Type("C");
+  EXPECT_EQ(Rows(), folded);
+}
+
+TEST_F(TopScreenTest, SaysWhyThereIsNoCallGraph) {
+  Show([](HandmadeProfile& b) { b.Sample("worker", {"parse@app"}, 6); });
+  Press(Key::kEnter);
+  EXPECT_NE(Text().find("without -g"), std::string::npos) << Text();
+}
+
+TEST_F(TopScreenTest, ShowsMarginsOfRowsWithFewSamples) {
+  Show([](HandmadeProfile& b) {
+    b.Sample("worker", {"often@app"}, 90'000);
+    b.Sample("worker", {"rare@app"}, 10);
+  });
+  const std::string rows = Rows();
+  const std::string often = rows.substr(0, rows.find('\n')), rare = rows.substr(often.size() + 1);
+  EXPECT_EQ(often.find("±"), std::string::npos) << rows;
+  EXPECT_NE(rare.find("0.01% ±0.01"), std::string::npos) << rows;
+}
+
+TEST_F(TopScreenTest, AMouseSelectsARowAndUnfoldsIt) {
+  ShowWork();
+  constexpr int kSecondRow = 5;
+  screen_.Handle({.kind = Event::Kind::kPress, .row = kSecondRow});
+  const std::string selected = screen_.selected_function();
+  const std::string folded = Rows();
+  screen_.Handle({.kind = Event::Kind::kPress, .row = kSecondRow});
+  EXPECT_EQ(screen_.selected_function(), selected);
+  EXPECT_NE(Rows(), folded);
 }
 
 TEST_F(TopScreenTest, ARowStaysUnfoldedAndSelectedInTheNextData) {

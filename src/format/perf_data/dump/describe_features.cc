@@ -237,6 +237,13 @@ std::optional<Lines> Recorder(const Recording& recording) {
   if (recorder->copied_stack != 0) {
     lines.push_back(absl::StrCat("bytes of stack that were unwound : ", recorder->copied_stack));
   }
+  if (const auto& moment = recorder->moment) {
+    constexpr double kSecond = 1e9;
+    lines.push_back(absl::StrFormat(
+        "flight recorder : %.3f s before and %.3f s after %s at %.6f, %d samples dropped",
+        static_cast<double>(moment->before) / kSecond, static_cast<double>(moment->after) / kSecond,
+        moment->reason, static_cast<double>(moment->time) / kSecond, moment->dropped));
+  }
   for (const RecorderFacts::Estimate& estimate : recorder->estimates) {
     lines.push_back(absl::StrCat("context switches of ", estimate.event, " : ", estimate.switches,
                                  ", ", estimate.sampled, " with a stack"));

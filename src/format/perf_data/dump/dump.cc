@@ -256,7 +256,7 @@ absl::StatusOr<uint32_t> ParseRecordType(std::string_view name) {
   for (uint32_t type = 1; type <= kLastRecordType; ++type) {
     if (perf_event::RecordTypeName(type) == upper) return type;
   }
-  return absl::InvalidArgumentError(absl::StrCat("\"", View(name), "\" is no type of records"));
+  return absl::InvalidArgumentError(absl::StrCat("\"", View(name), "\" is not a record type"));
 }
 
 absl::Status Dump(Recording& recording, const DumpOptions& options,

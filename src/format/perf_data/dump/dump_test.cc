@@ -136,7 +136,7 @@ TEST(Dump, ReadsRecordTypesByNameAndByNumber) {
   EXPECT_EQ(*ParseRecordType("PERF_RECORD_Comm"), 3u);
   EXPECT_EQ(*ParseRecordType("feature"), 80u);
   EXPECT_EQ(*ParseRecordType("4711"), 4711u);
-  EXPECT_EQ(ParseRecordType("mmap3").status().message(), "\"mmap3\" is no type of records");
+  EXPECT_EQ(ParseRecordType("mmap3").status().message(), "\"mmap3\" is not a record type");
 }
 
 TEST(Dump, OfACutRecordingEndsWithWhatCouldBeRead) {

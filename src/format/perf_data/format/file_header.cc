@@ -75,9 +75,10 @@ DataPlace LocateData(std::span<const std::byte> file, const FileHeader& header) 
             "the recording was not ended (its data size is 0); all whole records are read"};
   }
   if (header.data.size > left) {
-    return {begin, size,
-            absl::StrCat("the file is cut: ", header.data.size - left, " of ", header.data.size,
-                         " bytes of records and all features are missing; what is there is read")};
+    return {
+        begin, size,
+        absl::StrCat("the file is incomplete: ", header.data.size - left, " of ", header.data.size,
+                     " bytes of records and all features are missing; the rest is read")};
   }
   return {begin, begin + header.data.size, ""};
 }

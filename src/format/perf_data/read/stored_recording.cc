@@ -46,8 +46,8 @@ absl::StatusOr<std::unique_ptr<StoredRecording>> StoredRecording::Open(OpenedFil
   }
   if (recording->events_.left_out() != 0) {
     return absl::DataLossError(absl::StrCat(recording->name_, ": it has more than ", kMostEvents,
-                                            " events, and no more are read: record fewer at a "
-                                            "time"));
+                                            " events, which is the limit; record fewer "
+                                            "events at a time"));
   }
   recording->compressed_ = recording->sections_.count(kFeatureCompressed) != 0;
   return recording;

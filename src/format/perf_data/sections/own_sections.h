@@ -36,8 +36,8 @@ struct ImportedFrom {
 std::optional<ImportedFrom> ReadImported(const Features& features);
 void SetImported(const ImportedFrom& from, Features* features);
 
-// RECORDER: the recorder's scheduling priority, its estimates, and how much of each stack it
-// copied.
+// RECORDER: the recorder's scheduling priority, its estimates, how much of each stack it copied, and
+// for which moment a flight recorder has written the file.
 struct RecorderFacts {
   std::string priority;  // "nice -20", "SCHED_FIFO 10"; empty for an ordinary program
   // An estimate of an event's off-CPU times. The recorder counted all context switches but sampled
@@ -57,6 +57,15 @@ struct RecorderFacts {
   // Bytes of stack per sample, if the chains were unwound during the recording. 0: none, or
   // unknown.
   uint64_t copied_stack = 0;
+  // The moment for which a flight recorder wrote the file.
+  struct Moment {
+    uint64_t time = 0;                // in ns of the samples' clock
+    uint64_t before = 0, after = 0;   // in ns: how long the file covers, around the moment
+    uint64_t dropped = 0;             // samples of the requested time that memory had no room for
+    std::string reason;               // what happened: "SIGUSR2"
+    bool operator==(const Moment&) const = default;
+  };
+  std::optional<Moment> moment;
   bool operator==(const RecorderFacts&) const = default;
 };
 std::optional<RecorderFacts> ReadRecorder(const Features& features);

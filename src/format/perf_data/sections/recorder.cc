@@ -16,7 +16,8 @@
 namespace profiler::perf_data {
 namespace {
 
-constexpr std::string_view kPriority = "priority", kEstimate = "estimate", kStack = "copied-stack";
+constexpr std::string_view kPriority = "priority", kEstimate = "estimate", kStack = "copied-stack",
+                           kMoment = "moment";
 
 // Returns nullopt unless all fields are present and valid.
 std::optional<RecorderFacts::Estimate> ReadEstimate(std::string_view line) {
@@ -28,6 +29,16 @@ std::optional<RecorderFacts::Estimate> ReadEstimate(std::string_view line) {
                         absl::SimpleAtod(View(TakeUntil('\t', &line)), &estimate.placeholders) &&
                         std::isfinite(estimate.placeholders) && estimate.placeholders >= 0;
   return is_sound ? std::optional(std::move(estimate)) : std::nullopt;
+}
+
+std::optional<RecorderFacts::Moment> ReadMoment(std::string_view line) {
+  RecorderFacts::Moment moment;
+  const bool is_sound = absl::SimpleAtoi(View(TakeUntil('\t', &line)), &moment.time) &&
+                        absl::SimpleAtoi(View(TakeUntil('\t', &line)), &moment.before) &&
+                        absl::SimpleAtoi(View(TakeUntil('\t', &line)), &moment.after) &&
+                        absl::SimpleAtoi(View(TakeUntil('\t', &line)), &moment.dropped);
+  moment.reason = PrintableValue(line);
+  return is_sound ? std::optional(std::move(moment)) : std::nullopt;
 }
 
 }  // namespace
@@ -42,6 +53,7 @@ std::optional<RecorderFacts> ReadRecorder(const Features& features) {
     if (key == kPriority) recorder.priority = PrintableValue(line);
     if (key == kStack && !absl::SimpleAtoi(View(line), &recorder.copied_stack))
       recorder.copied_stack = 0;
+    if (key == kMoment) recorder.moment = ReadMoment(line);
     if (key != kEstimate) continue;
     if (auto estimate = ReadEstimate(line)) recorder.estimates.push_back(*std::move(estimate));
   }
@@ -55,6 +67,10 @@ void SetRecorder(const RecorderFacts& recorder, Features* features) {
   }
   if (recorder.copied_stack != 0) {
     absl::StrAppend(&text, View(kStack), "\t", recorder.copied_stack, "\n");
+  }
+  if (const auto& moment = recorder.moment) {
+    absl::StrAppend(&text, View(kMoment), "\t", moment->time, "\t", moment->before, "\t",
+                    moment->after, "\t", moment->dropped, "\t", moment->reason, "\n");
   }
   for (const RecorderFacts::Estimate& estimate : recorder.estimates) {
     absl::StrAppend(&text, View(kEstimate), "\t", estimate.event, "\t", estimate.switches, "\t",

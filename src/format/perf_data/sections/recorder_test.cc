@@ -31,6 +31,18 @@ TEST(RecorderSection, SaysHowMuchOfStacksWasCopied) {
   EXPECT_EQ(ReadRecorder(features), (RecorderFacts{.copied_stack = 65528}));
 }
 
+TEST(RecorderSection, SaysForWhichMomentAFlightRecorderWroteTheFile) {
+  Features features;
+  const RecorderFacts facts{
+      .moment = RecorderFacts::Moment{
+          .time = 70, .before = 30, .after = 5, .dropped = 2, .reason = "SIGUSR2"}};
+  SetRecorder(facts, &features);
+  EXPECT_EQ(features.other[kFeatureRecorder], "moment\t70\t30\t5\t2\tSIGUSR2\n");
+  EXPECT_EQ(ReadRecorder(features), facts);
+  features.other[kFeatureRecorder] = "moment\t70\t-1\t5\t2\tSIGUSR2\n";
+  EXPECT_EQ(ReadRecorder(features), RecorderFacts());
+}
+
 TEST(RecorderSection, PassesOverEstimatesThatAreNone) {
   Features features;
   features.other[kFeatureRecorder] =

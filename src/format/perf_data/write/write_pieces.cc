@@ -113,8 +113,8 @@ absl::StatusOr<UniqueFd> TakeOver(const std::string& path) {
   if (fstat(fd.get(), &status) != 0) return ErrnoStatus(errno, path);
   if (status.st_uid != geteuid()) {
     return absl::PermissionDeniedError(
-        absl::StrCat("cannot create ", path, ": a file of another user (", status.st_uid,
-                     ") is there and cannot be removed; write elsewhere"));
+        absl::StrCat("cannot create ", path, ": it exists, belongs to another user (",
+                     status.st_uid, ") and cannot be removed; write elsewhere"));
   }
   if (fchmod(fd.get(), kOwnerAlone) != 0) return ErrnoStatus(errno, path);
   if (Uninterrupted([&] { return ftruncate(fd.get(), 0); }) != 0) return ErrnoStatus(errno, path);

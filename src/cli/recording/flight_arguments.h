@@ -1,0 +1,36 @@
+// The options of the flight recorder of `record`: --flight and its companions, and perf's
+// --overwrite.
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "src/base/status.h"
+#include "src/cli/usage/command_line.h"
+#include "src/record/options.h"
+
+namespace profiler::cli {
+
+// The values as typed.
+struct FlightArguments {
+  std::string time;
+  std::string size = "64M";
+  std::string after;
+  size_t most_files = 0;
+  bool overwrite = false;
+
+  // True if the recording is a flight recorder.
+  bool is_given() const { return !time.empty() || overwrite; }
+};
+
+// Adds the options; `arguments` must live as long as the command.
+void AddFlightOptions(usage::Command& command, FlightArguments& arguments);
+
+// Converts the values to options->flight. Call it after the other options of the output file were
+// converted. With --overwrite, replaces options->switch_output. Returns kInvalidArgument, a message
+// for the user, for an invalid value and for options that do not go together.
+absl::Status ReadFlight(const usage::Command& command, const FlightArguments& arguments,
+                        record::RecordOptions* options);
+
+}  // namespace profiler::cli
