@@ -1,12 +1,16 @@
-// Fuzzes the memory of a process with CPython. The input is:
+// Fuzzes the memory of a process with CPython, and the copies of its objects that the kernel makes.
+// The input is:
 //
-//   version, one byte │ memory, from FakePython::kStart on
+//   version, one byte │ size of the memory, 4 bytes │ memory, from FakePython::kStart on │ PythonCopy
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string>
 #include <string_view>
 
+#include "src/record/python/copied_memory.h"
+#include "src/record/python/testing/python_copier.h"
 #include "symbolize/python/frames.h"
 #include "symbolize/python/testing/fake_python.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -58,11 +62,29 @@ void UseCode(FakePython& python, CodeObjects& codes, const Frame& frame) {
   Require(code->DistinctLines(100).size() <= 100, "lines are bounded");
 }
 
+// Reads the code object of a copy, also when the process has ended.
+void UseCopy(FakePython& python, const Interpreter& interpreter,
+             std::span<const std::byte> record) {
+  record::python::CopiedMemory memory(python);
+  const auto copied = memory.Take(record);
+  if (!copied) return;
+  for (const bool is_dead : {false, true}) {
+    python.is_dead = is_dead;
+    CodeObjects codes(memory, interpreter);
+    UseCode(python, codes, {.code = copied->code, .globals = copied->globals});
+  }
+}
+
 void Run(std::span<const std::byte> input) {
-  if (input.empty()) return;
+  constexpr size_t kHead = 5;
+  if (input.size() < kHead) return;
   const Build build = kBuilds[std::to_integer<size_t>(input[0]) % kBuilds.size()];
+  uint32_t size = 0;
+  std::memcpy(&size, input.data() + 1, sizeof(size));
+  input = input.subspan(kHead);
+  const std::span<const std::byte> memory = input.first(std::min<size_t>(size, input.size()));
   FakePython python(build.version, build.is_free_threaded);
-  python.bytes().assign(input.begin() + 1, input.end());
+  python.bytes().assign(memory.begin(), memory.end());
   const auto interpreter = Recognise(python.image(), FakePython::kBias, python);
   Require(python.reads < kMostReads, "recognising is bounded");
   if (!interpreter.ok()) return;
@@ -74,6 +96,7 @@ void Run(std::span<const std::byte> input) {
     for (const Frame& frame : frames.frames) UseCode(python, codes, frame);
     codes.Refresh();
   }
+  UseCopy(python, *interpreter, input.subspan(memory.size()));
 }
 
 Bytes SeedOf(size_t number) {
@@ -92,8 +115,13 @@ Bytes SeedOf(size_t number) {
                  .globals = module,
                  .is_entry = false},
                 {.code = second, .instruction = python.Instruction(second, 8), .globals = module}});
+  const record::python::PythonCopier copier(python, first, module);
   Bytes seed = {static_cast<std::byte>(number)};
+  const auto size = static_cast<uint32_t>(python.bytes().size());
+  const auto size_bytes = std::as_bytes(std::span(&size, 1));
+  seed.insert(seed.end(), size_bytes.begin(), size_bytes.end());
   seed.insert(seed.end(), python.bytes().begin(), python.bytes().end());
+  seed.insert(seed.end(), copier.record().begin(), copier.record().end());
   return seed;
 }
 

@@ -15,7 +15,7 @@ enum {
   // instructions. More rounds are made by tail calls, at most 33 for a sample.
   kFramesPerProgram = 64,
   kThreadsPerProgram = 64,
-  kCodesPerProgram = 128,
+  kCodesPerProgram = 256,
   kCopiesPerProgram = 8,
   kMostThreadStates = 8192,
   kMostCodes = 16384,
