@@ -10,6 +10,7 @@
 #include <atomic>
 #include <future>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -46,7 +47,7 @@ class Running final : public LiveRecording {
         history_(options_.history),
         queue_(options_.most_waiting) {}
 
-  ~Running() override { (void)End(); }
+  ~Running() override { (void)End(Waiting::kIsDropped); }
 
   absl::Status Begin() {
     auto pipe = MakePipe();
@@ -67,7 +68,7 @@ class Running final : public LiveRecording {
     if (status.ok()) {
       namer_ = std::thread([this] { Name(); });
     } else {
-      (void)End();
+      (void)End(Waiting::kIsDropped);
     }
     return status;
   }
@@ -77,7 +78,7 @@ class Running final : public LiveRecording {
   const std::string& call_graph() const override { return call_graph_; }
   bool is_naming() const override { return is_naming_ && history_.added() == 0; }
   int ended_fd() const override { return ended_.get(); }
-  LiveOutcome Stop() override { return End(); }
+  LiveOutcome Stop(Waiting waiting) override { return End(waiting); }
 
  private:
   // ---- on the recorder's thread
@@ -160,10 +161,15 @@ class Running final : public LiveRecording {
     const auto tick =
         std::min<std::chrono::nanoseconds>(options_.windows.window, std::chrono::milliseconds(100));
     while (queue_.Pop(&bytes, steady_clock::now() + tick)) {
-      if (!bytes.empty()) {
-        is_naming_ = true;
-        maker.Take(bytes);
+      if (!bytes.empty()) is_naming_ = true;
+      // Many bytes may wait, so a drop is looked for between small pieces.
+      constexpr size_t kPiece = size_t{256} << 10;
+      for (std::span<const std::byte> rest = bytes; !rest.empty() && !is_dropped_;) {
+        const size_t size = std::min(rest.size(), kPiece);
+        maker.Take(rest.first(size));
+        rest = rest.subspan(size);
       }
+      if (is_dropped_) return;
       if (queue_.empty()) maker.CloseUntil(Now());
     }
     // The stream's own error would repeat that of the session.
@@ -178,7 +184,8 @@ class Running final : public LiveRecording {
     if (session_ != nullptr && is_stopped_) session_->RequestStop();
   }
 
-  LiveOutcome End() {
+  LiveOutcome End(Waiting waiting) {
+    if (waiting == Waiting::kIsDropped) is_dropped_ = true;
     {
       const std::lock_guard lock(mutex_);
       is_stopped_ = true;
@@ -197,6 +204,7 @@ class Running final : public LiveRecording {
   History history_;
   ByteQueue queue_;
   std::atomic<bool> is_naming_ = false;
+  std::atomic<bool> is_dropped_ = false;  // the namer ends without naming what waits
   // Set before Begin returns.
   std::vector<std::string> notes_;
   std::string call_graph_;

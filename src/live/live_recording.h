@@ -60,9 +60,13 @@ class LiveRecording {
   virtual bool is_naming() const = 0;
   // Returns a descriptor that becomes readable when the recording has ended by itself.
   virtual int ended_fd() const = 0;
-  // Ends the recording, and waits until its last samples are in the history. Further calls return
-  // the same outcome. Call it from one thread.
-  virtual LiveOutcome Stop() = 0;
+  enum class Waiting : uint8_t {
+    kIsNamed,   // Stop waits until the last samples are in the history
+    kIsDropped  // samples that wait for names are left out, because nobody will read the history
+  };
+  // Ends the recording. Further calls return the same outcome. Call it from one thread. Looking up
+  // the names of a window cannot be interrupted.
+  virtual LiveOutcome Stop(Waiting waiting) = 0;
 };
 
 }  // namespace profiler::live

@@ -65,6 +65,8 @@ bool Await(const std::function<bool()>& is_true) {
   return true;
 }
 
+using Waiting = LiveRecording::Waiting;
+
 bool Shows(const Snapshot& snapshot, const std::string& function) {
   return absl::StrContains(profile::RowsText(snapshot.profile), function);
 }
@@ -76,11 +78,24 @@ TEST(LiveRecording, ShowsNamedSamplesWhileItRuns) {
     GTEST_SKIP() << "recording is not permitted: " << live.status();
   }
   EXPECT_TRUE(Await([&] { return Shows((*live)->history().Get(10s), "SpinForTheLiveTest"); }));
-  const LiveOutcome outcome = (*live)->Stop();
+  const LiveOutcome outcome = (*live)->Stop(Waiting::kIsNamed);
   EXPECT_TRUE(outcome.status.ok()) << outcome.status;
   const Snapshot all = (*live)->history().Get(std::nullopt);
   ASSERT_FALSE(all.profile.events.empty());
   EXPECT_EQ(all.profile.events[0].samples, outcome.summary.samples);
+}
+
+TEST(LiveRecording, LeavesOutWhatWaitsForNamesIfNobodyWillReadIt) {
+  const Spinner spinner;
+  LiveOptions options = OptionsFor(spinner.pid());
+  options.windows.window = 1h;  // only the end would close it
+  auto live = LiveRecording::Start(ringbuf::LinuxKernel(), std::move(options));
+  if (!live.ok()) {
+    GTEST_SKIP() << "recording is not permitted: " << live.status();
+  }
+  EXPECT_TRUE(Await([&] { return (*live)->is_naming(); }));
+  EXPECT_TRUE((*live)->Stop(Waiting::kIsDropped).status.ok());
+  EXPECT_EQ((*live)->history().added(), 0u);
 }
 
 TEST(LiveRecording, GoesOnWithTheSameNamesAfterANewBuilderTookOver) {
@@ -94,7 +109,7 @@ TEST(LiveRecording, GoesOnWithTheSameNamesAfterANewBuilderTookOver) {
   History& history = (*live)->history();
   EXPECT_TRUE(Await([&] { return history.added() >= 10; }));
   EXPECT_TRUE(Await([&] { return Shows(history.Get(300ms), "SpinForTheLiveTest"); }));
-  (*live)->Stop();
+  (*live)->Stop(Waiting::kIsNamed);
   // All samples are of one function in one process, whichever builder saw them.
   const Snapshot all = history.Get(std::nullopt);
   for (const profile::Row& row : all.profile.rows) {
@@ -111,7 +126,7 @@ TEST(LiveRecording, LeavesOutItsHelpersThatRanBefore) {
     GTEST_SKIP() << "recording is not permitted: " << live.status();
   }
   EXPECT_TRUE(Await([&] { return (*live)->history().Get(std::nullopt).left_out.own > 0; }));
-  (*live)->Stop();
+  (*live)->Stop(Waiting::kIsNamed);
   EXPECT_TRUE((*live)->history().Get(std::nullopt).profile.rows.empty());
 }
 
@@ -125,7 +140,7 @@ TEST(LiveRecording, ShowsTheCommandThatItStarts) {
     GTEST_SKIP() << "recording is not permitted: " << live.status();
   }
   EXPECT_TRUE(Await([&] { return !(*live)->history().Get(std::nullopt).profile.rows.empty(); }));
-  (*live)->Stop();
+  (*live)->Stop(Waiting::kIsNamed);
   EXPECT_EQ((*live)->history().Get(std::nullopt).left_out.own, 0);
 }
 
@@ -138,7 +153,8 @@ TEST(LiveRecording, EndsByItselfWhenItsTargetsEnd) {
   spinner = nullptr;
   uint64_t ended = 0;
   EXPECT_EQ(read((*live)->ended_fd(), &ended, sizeof(ended)), 8);
-  EXPECT_EQ((*live)->Stop().summary.stop_reason, record::StopReason::kTargetsExited);
+  EXPECT_EQ((*live)->Stop(Waiting::kIsNamed).summary.stop_reason,
+            record::StopReason::kTargetsExited);
 }
 
 TEST(LiveRecording, SaysWhyItCannotBegin) {

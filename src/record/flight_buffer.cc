@@ -107,12 +107,11 @@ bool FlightBuffer::Append(std::span<const std::span<const std::byte>> pieces, Ti
     Slice& slice = slices_.back();
     slice.end = end_;
     slice.last = now;
-    slice.ends_pass = false;
     if (header.type == perf_event::kRecordSample) ++slice.samples;
   }
+  if (!slices_.empty()) pass_ends_.push_back(end_);
   if (is_open_) {
-    Slice& slice = slices_.back();
-    slice.ends_pass = true;
+    const Slice& slice = slices_.back();
     const bool is_long = slice_time_.count() != 0 && now - slice.first >= slice_time_;
     if (is_long) is_open_ = false;
     has_completed |= is_long;
@@ -153,8 +152,18 @@ void FlightBuffer::DropFirst() {
   const Slice slice = slices_.front();
   if (on_drop_) on_drop_(slice);
   ringbuf::RecordCursor cursor(BytesOf(slice), *bounce_);
-  while (const auto record = cursor.Next()) what_ran_.Take(*record);
-  if (slice.ends_pass) what_ran_.EndPass();
+  uint64_t at = slice.begin;
+  const auto end_passes = [&](uint64_t until) {
+    for (; !pass_ends_.empty() && pass_ends_.front() <= until; pass_ends_.pop_front()) {
+      what_ran_.EndPass();
+    }
+  };
+  while (const auto record = cursor.Next()) {
+    what_ran_.Take(*record);
+    at += record->size();
+    end_passes(at);
+  }
+  end_passes(slice.end);
   constexpr size_t kPartOfWhatRan = 4;
   forgotten_ += what_ran_.Trim(limits_.bytes / kPartOfWhatRan, slice.end, end_, exists_);
   slices_.pop_front();

@@ -49,7 +49,6 @@ class FlightBuffer {
     uint64_t begin = 0, end = 0;  // positions in the stream of all records
     Time first, last;             // when its first and its last record were read
     uint64_t samples = 0;
-    bool ends_pass = false;  // False if further records of its last pass are in the next slice.
   };
   static constexpr size_t kSlices = 32;
 
@@ -111,6 +110,8 @@ class FlightBuffer {
   std::deque<Slice> slices_;
   bool is_open_ = false;  // True while the last slice takes further records.
   uint64_t end_ = 0;      // position of the next record
+  // Ends of the passes in the kept slices. A slice may end within a pass.
+  std::deque<uint64_t> pass_ends_;
   uint64_t next_number_ = 0;
   WhatRuns what_ran_;
   uint64_t forgotten_ = 0;

@@ -97,7 +97,10 @@ void UnwindStage::MakeOffCpu(OffCpuStageOptions options) {
   off_cpu_.emplace(std::move(options), &output_);
 }
 
-void UnwindStage::AddId(uint64_t id, size_t event) { event_of_id_[id] = event; }
+void UnwindStage::AddId(uint64_t id, size_t event) {
+  event_of_id_[id] = event;
+  if (event == 0) id_of_first_event_ = id;
+}
 
 const SampleLayouts& UnwindStage::LayoutsOf(RawRecord sample) const {
   if (events_.size() == 1) return events_.front();
@@ -163,8 +166,22 @@ void UnwindStage::TakeRecord(RawRecord record, int cpu) {
     if (off_cpu_ && !off_cpu_->Take(record)) return ForgetPythonStack(cpu);
   }
   ForgetPythonStack(cpu);
+  if (record.type() == perf_event::kRecordLost && LayoutsOf(record).is_python) {
+    return AppendLost(record);
+  }
   output_.insert(output_.end(), record.bytes().begin(), record.bytes().end());
   if (record.type() != perf_event::kRecordSample) TakeForSharers(record);
+}
+
+// The kernel counts the lost records of a ring together, and names the event that wrote next
+// (kernel/events/ring_buffer.c, Linux 6.18). The file does not have the event of Python's frames, so
+// the first event stands in for it.
+void UnwindStage::AppendLost(RawRecord record) {
+  const perf_event::RecordLayout& layout = events_.front().written;
+  perf_event::Lost lost;
+  if (!Decode(record, layout, &lost)) return;
+  lost.id = lost.sample_id.id = id_of_first_event_;
+  Encode(perf_event::kRecordLost, record.misc(), layout, lost, &output_);
 }
 
 // Keeps the frames for the sample that follows in the same ring. Copies of code objects precede them.

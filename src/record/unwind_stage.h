@@ -135,6 +135,7 @@ class UnwindStage {
   void TakeRecord(perf_event::RawRecord record, int cpu);
   void KeepPythonStack(perf_event::RawRecord record, const SampleLayouts& layouts, int cpu);
   void ForgetPythonStack(int cpu);
+  void AppendLost(perf_event::RawRecord record);
   void AppendFrames(const perf_event::Sample& sample, const symbolize::RegisterSet& registers);
   void TakeForSharers(perf_event::RawRecord record);
   void TakeSample(perf_event::RawRecord record, const SampleLayouts& layouts);
@@ -161,6 +162,7 @@ class UnwindStage {
   const std::vector<SampleLayouts> events_;
   std::vector<ChainWeights> weights_;  // indexed like events_
   absl::flat_hash_map<uint64_t, size_t> event_of_id_;
+  uint64_t id_of_first_event_ = 0;  // one of its ids
   RingMerge merge_;
   LiveSpaces spaces_;
   ReturnProbes return_probes_;

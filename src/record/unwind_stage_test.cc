@@ -253,6 +253,33 @@ TEST_F(UnwindStageTest, SamplesOfAnEventWithoutStacksGoIntoTheFileAsTheyAre) {
   EXPECT_EQ(found[1], (std::pair<uint64_t, size_t>(kPlain, 2)));
 }
 
+// Files have no event for Python's frames, so no record may name it.
+TEST_F(UnwindStageTest, LossesThatTheEventOfPythonReportsAreThoseOfTheFirstEvent) {
+  constexpr uint64_t kSampled = 21, kPython = 23;
+  UnwindStage stage({{perf_event::RecordLayout(Opened()), written_},
+                     {.opened = written_, .written = written_, .is_python = true}},
+                    procfs::Roots());
+  stage.AddId(kSampled, 0);
+  stage.AddId(kPython, 1);
+  perf_event::Lost lost;
+  lost.id = lost.sample_id.id = kPython;
+  lost.lost = 5;
+  RecordBuilder records(Opened());
+  records.Add(perf_event::kRecordLost, 0, lost);
+  Publish(0, records);
+  const ringbuf::RingBytes bytes = rings_[0].view().Peek();
+  std::vector<ringbuf::RingPass> passes = {{0, bytes, kRing, 0, bytes.size()}};
+  ASSERT_TRUE(stage.Take(passes, /*last=*/true).ok());
+
+  perf_event::Lost found;
+  const perf_event::RawRecord record(stage.output());
+  ASSERT_EQ(record.type(), perf_event::kRecordLost);
+  ASSERT_TRUE(Decode(record, written_, &found));
+  EXPECT_EQ(found.lost, 5u);
+  EXPECT_EQ(found.id, kSampled);
+  EXPECT_EQ(found.sample_id.id, kSampled);
+}
+
 // A build may overwrite a program that ran a moment ago. The new contents are not used until the
 // file is mapped again.
 TEST_F(UnwindStageTest, AProgramThatIsOverwrittenEndsItsChainsUntilItIsMappedAgain) {

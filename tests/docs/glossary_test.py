@@ -16,11 +16,11 @@ has have heaviest how in instructions is it its keep known later left lines lose
 needed no nobody none not nothing of on one or other out own path picture process programs ran rank recorded rest see
 share shares shows so some source started taken tell than that the their them themselves then there they those threads
 times to too took try types unknown up user visibly waiting waits was were what where which who whole whom why with
-would your
+without would your
 """.split())
 # Names of commands and options of this program, which --help explains.
 COMMANDS = {"profiler", "report", "record", "annotate", "flamegraph", "summary", "flame", "svg", "unresolved", "chains",
-            "no-children", "comm", "tid", "command", "perf", "data", "map", "off-cpu"}
+            "no-children", "no-interpreters", "comm", "tid", "command", "perf", "data", "map", "off-cpu"}
 # Parts of other programs' names, which their own pages explain.
 OTHERS = {"python", "pythonperfsupport", "py"}
 
@@ -28,7 +28,7 @@ OTHERS = {"python", "pythonperfsupport", "py"}
 def explained(page):
     with open(page, encoding="utf-8") as file:
         text = file.read()
-    return {word.lower() for phrase in re.findall(r"\*\*([^*]+)\*\*", text) for word in re.findall(r"[\w%-]+", phrase)}
+    return {word.lower() for phrase in re.findall(r"\*\*([^*]+)\*\*", text) for word in re.findall(r"[\w%-]+", phrase.replace("_", " "))}
 
 
 def printed(path):

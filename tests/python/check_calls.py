@@ -55,7 +55,7 @@ def stacks(profiler, recording):
             stack = []
         elif len(words) == 2:
             name, _, image = words[1].strip().rpartition(" (")
-            stack.append((final_name(name), image == "[python])"))
+            stack.append((final_name(name), "/[python]/" in image))
     if stack:
         samples.append(stack)
     return samples

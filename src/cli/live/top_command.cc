@@ -68,7 +68,10 @@ absl::StatusOr<record::RecordSummary> Run(const TopArguments& arguments, TopPlan
   PrintNotes(arguments, *live);
   absl::Status status = uses_screen ? RunTopScreen(arguments, plan, *live)
                                     : RunTopText(arguments, plan, *live, *signals);
-  const live::LiveOutcome outcome = live->Stop();
+  // A screen is gone by now, so only a file needs the samples whose names are being looked up.
+  using Waiting = live::LiveRecording::Waiting;
+  const live::LiveOutcome outcome =
+      live->Stop(uses_screen && arguments.write.empty() ? Waiting::kIsDropped : Waiting::kIsNamed);
   status.Update(outcome.status);
   PROFILER_RETURN_IF_ERROR(status);
   if (!arguments.write.empty()) {

@@ -131,7 +131,7 @@ absl::Status RunTopText(const TopArguments& arguments, TopPlan& plan, live::Live
   TextLoop loop(arguments, plan, live, signals);
   loop.Run();
   signals.EndAtNext();
-  live.Stop();
+  live.Stop(live::LiveRecording::Waiting::kIsNamed);
   loop.PrintLast();
   return loop.Close();
 }

@@ -1,5 +1,7 @@
 #include "src/cli/recording/flight_arguments.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -10,7 +12,7 @@
 namespace profiler::cli {
 namespace {
 
-constexpr const char* kCompanions[] = {"--flight-size", "--flight-after", "--flight-files"};
+constexpr std::string_view kCompanions[] = {"--flight-size", "--flight-after", "--flight-files"};
 
 absl::Status Refused(std::string_view option, std::string_view with, std::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(std::string(option), " cannot be used with ",
@@ -67,10 +69,12 @@ void AddFlightOptions(usage::Command& command, FlightArguments& a) {
 absl::Status ReadFlight(const usage::Command& command, const FlightArguments& arguments,
                         record::RecordOptions* options) {
   if (!arguments.is_given()) {
-    for (const char* companion : kCompanions) {
-      if (command.Count(companion) == 0) continue;
+    // Commands that record without files, such as top, do not have these options.
+    for (const usage::Option& given : command.GivenOptions()) {
+      const std::string name = given.Name();
+      if (std::ranges::find(kCompanions, name) == std::end(kCompanions)) continue;
       return absl::InvalidArgumentError(
-          absl::StrCat(companion, " needs --flight TIME, the time to keep in memory"));
+          absl::StrCat(name, " needs --flight TIME, the time to keep in memory"));
     }
     return absl::OkStatus();
   }

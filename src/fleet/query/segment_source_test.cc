@@ -232,7 +232,7 @@ TEST_F(SegmentSourceTest, NeverAddsEventsOfDifferentUnitsUp) {
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(answer->event, "cpu-clock");
   EXPECT_EQ(AsText(answer->sums), "all 5 500\napp 5 500\n");
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("there is cycles, offcpu-time too")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("only cpu-clock is counted, not cycles, offcpu-time")));
   notes_.clear();
   const auto chosen = Source().SumsOfOneEvent({.selection = Where({"event=cycles"})}, &notes_);
   EXPECT_EQ(chosen->event, "cycles");
