@@ -146,7 +146,8 @@ TEST_F(ExportTest, ANameThatTellsNoFormatIsRefusedWithThoseThereAre) {
   WriteRecording("perf.data");
   const Finished refused = Profiler({"export", "-i", File("perf.data"), "-o", File("x.json")});
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("give --format with one of pprof (.pb.gz), firefox (.json.gz)"));
+  EXPECT_THAT(refused.err,
+              HasSubstr("give --format with one of pprof (.pb.gz), firefox (.json.gz)"));
   EXPECT_FALSE(fs::exists(File("x.json")));
 }
 

@@ -162,7 +162,8 @@ TEST_F(TerminalTest, ARecordingEndsWithItsSummary) {
 TEST_F(TerminalTest, AViewSaysHowToOpenTheFileThatItWrote) {
   EXPECT_THAT(
       Profiler({"flamegraph", "-i", recording_, "-o", perf_data::TestPath("f.svg")}, {}).text,
-      testing::ContainsRegex("wrote[ \n]+.*f\\.svg;[ \n]+open[ \n]+it[ \n]+in[ \n]+a[ \n]+browser"));
+      testing::ContainsRegex(
+          "wrote[ \n]+.*f\\.svg;[ \n]+open[ \n]+it[ \n]+in[ \n]+a[ \n]+browser"));
   const Seen page =
       Profiler({"flamegraph", "-i", recording_, "-o", perf_data::TestPath("f.html")}, {});
   EXPECT_THAT(page.text, testing::ContainsRegex("samples;[ \n]+open[ \n]+it[ \n]+in"));

@@ -47,22 +47,21 @@ TEST(ChainsTest, EachEventHasAShareOfItsOwn) {
 }
 
 TEST(ChainsTest, TellsByWeightWhereChainsAreCutAndWhatMendsThem) {
-  EXPECT_EQ(
-      FormatChains(Marked().profile()),
-      "# Call chains: 75.00% of 10 are whole by weight (4 guessed), 1 cut\n"
-      "#\n"
-      "#   Chains    Share\n"
-      "# ........  .......\n"
-      "#\n"
-      "         5   50.00%  whole, by call frame information\n"
-      "         0    0.00%  whole, read from a thread that waited\n"
-      "         4   40.00%  whole, with frames guessed from frame pointers or from the code\n"
-      "         1   10.00%  cut\n"
-      "#\n"
-      "# By weight of cpu-clock:\n"
-      "#\n"
-      "             25.00%  cut: stack too short in /usr/lib/app\n"
-      "                       copy more of the stack: --call-graph dwarf,65528\n");
+  EXPECT_EQ(FormatChains(Marked().profile()),
+            "# Call chains: 75.00% of 10 are whole by weight (4 guessed), 1 cut\n"
+            "#\n"
+            "#   Chains    Share\n"
+            "# ........  .......\n"
+            "#\n"
+            "         5   50.00%  whole, by call frame information\n"
+            "         0    0.00%  whole, read from a thread that waited\n"
+            "         4   40.00%  whole, with frames guessed from frame pointers or from the code\n"
+            "         1   10.00%  cut\n"
+            "#\n"
+            "# By weight of cpu-clock:\n"
+            "#\n"
+            "             25.00%  cut: stack too short in /usr/lib/app\n"
+            "                       copy more of the stack: --call-graph dwarf,65528\n");
 }
 
 // Recordings of earlier versions count cut chains but do not mark them.
@@ -70,20 +69,19 @@ TEST(ChainsTest, WithoutMarksChainsAreCounted) {
   const ChainQuality chains{.complete = 950,
                             .guessed = 40,
                             .cuts = {{7, "stack too short", "/usr/bin/g++"}, {3, "no image", ""}}};
-  EXPECT_EQ(
-      Format(chains),
-      "# Call chains: 99.00% of 1000 are whole (40 guessed), 10 cut\n"
-      "#\n"
-      "#   Chains    Share\n"
-      "# ........  .......\n"
-      "#\n"
-      "       950   95.00%  whole, by call frame information\n"
-      "         0    0.00%  whole, read from a thread that waited\n"
-      "        40    4.00%  whole, with frames guessed from frame pointers or from the code\n"
-      "         7    0.70%  cut: stack too short in /usr/bin/g++\n"
-      "                       copy more of the stack: --call-graph dwarf,65528\n"
-      "         3    0.30%  cut: no image\n"
-      "                       code outside of all files (JIT): let it keep frame pointers\n");
+  EXPECT_EQ(Format(chains),
+            "# Call chains: 99.00% of 1000 are whole (40 guessed), 10 cut\n"
+            "#\n"
+            "#   Chains    Share\n"
+            "# ........  .......\n"
+            "#\n"
+            "       950   95.00%  whole, by call frame information\n"
+            "         0    0.00%  whole, read from a thread that waited\n"
+            "        40    4.00%  whole, with frames guessed from frame pointers or from the code\n"
+            "         7    0.70%  cut: stack too short in /usr/bin/g++\n"
+            "                       copy more of the stack: --call-graph dwarf,65528\n"
+            "         3    0.30%  cut: no image\n"
+            "                       code outside of all files (JIT): let it keep frame pointers\n");
 }
 
 TEST(ChainsTest, AdvisesToCopyMoreOnlyWhereThereIsMoreToCopy) {
