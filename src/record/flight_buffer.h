@@ -37,7 +37,7 @@ struct FlightLimits {
 };
 
 // The buffer. Use it from one thread. Memory: `bytes` for the records, at most a quarter of it for
-// WhatRuns, apart from processes that are alive. Pages of the arena are used from the first record
+// WhatRuns, apart from processes that are alive or whose last records may be kept. Pages of the arena are used from the first record
 // on that needs them. Costs a copy of each record, and an allocation per slice.
 class FlightBuffer {
  public:

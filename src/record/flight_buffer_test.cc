@@ -160,17 +160,17 @@ TEST_F(FlightBufferTest, WhatRanBeforeTheKeptRecordsIsKnown) {
 
 TEST_F(FlightBufferTest, WritingWhatRanChangesNothing) {
   Make({.time = seconds(32), .bytes = kBytes});
-  // The pass of another CPU comes later, with a record that is earlier.
   records_.By(7, 7).At(20).Comm("second");
   Pass(seconds(1));
-  Samples(seconds(3), 1);
-  buffer_->DropBefore(FlightBuffer::Time(seconds(4)));
+  buffer_->CompleteSlice();
+  buffer_->DropBefore(FlightBuffer::Time(seconds(2)));
   EXPECT_EQ(WhatRan(), "comm 7 second");
   EXPECT_EQ(WhatRan(), "comm 7 second");
+  // The next pass has a record of another CPU that is earlier.
   records_.By(7, 7).At(10).Comm("first");
-  Pass(seconds(40));
-  Samples(seconds(42), 1);
-  buffer_->DropBefore(FlightBuffer::Time(seconds(43)));
+  Pass(seconds(3));
+  buffer_->CompleteSlice();
+  buffer_->DropBefore(FlightBuffer::Time(seconds(4)));
   EXPECT_EQ(WhatRan(), "comm 7 second");
 }
 
@@ -187,7 +187,8 @@ TEST_F(FlightBufferTest, IsOfBoundedSizeWithoutTheEndsOfProcesses) {
   buffer_->DropBefore(FlightBuffer::Time(seconds(900)));
   std::vector<std::byte> bytes;
   buffer_->WriteWhatRan(&bytes);
-  EXPECT_LT(bytes.size(), kBytes);
+  // A process stays while the buffer might keep its records.
+  EXPECT_LT(bytes.size(), 2 * kBytes);
   EXPECT_GT(buffer_->forgotten(), kProcesses / 2);
 }
 

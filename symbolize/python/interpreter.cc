@@ -89,6 +89,8 @@ class Examination {
     const absl::Status code = check(image_.code_type, known_->code_size, "the code type");
     if (!code.ok()) return code;
     if (image_.code_type) interpreter_.types.code = At(*image_.code_type);
+    // A process may end before its first dictionary is read.
+    if (image_.dictionary_type) interpreter_.types.dictionary = At(*image_.dictionary_type);
     return check(image_.frame_type, known_->frame_size, "the frame type");
   }
 

@@ -36,7 +36,7 @@ bool IsLoop(std::string_view name) {
 }
 
 struct Symbols {
-  std::optional<ElfAddress> runtime, version, code_type, frame_type;
+  std::optional<ElfAddress> runtime, version, code_type, frame_type, dictionary_type;
   uint16_t least_version = 0;
   std::vector<PythonImage::Range> loops;
 };
@@ -46,6 +46,7 @@ void AddObject(std::string_view name, ElfAddress address, Symbols* symbols) {
   if (name == "Py_Version") symbols->version = address;
   if (name == "PyCode_Type") symbols->code_type = address;
   if (name == "PyFrame_Type") symbols->frame_type = address;
+  if (name == "PyDict_Type") symbols->dictionary_type = address;
 }
 
 void AddFunction(std::string_view name, const Elf64_Sym& symbol, Symbols* symbols) {
@@ -113,6 +114,7 @@ std::optional<PythonImage> PythonImage::Read(const ElfImage& image) {
   python.least_version = symbols.least_version;
   python.code_type = symbols.code_type;
   python.frame_type = symbols.frame_type;
+  python.dictionary_type = symbols.dictionary_type;
   Merge(&symbols.loops);
   python.evaluation_loops = std::move(symbols.loops);
   python.has_all_loops = all != nullptr && !python.evaluation_loops.empty();

@@ -41,7 +41,8 @@ struct PythonImage {
   std::optional<ElfAddress> version;  // Py_Version, since 3.11
   // The oldest version that has the functions of the image's dynamic symbols: 3 × 256 + 8 for 3.8.
   uint16_t least_version = 0;
-  std::optional<ElfAddress> code_type, frame_type;  // PyCode_Type, PyFrame_Type
+  // PyCode_Type, PyFrame_Type, PyDict_Type
+  std::optional<ElfAddress> code_type, frame_type, dictionary_type;
   // Code of the evaluation loop and of its parts that the compiler has split off (.cold, .part), or
   // of its instructions (3.14's _TAIL_CALL_…), sorted. Empty if the image has no symbols of it.
   std::vector<Range> evaluation_loops;

@@ -80,7 +80,8 @@ TEST(TopText, TheDocumentIsOneLine) {
   const std::string line = TopDocument(view, plan, kNow);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   EXPECT_EQ(line.find(R"({"format":"profiler","version":1,"view":"top",)"), 0) << line;
-  EXPECT_NE(line.find(R"("range":10.0,"left_out":{"idle":0,"own":0})"), line.npos) << line;
+  EXPECT_NE(line.find(R"("range":10.0,"decay":0.0,"left_out":{"idle":0,"own":0})"), line.npos)
+      << line;
 }
 
 TEST(TopText, RangesAreTimesUpToAMinuteOrAll) {

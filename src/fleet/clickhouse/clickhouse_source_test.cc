@@ -190,7 +190,7 @@ TEST(StacksAnswerTest, SaysWhichStacksItDoesNotKnow) {
   const auto windows = WindowsOf(ViewOf(answers), {}, &notes);
   ASSERT_TRUE(windows.ok()) << windows.status();
   EXPECT_THAT(RowsAsText(windows->front()), HasSubstr("[unknown]<[unknown]> 1 100"));
-  EXPECT_THAT(notes, ElementsAre(HasSubstr("the names of 3 stacks are not in the table")));
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("3 stacks are missing in the table `stacks`")));
 }
 
 TEST(StacksAnswerTest, RefusesWhatIsCutOrMadeUp) {

@@ -313,7 +313,8 @@ TEST(ScriptFieldsTest, SayWhatIsWrong) {
   };
   EXPECT_EQ(message("foo"), "-F: \"foo\" is not a field");
   EXPECT_EQ(message("comm,disasm"), "-F: \"disasm\" cannot be shown");
-  EXPECT_EQ(message("sw:ip"), "-F: \"sw:ip\": fields are the same for all kinds of events");
+  EXPECT_EQ(message("sw:ip"),
+            "-F: \"sw:ip\": fields cannot differ between kinds of events; leave out the kind");
   EXPECT_EQ(message("comm,+ip"), "-F: fields with + or - and without cannot be mixed");
   EXPECT_EQ(message(","), "-F: names no field");
 }

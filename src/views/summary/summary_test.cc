@@ -78,7 +78,7 @@ TEST(Summary, SaysThatPythonsFunctionsHaveNoNames) {
   EXPECT_THAT(TextOf(builder.profile()),
               testing::ContainsRegex(
                   "\\.\nPython 3.11 took 50.0 %, and its functions have no names: record "
-                  "-g, [^.]* PYTHONPERFSUPPORT=1,\\s+would name\\s+them\\.\n"));
+                  "-g, .* PYTHONPERFSUPPORT=1,\\s+would name\\s+them\\.\n"));
 }
 
 TEST(Summary, FollowsTheHeaviestCalleeAsLongAsItHasMost) {
@@ -180,11 +180,15 @@ TEST(Summary, NamesTheImageThatHasMostWithoutAName) {
 TEST(Summary, SaysHowToGetTheNamesOfAStrippedImage) {
   HandmadeProfile builder = Program();
   builder.Sample("app", {"main@app", "0x1234@libbig.so"}, 1000);
+  const auto set_reason = [&](profile::Unnamed reason) {
+    for (profile::Frame& frame : builder.profile().frames) {
+      if (frame.unnamed != profile::Unnamed::kNamed) frame.unnamed = reason;
+    }
+  };
+  set_reason(profile::Unnamed::kBuildIdMismatch);
   EXPECT_EQ(Summarize(builder.profile(), EventId{0}).most_unnamed->path, "")
-      << "the file may not be the recorded one";
-  for (profile::Frame& frame : builder.profile().frames) {
-    if (frame.unnamed != profile::Unnamed::kNamed) frame.unnamed = profile::Unnamed::kNoSymbol;
-  }
+      << "the file is not the recorded one";
+  set_reason(profile::Unnamed::kNoSymbol);
   const Summary summary = Summarize(builder.profile(), EventId{0});
   EXPECT_EQ(summary.most_unnamed->path, "/usr/lib/libbig.so");
   Layout layout;
@@ -373,7 +377,7 @@ TEST(Summary, AdviceCanBeTypedAsItStands) {
             "To see more\n"
             "  profiler annotate -i 'it'\\''s/perf.data' 'read(char const*)'\n"
             "  profiler report -i 'it'\\''s/perf.data' --no-children          all functions\n"
-            "  profiler record -g -- COMMAND  records callers\n");
+            "  profiler record -g -- COMMAND                                 records callers\n");
 }
 
 TEST(Summary, WhatCameThroughAPipeCannotBeReadAgain) {

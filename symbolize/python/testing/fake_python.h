@@ -78,6 +78,7 @@ class FakePython final : public ProcessMemory {
     if (version_ >= kPython311) image.version = ElfAddress{version_variable_ - kBias};
     image.least_version = version_ < kPython310 ? version_ : kPython310;
     image.code_type = ElfAddress{code_type_ - kBias};
+    image.dictionary_type = ElfAddress{dictionary_type_ - kBias};
     image.frame_type = ElfAddress{frame_type_ - kBias};
     return image;
   }

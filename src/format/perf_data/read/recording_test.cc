@@ -323,7 +323,7 @@ TEST(Recording, OfAStreamWithMoreEventsThanAnybodyRecordsIsRefusedOrReadWithoutT
   const std::string path = TestPath("events.data");
   WriteFile(path, stream);
   EXPECT_EQ(ToldFile(path, Order::kTime),
-            "! F: it has more than 8192 events, and no more are read: record fewer at a time");
+            "! F: it has more than 8192 events, which is the limit; record fewer events at a time");
   const std::string told = ToldPipe(stream, Order::kTime, 60000);
   EXPECT_EQ(told.substr(told.find(" # ")),
             " # F: 2 events are left out: no more than 8192 are read");
