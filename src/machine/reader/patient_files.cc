@@ -372,7 +372,7 @@ std::vector<std::string> PatientFiles::TakeNotes() {
       notes.push_back(absl::StrCat("the file system of ", waits_[noted_], " did not answer within ",
                                    milliseconds,
                                    " ms, so files below it were not opened: their code may lack "
-                                   "names and no callers"));
+                                   "names and callers"));
     }
     if (noted_ + 1 < kMostFilesAbandoned) continue;
     notes.push_back(absl::StrCat(kMostFilesAbandoned,

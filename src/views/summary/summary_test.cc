@@ -78,7 +78,7 @@ TEST(Summary, SaysThatPythonsFunctionsHaveNoNames) {
   EXPECT_THAT(TextOf(builder.profile()),
               testing::ContainsRegex(
                   "\\.\nPython 3.11 took 50.0 %, and its functions have no names: record "
-                  "-g, .* PYTHONPERFSUPPORT=1,\\s+would name\\s+them\\.\n"));
+                  "-g, .* PYTHONPERFSUPPORT=1,\\s+would\\s+name\\s+them\\.\n"));
 }
 
 TEST(Summary, FollowsTheHeaviestCalleeAsLongAsItHasMost) {
