@@ -48,7 +48,7 @@ class Screen(unittest.TestCase):
 
     def test_annotates_the_selected_function(self):
         with tmux.Terminal(self.command()) as terminal:
-            terminal.wait(r"workload .*Inner|workload .*Compute")
+            terminal.wait(r"workload .*(Inner|::Com)")  # 80 columns cut the name Compute
             terminal.type("a")
             terminal.wait(r"(?m)\d+\.\d\d +: +[0-9a-f]+:")
             terminal.type("q")
