@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ringbuf/kernel.h"
+#include "src/base/clock.h"
 #include "src/base/raised_capabilities.h"
 #include "src/base/uninterrupted.h"
 
@@ -113,11 +114,7 @@ class RealKernel final : public Kernel {
     return std::make_unique<LinuxRing>(base, size, page_size);
   }
 
-  uint64_t MonotonicNow() override {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-  }
+  uint64_t MonotonicNow() override { return profiler::MonotonicNow(); }
 
   uint64_t FileLimit() override {
     rlimit limit{};

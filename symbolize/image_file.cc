@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/clock.h"
 #include "src/base/file_access.h"
 #include "src/base/file_id.h"
 #include "src/base/living_thread.h"
@@ -112,12 +113,11 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
 namespace {
 
 FileStamp StampOf(int fd) {
-  constexpr int64_t kSecond = 1'000'000'000;
   struct stat file;
   if (fstat(fd, &file) != 0) return {};
   return {.device = file.st_dev,
           .inode = file.st_ino,
-          .modified = file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec,
+          .modified = Nanoseconds(file.st_mtim),
           .hides_device = HidesDevice(fd)};
 }
 
@@ -187,19 +187,14 @@ void TakeAsOurs(const ImageSpec& spec, const SymbolizerOptions& options, ImageFi
 
 namespace {
 
-int64_t Now() {
-  constexpr int64_t kSecond = 1'000'000'000;
-  timespec now = {};
-  return clock_gettime(CLOCK_REALTIME, &now) == 0 ? now.tv_sec * kSecond + now.tv_nsec : 0;
-}
-
 // Returns true if a file without a build-id, found by its path only, may be the recorded one. A
 // modification time in the future proves nothing.
 bool MayBeRecorded(const FileStamp& file, const ImageSpec& spec, const SymbolizerOptions& options) {
   if (!options.symfs.empty()) return true;
   const int64_t over = spec.life.over;
-  const bool is_written_since =
-      over != ProcessLife::kUnknown && file.modified > over + kTimeSlack && file.modified <= Now();
+  const bool is_written_since = over != ProcessLife::kUnknown &&
+                                file.modified > over + kTimeSlack &&
+                                file.modified <= ReadClock(CLOCK_REALTIME);
   if (is_written_since) return false;
   if (spec.ino == 0) return !options.is_of_another_machine;
   return IsFileOfMapping(file.device, file.inode, file.hides_device, spec.maj, spec.min, spec.ino);

@@ -10,21 +10,11 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "src/base/byte_reader.h"
+#include "src/base/clock.h"
 #include "src/base/text.h"
 #include "symbolize/symbols/text_file.h"
 
 namespace profiler::symbolize {
-namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
-
-int64_t Now(clockid_t clock) {
-  timespec now = {};
-  clock_gettime(clock, &now);
-  return now.tv_sec * kSecond + now.tv_nsec;
-}
-
-}  // namespace
 
 // Field 22 of /proc/PID/stat is in ticks since boot, including time spent suspended.
 std::optional<int64_t> BeginOfProcess(const std::string& directory) {
@@ -43,8 +33,9 @@ std::optional<int64_t> BeginOfProcess(const std::string& directory) {
     return std::nullopt;
   }
   const int64_t a_second = sysconf(_SC_CLK_TCK);
-  const int64_t since_boot = ticks / a_second * kSecond + ticks % a_second * (kSecond / a_second);
-  return Now(CLOCK_REALTIME) - Now(CLOCK_BOOTTIME) + since_boot;
+  const int64_t since_boot = ticks / a_second * kNanosecondsPerSecond +
+                             ticks % a_second * (kNanosecondsPerSecond / a_second);
+  return ReadClock(CLOCK_REALTIME) - ReadClock(CLOCK_BOOTTIME) + since_boot;
 }
 
 bool IsStillThere(const std::string& directory, const ProcessLife& life) {

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "src/base/clock.h"
+
 namespace profiler::symbolize {
 
 size_t ProcessMemory::ReadEach(std::span<const Piece> pieces) {
@@ -15,12 +17,7 @@ size_t ProcessMemory::ReadEach(std::span<const Piece> pieces) {
   return count;
 }
 
-uint64_t ProcessMemory::Now() {
-  constexpr uint64_t kSecond = 1'000'000'000;
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
-}
+uint64_t ProcessMemory::Now() { return MonotonicNow(); }
 
 void PagedMemory::Refresh() {
   Forget();

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/clock.h"
 #include "src/base/pipe.h"
 #include "src/live/byte_queue.h"
 #include "src/machine/target/targets.h"
@@ -25,12 +26,6 @@ namespace profiler::live {
 namespace {
 
 using std::chrono::steady_clock;
-
-uint64_t Now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 void Signal(const UniqueFd& event) {
   const uint64_t one = 1;
@@ -170,7 +165,7 @@ class Running final : public LiveRecording {
         rest = rest.subspan(size);
       }
       if (is_dropped_) return;
-      if (queue_.empty()) maker.CloseUntil(Now());
+      if (queue_.empty()) maker.CloseUntil(MonotonicNow());
     }
     // The stream's own error would repeat that of the session.
     maker.Finish().IgnoreError();

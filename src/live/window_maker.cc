@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "src/base/clock.h"
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/codec.h"
 #include "src/format/perf_event/records.h"
@@ -17,12 +18,6 @@ namespace profiler::live {
 namespace {
 
 using profile::Profile;
-
-uint64_t Now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 // Time that samples may need from the ring to here: two passes over the rings, and some more.
 constexpr uint64_t kLateness = 300'000'000;  // ns
@@ -55,7 +50,7 @@ profile::Losses Difference(const profile::Losses& now, const profile::Losses& be
 WindowMaker::WindowMaker(WindowOptions options, std::function<void(Window)> on_window)
     : options_(std::move(options)),
       on_window_(std::move(on_window)),
-      began_(Now()),
+      began_(MonotonicNow()),
       names_(naming::MakeNameStore({}, OfThisMachine(options_.naming))),
       stream_([this](const perf_data::TimedRecord& timed) { Add(timed); }) {
   own_pids_.insert(options_.own_pids.begin(), options_.own_pids.end());

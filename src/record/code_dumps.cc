@@ -15,6 +15,7 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
+#include "src/base/clock.h"
 #include "src/base/transfer.h"
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/records.h"
@@ -27,32 +28,18 @@ namespace {
 using symbolize::VmCode;
 
 constexpr uint64_t kPage = 4096;
-constexpr uint64_t kSecond = 1'000'000'000;
 // Number of bytes that a dump collects in memory before it writes them: some hundred functions.
 constexpr size_t kMostKept = 256 << 10;
-
-uint64_t Nanoseconds(const timespec& time) {
-  return static_cast<uint64_t>(time.tv_sec) * kSecond + static_cast<uint64_t>(time.tv_nsec);
-}
-
-uint64_t MonotonicNow() {
-  timespec now{};
-  return clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? Nanoseconds(now) : 0;
-}
 
 // Sets the file's times back to the time of the sample: readers ignore a file that was written
 // after its process had ended (files/jit_file.h). `monotonic` is converted to the clock of file
 // times.
 void SetTimeOfFile(int fd, uint64_t monotonic) {
-  timespec now_monotonic{}, now{};
-  if (clock_gettime(CLOCK_MONOTONIC, &now_monotonic) != 0 ||
-      clock_gettime(CLOCK_REALTIME, &now) != 0) {
-    return;
-  }
-  const uint64_t age = Nanoseconds(now_monotonic) - std::min(Nanoseconds(now_monotonic), monotonic);
-  const uint64_t then = Nanoseconds(now) - std::min(Nanoseconds(now), age);
-  const timespec time{.tv_sec = static_cast<time_t>(then / kSecond),
-                      .tv_nsec = static_cast<long>(then % kSecond)};
+  const uint64_t now = MonotonicNow();
+  const auto age = static_cast<int64_t>(now - std::min(now, monotonic));
+  const int64_t then = std::max(ReadClock(CLOCK_REALTIME) - age, int64_t{0});
+  const timespec time{.tv_sec = then / kNanosecondsPerSecond,
+                      .tv_nsec = then % kNanosecondsPerSecond};
   const timespec times[2] = {time, time};
   futimens(fd, times);
 }

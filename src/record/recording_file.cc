@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "src/base/clock.h"
 #include "src/base/shown_url.h"
 #include "src/format/perf_data/format/feature_values.h"
 #include "src/format/perf_data/format/perf_data_format.h"
@@ -14,12 +15,6 @@
 
 namespace profiler::record {
 namespace {
-
-uint64_t Nanoseconds(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 uint64_t ClockResolution(clockid_t clock) {
   timespec resolution{};
@@ -61,9 +56,9 @@ void AddEstimates(const OffCpu::Estimates& estimates, perf_data::RecorderFacts* 
 perf_data::Features FeaturesKnownBefore(const RecordOptions& options, const EventPlan& plan,
                                         const std::string& tracing_data) {
   perf_data::Features features;
-  features.clock_data =
-      perf_data::ClockData{static_cast<uint32_t>(options.clock), Nanoseconds(CLOCK_REALTIME),
-                           Nanoseconds(options.clock)};
+  features.clock_data = perf_data::ClockData{static_cast<uint32_t>(options.clock),
+                                             static_cast<uint64_t>(ReadClock(CLOCK_REALTIME)),
+                                             static_cast<uint64_t>(ReadClock(options.clock))};
   features.clockid_resolution_ns = ClockResolution(options.clock);
   const procfs::MachineFacts machine = procfs::ReadMachineFacts(options.roots);
   features.hostname = machine.hostname;

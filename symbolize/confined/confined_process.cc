@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "src/base/clock.h"
 #include "src/base/kept_descriptor.h"
 #include "symbolize/confined/confinement.h"
 #include "symbolize/confined/facts_protocol.h"
@@ -77,13 +78,6 @@ void Say(const absl::Status& status) {
     }
   }
   _exit(0);
-}
-
-std::chrono::nanoseconds CpuTimeOf(pid_t pid) {
-  clockid_t clock = 0;
-  timespec time = {};
-  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return {};
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/clock.h"
 #include "src/base/regular_file.h"
 #include "src/base/text.h"
 #include "src/format/perf_event/abi.h"
@@ -29,14 +30,13 @@ void MappedFiles::Add(std::string_view path, uint64_t inode) {
 }
 
 std::string MappedFiles::HtlhashOf(std::string_view path, uint32_t pid, int64_t end) const {
-  constexpr int64_t kSecond = 1'000'000'000;
   const auto known = inodes_.find(View(path));
   if (known == inodes_.end() || known->second == kSeveral) return {};
   for (const std::string& root : {std::string(), absl::StrCat("/proc/", pid, "/root")}) {
     const auto file = OpenRegularFile(absl::StrCat(root, View(path)), root);
     struct stat facts;
     if (!file.ok() || fstat(file->get(), &facts) != 0 || facts.st_ino != known->second) continue;
-    if (facts.st_ctim.tv_sec * kSecond + facts.st_ctim.tv_nsec > end) continue;
+    if (Nanoseconds(facts.st_ctim) > end) continue;
     return HtlhashOfFd(file->get());
   }
   return {};

@@ -16,32 +16,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/clock.h"
 #include "src/base/passed_descriptor.h"
 
 namespace profiler::reader {
 namespace {
-
-uint64_t Now() {
-  constexpr uint64_t kSecond = 1'000'000'000;
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
-}
 
 // Returns the state letter of proc_pid_stat(5); 'X' if the process is gone.
 char StateOf(const std::string& proc, pid_t pid) {
   const std::string stat = BeginningOf(absl::StrCat(proc, "/", pid, "/stat"));
   const size_t name_end = stat.rfind(") ");
   return name_end == stat.npos || name_end + 2 >= stat.size() ? 'X' : stat[name_end + 2];
-}
-
-std::chrono::nanoseconds CpuTimeOf(pid_t pid) {
-  clockid_t clock = 0;
-  timespec time = {};
-  if (pid <= 0 || clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) {
-    return {};
-  }
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 constexpr size_t kExchangesBegin = alignof(Exchange);
@@ -170,11 +155,11 @@ ReaderPool::Answer ReaderPool::Ask() {
 ReaderPool::Answer ReaderPool::AwaitAnswer(Exchange& exchange, uint32_t number) const {
   const auto is_given = [&] { return exchange.answered.load(std::memory_order_acquire) == number; };
   for (int round = 0; round < options_.most_rounds; ++round) {
-    const uint64_t deadline = Now() + static_cast<uint64_t>(options_.deadline.count());
+    const uint64_t deadline = MonotonicNow() + static_cast<uint64_t>(options_.deadline.count());
     do {
       if (is_given()) return Answer::kGiven;
       WaitWhile(exchange.answered, number - 1, &deadline);
-    } while (Now() < deadline);
+    } while (MonotonicNow() < deadline);
     if (is_given()) return Answer::kGiven;
     const pid_t reader = exchange.process;
     if (reader == 0) continue;  // not forked yet

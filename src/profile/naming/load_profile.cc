@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/clock.h"
 #include "src/format/perf_data/format/perf_data_format.h"
 #include "src/format/perf_data/sections/own_sections.h"
 #include "src/format/perf_event/abi.h"
@@ -27,13 +28,6 @@ namespace profiler::naming {
 
 namespace {
 
-int64_t Now(clockid_t clock) {
-  timespec now = {};
-  if (clock_gettime(clock, &now) != 0) return 0;
-  constexpr int64_t kSecond = 1'000'000'000;
-  return now.tv_sec * kSecond + now.tv_nsec;
-}
-
 // Returns the recording's clock and its distance to real time. If the recording only identifies its
 // clock, the distance is assumed to be this machine's present one. perf's default clock cannot be
 // read, so its distance stays unknown.
@@ -46,8 +40,8 @@ profile::RecordedClock ClockOf(const std::vector<perf_data::EventDescription>& e
   if (data && data->clockid == static_cast<uint32_t>(id)) {
     clock.began = static_cast<int64_t>(data->wall_clock_ns);
     clock.to_real_time = static_cast<int64_t>(data->wall_clock_ns - data->clockid_time_ns);
-  } else if (const int64_t now = Now(id); now != 0) {
-    clock.to_real_time = Now(CLOCK_REALTIME) - now;
+  } else if (const int64_t now = ReadClock(id); now != 0) {
+    clock.to_real_time = ReadClock(CLOCK_REALTIME) - now;
   }
   return clock;
 }
@@ -56,8 +50,7 @@ profile::RecordedClock ClockOf(const std::vector<perf_data::EventDescription>& e
 std::optional<int64_t> LastWritten(const std::string& path) {
   struct stat file;
   if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return std::nullopt;
-  constexpr int64_t kSecond = 1'000'000'000;
-  return file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec;
+  return Nanoseconds(file.st_mtim);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "src/base/clock.h"
 #include "src/format/perf_event/abi.h"
 #include "src/machine/procfs/build_id.h"
 #include "src/machine/procfs/machine.h"
@@ -23,16 +24,10 @@ bool IsKernel(const perf_data::BuildIdEntry& entry) {
   return mode == perf_event::kMiscCpumodeUnknown && symbolize::IsKernelItself(entry.filename);
 }
 
-int64_t Now(clockid_t clock) {
-  constexpr int64_t kSecond = 1'000'000'000;
-  timespec now = {};
-  return clock_gettime(clock, &now) == 0 ? now.tv_sec * kSecond + now.tv_nsec : 0;
-}
-
 // True if the recording began while this kernel ran, according to the recorded clocks.
 bool IsSinceBoot(const perf_data::ClockData& clock) {
-  const int64_t now = Now(CLOCK_REALTIME);
-  const int64_t boot = now - Now(CLOCK_BOOTTIME);
+  const int64_t now = ReadClock(CLOCK_REALTIME);
+  const int64_t boot = now - ReadClock(CLOCK_BOOTTIME);
   const auto began = static_cast<int64_t>(clock.wall_clock_ns);
   return began >= boot && began <= now;
 }
