@@ -95,7 +95,7 @@ void WhatRuns::Start(RawRecord record) {
   if (!is_thread && !is_synthesized) {
     Process child{.parent = task.ppid};
     if (parent != processes_.end()) child.mappings = parent->second.mappings;
-    grown_ += child.mappings.size() * sizeof(child.mappings.front());
+    grown_ += child.mappings.list.size() * sizeof(Mapping);
     processes_[task.pid] = std::move(child);
   }
   Process& process = processes_[task.pid];
@@ -118,7 +118,7 @@ void WhatRuns::Name(RawRecord record) {
   if (!Decode(record, layout_, &comm)) return;
   Process& process = processes_[comm.pid];
   process.threads[comm.tid] = std::string(comm.comm);
-  if ((record.misc() & perf_event::kMiscCommExec) != 0) process.mappings.clear();
+  if ((record.misc() & perf_event::kMiscCommExec) != 0) process.mappings = {};
 }
 
 template <class Record>
@@ -127,9 +127,15 @@ void WhatRuns::Map(Bytes bytes) {
   if (!Decode(RawRecord(bytes), layout_, &mapped)) return;
   const uint64_t start = mapped.addr, end = mapped.addr + mapped.len;
   Mappings& mappings = processes_[mapped.pid].mappings;
-  std::erase_if(mappings,
-                [&](const auto& other) { return other->start >= start && other->end <= end; });
-  mappings.push_back(std::make_shared<const Mapping>(Mapping{start, end, std::move(bytes)}));
+  // The mappings of a process that runs already come in the order of their addresses, so none of
+  // them is searched for others that it covers.
+  if (start < mappings.end && end > mappings.start) {
+    std::erase_if(mappings.list,
+                  [&](const Mapping& other) { return other.start >= start && other.end <= end; });
+  }
+  mappings.start = std::min(mappings.start, start);
+  mappings.end = std::max(mappings.end, end);
+  mappings.list.push_back({start, end, std::make_shared<const Bytes>(std::move(bytes))});
 }
 
 void WhatRuns::AddSymbol(Bytes bytes) {
@@ -204,11 +210,11 @@ void WhatRuns::WriteProcess(uint32_t pid, const Process& process,
   for (const auto& [tid, name] : process.threads) {
     if (tid != pid) write_thread(tid, pid, name);
   }
-  for (const auto& mapping : process.mappings) {
-    if (RawRecord(mapping->record).type() == perf_event::kRecordMmap2) {
-      WriteMapping<perf_event::Mmap2>(pid, *mapping, out);
+  for (const Mapping& mapping : process.mappings.list) {
+    if (RawRecord(*mapping.record).type() == perf_event::kRecordMmap2) {
+      WriteMapping<perf_event::Mmap2>(pid, mapping, out);
     } else {
-      WriteMapping<perf_event::Mmap>(pid, *mapping, out);
+      WriteMapping<perf_event::Mmap>(pid, mapping, out);
     }
   }
 }
@@ -216,7 +222,7 @@ void WhatRuns::WriteProcess(uint32_t pid, const Process& process,
 template <class Record>
 void WhatRuns::WriteMapping(uint32_t pid, const Mapping& mapping,
                             std::vector<std::byte>* out) const {
-  const RawRecord record(mapping.record);
+  const RawRecord record(*mapping.record);
   Record mapped;
   Decode(record, layout_, &mapped);
   // A child's record names the child, even if it has the mapping from its parent. Records of the
@@ -239,9 +245,9 @@ void WhatRuns::WriteAgain(const Bytes& bytes, std::vector<std::byte>* out) const
 
 size_t WhatRuns::Process::Cost() const {
   size_t sum = kEntry + threads.size() * 2 * kEntry;
-  for (const auto& mapping : mappings) {
+  for (const Mapping& mapping : mappings.list) {
     sum += sizeof(mapping) +
-           (mapping->record.capacity() + kEntry) / static_cast<size_t>(mapping.use_count());
+           (mapping.record->capacity() + kEntry) / static_cast<size_t>(mapping.record.use_count());
   }
   return sum;
 }
@@ -293,11 +299,11 @@ uint64_t WhatRuns::Trim(size_t most, uint64_t taken, uint64_t newest,
 uint64_t WhatRuns::ForgetMappings(size_t most, size_t cost) {
   uint64_t forgotten = 0;
   while (cost > most) {
-    Mappings* largest = nullptr;
+    std::vector<Mapping>* largest = nullptr;
     for (auto& [pid, process] : processes_) {
-      if (pid == kKernelPid || process.mappings.size() <= kKeptMappings) continue;
-      if (largest == nullptr || process.mappings.size() > largest->size()) {
-        largest = &process.mappings;
+      if (pid == kKernelPid || process.mappings.list.size() <= kKeptMappings) continue;
+      if (largest == nullptr || process.mappings.list.size() > largest->size()) {
+        largest = &process.mappings.list;
       }
     }
     if (largest == nullptr) break;

@@ -57,13 +57,16 @@ class WhatRuns {
   };
   struct Mapping {
     uint64_t start = 0, end = 0;
-    Bytes record;  // record of the process that mapped; its children share it
+    std::shared_ptr<const Bytes> record;  // of the process that mapped; its children share it
   };
-  using Mappings = std::vector<std::shared_ptr<const Mapping>>;
+  struct Mappings {
+    std::vector<Mapping> list;             // in the order of their creation
+    uint64_t start = UINT64_MAX, end = 0;  // a range that contains all of them
+  };
   struct Process {
     uint32_t parent = 0;
     std::map<uint32_t, std::string> threads;  // names of threads, keyed by tid
-    Mappings mappings;                        // in the order of their creation
+    Mappings mappings;
     // Position of the newest record when Trim first found that the process is gone; 0: it is alive.
     uint64_t gone_at = 0;
 
