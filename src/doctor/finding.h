@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/machine/target/refusal.h"
@@ -30,5 +31,15 @@ struct FindingGroup {
   std::string title;  // "Recording"
   std::vector<Finding> findings;
 };
+
+// Returns true if the subject with this id works without a limit.
+inline bool IsWorking(const std::vector<FindingGroup>& groups, std::string_view id) {
+  for (const FindingGroup& group : groups) {
+    for (const Finding& finding : group.findings) {
+      if (finding.id == id) return finding.state == State::kWorks;
+    }
+  }
+  return false;
+}
 
 }  // namespace profiler::doctor

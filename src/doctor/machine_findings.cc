@@ -1,5 +1,6 @@
 #include "src/doctor/machine_findings.h"
 
+#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -9,6 +10,8 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +21,7 @@
 #include "src/base/file_id.h"
 #include "src/base/raised_capabilities.h"
 #include "src/base/status.h"
+#include "src/base/unique_fd.h"
 #include "src/format/perf_event/attr.h"
 #include "src/format/perf_event/attr_codec.h"
 #include "src/machine/events/list_events.h"
@@ -264,6 +268,8 @@ class Examination {
     } else if (!has_right) {
       finding.text = "they need CAP_BPF and CAP_PERFMON";
       finding.remedies = {RunAsRoot()};
+    } else if (filtered_.bpf_load != 0) {
+      finding.text = absl::StrCat("the kernel refuses a program: ", strerror(filtered_.bpf_load));
     } else {
       finding.state = State::kWorks;
     }
@@ -436,6 +442,19 @@ class Examination {
   const MachineState state_;
 };
 
+// Loads a program that returns 0, and removes it again. Returns the errno; 0: it was loaded.
+int ErrnoOfProgram() {
+  static constexpr bpf_insn kProgram[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+                                          {.code = BPF_JMP | BPF_EXIT}};
+  bpf_attr attr{};
+  attr.prog_type = BPF_PROG_TYPE_PERF_EVENT;
+  attr.insns = reinterpret_cast<uint64_t>(kProgram);
+  attr.insn_cnt = std::size(kProgram);
+  attr.license = reinterpret_cast<uint64_t>("GPL");
+  const UniqueFd program(static_cast<int>(syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr))));
+  return program.valid() ? 0 : errno;
+}
+
 bool IsDenied(long result) { return result == -1 && (errno == EPERM || errno == EACCES); }
 
 }  // namespace
@@ -445,13 +464,14 @@ FilteredCalls FindFilteredCalls(const procfs::Roots& roots) {
   // Too large a size; E2BIG. Older kernels check rights first, so only a denial despite the rights
   // proves a filter.
   constexpr unsigned kTooLarge = 1 << 20;
-  const RaisedCapabilities raised(kCapBpf);
+  const RaisedCapabilities raised(kCapBpf | kCapPerfmon);
   static const char kZeros[64] = {};
   const bool has_right =
       (procfs::PermittedCapabilities(roots) & (kCapBpf | kCapSysAdmin)) != 0 ||
       procfs::ReadNumber(roots.proc + "/sys/kernel/unprivileged_bpf_disabled").value_or(1) == 0;
   calls.bpf = IsDenied(syscall(SYS_bpf, 0, kZeros, kTooLarge)) && has_right &&
               !procfs::IsInUserNamespace(roots);
+  calls.bpf_load = ErrnoOfProgram();
   // No process has this number; ESRCH.
   calls.ptrace = IsDenied(ptrace(PTRACE_PEEKDATA, INT_MAX, nullptr, nullptr));
   // An unknown flag; EINVAL.

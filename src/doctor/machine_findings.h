@@ -17,6 +17,7 @@ namespace profiler::doctor {
 // refuses for another reason than rights, so a refusal for rights comes from the filter.
 struct FilteredCalls {
   bool bpf = false;
+  int bpf_load = 0;  // errno of loading the smallest program; 0: it was loaded
   bool ptrace = false;
   bool process_vm_readv = false;
 };

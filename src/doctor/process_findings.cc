@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "src/analysis/interpreters.h"
 #include "src/base/file_access.h"
 #include "src/base/file_id.h"
+#include "src/base/mapped_device.h"
 #include "src/base/text.h"
 #include "src/machine/packages/debug_symbols.h"
 #include "src/machine/procfs/build_id.h"
@@ -25,6 +27,7 @@
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/files/debug_files.h"
 #include "symbolize/symbols/elf_symbols.h"
+#include "symbolize/unwind/cfi_table.h"
 
 namespace profiler::doctor {
 namespace {
@@ -43,6 +46,21 @@ Names NamesOf(const ElfImage& elf) {
   return HasContents(elf, ".dynsym") ? Names::kExportsOnly : Names::kNone;
 }
 
+// Looks up 256 places of the code.
+void FindCfi(const ElfImage& image, const ElfImage* debug, ImageReport* report) {
+  constexpr uint64_t kPlaces = 256;
+  const symbolize::ElfSection* text = image.FindSection(".text");
+  const auto table = symbolize::CfiTable::Create(image, debug);
+  if (text == nullptr || text->size == 0 || !table.ok()) return;
+  uint64_t described = 0;
+  for (uint64_t i = 0; i < kPlaces; ++i) {
+    const uint64_t distance = text->size / kPlaces * i + text->size % kPlaces * i / kPlaces;
+    described += (*table)->FunctionAt(ElfAddress{text->address.value + distance}) ? 1 : 0;
+  }
+  report->cfi_share = static_cast<double>(described) / kPlaces;
+  report->bytes_without_cfi = text->size / kPlaces * (kPlaces - described);
+}
+
 // How code of a virtual machine or interpreter gets its names.
 struct Runtime {
   std::string_view file;  // as analysis::InterpreterOf returns it
@@ -51,13 +69,17 @@ struct Runtime {
   std::string_view text;
   std::string_view remedy;  // empty: none
 };
+constexpr std::string_view kPython = "python";
+constexpr std::string_view kPythonWithPrograms =
+    "functions of CPython 3.8 to 3.13 are read at each sample if call chains are unwound "
+    "(--call-graph dwarf)";
 constexpr Runtime kRuntimes[] = {
     {"jvm", "Java", State::kWorks, "frames and names are read from the virtual machine", ""},
     {"node", "Node.js", State::kWorks, "frames and names are read from V8's own tables", ""},
-    {"python", "Python", State::kLimited,
+    {kPython, "Python", State::kLimited,
      "names of Python functions need BPF programs (see above), or a perf map of Python 3.12 or "
      "newer",
-     "start the program with PYTHONPERFSUPPORT=1"},
+     "start a Python of 3.12 or newer with PYTHONPERFSUPPORT=1"},
     {"coreclr", ".NET", State::kLimited, "names need a perf map",
      "start the program with DOTNET_PerfMapEnabled=1"},
     {"beam.smp", "Erlang", State::kLimited, "names need a perf map",
@@ -155,7 +177,7 @@ Finding NamespacesOf(const procfs::Roots& roots, pid_t pid) {
           {}};
 }
 
-std::vector<Finding> RuntimesOf(const Mappings& mappings) {
+std::vector<Finding> RuntimesOf(const Mappings& mappings, bool loads_programs) {
   std::vector<Finding> findings;
   for (const Runtime& runtime : kRuntimes) {
     const auto is_its = [&](const MappedImage& image) {
@@ -164,7 +186,10 @@ std::vector<Finding> RuntimesOf(const Mappings& mappings) {
     if (std::ranges::none_of(mappings.images, is_its)) continue;
     Finding finding{
         "runtime", std::string(runtime.name), runtime.state, std::string(runtime.text), {}};
-    if (!runtime.remedy.empty()) {
+    if (runtime.file == kPython && loads_programs) {
+      finding.state = State::kWorks;
+      finding.text = kPythonWithPrograms;
+    } else if (!runtime.remedy.empty()) {
       finding.remedies = {{std::string(runtime.remedy), "", "It changes the program's speed."}};
     }
     findings.push_back(std::move(finding));
@@ -204,6 +229,20 @@ packages::DebugSymbols SymbolsHere() {
   return packages::DebugSymbols("", std::string(naming::DebugServers()));
 }
 
+// Opens a mapped image. The path is the one that this process sees. So a process with another root
+// directory has other files at it, and the file is known by its inode.
+symbolize::OpenedImage OpenMapped(const symbolize::ImageSpec& spec,
+                                  const symbolize::SymbolizerOptions& options) {
+  symbolize::OpenedImage opened = symbolize::OpenImage(spec, options);
+  if (opened.file) return opened;
+  absl::StatusOr<ImageFile> file = symbolize::OpenElf(spec.path);
+  if (file.ok() && IsFileOfMapping(file->stamp.device, file->stamp.inode, file->stamp.hides_device,
+                                   spec.maj, spec.min, spec.ino)) {
+    opened.file = *std::move(file);
+  }
+  return opened;
+}
+
 Finding ImageFinding(const MappedImage& mapped, pid_t pid,
                      const symbolize::SymbolizerOptions& options, packages::DebugSymbols& symbols) {
   symbolize::ImageSpec spec;
@@ -212,7 +251,7 @@ Finding ImageFinding(const MappedImage& mapped, pid_t pid,
   spec.maj = mapped.maj;
   spec.min = mapped.min;
   spec.ino = mapped.ino;
-  const symbolize::OpenedImage opened = symbolize::OpenImage(spec, options);
+  const symbolize::OpenedImage opened = OpenMapped(spec, options);
   if (!opened.file) {
     return {"image",
             mapped.path,
@@ -236,7 +275,7 @@ ImageReport ExamineImage(const ImageFile& image, const symbolize::SymbolizerOpti
   report.build_id = HexOf(image.elf.build_id());
   report.is_32_bit = !image.elf.is_64_bit();
   report.names = NamesOf(image.elf);
-  report.has_cfi = HasContents(image.elf, ".eh_frame") || HasContents(image.elf, ".debug_frame");
+  FindCfi(image.elf, nullptr, &report);
   report.keeps_frame_pointers = record::KeepsFramePointers(image.elf);
   report.has_mini_symbols = HasContents(image.elf, ".gnu_debugdata");
   if (report.names == Names::kDebugInfo) return report;
@@ -246,7 +285,7 @@ ImageReport ExamineImage(const ImageFile& image, const symbolize::SymbolizerOpti
       report.names = better;
       report.names_from = debug->path == image.path ? "" : debug->path;
     }
-    report.has_cfi |= HasContents(debug->elf, ".debug_frame");
+    if (HasContents(debug->elf, ".debug_frame")) FindCfi(image.elf, &debug->elf, &report);
   }
   return report;
 }
@@ -272,11 +311,18 @@ Finding DescribeImage(const ImageReport& image, packages::DebugSymbols* symbols)
       break;
   }
   if (!image.names_from.empty()) parts.back() += " from " + image.names_from;
-  if (!image.has_cfi) {
-    parts.push_back("no call frame information");
-    if (finding.state == State::kWorks) finding.state = State::kLimited;
-  } else {
+  constexpr double kWhole = 0.9;  // the rest is space between functions
+  if (image.cfi_share >= kWhole) {
     parts.push_back("call frame information");
+  } else {
+    parts.push_back(image.cfi_share == 0
+                        ? "no call frame information"
+                        : absl::StrFormat("call frame information of %.0f %% of the code",
+                                          100 * image.cfi_share));
+    // The code that compilers add to each program has no call frame information.
+    constexpr uint64_t kSmall = 4096;
+    const bool matters = image.cfi_share == 0 || image.bytes_without_cfi > kSmall;
+    if (matters && finding.state == State::kWorks) finding.state = State::kLimited;
   }
   if (image.keeps_frame_pointers) {
     parts.push_back(*image.keeps_frame_pointers ? "frame pointers" : "no frame pointers");
@@ -297,6 +343,7 @@ Finding DescribeImage(const ImageReport& image, packages::DebugSymbols* symbols)
 }
 
 absl::StatusOr<FindingGroup> FindInProcess(const procfs::Roots& roots, pid_t pid,
+                                           bool loads_programs,
                                            const symbolize::SymbolizerOptions& options) {
   PROFILER_ASSIGN_OR_RETURN(const std::string comm, procfs::CommOf(roots, pid, pid));
   PROFILER_ASSIGN_OR_RETURN(const Mappings mappings, ReadMappings(roots, pid));
@@ -304,7 +351,7 @@ absl::StatusOr<FindingGroup> FindInProcess(const procfs::Roots& roots, pid_t pid
   group.findings.push_back(
       IdentityOf(roots, pid, LinkAt(absl::StrCat(roots.proc, "/", pid, "/exe"))));
   group.findings.push_back(NamespacesOf(roots, pid));
-  const std::vector<Finding> runtimes = RuntimesOf(mappings);
+  const std::vector<Finding> runtimes = RuntimesOf(mappings, loads_programs);
   group.findings.insert(group.findings.end(), runtimes.begin(), runtimes.end());
   if (const auto generated = GeneratedCode(roots, pid, mappings, !runtimes.empty())) {
     group.findings.push_back(*generated);

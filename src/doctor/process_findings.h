@@ -31,8 +31,10 @@ struct ImageReport {
   std::string build_id;  // in hexadecimal; empty: none
   Names names = Names::kNone;
   std::string names_from;  // path of the debug file that has the names; empty: the image itself
-  bool has_mini_symbols = false;             // True if .gnu_debugdata has further names.
-  bool has_cfi = false;                      // .eh_frame or .debug_frame
+  bool has_mini_symbols = false;  // True if .gnu_debugdata has further names.
+  // Share of the code with call frame information, 0 to 1, and bytes of code without it; by samples.
+  double cfi_share = 0;
+  uint64_t bytes_without_cfi = 0;
   std::optional<bool> keeps_frame_pointers;  // nothing: cannot be told
   bool is_32_bit = false;
   bool is_deleted = false;
@@ -47,9 +49,11 @@ ImageReport ExamineImage(const symbolize::ImageFile& image,
 Finding DescribeImage(const ImageReport& image, packages::DebugSymbols* symbols);
 
 // Examines a running process: its identity and namespaces, its virtual machine or interpreter, and
-// all images that it has mapped as code. Does not stop it. Errors: kNotFound if it does not run;
+// all images that it has mapped as code. Does not stop it. `loads_programs` is true if BPF programs
+// can be loaded, which read the frames of interpreters. Errors: kNotFound if it does not run;
 // kPermissionDenied if its mappings may not be read.
 absl::StatusOr<FindingGroup> FindInProcess(const procfs::Roots& roots, pid_t pid,
+                                           bool loads_programs,
                                            const symbolize::SymbolizerOptions& options);
 
 // Examines the file of a program that does not run. For a script, also the file of its interpreter.

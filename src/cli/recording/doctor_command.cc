@@ -39,7 +39,9 @@ std::string MachineTitle(const procfs::Roots& roots) {
 
 int Doctor(const DoctorArguments& arguments, const std::vector<std::string>& command) {
   const procfs::Roots roots;
-  std::vector<doctor::FindingGroup> groups;
+  std::vector<doctor::FindingGroup> groups = doctor::FindOnMachine(
+      ringbuf::LinuxKernel(), roots, doctor::FindFilteredCalls(roots), naming::TryNaming());
+  const bool loads_programs = doctor::IsWorking(groups, "bpf");
   if (!arguments.processes.empty()) {
     const auto targets = ReadTargets({.processes = arguments.processes}, "examine", {});
     if (!targets.ok()) {
@@ -47,7 +49,7 @@ int Doctor(const DoctorArguments& arguments, const std::vector<std::string>& com
       return kExitFailure;
     }
     for (const pid_t pid : targets->pids) {
-      auto group = doctor::FindInProcess(roots, pid, {});
+      auto group = doctor::FindInProcess(roots, pid, loads_programs, {});
       if (!group.ok()) {
         PrintError(group.status());
         return kExitFailure;
@@ -68,9 +70,6 @@ int Doctor(const DoctorArguments& arguments, const std::vector<std::string>& com
     }
     groups.push_back(*std::move(group));
   }
-  std::vector<doctor::FindingGroup> machine = doctor::FindOnMachine(
-      ringbuf::LinuxKernel(), roots, doctor::FindFilteredCalls(roots), naming::TryNaming());
-  groups.insert(groups.begin(), machine.begin(), machine.end());
 
   Output output("-");
   if (arguments.json) {
