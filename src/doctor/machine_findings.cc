@@ -53,8 +53,6 @@ Finding Works(std::string id, std::string name, std::string text = "") {
   return {std::move(id), std::move(name), State::kWorks, std::move(text), {}};
 }
 
-Remedy RunAsRoot() { return {"run as root", "sudo profiler …", ""}; }
-
 // The examination of one machine. Each function returns one finding.
 class Examination {
  public:
@@ -152,13 +150,16 @@ class Examination {
     std::string note;
     const size_t count = events::ListEvents(roots_, "tracepoint", &note).size();
     if (count != 0) return Works("tracepoints", "tracepoints", absl::StrCat(count, " events"));
-    Finding finding{"tracepoints", "tracepoints", State::kMissing, note, {}};
+    Finding finding{"tracepoints", "tracepoints", State::kMissing, "the kernel has none", {}};
     if (!state_.has_tracefs) {
       finding.text = "tracefs is not mounted";
       finding.remedies = {{"mount it", "sudo mount -t tracefs nodev /sys/kernel/tracing", ""}};
-    } else {
-      if (finding.text.empty()) finding.text = "the kernel has none";
-      if (!note.empty()) finding.remedies = {RunAsRoot()};
+    } else if (!note.empty()) {
+      finding.text = "this user may not read /sys/kernel/tracing";
+      finding.remedies = {
+          target::MoreRights(rights_, "DAC_READ_SEARCH"),
+          {"let all users read it", "sudo mount -o remount,mode=755 /sys/kernel/tracing",
+           "All users see which events the kernel traces."}};
     }
     return finding;
   }
@@ -172,7 +173,7 @@ class Examination {
               "probes in programs",
               State::kMissing,
               "the kernel wants CAP_SYS_ADMIN for them",
-              {RunAsRoot()}};
+              {target::MoreRights(rights_, "SYS_ADMIN")}};
     }
     return {"probes",
             "probes in programs",
@@ -188,7 +189,7 @@ class Examination {
                     State::kMissing,
                     absl::StrCat("kernel.kptr_restrict hides their addresses",
                                  NowIs(rights_.limits.kptr_restrict)),
-                    {RunAsRoot()}};
+                    {target::MoreRights(rights_, "SYSLOG")}};
     // With kptr_restrict 0, users who may sample the kernel see its addresses, as in
     // kallsyms_for_perf() (kernel/ksyms_common.c, Linux 6.6). With 2, nobody sees them.
     const int64_t restrict = rights_.limits.kptr_restrict.value_or(0);
@@ -230,7 +231,7 @@ class Examination {
     if (may_read_all && scope < 3) return finding;
     finding.state = State::kLimited;
     finding.text = "only of your own processes";
-    finding.remedies = {RunAsRoot()};
+    finding.remedies = {target::MoreRights(rights_, "SYS_PTRACE")};
     if (scope > 0) {
       finding.text = "only of commands that the recorder starts: Yama forbids the rest";
       absl::StrAppend(&finding.text, " (kernel.yama.ptrace_scope is ", scope, ")");
@@ -267,7 +268,7 @@ class Examination {
       finding.remedies = {{"record from the host, as root", "", ""}};
     } else if (!has_right) {
       finding.text = "they need CAP_BPF and CAP_PERFMON";
-      finding.remedies = {RunAsRoot()};
+      finding.remedies = {target::MoreRights(rights_, "BPF")};
     } else if (filtered_.bpf_load != 0) {
       finding.text = absl::StrCat("the kernel refuses a program: ", strerror(filtered_.bpf_load));
     } else {

@@ -69,6 +69,32 @@ TEST_F(MachineFindingsTest, ARefusalByTheSysctlNamesTheNarrowestRemedyFirst) {
             "observe all CPUs until the next boot.\n");
 }
 
+TEST_F(MachineFindingsTest, DebiansSysctlForbidsEvenOwnPrograms) {
+  for (const std::string paranoid : {"3", "4"}) {
+    tree_.Write("proc/sys/kernel/perf_event_paranoid", paranoid);
+    for (uint64_t call = 1; call <= 3; ++call) kernel_.FailCall(Call::kOpenEvent, call, EACCES);
+    EXPECT_EQ(
+        FindingOf("own programs"),
+        absl::StrCat("  no       own programs: kernel.perf_event_paranoid forbids it (now ",
+                     paranoid, ")\n           - run as root: `sudo profiler …`\n",
+                     "           - `sudo sysctl kernel.perf_event_paranoid=2` (now ", paranoid,
+                     "). Risk: All users may record their own programs until the next "
+                     "boot.\n"));
+  }
+}
+
+TEST_F(MachineFindingsTest, RootWithoutACapabilityIsNotToldToRunAsRoot) {
+  tree_.Write("proc/self/status", "Uid:\t0\t0\t0\t0\nCapPrm:\t0\n")
+      .Write("proc/sys/kernel/perf_event_paranoid", "2\n");
+  kernel_.FailCall(Call::kOpenEvent, 3, EACCES);
+  EXPECT_EQ(FindingOf("all processes (-a)"),
+            "  no       all processes (-a): kernel.perf_event_paranoid forbids it (now 2)\n"
+            "           - give this container or service CAP_PERFMON, which it lacks although it "
+            "runs as root: `docker run --cap-add PERFMON …`\n"
+            "           - `sudo sysctl kernel.perf_event_paranoid=0` (now 2). Risk: All users may "
+            "observe all CPUs until the next boot.\n");
+}
+
 TEST_F(MachineFindingsTest, AFilterOfSystemCallsIsTheCauseEvenForRoot) {
   tree_.Write("proc/self/status", "CapPrm:\t000001ffffffffff\nSeccomp:\t2\n");
   kernel_.FilterCalls(EPERM);
@@ -138,6 +164,9 @@ TEST_F(MachineFindingsTest, ProgramsInTheKernelNeedRightsTypesAndNoLockdown) {
             "  no       BPF programs: they need CAP_BPF and CAP_PERFMO");
   tree_.Write("proc/self/status", "CapPrm:\t000001ffffffffff\n");
   EXPECT_EQ(FindingOf("BPF programs"), "  yes      BPF programs\n");
+  filtered_.bpf_load = EPERM;
+  EXPECT_EQ(FindingOf("BPF programs"),
+            "  no       BPF programs: the kernel refuses a program: Operation not permitted\n");
   tree_.Write("sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
   EXPECT_EQ(FindingOf("BPF programs"),
             "  no       BPF programs: lockdown forbids programs that read memory\n");
@@ -148,6 +177,16 @@ TEST_F(MachineFindingsTest, MissingTracefsHasTheCommandThatMountsIt) {
   EXPECT_EQ(FindingOf("tracepoints"),
             "  no       tracepoints: tracefs is not mounted\n"
             "           - mount it: `sudo mount -t tracefs nodev /sys/kernel/tracing`\n");
+}
+
+TEST_F(MachineFindingsTest, TracefsMayBeClosedToUsers) {
+  tree_.Write("tracing/README", "");  // and no events
+  tree_.Write("proc/mounts", absl::StrCat("t ", tree_.path("tracing"), " tracefs rw 0 0\n"));
+  EXPECT_EQ(FindingOf("tracepoints"),
+            "  no       tracepoints: this user may not read /sys/kernel/tracing\n"
+            "           - run as root: `sudo profiler …`\n"
+            "           - let all users read it: `sudo mount -o remount,mode=755 "
+            "/sys/kernel/tracing`. Risk: All users see which events the kernel traces.\n");
 }
 
 TEST(FilteredCallsTest, AProcessWithoutAFilterHasNone) {

@@ -110,6 +110,15 @@ uint64_t PermittedCapabilities(const Roots& roots) {
   return ParseNumber<uint64_t>(ValueOf(text, "CapPrm").value_or(""), 16).value_or(0);
 }
 
+bool IsRoot(const Roots& roots) {
+  std::string text;
+  if (!ReadFile(roots.proc + "/self/status", &text).ok()) return false;
+  const std::string_view ids = ValueOf(text, "Uid").value_or("");
+  TextScanner words(ids);
+  words.Word();  // the real user
+  return words.Word() == "0";
+}
+
 bool IsInPidNamespace(const Roots& roots) { return IsInOther(roots, "pid", "pid:[4026531836]"); }
 
 bool IsInUserNamespace(const Roots& roots) { return IsInOther(roots, "user", "user:[4026531837]"); }

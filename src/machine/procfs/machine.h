@@ -47,6 +47,9 @@ absl::StatusOr<std::vector<int>> ParseCpuList(std::string_view text);
 // (src/base/raised_capabilities.h), as bits (CAP_IPC_LOCK, …); 0 if unknown.
 uint64_t PermittedCapabilities(const Roots& roots);
 
+// True if this process runs as user 0. False if unknown.
+bool IsRoot(const Roots& roots);
+
 // True if this process sees only a part of the machine's processes, because it is in a PID
 // namespace, for example in a container. False if unknown. The first namespace has the same number
 // on every machine (PROC_PID_INIT_INO of include/linux/proc_ns.h, Linux 3.8 to 6.18).

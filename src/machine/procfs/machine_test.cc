@@ -71,6 +71,15 @@ TEST(PermittedCapabilities, AreReadAsBits) {
   EXPECT_EQ(PermittedCapabilities(tree.roots()), 0x4001u);
 }
 
+TEST(IsRoot, AsksForTheEffectiveUser) {
+  FakeTree tree;
+  EXPECT_FALSE(IsRoot(tree.roots()));
+  tree.Write("proc/self/status", "Uid:\t0\t1000\t0\t0\n");
+  EXPECT_FALSE(IsRoot(tree.roots()));
+  tree.Write("proc/self/status", "Uid:\t1000\t0\t0\t0\n");
+  EXPECT_TRUE(IsRoot(tree.roots()));
+}
+
 TEST(ParseCpuList, TakesRangesInAnyOrder) {
   EXPECT_EQ(absl::StrJoin(*ParseCpuList("5,0-2,1"), " "), "0 1 2 5");
 }

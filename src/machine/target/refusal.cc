@@ -12,8 +12,6 @@ namespace {
 
 const char kParanoid[] = "kernel.perf_event_paranoid";
 
-Remedy RunAsRoot() { return {"run as root", "sudo profiler …", ""}; }
-
 Remedy Capability() {
   return {"give the program CAP_PERFMON", "sudo setcap cap_perfmon=p PATH/profiler",
           "Everybody who may run this copy may observe the kernel and all processes."};
@@ -45,8 +43,18 @@ bool IsMissing(int error) {
 PerfRights ReadPerfRights(const procfs::Roots& roots, bool is_filtered) {
   return {.limits = procfs::ReadPerfLimits(roots),
           .capabilities = procfs::PermittedCapabilities(roots),
+          .is_root = procfs::IsRoot(roots),
           .in_user_namespace = procfs::IsInUserNamespace(roots),
           .is_filtered = is_filtered};
+}
+
+Remedy MoreRights(const PerfRights& rights, const std::string& capability) {
+  if (rights.in_user_namespace) return {"record from the host, as root", "", ""};
+  if (!rights.is_root) return {"run as root", "sudo profiler …", ""};
+  return {absl::StrCat("give this container or service CAP_", capability,
+                       ", which it lacks although "
+                       "it runs as root"),
+          absl::StrCat("docker run --cap-add ", capability, " …"), ""};
 }
 
 std::string NowIs(const std::optional<int64_t>& sysctl) {
@@ -71,17 +79,23 @@ Refusal FindRefusal(const RefusedTarget& target, const PerfRights& rights) {
         {{"record from the host, as root", "", ""}, Sysctl(target.system_wide ? 0 : 1, rights)}};
   }
   if (rights.limits.paranoid.value_or(0) > 2 && (rights.capabilities & kCapSysAdmin) == 0) {
-    return {"", {RunAsRoot(), Sysctl(2, rights)}};
+    return {"", {MoreRights(rights, "SYS_ADMIN"), Sysctl(2, rights)}};
   }
   if (MayObserveAll(rights)) {
     return {"the capabilities suffice, so a security module (LSM) such as SELinux may deny it",
             {{"look for the denial in the kernel's log", "sudo dmesg | grep -i denied", ""}}};
   }
-  if (target.system_wide) return {"", {RunAsRoot(), Capability(), Sysctl(0, rights)}};
-  if (target.other_process != 0) {
-    return {"it may belong to another user", {RunAsRoot(), Capability()}};
+  std::vector<Remedy> remedies = {MoreRights(rights, "PERFMON")};
+  // The bounding set of a root without capabilities also lacks those of files.
+  const bool may_get_capability = !rights.is_root;
+  if (may_get_capability && (target.system_wide || target.other_process != 0)) {
+    remedies.push_back(Capability());
   }
-  return {"", {RunAsRoot(), Sysctl(1, rights)}};
+  if (target.other_process != 0 && !target.system_wide) {
+    return {"it may belong to another user", std::move(remedies)};
+  }
+  remedies.push_back(Sysctl(target.system_wide ? 0 : 1, rights));
+  return {"", std::move(remedies)};
 }
 
 absl::Status ExplainRefusal(int error, const std::string& doing, const std::string& event,

@@ -23,6 +23,7 @@ bool IsMissing(int error);
 struct PerfRights {
   procfs::PerfLimits limits;
   uint64_t capabilities = 0;  // permitted capabilities (procfs::PermittedCapabilities)
+  bool is_root = false;       // procfs::IsRoot; root in a container may lack capabilities
   // True if this process is in a user namespace of its own, as in a rootless container. The kernel
   // then ignores its capabilities for events.
   bool in_user_namespace = false;
@@ -57,6 +58,10 @@ Refusal FindRefusal(const RefusedTarget& target, const PerfRights& rights);
 // "counting".
 absl::Status ExplainRefusal(int error, const std::string& doing, const std::string& event,
                             const RefusedTarget& target, const PerfRights& rights);
+
+// Returns the remedy for a missing capability, such as "PERFMON": to run as root, or to give it to
+// root.
+Remedy MoreRights(const PerfRights& rights, const std::string& capability);
 
 // Returns the value of a sysctl as " (now 2)"; empty if the value is unknown.
 std::string NowIs(const std::optional<int64_t>& sysctl);
