@@ -156,10 +156,10 @@ class Examination {
       finding.remedies = {{"mount it", "sudo mount -t tracefs nodev /sys/kernel/tracing", ""}};
     } else if (!note.empty()) {
       finding.text = "this user may not read /sys/kernel/tracing";
-      finding.remedies = {
-          target::MoreRights(rights_, "DAC_READ_SEARCH"),
-          {"let all users read it", "sudo mount -o remount,mode=755 /sys/kernel/tracing",
-           "All users see which events the kernel traces."}};
+      finding.remedies = {target::MoreRights(rights_, "DAC_READ_SEARCH"),
+                          {"let this user's group read it",
+                           "sudo mount -o remount,mode=750,gid=$(id -g) /sys/kernel/tracing",
+                           "The group sees what the kernel traces."}};
     }
     return finding;
   }

@@ -182,11 +182,12 @@ TEST_F(MachineFindingsTest, MissingTracefsHasTheCommandThatMountsIt) {
 TEST_F(MachineFindingsTest, TracefsMayBeClosedToUsers) {
   tree_.Write("tracing/README", "");  // and no events
   tree_.Write("proc/mounts", absl::StrCat("t ", tree_.path("tracing"), " tracefs rw 0 0\n"));
-  EXPECT_EQ(FindingOf("tracepoints"),
-            "  no       tracepoints: this user may not read /sys/kernel/tracing\n"
-            "           - run as root: `sudo profiler …`\n"
-            "           - let all users read it: `sudo mount -o remount,mode=755 "
-            "/sys/kernel/tracing`. Risk: All users see which events the kernel traces.\n");
+  EXPECT_EQ(
+      FindingOf("tracepoints"),
+      "  no       tracepoints: this user may not read /sys/kernel/tracing\n"
+      "           - run as root: `sudo profiler …`\n"
+      "           - let this user's group read it: `sudo mount -o remount,mode=750,gid=$(id -g) "
+      "/sys/kernel/tracing`. Risk: The group sees what the kernel traces.\n");
 }
 
 TEST(FilteredCallsTest, AProcessWithoutAFilterHasNone) {

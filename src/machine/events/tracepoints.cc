@@ -116,8 +116,8 @@ absl::StatusOr<std::string> TracingDirectory(const procfs::Roots& roots) {
   }
   if (access((found + "/events").c_str(), R_OK | X_OK) != 0) {
     return ErrnoStatus(errno, "tracepoints: " + found,
-                       "run as root, or let this user read it: `sudo mount -o "
-                       "remount,mode=755 " +
+                       "run as root, or let this user's group read it: `sudo mount -o "
+                       "remount,mode=750,gid=$(id -g) " +
                            found + "`");
   }
   return found;
