@@ -1,7 +1,5 @@
 #include "src/cli/recording/flight_arguments.h"
 
-#include <algorithm>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -12,7 +10,7 @@
 namespace profiler::cli {
 namespace {
 
-constexpr std::string_view kCompanions[] = {"--flight-size", "--flight-after", "--flight-files"};
+constexpr const char* kCompanions[] = {"--flight-size", "--flight-after", "--flight-files"};
 
 absl::Status Refused(std::string_view option, std::string_view with, std::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(std::string(option), " cannot be used with ",
@@ -69,10 +67,8 @@ void AddFlightOptions(usage::Command& command, FlightArguments& a) {
 absl::Status ReadFlight(const usage::Command& command, const FlightArguments& arguments,
                         record::RecordOptions* options) {
   if (!arguments.is_given()) {
-    // Commands that record without files, such as top, do not have these options.
-    for (const usage::Option& given : command.GivenOptions()) {
-      const std::string name = given.Name();
-      if (std::ranges::find(kCompanions, name) == std::end(kCompanions)) continue;
+    for (const char* const name : kCompanions) {
+      if (command.Count(name) == 0) continue;
       return absl::InvalidArgumentError(
           absl::StrCat(name, " needs --flight TIME, the time to keep in memory"));
     }
