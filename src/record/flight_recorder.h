@@ -55,6 +55,7 @@ class FlightRecorder final : public RecordingOutput {
 
   // Keeps the records. Never fails.
   absl::Status Append(std::span<const std::span<const std::byte>> pieces) override;
+  absl::Status Next(std::vector<std::string>* /*notes*/) override { return absl::OkStatus(); }
   // Writes the files that are not complete yet at once, without waiting for their `after`. Errors
   // while a file is written are not returned: a message names them.
   absl::Status Finish(bool with_features, std::vector<std::string>* notes) override;
@@ -62,6 +63,7 @@ class FlightRecorder final : public RecordingOutput {
   uint64_t file_bytes() const override { return 0; }  // no file grows with each round
   uint64_t bytes() const override { return bytes_; }
   uint64_t count() const override { return files_; }
+  perf_data::Writer* last_file() override { return nullptr; }
   const std::string& path() const override { return path_; }
   ChainQuality chains() const override;
 

@@ -84,9 +84,7 @@ class Session final : public RecordSession {
       flight_ = flight.get();
       output_ = std::move(flight);
     } else {
-      auto files = std::make_unique<RecordingFiles>(options_, setup_);
-      files_ = files.get();
-      output_ = std::move(files);
+      output_ = std::make_unique<RecordingFiles>(options_, setup_);
     }
     PROFILER_ASSIGN_OR_RETURN(
         drain_, ringbuf::DrainLoop::Create(
@@ -113,7 +111,7 @@ class Session final : public RecordSession {
     return summary_.command_runs_on ? ReapCommand() : absl::OkStatus();
   }
 
-  perf_data::Writer& last_file() override { return files_->writer(); }
+  perf_data::Writer* last_file() override { return output_->last_file(); }
 
   std::optional<pid_t> command_pid() const override {
     return setup_.command == nullptr ? std::nullopt : std::optional(setup_.command->pid());
@@ -207,7 +205,7 @@ class Session final : public RecordSession {
 
   void SwitchFile() {
     if (stopped_) return;
-    if (const absl::Status begun = files_->Next(&summary_.notes); !begun.ok()) Fail(begun);
+    if (const absl::Status begun = output_->Next(&summary_.notes); !begun.ok()) Fail(begun);
   }
 
   // ---- from the rings to the file
@@ -418,8 +416,7 @@ class Session final : public RecordSession {
   boost::asio::io_context io_{1};
   SessionSetup setup_;
   std::unique_ptr<RecordingOutput> output_;
-  RecordingFiles* files_ = nullptr;   // output_, unless this is a flight recorder
-  FlightRecorder* flight_ = nullptr;  // output_, if this is a flight recorder
+  FlightRecorder* flight_ = nullptr;  // output_, if this is a flight recorder; takes moments
   const CpuTime before_;
   std::unique_ptr<RaisedPriority> priority_;  // reset when the recording ends
   std::unique_ptr<ringbuf::DrainLoop> drain_;

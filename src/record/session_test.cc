@@ -848,8 +848,8 @@ TEST_F(SessionTest, FilesInMemoryAreWholeAndTakeNoName) {
   EXPECT_EQ(read(*files_[0].writer).features.sample_time->last, 500u);
   EXPECT_EQ(read(*files_[1].writer).count("SAMPLE"), 2);
   EXPECT_EQ(read(*files_[1].writer).count("COMM"), 1);
-  EXPECT_EQ(read((*session)->last_file()).count("SAMPLE"), 0);
-  EXPECT_EQ(read((*session)->last_file()).features.hostname, "box");
+  EXPECT_EQ(read(*(*session)->last_file()).count("SAMPLE"), 0);
+  EXPECT_EQ(read(*(*session)->last_file()).features.hostname, "box");
 }
 
 TEST_F(SessionTest, TellsOfProcessesAndNotOfTheirThreads) {

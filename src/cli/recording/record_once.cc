@@ -188,7 +188,7 @@ absl::StatusOr<Named> NameLastFile(const RecordArguments& arguments, const Kept&
                                    const std::string& path, naming::StreamNames& stream,
                                    record::RecordSession& session) {
   const auto began = std::chrono::steady_clock::now();
-  perf_data::Writer& file = session.last_file();
+  perf_data::Writer& file = *session.last_file();
   absl::StatusOr<naming::Embedded> embedded;
   bool is_whole = true;
   GiveWay(arguments);
@@ -216,7 +216,8 @@ Named NameRecording(const RecordArguments& arguments, const Kept& kept, naming::
   const record::RecordSummary& summary = session.summary();
   const bool has_reader = summary.stop_reason != record::StopReason::kReaderLeft;
   if (!has_reader) return {kNo, {}};
-  const bool is_readable = stream.has_events() || session.last_file().readable_file() >= 0;
+  const perf_data::Writer* const file = session.last_file();
+  const bool is_readable = file != nullptr && (stream.has_events() || file->readable_file() >= 0);
   if (!is_readable) return {kNo, {}};
   if (summary.last_file_samples == 0) return {kYes, {}};
   absl::StatusOr<Named> named = NameLastFile(arguments, kept, summary.last_file, stream, session);
