@@ -107,6 +107,8 @@ class FlightRecorder final : public RecordingOutput {
   void Complete();
   absl::StatusOr<std::string> GiveName(const Moment& moment);
   void Failed(const absl::Status& status);
+  void Unnamed(const absl::Status& status);
+  void GiveUp(const std::string& message);
   void Done(const Moment& moment);
   void KeepSums();
   std::string About(const Writing& writing) const;

@@ -998,6 +998,24 @@ TEST_F(SessionTest, TheEndMayWriteAFileOfItsOwn) {
   EXPECT_EQ(ReadBack(options_.output).count("SAMPLE"), 1);
 }
 
+TEST_F(SessionTest, AFlightRecorderKeepsBothFilesIfTheOldOneCannotBeRenamed) {
+  tree_.Write("perf.data", "old");
+  tree_.Write("perf.data.old/file", "");
+  options_.targets.system_wide = true;
+  options_.flight = FlightOptions{.writes_end = true};
+  std::vector<std::string> failures;
+  options_.on_failure = [&](const std::string& message) { failures.push_back(message); };
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  Publish(0, 500);
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_THAT(failures[0], testing::StartsWith("the file for the end stays " + options_.output +
+                                               ".part: cannot rename " + options_.output + " to "));
+  EXPECT_EQ(std::filesystem::file_size(options_.output), 3u);
+  EXPECT_EQ(ReadBack(options_.output + ".part").count("SAMPLE"), 1);
+}
+
 TEST_F(SessionTest, AFileThatCannotBeWrittenDoesNotEndAFlightRecorder) {
   options_.targets.system_wide = true;
   options_.flight = FlightOptions{.before = std::chrono::seconds(30)};
@@ -1076,8 +1094,10 @@ TEST_F(SessionTest, TheFileGoesOnWhereTheNextOneCannotBeBegun) {
   EXPECT_EQ(ErrnoOf(status), EMFILE) << status;
   EXPECT_EQ((*session)->summary().stop_reason, StopReason::kError);
   ASSERT_EQ(files_.size(), 1u);
+  // Renaming needs a descriptor, too.
   const std::string last = (*session)->summary().last_file;
-  EXPECT_EQ(FilesThere(), (std::vector<std::string>{files_[0].path, last}));
+  EXPECT_EQ(last, options_.output);
+  EXPECT_EQ(FilesThere(), (std::vector<std::string>{last, files_[0].path}));
   EXPECT_EQ(ReadBack(last).count("SAMPLE"), 1);
   EXPECT_EQ(ReadBack(last).features.hostname, "box");
 }
