@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/post.hpp>
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -89,6 +90,62 @@ FlightRecorder::FlightRecorder(boost::asio::io_context& io, const RecordOptions&
     while (writing_ && writing_->next <= slice.number) Step();
     while (!sums_.empty() && sums_.front().number <= slice.number) sums_.pop_front();
   });
+  LookForTriggers();
+}
+
+// ---- triggers
+
+void FlightRecorder::LookForTriggers() {
+  for (const FlightTrigger& trigger : flight_.triggers) {
+    if (trigger.kind == FlightTrigger::Kind::kBlocked) {
+      sample_triggers_.push_back(
+          {kBlockedId, perf_event::RecordLayout(setup_.plan.off_cpu->written), &trigger});
+    } else if (trigger.kind == FlightTrigger::Kind::kEvent) {
+      const perf_event::RecordLayout layout(setup_.plan.sampling[trigger.event].written);
+      for (const ringbuf::EventSet::OpenedEvent& opened : setup_.events->events()) {
+        // Attr 0 is the sideband.
+        if (opened.attr != trigger.event + 1) continue;
+        sample_triggers_.push_back({opened.id, layout, &trigger});
+      }
+    }
+  }
+  if (sample_triggers_.empty()) return;
+  buffer_->OnSample([this](perf_event::RawRecord record) { TakeSample(record); });
+}
+
+void FlightRecorder::TakeSample(perf_event::RawRecord record) {
+  // Samples begin with the id of their event.
+  uint64_t id = 0;
+  if (ignores_samples_ || record.body().size() < sizeof(id)) return;
+  std::memcpy(&id, record.body().data(), sizeof(id));
+  for (const SampleTrigger& candidate : sample_triggers_) {
+    if (candidate.id != id) continue;
+    const FlightTrigger& trigger = *candidate.trigger;
+    perf_event::Sample sample;
+    if (!perf_event::Decode(record, candidate.layout, &sample)) continue;
+    if (trigger.kind == FlightTrigger::Kind::kEvent) {
+      Trigger(trigger, absl::StrFormat("%s (thread %d)", trigger.text, sample.tid), sample.time);
+    } else if (sample.period > static_cast<uint64_t>(trigger.time.count())) {
+      constexpr double kMillisecond = 1e6;
+      Trigger(trigger,
+              absl::StrFormat("%s (thread %d, %.4g ms)", trigger.text, sample.tid,
+                              static_cast<double>(sample.period) / kMillisecond),
+              sample.time);
+    }
+  }
+}
+
+void FlightRecorder::Trigger(const FlightTrigger& trigger, std::string reason,
+                             std::optional<uint64_t> time) {
+  const Time now = steady_clock::now();
+  if (trigger.cools_down) {
+    const auto [fired, is_first] = fired_.try_emplace(trigger.text, now);
+    if (!is_first && now - fired->second < flight_.cooldown) return;
+    fired->second = now;
+  }
+  const bool is_new = !waiting_;
+  Trigger(std::move(reason));
+  if (is_new && time) waiting_->time = *time;
 }
 
 // ---- keeping

@@ -1,6 +1,8 @@
 #include "src/record/session.h"
 
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +22,7 @@
 #include "src/format/perf_data/sections/own_sections.h"
 #include "src/machine/target/run_watch.h"
 #include "src/record/flight_recorder.h"
+#include "src/record/flight_watch.h"
 #include "src/record/off_cpu_driver.h"
 #include "src/record/priority.h"
 #include "src/record/recording_files.h"
@@ -83,6 +86,7 @@ class Session final : public RecordSession {
                                 }));
       flight_ = flight.get();
       output_ = std::move(flight);
+      PROFILER_RETURN_IF_ERROR(WatchTriggers());
     } else {
       output_ = std::make_unique<RecordingFiles>(options_, setup_);
     }
@@ -301,6 +305,38 @@ class Session final : public RecordSession {
     return std::chrono::duration_cast<Duration>(steady_clock::now() - began_);
   }
 
+  // ---- triggers of a flight recorder
+
+  absl::Status WatchTriggers() {
+    flight_watch_.emplace(io_, options_.roots, options_.flight->triggers,
+                          [this](const FlightTrigger& trigger, const std::string& reason) {
+                            flight_->Trigger(trigger, reason);
+                          });
+    std::vector<pid_t> pids;
+    if (!options_.targets.system_wide) {
+      pids = options_.targets.pids;
+      for (const target::Thread& thread : setup_.threads) {
+        if (std::find(pids.begin(), pids.end(), thread.pid) == pids.end()) {
+          pids.push_back(thread.pid);
+        }
+      }
+    }
+    if (setup_.records_command) pids.push_back(setup_.command->pid());
+    return flight_watch_->Start(pids, setup_.records_command ? setup_.command->pid() : 0,
+                                &summary_.notes);
+  }
+
+  // Reports how the command has ended, which needs no right. It stays to be reaped.
+  void TakeEndOfCommand() {
+    siginfo_t end{};
+    const auto pid = static_cast<id_t>(setup_.command->pid());
+    if (waitid(P_PID, pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid == 0) return;
+    const bool has_exited = end.si_code == CLD_EXITED;
+    flight_watch_->TakeEnd({.pid = end.si_pid,
+                            .code = has_exited ? end.si_status : 0,
+                            .signal = has_exited ? 0 : end.si_status});
+  }
+
   // ---- triggers of the end
 
   void End(target::RunEnd reason) {
@@ -309,6 +345,7 @@ class Session final : public RecordSession {
         summary_.stop_signal = watch_.signal();
         return Stop(StopReason::kSignal);
       case target::RunEnd::kCommandExited:
+        if (flight_watch_ && setup_.records_command) TakeEndOfCommand();
         return Stop(StopReason::kCommandExited);
       case target::RunEnd::kTargetsExited:
         return Stop(StopReason::kTargetsExited);
@@ -340,8 +377,10 @@ class Session final : public RecordSession {
     // The last pass takes the records since the previous pass. After a failed write, these records
     // are lost.
     if (!write_failed_) status.Update(drain_->PassNow());
+    if (flight_ != nullptr) flight_->IgnoreSamples();
     if (off_cpu_) status.Update(EndOffCpu());
     if (switch_trigger_) switch_trigger_->Stop();
+    if (flight_watch_) flight_watch_->Stop();
     return status;
   }
 
@@ -423,7 +462,8 @@ class Session final : public RecordSession {
   target::RunWatch watch_;
   boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_;
   std::optional<SwitchTrigger> switch_trigger_;
-  std::optional<OffCpuDriver> off_cpu_;  // only with --off-cpu
+  std::optional<FlightWatch> flight_watch_;  // only with flight
+  std::optional<OffCpuDriver> off_cpu_;      // only with --off-cpu
   steady_clock::time_point began_;
   std::vector<std::span<const std::byte>> pieces_;  // scratch: the pieces of one pass
   bool stopped_ = false;

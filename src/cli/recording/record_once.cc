@@ -124,8 +124,12 @@ void PrintFlight(const record::FlightOptions& flight) {
           ? absl::StrFormat("the last %d MB", flight.bytes >> 20)
           : absl::StrFormat("the last %g s, at most %d MB,",
                             static_cast<double>(flight.before.count()) / 1e3, flight.bytes >> 20);
-  PrintNote(absl::StrFormat("flight recorder: %s are in memory; `kill -USR2 %d` writes them", kept,
-                            getpid()));
+  std::string triggers;
+  for (const record::FlightTrigger& trigger : flight.triggers) {
+    absl::StrAppend(&triggers, triggers.empty() ? ", and so does " : " or ", trigger.text);
+  }
+  PrintNote(absl::StrFormat("flight recorder: %s are in memory; `kill -USR2 %d` writes them%s",
+                            kept, getpid(), triggers));
 }
 
 void PrintSummary(const record::RecordSummary& summary, bool is_flight, bool verbose) {
