@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
@@ -102,8 +103,14 @@ absl::Status FlightWatch::Start(const std::vector<pid_t>& pids, pid_t command,
         process_ends_.Watch(pids, [this](const ProcessEnd& end) { TakeEnd(end); });
     const std::string option = absl::StrCat("--flight-on ", ends_.front().text, ": ");
     if (!watched.ok() && command == 0) {
-      return ErrnoStatus(ErrnoOf(watched), option + "cannot watch the ends of processes",
-                         "run as root, outside of containers, or record a command");
+      const std::string what = option + "cannot watch the ends of processes";
+      if (ErrnoOf(watched) == ETIMEDOUT) {
+        return absl::UnimplementedError(
+            absl::StrCat(what,
+                         ", because the kernel does not report them here; run outside of "
+                         "containers, with CONFIG_PROC_EVENTS, or record a command"));
+      }
+      return ErrnoStatus(ErrnoOf(watched), what, "run as root, or record a command");
     }
     // Our own child needs no right.
     if (!watched.ok()) {

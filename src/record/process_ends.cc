@@ -31,10 +31,11 @@ bool ReadEvent(std::span<const std::byte> message, proc_event* event) {
   return true;
 }
 
-// A request to begin to send events.
+// A request to begin to send events. The answer has the same number.
 //
 //   nlmsghdr │ cn_msg │ PROC_CN_MCAST_LISTEN
-std::array<std::byte, NLMSG_HDRLEN + sizeof(cn_msg) + sizeof(uint32_t)> ListenRequest() {
+std::array<std::byte, NLMSG_HDRLEN + sizeof(cn_msg) + sizeof(uint32_t)> ListenRequest(
+    uint32_t number) {
   std::array<std::byte, NLMSG_HDRLEN + sizeof(cn_msg) + sizeof(uint32_t)> request{};
   nlmsghdr header{};
   header.nlmsg_len = request.size();
@@ -42,6 +43,7 @@ std::array<std::byte, NLMSG_HDRLEN + sizeof(cn_msg) + sizeof(uint32_t)> ListenRe
   cn_msg message{};
   message.id.idx = CN_IDX_PROC;
   message.id.val = CN_VAL_PROC;
+  message.seq = number;
   message.len = sizeof(uint32_t);
   const uint32_t operation = PROC_CN_MCAST_LISTEN;
   std::memcpy(request.data(), &header, sizeof(header));
@@ -71,11 +73,12 @@ absl::Status ProcessEnds::Watch(const std::vector<pid_t>& pids,
   if (bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
     return ErrnoStatus(errno, "the kernel's process connector");
   }
-  const auto request = ListenRequest();
+  const auto number = static_cast<uint32_t>(steady_clock::now().time_since_epoch().count());
+  const auto request = ListenRequest(number);
   if (send(socket_.get(), request.data(), request.size(), 0) < 0) {
     return ErrnoStatus(errno, "the kernel's process connector");
   }
-  PROFILER_RETURN_IF_ERROR(AwaitConfirmation());
+  PROFILER_RETURN_IF_ERROR(AwaitConfirmation(number));
   boost::system::error_code error;
   descriptor_.assign(socket_.get(), error);
   if (error) return ErrnoStatus(error.value(), "the kernel's process connector");
@@ -83,23 +86,28 @@ absl::Status ProcessEnds::Watch(const std::vector<pid_t>& pids,
   return absl::OkStatus();
 }
 
-// Any message shows that the kernel sends.
-absl::Status ProcessEnds::AwaitConfirmation() {
+// Other messages show nothing. The kernel sends them to everybody if another process listens, but in
+// a container they have numbers of processes outside of it.
+absl::Status ProcessEnds::AwaitConfirmation(uint32_t number) {
   constexpr std::chrono::milliseconds kPatience{500};
   const auto until = steady_clock::now() + kPatience;
   std::array<std::byte, kMessageBytes> buffer;
   for (;;) {
-    proc_event event{};
-    if (ReadEvent(Receive(buffer), &event)) {
-      const bool is_refused =
-          event.what == proc_event::PROC_EVENT_NONE && event.event_data.ack.err != 0;
-      if (!is_refused) return absl::OkStatus();
-      return ErrnoStatus(static_cast<int>(event.event_data.ack.err),
-                         "the kernel's process connector");
-    }
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(until - steady_clock::now());
     if (left.count() <= 0) return ErrnoStatus(ETIMEDOUT, "the kernel's process connector");
+    proc_event event{};
+    const std::span<const std::byte> message = Receive(buffer);
+    if (ReadEvent(message, &event)) {
+      cn_msg header{};
+      std::memcpy(&header, message.data() + NLMSG_HDRLEN, sizeof(header));
+      const bool is_answer = event.what == proc_event::PROC_EVENT_NONE && header.seq == number;
+      const auto error = static_cast<int>(event.event_data.ack.err);
+      if (is_answer && error != 0) return ErrnoStatus(error, "the kernel's process connector");
+      if (is_answer) return absl::OkStatus();
+      Take(message);
+    }
+    if (!message.empty()) continue;
     pollfd waiting{.fd = socket_.get(), .events = POLLIN, .revents = 0};
     poll(&waiting, 1, static_cast<int>(left.count()));
   }

@@ -1,8 +1,8 @@
 // Reports how processes end, with the exit code or the signal, by the kernel's process connector
 // (drivers/connector/cn_proc.c, Linux 6.18).
 //
-// The connector needs CAP_NET_ADMIN, and the first user and pid namespace. Elsewhere the kernel
-// accepts the request, and never answers.
+// The connector needs the first user and pid namespace, and before Linux 6.6 CAP_NET_ADMIN.
+// Elsewhere the kernel accepts the request, and never answers.
 
 #pragma once
 
@@ -50,7 +50,7 @@ class ProcessEnds {
 
  private:
   void Await();
-  absl::Status AwaitConfirmation();
+  absl::Status AwaitConfirmation(uint32_t number);
   std::span<const std::byte> Receive(std::span<std::byte> message);
 
   UniqueFd socket_;

@@ -149,7 +149,7 @@ absl::Status ReadFlight(const usage::Command& command, const FlightArguments& ar
     for (const char* const name : kCompanions) {
       if (command.Count(name) == 0) continue;
       return absl::InvalidArgumentError(
-          absl::StrCat(name, " needs --flight TIME, the time to keep in memory"));
+          absl::StrCat(name, " needs --flight TIME, the time to keep in memory, or --overwrite"));
     }
     return absl::OkStatus();
   }
