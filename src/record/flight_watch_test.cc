@@ -88,6 +88,26 @@ TEST_F(FlightWatchTest, ALevelThatStaysIsOneEvent) {
   EXPECT_TRUE(reasons_[0].starts_with("psi:cpu>20% ("));
 }
 
+TEST_F(FlightWatchTest, AProgramThatIsIdleFromItsStartDoesNotGoBelowALimit) {
+  const auto write = [this](uint64_t ticks) {
+    tree_.Write("proc/stat", absl::StrCat("cpu ", ticks, " 0 0 0 0 0 0 0\ncpu0 0\nintr 0\n"));
+  };
+  write(0);
+  const auto watch = Watch({"cpu<10%"});
+  ASSERT_TRUE(watch->Start({}, 0, &notes_).ok());
+  for (int polls = 0; polls < 7; ++polls) io_.run_one();
+  EXPECT_EQ(Reasons(), "");
+  // Busy, and then idle.
+  uint64_t ticks = 0;
+  for (int polls = 0; polls < 2; ++polls) {
+    write(ticks += 1'000'000);
+    io_.run_one();
+  }
+  for (int polls = 0; polls < 7; ++polls) io_.run_one();
+  ASSERT_EQ(reasons_.size(), 1u);
+  EXPECT_EQ(reasons_[0], "cpu<10% (0 %)");
+}
+
 TEST_F(FlightWatchTest, SaysThatTheKernelMeasuresNoPressure) {
   EXPECT_EQ(Watch({"psi:io>20%"})->Start({}, 0, &notes_).message(),
             "--flight-on psi:io>20%: the kernel does not measure pressure; boot it with psi=1, or "

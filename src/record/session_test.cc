@@ -9,8 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,15 +79,27 @@ class SessionTest : public testing::Test {
     return session.Run();
   }
 
-  void Publish(int cpu, uint64_t time) {
+  void Publish(int cpu, uint64_t time, uint64_t id = 2) {
     perf_event::Attr attr;
     attr.sample_type = perf_event::kSampleIdentifier | perf_event::kSampleIp |
                        perf_event::kSampleTid | perf_event::kSampleTime | perf_event::kSampleCpu |
                        perf_event::kSamplePeriod;
     attr.flags = perf_event::kAttrSampleIdAll;
     perf_event::RecordBuilder records(attr);
-    records.At(time).By(1, 1).On(cpu).Id(2).Sample(0x1234);
+    records.At(time).By(1, 1).On(cpu).Id(id).Sample(0x1234);
     for (const auto record : records.records()) ASSERT_TRUE(kernel_.Publish(cpu, record.bytes()));
+  }
+
+  // Returns the id of the first open event that takes samples.
+  uint64_t SamplingId() {
+    std::istringstream lines(kernel_.Describe());
+    for (std::string line; std::getline(lines, line);) {
+      constexpr char kDummy[] = " config 9 ";
+      uint64_t id = 0;
+      if (line.find(kDummy) != std::string::npos) continue;
+      if (sscanf(line.c_str(), "id %" SCNu64, &id) == 1) return id;
+    }
+    return 0;
   }
 
   // Collects complete files in `files_`, and calls `then` with the number of files each time.
@@ -971,6 +986,51 @@ TEST_F(SessionTest, AFlightRecorderWritesAMomentThatTheEndInterrupts) {
   ASSERT_EQ(files_.size(), 1u);
   EXPECT_THAT(files_[0].about, testing::HasSubstr(" s after it"));
   EXPECT_EQ(ReadBack(files_[0].path).count("SAMPLE"), 1);
+}
+
+TEST_F(SessionTest, ATriggerFiresOnceInItsCoolDown) {
+  options_.targets.system_wide = true;
+  options_.flight = FlightOptions{
+      .before = std::chrono::seconds(30),
+      .triggers = {{.kind = FlightTrigger::Kind::kEvent, .name = "x", .text = "event:x"}},
+      .cooldown = std::chrono::hours(1)};
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t) {
+    Publish(0, 600, SamplingId());
+    running->RequestStop();
+  });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  Publish(0, 500, SamplingId());
+  ASSERT_TRUE((*session)->Run().ok());
+  ASSERT_EQ(files_.size(), 1u);
+  EXPECT_THAT(files_[0].about, testing::HasSubstr(" s before event:x (thread 1)"));
+  const RecordedFile file = ReadBack(files_[0].path);
+  EXPECT_EQ(file.count("SAMPLE"), 1);
+  const auto recorder = perf_data::ReadRecorder(file.features);
+  ASSERT_TRUE(recorder && recorder->moment);
+  EXPECT_EQ(recorder->moment->time, 500u);
+}
+
+TEST_F(SessionTest, ATriggerWithoutCoolDownFiresEachTime) {
+  options_.targets.system_wide = true;
+  options_.flight = FlightOptions{
+      .before = std::chrono::seconds(30),
+      .triggers = {
+          {.kind = FlightTrigger::Kind::kEvent, .name = "x", .text = "x", .cools_down = false}}};
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t files) {
+    if (files == 2) return running->RequestStop();
+    Publish(0, 600, SamplingId());
+  });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  Publish(0, 500, SamplingId());
+  ASSERT_TRUE((*session)->Run().ok());
+  ASSERT_EQ(files_.size(), 2u);
+  EXPECT_EQ(ReadBack(files_[1].path).count("SAMPLE"), 2);
 }
 
 TEST_F(SessionTest, AFlightRecorderWithoutAMomentWritesNothing) {
