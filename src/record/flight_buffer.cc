@@ -107,7 +107,11 @@ bool FlightBuffer::Append(std::span<const std::span<const std::byte>> pieces, Ti
     Slice& slice = slices_.back();
     slice.end = end_;
     slice.last = now;
-    if (header.type == perf_event::kRecordSample) ++slice.samples;
+    if (header.type != perf_event::kRecordSample) continue;
+    ++slice.samples;
+    if (!on_sample_) continue;
+    ringbuf::RecordCursor cursor(Bytes(end_ - header.size, end_), *bounce_);
+    if (const auto record = cursor.Next()) on_sample_(*record);
   }
   if (!slices_.empty()) pass_ends_.push_back(end_);
   if (is_open_) {
@@ -177,9 +181,9 @@ void FlightBuffer::Copy(std::span<const std::byte> bytes) {
   end_ += bytes.size();
 }
 
-ringbuf::RingBytes FlightBuffer::BytesOf(const Slice& slice) const {
-  const size_t at = slice.begin % arena_.size();
-  const size_t size = slice.end - slice.begin;
+ringbuf::RingBytes FlightBuffer::Bytes(uint64_t begin, uint64_t end) const {
+  const size_t at = begin % arena_.size();
+  const size_t size = end - begin;
   const size_t before_seam = std::min(size, arena_.size() - at);
   ringbuf::RingBytes bytes;
   bytes.spans[0] = arena_.subspan(at, before_seam);

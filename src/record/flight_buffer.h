@@ -62,6 +62,10 @@ class FlightBuffer {
 
   // Calls `on_drop` with each slice that is about to be dropped.
   void OnDrop(std::function<void(const Slice&)> on_drop) { on_drop_ = std::move(on_drop); }
+  // Calls `on_sample` with each sample. The record is valid during the call.
+  void OnSample(std::function<void(perf_event::RawRecord)> on_sample) {
+    on_sample_ = std::move(on_sample);
+  }
   // Takes the records that describe the processes already running when the recording begins.
   void Observe(std::span<const std::byte> records);
   // Appends a pass that was read at `now`: whole records, in consecutive pieces. Returns true if
@@ -75,7 +79,7 @@ class FlightBuffer {
   // Returns the kept slices, the oldest first.
   const std::deque<Slice>& slices() const { return slices_; }
   // Returns the records of a kept slice. Valid until the slice is dropped.
-  ringbuf::RingBytes BytesOf(const Slice& slice) const;
+  ringbuf::RingBytes BytesOf(const Slice& slice) const { return Bytes(slice.begin, slice.end); }
   // Returns the part of the arena that is filled by slices from `number` on, from 0 to 1.
   double FilledFrom(uint64_t number) const;
   // Appends the records that describe what ran before the first kept slice.
@@ -100,6 +104,7 @@ class FlightBuffer {
   void NoteDropped(const Slice& slice);
   void DropFirst();
   void Copy(std::span<const std::byte> bytes);
+  ringbuf::RingBytes Bytes(uint64_t begin, uint64_t end) const;
 
   const FlightLimits limits_;
   const size_t slice_bytes_;
@@ -107,6 +112,7 @@ class FlightBuffer {
   const std::function<bool(uint32_t pid)> exists_;
   const std::span<std::byte> arena_;
   std::function<void(const Slice&)> on_drop_;
+  std::function<void(perf_event::RawRecord)> on_sample_;
   std::deque<Slice> slices_;
   bool is_open_ = false;  // True while the last slice takes further records.
   uint64_t end_ = 0;      // position of the next record

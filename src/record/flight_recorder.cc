@@ -1,16 +1,19 @@
 #include "src/record/flight_recorder.h"
 
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <boost/asio/post.hpp>
-#include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/format/perf_data/write/rename_file.h"
+#include "src/format/perf_data/write/write_pieces.h"
 
 namespace profiler::record {
 namespace {
@@ -87,6 +90,62 @@ FlightRecorder::FlightRecorder(boost::asio::io_context& io, const RecordOptions&
     while (writing_ && writing_->next <= slice.number) Step();
     while (!sums_.empty() && sums_.front().number <= slice.number) sums_.pop_front();
   });
+  LookForTriggers();
+}
+
+// ---- triggers
+
+void FlightRecorder::LookForTriggers() {
+  for (const FlightTrigger& trigger : flight_.triggers) {
+    if (trigger.kind == FlightTrigger::Kind::kBlocked) {
+      sample_triggers_.push_back(
+          {kBlockedId, perf_event::RecordLayout(setup_.plan.off_cpu->written), &trigger});
+    } else if (trigger.kind == FlightTrigger::Kind::kEvent) {
+      const perf_event::RecordLayout layout(setup_.plan.sampling[trigger.event].written);
+      for (const ringbuf::EventSet::OpenedEvent& opened : setup_.events->events()) {
+        // Attr 0 is the sideband.
+        if (opened.attr != trigger.event + 1) continue;
+        sample_triggers_.push_back({opened.id, layout, &trigger});
+      }
+    }
+  }
+  if (sample_triggers_.empty()) return;
+  buffer_->OnSample([this](perf_event::RawRecord record) { TakeSample(record); });
+}
+
+void FlightRecorder::TakeSample(perf_event::RawRecord record) {
+  // Samples begin with the id of their event.
+  uint64_t id = 0;
+  if (ignores_samples_ || record.body().size() < sizeof(id)) return;
+  std::memcpy(&id, record.body().data(), sizeof(id));
+  for (const SampleTrigger& candidate : sample_triggers_) {
+    if (candidate.id != id) continue;
+    const FlightTrigger& trigger = *candidate.trigger;
+    perf_event::Sample sample;
+    if (!perf_event::Decode(record, candidate.layout, &sample)) continue;
+    if (trigger.kind == FlightTrigger::Kind::kEvent) {
+      Trigger(trigger, absl::StrFormat("%s (thread %d)", trigger.text, sample.tid), sample.time);
+    } else if (sample.period > static_cast<uint64_t>(trigger.time.count())) {
+      constexpr double kMillisecond = 1e6;
+      Trigger(trigger,
+              absl::StrFormat("%s (thread %d, %.4g ms)", trigger.text, sample.tid,
+                              static_cast<double>(sample.period) / kMillisecond),
+              sample.time);
+    }
+  }
+}
+
+void FlightRecorder::Trigger(const FlightTrigger& trigger, std::string reason,
+                             std::optional<uint64_t> time) {
+  const Time now = steady_clock::now();
+  if (trigger.cools_down) {
+    const auto [fired, is_first] = fired_.try_emplace(trigger.text, now);
+    if (!is_first && now - fired->second < flight_.cooldown) return;
+    fired->second = now;
+  }
+  const bool is_new = !waiting_;
+  Trigger(std::move(reason));
+  if (is_new && time) waiting_->time = *time;
 }
 
 // ---- keeping
@@ -242,7 +301,7 @@ void FlightRecorder::Complete() {
   if (!status.ok()) return Failed(status);
   absl::StatusOr<std::string> name =
       options_.in_memory ? options_.output : GiveName(writing.moment);
-  if (!name.ok()) return Failed(name.status());
+  if (!name.ok()) return Unnamed(name.status());
   path_ = *std::move(name);
   CompleteFile file{.path = path_,
                     .samples = writing.tally.file_samples(),
@@ -260,9 +319,14 @@ void FlightRecorder::Complete() {
 absl::StatusOr<std::string> FlightRecorder::GiveName(const Moment& moment) {
   if (moment.is_end) {
     const std::string& output = options_.output;
-    if (access(output.c_str(), F_OK) == 0) std::rename(output.c_str(), (output + ".old").c_str());
-    if (std::rename(part_.c_str(), output.c_str()) == 0) return output;
-    return ErrnoStatus(errno, absl::StrCat("cannot rename ", part_, " to ", output));
+    PROFILER_RETURN_IF_ERROR(perf_data::CheckNotBeingWritten(output));
+    struct stat old {};
+    const bool is_there = stat(output.c_str(), &old) == 0;
+    if (is_there && old.st_size != 0) {
+      PROFILER_RETURN_IF_ERROR(perf_data::KeepOldFile(output).status());
+    }
+    PROFILER_RETURN_IF_ERROR(perf_data::RenameInDirectory(part_, output));
+    return output;
   }
   auto name = names_.PutAside(std::chrono::system_clock::now());
   if (const absl::Status removed = names_.RemoveOldest(); !removed.ok()) {
@@ -273,10 +337,20 @@ absl::StatusOr<std::string> FlightRecorder::GiveName(const Moment& moment) {
 
 // Removes the file that could not be written. Recording goes on, because the next file may succeed.
 void FlightRecorder::Failed(const absl::Status& status) {
-  const Moment moment = std::move(writing_->moment);
   if (writing_->file != nullptr && !options_.in_memory) unlink(part_.c_str());
+  GiveUp(absl::StrCat("no file for ", writing_->moment.reason, ": ", status.message()));
+}
+
+// Leaves a complete file that could not be renamed where it is. The next file renames it again, to
+// `part_.old`.
+void FlightRecorder::Unnamed(const absl::Status& status) {
+  GiveUp(absl::StrCat("the file for ", writing_->moment.reason, " stays ", part_, ": ",
+                      status.message(), "; move it before the next one is written"));
+}
+
+void FlightRecorder::GiveUp(const std::string& message) {
+  const Moment moment = std::move(writing_->moment);
   writing_.reset();
-  const std::string message = absl::StrCat("no file for ", moment.reason, ": ", status.message());
   if (options_.on_failure) {
     options_.on_failure(message);
   } else {

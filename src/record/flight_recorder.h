@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "src/base/status.h"
 #include "src/record/flight_buffer.h"
 #include "src/record/off_cpu.h"
@@ -53,8 +54,17 @@ class FlightRecorder final : public RecordingOutput {
   // happened. `done` is called when the file is written, or has failed; it may be empty.
   void Trigger(std::string reason, std::function<void()> done = {});
 
-  // Keeps the records. Never fails.
+  // Writes a file because a trigger of FlightOptions has fired, except during its cool-down.
+  // `time` is when it happened, in ns of the samples' clock; nullopt: now.
+  void Trigger(const FlightTrigger& trigger, std::string reason,
+               std::optional<uint64_t> time = std::nullopt);
+  // Ignores triggers in samples from now on. The last samples of a recording end the waits of
+  // threads that still wait, and sum up short waits.
+  void IgnoreSamples() { ignores_samples_ = true; }
+
+  // Keeps the records, and looks for the triggers in samples. Never fails.
   absl::Status Append(std::span<const std::span<const std::byte>> pieces) override;
+  absl::Status Next(std::vector<std::string>* /*notes*/) override { return absl::OkStatus(); }
   // Writes the files that are not complete yet at once, without waiting for their `after`. Errors
   // while a file is written are not returned: a message names them.
   absl::Status Finish(bool with_features, std::vector<std::string>* notes) override;
@@ -62,6 +72,7 @@ class FlightRecorder final : public RecordingOutput {
   uint64_t file_bytes() const override { return 0; }  // no file grows with each round
   uint64_t bytes() const override { return bytes_; }
   uint64_t count() const override { return files_; }
+  perf_data::Writer* last_file() override { return nullptr; }
   const std::string& path() const override { return path_; }
   ChainQuality chains() const override;
 
@@ -79,6 +90,12 @@ class FlightRecorder final : public RecordingOutput {
     uint64_t number = 0;
     ChainQuality chains;
     OffCpu::Estimates estimates;
+  };
+  // A trigger that fires at samples with this id.
+  struct SampleTrigger {
+    uint64_t id = 0;
+    perf_event::RecordLayout layout;
+    const FlightTrigger* trigger = nullptr;
   };
   // The file that is being written.
   struct Writing {
@@ -105,8 +122,12 @@ class FlightRecorder final : public RecordingOutput {
   void Complete();
   absl::StatusOr<std::string> GiveName(const Moment& moment);
   void Failed(const absl::Status& status);
+  void Unnamed(const absl::Status& status);
+  void GiveUp(const std::string& message);
   void Done(const Moment& moment);
   void KeepSums();
+  void LookForTriggers();
+  void TakeSample(perf_event::RawRecord record);
   std::string About(const Writing& writing) const;
 
   const RecordOptions& options_;
@@ -117,6 +138,9 @@ class FlightRecorder final : public RecordingOutput {
   boost::asio::io_context& io_;
   boost::asio::steady_timer timer_;
   std::unique_ptr<FlightBuffer> buffer_;
+  std::vector<SampleTrigger> sample_triggers_;
+  bool ignores_samples_ = false;
+  absl::flat_hash_map<std::string, Time> fired_;  // by the trigger's text, the last time
   std::optional<Moment> waiting_;
   std::optional<Writing> writing_;
   OutputFiles names_;

@@ -20,6 +20,7 @@
 #include "src/machine/target/child_command.h"
 #include "src/machine/target/control.h"
 #include "src/machine/target/targets.h"
+#include "src/record/flight_trigger.h"
 #include "src/record/python/counts.h"
 #include "src/record/ring_size.h"
 #include "symbolize/kept_files.h"
@@ -77,6 +78,10 @@ struct FlightOptions {
   size_t most_files = 0;  // files to keep, the latest ones; 0: all
   // True if the end of the recording also writes a file, named `output`, as perf's --overwrite.
   bool writes_end = false;
+  // Events of the machine that write a file, in addition to requests. A trigger that has fired is
+  // ignored for `cooldown`.
+  std::vector<FlightTrigger> triggers;
+  std::chrono::milliseconds cooldown{60'000};
 };
 
 // A complete file of a recording that goes on in the next file, or of a flight recorder.

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/uninterrupted.h"
+#include "src/format/perf_data/write/rename_file.h"
 
 namespace profiler::record {
 namespace {
@@ -40,9 +39,7 @@ absl::StatusOr<std::string> OutputFiles::PutAside(system_clock::time_point now) 
     now += kHundredth;
     name = absl::StrCat(path_, ".", Timestamp(now));
   }
-  if (Uninterrupted([&] { return std::rename(written_.c_str(), name.c_str()); }) != 0) {
-    return ErrnoStatus(errno, absl::StrCat("cannot rename ", written_, " to ", name));
-  }
+  PROFILER_RETURN_IF_ERROR(perf_data::RenameInDirectory(written_, name));
   latest_ = now;
   complete_.push_back(name);
   return name;

@@ -25,10 +25,10 @@ class OutputFiles {
   OutputFiles(std::string path, size_t most, std::string written)
       : path_(std::move(path)), most_(most), written_(std::move(written)) {}
 
-  // Renames the file that is being written and returns its new name. The new name contains a time in hundredths
-  // of a second. It is `now`, or the first time after `now` that is later than the times of all
-  // former names and whose name is unused. Errors: those of rename(2); the file then keeps its
-  // name.
+  // Renames the file that is being written and returns its new name. The new name contains a time
+  // in hundredths of a second. It is `now`, or the first time after `now` that is later than the
+  // times of all former names and whose name is unused. Errors: those of
+  // perf_data::RenameInDirectory; the file then keeps its name.
   absl::StatusOr<std::string> PutAside(std::chrono::system_clock::time_point now);
   // Removes the oldest complete files until at most `most` are left. A file that is already gone is
   // no error. Errors: those of unlink(2); such a file is not tried again.

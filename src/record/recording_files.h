@@ -35,19 +35,18 @@ class RecordingFiles final : public RecordingOutput {
   absl::Status Append(std::span<const std::span<const std::byte>> pieces) override {
     return file_->Append(pieces);
   }
-  // Returns the writer of the present file, after Finish.
-  perf_data::Writer& writer() { return file_->writer(); }
 
   // Completes the present file and begins the next one. Errors: those of rename(2), and of
   // RecordingFile. If the next file cannot be begun, the present one goes on under its new name. If
   // the features cannot be written, the complete file is readable without them, and the next file
   // begins nevertheless. If an old file cannot be removed, a line of `*notes` says so.
-  absl::Status Next(std::vector<std::string>* notes);
+  absl::Status Next(std::vector<std::string>* notes) override;
   absl::Status Finish(bool with_features, std::vector<std::string>* notes) override;
 
   uint64_t file_bytes() const override { return file_->bytes_written(); }
   uint64_t bytes() const override { return complete_bytes_ + file_bytes(); }
   uint64_t count() const override { return complete_ + 1; }
+  perf_data::Writer* last_file() override { return &file_->writer(); }
   const std::string& path() const override { return path_; }
   ChainQuality chains() const override;
 

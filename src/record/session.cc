@@ -1,6 +1,8 @@
 #include "src/record/session.h"
 
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +22,7 @@
 #include "src/format/perf_data/sections/own_sections.h"
 #include "src/machine/target/run_watch.h"
 #include "src/record/flight_recorder.h"
+#include "src/record/flight_watch.h"
 #include "src/record/off_cpu_driver.h"
 #include "src/record/priority.h"
 #include "src/record/recording_files.h"
@@ -83,10 +86,9 @@ class Session final : public RecordSession {
                                 }));
       flight_ = flight.get();
       output_ = std::move(flight);
+      PROFILER_RETURN_IF_ERROR(WatchTriggers());
     } else {
-      auto files = std::make_unique<RecordingFiles>(options_, setup_);
-      files_ = files.get();
-      output_ = std::move(files);
+      output_ = std::make_unique<RecordingFiles>(options_, setup_);
     }
     PROFILER_ASSIGN_OR_RETURN(
         drain_, ringbuf::DrainLoop::Create(
@@ -113,7 +115,7 @@ class Session final : public RecordSession {
     return summary_.command_runs_on ? ReapCommand() : absl::OkStatus();
   }
 
-  perf_data::Writer& last_file() override { return files_->writer(); }
+  perf_data::Writer* last_file() override { return output_->last_file(); }
 
   std::optional<pid_t> command_pid() const override {
     return setup_.command == nullptr ? std::nullopt : std::optional(setup_.command->pid());
@@ -207,7 +209,7 @@ class Session final : public RecordSession {
 
   void SwitchFile() {
     if (stopped_) return;
-    if (const absl::Status begun = files_->Next(&summary_.notes); !begun.ok()) Fail(begun);
+    if (const absl::Status begun = output_->Next(&summary_.notes); !begun.ok()) Fail(begun);
   }
 
   // ---- from the rings to the file
@@ -303,6 +305,38 @@ class Session final : public RecordSession {
     return std::chrono::duration_cast<Duration>(steady_clock::now() - began_);
   }
 
+  // ---- triggers of a flight recorder
+
+  absl::Status WatchTriggers() {
+    flight_watch_.emplace(io_, options_.roots, options_.flight->triggers,
+                          [this](const FlightTrigger& trigger, const std::string& reason) {
+                            flight_->Trigger(trigger, reason);
+                          });
+    std::vector<pid_t> pids;
+    if (!options_.targets.system_wide) {
+      pids = options_.targets.pids;
+      for (const target::Thread& thread : setup_.threads) {
+        if (std::find(pids.begin(), pids.end(), thread.pid) == pids.end()) {
+          pids.push_back(thread.pid);
+        }
+      }
+    }
+    if (setup_.records_command) pids.push_back(setup_.command->pid());
+    return flight_watch_->Start(pids, setup_.records_command ? setup_.command->pid() : 0,
+                                &summary_.notes);
+  }
+
+  // Reports how the command has ended, which needs no right. It stays to be reaped.
+  void TakeEndOfCommand() {
+    siginfo_t end{};
+    const auto pid = static_cast<id_t>(setup_.command->pid());
+    if (waitid(P_PID, pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid == 0) return;
+    const bool has_exited = end.si_code == CLD_EXITED;
+    flight_watch_->TakeEnd({.pid = end.si_pid,
+                            .code = has_exited ? end.si_status : 0,
+                            .signal = has_exited ? 0 : end.si_status});
+  }
+
   // ---- triggers of the end
 
   void End(target::RunEnd reason) {
@@ -311,6 +345,7 @@ class Session final : public RecordSession {
         summary_.stop_signal = watch_.signal();
         return Stop(StopReason::kSignal);
       case target::RunEnd::kCommandExited:
+        if (flight_watch_ && setup_.records_command) TakeEndOfCommand();
         return Stop(StopReason::kCommandExited);
       case target::RunEnd::kTargetsExited:
         return Stop(StopReason::kTargetsExited);
@@ -342,8 +377,10 @@ class Session final : public RecordSession {
     // The last pass takes the records since the previous pass. After a failed write, these records
     // are lost.
     if (!write_failed_) status.Update(drain_->PassNow());
+    if (flight_ != nullptr) flight_->IgnoreSamples();
     if (off_cpu_) status.Update(EndOffCpu());
     if (switch_trigger_) switch_trigger_->Stop();
+    if (flight_watch_) flight_watch_->Stop();
     return status;
   }
 
@@ -418,15 +455,15 @@ class Session final : public RecordSession {
   boost::asio::io_context io_{1};
   SessionSetup setup_;
   std::unique_ptr<RecordingOutput> output_;
-  RecordingFiles* files_ = nullptr;   // output_, unless this is a flight recorder
-  FlightRecorder* flight_ = nullptr;  // output_, if this is a flight recorder
+  FlightRecorder* flight_ = nullptr;  // output_, if this is a flight recorder; takes moments
   const CpuTime before_;
   std::unique_ptr<RaisedPriority> priority_;  // reset when the recording ends
   std::unique_ptr<ringbuf::DrainLoop> drain_;
   target::RunWatch watch_;
   boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_;
   std::optional<SwitchTrigger> switch_trigger_;
-  std::optional<OffCpuDriver> off_cpu_;  // only with --off-cpu
+  std::optional<FlightWatch> flight_watch_;  // only with flight
+  std::optional<OffCpuDriver> off_cpu_;      // only with --off-cpu
   steady_clock::time_point began_;
   std::vector<std::span<const std::byte>> pieces_;  // scratch: the pieces of one pass
   bool stopped_ = false;

@@ -60,9 +60,9 @@ class RecordSession {
   virtual absl::Status AwaitCommand() = 0;
 
   // Returns the writer of the last file that Run has written. It takes further sections, and can
-  // read back the file. Valid as long as this object. Do not call it after an error, after the
-  // reader has closed the output pipe, or with flight, whose files all go to on_file.
-  virtual perf_data::Writer& last_file() = 0;
+  // read back the file. Valid as long as this object. Null with flight, whose files all go to
+  // on_file. Do not call it after an error, or after the reader has closed the output pipe.
+  virtual perf_data::Writer* last_file() = 0;
 
   // Returns the process of the command, which waits to start until Run; nullopt without a command.
   virtual std::optional<pid_t> command_pid() const = 0;

@@ -30,9 +30,6 @@ namespace {
 // each stack that hardly any stack is read later, so fewer wake-ups suffice. A wake-up costs as
 // much as unwinding some samples.
 constexpr uint64_t kWakeUpsPerSecond = 250, kWakeUpsPerSecondOfAll = 25;
-// Ids of the two events made from context switches. The ids that the kernel gives to events count
-// up from 1.
-constexpr uint64_t kBlockedId = uint64_t{1} << 62, kPreemptedId = kBlockedId + 1;
 
 class SetupSteps {
  public:

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@
 #include "symbolize/symbols/kernel_symbols.h"
 
 namespace profiler::record {
+
+// Ids of the two events made from context switches. The ids that the kernel gives to events count
+// up from 1.
+inline constexpr uint64_t kBlockedId = uint64_t{1} << 62, kPreemptedId = kBlockedId + 1;
 
 struct SessionSetup {
   std::unique_ptr<target::Command> command;  // waits for its start; null without a command

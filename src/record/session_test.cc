@@ -9,8 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,15 +79,27 @@ class SessionTest : public testing::Test {
     return session.Run();
   }
 
-  void Publish(int cpu, uint64_t time) {
+  void Publish(int cpu, uint64_t time, uint64_t id = 2) {
     perf_event::Attr attr;
     attr.sample_type = perf_event::kSampleIdentifier | perf_event::kSampleIp |
                        perf_event::kSampleTid | perf_event::kSampleTime | perf_event::kSampleCpu |
                        perf_event::kSamplePeriod;
     attr.flags = perf_event::kAttrSampleIdAll;
     perf_event::RecordBuilder records(attr);
-    records.At(time).By(1, 1).On(cpu).Id(2).Sample(0x1234);
+    records.At(time).By(1, 1).On(cpu).Id(id).Sample(0x1234);
     for (const auto record : records.records()) ASSERT_TRUE(kernel_.Publish(cpu, record.bytes()));
+  }
+
+  // Returns the id of the first open event that takes samples.
+  uint64_t SamplingId() {
+    std::istringstream lines(kernel_.Describe());
+    for (std::string line; std::getline(lines, line);) {
+      constexpr char kDummy[] = " config 9 ";
+      uint64_t id = 0;
+      if (line.find(kDummy) != std::string::npos) continue;
+      if (sscanf(line.c_str(), "id %" SCNu64, &id) == 1) return id;
+    }
+    return 0;
   }
 
   // Collects complete files in `files_`, and calls `then` with the number of files each time.
@@ -848,8 +863,8 @@ TEST_F(SessionTest, FilesInMemoryAreWholeAndTakeNoName) {
   EXPECT_EQ(read(*files_[0].writer).features.sample_time->last, 500u);
   EXPECT_EQ(read(*files_[1].writer).count("SAMPLE"), 2);
   EXPECT_EQ(read(*files_[1].writer).count("COMM"), 1);
-  EXPECT_EQ(read((*session)->last_file()).count("SAMPLE"), 0);
-  EXPECT_EQ(read((*session)->last_file()).features.hostname, "box");
+  EXPECT_EQ(read(*(*session)->last_file()).count("SAMPLE"), 0);
+  EXPECT_EQ(read(*(*session)->last_file()).features.hostname, "box");
 }
 
 TEST_F(SessionTest, TellsOfProcessesAndNotOfTheirThreads) {
@@ -973,6 +988,51 @@ TEST_F(SessionTest, AFlightRecorderWritesAMomentThatTheEndInterrupts) {
   EXPECT_EQ(ReadBack(files_[0].path).count("SAMPLE"), 1);
 }
 
+TEST_F(SessionTest, ATriggerFiresOnceInItsCoolDown) {
+  options_.targets.system_wide = true;
+  options_.flight = FlightOptions{
+      .before = std::chrono::seconds(30),
+      .triggers = {{.kind = FlightTrigger::Kind::kEvent, .name = "x", .text = "event:x"}},
+      .cooldown = std::chrono::hours(1)};
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t) {
+    Publish(0, 600, SamplingId());
+    running->RequestStop();
+  });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  Publish(0, 500, SamplingId());
+  ASSERT_TRUE((*session)->Run().ok());
+  ASSERT_EQ(files_.size(), 1u);
+  EXPECT_THAT(files_[0].about, testing::HasSubstr(" s before event:x (thread 1)"));
+  const RecordedFile file = ReadBack(files_[0].path);
+  EXPECT_EQ(file.count("SAMPLE"), 1);
+  const auto recorder = perf_data::ReadRecorder(file.features);
+  ASSERT_TRUE(recorder && recorder->moment);
+  EXPECT_EQ(recorder->moment->time, 500u);
+}
+
+TEST_F(SessionTest, ATriggerWithoutCoolDownFiresEachTime) {
+  options_.targets.system_wide = true;
+  options_.flight = FlightOptions{
+      .before = std::chrono::seconds(30),
+      .triggers = {
+          {.kind = FlightTrigger::Kind::kEvent, .name = "x", .text = "x", .cools_down = false}}};
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t files) {
+    if (files == 2) return running->RequestStop();
+    Publish(0, 600, SamplingId());
+  });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  Publish(0, 500, SamplingId());
+  ASSERT_TRUE((*session)->Run().ok());
+  ASSERT_EQ(files_.size(), 2u);
+  EXPECT_EQ(ReadBack(files_[1].path).count("SAMPLE"), 2);
+}
+
 TEST_F(SessionTest, AFlightRecorderWithoutAMomentWritesNothing) {
   options_.targets.system_wide = true;
   options_.flight = FlightOptions{.before = std::chrono::seconds(30)};
@@ -996,6 +1056,24 @@ TEST_F(SessionTest, TheEndMayWriteAFileOfItsOwn) {
   ASSERT_TRUE(RunAndStop(**session).ok());
   EXPECT_EQ(FilesThere(), (std::vector<std::string>{options_.output, options_.output + ".old"}));
   EXPECT_EQ(ReadBack(options_.output).count("SAMPLE"), 1);
+}
+
+TEST_F(SessionTest, AFlightRecorderKeepsBothFilesIfTheOldOneCannotBeRenamed) {
+  tree_.Write("perf.data", "old");
+  tree_.Write("perf.data.old/file", "");
+  options_.targets.system_wide = true;
+  options_.flight = FlightOptions{.writes_end = true};
+  std::vector<std::string> failures;
+  options_.on_failure = [&](const std::string& message) { failures.push_back(message); };
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  Publish(0, 500);
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_THAT(failures[0], testing::StartsWith("the file for the end stays " + options_.output +
+                                               ".part: cannot rename " + options_.output + " to "));
+  EXPECT_EQ(std::filesystem::file_size(options_.output), 3u);
+  EXPECT_EQ(ReadBack(options_.output + ".part").count("SAMPLE"), 1);
 }
 
 TEST_F(SessionTest, AFileThatCannotBeWrittenDoesNotEndAFlightRecorder) {
@@ -1076,8 +1154,10 @@ TEST_F(SessionTest, TheFileGoesOnWhereTheNextOneCannotBeBegun) {
   EXPECT_EQ(ErrnoOf(status), EMFILE) << status;
   EXPECT_EQ((*session)->summary().stop_reason, StopReason::kError);
   ASSERT_EQ(files_.size(), 1u);
+  // Renaming needs a descriptor, too.
   const std::string last = (*session)->summary().last_file;
-  EXPECT_EQ(FilesThere(), (std::vector<std::string>{files_[0].path, last}));
+  EXPECT_EQ(last, options_.output);
+  EXPECT_EQ(FilesThere(), (std::vector<std::string>{last, files_[0].path}));
   EXPECT_EQ(ReadBack(last).count("SAMPLE"), 1);
   EXPECT_EQ(ReadBack(last).features.hostname, "box");
 }

@@ -1,18 +1,20 @@
 #include "src/cli/recording/flight_arguments.h"
 
-#include <algorithm>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/cli/option_values.h"
+#include "src/machine/events/find_events.h"
+#include "src/record/flight_trigger.h"
 
 namespace profiler::cli {
 namespace {
 
-constexpr std::string_view kCompanions[] = {"--flight-size", "--flight-after", "--flight-files"};
+constexpr const char* kCompanions[] = {"--flight-size",     "--flight-after",
+                                       "--flight-files",    "--flight-on",
+                                       "--flight-cooldown", "--switch-output-event"};
 
 absl::Status Refused(std::string_view option, std::string_view with, std::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(std::string(option), " cannot be used with ",
@@ -42,6 +44,63 @@ absl::Status ReadOverwrite(record::FlightOptions* flight, record::RecordOptions*
   return absl::OkStatus();
 }
 
+// Adds the event of a trigger behind the other events, so that each of its samples is recorded.
+absl::Status AddEvent(const std::string& option, record::FlightTrigger* trigger,
+                      record::RecordOptions* options) {
+  auto found = events::FindEvents({}, trigger->name, events::SearchThisMachine());
+  if (!found.ok()) return Prefixed(absl::StrCat(option, ": "), found.status());
+  for (const events::FoundEvent& event : *found) {
+    if (found->size() == 1 && event.is_sampled_each_time && event.danger.empty()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        option, " ", trigger->text, ": give one tracepoint, breakpoint or probe, such as ",
+        trigger->text == trigger->name ? "" : "event:", "sched:sched_process_exec"));
+  }
+  events::FoundEvent event = std::move(found->front());
+  // Each occurrence counts, also with -F and -c.
+  event.terms.period = 1;
+  trigger->event = options->events.size();
+  event.leader = trigger->event;
+  options->events.push_back(std::move(event));
+  return absl::OkStatus();
+}
+
+absl::Status ReadTriggers(const usage::Command& command, const FlightArguments& arguments,
+                          record::FlightOptions* flight, record::RecordOptions* options) {
+  for (const std::string& text : arguments.triggers) {
+    auto trigger = record::ParseFlightTrigger(text);
+    if (!trigger.ok()) return Prefixed("--flight-on: ", trigger.status());
+    if (trigger->kind == record::FlightTrigger::Kind::kBlocked && !options->off_cpu) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--flight-on ", text, " needs --off-cpu or --wall-clock, which measure waits"));
+    }
+    if (trigger->kind == record::FlightTrigger::Kind::kBlocked &&
+        trigger->time < options->off_cpu_threshold) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--flight-on ", text,
+                       " is shorter than --off-cpu-thresh, below which waits are summed up; pass a "
+                       "smaller --off-cpu-thresh"));
+    }
+    if (trigger->kind == record::FlightTrigger::Kind::kEvent) {
+      PROFILER_RETURN_IF_ERROR(AddEvent("--flight-on", &*trigger, options));
+    }
+    flight->triggers.push_back(*std::move(trigger));
+  }
+  // perf has no cool-down.
+  for (const std::string& name : arguments.switch_events) {
+    record::FlightTrigger trigger{.kind = record::FlightTrigger::Kind::kEvent,
+                                  .name = name,
+                                  .text = name,
+                                  .cools_down = false};
+    PROFILER_RETURN_IF_ERROR(AddEvent("--switch-output-event", &trigger, options));
+    flight->triggers.push_back(std::move(trigger));
+  }
+  if (command.Count("--flight-cooldown") > 0 && arguments.triggers.empty()) {
+    return absl::InvalidArgumentError("--flight-cooldown needs --flight-on TRIGGER");
+  }
+  PROFILER_ASSIGN_OR_RETURN(flight->cooldown, ReadTime("--flight-cooldown", arguments.cooldown));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddFlightOptions(usage::Command& command, FlightArguments& a) {
@@ -62,6 +121,24 @@ void AddFlightOptions(usage::Command& command, FlightArguments& a) {
   command.AddOption("--flight-files", a.most_files, "with --flight: keep only the latest N files")
       .ValueName("N")
       .InRange(size_t{1}, size_t{1'000'000}, usage::InHelp::kNo);
+  command
+      .AddOption("--flight-on", a.triggers,
+                 "with --flight: also write a file when this happens: exit[:CODE], "
+                 "signal[:NUMBER], 'cpu>90%', 'cpu<10%', 'blocked>100ms', 'psi:cpu>20%', "
+                 "event:NAME; may be given several times")
+      .ValueName("TRIGGER")
+      .OneValueEach();
+  command
+      .AddOption("--flight-cooldown", a.cooldown,
+                 "with --flight-on: ignore a trigger for this time after it has fired")
+      .ValueName("TIME")
+      .ShowDefault();
+  command
+      .AddOption("--switch-output-event", a.switch_events,
+                 "with --overwrite or --flight: also write a file at each occurrence of this "
+                 "tracepoint, breakpoint or probe; may be given several times")
+      .ValueName("EVENT")
+      .OneValueEach();
   command.AddFlag("--overwrite", a.overwrite,
                   "keep what fits into memory, as with --flight, and write it at the end, too");
 }
@@ -69,12 +146,10 @@ void AddFlightOptions(usage::Command& command, FlightArguments& a) {
 absl::Status ReadFlight(const usage::Command& command, const FlightArguments& arguments,
                         record::RecordOptions* options) {
   if (!arguments.is_given()) {
-    // Commands that record without files, such as top, do not have these options.
-    for (const usage::Option& given : command.GivenOptions()) {
-      const std::string name = given.Name();
-      if (std::ranges::find(kCompanions, name) == std::end(kCompanions)) continue;
+    for (const char* const name : kCompanions) {
+      if (command.Count(name) == 0) continue;
       return absl::InvalidArgumentError(
-          absl::StrCat(name, " needs --flight TIME, the time to keep in memory"));
+          absl::StrCat(name, " needs --flight TIME, the time to keep in memory, or --overwrite"));
     }
     return absl::OkStatus();
   }
@@ -103,7 +178,8 @@ absl::Status ReadFlight(const usage::Command& command, const FlightArguments& ar
   if (options->max_bytes != 0) {
     return Refused(option, "--max-size", "because --flight-size bounds each file");
   }
-  options->flight = flight;
+  PROFILER_RETURN_IF_ERROR(ReadTriggers(command, arguments, &flight, options));
+  options->flight = std::move(flight);
   return absl::OkStatus();
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "src/base/status.h"
 #include "src/cli/usage/command_line.h"
@@ -18,6 +19,9 @@ struct FlightArguments {
   std::string size = "64M";
   std::string after;
   size_t most_files = 0;
+  std::vector<std::string> triggers;
+  std::vector<std::string> switch_events;  // perf's --switch-output-event
+  std::string cooldown = "1m";
   bool overwrite = false;
 
   // True if the recording is a flight recorder.
@@ -27,9 +31,10 @@ struct FlightArguments {
 // Adds the options; `arguments` must live as long as the command.
 void AddFlightOptions(usage::Command& command, FlightArguments& arguments);
 
-// Converts the values to options->flight. Call it after the other options of the output file were
-// converted. With --overwrite, replaces options->switch_output. Returns kInvalidArgument, a message
-// for the user, for an invalid value and for options that do not go together.
+// Converts the values to options->flight. Call it after all other options were converted. Adds the
+// events of triggers to options->events. With --overwrite, replaces options->switch_output. Returns
+// kInvalidArgument, a message for the user, for an invalid value and for options that do not go
+// together. Other errors: those of events::FindEvents.
 absl::Status ReadFlight(const usage::Command& command, const FlightArguments& arguments,
                         record::RecordOptions* options);
 

@@ -124,8 +124,12 @@ void PrintFlight(const record::FlightOptions& flight) {
           ? absl::StrFormat("the last %d MB", flight.bytes >> 20)
           : absl::StrFormat("the last %g s, at most %d MB,",
                             static_cast<double>(flight.before.count()) / 1e3, flight.bytes >> 20);
-  PrintNote(absl::StrFormat("flight recorder: %s are in memory; `kill -USR2 %d` writes them", kept,
-                            getpid()));
+  std::string triggers;
+  for (const record::FlightTrigger& trigger : flight.triggers) {
+    absl::StrAppend(&triggers, triggers.empty() ? ", and so does " : " or ", trigger.text);
+  }
+  PrintNote(absl::StrFormat("flight recorder: %s are in memory; `kill -USR2 %d` writes them%s",
+                            kept, getpid(), triggers));
 }
 
 void PrintSummary(const record::RecordSummary& summary, bool is_flight, bool verbose) {
@@ -188,7 +192,7 @@ absl::StatusOr<Named> NameLastFile(const RecordArguments& arguments, const Kept&
                                    const std::string& path, naming::StreamNames& stream,
                                    record::RecordSession& session) {
   const auto began = std::chrono::steady_clock::now();
-  perf_data::Writer& file = session.last_file();
+  perf_data::Writer& file = *session.last_file();
   absl::StatusOr<naming::Embedded> embedded;
   bool is_whole = true;
   GiveWay(arguments);
@@ -216,7 +220,8 @@ Named NameRecording(const RecordArguments& arguments, const Kept& kept, naming::
   const record::RecordSummary& summary = session.summary();
   const bool has_reader = summary.stop_reason != record::StopReason::kReaderLeft;
   if (!has_reader) return {kNo, {}};
-  const bool is_readable = stream.has_events() || session.last_file().readable_file() >= 0;
+  const perf_data::Writer* const file = session.last_file();
+  const bool is_readable = file != nullptr && (stream.has_events() || file->readable_file() >= 0);
   if (!is_readable) return {kNo, {}};
   if (summary.last_file_samples == 0) return {kYes, {}};
   absl::StatusOr<Named> named = NameLastFile(arguments, kept, summary.last_file, stream, session);

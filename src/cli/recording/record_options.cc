@@ -500,7 +500,6 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& su
     PROFILER_ASSIGN_OR_RETURN(options.max_bytes, ParseSize(arguments.max_size));
   }
   PROFILER_RETURN_IF_ERROR(ReadSwitchOutput(subcommand, arguments, &options));
-  PROFILER_RETURN_IF_ERROR(ReadFlight(subcommand, arguments.flight, &options));
   options.realtime = arguments.realtime;
   options.all_user = arguments.all_user;
   options.all_kernel = arguments.all_kernel;
@@ -539,6 +538,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& su
   }
   PROFILER_RETURN_IF_ERROR(CheckStreamOutput(arguments.output));
   options.output = arguments.output;
+  PROFILER_RETURN_IF_ERROR(ReadFlight(subcommand, arguments.flight, &options));
   options.cmdline = invocation.cmdline;
   options.version = kVersion;
   return options;

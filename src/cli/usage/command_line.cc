@@ -276,7 +276,10 @@ Parsed Command::Parse(std::vector<std::string> arguments, size_t columns) {
 
 bool Command::WasGiven() const { return app_->parsed(); }
 
-size_t Command::Count(const std::string& name) const { return app_->count(name); }
+size_t Command::Count(const std::string& name) const {
+  const CLI::Option* const option = app_->get_option_no_throw(name);
+  return option == nullptr ? 0 : option->count();
+}
 
 std::vector<Option> Command::GivenOptions() const {
   std::vector<Option> options;

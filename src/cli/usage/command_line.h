@@ -179,7 +179,7 @@ class Command {
 
   // Call the functions below only after Parse.
   bool WasGiven() const;
-  // Returns how often the option of that name was given.
+  // Returns how often the option of that name was given; 0 if the command has no such option.
   size_t Count(const std::string& name) const;
   // Returns the options in the order they were given. An option that was given twice occurs twice.
   std::vector<Option> GivenOptions() const;

@@ -59,6 +59,7 @@ TEST_F(CommandLineTest, VariablesHaveWhatWasTyped) {
   EXPECT_EQ(even_, "4");
   EXPECT_EQ(words_option_.Count(), 2u);
   EXPECT_EQ(run_.Count("--word"), 2u);
+  EXPECT_EQ(run_.Count("--no-such-option"), 0u);
   const std::vector<Option> given = run_.GivenOptions();
   ASSERT_EQ(given.size(), 4u);
   EXPECT_EQ(given[0], words_option_);

@@ -104,8 +104,8 @@ absl::Status RecordingLoop::RunSession() {
   Publish(nullptr);
   ended_ = Clock::now();
   SayNotes(summary.notes);
-  if (status.ok()) {
-    EndWindow(FileOf(session->last_file()), summary.last_file_samples);
+  if (const perf_data::Writer* const file = session->last_file(); status.ok() && file != nullptr) {
+    EndWindow(FileOf(*file), summary.last_file_samples);
   } else if (summary.last_file_samples > 0) {
     metrics_.Update([](AgentMetrics& metrics) { ++metrics.lost_windows; });
   }

@@ -19,6 +19,7 @@
 #include "src/base/own_directory.h"
 #include "src/base/shared_directory.h"
 #include "src/base/uninterrupted.h"
+#include "src/format/perf_data/write/rename_file.h"
 
 namespace profiler::perf_data {
 namespace {
@@ -55,18 +56,6 @@ absl::Status WriteSome(int fd, std::span<const std::span<const std::byte>> piece
   return absl::OkStatus();
 }
 
-// Renames within a directory. Does not follow a link of another user to the directory.
-absl::Status RenameInDirectory(const std::string& from, const std::string& to) {
-  PROFILER_ASSIGN_OR_RETURN(const PlaceOfFile place, FindPlace(from));
-  const int directory = place.directory.get();
-  const std::string name = to.substr(to.rfind('/') + 1);
-  if (Uninterrupted(
-          [&] { return renameat(directory, place.name.c_str(), directory, name.c_str()); }) == 0) {
-    return absl::OkStatus();
-  }
-  return ErrnoStatus(errno, absl::StrCat("cannot rename ", from, " to ", to));
-}
-
 // Sets errno on failure.
 bool UnlinkInDirectory(const std::string& path) {
   const auto place = FindPlace(path);
@@ -90,13 +79,6 @@ absl::StatusOr<UniqueFd> CreateNew(const std::string& path) {
 bool IsLocked(const std::string& path) {
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   return fd.valid() && flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
-
-// Renames an old recording and returns its new name.
-absl::StatusOr<std::string> KeepOldFile(const std::string& path) {
-  std::string kept = path + ".old";
-  PROFILER_RETURN_IF_ERROR(RenameInDirectory(path, kept));
-  return kept;
 }
 
 absl::StatusOr<UniqueFd> OpenWith(const std::string& path, int flags) {
