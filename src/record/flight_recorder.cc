@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/clock.h"
 #include "src/format/perf_data/write/rename_file.h"
 #include "src/format/perf_data/write/write_pieces.h"
 
@@ -32,12 +33,6 @@ constexpr double kMostAfter = 0.5;
 uint64_t Nanoseconds(steady_clock::duration duration) {
   return static_cast<uint64_t>(
       std::max<int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count(), 0));
-}
-
-uint64_t ReadClock(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 double Seconds(steady_clock::duration duration) {
@@ -193,8 +188,9 @@ ChainQuality FlightRecorder::chains() const {
 // ---- moments
 
 FlightRecorder::Moment FlightRecorder::MakeMoment(std::string reason) const {
-  return {
-      .reason = std::move(reason), .when = steady_clock::now(), .time = ReadClock(options_.clock)};
+  return {.reason = std::move(reason),
+          .when = steady_clock::now(),
+          .time = static_cast<uint64_t>(ReadClock(options_.clock))};
 }
 
 void FlightRecorder::Trigger(std::string reason, std::function<void()> done) {
