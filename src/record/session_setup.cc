@@ -287,6 +287,7 @@ class SetupSteps {
     how.on_output = [unwinding = setup_.unwinding.get(), event = python_event_](uint64_t id) {
       unwinding->AddId(id, event);
     };
+    how.is_root = procfs::IsRoot(options_.roots);
     setup_.python =
         std::make_unique<python::KernelWalker>(*setup_.events, std::move(how), KernelPrograms());
     if (!options_.targets.system_wide) setup_.python->Attach();

@@ -126,6 +126,26 @@ const tests = {
     await compareWithFigures(page, 'all.txt');
     return page;
   },
+  async 'the page of a flight recorder begins at its moment'() {
+    const page = await open('flight.html');
+    const timeOf = () => page.evaluate(() => {
+      const {data} = window.profilePage;
+      return {second: Math.ceil(1e9 / data.sliceLength), last: data.slices - 1, moment: data.moment,
+        from: Number(document.getElementById('from').value), to: Number(document.getElementById('to').value)};
+    });
+    const {second, last, moment, from, to} = await timeOf();
+    assert.deepEqual(moment, {slice: 150, reason: 'the signal </script>9'});
+    assert.deepEqual([from, to], [Math.max(0, 150 - second), Math.min(last, 150 + second)]);
+    assert.equal(await fragmentOf(page), '');
+    await picture(page, 'flight');
+    await page.locator('#all-time').click();
+    assert.equal(await fragmentOf(page), `#t=0-${last}`);
+    await page.reload();
+    await page.waitForFunction(() => window.profilePage);
+    const again = await timeOf();
+    assert.deepEqual([again.from, again.to], [0, last]);
+    return page;
+  },
   async 'dragging chooses a part of the time, and a double click all'() {
     const page = await open('server.html');
     const box = await page.locator('#overview').boundingBox();

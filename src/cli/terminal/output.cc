@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "src/base/file_access.h"
 #include "src/base/file_id.h"
 #include "src/base/shared_directory.h"
@@ -167,8 +168,11 @@ Output::Output(const std::string& path, Lines lines) : path_(path == "-" ? "" : 
     style_ = StyleOfStandardOutput();
     if (lines == Lines::kWhole) style_ = {.pager = style_.pager};
     fitter_ = LineFitter(style_.columns);
+    struct stat file;
+    if (fstat(STDOUT_FILENO, &file) == 0 && S_ISREG(file.st_mode)) progress_.emplace();
   } else {
     OpenFile();
+    progress_.emplace();
   }
 }
 
@@ -244,7 +248,18 @@ void Output::WriteBytes(std::string_view bytes) {
 }
 
 void Output::Put(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) Fail(errno);
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) return Fail(errno);
+  if (progress_) ShowProgress(text.size());
+}
+
+void Output::ShowProgress(size_t bytes) {
+  constexpr uint64_t kStep = 64 << 10;  // as often as the clock is read
+  const uint64_t before = std::exchange(written_, written_ + bytes);
+  if (before / kStep == written_ / kStep) return;
+  progress_->Show([&] {
+    return absl::StrFormat("Writing %s: %.1f MB", path_.empty() ? "standard output" : path_,
+                           static_cast<double>(written_) / 1e6);
+  });
 }
 
 void Output::PutLines(std::string_view text) {
@@ -267,6 +282,7 @@ void Output::Flush() {
 }
 
 absl::Status Output::Close() {
+  progress_.reset();
   if (file_ != nullptr) {
     PutFitted(fitter_.Finish());
     Put(std::exchange(line_, ""));

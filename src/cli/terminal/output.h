@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "src/base/atomic_file.h"
 #include "src/cli/terminal/line_fitter.h"
+#include "src/cli/terminal/progress.h"
 #include "src/cli/terminal/terminal.h"
 
 namespace profiler::cli {
@@ -59,7 +60,8 @@ enum class Lines : uint8_t {
 // On a terminal a pager shows the text. If the reader quits early (the pager, or `profiler report |
 // head`), this program ends at once without a message, with exit code 0. Otherwise it could work
 // for minutes on text that nobody reads. Messages on standard error are held back while a pager
-// runs.
+// runs. While a file is written for more than a second, a terminal at standard error shows how much
+// (progress.h).
 class Output {
  public:
   // Standard output for "" and "-".
@@ -87,6 +89,7 @@ class Output {
   void PutLines(std::string_view text);
   void PutFitted(const std::vector<std::string>& lines);
   void Fail(int error);
+  void ShowProgress(size_t bytes);
 
   std::string path_;
   std::optional<AtomicFile> replaced_;  // the file being written; none if path_ is written in place
@@ -97,6 +100,8 @@ class Output {
   bool is_started_ = false;  // True if something was written to standard output.
   std::string line_;         // incomplete line, if lines are fitted
   LineFitter fitter_{0};
+  std::optional<Progress> progress_;  // only while a file is written
+  uint64_t written_ = 0;              // in bytes
 };
 
 }  // namespace profiler::cli

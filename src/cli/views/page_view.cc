@@ -101,6 +101,14 @@ uint64_t SamplesOf(const profile::Profile& profile) {
   return samples;
 }
 
+// Returns the moment for which a flight recorder wrote the recording; nothing for other recordings.
+std::optional<page::Moment> MomentOf(const LoadedView& view) {
+  if (view.recording == nullptr) return std::nullopt;
+  const auto recorder = perf_data::ReadRecorder(view.recording->features());
+  if (!recorder || !recorder->moment) return std::nullopt;
+  return page::Moment{recorder->moment->time, recorder->moment->reason};
+}
+
 // The recordings of a page and their names on it.
 struct Sides {
   std::vector<std::unique_ptr<const LoadedView>> loaded;
@@ -125,7 +133,8 @@ std::optional<Sides> LoadSides(const std::vector<std::string>& inputs, const Vie
     if (one->nothing_left) {
       empty_sides.push_back(absl::StrCat(input, ": ", *one->nothing_left));
     }
-    sides.sides.push_back({.profile = &one->profile, .name = NameOf(input)});
+    sides.sides.push_back(
+        {.profile = &one->profile, .name = NameOf(input), .moment = MomentOf(*one)});
     sides.loaded.push_back(std::move(one));
   }
   if (empty_sides.size() == inputs.size()) {

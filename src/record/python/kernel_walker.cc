@@ -10,12 +10,16 @@ namespace profiler::record::python {
 namespace {
 
 // Says what would lift the failure.
-std::string Remedy(const absl::Status& failure) {
+std::string Remedy(const absl::Status& failure, bool is_root) {
   switch (ErrnoOf(failure)) {
     case EPERM:
     case EACCES:
-      return "run as root, or give this program CAP_BPF and CAP_PERFMON; for a command in Python "
-             "3.12 or later, pass --runtime-maps";
+      return absl::StrCat(
+          is_root
+              ? "give this container or service CAP_BPF and CAP_PERFMON, and a filter of system "
+                "calls that permits bpf"
+              : "run as root, or give this program CAP_BPF and CAP_PERFMON",
+          "; for a command in Python 3.12 or later, pass --runtime-maps");
     case EEXIST:
       return "another BPF program is attached to the event; record without it";
     case ENOENT:
@@ -81,7 +85,7 @@ std::string KernelWalker::Problem() const {
   return absl::StrCat(
       "Python functions have no names, because the program that reads them in the kernel cannot "
       "run (",
-      strerror(ErrnoOf(failure_)), "): ", Remedy(failure_));
+      strerror(ErrnoOf(failure_)), "): ", Remedy(failure_, options_.is_root));
 }
 
 }  // namespace profiler::record::python

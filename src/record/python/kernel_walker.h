@@ -27,6 +27,7 @@ struct KernelWalkerOptions {
   perf_event_attr output{};   // the event by which the kernel writes the frames
   // Called with the ids of these events.
   std::function<void(uint64_t id)> on_output;
+  bool is_root = false;  // procfs::IsRoot
 };
 
 class KernelWalker final : public Walker {

@@ -127,6 +127,16 @@ TEST_F(KernelWalkerTest, WithoutTheRightNothingIsSaidUntilAnInterpreterIsMet) {
             "CAP_PERFMON; for a command in Python 3.12 or later, pass --runtime-maps");
 }
 
+TEST_F(KernelWalkerTest, RootIsNotToldToRunAsRoot) {
+  state_.gate_error = EPERM;
+  how_.is_root = true;
+  KernelWalker walker = Walker();
+  EXPECT_FALSE(walker.Walk(7, {}, 1));
+  EXPECT_NE(walker.Problem().find("(Operation not permitted): give this container or service "),
+            std::string::npos)
+      << walker.Problem();
+}
+
 TEST_F(KernelWalkerTest, AnEventWithAnotherProgramIsNamedAsTheReason) {
   kernel_.FailCall(FakeKernel::Call::kSetProgram, 1, EEXIST);
   KernelWalker walker = Walker();

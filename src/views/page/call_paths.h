@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,9 +30,16 @@
 namespace profiler::page {
 
 // One recording. Its events and threads are numbered after those of earlier sides.
+// The moment for which a flight recorder wrote a recording.
+struct Moment {
+  uint64_t time = 0;   // in ns of the samples' clock
+  std::string reason;  // what happened: "SIGUSR2"
+};
+
 struct Side {
   const profile::Profile* profile = nullptr;
   std::string name;  // the recording's name on the page
+  std::optional<Moment> moment;
 };
 
 struct PathNode {

@@ -219,6 +219,7 @@ export async function readData(base64) {
   return {
     about, code, labels, functions, threads, nodes, rows, slices,
     sliceLength: Math.max(0, ...about.sides.map((side) => side.sliceLength)),
+    moment: about.sides.length === 1 ? about.sides[0].moment ?? null : null,
     isDiff: about.sides.length === 2,
   };
 }

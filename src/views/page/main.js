@@ -21,6 +21,14 @@ import {callTree, leafTree} from './tree.js';
 const kViews = ['flame', 'table', 'sandwich', 'heat', 'code'];
 const element = (id) => document.getElementById(id);
 
+// Returns the time that is selected first: the second before and after the moment for which a flight
+// recorder wrote the recording, or all time.
+function timeAround({moment, slices, sliceLength}) {
+  if (moment === null) return {};
+  const second = Math.ceil(1e9 / sliceLength);
+  return {from: Math.max(0, moment.slice - second), to: Math.min(slices - 1, moment.slice + second)};
+}
+
 class Page {
   constructor(data) {
     this.data = data;
@@ -67,7 +75,7 @@ class Page {
     startState({
       view: about.view, reverse: about.reverse, inverted: about.inverted, func,
       event: about.event === undefined ? 0 : Math.max(0, wanted),
-      sort: this.data.isDiff ? 'change' : 'self',
+      sort: this.data.isDiff ? 'change' : 'self', ...timeAround(this.data),
     }, this.data.slices);
     onChange((names) => this.update(names));
     this.listen();

@@ -34,10 +34,18 @@ Value SideAsJson(const Side& side, uint32_t slice_divisor) {
   const profile::TimeSlices& slices = side.profile->slices;
   const bool has_time = !side.profile->column(profile::Dimension::kSlice).empty();
   const size_t count = has_time ? std::max<size_t>(slices.slices.size(), 1) : 1;
-  return {{"name", side.name},
-          {"begin", has_time ? slices.begin : 0},
-          {"sliceLength", has_time ? slices.length * slice_divisor : 0},
-          {"slices", (count + slice_divisor - 1) / slice_divisor}};
+  Value json = {{"name", side.name},
+                {"begin", has_time ? slices.begin : 0},
+                {"sliceLength", has_time ? slices.length * slice_divisor : 0},
+                {"slices", (count + slice_divisor - 1) / slice_divisor}};
+  if (side.moment && has_time) {
+    // The moment may be a little later than the last sample.
+    const uint64_t since = side.moment->time - std::min(slices.begin, side.moment->time);
+    const uint64_t slice = std::min<uint64_t>(since / slices.length, count - 1);
+    json["moment"] = {{"slice", slice / slice_divisor},
+                      {"reason", exports::CleanUtf8(side.moment->reason)}};
+  }
+  return json;
 }
 
 Value EventsAsJson(const CallPaths& paths) {

@@ -219,6 +219,21 @@ TEST(PageTest, DataAreTablesOfColumns) {
             "rows 3: 0 0 0 | 0 0 1 | 3 3 2 | 0 2 1 | 2 3 1 | 0 0 -1 |\n");
 }
 
+TEST(PageTest, TheMomentOfAFlightRecorderIsInASlice) {
+  ProfileForTest test;
+  test.In(7, 0, 3).Add("a", "main f", 2);
+  const auto about = [&](uint64_t time) {
+    const Side side = {.profile = &test.profile(), .name = "a", .moment = Moment{time, "SIGUSR2"}};
+    const std::string text = Listing(DataOf(Page(std::span(&side, 1))));
+    const size_t begin = text.find("\"moment\"");
+    return text.substr(begin, text.find('}', begin) + 1 - begin);
+  };
+  const profile::TimeSlices& slices = test.profile().slices;
+  EXPECT_EQ(about(slices.begin + slices.length), R"("moment":{"reason":"SIGUSR2","slice":1})");
+  EXPECT_EQ(about(UINT64_MAX), R"("moment":{"reason":"SIGUSR2","slice":2})");
+  EXPECT_EQ(about(0), R"("moment":{"reason":"SIGUSR2","slice":0})");
+}
+
 TEST(PageTest, NoNameBecomesMarkup) {
   ProfileForTest test;
   test.Define("evil", {.name = "</script><img src=x>\"'&amp;\xff\xed\xa0\x80", .image = "<!--"});

@@ -47,7 +47,7 @@ export function fragment() {
   };
   put('v', 'view', state.view);
   put('e', 'event', state.event);
-  if (state.from !== 0 || state.to !== lastSlice) parts.push(`t=${state.from}-${state.to}`);
+  if (state.from !== atFirst.from || state.to !== atFirst.to) parts.push(`t=${state.from}-${state.to}`);
   if (state.threads !== null) parts.push(`h=${[...state.threads].join(',')}`);
   put('q', 'query', state.query);
   if (state.zoom.length > 0) parts.push(`z=${state.zoom.join('.')}`);
@@ -87,7 +87,7 @@ export function readFragment(limits) {
   if (location.hash === written) return;
   const parts = new URLSearchParams(location.hash.slice(1));
   const get = (key) => parts.get(key);
-  const [from, to] = (get('t') ?? '').split('-');
+  const [from, to] = (get('t') ?? `${atFirst.from}-${atFirst.to}`).split('-');
   const first = numberOf(from ?? null, 0, lastSlice, 0);
   const sort = get('s') ?? atFirst.sort;
   const threads = (get('h') ?? '').split(',').map(Number)

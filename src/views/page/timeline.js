@@ -129,6 +129,7 @@ export class Timeline {
     }
     this.drawBrush(context, kOverview);
     this.drawAxis(context);
+    this.drawMoment(context);
     context.font = kSmallFont;
     context.textBaseline = 'middle';
     context.fillStyle = ink();
@@ -151,6 +152,20 @@ export class Timeline {
       context.fillRect(x, kOverview, 1, 3);
       if (x < this.width - 40) context.fillText(`${at.toFixed(digits)} s`, x + 3, kOverview + 2);
     }
+  }
+
+  // Marks the moment for which a flight recorder wrote the recording, with its reason.
+  drawMoment(context) {
+    const {moment} = this.data;
+    if (moment === null) return;
+    const x = (this.xOf(moment.slice) + this.xOf(moment.slice + 1)) / 2, isLeft = x > kGutter + this.plotWidth / 2;
+    context.fillStyle = ink();
+    context.fillRect(x, 0, 1, kOverview);
+    context.font = kSmallFont;
+    context.textBaseline = 'top';
+    context.textAlign = isLeft ? 'right' : 'left';
+    context.fillText(fittingText(moment.reason, this.plotWidth / 2 - 8, 6), isLeft ? x - 4 : x + 4, 2);
+    context.textAlign = 'left';
   }
 
   drawBrush(context, height) {

@@ -2,6 +2,7 @@
 //
 //   (none)      a server with special characters in its names, two events and a waiting thread
 //   diff        two such recordings; the second one is faster
+//   flight      such a recording of a flight recorder, with its moment in the 151st of 200 slices
 //   large       a million samples, all different in thread, time or stack
 //   functions   a program of 20,000 functions
 //   threads     a program of 5,000 threads
@@ -154,6 +155,11 @@ int main(int argc, char** argv) {
     };
     PrintFigures(test.profile(), {.first = number(2), .last = number(3), .tid = number(4)});
     return 0;
+  }
+  if (kind == "flight") {
+    const auto& slices = test.profile().slices;
+    sides[0].moment = {.time = slices.begin + 150 * slices.length,
+                       .reason = "the signal </script>9"};
   }
   if (kind == "diff") {
     AddServer(faster, 3);
