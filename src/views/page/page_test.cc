@@ -229,9 +229,9 @@ TEST(PageTest, TheMomentOfAFlightRecorderIsInASlice) {
     return text.substr(begin, text.find('}', begin) + 1 - begin);
   };
   const profile::TimeSlices& slices = test.profile().slices;
-  EXPECT_EQ(about(slices.begin + slices.length), R"("moment":{"reason":"SIGUSR2","slice":1})");
-  EXPECT_EQ(about(UINT64_MAX), R"("moment":{"reason":"SIGUSR2","slice":2})");
-  EXPECT_EQ(about(0), R"("moment":{"reason":"SIGUSR2","slice":0})");
+  EXPECT_EQ(about(slices.begin + slices.length), R"("moment":{"slice":1,"reason":"SIGUSR2"})");
+  EXPECT_EQ(about(UINT64_MAX), R"("moment":{"slice":2,"reason":"SIGUSR2"})");
+  EXPECT_EQ(about(0), R"("moment":{"slice":0,"reason":"SIGUSR2"})");
 }
 
 TEST(PageTest, NoNameBecomesMarkup) {
