@@ -68,18 +68,18 @@ struct Runtime {
   State state;
   std::string_view text;
   std::string_view remedy;  // empty: none
+  // How it works if BPF programs can be loaded; empty: as without them.
+  std::string_view with_programs = {};
 };
-constexpr std::string_view kPython = "python";
-constexpr std::string_view kPythonWithPrograms =
-    "functions of CPython 3.8 to 3.13 are read at each sample if call chains are unwound "
-    "(--call-graph dwarf)";
 constexpr Runtime kRuntimes[] = {
     {"jvm", "Java", State::kWorks, "frames and names are read from the virtual machine", ""},
     {"node", "Node.js", State::kWorks, "frames and names are read from V8's own tables", ""},
-    {kPython, "Python", State::kLimited,
+    {"python", "Python", State::kLimited,
      "names of Python functions need BPF programs (see above), or a perf map of Python 3.12 or "
      "newer",
-     "start a Python of 3.12 or newer with PYTHONPERFSUPPORT=1"},
+     "start a Python of 3.12 or newer with PYTHONPERFSUPPORT=1",
+     "functions of CPython 3.8 to 3.13 are read at each sample if call chains are unwound "
+     "(--call-graph dwarf)"},
     {"coreclr", ".NET", State::kLimited, "names need a perf map",
      "start the program with DOTNET_PerfMapEnabled=1"},
     {"beam.smp", "Erlang", State::kLimited, "names need a perf map",
@@ -186,9 +186,9 @@ std::vector<Finding> RuntimesOf(const Mappings& mappings, bool loads_programs) {
     if (std::ranges::none_of(mappings.images, is_its)) continue;
     Finding finding{
         "runtime", std::string(runtime.name), runtime.state, std::string(runtime.text), {}};
-    if (runtime.file == kPython && loads_programs) {
+    if (loads_programs && !runtime.with_programs.empty()) {
       finding.state = State::kWorks;
-      finding.text = kPythonWithPrograms;
+      finding.text = runtime.with_programs;
     } else if (!runtime.remedy.empty()) {
       finding.remedies = {{std::string(runtime.remedy), "", "It changes the program's speed."}};
     }
