@@ -60,8 +60,8 @@ enum class Lines : uint8_t {
 // On a terminal a pager shows the text. If the reader quits early (the pager, or `profiler report |
 // head`), this program ends at once without a message, with exit code 0. Otherwise it could work
 // for minutes on text that nobody reads. Messages on standard error are held back while a pager
-// runs. While a file is written for more than a second, a terminal at standard error shows how much
-// (progress.h).
+// runs. While a file is written for longer than Progress::kDelay, a terminal at standard error
+// shows how much.
 class Output {
  public:
   // Standard output for "" and "-".
