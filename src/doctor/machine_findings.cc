@@ -25,6 +25,7 @@
 #include "src/format/perf_event/attr.h"
 #include "src/format/perf_event/attr_codec.h"
 #include "src/machine/events/list_events.h"
+#include "src/machine/events/tracepoints.h"
 #include "src/machine/procfs/kernel_map.h"
 #include "src/machine/procfs/machine.h"
 #include "src/machine/target/refusal.h"
@@ -147,18 +148,18 @@ class Examination {
   }
 
   Finding Tracepoints() {
-    std::string note;
+    std::string note;  // FindTracing gives the reason
     const size_t count = events::ListEvents(roots_, "tracepoint", &note).size();
     if (count != 0) return Works("tracepoints", "tracepoints", absl::StrCat(count, " events"));
     Finding finding{"tracepoints", "tracepoints", State::kMissing, "the kernel has none", {}};
-    if (!state_.has_tracefs) {
+    const events::TracingAccess tracing = events::FindTracing(roots_);
+    if (tracing.directory.empty()) {
       finding.text = "tracefs is not mounted";
-      finding.remedies = {{"mount it", "sudo mount -t tracefs nodev /sys/kernel/tracing", ""}};
-    } else if (!note.empty()) {
-      finding.text = "this user may not read /sys/kernel/tracing";
+      finding.remedies = {{"mount it", tracing.command, ""}};
+    } else if (tracing.error != 0) {
+      finding.text = "this user may not read " + tracing.directory;
       finding.remedies = {target::MoreRights(rights_, "DAC_READ_SEARCH"),
-                          {"let this user's group read it",
-                           "sudo mount -o remount,mode=750,gid=$(id -g) /sys/kernel/tracing",
+                          {"let this user's group read it", tracing.command,
                            "The group sees what the kernel traces."}};
     }
     return finding;

@@ -184,10 +184,12 @@ TEST_F(MachineFindingsTest, TracefsMayBeClosedToUsers) {
   tree_.Write("proc/mounts", absl::StrCat("t ", tree_.path("tracing"), " tracefs rw 0 0\n"));
   EXPECT_EQ(
       FindingOf("tracepoints"),
-      "  no       tracepoints: this user may not read /sys/kernel/tracing\n"
-      "           - run as root: `sudo profiler …`\n"
-      "           - let this user's group read it: `sudo mount -o remount,mode=750,gid=$(id -g) "
-      "/sys/kernel/tracing`. Risk: The group sees what the kernel traces.\n");
+      absl::StrCat("  no       tracepoints: this user may not read ", tree_.path("tracing"),
+                   "\n"
+                   "           - run as root: `sudo profiler …`\n"
+                   "           - let this user's group read it: `sudo mount -o "
+                   "remount,mode=750,gid=$(id -g) ",
+                   tree_.path("tracing"), "`. Risk: The group sees what the kernel traces.\n"));
 }
 
 TEST(FilteredCallsTest, AProcessWithoutAFilterHasNone) {

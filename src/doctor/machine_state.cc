@@ -45,10 +45,10 @@ bool HasCpuPmu(const procfs::Roots& roots) {
 }
 
 struct Mounts {
-  bool has_tracefs = false, has_cgroup = false, has_cgroup2 = false;
+  bool has_cgroup = false, has_cgroup2 = false;
 };
 
-// Reads lines like "tracefs /sys/kernel/tracing tracefs rw 0 0".
+// Reads lines like "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0".
 Mounts ReadMounts(const procfs::Roots& roots) {
   Mounts mounts;
   procfs::ReadLines(roots.proc + "/mounts", [&](std::string_view line) {
@@ -56,7 +56,6 @@ Mounts ReadMounts(const procfs::Roots& roots) {
     words.Word();
     words.Word();
     const std::string_view type = words.Word();
-    mounts.has_tracefs |= type == "tracefs" || type == "debugfs";
     mounts.has_cgroup |= type == "cgroup";
     mounts.has_cgroup2 |= type == "cgroup2";
     return true;
@@ -82,7 +81,6 @@ MachineState ReadMachineState(const procfs::Roots& roots) {
       ReadLine(roots.sys + "/devices/system/clocksource/clocksource0/current_clocksource")
           .value_or("");
   state.cgroup_version = mounts.has_cgroup2 ? 2 : mounts.has_cgroup ? 1 : 0;
-  state.has_tracefs = mounts.has_tracefs;
   std::string status;
   if (procfs::ReadFile(roots.proc + "/self/status", &status).ok()) {
     state.has_filter = procfs::ValueOf(status, "Seccomp").value_or("0") == "2";

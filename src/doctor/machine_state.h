@@ -25,7 +25,6 @@ struct MachineState {
   std::optional<int64_t> cpu_time_percent;  // kernel.perf_cpu_time_max_percent
   std::string clock_source;                 // "tsc", "kvm-clock", …
   int cgroup_version = 0;                   // 0: no cgroups are mounted
-  bool has_tracefs = false;                 // True if tracefs is mounted.
   bool has_filter = false;                  // True if this process has a seccomp filter.
   bool in_pid_namespace = false;
   bool in_user_namespace = false;

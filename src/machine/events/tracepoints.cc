@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -103,24 +104,33 @@ std::vector<std::string_view> ComparedWords(std::string_view filter) {
 
 }  // namespace
 
-absl::StatusOr<std::string> TracingDirectory(const procfs::Roots& roots) {
-  std::string found;
+TracingAccess FindTracing(const procfs::Roots& roots) {
+  TracingAccess found;
   for (const char* usual : {"/kernel/tracing", "/kernel/debug/tracing"}) {
-    if (found.empty() && IsFolder(roots.sys + usual)) found = roots.sys + usual;
+    if (found.directory.empty() && IsFolder(roots.sys + usual)) found.directory = roots.sys + usual;
   }
-  if (found.empty()) found = MountedTracing(roots);
-  if (found.empty()) {
-    return absl::NotFoundError(
-        "tracepoints: tracefs is not mounted; run `sudo mount -t tracefs nodev "
-        "/sys/kernel/tracing`");
-  }
-  if (access((found + "/events").c_str(), R_OK | X_OK) != 0) {
-    return ErrnoStatus(errno, "tracepoints: " + found,
-                       "run as root, or let this user's group read it: `sudo mount -o "
-                       "remount,mode=750,gid=$(id -g) " +
-                           found + "`");
+  if (found.directory.empty()) found.directory = MountedTracing(roots);
+  if (found.directory.empty()) {
+    found.error = ENOENT;
+    found.command = "sudo mount -t tracefs nodev /sys/kernel/tracing";
+  } else if (access((found.directory + "/events").c_str(), R_OK | X_OK) != 0) {
+    found.error = errno;
+    // Event files keep the mode 0440, so only the group can be changed.
+    found.command = "sudo mount -o remount,mode=750,gid=$(id -g) " + found.directory;
   }
   return found;
+}
+
+absl::StatusOr<std::string> TracingDirectory(const procfs::Roots& roots) {
+  TracingAccess found = FindTracing(roots);
+  if (found.error == 0) return std::move(found.directory);
+  if (found.directory.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("tracepoints: tracefs is not mounted; run `", found.command, "`"));
+  }
+  return ErrnoStatus(
+      found.error, "tracepoints: " + found.directory,
+      absl::StrCat("run as root, or let this user's group read it: `", found.command, "`"));
 }
 
 absl::StatusOr<std::vector<Tracepoint>> FindTracepoints(const procfs::Roots& roots,

@@ -25,9 +25,18 @@ struct Tracepoint {
   std::string full_name() const { return system + ":" + name; }
 };
 
-// Returns the directory of tracefs: /sys/kernel/tracing, /sys/kernel/debug/tracing, or the mount
-// point in /proc/mounts. Errors: kNotFound if tracefs is not mounted, kPermissionDenied if this
-// user may not read it. Both messages name a remedy.
+// Where tracefs is, and the command that lets this user read it.
+struct TracingAccess {
+  // /sys/kernel/tracing, /sys/kernel/debug/tracing, or the mount point in /proc/mounts. Empty if
+  // tracefs is not mounted.
+  std::string directory;
+  int error = 0;        // an error number if this user may not read it
+  std::string command;  // mounts it, or lets this user's group read it; empty if it can be read
+};
+TracingAccess FindTracing(const procfs::Roots& roots);
+
+// Returns the directory of FindTracing. Errors: kNotFound if tracefs is not mounted,
+// kPermissionDenied if this user may not read it. Both messages name a remedy.
 absl::StatusOr<std::string> TracingDirectory(const procfs::Roots& roots);
 
 // Returns the tracepoints whose system and name match these patterns (*, ?, […]), sorted by name.
