@@ -1,7 +1,6 @@
 #include "symbolize/process_life.h"
 
 #include <time.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <string_view>
@@ -32,10 +31,7 @@ std::optional<int64_t> BeginOfProcess(const std::string& directory) {
       !absl::SimpleAtoi(fields[kStartField - kThirdField], &ticks)) {
     return std::nullopt;
   }
-  const int64_t a_second = sysconf(_SC_CLK_TCK);
-  const int64_t since_boot = ticks / a_second * kNanosecondsPerSecond +
-                             ticks % a_second * (kNanosecondsPerSecond / a_second);
-  return ReadClock(CLOCK_REALTIME) - ReadClock(CLOCK_BOOTTIME) + since_boot;
+  return ReadClock(CLOCK_REALTIME) - ReadClock(CLOCK_BOOTTIME) + ClockTicks(ticks).count();
 }
 
 bool IsStillThere(const std::string& directory, const ProcessLife& life) {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
@@ -25,6 +26,13 @@ inline int64_t ReadClock(clockid_t clock) {
 
 // Returns the time of CLOCK_MONOTONIC, the clock of most samples.
 inline uint64_t MonotonicNow() { return static_cast<uint64_t>(ReadClock(CLOCK_MONOTONIC)); }
+
+// Returns the time of this many clock ticks, the unit of times in /proc. Source: proc(5).
+inline std::chrono::nanoseconds ClockTicks(int64_t ticks) {
+  const int64_t per_second = sysconf(_SC_CLK_TCK);
+  return std::chrono::nanoseconds(ticks / per_second * kNanosecondsPerSecond +
+                                  ticks % per_second * (kNanosecondsPerSecond / per_second));
+}
 
 // Returns the CPU time of all threads of a process; 0 if there is no such process.
 inline std::chrono::nanoseconds CpuTimeOf(pid_t pid) {

@@ -1,7 +1,5 @@
 #include "src/record/flight_watch.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
@@ -9,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/clock.h"
 #include "src/machine/procfs/tasks.h"
 
 namespace profiler::record {
@@ -20,11 +19,6 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPollInterval{200};
 
-nanoseconds FromTicks(uint64_t ticks) {
-  static const auto kPerSecond = static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
-  return nanoseconds(ticks * 1'000'000'000 / kPerSecond);
-}
-
 // Returns the CPU time of all CPUs, divided by their number.
 std::optional<nanoseconds> TimeOfMachine(const procfs::Roots& roots) {
   std::string text;
@@ -32,15 +26,15 @@ std::optional<nanoseconds> TimeOfMachine(const procfs::Roots& roots) {
   procfs::TextScanner lines(text);
   procfs::TextScanner fields(lines.Until('\n'));
   fields.Word();  // "cpu"
-  uint64_t busy = 0;
+  int64_t busy = 0;
   // user nice system idle iowait irq softirq steal
   for (size_t i = 0; i < 8; ++i) {
-    const uint64_t ticks = procfs::ParseNumber<uint64_t>(fields.Word()).value_or(0);
+    const int64_t ticks = procfs::ParseNumber<int64_t>(fields.Word()).value_or(0);
     if (i != 3 && i != 4) busy += ticks;
   }
-  uint64_t cpus = 0;
+  int64_t cpus = 0;
   while (lines.Until('\n').starts_with("cpu")) ++cpus;
-  return FromTicks(busy) / std::max<uint64_t>(cpus, 1);
+  return ClockTicks(busy) / std::max<int64_t>(cpus, 1);
 }
 
 // Returns the time during which at least one task waited for the resource.
@@ -190,18 +184,9 @@ nanoseconds FlightWatch::CpuTimeOf(pid_t pid, int depth) const {
   constexpr int kDeepest = 16;
   constexpr size_t kMostThreads = 64;
   const std::string process = absl::StrCat(roots_.proc, "/", pid);
-  std::string text;
-  if (depth > kDeepest || !procfs::ReadFile(process + "/stat", &text).ok()) return {};
-  // The name of the process, which may contain anything, ends with the last parenthesis. The
-  // fields utime, stime, cutime and cstime are the 12th to 15th behind it.
-  procfs::TextScanner fields(std::string_view(text).substr(text.rfind(')') + 1));
-  constexpr size_t kFirst = 11, kLast = 14;
-  uint64_t ticks = 0;
-  for (size_t i = 0; i <= kLast; ++i) {
-    const std::string_view word = fields.Word();
-    if (i >= kFirst) ticks += procfs::ParseNumber<uint64_t>(word).value_or(0);
-  }
-  nanoseconds sum = FromTicks(ticks);
+  if (depth > kDeepest) return {};
+  const procfs::ProcessTimes times = procfs::TimesOf(process);
+  nanoseconds sum = times.own + times.ended_children;
   const auto threads = procfs::ThreadIds(roots_, pid);
   if (!threads.ok()) return sum;
   // The children of a thread are in a file of its own.

@@ -5,11 +5,11 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/file_access.h"
 #include "src/base/text.h"
+#include "src/machine/procfs/tasks.h"
 
 namespace profiler::agent {
 namespace {
@@ -27,20 +27,6 @@ nanoseconds TimeOf(int who) {
   rusage usage{};
   getrusage(who, &usage);
   return TimeOf(usage);
-}
-
-// Returns the CPU time of a process. The fields 14 and 15 of its stat are utime and stime, in
-// ticks. The scan begins after the last parenthesis, because field 2, the name, may contain blanks
-// and parentheses. Source: proc(5).
-nanoseconds TimeOfProcess(const std::string& directory) {
-  std::string text;
-  if (!procfs::ReadFile(directory + "/stat", &text).ok()) return nanoseconds(0);
-  procfs::TextScanner rest(std::string_view(text).substr(text.rfind(')') + 1));
-  constexpr int kBetween = 11;
-  for (int i = 0; i < kBetween; ++i) rest.Word();
-  const int64_t ticks = procfs::ParseNumber<int64_t>(rest.Word()).value_or(0) +
-                        procfs::ParseNumber<int64_t>(rest.Word()).value_or(0);
-  return std::chrono::nanoseconds(ticks * (1'000'000'000 / sysconf(_SC_CLK_TCK)));
 }
 
 // Parses "total resident shared …", in pages.
@@ -82,7 +68,7 @@ void AddChildrenOf(const procfs::Roots& roots, const std::string& directory, int
     procfs::TextScanner pids(children);
     while (!pids.done()) {
       const std::string child = absl::StrCat(roots.proc, "/", View(pids.Word()));
-      cost.cpu += TimeOfProcess(child);
+      cost.cpu += procfs::TimesOf(child).own;
       AddMemoryOf(child, cost);
       if (depth > 1) AddChildrenOf(roots, child, depth - 1, cost);
     }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
+#include "src/base/clock.h"
 #include "src/machine/procfs/build_id.h"
 #include "src/machine/procfs/process_file.h"
 #include "src/machine/procfs/tasks.h"
@@ -99,6 +100,15 @@ TEST(Tasks, AreListedInOrder) {
   EXPECT_EQ(*ProcessOf(tree.roots(), 12), 12);
   EXPECT_TRUE(absl::IsNotFound(ThreadIds(tree.roots(), 9).status()));
   EXPECT_TRUE(absl::IsNotFound(ProcessOf(tree.roots(), 9).status()));
+}
+
+TEST(Tasks, TheirCpuTimeStandsBehindANameOfAnyKind) {
+  FakeTree tree;
+  tree.Write("proc/7/stat", "7 (a) b) S 1 7 7 0 -1 4194304 90 80 0 0 150 50 25 75 20 0 1 0 9\n");
+  const ProcessTimes times = TimesOf(tree.roots().proc + "/7");
+  EXPECT_EQ(times.own, ClockTicks(200));
+  EXPECT_EQ(times.ended_children, ClockTicks(100));
+  EXPECT_EQ(TimesOf(tree.roots().proc + "/8").own.count(), 0);
 }
 
 TEST(BuildIdOfFile, IsEmptyForWhatIsNoImage) {

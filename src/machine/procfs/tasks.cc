@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/clock.h"
 #include "src/base/living_thread.h"
 #include "src/base/raised_capabilities.h"
 #include "src/machine/procfs/process_file.h"
@@ -52,15 +53,20 @@ absl::StatusOr<pid_t> NumberInStatus(const Roots& roots, pid_t id, std::string_v
   return *number;
 }
 
+// Returns the fields of a stat file from the third on, the state; empty if it cannot be read. The
+// second field, the name, may contain blanks and parentheses, so it ends with the last one.
+std::string StatBehindName(const std::string& directory) {
+  std::string stat;
+  if (!ReadStart(directory + "/stat", kMostOfProcessFile, &stat).ok()) return "";
+  const size_t name_end = stat.rfind(") ");
+  return name_end == std::string::npos ? "" : stat.substr(name_end + 2);
+}
+
 // True if the thread of this /proc directory runs. A thread that has ended may stay as a zombie
 // until its parent waits for it.
 bool LivesAt(const std::string& directory) {
-  std::string stat;
-  if (!ReadStart(directory + "/stat", kMostOfProcessFile, &stat).ok()) return false;
-  const size_t name_end = stat.rfind(") ");  // the last one: a name may contain ") "
-  if (name_end == std::string::npos || name_end + 2 >= stat.size()) return false;
-  const char state = stat[name_end + 2];
-  return state != 'Z' && state != 'X';
+  const std::string stat = StatBehindName(directory);
+  return !stat.empty() && stat[0] != 'Z' && stat[0] != 'X';
 }
 
 }  // namespace
@@ -121,6 +127,17 @@ absl::StatusOr<std::vector<ProcessParent>> ProcessParents(const Roots& roots) {
     if (number && !has_ended) parents.push_back({pid, *number});
   }
   return parents;
+}
+
+ProcessTimes TimesOf(const std::string& directory) {
+  const std::string stat = StatBehindName(directory);
+  TextScanner fields(stat);
+  constexpr int kBetween = 11;  // state is field 3; utime, stime, cutime and cstime are 14 to 17
+  for (int i = 0; i < kBetween; ++i) fields.Word();
+  int64_t ticks[4] = {};
+  for (int64_t& field : ticks) field = ParseNumber<int64_t>(fields.Word()).value_or(0);
+  return {.own = ClockTicks(ticks[0] + ticks[1]),
+          .ended_children = ClockTicks(ticks[2] + ticks[3])};
 }
 
 std::vector<std::string> NamesOf(const Roots& roots, pid_t pid) {

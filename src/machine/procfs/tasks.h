@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,15 @@ struct ProcessParent {
   pid_t parent = 0;
 };
 absl::StatusOr<std::vector<ProcessParent>> ProcessParents(const Roots& roots);
+
+// The CPU time of a process, in user code and in the kernel.
+struct ProcessTimes {
+  std::chrono::nanoseconds own{0};
+  std::chrono::nanoseconds ended_children{0};  // those that the process has waited for
+};
+// Reads the times of the process of this directory, such as /proc/17. Both are 0 if it is gone.
+// Source: /proc/pid/stat in proc(5).
+ProcessTimes TimesOf(const std::string& directory);
 
 // Returns the names of a process: that of its first thread, and the last path components of its
 // executable and of its command, if they can be read. Empty if the process is gone.
