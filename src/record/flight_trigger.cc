@@ -3,10 +3,10 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "src/base/text.h"
 
 namespace profiler::record {
@@ -28,18 +28,10 @@ bool ReadPercent(std::string_view text, double* percent) {
 }
 
 bool ReadTime(std::string_view text, std::chrono::nanoseconds* time) {
-  static constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  for (const auto& [unit, factor] : kUnits) {
-    double count = 0;
-    if (!text.ends_with(unit)) continue;
-    constexpr double kMost = 1e9;
-    if (!absl::SimpleAtod(View(text.substr(0, text.size() - unit.size())), &count)) continue;
-    if (!(count > 0) || count > kMost) return false;
-    *time = std::chrono::nanoseconds(static_cast<int64_t>(count * factor));
-    return time->count() > 0;
-  }
-  return false;
+  absl::Duration duration;
+  if (!absl::ParseDuration(View(text), &duration) || duration > absl::Hours(24 * 365)) return false;
+  *time = absl::ToChronoNanoseconds(duration);
+  return time->count() > 0;
 }
 
 // Parses the end of "exit" or "signal": nothing, or a number within the bounds.

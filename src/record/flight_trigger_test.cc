@@ -32,6 +32,7 @@ TEST(FlightTriggerTest, LimitsAreInPercentOrInTime) {
   EXPECT_EQ(Parse("blocked>100ms").time, std::chrono::milliseconds(100));
   EXPECT_EQ(Parse("blocked>1.5s").time, std::chrono::milliseconds(1500));
   EXPECT_EQ(Parse("blocked>20us").time, std::chrono::microseconds(20));
+  EXPECT_EQ(Parse("blocked>2m").time, std::chrono::minutes(2));
   EXPECT_EQ(Parse("psi:memory>20%").kind, Kind::kPressure);
   EXPECT_EQ(Parse("psi:memory>20%").name, "memory");
   EXPECT_EQ(Parse("psi:memory>20%").percent, 20);
@@ -43,9 +44,10 @@ TEST(FlightTriggerTest, TheNameOfAnEventIsNotLookedAt) {
 }
 
 TEST(FlightTriggerTest, SaysWhatATriggerIs) {
-  for (const char* wrong : {"", "exit:", "exit:256", "exit3", "signal:0", "signal:65", "cpu",
-                            "cpu>", "cpu>90", "cpu>-1%", "cpu>nan%", "blocked>5", "blocked>0ms",
-                            "blocked>s", "psi:net>5%", "psi:cpu", "event:"}) {
+  for (const char* wrong :
+       {"", "exit:", "exit:256", "exit3", "signal:0", "signal:65", "cpu", "cpu>", "cpu>90",
+        "cpu>-1%", "cpu>nan%", "blocked>5", "blocked>0ms", "blocked>s", "blocked>inf",
+        "blocked>-1s", "psi:net>5%", "psi:cpu", "event:"}) {
     const auto trigger = ParseFlightTrigger(wrong);
     ASSERT_FALSE(trigger.ok()) << wrong;
     EXPECT_TRUE(std::string(trigger.status().message())
