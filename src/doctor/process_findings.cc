@@ -50,8 +50,10 @@ Names NamesOf(const ElfImage& elf) {
 void FindCfi(const ElfImage& image, const ElfImage* debug, ImageReport* report) {
   constexpr uint64_t kPlaces = 256;
   const symbolize::ElfSection* text = image.FindSection(".text");
+  if (text == nullptr || text->size == 0) return;
   const auto table = symbolize::CfiTable::Create(image, debug);
-  if (text == nullptr || text->size == 0 || !table.ok()) return;
+  if (!table.ok()) return;
+  report->keeps_frame_pointers = record::KeepsFramePointers(**table, *text);
   uint64_t described = 0;
   for (uint64_t i = 0; i < kPlaces; ++i) {
     const uint64_t distance = text->size / kPlaces * i + text->size % kPlaces * i / kPlaces;
@@ -276,7 +278,6 @@ ImageReport ExamineImage(const ImageFile& image, const symbolize::SymbolizerOpti
   report.is_32_bit = !image.elf.is_64_bit();
   report.names = NamesOf(image.elf);
   FindCfi(image.elf, nullptr, &report);
-  report.keeps_frame_pointers = record::KeepsFramePointers(image.elf);
   report.has_mini_symbols = HasContents(image.elf, ".gnu_debugdata");
   if (report.names == Names::kDebugInfo) return report;
   if (const auto debug = symbolize::OpenDebugFile(image, options)) {
