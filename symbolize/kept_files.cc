@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
+#include "src/base/clock.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -17,10 +18,9 @@ absl::string_view Key(std::string_view text) { return {text.data(), text.size()}
 }  // namespace
 
 KeptFiles::Version KeptFiles::VersionOf(int fd) {
-  constexpr int64_t kSecond = 1'000'000'000;
   struct stat file;
   if (fstat(fd, &file) != 0) return {};
-  return {file.st_ino, file.st_size, file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec};
+  return {file.st_ino, file.st_size, Nanoseconds(file.st_mtim)};
 }
 
 void KeptFiles::Add(std::string_view path, std::span<const std::byte> build_id,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "src/base/clock.h"
 #include "src/importers/text_lines.h"
 
 namespace profiler::importers {
@@ -31,8 +32,7 @@ std::string_view TakeWord(std::string_view& rest) {
 
 // Parses a time in seconds, such as "51499.088689", and returns it in ns.
 std::optional<uint64_t> ParseSeconds(std::string_view text) {
-  constexpr uint64_t kNanosecondsInASecond = 1'000'000'000;
-  constexpr uint64_t kMostSeconds = UINT64_MAX / kNanosecondsInASecond - 1;
+  constexpr uint64_t kMostSeconds = UINT64_MAX / kNanosecondsPerSecond - 1;
   constexpr size_t kPlaces = 9;
   const size_t point = text.find('.');
   if (point == std::string_view::npos) return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<uint64_t> ParseSeconds(std::string_view text) {
   }
   uint64_t nanoseconds = *fraction;
   for (size_t i = places.size(); i < kPlaces; ++i) nanoseconds *= 10;
-  return *seconds * kNanosecondsInASecond + nanoseconds;
+  return *seconds * kNanosecondsPerSecond + nanoseconds;
 }
 
 // Parses "1234", a tid, or "12/34", a pid and a tid. -1 stands for an ended thread.

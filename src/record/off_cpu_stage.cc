@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/base/clock.h"
 #include "src/format/perf_event/abi.h"
 #include "src/format/perf_event/off_cpu_events.h"
 #include "src/format/perf_event/records.h"
@@ -12,7 +13,6 @@ namespace {
 constexpr uint64_t kRateWindow = 20'000'000;  // length of a window in ns
 // Limit for the number of sums of short times; with their chains, they take some tens of MB.
 constexpr size_t kMostShortWaits = 1 << 16;
-constexpr uint64_t kSecond = 1'000'000'000;
 
 }  // namespace
 
@@ -92,7 +92,7 @@ void OffCpuStage::CountSwitch(uint32_t cpu, uint64_t time) {
   if (time - std::min(time, window_began_) >= kRateWindow) {
     const auto busiest = std::max_element(switches_.begin(), switches_.end());
     const uint64_t switches = busiest == switches_.end() ? 0 : *busiest;
-    rate_ = window_began_ == 0 ? 0 : switches * kSecond / (time - window_began_);
+    rate_ = window_began_ == 0 ? 0 : switches * kNanosecondsPerSecond / (time - window_began_);
     window_began_ = time;
     std::fill(switches_.begin(), switches_.end(), 0);
   }

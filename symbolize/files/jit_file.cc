@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "src/base/byte_reader.h"
+#include "src/base/clock.h"
 #include "src/base/regular_file.h"
 #include "src/base/text.h"
 #include "symbolize/image_file.h"
@@ -23,9 +24,6 @@ namespace profiler::symbolize {
 namespace {
 
 constexpr size_t kLongestText = 1 << 16;
-constexpr int64_t kSecond = 1'000'000'000;
-
-int64_t Nanoseconds(const timespec& time) { return time.tv_sec * kSecond + time.tv_nsec; }
 
 // Returns the value of "NAME:" in /proc/PID/status; several numbers are separated by tabs. Empty if
 // the process has ended.
@@ -66,7 +64,9 @@ bool MayBeItsFile(uid_t owner, const std::string& process) {
 
 // Returns the possible error of a file's time, in nanoseconds. Clocks of files and processes are
 // read at different moments and rounded. Some file systems store whole seconds.
-int64_t SlackOf(const timespec& written) { return written.tv_nsec == 0 ? kSecond : kTimeSlack; }
+int64_t SlackOf(const timespec& written) {
+  return written.tv_nsec == 0 ? kNanosecondsPerSecond : kTimeSlack;
+}
 
 // Returns true if an earlier process of that pid wrote the file. `process` is empty if the recorded
 // process is gone.

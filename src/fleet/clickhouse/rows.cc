@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/clock.h"
 #include "src/base/text.h"
 #include "src/fleet/clickhouse/row_binary.h"
 
 namespace profiler::fleet::clickhouse {
 namespace {
 
-constexpr int64_t kNanoseconds = 1'000'000'000;
 constexpr int64_t kSecondsOfDay = 86'400;
 
 void AppendTime(const RowTime& time, RowWriter& row) {
@@ -55,7 +55,7 @@ SampleGroup GroupOf(const Window& window, const RowTime& time, const Row& row) {
 }  // namespace
 
 absl::StatusOr<RowTime> RowTimeOf(UnixTime time) {
-  const int64_t seconds = time / kNanoseconds;
+  const int64_t seconds = time / kNanosecondsPerSecond;
   if (time < 0 || seconds > UINT32_MAX) {
     return absl::OutOfRangeError(absl::StrCat("a window begins ", seconds,
                                               " seconds after 1970, outside the range of ",
@@ -63,7 +63,7 @@ absl::StatusOr<RowTime> RowTimeOf(UnixTime time) {
   }
   return RowTime{.day = static_cast<uint16_t>(seconds / kSecondsOfDay),
                  .second = static_cast<uint32_t>(seconds),
-                 .nanosecond = static_cast<uint32_t>(time % kNanoseconds)};
+                 .nanosecond = static_cast<uint32_t>(time % kNanosecondsPerSecond)};
 }
 
 absl::StatusOr<Batch> Batch::Of(std::span<const Window> windows) {
@@ -100,7 +100,8 @@ Rows Batch::StackRows(const SentStacks& sent, std::vector<SentStacks::Stack>* fr
   // Key: day and hash of a stack. Value: the first window with this stack, and the stack's index.
   std::map<SentStacks::Stack, std::pair<const Window*, uint32_t>> stacks;
   for (size_t i = 0; i < windows_.size(); ++i) {
-    const auto day = static_cast<uint16_t>(windows_[i].begin / kNanoseconds / kSecondsOfDay);
+    const auto day =
+        static_cast<uint16_t>(windows_[i].begin / kNanosecondsPerSecond / kSecondsOfDay);
     for (const Row& row : windows_[i].rows) {
       const SentStacks::Stack stack = {day, hashes_[i][row.stack]};
       if (!sent.Contains(stack)) stacks.try_emplace(stack, &windows_[i], row.stack);

@@ -7,14 +7,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/clock.h"
 #include "src/fleet/clickhouse/row_binary.h"
 #include "src/fleet/clickhouse/statements.h"
 #include "src/fleet/segments/window_builder.h"
 
 namespace profiler::fleet::clickhouse {
 namespace {
-
-constexpr UnixTime kNanoseconds = 1'000'000'000;
 
 absl::Status NoAnswer() {
   return absl::DataLossError("the server's answer ends in the middle of a row");
@@ -125,7 +124,7 @@ class Reader {
   UnixTime TimeIn(RowReader& row) const {
     if (!question_.tells_times_apart) return 0;
     const UnixTime seconds = row.Number<uint32_t>();
-    return seconds * kNanoseconds + row.Number<uint32_t>();
+    return seconds * kNanosecondsPerSecond + row.Number<uint32_t>();
   }
 
   uint32_t StackIn(Sum& sum, uint64_t hash) {

@@ -5,13 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/base/clock.h"
 #include "src/base/text.h"
 #include "src/fleet/clickhouse/sql_text.h"
 
 namespace profiler::fleet::clickhouse {
 namespace {
 
-constexpr int64_t kNanoseconds = 1'000'000'000;
 constexpr int64_t kSecondsOfDay = 86'400;
 constexpr int64_t kNoSecond = int64_t{1} << 32;  // more seconds than a DateTime can hold
 
@@ -43,7 +43,8 @@ bool IsOfMachine(const Condition& condition) {
 // Returns the conditions on the interval's days, which choose partitions.
 std::vector<std::string> DaysOf(const Selection& selection) {
   std::vector<std::string> conditions;
-  const int64_t since = selection.since / kNanoseconds, until = selection.until / kNanoseconds;
+  const int64_t since = selection.since / kNanosecondsPerSecond,
+                until = selection.until / kNanosecondsPerSecond;
   if (selection.until <= 0 || since >= kNoSecond) return {"0"};
   if (selection.since > 0) {
     conditions.push_back(absl::StrCat("day >= toDate(", since / kSecondsOfDay, ")"));
@@ -59,17 +60,18 @@ std::vector<std::string> DaysOf(const Selection& selection) {
 std::vector<std::string> TimesOf(const Selection& selection) {
   std::vector<std::string> conditions = DaysOf(selection);
   if (conditions == std::vector<std::string>{"0"}) return conditions;
-  const int64_t since = selection.since / kNanoseconds, until = selection.until / kNanoseconds;
+  const int64_t since = selection.since / kNanosecondsPerSecond,
+                until = selection.until / kNanosecondsPerSecond;
   if (selection.since > 0) {
     conditions.push_back(absl::StrCat("ts >= toDateTime(", since, ")"));
-    const int64_t rest = selection.since % kNanoseconds;
+    const int64_t rest = selection.since % kNanosecondsPerSecond;
     if (rest != 0) {
       conditions.push_back(
           absl::StrCat("(ts > toDateTime(", since, ") OR nanosecond >= ", rest, ")"));
     }
   }
   if (until < kNoSecond) {
-    const int64_t rest = selection.until % kNanoseconds;
+    const int64_t rest = selection.until % kNanosecondsPerSecond;
     conditions.push_back(absl::StrCat("ts ", rest == 0 ? "<" : "<=", " toDateTime(", until, ")"));
     if (rest != 0) {
       conditions.push_back(

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/analysis/amount.h"
+#include "src/base/clock.h"
 #include "src/base/text.h"
 #include "src/base/utf8.h"
 #include "src/fleet/push/http_answer.h"
@@ -22,7 +23,6 @@
 namespace profiler::fleet {
 namespace {
 
-constexpr UnixTime kSecond = 1'000'000'000;
 constexpr size_t kMostAnswer = 1 << 20;
 constexpr uint64_t kUsualRate = 100;  // the server's default rate
 
@@ -105,7 +105,7 @@ std::string SeriesOf(const Window& window, const Subject& subject) {
 
 // Returns the rate to send: numbers divided by it are seconds.
 uint64_t RateOf(const Window& window, bool is_time) {
-  if (is_time) return kSecond;
+  if (is_time) return kNanosecondsPerSecond;
   const auto rate = static_cast<uint64_t>(std::llround(window.frequency));
   return rate == 0 ? kUsualRate : rate;
 }
@@ -141,7 +141,8 @@ http::Request RequestOf(const Window& window, const Subject& subject, std::strin
   const UnixTime end = window.begin + static_cast<UnixTime>(window.length);
   return {.url = absl::StrCat(
               View(url), "/ingest?name=", Escaped(SeriesOf(window, subject)),
-              "&from=", window.begin / kSecond, "&until=", (end + kSecond - 1) / kSecond,
+              "&from=", window.begin / kNanosecondsPerSecond,
+              "&until=", (end + kNanosecondsPerSecond - 1) / kNanosecondsPerSecond,
               "&units=samples&sampleRate=", RateOf(window, is_time),
               "&aggregationType=sum&spyName=profiler&format=", is_pprof ? "pprof" : "folded"),
           .headers = {{"Content-Type", is_pprof ? "application/octet-stream" : "text/plain"},

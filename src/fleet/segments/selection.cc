@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "src/base/clock.h"
 #include "src/base/text.h"
 
 namespace profiler::fleet {
@@ -113,11 +114,11 @@ absl::StatusOr<UnixTime> ParseTime(std::string_view text, UnixTime now) {
   constexpr std::array<std::pair<char, int64_t>, 5> kUnits = {
       {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86'400}, {'w', 604'800}}};
   if (error == std::errc() && stop + 1 == end && number >= 0) {
-    constexpr int64_t kSecond = 1'000'000'000;
-    const UnixTime second = now - now % kSecond;
+    const UnixTime second = now - now % kNanosecondsPerSecond;
     for (const auto& [unit, seconds] : kUnits) {
-      constexpr int64_t kMost = INT64_MAX / kSecond;
-      if (*stop == unit && number <= kMost / seconds) return second - number * seconds * kSecond;
+      constexpr int64_t kMost = INT64_MAX / kNanosecondsPerSecond;
+      if (*stop == unit && number <= kMost / seconds)
+        return second - number * seconds * kNanosecondsPerSecond;
     }
   }
   absl::Time time;

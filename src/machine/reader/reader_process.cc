@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "src/base/clock.h"
 #include "src/base/kept_descriptor.h"
 #include "src/base/raised_capabilities.h"
 
@@ -21,8 +22,6 @@ namespace profiler::reader {
 namespace {
 
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
-
-constexpr uint64_t kSecond = 1'000'000'000;
 
 void KeepFewCapabilities(uint64_t few) {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -124,8 +123,8 @@ void WakeWaiter(std::atomic<uint32_t>& word) {
 void WaitWhile(std::atomic<uint32_t>& word, uint32_t value, const uint64_t* deadline) {
   timespec until{};
   if (deadline != nullptr) {
-    until = {.tv_sec = static_cast<time_t>(*deadline / kSecond),
-             .tv_nsec = static_cast<long>(*deadline % kSecond)};
+    until = {.tv_sec = static_cast<time_t>(*deadline / kNanosecondsPerSecond),
+             .tv_nsec = static_cast<long>(*deadline % kNanosecondsPerSecond)};
   }
   syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, value, deadline == nullptr ? nullptr : &until,
           nullptr, FUTEX_BITSET_MATCH_ANY);

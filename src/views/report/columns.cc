@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/clock.h"
 #include "src/base/padded_text.h"
 #include "src/base/text.h"
 #include "src/views/report/cell_text.h"
@@ -243,12 +244,13 @@ class TimeColumn : public DimensionColumn {
 
  private:
   std::string TextOf(const HistRow& row) const {
-    constexpr uint64_t kSecond = 1'000'000'000;
     const uint32_t quantum = ValueOf(row);
     if (quantum >= profile_.quanta.begins.size()) return "";
     const uint64_t time = profile_.quanta.begins[quantum];
-    if (nanoseconds_) return absl::StrFormat("%d.%09d", time / kSecond, time % kSecond);
-    return absl::StrFormat("%d.%06d", time / kSecond, time % kSecond / 1000);
+    if (nanoseconds_)
+      return absl::StrFormat("%d.%09d", time / kNanosecondsPerSecond, time % kNanosecondsPerSecond);
+    return absl::StrFormat("%d.%06d", time / kNanosecondsPerSecond,
+                           time % kNanosecondsPerSecond / 1000);
   }
 
   const bool nanoseconds_;

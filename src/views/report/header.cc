@@ -4,14 +4,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/clock.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
 #include "src/views/report/cell_text.h"
 
 namespace profiler::report {
 namespace {
-
-constexpr uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
 // Numbers of the features that RecordingHeader has fields for. They determine the position of these
 // lines among the other features.

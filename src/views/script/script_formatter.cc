@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "src/analysis/amount.h"
 #include "src/base/branch_names.h"
+#include "src/base/clock.h"
 #include "src/base/padded_text.h"
 #include "src/base/text.h"
 #include "src/profile/inlined_calls.h"
@@ -35,8 +36,6 @@ using profile::ThreadId;
 using symbolize::ImageKind;
 
 namespace {
-
-constexpr uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
 SymbolId BaseOf(std::span<const Line> lines) {
   return lines.empty() ? kNoSymbol : lines.back().symbol;
