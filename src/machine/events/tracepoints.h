@@ -25,7 +25,7 @@ struct Tracepoint {
   std::string full_name() const { return system + ":" + name; }
 };
 
-// Where tracefs is, and the command that lets this user read it.
+// The directory of tracefs, and the command that lets this user read it.
 struct TracingAccess {
   // /sys/kernel/tracing, /sys/kernel/debug/tracing, or the mount point in /proc/mounts. Empty if
   // tracefs is not mounted.
