@@ -5,10 +5,15 @@ Records a program that misbehaves at a known time. Checks that exactly one file 
 its samples begin at least a second before that time and reach it, and that the moment in the file
 is at most two seconds after it. Prints the good runs of each trigger; fails if there are fewer than
 all. Skips triggers that this machine cannot watch, with the message of `record`.
+
+Other programs can fire a trigger too: they make the whole machine wait for the disk, or take the
+CPU that the program needs. The program measures both itself. Such a run says nothing about the
+recorder and is repeated; after five of them, the trigger is skipped.
 """
 
 import argparse
 import glob
+import json
 import os
 import re
 import signal
@@ -19,10 +24,20 @@ import threading
 import time
 
 BEFORE = 1.5  # seconds from the start of the program to its misbehaviour
+DISTURBED = "disturbed: "  # begins the reason of a run that other programs disturbed
+
+
+def io_pressure():
+    """Returns for how many seconds some thread of the machine has waited for a disk, since boot."""
+    try:
+        with open("/proc/pressure/io", encoding="ascii") as file:
+            return int(re.search(r"^some .*total=(\d+)", file.read(), re.MULTILINE).group(1)) / 1e6
+    except OSError:  # a kernel that does not measure pressure
+        return 0
 
 
 def spin(seconds, share=1.0):
-    """Takes this share of a CPU."""
+    """Takes this share of a CPU, if other programs leave so much."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         slice_end = time.monotonic() + 0.01 * share
@@ -79,10 +94,31 @@ TRIGGERS = {
 
 def misbehave(name):
     _, _, share, act = TRIGGERS[name]
+    cpu = time.process_time()
     spin(BEFORE, share)
-    with open("when", "w", encoding="ascii") as when:
-        when.write(str(time.monotonic()))
+    facts = {"cpu": (time.process_time() - cpu) / BEFORE, "io_pressure": io_pressure()}
+    with open("when", "w", encoding="ascii") as file:
+        json.dump({"when": time.monotonic(), **facts}, file)
+    start, cpu = time.monotonic(), time.process_time()
     act()
+    # Two triggers end the program here.
+    with open("after", "w", encoding="ascii") as file:
+        file.write(str((time.process_time() - cpu) / (time.monotonic() - start)))
+
+
+def disturbance(name, folder, program, io_pressure_before):
+    """Returns how other programs could fire or delay this trigger in this run; None otherwise."""
+    waited = program["io_pressure"] - io_pressure_before
+    if name == "psi" and waited >= 0.2:
+        return f"other programs waited {waited:.2f} s for a disk before the misbehaviour"
+    if name == "cpu-below" and program["cpu"] < 0.5:
+        return f"the program got {program['cpu']:.0%} of a CPU before the misbehaviour"
+    if name == "cpu-above":
+        with open(f"{folder}/after", encoding="ascii") as file:
+            share = float(file.read())
+        if share < 0.6:
+            return f"the program got {share:.0%} of a CPU while it misbehaved"
+    return None
 
 
 def moment_and_samples(profiler, path):
@@ -102,11 +138,16 @@ def run_once(profiler, name, folder):
     on = ["--flight-on", trigger] if trigger else []
     command = [profiler, "record", "-F", "199", "--embed", "none", "--flight", "30s", *on, *options,
                "--", sys.executable, os.path.abspath(__file__), "--misbehave", name]
+    io_pressure_before = io_pressure()
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if not os.path.exists(f"{folder}/when"):
         return "skipped: " + done.stderr.strip()
     with open(f"{folder}/when", encoding="ascii") as file:
-        when = float(file.read())
+        program = json.load(file)
+    when = program["when"]
+    disturbed = disturbance(name, folder, program, io_pressure_before)
+    if disturbed:
+        return DISTURBED + disturbed
     files = glob.glob(f"{folder}/perf.data.*")
     if len(files) != 1:
         return f"{len(files)} files\n{done.stderr}"
@@ -121,6 +162,16 @@ def run_once(profiler, name, folder):
     if not when - 0.1 <= moment <= when + 2:
         return "another moment: " + found
     return None
+
+
+def run_undisturbed(profiler, name):
+    """Returns the reason why the run is bad; None if it is good."""
+    for _ in range(5):
+        with tempfile.TemporaryDirectory(prefix="profiler-flight-") as folder:
+            reason = run_once(profiler, name, folder)
+        if reason is None or not reason.startswith(DISTURBED):
+            return reason
+    return "skipped: in each of five runs, " + reason.removeprefix(DISTURBED)
 
 
 def main():
@@ -138,8 +189,7 @@ def main():
     for name in arguments.triggers or TRIGGERS:
         bad = []
         for _ in range(arguments.runs):
-            with tempfile.TemporaryDirectory(prefix="profiler-flight-") as folder:
-                reason = run_once(profiler, name, folder)
+            reason = run_undisturbed(profiler, name)
             if reason is not None:
                 bad.append(reason)
         is_skipped = any(reason.startswith("skipped: ") for reason in bad)
