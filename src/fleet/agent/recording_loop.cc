@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/machine/procfs/machine.h"
+#include "src/record/session.h"
 
 namespace profiler::agent {
 namespace {
@@ -36,25 +37,20 @@ RecordingLoop::RecordingLoop(ringbuf::Kernel& kernel, RecordingLoopOptions optio
     : kernel_(kernel),
       options_(std::move(options)),
       metrics_(metrics),
+      sessions_({.first = options_.first_wait, .longest = options_.longest_wait}),
       rate_(options_.rates, options_.budget),
       off_cpu_(options_.recording.off_cpu) {}
 
 absl::Status RecordingLoop::Run() {
-  milliseconds wait = options_.first_wait;
-  while (!is_stopped()) {
-    const absl::Status status = RunSession();
-    if (status.ok()) {
-      wait = options_.first_wait;
-      continue;
-    }
-    metrics_.Update([](AgentMetrics& metrics) { ++metrics.failed_sessions; });
-    if (!has_recorded_) return status;
-    options_.say(absl::StrCat(std::string(status.message()), "; recording begins again in ",
-                              wait.count() / 1000, " s"));
-    if (!Wait(wait)) break;
-    wait = std::min(2 * wait, options_.longest_wait);
-  }
-  return absl::OkStatus();
+  return sessions_.Run(
+      [this] {
+        absl::Status status = RunSession();
+        if (!status.ok()) {
+          metrics_.Update([](AgentMetrics& metrics) { ++metrics.failed_sessions; });
+        }
+        return status;
+      },
+      "recording", options_.say);
 }
 
 record::RecordOptions RecordingLoop::SessionOptions() {
@@ -99,9 +95,7 @@ absl::Status RecordingLoop::RunSession() {
   });
   has_recorded_ = true;
   if (options_.on_session) options_.on_session(frequency_);
-  Publish(session.get());
-  const absl::Status status = session->Run();
-  Publish(nullptr);
+  const absl::Status status = sessions_.RunSession(*session);
   ended_ = Clock::now();
   SayNotes(summary.notes);
   if (const perf_data::Writer* const file = session->last_file(); status.ok() && file != nullptr) {
@@ -185,34 +179,6 @@ void RecordingLoop::SayNotes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) {
     if (said_.insert(note).second) options_.say(note);
   }
-}
-
-void RecordingLoop::Publish(record::RecordSession* session) {
-  const std::lock_guard lock(mutex_);
-  session_ = session;
-  if (session_ != nullptr && stopped_) session_->RequestStop();
-}
-
-void RecordingLoop::Stop() {
-  const std::lock_guard lock(mutex_);
-  stopped_ = true;
-  if (session_ != nullptr) session_->RequestStop();
-  changed_.notify_all();
-}
-
-void RecordingLoop::RenewSession() {
-  const std::lock_guard lock(mutex_);
-  if (session_ != nullptr) session_->RequestStop();
-}
-
-bool RecordingLoop::Wait(milliseconds time) {
-  std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, time, [this] { return stopped_; });
-}
-
-bool RecordingLoop::is_stopped() {
-  const std::lock_guard lock(mutex_);
-  return stopped_;
 }
 
 }  // namespace profiler::agent

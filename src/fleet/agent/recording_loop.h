@@ -10,11 +10,9 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,9 +23,9 @@
 #include "src/fleet/agent/agent_metrics.h"
 #include "src/fleet/agent/own_cost.h"
 #include "src/fleet/agent/rate_control.h"
+#include "src/fleet/agent/session_loop.h"
 #include "src/fleet/agent/window_namer.h"
 #include "src/record/options.h"
-#include "src/record/session.h"
 
 namespace profiler::agent {
 
@@ -63,9 +61,9 @@ class RecordingLoop {
   absl::Status Run();
 
   // Makes the current window the last one. Do not call it in a signal handler.
-  void Stop();
+  void Stop() { sessions_.Stop(); }
   // Ends the current session; the next one begins at once.
-  void RenewSession();
+  void RenewSession() { sessions_.RenewSession(); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -76,13 +74,11 @@ class RecordingLoop {
   bool TookTooLong() const;
   void Measure(std::chrono::nanoseconds length);
   void SayNotes(const std::vector<std::string>& notes);
-  bool Wait(std::chrono::milliseconds time);
-  void Publish(record::RecordSession* session);
-  bool is_stopped();
 
   ringbuf::Kernel& kernel_;
   const RecordingLoopOptions options_;
   SharedMetrics& metrics_;
+  SessionLoop sessions_;
   RateControl rate_;
   std::set<std::string> said_;
   bool has_recorded_ = false;
@@ -99,12 +95,6 @@ class RecordingLoop {
   OwnCost cost_;  // cost at the window's begin
   // Time at which the previous session ended, if there was one.
   Clock::time_point ended_;
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  // mutex_ guards the two members below.
-  record::RecordSession* session_ = nullptr;  // the running session, or null
-  bool stopped_ = false;
 };
 
 }  // namespace profiler::agent
