@@ -86,6 +86,7 @@ absl::Status RecordingLoop::RunSession() {
   began_ = session_began_ = Clock::now();
   began_at_ = Now();
   cost_ = options_.read_cost();
+  beside_ = options_.read_beside();
   const double gap = has_recorded_ ? Seconds(began_ - ended_) : 0;
   metrics_.Update([&](AgentMetrics& metrics) {
     ++metrics.sessions;
@@ -133,16 +134,21 @@ void RecordingLoop::EndWindow(UniqueFd file, uint64_t samples) {
 void RecordingLoop::Measure(nanoseconds length) {
   const OwnCost cost = options_.read_cost();
   const nanoseconds cpu = cost.cpu - std::exchange(cost_, cost).cpu;
-  const double share =
-      Seconds(cpu) / (Seconds(length) * static_cast<double>(std::max<size_t>(cpus_.size(), 1)));
+  const auto beside = options_.read_beside();
+  const auto former_beside = std::exchange(beside_, beside);
+  const auto share_of = [&](nanoseconds time) {
+    return Seconds(time) /
+           (Seconds(length) * static_cast<double>(std::max<size_t>(cpus_.size(), 1)));
+  };
   const bool is_whole = 2 * length > options_.window;
   metrics_.Update([&](AgentMetrics& metrics) {
     metrics.cpu_seconds = Seconds(cost.cpu);
     metrics.memory = cost.memory;
     metrics.last_window = static_cast<double>(began_at_) / 1e9;
-    if (is_whole) metrics.cpu_share = share;
+    if (is_whole) metrics.cpu_share = share_of(cpu);
   });
-  if (!is_whole) return;
+  if (!is_whole || !beside || !former_beside) return;
+  const double share = share_of(cpu - (*beside - *former_beside));
   if (rate_.Took(share)) {
     options_.say(
         absl::StrFormat("used %.2f %% of the CPU time; --cpu-budget allows %.2f %%, so the "

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -42,6 +43,11 @@ struct RecordingLoopOptions {
   // Pause after a failed session; doubles with each failure in a row.
   std::chrono::milliseconds first_wait{1'000}, longest_wait{300'000};
   std::function<OwnCost()> read_cost = [] { return ReadOwnCost(); };
+  // Part of that CPU time that the budget does not bound. Returns nothing if it is unknown since
+  // the previous call; the budget then ignores the window.
+  std::function<std::optional<std::chrono::nanoseconds>()> read_beside = [] {
+    return std::chrono::nanoseconds(0);
+  };
 
   // All callbacks run on Run's thread.
   std::function<void(FinishedRecording)> on_recording;
@@ -92,7 +98,8 @@ class RecordingLoop {
   // State of the current window:
   Clock::time_point began_;
   fleet::UnixTime began_at_ = 0;
-  OwnCost cost_;  // cost at the window's begin
+  OwnCost cost_;                                    // cost at the window's begin
+  std::optional<std::chrono::nanoseconds> beside_;  // RecordingLoopOptions::read_beside then
   // Time at which the previous session ended, if there was one.
   Clock::time_point ended_;
 };
