@@ -70,8 +70,8 @@ absl::Status ReadTriggers(const usage::Command& command, const FlightArguments& 
     auto trigger = record::ParseFlightTrigger(text);
     if (!trigger.ok()) return Prefixed("--flight-on: ", trigger.status());
     if (trigger->kind == record::FlightTrigger::Kind::kBlocked && !options->off_cpu) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--flight-on ", text, " needs --off-cpu or --wall-clock, which measure waits"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("--flight-on ", text, " needs --off-cpu, which measures waits"));
     }
     if (trigger->kind == record::FlightTrigger::Kind::kBlocked &&
         trigger->time < options->off_cpu_threshold) {
@@ -103,12 +103,8 @@ absl::Status ReadTriggers(const usage::Command& command, const FlightArguments& 
 
 }  // namespace
 
-void AddFlightOptions(usage::Command& command, FlightArguments& a) {
-  command
-      .AddOption("--flight", a.time,
-                 "flight recorder: keep the last 30s (or 500ms, 5m) in memory, and write them to "
-                 "FILE.YYYYMMDDhhmmssNN at SIGUSR2 and at `snapshot` on --control")
-      .ValueName("TIME");
+void AddFlightOptions(usage::Command& command, const std::string& text, FlightArguments& a) {
+  command.AddOption("--flight", a.time, text).ValueName("TIME");
   command
       .AddOption("--flight-size", a.size,
                  "with --flight: memory for records; if they need more, the oldest leave earlier")
@@ -118,9 +114,12 @@ void AddFlightOptions(usage::Command& command, FlightArguments& a) {
       .AddOption("--flight-after", a.after,
                  "with --flight: record for this time after the moment, before it is written")
       .ValueName("TIME");
-  command.AddOption("--flight-files", a.most_files, "with --flight: keep only the latest N files")
-      .ValueName("N")
-      .InRange(size_t{1}, size_t{1'000'000}, usage::InHelp::kNo);
+  const usage::Option files =
+      command
+          .AddOption("--flight-files", a.most_files, "with --flight: keep only the latest N files")
+          .ValueName("N")
+          .InRange(size_t{1}, size_t{1'000'000}, usage::InHelp::kNo);
+  if (a.most_files != 0) files.ShowDefault();
   command
       .AddOption("--flight-on", a.triggers,
                  "with --flight: also write a file when this happens: exit[:CODE], "
@@ -133,6 +132,9 @@ void AddFlightOptions(usage::Command& command, FlightArguments& a) {
                  "with --flight-on: ignore a trigger for this time after it has fired")
       .ValueName("TIME")
       .ShowDefault();
+}
+
+void AddOverwriteOptions(usage::Command& command, FlightArguments& a) {
   command
       .AddOption("--switch-output-event", a.switch_events,
                  "with --overwrite or --flight: also write a file at each occurrence of this "
@@ -149,7 +151,7 @@ absl::Status ReadFlight(const usage::Command& command, const FlightArguments& ar
     for (const char* const name : kCompanions) {
       if (command.Count(name) == 0) continue;
       return absl::InvalidArgumentError(
-          absl::StrCat(name, " needs --flight TIME, the time to keep in memory, or --overwrite"));
+          absl::StrCat(name, " needs --flight TIME, the time to keep in memory"));
     }
     return absl::OkStatus();
   }

@@ -1,5 +1,5 @@
-// The options of the flight recorder of `record`: --flight and its companions, and perf's
-// --overwrite.
+// The options of the flight recorder: --flight and its companions, also for `agent`; and perf's
+// --overwrite and --switch-output-event.
 
 #pragma once
 
@@ -28,8 +28,11 @@ struct FlightArguments {
   bool is_given() const { return !time.empty() || overwrite; }
 };
 
-// Adds the options; `arguments` must live as long as the command.
-void AddFlightOptions(usage::Command& command, FlightArguments& arguments);
+// Adds --flight, with this text in --help, and its companions; `arguments` must live as long as the
+// command. `arguments.most_files` is the default of --flight-files; 0: all files are kept.
+void AddFlightOptions(usage::Command& command, const std::string& text, FlightArguments& arguments);
+// Adds perf's options.
+void AddOverwriteOptions(usage::Command& command, FlightArguments& arguments);
 
 // Converts the values to options->flight. Call it after all other options were converted. Adds the
 // events of triggers to options->events. With --overwrite, replaces options->switch_output. Returns

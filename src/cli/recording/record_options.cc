@@ -438,7 +438,11 @@ void AddRecordOptions(usage::Command& command, RecordArguments& a) {
       .ValueName("fd:N[,N]|fifo:PATH[,PATH]");
   AddLengthOptions(command, a);
   AddFileOptions(command, a);
-  AddFlightOptions(command, a.flight);
+  AddFlightOptions(command,
+                   "flight recorder: keep the last 30s (or 500ms, 5m) in memory, and write them to "
+                   "FILE.YYYYMMDDhhmmssNN at SIGUSR2 and at `snapshot` on --control",
+                   a.flight);
+  AddOverwriteOptions(command, a.flight);
   AddEndingOptions(command, a);
   AddContentOptions(command, a);
   AddFurtherOptions(command, a);
