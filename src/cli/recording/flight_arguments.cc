@@ -12,9 +12,8 @@
 namespace profiler::cli {
 namespace {
 
-constexpr const char* kCompanions[] = {"--flight-size",     "--flight-after",
-                                       "--flight-files",    "--flight-on",
-                                       "--flight-cooldown", "--switch-output-event"};
+constexpr const char* kCompanions[] = {"--flight-size", "--flight-after", "--flight-files",
+                                       "--flight-on", "--flight-cooldown"};
 
 absl::Status Refused(std::string_view option, std::string_view with, std::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(std::string(option), " cannot be used with ",
@@ -64,6 +63,15 @@ absl::Status AddEvent(const std::string& option, record::FlightTrigger* trigger,
   return absl::OkStatus();
 }
 
+// Adds the event of perf's --switch-output-event. perf has no cool-down.
+absl::StatusOr<record::FlightTrigger> AddSwitchEvent(const std::string& name,
+                                                     record::RecordOptions* options) {
+  record::FlightTrigger trigger{
+      .kind = record::FlightTrigger::Kind::kEvent, .name = name, .text = name, .cools_down = false};
+  PROFILER_RETURN_IF_ERROR(AddEvent("--switch-output-event", &trigger, options));
+  return trigger;
+}
+
 absl::Status ReadTriggers(const usage::Command& command, const FlightArguments& arguments,
                           record::FlightOptions* flight, record::RecordOptions* options) {
   for (const std::string& text : arguments.triggers) {
@@ -85,14 +93,8 @@ absl::Status ReadTriggers(const usage::Command& command, const FlightArguments& 
     }
     flight->triggers.push_back(*std::move(trigger));
   }
-  // perf has no cool-down.
   for (const std::string& name : arguments.switch_events) {
-    record::FlightTrigger trigger{.kind = record::FlightTrigger::Kind::kEvent,
-                                  .name = name,
-                                  .text = name,
-                                  .cools_down = false};
-    PROFILER_RETURN_IF_ERROR(AddEvent("--switch-output-event", &trigger, options));
-    flight->triggers.push_back(std::move(trigger));
+    PROFILER_ASSIGN_OR_RETURN(flight->triggers.emplace_back(), AddSwitchEvent(name, options));
   }
   if (command.Count("--flight-cooldown") > 0 && arguments.triggers.empty()) {
     return absl::InvalidArgumentError("--flight-cooldown needs --flight-on TRIGGER");
@@ -137,8 +139,9 @@ void AddFlightOptions(usage::Command& command, const std::string& text, FlightAr
 void AddOverwriteOptions(usage::Command& command, FlightArguments& a) {
   command
       .AddOption("--switch-output-event", a.switch_events,
-                 "with --overwrite or --flight: also write a file at each occurrence of this "
-                 "tracepoint, breakpoint or probe; may be given several times")
+                 "start a new file at each occurrence of this tracepoint, breakpoint or probe, as "
+                 "with --switch-output; with --overwrite or --flight, write a file; may be given "
+                 "several times")
       .ValueName("EVENT")
       .OneValueEach();
   command.AddFlag("--overwrite", a.overwrite,
@@ -152,6 +155,10 @@ absl::Status ReadFlight(const usage::Command& command, const FlightArguments& ar
       if (command.Count(name) == 0) continue;
       return absl::InvalidArgumentError(
           absl::StrCat(name, " needs --flight TIME, the time to keep in memory"));
+    }
+    for (const std::string& name : arguments.switch_events) {
+      PROFILER_ASSIGN_OR_RETURN(const record::FlightTrigger trigger, AddSwitchEvent(name, options));
+      options->switch_output->events.push_back(trigger.event);
     }
     return absl::OkStatus();
   }
