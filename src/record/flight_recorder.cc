@@ -97,10 +97,8 @@ void FlightRecorder::LookForTriggers() {
           {kBlockedId, perf_event::RecordLayout(setup_.plan.off_cpu->written), &trigger});
     } else if (trigger.kind == FlightTrigger::Kind::kEvent) {
       const perf_event::RecordLayout layout(setup_.plan.sampling[trigger.event].written);
-      for (const ringbuf::EventSet::OpenedEvent& opened : setup_.events->events()) {
-        // Attr 0 is the sideband.
-        if (opened.attr != trigger.event + 1) continue;
-        sample_triggers_.push_back({opened.id, layout, &trigger});
+      for (const uint64_t id : setup_.IdsOf(trigger.event)) {
+        sample_triggers_.push_back({id, layout, &trigger});
       }
     }
   }

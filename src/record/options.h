@@ -64,8 +64,10 @@ struct SwitchOutput {
   bool at_signal = false;             // switch at each SIGUSR2, if signals are handled
   uint64_t bytes = 0;                 // switch at this size; 0: size causes no switch
   std::chrono::milliseconds time{0};  // switch after this time; 0: time causes no switch
-  size_t most_files = 0;              // complete files to keep, the latest ones; 0: all
-  bool last_keeps_name = false;       // True if the last file keeps the name `output`.
+  // Indices in RecordOptions::events. A pass over the rings with samples of these events switches.
+  std::vector<size_t> events;
+  size_t most_files = 0;         // complete files to keep, the latest ones; 0: all
+  bool last_keeps_name = false;  // True if the last file keeps the name `output`.
 };
 
 // A flight recorder: the latest records stay in memory, and are written to a file when something

@@ -73,6 +73,11 @@ class Session final : public RecordSession {
                               [this] { flight_->Trigger("SIGUSR2"); });
     } else if (options_.switch_output) {
       switch_trigger_.emplace(io_, *options_.switch_output, [this] { SwitchNow(); });
+      std::vector<uint64_t> ids;
+      for (const size_t event : options_.switch_output->events) {
+        for (const uint64_t id : setup_.IdsOf(event)) ids.push_back(id);
+      }
+      if (!ids.empty()) switch_samples_.emplace(std::move(ids));
     }
     if (setup_.unwinding != nullptr && setup_.unwinding->off_cpu() != nullptr) {
       off_cpu_.emplace(io_, options_.roots, setup_);
@@ -250,7 +255,8 @@ class Session final : public RecordSession {
     if (options_.max_bytes != 0 && output_->file_bytes() >= options_.max_bytes) {
       Stop(StopReason::kMaxSize);
     }
-    if (status.ok() && IsLargeEnough()) SwitchFile();
+    const bool has_switch_sample = switch_samples_ && switch_samples_->HaveCome();
+    if (status.ok() && (has_switch_sample || IsLargeEnough())) SwitchFile();
     return Ended(ReaderLeft(status) ? absl::OkStatus() : std::move(status));
   }
 
@@ -258,6 +264,7 @@ class Session final : public RecordSession {
     for (const std::span<const std::byte> piece : bytes.spans) {
       if (!piece.empty()) pieces_.push_back(piece);
     }
+    if (switch_samples_) switch_samples_->Take(bytes);
     return setup_.tally->Take(bytes);
   }
 
@@ -462,8 +469,9 @@ class Session final : public RecordSession {
   target::RunWatch watch_;
   boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_;
   std::optional<SwitchTrigger> switch_trigger_;
-  std::optional<FlightWatch> flight_watch_;  // only with flight
-  std::optional<OffCpuDriver> off_cpu_;      // only with --off-cpu
+  std::optional<SwitchSamples> switch_samples_;  // only with SwitchOutput::events
+  std::optional<FlightWatch> flight_watch_;      // only with flight
+  std::optional<OffCpuDriver> off_cpu_;          // only with --off-cpu
   steady_clock::time_point began_;
   std::vector<std::span<const std::byte>> pieces_;  // scratch: the pieces of one pass
   bool stopped_ = false;

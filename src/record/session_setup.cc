@@ -515,4 +515,13 @@ absl::StatusOr<SessionSetup> SetUp(ringbuf::Kernel& kernel, const RecordOptions&
   return SetupSteps(kernel, options).Run();
 }
 
+std::vector<uint64_t> SessionSetup::IdsOf(size_t event) const {
+  std::vector<uint64_t> ids;
+  for (const ringbuf::EventSet::OpenedEvent& opened : events->events()) {
+    // Attr 0 is the sideband.
+    if (opened.attr == event + 1) ids.push_back(opened.id);
+  }
+  return ids;
+}
+
 }  // namespace profiler::record

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -56,6 +57,9 @@ struct SessionSetup {
   // set-up.
   std::vector<target::Thread> threads;
   std::vector<std::string> notes;
+
+  // Returns the ids that samples of an event have; `event` is its index in RecordOptions::events.
+  std::vector<uint64_t> IdsOf(size_t event) const;
 };
 
 // Sets up a recording. Errors: those of RecordSession::Create.

@@ -1136,6 +1136,37 @@ TEST_F(SessionTest, SwitchesWhenTimeIsOver) {
   EXPECT_EQ(files_[0].samples, 1u);
 }
 
+TEST_F(SessionTest, SwitchesAtASampleOfAnEvent) {
+  options_.targets.system_wide = true;
+  options_.events.push_back(Event("page-faults"));
+  options_.switch_output = SwitchOutput{.events = {0}};
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t) { running->RequestStop(); });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  Publish(0, 500);
+  Publish(1, 600, SamplingId());
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().files, 2u);
+  EXPECT_EQ(files_[0].samples, 2u);
+}
+
+TEST_F(SessionTest, SamplesOfOtherEventsDoNotSwitch) {
+  options_.targets.system_wide = true;
+  options_.events.push_back(Event("page-faults"));
+  options_.switch_output = SwitchOutput{.time = std::chrono::milliseconds(1), .events = {1}};
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t) { running->RequestStop(); });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  Publish(0, 500, SamplingId());
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().files, 2u);
+  EXPECT_EQ(files_[0].samples, 1u);
+}
+
 TEST_F(SessionTest, TheFileGoesOnWhereTheNextOneCannotBeBegun) {
   options_.targets.system_wide = true;
   options_.switch_output = SwitchOutput{.bytes = 1};

@@ -3,7 +3,10 @@
 #include <signal.h>
 
 #include <array>
+#include <cstring>
 #include <utility>
+
+#include "src/format/perf_event/abi.h"
 
 namespace profiler::record {
 
@@ -62,6 +65,18 @@ void SwitchTrigger::Stop() {
   timer_.cancel();
   // The descriptor belongs to signals_, which closes it.
   if (descriptor_.is_open()) descriptor_.release();
+}
+
+void SwitchSamples::Take(const ringbuf::RingBytes& bytes) {
+  if (ids_.empty() || have_come_) return;
+  ringbuf::RecordCursor cursor(bytes, *bounce_);
+  while (const auto record = cursor.Next()) {
+    // Samples begin with the id of their event.
+    uint64_t id = 0;
+    if (record->type() != perf_event::kRecordSample || record->body().size() < sizeof(id)) continue;
+    std::memcpy(&id, record->body().data(), sizeof(id));
+    if (ids_.contains(id)) have_come_ = true;
+  }
 }
 
 }  // namespace profiler::record

@@ -18,6 +18,7 @@
 #include "src/cli/fleet/server_arguments.h"
 #include "src/cli/option_values.h"
 #include "src/cli/recording/event_arguments.h"
+#include "src/cli/recording/flight_arguments.h"
 #include "src/cli/terminal/output.h"
 #include "src/cli/version.h"
 #include "src/cli/views/naming_arguments.h"
@@ -42,6 +43,8 @@ struct AgentArguments {
   double cpu_budget = 1;  // percent
   bool off_cpu = false;
   std::string memory = "128M";
+  FlightArguments flight{.most_files = 10};
+  uint64_t flight_frequency = 999;
   std::string host;
   std::vector<std::string> labels;
   std::string labels_file;
@@ -101,6 +104,26 @@ absl::Status AddTargets(const AgentArguments& arguments, std::vector<agent::Push
   return absl::OkStatus();
 }
 
+// Reads the options of the flight recorder, which records the same events as the segments.
+absl::Status ReadMoments(const usage::Command& command, const AgentArguments& arguments,
+                         agent::AgentOptions* options) {
+  record::RecordOptions moments = options->recording;
+  PROFILER_RETURN_IF_ERROR(ReadFlight(command, arguments.flight, &moments));
+  if (!moments.flight) {
+    if (command.Count("--flight-frequency") == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "--flight-frequency needs --flight TIME, the time to keep in memory");
+  }
+  if (moments.flight->triggers.empty()) {
+    return absl::InvalidArgumentError(
+        "--flight needs --flight-on TRIGGER, which says when to write a file, such as 'cpu>90%'");
+  }
+  moments.frequency = arguments.flight_frequency;
+  options->most_moments = moments.flight->most_files;
+  options->moments = std::move(moments);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<agent::AgentOptions> ReadOptions(const usage::Command& command,
                                                 const AgentArguments& arguments) {
   agent::AgentOptions options;
@@ -114,6 +137,7 @@ absl::StatusOr<agent::AgentOptions> ReadOptions(const usage::Command& command,
   PROFILER_ASSIGN_OR_RETURN(options.rates, ReadRates(arguments.frequency));
   options.budget = arguments.cpu_budget / 100;
   options.recording.off_cpu = arguments.off_cpu;
+  PROFILER_RETURN_IF_ERROR(ReadMoments(command, arguments, &options));
   PROFILER_RETURN_IF_ERROR(Read("--memory", ParseSize(arguments.memory), options.memory_limit));
   constexpr uint64_t kLeastMemory = uint64_t{32} << 20;
   if (options.memory_limit < kLeastMemory) {
@@ -170,6 +194,19 @@ void AddPushOptions(usage::Command& command, AgentArguments& a) {
   AddServerOptions(command, a.servers);
 }
 
+void AddMomentOptions(usage::Command& command, AgentArguments& a) {
+  AddFlightOptions(command,
+                   "flight recorder: also keep the last 30s (or 500ms, 5m) in memory, at a high "
+                   "frequency, and write them to SPOOL/moments when --flight-on says so",
+                   a.flight);
+  command
+      .AddOption("--flight-frequency", a.flight_frequency,
+                 "with --flight: samples per second on each CPU; --cpu-budget does not bound them")
+      .ValueName("HZ")
+      .InRange(uint64_t{1}, uint64_t{100'000}, usage::InHelp::kNo)
+      .ShowDefault();
+}
+
 void AddAgentOptions(usage::Command& command, AgentArguments& a) {
   command.AddOption("SPOOL", a.spool,
                     "directory for segments (default: $STATE_DIRECTORY, or /var/lib/profiler)");
@@ -198,6 +235,7 @@ void AddAgentOptions(usage::Command& command, AgentArguments& a) {
   command.AddOption("--memory", a.memory, "resident memory that the agent may use, at least 32M")
       .ValueName("SIZE")
       .ShowDefault();
+  AddMomentOptions(command, a);
   command.AddOption("--host", a.host, "name of this machine (default: its host name)")
       .ValueName("NAME");
   command

@@ -70,8 +70,8 @@ void PrintMissingNames(const RecordArguments& arguments, const Recorded& recorde
 
 void PrintClosingSummary(const RecordArguments& arguments, const Recorded& recorded) {
   const std::string& path = recorded.summary.last_file;
-  const bool is_one_file =
-      path != "-" && arguments.switch_output.empty() && !arguments.flight.is_given();
+  const bool is_one_file = path != "-" && arguments.switch_output.empty() &&
+                           !arguments.flight.is_given() && !arguments.flight.switches_files();
   const bool is_wanted = arguments.summary || IsExpected(arguments, recorded);
   if (!is_wanted || !recorded.status.ok() || !is_one_file || !perf_data::CanBeReadAgain(path)) {
     PrintMissingNames(arguments, recorded);

@@ -12,9 +12,8 @@
 namespace profiler::cli {
 namespace {
 
-constexpr const char* kCompanions[] = {"--flight-size",     "--flight-after",
-                                       "--flight-files",    "--flight-on",
-                                       "--flight-cooldown", "--switch-output-event"};
+constexpr const char* kCompanions[] = {"--flight-size", "--flight-after", "--flight-files",
+                                       "--flight-on", "--flight-cooldown"};
 
 absl::Status Refused(std::string_view option, std::string_view with, std::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(std::string(option), " cannot be used with ",
@@ -64,14 +63,23 @@ absl::Status AddEvent(const std::string& option, record::FlightTrigger* trigger,
   return absl::OkStatus();
 }
 
+// Adds the event of perf's --switch-output-event. perf has no cool-down.
+absl::StatusOr<record::FlightTrigger> AddSwitchEvent(const std::string& name,
+                                                     record::RecordOptions* options) {
+  record::FlightTrigger trigger{
+      .kind = record::FlightTrigger::Kind::kEvent, .name = name, .text = name, .cools_down = false};
+  PROFILER_RETURN_IF_ERROR(AddEvent("--switch-output-event", &trigger, options));
+  return trigger;
+}
+
 absl::Status ReadTriggers(const usage::Command& command, const FlightArguments& arguments,
                           record::FlightOptions* flight, record::RecordOptions* options) {
   for (const std::string& text : arguments.triggers) {
     auto trigger = record::ParseFlightTrigger(text);
     if (!trigger.ok()) return Prefixed("--flight-on: ", trigger.status());
     if (trigger->kind == record::FlightTrigger::Kind::kBlocked && !options->off_cpu) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--flight-on ", text, " needs --off-cpu or --wall-clock, which measure waits"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("--flight-on ", text, " needs --off-cpu, which measures waits"));
     }
     if (trigger->kind == record::FlightTrigger::Kind::kBlocked &&
         trigger->time < options->off_cpu_threshold) {
@@ -85,14 +93,8 @@ absl::Status ReadTriggers(const usage::Command& command, const FlightArguments& 
     }
     flight->triggers.push_back(*std::move(trigger));
   }
-  // perf has no cool-down.
   for (const std::string& name : arguments.switch_events) {
-    record::FlightTrigger trigger{.kind = record::FlightTrigger::Kind::kEvent,
-                                  .name = name,
-                                  .text = name,
-                                  .cools_down = false};
-    PROFILER_RETURN_IF_ERROR(AddEvent("--switch-output-event", &trigger, options));
-    flight->triggers.push_back(std::move(trigger));
+    PROFILER_ASSIGN_OR_RETURN(flight->triggers.emplace_back(), AddSwitchEvent(name, options));
   }
   if (command.Count("--flight-cooldown") > 0 && arguments.triggers.empty()) {
     return absl::InvalidArgumentError("--flight-cooldown needs --flight-on TRIGGER");
@@ -103,12 +105,8 @@ absl::Status ReadTriggers(const usage::Command& command, const FlightArguments& 
 
 }  // namespace
 
-void AddFlightOptions(usage::Command& command, FlightArguments& a) {
-  command
-      .AddOption("--flight", a.time,
-                 "flight recorder: keep the last 30s (or 500ms, 5m) in memory, and write them to "
-                 "FILE.YYYYMMDDhhmmssNN at SIGUSR2 and at `snapshot` on --control")
-      .ValueName("TIME");
+void AddFlightOptions(usage::Command& command, const std::string& text, FlightArguments& a) {
+  command.AddOption("--flight", a.time, text).ValueName("TIME");
   command
       .AddOption("--flight-size", a.size,
                  "with --flight: memory for records; if they need more, the oldest leave earlier")
@@ -118,9 +116,12 @@ void AddFlightOptions(usage::Command& command, FlightArguments& a) {
       .AddOption("--flight-after", a.after,
                  "with --flight: record for this time after the moment, before it is written")
       .ValueName("TIME");
-  command.AddOption("--flight-files", a.most_files, "with --flight: keep only the latest N files")
-      .ValueName("N")
-      .InRange(size_t{1}, size_t{1'000'000}, usage::InHelp::kNo);
+  const usage::Option files =
+      command
+          .AddOption("--flight-files", a.most_files, "with --flight: keep only the latest N files")
+          .ValueName("N")
+          .InRange(size_t{1}, size_t{1'000'000}, usage::InHelp::kNo);
+  if (a.most_files != 0) files.ShowDefault();
   command
       .AddOption("--flight-on", a.triggers,
                  "with --flight: also write a file when this happens: exit[:CODE], "
@@ -133,10 +134,14 @@ void AddFlightOptions(usage::Command& command, FlightArguments& a) {
                  "with --flight-on: ignore a trigger for this time after it has fired")
       .ValueName("TIME")
       .ShowDefault();
+}
+
+void AddOverwriteOptions(usage::Command& command, FlightArguments& a) {
   command
       .AddOption("--switch-output-event", a.switch_events,
-                 "with --overwrite or --flight: also write a file at each occurrence of this "
-                 "tracepoint, breakpoint or probe; may be given several times")
+                 "start a new file at each occurrence of this tracepoint, breakpoint or probe, as "
+                 "with --switch-output; with --overwrite or --flight, write a file; may be given "
+                 "several times")
       .ValueName("EVENT")
       .OneValueEach();
   command.AddFlag("--overwrite", a.overwrite,
@@ -149,7 +154,11 @@ absl::Status ReadFlight(const usage::Command& command, const FlightArguments& ar
     for (const char* const name : kCompanions) {
       if (command.Count(name) == 0) continue;
       return absl::InvalidArgumentError(
-          absl::StrCat(name, " needs --flight TIME, the time to keep in memory, or --overwrite"));
+          absl::StrCat(name, " needs --flight TIME, the time to keep in memory"));
+    }
+    for (const std::string& name : arguments.switch_events) {
+      PROFILER_ASSIGN_OR_RETURN(const record::FlightTrigger trigger, AddSwitchEvent(name, options));
+      options->switch_output->events.push_back(trigger.event);
     }
     return absl::OkStatus();
   }

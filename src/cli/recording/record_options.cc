@@ -159,11 +159,14 @@ absl::StatusOr<record::SwitchOutput> ParseSwitchOutput(const std::string& text) 
 absl::Status ReadSwitchOutput(const usage::Command& subcommand, const RecordArguments& arguments,
                               record::RecordOptions* options) {
   options->timestamp_filename = arguments.timestamp_filename;
-  if (arguments.switch_output.empty()) {
+  std::string text = arguments.switch_output;
+  // In perf, --switch-output-event implies --switch-output=signal.
+  if (text.empty() && arguments.flight.switches_files()) text = "signal";
+  if (text.empty()) {
     if (arguments.most_files == 0) return absl::OkStatus();
     return absl::InvalidArgumentError("--switch-max-files needs --switch-output");
   }
-  PROFILER_ASSIGN_OR_RETURN(options->switch_output, ParseSwitchOutput(arguments.switch_output));
+  PROFILER_ASSIGN_OR_RETURN(options->switch_output, ParseSwitchOutput(text));
   options->switch_output->most_files = arguments.most_files;
   // Views look for the last file under the default name.
   options->switch_output->last_keeps_name = subcommand.Count("--output") == 0;
@@ -438,7 +441,11 @@ void AddRecordOptions(usage::Command& command, RecordArguments& a) {
       .ValueName("fd:N[,N]|fifo:PATH[,PATH]");
   AddLengthOptions(command, a);
   AddFileOptions(command, a);
-  AddFlightOptions(command, a.flight);
+  AddFlightOptions(command,
+                   "flight recorder: keep the last 30s (or 500ms, 5m) in memory, and write them to "
+                   "FILE.YYYYMMDDhhmmssNN at SIGUSR2 and at `snapshot` on --control",
+                   a.flight);
+  AddOverwriteOptions(command, a.flight);
   AddEndingOptions(command, a);
   AddContentOptions(command, a);
   AddFurtherOptions(command, a);

@@ -11,6 +11,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
+#include <future>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -18,11 +19,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/base/atomic_file.h"
+#include "src/base/file_access.h"
 #include "src/base/mapped_file.h"
 #include "src/base/text.h"
 #include "src/base/transfer.h"
 #include "src/fleet/agent/agent_metrics.h"
 #include "src/fleet/agent/host_labels.h"
+#include "src/fleet/agent/moment_loop.h"
 #include "src/fleet/agent/own_cost.h"
 #include "src/fleet/agent/process_table.h"
 #include "src/fleet/agent/recording_loop.h"
@@ -80,11 +83,54 @@ absl::StatusOr<HostLabels> ReadLabels(const AgentOptions& options) {
   return labels;
 }
 
+// Returns the memory of a flight recorder: for records, a quarter more for processes that are older
+// than these, and a quarter more for the rings.
+uint64_t MemoryOf(const record::FlightOptions& flight) {
+  return flight.bytes + flight.bytes / 4 + flight.bytes / 4;
+}
+
+// The thread of a MomentLoop.
+class MomentThread {
+ public:
+  MomentThread(ringbuf::Kernel& kernel, MomentLoopOptions options)
+      : loop_(kernel, WithBeginning(std::move(options))) {}
+  MomentThread(const MomentThread&) = delete;
+  MomentThread& operator=(const MomentThread&) = delete;
+  ~MomentThread() {
+    loop_.Stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  // Waits until sampling begins. Errors: those of MomentLoop::Run.
+  absl::Status Start() {
+    thread_ = std::thread([this] { Begin(loop_.Run()); });
+    return begun_.get_future().get();
+  }
+  MomentLoop& loop() { return loop_; }
+
+ private:
+  MomentLoopOptions WithBeginning(MomentLoopOptions options) {
+    options.on_session = [this] { Begin(absl::OkStatus()); };
+    return options;
+  }
+  void Begin(const absl::Status& status) {
+    if (!std::exchange(has_begun_, true)) begun_.set_value(status);
+  }
+
+  bool has_begun_ = false;  // used on the thread only
+  std::promise<absl::Status> begun_;
+  MomentLoop loop_;
+  std::thread thread_;
+};
+
 class Agent {
  public:
   Agent(ringbuf::Kernel& kernel, AgentOptions options, fleet::SegmentSpool spool, HostLabels labels)
-      : options_(std::move(options)),
+      : kernel_(kernel),
+        options_(std::move(options)),
         service_(ServiceManager::OfEnvironment()),
+        memory_limit_(options_.memory_limit +
+                      (options_.moments ? MemoryOf(*options_.moments->flight) : 0)),
         machine_{.host = options_.host, .labels = std::move(labels), .version = options_.version},
         spool_(std::move(spool), options_.push.size()),
         processes_(std::make_shared<ProcessTable>()),
@@ -94,7 +140,7 @@ class Agent {
         status_timer_(io_) {
     metrics_.Update([&](AgentMetrics& metrics) {
       metrics.cpu_budget = options_.budget;
-      metrics.memory_limit = options_.memory_limit;
+      metrics.memory_limit = memory_limit_;
     });
   }
 
@@ -111,6 +157,12 @@ class Agent {
                                 PushThread::Start(options_.spool, target, spool_,
                                                   [this](std::string_view line) { Say(line); }));
     }
+    if (options_.moments) {
+      // The processes that read files must outlive all threads, so this thread starts them.
+      CurrentFileAccess().Start();
+      moments_ = std::make_unique<MomentThread>(kernel_, MomentOptions());
+      PROFILER_RETURN_IF_ERROR(moments_->Start());
+    }
     if (const auto interval = WatchdogInterval()) FeedWatchdog(*interval);
     ShowStatus();
     absl::Status status;
@@ -126,27 +178,46 @@ class Agent {
       recorder.join();
       queue.Finish();
     }
+    moments_ = nullptr;
     for (auto& pushing : pushing_) PushThread::End(std::move(pushing));
     pushing_.clear();
     return status;
   }
 
  private:
+  // Completes the options of a recording whose rings are a quarter of `memory`.
+  record::RecordOptions Complete(record::RecordOptions recording, uint64_t memory) const {
+    recording.targets.system_wide = true;
+    recording.call_graph = record::CallGraph::kDwarf;
+    recording.stack_bytes = kStackBytes;
+    recording.version = options_.version;
+    const auto cpus = procfs::OnlineCpus(recording.roots);
+    recording.ring_bytes = RingBytesFor(memory, cpus.ok() ? cpus->size() : 1);
+    return recording;
+  }
+
+  MomentLoopOptions MomentOptions() const {
+    MomentLoopOptions moments;
+    moments.recording = Complete(*options_.moments, options_.moments->flight->bytes);
+    moments.directory = absl::StrCat(options_.spool, "/moments");
+    moments.most_files = options_.most_moments;
+    moments.naming = options_.naming;
+    moments.say = [this](std::string_view line) { Say(line); };
+    return moments;
+  }
+
   RecordingLoopOptions LoopOptions() {
     RecordingLoopOptions loop;
-    loop.recording = options_.recording;
-    loop.recording.targets.system_wide = true;
-    loop.recording.call_graph = record::CallGraph::kDwarf;
-    loop.recording.stack_bytes = kStackBytes;
-    loop.recording.version = options_.version;
-    const auto cpus = procfs::OnlineCpus(options_.recording.roots);
-    loop.recording.ring_bytes = RingBytesFor(options_.memory_limit, cpus.ok() ? cpus->size() : 1);
+    loop.recording = Complete(options_.recording, options_.memory_limit);
     loop.recording.processes = processes_;
     loop.window = options_.window;
     loop.session = options_.session;
     loop.window_bytes = options_.memory_limit / 2;
     loop.rates = options_.rates;
     loop.budget = options_.budget;
+    loop.read_beside = [this] {
+      return moments_ == nullptr ? std::chrono::nanoseconds(0) : moments_->loop().SteadyCpuTime();
+    };
     loop.on_session = [this](uint64_t) {
       Beat();
       if (!std::exchange(is_ready_, true)) service_.Ready();
@@ -194,7 +265,7 @@ class Agent {
     ++windows_of_names_;
     const auto used = [this] {
       return static_cast<double>(ReadOwnCost().memory) /
-             static_cast<double>(std::max<uint64_t>(options_.memory_limit, 1));
+             static_cast<double>(std::max<uint64_t>(memory_limit_, 1));
     };
     const bool is_short = std::ranges::any_of(kShortages, [&](const Shortage& shortage) {
       return windows_of_names_ >= shortage.windows && used() >= shortage.used;
@@ -219,6 +290,7 @@ class Agent {
 
   void Stop() {
     service_.Stopping();
+    if (moments_ != nullptr) moments_->loop().Stop();
     loop_.Stop();
   }
 
@@ -291,8 +363,10 @@ class Agent {
     options_.say(line);
   }
 
+  ringbuf::Kernel& kernel_;
   const AgentOptions options_;
   const ServiceManager service_;
+  const uint64_t memory_limit_;  // with the flight recorder's
   std::mutex mutex_;
   MachineFacts machine_;  // under mutex_
   SharedMetrics metrics_;
@@ -312,6 +386,7 @@ class Agent {
   boost::asio::io_context io_{1};
   target::RunWatch watch_;
   boost::asio::steady_timer watchdog_, status_timer_;
+  std::unique_ptr<MomentThread> moments_;  // null: no flight recorder
   std::vector<std::unique_ptr<PushThread>> pushing_;
   std::unique_ptr<MetricsServer> server_;
 };

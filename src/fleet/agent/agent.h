@@ -5,6 +5,7 @@
 //   recorder          RecordingLoop: windows in memory                    highest ordinary priority
 //   naming            WindowNamer, then writes to the spool               nice 5
 //   one per server    PushThread
+//   moments           MomentLoop, with a flight recorder
 //
 // A segment is in the spool whole or not at all. If the agent is killed, three kinds of windows are
 // lost: the current window, the window that is being named, and at most two windows that wait for
@@ -39,6 +40,12 @@ struct AgentOptions {
   double budget = 0.01;                         // share of all CPUs together
   uint64_t memory_limit = uint64_t{128} << 20;  // bytes, for this process and its children
 
+  // The flight recorder beside the segments: its events, rate and `flight`; the agent sets the other
+  // members. Its files are in the directory `moments` of the spool, and its memory comes on top of
+  // memory_limit. The budget does not bound its CPU time. None: no flight recorder.
+  std::optional<record::RecordOptions> moments;
+  size_t most_moments = 10;  // files to keep, the latest ones
+
   std::string spool;
   uint64_t spool_bytes = uint64_t{1} << 30;
 
@@ -65,8 +72,8 @@ size_t RingBytesFor(uint64_t memory_limit, size_t cpus);
 // metrics.
 //
 // Errors, each a line for the user with a remedy: those of SegmentSpool::Open, of AddLabel and
-// AddLabelsOf, and of MetricsServer::Listen; those of RecordSession::Create, if the first session
-// cannot begin.
+// AddLabelsOf, and of MetricsServer::Listen; those of MomentLoop::Run; those of
+// RecordSession::Create, if the first session cannot begin.
 absl::Status RunAgent(ringbuf::Kernel& kernel, AgentOptions options,
                       const std::function<void(uint16_t)>& on_metrics_port = {});
 

@@ -12,14 +12,18 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "ringbuf/kernel.h"
 #include "src/fleet/agent/agent.h"
 #include "src/fleet/segments/segment_directory.h"
 #include "src/fleet/segments/testing/window_text.h"
+#include "src/format/perf_data/read/recording.h"
+#include "src/format/perf_data/sections/own_sections.h"
 #include "src/machine/events/find_events.h"
 
 namespace profiler::agent {
@@ -71,8 +75,13 @@ class AgentLiveTest : public testing::Test {
   // Uses CPU time until there are `segments` segments. Returns false if the agent ends earlier, or
   // if it takes more than two minutes.
   bool SpinUntil(size_t segments, pid_t agent) {
+    return SpinWhile([&] { return Segments() < segments; }, agent);
+  }
+
+  // Uses CPU time while the condition is true; see SpinUntil.
+  bool SpinWhile(const std::function<bool()>& condition, pid_t agent) {
     const auto began = steady_clock::now();
-    while (Segments() < segments) {
+    while (condition()) {
       SpinForTheAgent(10'000'000);
       if (waitpid(agent, &end_, WNOHANG) == agent) return false;
       if (steady_clock::now() - began > std::chrono::minutes(2)) return false;
@@ -136,6 +145,39 @@ TEST_F(AgentLiveTest, KilledAtAnyMomentItLeavesWholeSegments) {
       EXPECT_TRUE(directory->Read(file).ok()) << file.name;
     }
   }
+}
+
+TEST_F(AgentLiveTest, ATriggerWritesAMomentBesideTheSegments) {
+  options_.moments = options_.recording;
+  options_.moments->frequency = 199;
+  options_.moments->flight = record::FlightOptions{
+      .before = std::chrono::seconds(10),
+      .bytes = uint64_t{8} << 20,
+      .triggers = {
+          {.kind = record::FlightTrigger::Kind::kCpuAbove, .percent = 1, .text = "cpu>1%"}}};
+  const pid_t agent = Start();
+  const auto files = [&] {
+    std::vector<std::string> paths;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(spool_ + "/moments", error), end;
+         !error && entry != end; entry.increment(error)) {
+      if (entry->path().extension() != ".part") paths.push_back(entry->path().string());
+    }
+    return paths;
+  };
+  if (!SpinWhile([&] { return files().empty() || Segments() == 0; }, agent)) {
+    if (IsForbidden()) GTEST_SKIP() << "skipped: this machine may not be recorded as a whole";
+    FAIL() << "no moment, or no segment";
+  }
+  kill(agent, SIGTERM);
+  ASSERT_EQ(waitpid(agent, &end_, 0), agent);
+  EXPECT_TRUE(WIFEXITED(end_) && WEXITSTATUS(end_) == 0) << end_;
+  ASSERT_EQ(files().size(), 1u);
+  const auto moment = perf_data::Recording::Open(files().front());
+  ASSERT_TRUE(moment.ok()) << moment.status();
+  const auto recorder = perf_data::ReadRecorder((*moment)->features());
+  ASSERT_TRUE(recorder && recorder->moment);
+  EXPECT_EQ(recorder->moment->reason.rfind("cpu>1% (", 0), 0u) << recorder->moment->reason;
 }
 
 TEST_F(AgentLiveTest, ASpoolHasOneAgent) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/machine/procfs/machine.h"
+#include "src/record/session.h"
 
 namespace profiler::agent {
 namespace {
@@ -36,25 +37,20 @@ RecordingLoop::RecordingLoop(ringbuf::Kernel& kernel, RecordingLoopOptions optio
     : kernel_(kernel),
       options_(std::move(options)),
       metrics_(metrics),
+      sessions_({.first = options_.first_wait, .longest = options_.longest_wait}),
       rate_(options_.rates, options_.budget),
       off_cpu_(options_.recording.off_cpu) {}
 
 absl::Status RecordingLoop::Run() {
-  milliseconds wait = options_.first_wait;
-  while (!is_stopped()) {
-    const absl::Status status = RunSession();
-    if (status.ok()) {
-      wait = options_.first_wait;
-      continue;
-    }
-    metrics_.Update([](AgentMetrics& metrics) { ++metrics.failed_sessions; });
-    if (!has_recorded_) return status;
-    options_.say(absl::StrCat(std::string(status.message()), "; recording begins again in ",
-                              wait.count() / 1000, " s"));
-    if (!Wait(wait)) break;
-    wait = std::min(2 * wait, options_.longest_wait);
-  }
-  return absl::OkStatus();
+  return sessions_.Run(
+      [this] {
+        absl::Status status = RunSession();
+        if (!status.ok()) {
+          metrics_.Update([](AgentMetrics& metrics) { ++metrics.failed_sessions; });
+        }
+        return status;
+      },
+      "recording", options_.say);
 }
 
 record::RecordOptions RecordingLoop::SessionOptions() {
@@ -90,6 +86,7 @@ absl::Status RecordingLoop::RunSession() {
   began_ = session_began_ = Clock::now();
   began_at_ = Now();
   cost_ = options_.read_cost();
+  beside_ = options_.read_beside();
   const double gap = has_recorded_ ? Seconds(began_ - ended_) : 0;
   metrics_.Update([&](AgentMetrics& metrics) {
     ++metrics.sessions;
@@ -99,9 +96,7 @@ absl::Status RecordingLoop::RunSession() {
   });
   has_recorded_ = true;
   if (options_.on_session) options_.on_session(frequency_);
-  Publish(session.get());
-  const absl::Status status = session->Run();
-  Publish(nullptr);
+  const absl::Status status = sessions_.RunSession(*session);
   ended_ = Clock::now();
   SayNotes(summary.notes);
   if (const perf_data::Writer* const file = session->last_file(); status.ok() && file != nullptr) {
@@ -139,16 +134,21 @@ void RecordingLoop::EndWindow(UniqueFd file, uint64_t samples) {
 void RecordingLoop::Measure(nanoseconds length) {
   const OwnCost cost = options_.read_cost();
   const nanoseconds cpu = cost.cpu - std::exchange(cost_, cost).cpu;
-  const double share =
-      Seconds(cpu) / (Seconds(length) * static_cast<double>(std::max<size_t>(cpus_.size(), 1)));
+  const auto beside = options_.read_beside();
+  const auto former_beside = std::exchange(beside_, beside);
+  const auto share_of = [&](nanoseconds time) {
+    return Seconds(time) /
+           (Seconds(length) * static_cast<double>(std::max<size_t>(cpus_.size(), 1)));
+  };
   const bool is_whole = 2 * length > options_.window;
   metrics_.Update([&](AgentMetrics& metrics) {
     metrics.cpu_seconds = Seconds(cost.cpu);
     metrics.memory = cost.memory;
     metrics.last_window = static_cast<double>(began_at_) / 1e9;
-    if (is_whole) metrics.cpu_share = share;
+    if (is_whole) metrics.cpu_share = share_of(cpu);
   });
-  if (!is_whole) return;
+  if (!is_whole || !beside || !former_beside) return;
+  const double share = share_of(cpu - (*beside - *former_beside));
   if (rate_.Took(share)) {
     options_.say(
         absl::StrFormat("used %.2f %% of the CPU time; --cpu-budget allows %.2f %%, so the "
@@ -185,34 +185,6 @@ void RecordingLoop::SayNotes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) {
     if (said_.insert(note).second) options_.say(note);
   }
-}
-
-void RecordingLoop::Publish(record::RecordSession* session) {
-  const std::lock_guard lock(mutex_);
-  session_ = session;
-  if (session_ != nullptr && stopped_) session_->RequestStop();
-}
-
-void RecordingLoop::Stop() {
-  const std::lock_guard lock(mutex_);
-  stopped_ = true;
-  if (session_ != nullptr) session_->RequestStop();
-  changed_.notify_all();
-}
-
-void RecordingLoop::RenewSession() {
-  const std::lock_guard lock(mutex_);
-  if (session_ != nullptr) session_->RequestStop();
-}
-
-bool RecordingLoop::Wait(milliseconds time) {
-  std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, time, [this] { return stopped_; });
-}
-
-bool RecordingLoop::is_stopped() {
-  const std::lock_guard lock(mutex_);
-  return stopped_;
 }
 
 }  // namespace profiler::agent

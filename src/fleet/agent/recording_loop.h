@@ -10,11 +10,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,9 +24,9 @@
 #include "src/fleet/agent/agent_metrics.h"
 #include "src/fleet/agent/own_cost.h"
 #include "src/fleet/agent/rate_control.h"
+#include "src/fleet/agent/session_loop.h"
 #include "src/fleet/agent/window_namer.h"
 #include "src/record/options.h"
-#include "src/record/session.h"
 
 namespace profiler::agent {
 
@@ -44,6 +43,11 @@ struct RecordingLoopOptions {
   // Pause after a failed session; doubles with each failure in a row.
   std::chrono::milliseconds first_wait{1'000}, longest_wait{300'000};
   std::function<OwnCost()> read_cost = [] { return ReadOwnCost(); };
+  // Part of that CPU time that the budget does not bound. Returns nothing if it is unknown since
+  // the previous call; the budget then ignores the window.
+  std::function<std::optional<std::chrono::nanoseconds>()> read_beside = [] {
+    return std::chrono::nanoseconds(0);
+  };
 
   // All callbacks run on Run's thread.
   std::function<void(FinishedRecording)> on_recording;
@@ -63,9 +67,9 @@ class RecordingLoop {
   absl::Status Run();
 
   // Makes the current window the last one. Do not call it in a signal handler.
-  void Stop();
+  void Stop() { sessions_.Stop(); }
   // Ends the current session; the next one begins at once.
-  void RenewSession();
+  void RenewSession() { sessions_.RenewSession(); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -76,13 +80,11 @@ class RecordingLoop {
   bool TookTooLong() const;
   void Measure(std::chrono::nanoseconds length);
   void SayNotes(const std::vector<std::string>& notes);
-  bool Wait(std::chrono::milliseconds time);
-  void Publish(record::RecordSession* session);
-  bool is_stopped();
 
   ringbuf::Kernel& kernel_;
   const RecordingLoopOptions options_;
   SharedMetrics& metrics_;
+  SessionLoop sessions_;
   RateControl rate_;
   std::set<std::string> said_;
   bool has_recorded_ = false;
@@ -96,15 +98,10 @@ class RecordingLoop {
   // State of the current window:
   Clock::time_point began_;
   fleet::UnixTime began_at_ = 0;
-  OwnCost cost_;  // cost at the window's begin
+  OwnCost cost_;                                    // cost at the window's begin
+  std::optional<std::chrono::nanoseconds> beside_;  // RecordingLoopOptions::read_beside then
   // Time at which the previous session ended, if there was one.
   Clock::time_point ended_;
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  // mutex_ guards the two members below.
-  record::RecordSession* session_ = nullptr;  // the running session, or null
-  bool stopped_ = false;
 };
 
 }  // namespace profiler::agent

@@ -176,6 +176,25 @@ TEST_F(RecordingLoopTest, TheRateFallsWhereItTakesMoreThanItMay) {
   EXPECT_EQ(metrics_.Get().frequency, 19u);
 }
 
+TEST_F(RecordingLoopTest, TheBudgetDoesNotBoundTheTimeBesideTheRecording) {
+  took_each_ = std::chrono::seconds(1000);
+  options_.read_beside = [this] { return cost_.cpu; };
+  most_recordings_ = 20;
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(rates_, std::vector<uint64_t>{49});
+  EXPECT_EQ(said_, "");
+  EXPECT_GT(metrics_.Get().cpu_share, 1);
+}
+
+TEST_F(RecordingLoopTest, AWindowWhoseTimeBesideIsUnknownDoesNotChangeTheRate) {
+  took_each_ = std::chrono::seconds(1000);
+  options_.read_beside = [] { return std::nullopt; };
+  most_recordings_ = 20;
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(rates_, std::vector<uint64_t>{49});
+  EXPECT_EQ(said_, "");
+}
+
 TEST_F(RecordingLoopTest, AtTheLowestRateItIsSaidOnce) {
   took_each_ = std::chrono::seconds(1000);
   options_.rates = {.least = 19, .most = 19, .first = 19};

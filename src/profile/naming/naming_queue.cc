@@ -74,6 +74,11 @@ void NamingQueue::Name(const File& file) {
       absl::StrCat("the recording ", file.path, " contains no names: ", named.status().message()));
 }
 
+size_t NamingQueue::unnamed() {
+  const std::lock_guard lock(mutex_);
+  return added_ - done_;
+}
+
 void NamingQueue::Finish(const NamingProgress& progress) {
   if (!thread_.joinable()) return;
   {

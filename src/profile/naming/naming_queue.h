@@ -17,8 +17,8 @@
 
 namespace profiler::naming {
 
-// A queue with its own thread, which has a lower priority and blocks all signals. All calls must
-// come from one other thread.
+// A queue with its own thread, which has a lower priority and blocks all signals. All calls except
+// unnamed() must come from one other thread.
 class NamingQueue {
  public:
   NamingQueue(Embedding embedding, NamingOptions options)
@@ -37,6 +37,10 @@ class NamingQueue {
   // this file without names. Returns at once.
   void Add(File file);
 
+  // Returns the number of files that wait for names, including the one that is being named.
+  // Any thread may call it.
+  size_t unnamed();
+
   // Waits until all files are named. If `progress` returns false, leaves waiting files without
   // names; the current file keeps the names found so far. Call it once, last.
   void Finish(const NamingProgress& progress);
@@ -53,7 +57,6 @@ class NamingQueue {
   const NamingOptions options_;
   std::thread thread_;
   std::atomic<bool> cut_short_ = false;
-  size_t added_ = 0;    // used only by Add's thread
   size_t refused_ = 0;  // used only by Add's thread
 
   std::mutex mutex_;
@@ -61,7 +64,7 @@ class NamingQueue {
   // mutex_ guards all members below.
   std::deque<File> waiting_;
   bool is_closed_ = false;  // True if no more files will come.
-  size_t done_ = 0;
+  size_t added_ = 0, done_ = 0;
   std::vector<std::string> warnings_;
 };
 
