@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/clock.h"
 #include "src/base/own_directory.h"
 #include "src/machine/procfs/machine.h"
 #include "src/record/session.h"
@@ -45,12 +46,6 @@ std::vector<std::string> NamesIn(const std::string& directory, Which which) {
   return names;
 }
 
-nanoseconds ReadCpuTime(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
-}
-
 }  // namespace
 
 MomentLoop::MomentLoop(ringbuf::Kernel& kernel, MomentLoopOptions options)
@@ -69,7 +64,7 @@ absl::Status MomentLoop::Run() {
   absl::Status status =
       sessions_.Run([this] { return RunSession(); }, "the flight recorder", options_.say);
   const std::lock_guard lock(mutex_);
-  if (clock_) cpu_time_ = ReadCpuTime(*std::exchange(clock_, std::nullopt));
+  if (clock_) cpu_time_ = nanoseconds(ReadClock(*std::exchange(clock_, std::nullopt)));
   return status;
 }
 
@@ -150,7 +145,7 @@ std::optional<nanoseconds> MomentLoop::SteadyCpuTime() {
   const std::lock_guard lock(mutex_);
   if (std::exchange(has_written_, false)) return std::nullopt;
   if (queue_ != nullptr && queue_->unnamed() > 0) return std::nullopt;
-  return clock_ ? ReadCpuTime(*clock_) : cpu_time_;
+  return clock_ ? nanoseconds(ReadClock(*clock_)) : cpu_time_;
 }
 
 }  // namespace profiler::agent
