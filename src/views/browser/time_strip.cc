@@ -64,7 +64,7 @@ void TimeStrip::Draw(terminal::Pane pane) {
            begin_ ? absl::StrCat("Time ", at, ": Space ends the part to show")
                   : absl::StrCat("Time ", at, ": Space begins the part to show, Esc leaves"));
   pane.Put(1, 0, terminal::StripOf(bars, highest), {.colour = terminal::Colour::kCyan});
-  const auto [left, right] = std::minmax(begin_.value_or(cursor_), cursor_);
+  const auto [left, right] = std::minmax({begin_.value_or(cursor_), cursor_});
   pane.Part(1, left, {1, right - left + 1}).Reverse(0);
 }
 
