@@ -43,12 +43,32 @@ constexpr std::array<short, kColours> kPalette = {-1, 167, 107, 179, 110, 176, 7
 constexpr std::array<short, kColours> kBasic = {
     -1, COLOR_RED, COLOR_GREEN, COLOR_YELLOW, COLOR_BLUE, COLOR_MAGENTA, COLOR_CYAN, -1};
 
+// Reads the system's description of $TERM. It is the current one of terminfo while this object
+// lives (setupterm(3NCURSES)).
+class TerminalDescription {
+ public:
+  TerminalDescription() {
+    int error = 0;
+    if (setupterm(nullptr, STDOUT_FILENO, &error) == OK) description_ = cur_term;
+  }
+  TerminalDescription(const TerminalDescription&) = delete;
+  ~TerminalDescription() {
+    if (description_ == nullptr) return;
+    del_curterm(description_);
+    set_curterm(former_);
+  }
+  bool is_known() const { return description_ != nullptr; }
+
+ private:
+  TERMINAL* const former_ = cur_term;
+  TERMINAL* description_ = nullptr;
+};
+
 // Sets $TERMINFO to our own description of the terminal while it lives, if the system has none.
 class KnownTerminal {
  public:
   KnownTerminal() {
-    int error = 0;
-    if (setupterm(nullptr, STDOUT_FILENO, &error) == OK) return;
+    if (TerminalDescription().is_known()) return;
     const char* const name = std::getenv("TERM");
     const std::string description(DescriptionOf(name == nullptr ? "" : name));
     if (description.empty()) return;
@@ -314,8 +334,8 @@ std::string WhyNoScreen() {
   const char* const name = std::getenv("TERM");
   if (name == nullptr || *name == '\0') return "$TERM is not set; set it, such as to xterm";
   const KnownTerminal known;
-  int error = 0;
-  if (setupterm(nullptr, STDOUT_FILENO, &error) != OK) {
+  const TerminalDescription description;
+  if (!description.is_known()) {
     return "$TERM names no known terminal: '" + std::string(name) +
            "'; set it to a known one, such as xterm";
   }
