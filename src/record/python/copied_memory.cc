@@ -1,5 +1,6 @@
 #include "src/record/python/copied_memory.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace profiler::record::python {
@@ -40,7 +41,8 @@ bool CopiedMemory::Read(uint64_t address, std::span<std::byte> bytes) {
     if (address < piece.address || address - piece.address > piece.bytes) continue;
     const uint64_t from = address - piece.address;
     if (bytes.size() > piece.bytes - from) continue;
-    std::memcpy(bytes.data(), record_.data() + piece.place + from, bytes.size());
+    const auto part = record_.subspan(piece.place + from, bytes.size());
+    std::copy(part.begin(), part.end(), bytes.begin());
     return true;
   }
   return now_.Read(address, bytes);
