@@ -63,10 +63,13 @@ class TracePrinterTest : public testing::Test {
                    const TraceParts& parts = {}) {
     const std::string section = SectionOf(print);
     const auto printer = TracePrinter::Parse(section);
-    const auto formats = TraceFormats::Parse(section);
-    if (!printer.ok() || !formats.ok()) return "not parsed";
+    if (!printer.ok()) return "not parsed";
     std::string text, expected;
     if (!printer->AppendParts(BytesOf(record), parts, &text)) return "left";
+    // libtraceevent 1.7.1 reads freed memory while it parses some malformed formats, so only a
+    // process of its own may parse those (trace_process.h).
+    const auto formats = TraceFormats::Parse(section);
+    if (!formats.ok()) return "not parsed";
     formats->AppendParts(BytesOf(record), 0, parts, &expected);
     return text == expected ? text : text + " but libtraceevent prints " + expected;
   }
