@@ -111,7 +111,7 @@ std::optional<std::string> Objects::Text(uint64_t object, size_t most) {
       object + (state.is_ascii ? layout_.code.text_ascii_header : layout_.walk.text_bytes);
   const size_t count = std::min<uint64_t>(*length, most);
   std::vector<std::byte> bytes(count * size);
-  if (!bytes.empty() && !memory_.Read(start, bytes)) return std::nullopt;
+  if (!memory_.Read(start, bytes)) return std::nullopt;
   std::string text;
   text.reserve(count);
   for (size_t i = 0; i < count; ++i) AppendVisible(CharacterAt(bytes, i, size), text);
@@ -128,9 +128,7 @@ std::optional<std::vector<std::byte>> Objects::Bytes(uint64_t object, size_t mos
   const auto size = BytesSize(object);
   if (!size || *size > most) return std::nullopt;
   std::vector<std::byte> bytes(*size);
-  if (!bytes.empty() && !memory_.Read(object + layout_.walk.bytes_header, bytes)) {
-    return std::nullopt;
-  }
+  if (!memory_.Read(object + layout_.walk.bytes_header, bytes)) return std::nullopt;
   return bytes;
 }
 
