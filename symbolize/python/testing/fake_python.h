@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -65,7 +66,8 @@ class FakePython final : public ProcessMemory {
         bytes.size() > bytes_.size() - (address - kStart)) {
       return false;
     }
-    std::memcpy(bytes.data(), bytes_.data() + (address - kStart), bytes.size());
+    const auto from = std::span(bytes_).subspan(address - kStart, bytes.size());
+    std::copy(from.begin(), from.end(), bytes.begin());
     return true;
   }
   uint64_t reads = 0;
