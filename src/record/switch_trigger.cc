@@ -68,7 +68,7 @@ void SwitchTrigger::Stop() {
 }
 
 void SwitchSamples::Take(const ringbuf::RingBytes& bytes) {
-  if (ids_.empty() || have_come_) return;
+  if (have_come_) return;
   ringbuf::RecordCursor cursor(bytes, *bounce_);
   while (const auto record = cursor.Next()) {
     // Samples begin with the id of their event.

@@ -26,9 +26,10 @@ constexpr char kName[] = "perf.data.";
 
 bool IsDigit(char c) { return '0' <= c && c <= '9'; }
 
+enum class Which : uint8_t { kComplete, kUnfinished };
+
 // Returns the names of the files of the flight recorder, the oldest first: of complete files, or of
 // the unfinished file that a killed agent left.
-enum class Which : uint8_t { kComplete, kUnfinished };
 std::vector<std::string> NamesIn(const std::string& directory, Which which) {
   std::vector<std::string> names;
   DIR* const opened = opendir(directory.c_str());
