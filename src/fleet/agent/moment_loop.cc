@@ -89,7 +89,7 @@ absl::Status MomentLoop::RunSession() {
   recording.on_file = [this, &queue](record::CompleteFile file) { Take(std::move(file), queue); };
   recording.on_failure = [this](const std::string& message) { options_.say(message); };
   recording.on_progress = [this](const record::RecordProgress&) {
-    if (TookTooLong()) sessions_.RenewSession();
+    if (IsOver(options_.recording.roots, began_, options_.session, cpus_)) sessions_.RenewSession();
   };
   PROFILER_ASSIGN_OR_RETURN(const std::unique_ptr<record::RecordSession> session,
                             record::RecordSession::Create(kernel_, std::move(recording)));
@@ -123,12 +123,6 @@ void MomentLoop::RemoveAllBut(size_t most) {
     if (unlink(path.c_str()) == 0 || errno == ENOENT) continue;
     options_.say(std::string(ErrnoStatus(errno, absl::StrCat("cannot remove ", path)).message()));
   }
-}
-
-bool MomentLoop::TookTooLong() const {
-  if (steady_clock::now() - began_ >= options_.session) return true;
-  const auto cpus = procfs::OnlineCpus(options_.recording.roots);
-  return cpus.ok() && *cpus != cpus_;
 }
 
 void MomentLoop::SayOnce(const std::vector<std::string>& lines) {

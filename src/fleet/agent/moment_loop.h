@@ -64,7 +64,6 @@ class MomentLoop {
   absl::Status RunSession();
   void Take(record::CompleteFile file, naming::NamingQueue& queue);
   void RemoveAllBut(size_t most);
-  bool TookTooLong() const;
   void SayOnce(const std::vector<std::string>& lines);
   void ShowQueue(naming::NamingQueue* queue);
 

@@ -69,7 +69,7 @@ record::RecordOptions RecordingLoop::SessionOptions() {
       record::SwitchOutput{.bytes = options_.window_bytes, .time = options_.window};
   recording.on_file = [this](record::CompleteFile file) {
     EndWindow(FileOf(*file.writer), file.samples);
-    if (TookTooLong()) RenewSession();
+    if (IsOver(options_.recording.roots, session_began_, options_.session, cpus_)) RenewSession();
   };
   recording.on_progress = [this](const record::RecordProgress&) {
     if (options_.on_beat) options_.on_beat();
@@ -172,13 +172,6 @@ void RecordingLoop::Measure(nanoseconds length) {
     say_over_budget("lower --frequency or lengthen --window");
   }
   was_over_budget_ = rate_.is_over_budget();
-}
-
-// True if the session has reached its age limit, or if other CPUs are online than when it began.
-bool RecordingLoop::TookTooLong() const {
-  if (Clock::now() - session_began_ >= options_.session) return true;
-  const auto cpus = procfs::OnlineCpus(options_.recording.roots);
-  return cpus.ok() && *cpus != cpus_;
 }
 
 void RecordingLoop::SayNotes(const std::vector<std::string>& notes) {

@@ -77,7 +77,6 @@ class RecordingLoop {
   absl::Status RunSession();
   record::RecordOptions SessionOptions();
   void EndWindow(UniqueFd file, uint64_t samples);
-  bool TookTooLong() const;
   void Measure(std::chrono::nanoseconds length);
   void SayNotes(const std::vector<std::string>& notes);
 

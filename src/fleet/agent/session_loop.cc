@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
+#include "src/machine/procfs/machine.h"
 
 namespace profiler::agent {
 
@@ -63,6 +64,13 @@ bool SessionLoop::Wait(milliseconds time) {
 bool SessionLoop::is_stopped() {
   const std::lock_guard lock(mutex_);
   return stopped_;
+}
+
+bool IsOver(const procfs::Roots& roots, std::chrono::steady_clock::time_point began,
+            milliseconds longest, const std::vector<int>& cpus) {
+  if (std::chrono::steady_clock::now() - began >= longest) return true;
+  const auto online = procfs::OnlineCpus(roots);
+  return online.ok() && *online != cpus;
 }
 
 }  // namespace profiler::agent

@@ -11,8 +11,10 @@
 #include <functional>
 #include <mutex>
 #include <string_view>
+#include <vector>
 
 #include "src/base/status.h"
+#include "src/machine/procfs/proc_file.h"
 #include "src/record/session.h"
 
 namespace profiler::agent {
@@ -52,5 +54,10 @@ class SessionLoop {
   record::RecordSession* session_ = nullptr;  // the running session, or null
   bool stopped_ = false;
 };
+
+// Returns true if a session that began at `began`, when these CPUs were online, has lasted for
+// `longest`, or if other CPUs are online now.
+bool IsOver(const procfs::Roots& roots, std::chrono::steady_clock::time_point began,
+            std::chrono::milliseconds longest, const std::vector<int>& cpus);
 
 }  // namespace profiler::agent
