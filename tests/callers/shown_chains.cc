@@ -101,8 +101,9 @@ void ReadCalls(const Frames& frames, double weight, const KnownCalls& calls, int
     if (calls.IsDeep(name)) ++deep;
   }
   if (has_unnamed) shown.unnamed += weight;
-  if (has_alpha) shown.alpha += weight;
-  if (has_beta) shown.beta += weight;
+  const bool has_known_time = has_leaf || !calls.HasLeaf();
+  if (has_alpha && has_known_time) shown.alpha += weight;
+  if (has_beta && has_known_time) shown.beta += weight;
   if (has_alpha && has_beta) blame(shown.invented, "alpha and beta");
   if (is_whole && !has_unnamed && has_leaf && (has_alpha || has_beta) && depth != 0 &&
       deep != depth) {

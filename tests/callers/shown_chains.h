@@ -33,6 +33,7 @@ class KnownCalls {
   }
   bool IsDeep(const std::string& function) const { return deep_.contains(function); }
   bool IsLeaf(const std::string& function) const { return leaf_.contains(function); }
+  bool HasLeaf() const { return !leaf_.empty(); }
 
  private:
   Language language_;
@@ -48,6 +49,8 @@ struct ShownChains {
   double unmarked = 0;       // chains that begin with neither a thread's start nor a mark
   double without_stack = 0;  // samples taken while the process was in exec or exit
   double others = 0;         // chains of other programs
+  // Chains with alpha, and with beta. If the program has leaf functions, only chains that reach one
+  // of them: the program controls how long a leaf takes, and the CPU how long the recursion takes.
   double alpha = 0, beta = 0;
   double unnamed = 0;  // chains with an unnamed frame that may be an own function
   // Weights of shown calls that the program does not make. Keys are "caller>callee". An unmarked

@@ -66,6 +66,22 @@ TEST(ShownChainsTest, ALeafIsOnlyCalledAtFullDepth) {
   EXPECT_EQ(shown.examples.at("depth 3"), "_start;main;alpha;deep x3;leaf");
 }
 
+TEST(ShownChainsTest, SharesCountChainsToALeafOnly) {
+  const std::string folded =
+      "p;_start;main;alpha;deep;deep;leaf 3\n"
+      "p;_start;main;beta;deep;deep;leaf 1\n"
+      "p;_start;main;alpha;deep 8\n"
+      "p;_start;main;beta 16\n";
+  const ShownChains shown = Read(folded);
+  EXPECT_EQ(shown.alpha, 3);
+  EXPECT_EQ(shown.beta, 1);
+  EXPECT_EQ(shown.whole, 28);
+  const KnownCalls without_leaf(Language::kC, ">main main>alpha main>beta", "", "");
+  const ShownChains all = ReadChains(folded, without_leaf, 0, "");
+  EXPECT_EQ(all.alpha, 11);
+  EXPECT_EQ(all.beta, 17);
+}
+
 TEST(ShownChainsTest, ChainsOfTheKernelAloneAndOfEndingProcessesAreNeitherWholeNorCut) {
   const ShownChains shown = Read(
       "p;entry_SYSCALL_64_after_hwframe;do_syscall_64;vfs_read 1\n"
