@@ -8,6 +8,7 @@
 #include "src/cli/command.h"
 #include "src/cli/recording/naming_monitor.h"
 #include "src/cli/terminal/output.h"
+#include "src/cli/terminal/progress.h"
 #include "src/cli/views/naming_arguments.h"
 #include "src/cli/views/view.h"
 #include "src/format/perf_data/format/feature_values.h"
@@ -52,7 +53,12 @@ int Archive(const ArchiveArguments& arguments) {
 
   perf_data::RewriteOptions options;
   options.sections = naming::SectionsOf(collected);
+  Progress progress(!arguments.quiet);
+  options.on_progress = [&](uint64_t done, uint64_t all) {
+    progress.Show([&] { return ReadingText(arguments.input, done, all); });
+  };
   const auto summary = perf_data::Rewrite(arguments.input, output, options);
+  progress.Clear();
   if (!summary.ok()) {
     PrintError(summary.status());
     return kExitFailure;

@@ -11,6 +11,7 @@
 #include "src/cli/option_values.h"
 #include "src/cli/recording/compression_option.h"
 #include "src/cli/terminal/output.h"
+#include "src/cli/terminal/progress.h"
 #include "src/format/perf_data/rewrite/rewrite.h"
 
 namespace profiler::cli {
@@ -76,12 +77,17 @@ void PrintSummary(const perf_data::RewriteSummary& summary, const std::string& o
 
 int Convert(const ConvertArguments& arguments) {
   std::vector<std::string> inputs = arguments.inputs;
-  const auto options = ReadOptions(arguments, &inputs);
+  auto options = ReadOptions(arguments, &inputs);
   if (!options.ok()) {
     PrintError(options.status());
     return kExitUsage;
   }
+  Progress progress(!arguments.quiet);
+  options->on_progress = [&](uint64_t done, uint64_t all) {
+    progress.Show([&] { return ReadingText(inputs.front(), done, all); });
+  };
   const auto summary = perf_data::Rewrite(inputs.front(), arguments.output, *options);
+  progress.Clear();
   if (!summary.ok()) {
     PrintError(summary.status());
     return kExitFailure;

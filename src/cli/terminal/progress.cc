@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "src/cli/terminal/output.h"
 
 namespace profiler::cli {
@@ -26,6 +27,14 @@ void Progress::Show(absl::FunctionRef<std::string()> describe) {
 
 void Progress::Clear() {
   if (std::exchange(shown_, false)) put_("");
+}
+
+std::string ReadingText(std::string_view path, uint64_t done, uint64_t all) {
+  constexpr double kMegabyte = 1e6;
+  std::string text =
+      absl::StrFormat("Reading %s: %.0f", path, static_cast<double>(done) / kMegabyte);
+  if (all != 0) absl::StrAppendFormat(&text, " of %.0f", static_cast<double>(all) / kMegabyte);
+  return text + " MB";
 }
 
 }  // namespace profiler::cli

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -47,5 +48,8 @@ class Progress {
   Clock::time_point next_;                           // earliest time of the next update
   bool shown_ = false;
 };
+
+// Returns "Reading PATH: 12 of 176 MB" for numbers of bytes; without the total if `all` is 0.
+std::string ReadingText(std::string_view path, uint64_t done, uint64_t all);
 
 }  // namespace profiler::cli

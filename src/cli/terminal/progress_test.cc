@@ -58,5 +58,10 @@ TEST(ProgressOfAPipe, IsNeverComputed) {
   });
 }
 
+TEST(ReadingTextTest, ShowsTheTotalIfItIsKnown) {
+  EXPECT_EQ(ReadingText("a.data", 12'400'000, 176'000'000), "Reading a.data: 12 of 176 MB");
+  EXPECT_EQ(ReadingText("-", 12'400'000, 0), "Reading -: 12 MB");
+}
+
 }  // namespace
 }  // namespace profiler::cli

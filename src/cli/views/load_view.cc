@@ -14,14 +14,10 @@ namespace profiler::cli {
 namespace {
 
 std::string TextOf(const naming::LoadProgress& progress, const std::string& path) {
-  constexpr double kMegabyte = 1e6;
-  const auto done = static_cast<double>(progress.done), all = static_cast<double>(progress.all);
   if (progress.step == naming::LoadProgress::Step::kNaming) {
     return absl::StrFormat("Naming: %d of %d addresses", progress.done, progress.all);
   }
-  std::string text = absl::StrFormat("Reading %s: %.0f", path, done / kMegabyte);
-  if (all != 0) absl::StrAppendFormat(&text, " of %.0f", all / kMegabyte);
-  return text + " MB";
+  return ReadingText(path, progress.done, progress.all);
 }
 
 }  // namespace

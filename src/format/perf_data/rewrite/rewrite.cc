@@ -81,8 +81,8 @@ class Rewriter {
       output.CompressWith(std::move(compressor));
     }
     PROFILER_RETURN_IF_ERROR(output.Start(sections_, options_.sections));
-    PROFILER_RETURN_IF_ERROR(input_.ForEachStored(
-        inflate_, [&](const StoredRecord& record, std::span<const std::byte> payload) {
+    PROFILER_RETURN_IF_ERROR(
+        ForEach(inflate_, [&](const StoredRecord& record, std::span<const std::byte> payload) {
           return WriteRecord(record, payload, output);
         }));
     AddEventDescriptions();
@@ -110,10 +110,27 @@ class Rewriter {
     return absl::OkStatus();
   }
 
+  // Visits all records, and reports the progress.
+  absl::Status ForEach(bool inflate, StoredRecording::StoredVisitor visit) {
+    if (!options_.on_progress) return input_.ForEachStored(inflate, visit);
+    constexpr size_t kRarely = 4096;
+    const bool is_size_known =
+        !input_.header().pipe && !input_.is_directory() && !(inflate && input_.is_compressed());
+    const uint64_t all = is_size_known ? input_.header().data.size : 0;
+    uint64_t done = 0;
+    size_t records = 0;
+    return input_.ForEachStored(
+        inflate, [&](const StoredRecord& record, std::span<const std::byte> payload) {
+          done += record.header.size + payload.size();
+          if (++records % kRarely == 0) options_.on_progress(done, all);
+          return visit(record, payload);
+        });
+  }
+
   // Calls `take(time)` for each sample. If `kept_only` is true, skips samples that are dropped.
   template <class Take>
   absl::Status ForEachSampleTime(bool kept_only, Take take) {
-    return input_.ForEachStored(true, [&](const StoredRecord& record, std::span<const std::byte>) {
+    return ForEach(true, [&](const StoredRecord& record, std::span<const std::byte>) {
       if (record.header.type == perf_event::kRecordSample && (!kept_only || Keeps(record))) {
         take(input_.event_table().TimeOf(record));
       }

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,6 +45,10 @@ struct RewriteOptions {
 
   // Sections to add or replace, keyed by feature bit.
   std::map<int, std::string> sections;
+
+  // Called now and then with the bytes of records that were read, and those of the whole input; 0 if
+  // these are unknown. Each pass over the input begins at 0. Empty: progress is not reported.
+  std::function<void(uint64_t done, uint64_t all)> on_progress;
 
   bool cuts() const { return time.has_value() || !pids.empty() || !tids.empty(); }
 };

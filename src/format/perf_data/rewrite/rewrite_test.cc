@@ -201,6 +201,26 @@ TEST(Rewrite, CutsByTimeAndKeepsWhatNamesNeed) {
   EXPECT_EQ(FeaturesOf(Rewritten(path, "none.data", Cut(1, 2))).sample_time, std::nullopt);
 }
 
+TEST(Rewrite, ReportsProgressInEachPass) {
+  const std::string path = TestPath("long.data");
+  auto writer = *Writer::Create(path, {{UsualAttr(), "a", {1}}}, 0);
+  RecordBuilder records(UsualAttr());
+  records.Id(1);
+  for (int i = 1; i <= 5000; ++i) records.At(i).Sample(0x1);
+  ASSERT_TRUE(AppendAll(*writer, records).ok());
+  ASSERT_TRUE(writer->Finish(UsualFeatures()).ok());
+  std::vector<uint64_t> done;
+  RewriteOptions options = Cut(1, 5000);
+  options.on_progress = [&](uint64_t at, uint64_t all) {
+    done.push_back(at);
+    EXPECT_LT(at, all);
+    EXPECT_GT(at, all / 2);
+  };
+  Rewritten(path, "long_copy.data", options);
+  // The first pass finds the times of the samples.
+  EXPECT_EQ(done.size(), 2);
+}
+
 TEST(Rewrite, CutsByProcessOrThread) {
   const std::string path = StrangeRecording();
   RewriteOptions by_pid, by_tid, by_neither;
