@@ -9,11 +9,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +33,7 @@
 #include "src/machine/procfs/testing/fake_tree.h"
 #include "src/record/return_probes.h"
 #include "src/record/testing/recorded_file.h"
+#include "src/record/testing/two_cpu_machine.h"
 
 namespace profiler::record {
 namespace {
@@ -45,13 +43,7 @@ using Call = ringbuf::FakeKernel::Call;
 class SessionTest : public testing::Test {
  protected:
   SessionTest() {
-    tree_.Write("sys/devices/system/cpu/online", "0-1\n")
-        .Write("sys/devices/system/cpu/present", "0-1\n")
-        .Write("proc/sys/kernel/perf_event_paranoid", "2\n")
-        .Write("proc/sys/kernel/perf_event_mlock_kb", "516\n")
-        .Write("proc/sys/kernel/perf_event_max_sample_rate", "100000\n")
-        .Write("proc/sys/kernel/hostname", "box\n")
-        .Process(1, 0, "init", "1000-2000 r-xp 00000000 00:01 5 /sbin/none\n");
+    WriteTwoCpuMachine(tree_, "2");
     options_.roots = tree_.roots();
     options_.output = tree_.path("perf.data");
     options_.events.push_back(Event("cpu-clock"));
@@ -79,28 +71,7 @@ class SessionTest : public testing::Test {
     return session.Run();
   }
 
-  void Publish(int cpu, uint64_t time, uint64_t id = 2) {
-    perf_event::Attr attr;
-    attr.sample_type = perf_event::kSampleIdentifier | perf_event::kSampleIp |
-                       perf_event::kSampleTid | perf_event::kSampleTime | perf_event::kSampleCpu |
-                       perf_event::kSamplePeriod;
-    attr.flags = perf_event::kAttrSampleIdAll;
-    perf_event::RecordBuilder records(attr);
-    records.At(time).By(1, 1).On(cpu).Id(id).Sample(0x1234);
-    for (const auto record : records.records()) ASSERT_TRUE(kernel_.Publish(cpu, record.bytes()));
-  }
-
-  // Returns the id of the first open event that takes samples.
-  uint64_t SamplingId() {
-    std::istringstream lines(kernel_.Describe());
-    for (std::string line; std::getline(lines, line);) {
-      constexpr char kDummy[] = " config 9 ";
-      uint64_t id = 0;
-      if (line.find(kDummy) != std::string::npos) continue;
-      if (sscanf(line.c_str(), "id %" SCNu64, &id) == 1) return id;
-    }
-    return 0;
-  }
+  void Publish(int cpu, uint64_t time, uint64_t id = 2) { PublishSample(kernel_, cpu, time, id); }
 
   // Collects complete files in `files_`, and calls `then` with the number of files each time.
   void CollectFiles(std::function<void(size_t)> then) {
@@ -996,13 +967,13 @@ TEST_F(SessionTest, ATriggerFiresOnceInItsCoolDown) {
       .cooldown = std::chrono::hours(1)};
   RecordSession* running = nullptr;
   CollectFiles([&](size_t) {
-    Publish(0, 600, SamplingId());
+    Publish(0, 600, SamplingId(kernel_));
     running->RequestStop();
   });
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   running = session->get();
-  Publish(0, 500, SamplingId());
+  Publish(0, 500, SamplingId(kernel_));
   ASSERT_TRUE((*session)->Run().ok());
   ASSERT_EQ(files_.size(), 1u);
   EXPECT_THAT(files_[0].about, testing::HasSubstr(" s before event:x (thread 1)"));
@@ -1022,12 +993,12 @@ TEST_F(SessionTest, ATriggerWithoutCoolDownFiresEachTime) {
   RecordSession* running = nullptr;
   CollectFiles([&](size_t files) {
     if (files == 2) return running->RequestStop();
-    Publish(0, 600, SamplingId());
+    Publish(0, 600, SamplingId(kernel_));
   });
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   running = session->get();
-  Publish(0, 500, SamplingId());
+  Publish(0, 500, SamplingId(kernel_));
   ASSERT_TRUE((*session)->Run().ok());
   ASSERT_EQ(files_.size(), 2u);
   EXPECT_EQ(ReadBack(files_[1].path).count("SAMPLE"), 2);
@@ -1146,7 +1117,7 @@ TEST_F(SessionTest, SwitchesAtASampleOfAnEvent) {
   ASSERT_TRUE(session.ok()) << session.status();
   running = session->get();
   Publish(0, 500);
-  Publish(1, 600, SamplingId());
+  Publish(1, 600, SamplingId(kernel_));
   ASSERT_TRUE((*session)->Run().ok());
   EXPECT_EQ((*session)->summary().files, 2u);
   EXPECT_EQ(files_[0].samples, 2u);
@@ -1161,7 +1132,7 @@ TEST_F(SessionTest, SamplesOfOtherEventsDoNotSwitch) {
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   running = session->get();
-  Publish(0, 500, SamplingId());
+  Publish(0, 500, SamplingId(kernel_));
   ASSERT_TRUE((*session)->Run().ok());
   EXPECT_EQ((*session)->summary().files, 2u);
   EXPECT_EQ(files_[0].samples, 1u);

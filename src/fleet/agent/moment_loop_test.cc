@@ -7,19 +7,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ringbuf/testing/fake_kernel.h"
 #include "src/format/perf_data/read/recording.h"
-#include "src/format/perf_event/testing/record_builder.h"
 #include "src/machine/events/find_events.h"
 #include "src/machine/procfs/testing/fake_tree.h"
+#include "src/record/testing/two_cpu_machine.h"
 
 namespace profiler::agent {
 namespace {
@@ -32,13 +29,7 @@ using Call = ringbuf::FakeKernel::Call;
 class MomentLoopTest : public testing::Test {
  protected:
   MomentLoopTest() {
-    tree_.Write("sys/devices/system/cpu/online", "0-1\n")
-        .Write("sys/devices/system/cpu/present", "0-1\n")
-        .Write("proc/sys/kernel/perf_event_paranoid", "-1\n")
-        .Write("proc/sys/kernel/perf_event_mlock_kb", "516\n")
-        .Write("proc/sys/kernel/perf_event_max_sample_rate", "100000\n")
-        .Write("proc/sys/kernel/hostname", "box\n")
-        .Process(1, 0, "init", "1000-2000 r-xp 00000000 00:01 5 /sbin/none\n");
+    record::WriteTwoCpuMachine(tree_, "-1");
     options_.recording.roots = tree_.roots();
     options_.recording.targets.system_wide = true;
     options_.recording.events.push_back(events::FindEvents(tree_.roots(), "cpu-clock")->front());
@@ -69,31 +60,8 @@ class MomentLoopTest : public testing::Test {
     return status;
   }
 
-  // Returns the id of the first open event that takes samples.
-  uint64_t SamplingId() {
-    std::istringstream lines(kernel_.Describe());
-    for (std::string line; std::getline(lines, line);) {
-      constexpr char kDummy[] = " config 9 ";
-      uint64_t id = 0;
-      if (line.find(kDummy) != std::string::npos) continue;
-      if (sscanf(line.c_str(), "id %" SCNu64, &id) == 1) return id;
-    }
-    return 0;
-  }
-
   // Adds a sample, which fires the trigger.
-  void Publish() {
-    perf_event::Attr attr;
-    attr.sample_type = perf_event::kSampleIdentifier | perf_event::kSampleIp |
-                       perf_event::kSampleTid | perf_event::kSampleTime | perf_event::kSampleCpu |
-                       perf_event::kSamplePeriod;
-    attr.flags = perf_event::kAttrSampleIdAll;
-    perf_event::RecordBuilder records(attr);
-    records.At(500).By(1, 1).On(0).Id(SamplingId()).Sample(0x1234);
-    for (const auto record : records.records()) {
-      ASSERT_TRUE(kernel_.Publish(0, record.bytes()));
-    }
-  }
+  void Publish() { record::PublishSample(kernel_, 0, 500, record::SamplingId(kernel_)); }
 
   // Lists the files of the directory, sorted by name.
   std::vector<std::string> FilesThere() const {

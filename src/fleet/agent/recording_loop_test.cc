@@ -15,9 +15,9 @@
 #include "ringbuf/testing/fake_kernel.h"
 #include "src/fleet/agent/agent.h"
 #include "src/format/perf_data/read/recording.h"
-#include "src/format/perf_event/testing/record_builder.h"
 #include "src/machine/events/find_events.h"
 #include "src/machine/procfs/testing/fake_tree.h"
+#include "src/record/testing/two_cpu_machine.h"
 
 namespace profiler::agent {
 namespace {
@@ -30,13 +30,7 @@ using Call = ringbuf::FakeKernel::Call;
 class RecordingLoopTest : public testing::Test {
  protected:
   RecordingLoopTest() {
-    tree_.Write("sys/devices/system/cpu/online", "0-1\n")
-        .Write("sys/devices/system/cpu/present", "0-1\n")
-        .Write("proc/sys/kernel/perf_event_paranoid", "-1\n")
-        .Write("proc/sys/kernel/perf_event_mlock_kb", "516\n")
-        .Write("proc/sys/kernel/perf_event_max_sample_rate", "100000\n")
-        .Write("proc/sys/kernel/hostname", "box\n")
-        .Process(1, 0, "init", "1000-2000 r-xp 00000000 00:01 5 /sbin/none\n");
+    record::WriteTwoCpuMachine(tree_, "-1");
     options_.recording.roots = tree_.roots();
     options_.recording.targets.system_wide = true;
     options_.recording.events.push_back(events::FindEvents(tree_.roots(), "cpu-clock")->front());
@@ -64,18 +58,7 @@ class RecordingLoopTest : public testing::Test {
   }
 
   // Adds a sample, which ends the window if its time is over.
-  void Publish() {
-    perf_event::Attr attr;
-    attr.sample_type = perf_event::kSampleIdentifier | perf_event::kSampleIp |
-                       perf_event::kSampleTid | perf_event::kSampleTime | perf_event::kSampleCpu |
-                       perf_event::kSamplePeriod;
-    attr.flags = perf_event::kAttrSampleIdAll;
-    perf_event::RecordBuilder records(attr);
-    records.At(++time_).By(1, 1).On(0).Id(2).Sample(0x1234);
-    for (const auto record : records.records()) {
-      ASSERT_TRUE(kernel_.Publish(0, record.bytes()));
-    }
-  }
+  void Publish() { record::PublishSample(kernel_, 0, ++time_); }
 
   static int SamplesIn(const FinishedRecording& recording) {
     const auto file = perf_data::Recording::OpenFile(recording.file.get(), "a window");
