@@ -51,7 +51,7 @@ class Walk {
 
   absl::Status Failed() const { return ErrnoStatus(errno, path_); }
   static absl::Status Foreign(const std::string& what) {
-    return absl::PermissionDeniedError(absl::StrCat(what, " is in the hands of another user"));
+    return absl::PermissionDeniedError(absl::StrCat(what, " belongs to another user"));
   }
 
   // Opens the directory to which `rest_` is relative: "/" for an absolute path, otherwise the

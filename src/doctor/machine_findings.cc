@@ -325,7 +325,7 @@ class Examination {
     }
     finding.remedies = {{"`sudo sysctl kernel.perf_event_mlock_kb=4096`",
                          "sudo sysctl kernel.perf_event_mlock_kb=4096",
-                         "Each user may keep 4 MiB more per CPU in memory."}};
+                         "Each user may lock up to 4 MiB per CPU in memory."}};
     return finding;
   }
 

@@ -93,7 +93,7 @@ TEST(Speedscope, WithAFrameThatIsNotThereIsRefused) {
       ErrorOf(FileWith(R"json({"$schema": "https://www.speedscope.app/file-format-schema.json",
     "shared": {"frames": []}, "profiles": [{"type": "sampled", "name": "w", "unit": "none",
       "samples": [[5]], "weights": [1]}]})json")),
-      "F: speedscope: profile 1: it has a frame that is none of the 0 of the file");
+      "F: speedscope: profile 1: it names a frame that is not among the 0 of the file");
 }
 
 TEST(ACpuProfile, HasTheTimeFromEachSampleToTheNext) {

@@ -151,8 +151,8 @@ class SpeedscopeReader {
     const auto number = index.index();
     if (number && *number < frames_.size()) return frames_[*number];
     return absl::DataLossError(absl::StrCat("profile ", profile_,
-                                            ": it has a frame that is none of the ", frames_.size(),
-                                            " of the file"));
+                                            ": it names a frame that is not among the ",
+                                            frames_.size(), " of the file"));
   }
 
   void Add(StackId stack, double at, double weight) {

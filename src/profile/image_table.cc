@@ -170,11 +170,10 @@ symbolize::ImageId ImageTable::Intern(ImageKind kind, std::string_view path,
 
 symbolize::ImageId ImageTable::TooMany(uint32_t pid) {
   if (!too_many_) {
-    profile_.losses.warnings.push_back(
-        absl::StrCat("process ", pid,
-                     " has more files mapped than are told apart: what ran in the others is shown "
-                     "as ",
-                     View(kTooMany)));
+    profile_.losses.warnings.push_back(absl::StrCat(
+        "process ", pid,
+        " has more mapped files than are distinguished: code of the others is shown as ",
+        View(kTooMany)));
     too_many_ = Add({.kind = ImageKind::kAnonymous, .path = std::string(kTooMany)});
   }
   return *too_many_;

@@ -828,8 +828,8 @@ TEST_F(ProfileBuilderTest, OneProcessCannotTakeTheRoomForTheImagesOfOthers) {
             "other 8/8: other+0  1 1\n");
   EXPECT_LT(profile.images.size(), kMany / 2);
   EXPECT_THAT(profile.losses.warnings,
-              testing::ElementsAre("process 7 has more files mapped than are told apart: what ran "
-                                   "in the others is shown as [too many files]"));
+              testing::ElementsAre("process 7 has more mapped files than are distinguished: code "
+                                   "of the others is shown as [too many files]"));
 }
 
 TEST_F(ProfileBuilderTest, LossesAreAddedUp) {

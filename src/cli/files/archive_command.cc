@@ -76,10 +76,10 @@ int Archive(const ArchiveArguments& arguments) {
 }  // namespace
 
 void AddArchiveCommand(usage::Command& app, Commands& commands) {
-  usage::Command& command =
-      app.AddCommand("archive",
-                     "Put the names of all addresses into a recording, so that other machines can "
-                     "read it, and sums of its samples, so that views open at once");
+  usage::Command& command = app.AddCommand(
+      "archive",
+      "Add names and sums to a recording: other machines can show its functions, and views "
+      "open at once");
   command.SetFooter(
       "Everything else stays the same. Names that the recording already has are kept if their "
       "files are gone or have changed since.");

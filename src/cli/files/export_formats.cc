@@ -49,7 +49,7 @@ Exported WriteSpeedscope(const Profile& profile, const Origin& origin) {
   return {std::move(file.text),
           file.in_time_order
               ? ""
-              : "the file has no order of samples, because samples are merged by stack"};
+              : "the file does not keep the order of samples, because samples are merged by stack"};
 }
 
 Exported WriteCallgrind(const Profile& profile, const Origin& origin) {

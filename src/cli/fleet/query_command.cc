@@ -95,7 +95,7 @@ absl::StatusOr<fleet::SumsQuestion> SumsQuestionOf(const QueryArguments& argumen
   if (arguments.by.empty()) question.functions = true;
   if (question.total && !question.functions) {
     return absl::InvalidArgumentError(
-        "--total counts functions including all that they call: add function to --by");
+        "--total counts functions with their callees: add function to --by");
   }
   return question;
 }
@@ -265,7 +265,7 @@ void AddQueryCommand(usage::Command& app, Commands& commands) {
   command.AddOption("--after", a.after, "conditions of the samples to compare with --before")
       .ValueName("COND,…")
       .OneValueEach();
-  command.AddFlag("--total", a.total, "with function: weight of functions and all that they call");
+  command.AddFlag("--total", a.total, "with --by function: weight of functions with their callees");
   command.AddFlag("--all", a.all,
                   "with --before and --after: also show changes within statistical noise");
   command.AddOption("-n,--rows", a.most, "print at most N lines")

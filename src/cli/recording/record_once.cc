@@ -55,7 +55,7 @@ void PrintChains(const record::RecordSummary& summary) {
   add(chains.guessed, "guessed");
   add(chains.cut(), "are cut (`profiler report --chains` shows where)");
   add(chains.no_stack, "without a user stack (exec or exit)");
-  add(summary.hurried_passes, "times a full ring was read before its time");
+  add(summary.hurried_passes, "early reads of full rings");
   PrintNote(line);
 }
 
@@ -70,7 +70,7 @@ void PrintPython(const record::python::Counts& python) {
   };
   add(python.partly, "lack callers");
   add(python.unknown, "lack all functions");
-  add(python.early, "were taken while no walk ran");
+  add(python.early, "were taken before walks began");
   add(python.torn, "walks were cut");
   PrintNote(line);
 }

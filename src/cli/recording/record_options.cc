@@ -281,10 +281,11 @@ void AddContentOptions(usage::Command& command, RecordArguments& a) {
                   "record the data for report --latency; same as --switch-events");
   command.AddFlag("--switch-events", a.switch_events, "record context switches");
   command.AddFlag("--no-interpreters", a.no_interpreters,
-                  "show interpreters as the C code that runs, not the functions of Python");
-  command.AddFlag("--runtime-maps", a.runtime_maps,
-                  "start the command so that Python 3.12, Erlang and .NET name their code, which "
-                  "changes it");
+                  "show the C functions of the Python interpreter, not the functions of Python");
+  command.AddFlag(
+      "--runtime-maps", a.runtime_maps,
+      "let Python 3.12, Erlang and .NET write maps of their code, by environment variables "
+      "of the command; the command then runs more slowly");
   command.AddFlag("--no-bpf-event", a.no_bpf_events,
                   "do not record when BPF programs are loaded and unloaded");
   command
@@ -417,7 +418,7 @@ void AddRecordOptions(usage::Command& command, RecordArguments& a) {
           "--embed", a.embed,
           "at the end, add to the file: names of all addresses (names), also inlined calls and "
           "source lines (lines), also the code of sampled functions for annotate (code), or "
-          "nothing (none); for many samples also sums, so that views open at once")
+          "nothing (none); for many samples also sums of samples, by which views open at once")
       .ValueName("code|lines|names|none")
       .OneOf({"code", "lines", "names", "none"})
       .ShowDefault();

@@ -156,7 +156,7 @@ int WriteDiffPage(const DiffArguments& arguments, const Sides& sides) {
     return kExitUsage;
   }
   if (!arguments.fail_if.empty()) {
-    PrintError("--fail-if: a page judges nothing: write another file, or none");
+    PrintError("--fail-if: a page shows no verdict; write another format, or leave out -o");
     return kExitUsage;
   }
   return WritePageOfTwo(arguments.view, sides.before[0], sides.after[0],
@@ -189,8 +189,8 @@ absl::Status CheckPerfOptions(const DiffArguments& arguments) {
                        !filter.pids.empty() || !filter.tids.empty();
   if (arguments.percentage == "absolute" && filters) {
     return absl::InvalidArgumentError(
-        "--percentage: shares are of the samples that pass the filters (relative): leave out "
-        "absolute, or the filters");
+        "--percentage absolute cannot be used with filters, because diff shows shares of the "
+        "samples that pass the filters");
   }
   return absl::OkStatus();
 }
@@ -258,7 +258,7 @@ void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocati
   command.AddOption("--by", a.by, "compare functions, source lines or paths")
       .OneOf({"function", "line", "path"})
       .ShowDefault();
-  command.AddFlag("--total", a.total, "compare functions including all that they call");
+  command.AddFlag("--total", a.total, "compare functions with their callees");
   command.AddFlag("--all", a.all, "also show changes within statistical noise");
   command.AddOption("--order", a.order, "sort rows by the share before (0) or by the change (1)")
       .InRange(0, 1)

@@ -123,11 +123,13 @@ absl::StatusOr<std::unique_ptr<TraceProcess>> TraceProcess::Start(std::string_vi
                                                                   const TraceParts& parts) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return ErrnoStatus(errno, "a socket for the formats of tracepoints");
+    return ErrnoStatus(
+        errno, "cannot make the socket of the process that reads the formats of tracepoints");
   }
   UniqueFd ours(ends[0]), its(ends[1]);
   const pid_t child = fork();
-  if (child < 0) return ErrnoStatus(errno, "a process for the formats of tracepoints");
+  if (child < 0)
+    return ErrnoStatus(errno, "cannot start the process that reads the formats of tracepoints");
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     // If this child kept the parent's output open, its reader would also wait for this child.

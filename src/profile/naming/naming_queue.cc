@@ -91,10 +91,10 @@ void NamingQueue::Finish(const NamingProgress& progress) {
   }
   thread_.join();
   if (refused_ > 0) {
-    warnings_.push_back(
-        absl::StrCat(refused_,
-                     " files are without names, as they came faster than they could be named: "
-                     "`profiler archive` adds them"));
+    warnings_.push_back(absl::StrCat(
+        refused_,
+        " files have no names, because they were written faster than names were found: "
+        "`profiler archive` adds them"));
   }
 }
 

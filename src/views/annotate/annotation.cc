@@ -38,11 +38,12 @@ std::string_view WhyNoFile(ImageKind kind) {
     case ImageKind::kKernel:
       return "vmlinux is not here (Debian: linux-image-RELEASE-dbg)";
     case ImageKind::kJitDump:
-      return "the JIT's dump is not here, and its code not in the recording (record or archive "
-             "--embed code, where the dump is)";
+      return "the JIT's dump is not here, and the recording does not have its code (run record or "
+             "archive with --embed code on the machine that has the dump)";
     default:
-      return "its file is not here, and its code not in the recording (record or archive --embed "
-             "code, where the file is)";
+      return "its file is not here, and the recording does not have its code (run record or "
+             "archive "
+             "with --embed code on the machine that has the file)";
   }
 }
 

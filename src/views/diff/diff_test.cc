@@ -154,8 +154,8 @@ TEST(FormatDiff, SaysWhatPartOfAGroupsSamplesIsMissing) {
   std::vector<Recorded> before = Runs({kBefore, kBefore}), after = Runs({kAfter});
   before[0].measured.missing_part = 0.5;
   const std::string text = FormatDiff(Compare(before, after, {}), before, after, {});
-  EXPECT_THAT(text, HasSubstr("# 33.3 % of the samples of before are missing: shares make up for "
-                              "them, times do not\n"));
+  EXPECT_THAT(text, HasSubstr("# 33.3 % of the samples of before are missing: shares are corrected "
+                              "for that, times are not\n"));
   EXPECT_THAT(text, Not(HasSubstr("of after are missing")));
   before[0].measured.missing_part = 0.001;
   EXPECT_THAT(FormatDiff(Compare(before, after, {}), before, after, {}),
@@ -190,7 +190,7 @@ TEST(FormatMean, ShowsTheMeanOfTheRunsTheHeaviestFirst) {
                       {{"read", 400}, {"parse", 700}, {"other", 4}}}),
             "# 3 runs: run0.data run1.data run2.data\n"
             "# 1.102 s of cpu-clock a run, from 1.003 s to 1.200 s\n"
-            "# ±: half the 95 % interval of the mean, by how far the runs differ\n"
+            "# ±: half of the 95 % interval of the mean, from the differences between runs\n"
             "# to compare: profiler diff run0.data run1.data run2.data -- OTHERS…\n"
             "#\n"
             "#  Share      ±     Time  Function\n"

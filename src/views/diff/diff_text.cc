@@ -54,7 +54,7 @@ void AddMissing(std::string_view group, std::span<const Run> runs,
   const double missing = all == 0 ? 0 : 1 - taken / all;
   if (missing < kLeast) return;
   lines.push_back(absl::StrFormat(
-      "%.1f %% of the samples of %s are missing: shares make up for them, times do not",
+      "%.1f %% of the samples of %s are missing: shares are corrected for that, times are not",
       100 * missing, group));
 }
 
@@ -82,7 +82,8 @@ void AddHosts(const HostGroups& hosts, std::span<const Run> before, std::span<co
                                      ? std::string()
                                      : absl::StrCat("; ", hosts.left_out, " others are left out")));
   }
-  lines.push_back("shares are of what the whole was before: what others take does not move them");
+  lines.push_back(
+      "shares are parts of the total before, so changes of other functions do not move them");
 }
 
 // Returns the mean amount of the runs, in the event's unit.

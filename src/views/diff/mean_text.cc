@@ -61,7 +61,7 @@ class MeanTable {
     return {absl::StrCat(runs_.size(), " runs: ", FilesText(runs_)),
             absl::StrCat(amount, " a run, from ", analysis::AmountText(least, event_), " to ",
                          analysis::AmountText(most, event_)),
-            "±: half the 95 % interval of the mean, by how far the runs differ",
+            "±: half of the 95 % interval of the mean, from the differences between runs",
             absl::StrCat("to compare: profiler diff ", FilesText(runs_), " -- OTHERS…")};
   }
 

@@ -212,7 +212,7 @@ class Writer {
     if (options_.before != nullptr) {
       out += " · colour is the change of a box's own share, without its callees";
     }
-    if (options_.reverse) out += " · merged from the leaf, callers beyond";
+    if (options_.reverse) out += " · begins with leaf functions, and leads to their callers";
     return out;
   }
 
@@ -289,7 +289,7 @@ class Writer {
     }
     if (layout_.gone != 0) {
       absl::StrAppend(&out, " · ", PercentText(layout_.gone, kWhole),
-                      " of before was in stacks that are not drawn");
+                      " of the earlier recording is in stacks that are not drawn");
     }
     if (layout_.pruned) {
       absl::StrAppendFormat(&out, " · %s under %.2g %% are %sdrawn",

@@ -321,7 +321,8 @@ TEST(FlameGraph, WhatIsNewIsMoreAndWhatIsGoneIsSaid) {
   after.Add("app", "main fresh", 25, 25).Add("app", "main", 75, 75);
   const std::string svg = FlameGraphSvg(after.profile(), {.before = &before.profile()});
   EXPECT_EQ(Changes(svg), "s0 s0 s0 m7 ");
-  EXPECT_NE(svg.find("25.00 % of before was in stacks that are not drawn"), std::string::npos);
+  EXPECT_NE(svg.find("25.00 % of the earlier recording is in stacks that are not drawn"),
+            std::string::npos);
 }
 
 TEST(FlameGraph, BoxesOfOneImageHaveOneColour) {

@@ -53,12 +53,12 @@ std::vector<std::string> NotesOf(std::span<const Side> sides, const Bounds& boun
                         bounded.folded_samples, 100 * bounds.least_share, kLighter));
   }
   if (bounded.merged_threads != 0) {
-    notes.push_back(absl::StrCat(bounded.merged_threads,
-                                 " threads with few samples are shown as one thread a name"));
+    notes.push_back(
+        absl::StrCat(bounded.merged_threads, " threads with few samples are merged, by name"));
   }
   if (bounds.slice_divisor != 1) {
-    notes.push_back(absl::StrCat("time is in pieces ", bounds.slice_divisor,
-                                 " times as long as recorded, to "
+    notes.push_back(absl::StrCat("slices of time are ", bounds.slice_divisor,
+                                 " times as long as in the recording, to "
                                  "keep this page small"));
   }
   return notes;

@@ -24,7 +24,7 @@ struct Remedy {
 constexpr std::array<Remedy, 10> kRemedies = {{
     {"stack too short", "copy more of the stack: --call-graph dwarf,65528"},
     {"stack copied short",
-     "its memory ended there, or the record was full: asking for more does not help"},
+     "the memory of the stack ended, or the record was full: a larger copy does not help"},
     {"no call frame information",
      "install its debug symbols; for JIT code, let it keep frame pointers"},
     {"no image", "code outside of all files (JIT): let it keep frame pointers"},
@@ -32,10 +32,10 @@ constexpr std::array<Remedy, 10> kRemedies = {{
     {"no progress", "its call frame information is wrong: try --call-graph fp"},
     {"bad return address",
      "its call frame information is wrong, or it has a stack of its own: try --call-graph fp"},
-    {"stack switch", "its caller is on another stack, which a sample does not copy"},
+    {"stack switch", "its caller is on another stack, and a sample copies only one"},
     {"file changed",
      "it was overwritten while it was recorded: let builds replace it (write anew, then rename)"},
-    {"too deep", "8000 entries are all that a record holds: the inner ones are there"},
+    {"too deep", "a record holds at most 8000 frames: callers of these are missing"},
 }};
 
 constexpr std::string_view kWithoutStack = " more had no user stack (exec or exit)";
@@ -45,7 +45,7 @@ constexpr uint64_t kMostStack = 65528;
 
 std::string_view RemedyFor(std::string_view reason, uint64_t copied_stack) {
   if (reason == "stack too short" && copied_stack >= kMostStack) {
-    return "65528 bytes were copied, which is all that the kernel can copy";
+    return "65528 bytes were copied, and the kernel copies no more";
   }
   const auto found = std::find_if(kRemedies.begin(), kRemedies.end(),
                                   [reason](const Remedy& r) { return r.reason == reason; });

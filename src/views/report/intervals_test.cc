@@ -43,7 +43,7 @@ TEST(IntervalsTest, RowsThatCannotBeToldApartShareARank) {
   HandmadeProfile builder = TwoAlikeAndOneLess();
   EXPECT_EQ(
       Table(builder, {.children = false}),
-      "# 95%: has the true share in 95 of 100 recordings; rows of one rank are not told apart\n"
+      "# 95%: has the true share in 95 of 100 recordings; rows of one rank may be in any order\n"
       "#\n"
       "# Overhead  Overhead 95%   Rank  Symbol\n"
       "# ........  ............  .....  ......\n"
@@ -58,7 +58,7 @@ TEST(IntervalsTest, ARowWithItsCalleesHasAnIntervalOfItsOwn) {
   HandmadeProfile builder = TwoAlikeAndOneLess();
   EXPECT_EQ(
       Table(builder, {}),
-      "# 95%: has the true share in 95 of 100 recordings; rows of one rank are not told apart\n"
+      "# 95%: has the true share in 95 of 100 recordings; rows of one rank may be in any order\n"
       "#\n"
       "# Children   Children 95%      Self      Self 95%   Rank  Symbol  \n"
       "# ........  .............  ........  ............  .....  ........\n"
@@ -83,7 +83,8 @@ TEST(IntervalsTest, WhatIsCountedHasNone) {
   HandmadeProfile builder;
   builder.InOrder().Sample("app", {"main@app"}, 10, 1);
   EXPECT_EQ(Table(builder, {}),
-            "# 95%: there are no intervals, because each occurrence was counted and none sampled\n"
+            "# 95%: there are no intervals, because every occurrence was counted, so nothing is "
+            "estimated\n"
             "#\n"
             "# Overhead  Symbol  \n"
             "# ........  ........\n"

@@ -113,26 +113,25 @@ class Report {
     if (hist.rows().empty()) return;
     if (figures.rows.empty()) {
       absl::StrAppend(&out_, "# 95%: there are no intervals, because ",
-                      figures.is_count ? "each occurrence was counted and none sampled"
+                      figures.is_count ? "every occurrence was counted, so nothing is estimated"
                                        : "the order of these samples is not known",
                       "\n#\n");
       return;
     }
     out_ +=
-        "# 95%: has the true share in 95 of 100 recordings; rows of one rank are not told apart\n";
+        "# 95%: has the true share in 95 of 100 recordings; rows of one rank may be in any order\n";
     if (figures.tie) {
-      absl::StrAppend(&out_, "# Some ", figures.tie->samples,
-                      " samples would tell which has more, ");
+      absl::StrAppend(&out_, "# About ", figures.tie->samples, " samples are needed to rank ");
       AppendNameOf(hist, figures.tie->row);
-      out_ += " or ";
+      out_ += " and ";
       AppendNameOf(hist, figures.tie->next);
       out_ += '\n';
     }
     constexpr double kWorthSaying = 0.0005;
     if (figures.missing_part >= kWorthSaying) {
       absl::StrAppendFormat(&out_,
-                            "# %.1f%% of the samples are missing: intervals make up for them by "
-                            "those around each gap\n",
+                            "# %.1f%% of the samples are missing: intervals estimate them from "
+                            "the samples around each gap\n",
                             100 * figures.missing_part);
     }
     out_ += "#\n";
