@@ -67,6 +67,12 @@ bool ChainResolver::IsCorrupt(U64Array callchain) {
   return KindOf(callchain) == ChainKind::kCorrupt;
 }
 
+U64Array ChainResolver::LeafOf(U64Array callchain) {
+  Mode mode = Mode::kUnknown;
+  const size_t leaf = NextEntry(callchain, 0, &mode);
+  return U64Array(callchain.bytes().first(8 * std::min(leaf + 1, callchain.size())));
+}
+
 ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
                              bool by_address)
     : losses_(profile.losses), images_(images), spaces_(spaces), stacks_(profile, by_address) {

@@ -81,6 +81,9 @@ class ChainResolver {
   // True if a call chain is corrupt.
   static bool IsCorrupt(perf_event::U64Array callchain);
 
+  // Returns the part of a chain up to its innermost entry, with the markers before it.
+  static perf_event::U64Array LeafOf(perf_event::U64Array callchain);
+
   // Adds a sample to the batch and copies its call chain, because the record may be gone before the
   // sample is resolved. Not allowed if full(). No address space may change until ResolveBatch.
   void Add(const SamplePoint& point);

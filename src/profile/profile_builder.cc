@@ -151,6 +151,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   bool IsWholeKernel(const symbolize::Mapping& mapping) const;
 
   void CountSample(const TakenSample& taken);
+  UserUnwinder::Chain ChainOf(const TakenSample& taken, bool has_stack);
   std::span<const SampleRow> RowsOf(const TakenSample& taken, const SampleShare& share,
                                     uint32_t cpu);
   bool Keeps(Dimension dimension) const {
@@ -465,12 +466,7 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   if (has_other_namespace_ && sample.pid == 0) [[unlikely]]
     before_exec = &nowhere_;
   if (before_exec != nullptr) CountBatch();
-  UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample, taken.layout.user_stack_bytes,
-                                                     /*has_stack=*/before_exec == nullptr);
-  if (!chain.is_unwound) {
-    const auto calls = branch_chain_.ChainOf(sample, taken.layout);
-    if (calls) chain = {*calls, /*is_unwound=*/true};
-  }
+  const UserUnwinder::Chain chain = ChainOf(taken, /*has_stack=*/before_exec == nullptr);
   if (options_.keep_order) {
     const ThreadId thread = threads_.Find(sample.pid, sample.tid);
     missing_.AddRecord(StreamOf(cpu, thread), has_cpu ? std::nullopt : std::optional(sample.tid));
@@ -499,6 +495,24 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   for (const SampleShare& share : taken.shares) {
     if (profile_[share.event].branch_stacks) CountBranches(sample, share.event);
   }
+}
+
+UserUnwinder::Chain ProfileBuilder::Impl::ChainOf(const TakenSample& taken, bool has_stack) {
+  const perf_event::Sample& sample = taken.sample;
+  UserUnwinder::Chain chain{sample.callchain};
+  if (options_.keep_callers) {
+    chain = user_unwinder_.ChainOf(sample, taken.layout.user_stack_bytes, has_stack);
+  }
+  if (!chain.is_unwound) {
+    const auto calls = branch_chain_.ChainOf(sample, taken.layout);
+    if (calls) chain = {*calls, /*is_unwound=*/true};
+  }
+  if (options_.keep_callers) return chain;
+  if (!ChainResolver::IsCorrupt(chain.entries)) {
+    return {ChainResolver::LeafOf(chain.entries), chain.is_unwound};
+  }
+  ++profile_.losses.corrupt_chains;
+  return {};
 }
 
 // Returns the rows of a share, without a stack. It is one row, or two for a time off the CPU if
@@ -673,9 +687,10 @@ FrameId ProfileBuilder::Impl::FrameAt(uint32_t pid, uint64_t address) {
 
 bool ProfileBuilder::Impl::IsOfRecordsAlone() const {
   const auto events = samples_.events();
-  return std::none_of(events.begin(), events.end(), [](const Samples::Event& event) {
-    return (event.layout.sample_type & perf_event::kSampleStackUser) != 0;
-  });
+  return !options_.keep_callers ||
+         std::none_of(events.begin(), events.end(), [](const Samples::Event& event) {
+           return (event.layout.sample_type & perf_event::kSampleStackUser) != 0;
+         });
 }
 
 // Counts the remaining samples. Incomplete call chains stay incomplete.

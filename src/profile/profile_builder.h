@@ -71,6 +71,9 @@ struct BuilderOptions {
   // True: the profile keeps the order of the samples, and the weights of samples next to missing
   // samples. Costs sixteen bytes per sample.
   bool keep_order = false;
+  // False: stacks have only their innermost entry, and copied stacks are not unwound. For a view
+  // that shows no callers, at less than half the cost. Chains are not judged then.
+  bool keep_callers = true;
   // False: the profile has no rows, for a view that only needs `on_samples`.
   bool keep_rows = true;
 

@@ -287,6 +287,22 @@ TEST_F(ProfileBuilderTest, OneKernelChainOnManyUserStacksIsManyStacks) {
                         "cat 7/7: cat+0x200;" + kernel + "  1 1\n");
 }
 
+TEST_F(ProfileBuilderTest, WithoutCallersOnlyTheInnermostFrameOfAStackIsLeft) {
+  StartCat();
+  records_.Sample(0x1234, {kContextUser, 0x1234, 0x1300, 0x1400});
+  records_.Sample(0x1234, {kContextUser, 0x1234, 0x1500});
+  records_.Sample(0x1234, {kContextUser, 0x1234, ~uint64_t{0}});  // corrupt
+  records_.Sample(0x1600);
+  const uint64_t k = kKernelText;
+  records_.Mode(kMiscKernel).Sample(k, {kContextKernel, k, k + 0x101, kContextUser, 0x1300});
+  const Profile profile = Build({.keep_callers = false});
+  EXPECT_EQ(RowsText(profile),
+            "cat 7/7: [kernel.kallsyms]+0xffffffff81000000[k]  1 1\n"
+            "cat 7/7: cat+0x200  3 3\n"
+            "cat 7/7: cat+0x600  1 1\n");
+  EXPECT_EQ(profile.losses.corrupt_chains, 1u);
+}
+
 TEST_F(ProfileBuilderTest, SamplesWithoutACallChainAreStacksOfOneFrame) {
   StartCat();
   records_.Sample(0x1234).Sample(0x1234, {kContextUser});

@@ -14,6 +14,7 @@
 #include "src/cli/views/page_view.h"
 #include "src/cli/views/report_options.h"
 #include "src/cli/views/view.h"
+#include "src/format/perf_data/read/recording.h"
 #include "src/profile/losses_text.h"
 #include "src/views/annotate/annotation.h"
 #include "src/views/annotate/choice.h"
@@ -139,7 +140,9 @@ int Annotate(const AnnotateArguments& arguments) {
     return kExitUsage;
   }
   load->keep_names = true;
-  const auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
+  // Callers are only needed to say why a function has no samples of its own.
+  load->keep_callers = load->plan.fold_native || !perf_data::CanBeReadAgain(arguments.view.input);
+  auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
   if (loaded->nothing_left) {
     PrintError(absl::StrCat(arguments.view.input, ": ", *loaded->nothing_left));
@@ -155,6 +158,12 @@ int Annotate(const AnnotateArguments& arguments) {
     return kExitFailure;
   }
   auto functions = annotate::ChooseFunctions(loaded->profile, **event, arguments.symbol);
+  if (!functions.ok() && !load->keep_callers) {
+    load->keep_callers = true;
+    loaded = LoadProfileOrPrint(arguments.view.input, *load);
+    if (!loaded) return kExitFailure;
+    functions = annotate::ChooseFunctions(loaded->profile, **event, arguments.symbol);
+  }
   if (!functions.ok()) {
     PrintError(functions.status());
     return kExitFailure;

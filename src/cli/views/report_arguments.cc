@@ -405,6 +405,17 @@ void PlanSteps(const ReportArguments& arguments, ReportPlan* plan) {
   if (arguments.latency) steps.latencies = analysis::LatencyEvents::kAlways;
 }
 
+// True if the output depends on callers. Text without accumulated rows and call graphs does not.
+bool ShowsCallers(const ReportArguments& arguments, const ReportPlan& plan) {
+  const analysis::Plan& steps = plan.load.plan;
+  const bool has_graphs = plan.options.call_graph.type != report::CallGraphType::kNone;
+  const bool has_sums = plan.options.children.value_or(true);
+  const bool is_other_output = arguments.json || arguments.chains || arguments.unresolved;
+  const bool edits_stacks = steps.ignored_callees || steps.ignored_callers || steps.fold_native ||
+                            steps.hide_unresolved || steps.sources.parent;
+  return has_graphs || has_sums || is_other_output || edits_stacks || arguments.latency;
+}
+
 }  // namespace
 
 void AddSortOption(usage::Command& command, ReportArguments& a) {
@@ -490,6 +501,7 @@ absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments,
   AskForColumns(arguments, &plan);
   PlanSteps(arguments, &plan);
   plan.load.keep_order = arguments.json || plan.options.ShowsFigures();
+  plan.load.keep_callers = ShowsCallers(arguments, plan);
   return plan;
 }
 

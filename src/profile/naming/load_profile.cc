@@ -178,6 +178,7 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
     keep.keep_call_branches =
         options.keep_call_branches || features.other.contains(perf_data::kFeatureBranchStack);
     keep.keep_order = options.keep_order;
+    keep.keep_callers = options.keep_callers;
     keep.time_quantum = options.time_quantum;
     keep.weigh_accesses = options.weigh_accesses;
     if (options.describe_tracepoint) {
@@ -303,6 +304,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   read.names->SaveToCache();
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);
+  if (!options.keep_callers) loaded.profile.chains = {};
   SetRecorderFacts(loaded.recording->features(), loaded.profile);
   if (options.keep_names) loaded.names = std::move(read.names);
   return loaded;

@@ -37,6 +37,8 @@ struct LoadOptions {
   // call chains (--call-graph lbr). Call stacks recorded with -j stack always count as branches.
   bool keep_call_branches = false;
   bool keep_order = false;  // True: keep the order of samples, for statistical errors.
+  // As profile::BuilderOptions::keep_callers. If false, the profile says nothing about chains.
+  bool keep_callers = true;
   profile::DimensionSet dimensions{};
   std::vector<perf_data::TimeRange> times;  // times of the samples that count; empty: any
   std::vector<uint32_t> cpus;               // CPUs of the samples that count; empty: any
