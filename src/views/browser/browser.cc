@@ -45,11 +45,43 @@ Browser::Browser(const Source& source) : source_(source), options_(source.option
 report::ReportOptions Browser::Options() const { return zooms_.Applied(options_); }
 
 void Browser::Rebuild() {
-  const report::ReportOptions options = Options();
-  tables_ = report::BrowsableTables(profile(), options);
-  event_ = std::min(event_, tables_.size() - 1);
-  view_ = std::make_unique<TableView>(profile(), options, tables_[event_]);
-  view_->table().SetSymbolPart(zooms_.symbol_part());
+  constexpr size_t kMostKept = 6;
+  if (view_) {
+    kept_.push_back(
+        {std::move(view_key_), std::move(view_symbol_part_), std::move(tables_), std::move(view_)});
+    if (kept_.size() > kMostKept) kept_.pop_front();
+  }
+  view_key_ = absl::StrCat(event_, zooms_.Key());
+  const auto kept = std::find_if(kept_.begin(), kept_.end(),
+                                 [this](const View& view) { return view.key == view_key_; });
+  if (kept != kept_.end()) {
+    tables_ = std::move(kept->tables);
+    view_ = std::move(kept->table);
+    view_symbol_part_ = std::move(kept->symbol_part);
+    kept_.erase(kept);
+  } else {
+    const report::ReportOptions options = Options();
+    tables_ = report::BrowsableTables(profile(), options);
+    event_ = std::min(event_, tables_.size() - 1);
+    view_ = std::make_unique<TableView>(profile(), options, tables_[event_]);
+    view_symbol_part_.clear();
+  }
+  FilterSymbols();
+}
+
+void Browser::RebuildAll() {
+  view_.reset();
+  kept_.clear();
+  Rebuild();
+}
+
+void Browser::FilterSymbols() {
+  const std::string part = zooms_.symbol_part();
+  if (part == view_symbol_part_) return;
+  view_symbol_part_ = part;
+  view_->table().SetSymbolPart(part);
+  view_->lines().FoldAll();
+  view_->Select({.row = 0});
 }
 
 void Browser::Draw(Pane pane) {
@@ -167,7 +199,7 @@ bool Browser::HandleKey(const Event& event) {
       break;
     case 'F':
       options_.relative_percentages = !options_.relative_percentages;
-      Rebuild();
+      RebuildAll();
       message_ = options_.relative_percentages ? "100 % are the samples that are shown"
                                                : "100 % are all samples";
       break;
@@ -178,7 +210,7 @@ bool Browser::HandleKey(const Event& event) {
       }
       options_.call_graph.order = view_->table().shows_callers() ? report::ChainOrder::kCaller
                                                                  : report::ChainOrder::kCallee;
-      Rebuild();
+      RebuildAll();
       message_ =
           view_->table().shows_callers() ? "rows unfold into callers" : "rows unfold into callees";
       break;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -60,7 +61,10 @@ class Browser {
  private:
   enum class Overlay : uint8_t { kNone, kHelp, kMenu, kSort, kFilter, kTime, kCode };
 
+  // Shows the view of the present event and zooms: a kept one, or a new one.
   void Rebuild();
+  // Drops all views, because the options have changed, and makes a new one.
+  void RebuildAll();
   const profile::Profile& profile() const { return zoomed_in_time() ? *times_ : source_.profile; }
   bool zoomed_in_time() const {
     return zooms_.Any([](const Zoom& zoom) { return zoom.is_of_time(); });
@@ -75,6 +79,8 @@ class Browser {
   bool HandleKey(const terminal::Event& event);
   void HandleMouse(const terminal::Event& event);
   bool Choose(size_t item);
+  // Shows only symbols that contain the text of the zooms.
+  void FilterSymbols();
   void GoBack();
   void ZoomIntoThread();
   void ZoomIntoImage(bool kernel);
@@ -86,6 +92,13 @@ class Browser {
   void Print();
   void SwitchEvent(ptrdiff_t by);
 
+  // A table, for the event and the zooms of `key`.
+  struct View {
+    std::string key, symbol_part;
+    std::vector<std::vector<profile::EventId>> tables;
+    std::unique_ptr<TableView> table;
+  };
+
   const Source& source_;
   const profile::Profile* times_ = nullptr;  // the profile with times, once it was needed
   report::ReportOptions options_;            // without zooms
@@ -93,6 +106,9 @@ class Browser {
   size_t event_ = 0;  // index of the table
   std::vector<std::vector<profile::EventId>> tables_;
   std::unique_ptr<TableView> view_;
+  std::string view_key_, view_symbol_part_;  // of view_
+  // The latest views, so that the way back from a zoom is immediate and finds the same lines.
+  std::deque<View> kept_;
   size_t scrolled_ = 0;  // columns that are left of the screen
   std::string message_;  // shown until the next event
   bool shows_source_ = true;

@@ -51,8 +51,7 @@ bool Browser::HandleOverlay(const Event& event) {
   if (event.IsKey(Key::kEscape)) {
     if (overlay_ == Overlay::kFilter) {
       zooms_.Remove(IsOfSymbol);
-      view_->table().SetSymbolPart("");
-      view_->lines().FoldAll();
+      FilterSymbols();
     }
     close();
     return true;
@@ -84,9 +83,7 @@ bool Browser::HandleOverlay(const Event& event) {
         if (!field_->text().empty()) {
           zooms_.Push({.symbol_part = field_->text(), .text = "symbol: " + field_->text()});
         }
-        view_->table().SetSymbolPart(zooms_.symbol_part());
-        view_->lines().FoldAll();
-        view_->Select({.row = 0});
+        FilterSymbols();
       }
       return true;
     case Overlay::kTime:
@@ -238,7 +235,7 @@ bool Browser::Choose(size_t item) {
   options_.sort = keys.empty() ? source_.options.sort : keys;
   options_.sort_fields = keys.empty() ? source_.options.sort_fields : std::vector<report::Field>();
   options_.fields = keys.empty() ? source_.options.fields : report::FieldList();
-  Rebuild();
+  RebuildAll();
   return true;
 }
 

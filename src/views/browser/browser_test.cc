@@ -184,6 +184,19 @@ TEST(BrowserTest, ZoomsAndGoesBack) {
   EXPECT_THAT(fixture.Screen(), HasSubstr("DSO: [kernel.kallsyms]"));
 }
 
+TEST(BrowserTest, TheWayBackFindsTheSameLines) {
+  HandmadeProfile b = Example();
+  Fixture fixture(b.profile());
+  fixture.Press(Key::kDown).Press(Key::kEnter);
+  const std::string unfolded = fixture.Screen();
+  fixture.Type("d");
+  EXPECT_NE(fixture.Screen(), unfolded);
+  fixture.Press(Key::kEscape);
+  EXPECT_EQ(fixture.Screen(), unfolded);
+  fixture.Type("dFF").Press(Key::kEscape);
+  EXPECT_NE(fixture.Screen(), unfolded) << "other options make a new table";
+}
+
 TEST(BrowserTest, FiltersSymbolsWhileTheUserTypes) {
   HandmadeProfile b = Example();
   Fixture fixture(b.profile());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+
 namespace profiler::browser {
 
 bool Zooms::Remove(bool (*is_kind)(const Zoom&)) { return std::erase_if(zooms_, is_kind) > 0; }
@@ -27,6 +29,16 @@ std::string Zooms::symbol_part() const {
     if (!zoom.symbol_part.empty()) part = zoom.symbol_part;
   }
   return part;
+}
+
+std::string Zooms::Key() const {
+  std::string key;
+  for (const Zoom& zoom : zooms_) {
+    if (!zoom.symbol_part.empty()) continue;
+    absl::StrAppend(&key, "\n", zoom.comm, "\n", zoom.tid, "\n", zoom.image, "\n",
+                    zoom.slices.first, "-", zoom.slices.second);
+  }
+  return key;
 }
 
 std::string Zooms::Text() const {

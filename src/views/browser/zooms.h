@@ -38,6 +38,8 @@ class Zooms {
   report::ReportOptions Applied(report::ReportOptions options) const;
   // Returns the part of a symbol that rows must have; empty: none.
   std::string symbol_part() const;
+  // Returns a text that differs for zooms with different options (Applied).
+  std::string Key() const;
   // Returns "thread: cc1, DSO: libc.so.6"; empty without zooms.
   std::string Text() const;
 
