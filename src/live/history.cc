@@ -37,10 +37,18 @@ void AddTo(const Window& window, MergedProfile* sum, uint64_t factor = 1) {
 // Weights are multiples of 1/kWhole, so that the many single samples of old windows add up.
 constexpr uint64_t kWhole = 1 << 12;
 
-uint64_t FactorOf(uint64_t age, Decay decay) {
+// Returns the factor of a window that ended `age` before the latest one. A window of several parts
+// gets the mean of their factors.
+uint64_t FactorOf(uint64_t age, nanoseconds length, size_t parts, Decay decay) {
   constexpr double kLeft = 7.0 / 8;
-  const double steps = static_cast<double>(age) / static_cast<double>(decay.count());
-  return static_cast<uint64_t>(std::lround(static_cast<double>(kWhole) * std::pow(kLeft, steps)));
+  const auto step = static_cast<double>(decay.count());
+  const double part = static_cast<double>(length.count()) / static_cast<double>(parts);
+  double sum = 0;
+  for (size_t i = 0; i < parts; ++i) {
+    sum += std::pow(kLeft, (static_cast<double>(age) + part * static_cast<double>(i)) / step);
+  }
+  return static_cast<uint64_t>(
+      std::lround(static_cast<double>(kWhole) * sum / static_cast<double>(parts)));
 }
 
 LeftOut Weighted(LeftOut left_out, uint64_t factor) {
@@ -106,6 +114,38 @@ void History::Add(Window window) {
     kept_.pop_front();
   }
   ++added_;
+  JoinOldWindows();
+}
+
+// Joins the windows of the latest second that is old enough.
+void History::JoinOldWindows() {
+  constexpr auto kSecond = static_cast<uint64_t>(nanoseconds(std::chrono::seconds(1)).count());
+  const uint64_t last = kept_.back().window->end;
+  const uint64_t old = last - std::min(last, static_cast<uint64_t>(options_.fine.count()));
+  const uint64_t end = old / kSecond * kSecond, begin = end - std::min(end, kSecond);
+  const auto is_in = [&](const Kept& kept) {
+    return kept.window->begin >= begin && kept.window->end <= end;
+  };
+  const auto first = std::find_if(kept_.begin(), kept_.end(), is_in);
+  const auto behind = std::find_if_not(first, kept_.end(), is_in);
+  if (behind - first < 2) return;
+  MergedProfile merged;
+  Kept joined{.parts = 0};
+  Window window{.begin = first->window->begin, .end = (behind - 1)->window->end};
+  for (auto kept = first; kept != behind; ++kept) {
+    AddTo(*kept->window, &merged);
+    AddTo(kept->window->left_out, &window.left_out);
+    window.busy += kept->window->busy;
+    window.busy_samples += kept->window->busy_samples;
+    joined.parts += kept->parts;
+    kept_bytes_ -= kept->bytes;
+  }
+  window.profile = std::move(merged).Take();
+  joined.bytes = MemoryOf(window.profile);
+  joined.window = std::make_shared<const Window>(std::move(window));
+  kept_bytes_ += joined.bytes;
+  *first = std::move(joined);
+  kept_.erase(first + 1, behind);
 }
 
 void History::Clear() {
@@ -120,7 +160,7 @@ void History::Clear() {
 }
 
 Snapshot History::Get(Range range, Decay decay) const {
-  std::vector<std::shared_ptr<const Window>> windows;
+  std::vector<Kept> kept_windows;
   MergedProfile merged;
   Snapshot snapshot;
   {
@@ -136,18 +176,20 @@ Snapshot History::Get(Range range, Decay decay) const {
       const uint64_t last = kept_.empty() ? 0 : kept_.back().window->end;
       for (const Kept& kept : kept_) {
         if (kept.window->begin + static_cast<uint64_t>(range->count()) >= last) {
-          windows.push_back(kept.window);
+          kept_windows.push_back(kept);
         }
       }
     }
   }
-  for (const auto& window : windows) {
-    const uint64_t age = windows.back()->end - window->end;
-    const uint64_t factor = decay.count() == 0 ? 1 : FactorOf(age, decay);
-    AddTo(*window, &merged, factor);
-    AddTo(Weighted(window->left_out, factor), &snapshot.left_out);
-    snapshot.length += LengthOf(*window);
-    ++snapshot.windows;
+  for (const Kept& kept : kept_windows) {
+    const Window& window = *kept.window;
+    const uint64_t age = kept_windows.back().window->end - window.end;
+    const uint64_t factor =
+        decay.count() == 0 ? 1 : FactorOf(age, LengthOf(window), kept.parts, decay);
+    AddTo(window, &merged, factor);
+    AddTo(Weighted(window.left_out, factor), &snapshot.left_out);
+    snapshot.length += LengthOf(window);
+    snapshot.windows += kept.parts;
   }
   snapshot.profile = std::move(merged).Take();
   if (decay.count() != 0) Unweight(&snapshot);

@@ -27,7 +27,7 @@ using Decay = std::chrono::nanoseconds;
 struct Snapshot {
   profile::Profile profile;
   LeftOut left_out;
-  // Time that the windows cover, which may be less than requested.
+  // Time that the windows cover, which may be up to a second less than requested.
   std::chrono::nanoseconds length{0};
   size_t windows = 0;
   // Part of the weight, from 0 to 1, whose callers were dropped to bound memory.
@@ -47,6 +47,9 @@ struct HistoryOptions {
   size_t most_window_bytes = size_t{64} << 20;              // or when they take more memory
   size_t most_sum_bytes = size_t{64} << 20;                 // limit for the sum of all windows
   size_t most_uses = 600;
+  // Older windows of one second are joined, so that a snapshot adds up few windows even if they are
+  // short.
+  std::chrono::nanoseconds fine{std::chrono::seconds(2)};
 };
 
 // Thread-safe. Snapshots are copies.
@@ -69,9 +72,11 @@ class History {
   struct Kept {
     std::shared_ptr<const Window> window;
     size_t bytes = 0;
+    size_t parts = 1;  // number of added windows of which it consists
   };
 
   void AddToSum(const Window& window);
+  void JoinOldWindows();
 
   const HistoryOptions options_;
   mutable std::mutex mutex_;

@@ -60,6 +60,32 @@ TEST(History, LetsOlderSamplesCountLess) {
   EXPECT_EQ(history.Get(seconds(60)).left_out.idle, 48);
 }
 
+TEST(History, JoinsOldShortWindowsToSeconds) {
+  History joins, keeps({.fine = seconds(3600)});
+  constexpr uint64_t kTenth = 100'000'000;
+  for (uint64_t at = 100; at < 200; ++at) {
+    for (History* const history : {&joins, &keeps}) {
+      Window window = WindowOf(0, absl::StrCat("f", at % 3));
+      window.begin = at * kTenth;
+      window.end = window.begin + kTenth;
+      history->Add(std::move(window));
+    }
+  }
+  const auto text = [](const Snapshot& snapshot) {
+    return absl::StrCat(snapshot.windows, " windows of ", snapshot.length.count() / 1'000'000,
+                        " ms, left out ", snapshot.left_out.idle, "\n", RowsOf(snapshot));
+  };
+  for (const auto range : {seconds(2), seconds(5), seconds(60)}) {
+    EXPECT_EQ(text(joins.Get(range)), text(keeps.Get(range)));
+  }
+  EXPECT_EQ(joins.Get(std::chrono::milliseconds(4500)).length, seconds(4));
+  const auto decaying = [](const History& history) {
+    return history.Get(seconds(60), std::chrono::milliseconds(500)).profile.events[0].period;
+  };
+  EXPECT_NEAR(decaying(joins), decaying(keeps), 1);
+  EXPECT_EQ(joins.uses().size(), 100);
+}
+
 TEST(History, WithoutARangeSumsUpAllWindowsEvenDroppedOnes) {
   History history({.kept = seconds(2)});
   for (uint64_t at = 1; at <= 5; ++at) history.Add(WindowOf(at, "f"));
