@@ -30,11 +30,11 @@ ALIASES = {"x86_64", "x86-64", "aarch64", "i386", "i686", "armv7l", "ppc64le", "
 
 # The rules, numbered as in docs/otlp.md.
 RULES = {
-    1: "element 0 of each table is there and is the zero value",
-    2: "link 0 has 16 and 8 zero bytes",
-    3: "each number leads to an element of its table",
-    4: "a sample has values or times; if both, as many of each",
-    5: "original_payload and its format are both there or both not",
+    1: "each table has an element 0, which is the zero value",
+    2: "the ids of link 0 are 16 and 8 zero bytes",
+    3: "each index refers to an existing element of its table",
+    4: "a sample has values or times; if it has both, their numbers are equal",
+    5: "original_payload and its format are both present or both absent",
     6: "a function has a name, a system name or a file name",
     7: "keys of attributes are unique",
     8: "key and key_strindex are not both set",
@@ -50,8 +50,8 @@ RULES = {
     18: "no element twice",
     19: "no element that nothing refers to",
     20: "times are within those of their profile",
-    21: "samples of one identity are one",
-    22: "all samples of a profile have one shape",
+    21: "each combination of stack, attributes and link has one sample",
+    22: "all samples of a profile have the same fields: values, times or both",
     23: "an address is within its mapping",
     24: "the scope's name and version stand in their fields",
     25: "no path of the recorder's temporary files",
