@@ -150,6 +150,15 @@ TEST(FormatDiff, SaysThatNothingChangedAndWhatWouldHaveBeenSeen) {
   EXPECT_THAT(FormatDiff(diff, before, after, {.all = true}), HasSubstr("parse"));
 }
 
+TEST(FormatDiff, DoesNotCallItNoChangeIfNoneCouldBeSeen) {
+  const std::vector<Recorded> before = Runs({kBefore}), after = Runs({kBefore});
+  Diff diff = Compare(before, after, {});
+  diff.smallest_detectable = 1.67;
+  const std::string text = FormatDiff(diff, before, after, {});
+  EXPECT_THAT(text, HasSubstr("too few samples to find a change"));
+  EXPECT_THAT(text, Not(HasSubstr("points of the whole")));
+}
+
 TEST(FormatDiff, SaysWhatPartOfAGroupsSamplesIsMissing) {
   std::vector<Recorded> before = Runs({kBefore, kBefore}), after = Runs({kAfter});
   before[0].measured.missing_part = 0.5;

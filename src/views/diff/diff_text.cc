@@ -150,14 +150,19 @@ std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
       View(diff.rows.size() == 1 ? WordsOf(options.by).one : WordsOf(options.by).many),
       " compared, each ", options.weight == Weight::kSelf ? "by itself" : "with all that it calls");
   const double points = 100 * diff.smallest_detectable;
+  constexpr double kWhole = 100;  // even a function that takes everything could go unnoticed
   lines.push_back(absl::StrCat(compared, ": ",
-                               significant == 0
-                                   ? "no significant change"
-                                   : absl::StrCat(significant, " changed by more than noise")));
+                               significant != 0
+                                   ? absl::StrCat(significant, " changed by more than noise")
+                               : points < kWhole ? "no significant change"
+                                                 : "too few samples to find a change"));
   if (significant != 0)
     lines.push_back("about one in 100 rows shown is noise (normal variation between samples)");
   lines.push_back(
-      absl::StrFormat("changes smaller than %.2f points of the whole may go unnoticed", points));
+      points < kWhole
+          ? absl::StrFormat("changes smaller than %.2f points of the whole may go unnoticed",
+                            points)
+          : "record longer, or with a higher -F, to see which functions changed");
   if (before.size() == 1 && after.size() == 1 && options.hosts) {
     lines.push_back(
         "only one host per side: normal variation between hosts may look like a change");
