@@ -22,6 +22,7 @@ struct Kind {
 };
 
 constexpr std::string_view kLock = "a lock or a condition";
+constexpr std::string_view kThread = "the end of a thread";
 constexpr std::string_view kEvents = "events of sockets and files";
 constexpr std::string_view kTimer = "a timer";
 constexpr std::string_view kPipe = "a pipe";
@@ -31,7 +32,10 @@ constexpr std::string_view kDisk = "a disk or file system";
 constexpr std::string_view kKernelLock = "a lock of the kernel";
 
 // Functions of the kernel and of C libraries in which threads wait.
-constexpr std::array<Kind, 47> kKinds = {{{"futex*", kLock},
+constexpr std::array<Kind, 50> kKinds = {{{"pthread_join*", kThread},
+                                          {"pthread_clockjoin*", kThread},
+                                          {"pthread_timedjoin*", kThread},
+                                          {"futex*", kLock},
                                           {"do_futex", kLock},
                                           {"pthread_cond_*", kLock},
                                           {"pthread_mutex_*", kLock},
@@ -112,9 +116,14 @@ struct WaitingStack {
   std::string_view kind, function, in;
 };
 
+// True for code of headers of the system, such as std::lock_guard, which is compiled into programs.
+bool IsOfSystemHeader(const Profile& profile, const profile::Line& line) {
+  return profile.text(line.file).starts_with("/usr/");
+}
+
 WaitingStack Read(const Profile& profile, const OwnCode& own, StackId leaf) {
   WaitingStack found;
-  std::string_view innermost;
+  std::string_view innermost, in_header;
   for (StackId at = leaf; at != profile::kNoStack; at = profile[at].parent) {
     const FrameId frame = profile[at].frame;
     if (IsState(profile, frame)) continue;
@@ -122,16 +131,20 @@ WaitingStack Read(const Profile& profile, const OwnCode& own, StackId leaf) {
       if (line.symbol == profile::kNoSymbol) continue;
       const std::string_view name = profile.text(profile[line.symbol].name);
       if (innermost.empty()) innermost = name;
-      if (found.in.empty() && own.Has(frame) &&
-          profile[frame].unnamed == profile::Unnamed::kNamed) {
-        found.in = name;
+      if (own.Has(frame) && profile[frame].unnamed == profile::Unnamed::kNamed) {
+        if (in_header.empty()) in_header = name;
+        if (found.in.empty() && !IsOfSystemHeader(profile, line)) found.in = name;
       }
-      if (!found.kind.empty()) continue;
-      found.kind = KindOf(name);
-      if (!found.kind.empty()) found.function = name;
+      // The kernel waits for a thread's end as for a lock. Only the C library knows which it is.
+      const std::string_view kind = KindOf(name);
+      if (found.kind.empty() || (found.kind == kLock && kind == kThread)) {
+        found.kind = kind;
+        if (!kind.empty()) found.function = name;
+      }
     }
     if (!found.kind.empty() && !found.in.empty()) break;
   }
+  if (found.in.empty()) found.in = in_header;
   if (found.kind.empty()) {
     found.kind = "something else";
     found.function = innermost;
