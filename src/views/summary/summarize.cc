@@ -143,9 +143,52 @@ class Summarizer {
     std::stable_sort(order.begin(), order.end(), [this](KeyId a, KeyId b) {
       return WeightOf(measured_.total[a]) > WeightOf(measured_.total[b]);
     });
+    order.resize(std::min(order.size(), most_functions_ + 1));
+    const std::vector<std::string> lines = LinesWithCallees(order);
     for (size_t i = 0; i < std::min(order.size(), most_functions_); ++i) {
       summary_.own.push_back(FunctionOf(order, i, measured_.total));
+      if (!lines[i].empty()) summary_.own.back().source = lines[i];
     }
+  }
+
+  // Returns, for each function, its own source line with most weight of the line and its calls;
+  // empty if unknown. Inlined calls count for the line of the call.
+  std::vector<std::string> LinesWithCallees(const std::vector<KeyId>& functions) const {
+    absl::flat_hash_map<std::string_view, size_t> by_name;
+    for (size_t i = 0; i < functions.size(); ++i) by_name.emplace(functions_.name(functions[i]), i);
+    std::vector<size_t> function_of(profile_.symbols.size(), functions.size());
+    for (size_t i = 0; i < profile_.symbols.size(); ++i) {
+      const auto found = by_name.find(profile_.text(profile_.symbols[i].name));
+      if (found != by_name.end()) function_of[i] = found->second;
+    }
+    std::vector<double> weights(profile_.stacks.size());
+    for (size_t i = 0; i < profile_.rows.size(); ++i) {
+      const Row& row = profile_.rows[i];
+      if (row.event == event_ && row.stack != profile::kNoStack) {
+        weights[static_cast<size_t>(row.stack)] += WeightOf(i);
+      }
+    }
+    std::vector<std::map<std::pair<StringId, uint32_t>, double>> sums(functions.size());
+    // Callers come before their callees, so each stack is complete when it is passed on.
+    for (size_t i = profile_.stacks.size(); i-- > 0;) {
+      const profile::StackNode& node = profile_.stacks[i];
+      if (weights[i] == 0) continue;
+      if (node.parent != profile::kNoStack) weights[static_cast<size_t>(node.parent)] += weights[i];
+      for (const Line& line : profile_.LinesOf(profile_[node.frame])) {
+        if (line.symbol == profile::kNoSymbol || line.file == StringId::kEmpty) continue;
+        const size_t function = function_of[static_cast<size_t>(line.symbol)];
+        if (function != functions.size()) sums[function][{line.file, line.line}] += weights[i];
+      }
+    }
+    std::vector<std::string> lines;
+    for (const auto& of_function : sums) {
+      const auto best =
+          std::ranges::max_element(of_function, {}, [](const auto& a) { return a.second; });
+      lines.push_back(best == of_function.end()
+                          ? std::string()
+                          : SourceOf(profile_, best->first.first, best->first.second));
+    }
+    return lines;
   }
 
   // Returns a function of an ordered list, whose measurements are in `measured`.

@@ -27,8 +27,9 @@ struct Share {
 
 struct FunctionShare {
   std::string name;
-  std::string image;   // base name
-  std::string source;  // heaviest line, "parse.c:120"; empty if unknown
+  std::string image;  // base name
+  // Line with most weight, "parse.c:120"; empty if unknown. In `own`, with the weight of its calls.
+  std::string source;
   // Name of the function whose compiled code contains this function: its own name, or the name of
   // the caller that it is inlined into. Empty if unknown.
   std::string compiled_into;
@@ -120,7 +121,7 @@ std::string ShellWord(std::string_view text);
 // The room for the text, and the options that its commands repeat.
 struct Layout {
   size_t columns = 80;
-  size_t lines = 24;     // lines of the terminal; one is left for the prompt
+  size_t lines = 24;     // lines of the terminal; the text leaves two of them free
   size_t functions = 0;  // number of functions in each list; 0: as many as fit
   std::string options;   // options of the shell's command line: "--comm nginx"
   // How to get names for Summary::most_unnamed, a phrase that begins with a verb; empty: unknown.

@@ -307,18 +307,19 @@ class Text {
   }
 
   // Decides how many rows of each section are shown. Each section in turn gets one row until the
-  // text has as many lines as the terminal, except one for the prompt. Each section has a least
-  // number of rows.
+  // text fills the terminal. Each section has a least number of rows.
   void Fill(std::vector<Section>& sections, size_t used) const {
     constexpr size_t kLeast = 3;
+    // One line is for the prompt. less(1) also waits for a key if a text leaves only one line.
+    constexpr size_t kFree = 2;
     for (Section& section : sections) {
       section.shown = std::min(kLeast, section.rows);
       used += section.title.size() + section.shown + (section.has_rest ? 1 : 0);
     }
-    for (bool has_more = true; has_more && used + 1 < layout_.lines;) {
+    for (bool has_more = true; has_more && used + kFree < layout_.lines;) {
       has_more = false;
       for (Section& section : sections) {
-        if (section.shown == section.rows || used + 1 >= layout_.lines) continue;
+        if (section.shown == section.rows || used + kFree >= layout_.lines) continue;
         ++section.shown;
         ++used;
         has_more = true;
