@@ -25,6 +25,9 @@ std::string LossesText(const Losses& losses) {
   add(losses.undecodable, "record", "records", "undecodable");
   add(losses.unknown_records, "record", "records", "of unknown types");
   add(losses.corrupt_chains, "call chain", "call chains", "corrupt and left out");
+  if (losses.is_incomplete) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", "the end of the recording");
+  }
   return text;
 }
 

@@ -303,6 +303,7 @@ struct Losses {
   uint64_t undecodable = 0;     // records too short for their layout
   uint64_t corrupt_chains = 0;  // corrupt call chains; their samples count
   uint64_t unknown_records = 0;
+  bool is_incomplete = false;         // True if the end of the recording is missing or unreadable.
   std::vector<std::string> warnings;  // lines to show to the user
 };
 

@@ -18,10 +18,12 @@ Value Share(double share, const estimate::Interval& interval, double amount) {
 }
 
 Value Losses(const profile::Losses& losses) {
-  return {{"lost_records", losses.lost_records}, {"lost_samples", losses.lost_samples},
-          {"gaps", losses.lost_events},          {"throttled", losses.throttled},
-          {"undecodable", losses.undecodable},   {"corrupt_chains", losses.corrupt_chains},
-          {"warnings", losses.warnings}};
+  Value value = {{"lost_records", losses.lost_records}, {"lost_samples", losses.lost_samples},
+                 {"gaps", losses.lost_events},          {"throttled", losses.throttled},
+                 {"undecodable", losses.undecodable},   {"corrupt_chains", losses.corrupt_chains},
+                 {"warnings", losses.warnings}};
+  if (losses.is_incomplete) value["incomplete"] = true;
+  return value;
 }
 
 Value Chains(const ChainQuality& chains) {

@@ -117,10 +117,15 @@ class Recording {
   // Returns lines for a person: truncated file, missing features, unknown attr size. Complete after
   // ForEach.
   virtual const std::vector<std::string>& warnings() const = 0;
+  // True if the end of the recording is missing: the file is cut, or the recorder did not end it.
+  // Known after ForEach.
+  bool is_incomplete() const { return is_incomplete_; }
 
  protected:
   using Visitor = absl::FunctionRef<bool(const TimedRecord&)>;
   virtual absl::Status Pass(Order order, Visitor visit) = 0;
+
+  bool is_incomplete_ = false;
 };
 
 // True if `path` can be opened and read more than once. False for pipes.

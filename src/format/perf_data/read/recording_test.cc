@@ -205,6 +205,21 @@ TEST(Recording, WithARecordPastItsDataGivesWhatIsBeforeIt) {
                                 "data section"));
 }
 
+TEST(Recording, SaysThatItsEndIsMissing) {
+  const std::string path = UsualPath();
+  std::vector<std::byte> file = ReadFile(path);
+  const auto header = DecodeFileHeader(file);
+  const auto whole = Recording::Open(path);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_FALSE((*whole)->is_incomplete());
+  file.resize(header->data.offset + header->data.size - 100);
+  const std::string cut_path = TestPath("end_missing.data");
+  WriteFile(cut_path, file);
+  const auto cut = Recording::Open(cut_path);
+  ASSERT_TRUE(cut.ok()) << cut.status();
+  EXPECT_TRUE((*cut)->is_incomplete());
+}
+
 TEST(Recording, NeverFailsOnAnyFlippedByte) {
   const std::vector<std::byte> file = ReadFile(UsualPath());
   const std::string path = TestPath("flipped.data");

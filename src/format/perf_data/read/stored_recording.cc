@@ -73,7 +73,8 @@ void StoredRecording::Warn(std::string_view text) {
 absl::Status StoredRecording::ReadFileHeader() {
   PROFILER_RETURN_IF_ERROR(ReadEvents());
   data_ = LocateData(file(), header());
-  if (!data_.warning.empty()) Warn(data_.warning);
+  is_incomplete_ = !data_.warning.empty();
+  if (is_incomplete_) Warn(data_.warning);
   const std::span<const std::byte> types = BytesInside(file(), header().event_types);
   events_.NameByTypes(types);
   if (use_ == Use::kRewrite) event_types_ = TextOf(types);
@@ -246,7 +247,10 @@ absl::Status StoredRecording::Ended(const RecordWalker& walker) {
   if (!data_.warning.empty()) cut_record = CutRecord::kKnown;
   std::string warning;
   absl::Status status = HowItEnded(walker, name_, cut_record, &warning);
-  if (!warning.empty()) Warn(warning);
+  if (!warning.empty()) {
+    is_incomplete_ = true;
+    Warn(warning);
+  }
   return status;
 }
 
