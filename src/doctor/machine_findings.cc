@@ -204,9 +204,9 @@ class Examination {
     if (restrict < 2) absl::StrAppend(&command, " kernel.perf_event_paranoid=1");
     finding.remedies.push_back(
         {absl::StrCat("`", command, "`"), command,
-         restrict >= 2 ? "Root sees the kernel's addresses until the next boot."
-                       : "All users see the kernel's addresses until the next boot, which helps "
-                         "attacks on it."});
+         restrict >= 2 ? "Until the next boot, root can read the kernel's addresses."
+                       : "Until the next boot, all users can read the kernel's addresses, which "
+                         "helps attacks on the kernel."});
     return finding;
   }
 

@@ -140,8 +140,8 @@ TEST_F(MachineFindingsTest, KernelSymbolsNeedTheSysctlThatHidesThem) {
   tree_.Write("proc/sys/kernel/kptr_restrict", "2\n");
   EXPECT_EQ(FindingOf("kernel symbols"),
             "  no       kernel symbols: kernel.kptr_restrict hides their addresses (now 2)\n"
-            "           - `sudo sysctl kernel.kptr_restrict=1`. Risk: Root sees the kernel's "
-            "addresses until the next boot.\n");
+            "           - `sudo sysctl kernel.kptr_restrict=1`. Risk: Until the next boot, "
+            "root can read the kernel's addresses.\n");
 }
 
 TEST_F(MachineFindingsTest, YamaLimitsWhoseMemoryIsRead) {

@@ -50,8 +50,8 @@ std::vector<std::string> RemarksOf(const TopView& view) {
     if (part == 0) return;
     remarks.push_back(absl::StrFormat("%.2f %% %s", Percent(part, whole), std::string(what)));
   };
-  add(view.left_out.idle, all, "of the samples, on idle CPUs, are hidden");
-  add(view.left_out.own, all, "of the samples, in this program, are hidden");
+  add(view.left_out.idle, all, "of the samples are hidden: idle CPUs");
+  add(view.left_out.own, all, "of the samples are hidden: profiler itself");
   const ChainQuality& chains = view.profile.chains;
   add(chains.cut(), chains.chains(), "of the call chains are cut");
   add(chains.broken, chains.by_kernel, "of the frame-pointer chains are broken");

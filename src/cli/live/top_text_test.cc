@@ -58,8 +58,8 @@ TEST(TopText, TheHeadingSaysWhatTheTableLacks) {
   const TopView view = PrepareTop(std::move(snapshot), plan, false, false);
   EXPECT_EQ(WithoutTime(TopHeading(view, plan, FactsOf(plan), kNow)),
             ", the last 10 s: 6 samples in 2.0 s at 999 Hz, process 17; lost 0\n"
-            "# 30.00 % of the samples, on idle CPUs, are hidden; 10.00 % of the samples, in this "
-            "program, are hidden; "
+            "# 30.00 % of the samples are hidden: idle CPUs; 10.00 % of the samples are hidden: "
+            "profiler itself; "
             "25.00 % of the weight has lost its callers\n");
 }
 

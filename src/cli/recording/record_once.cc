@@ -55,7 +55,7 @@ void PrintChains(const record::RecordSummary& summary) {
   add(chains.guessed, "guessed");
   add(chains.cut(), "are cut (`profiler report --chains` shows where)");
   add(chains.no_stack, "without a user stack (exec or exit)");
-  add(summary.hurried_passes, "early reads of full rings");
+  add(summary.hurried_passes, "times a ring was read early because it was full");
   PrintNote(line);
 }
 

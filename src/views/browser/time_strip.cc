@@ -61,8 +61,9 @@ void TimeStrip::Draw(terminal::Pane pane) {
   const auto [first, last] = SlicesOf(cursor_);
   const std::string at = TextOf({static_cast<uint32_t>(first), static_cast<uint32_t>(last)});
   pane.Put(0, 0,
-           begin_ ? absl::StrCat("Time ", at, ": Space ends the part to show")
-                  : absl::StrCat("Time ", at, ": Space begins the part to show, Esc leaves"));
+           begin_ ? absl::StrCat("Time ", at, ": press Space at the end of the part to show")
+                  : absl::StrCat("Time ", at,
+                                 ": press Space at the begin of the part to show, Esc to leave"));
   pane.Put(1, 0, terminal::StripOf(bars, highest), {.colour = terminal::Colour::kCyan});
   const auto [left, right] = std::minmax({begin_.value_or(cursor_), cursor_});
   pane.Part(1, left, {1, right - left + 1}).Reverse(0);

@@ -96,8 +96,8 @@ std::string_view Remedy(const Image& image, Unnamed reason) {
              "was mapped and gone before it was seen";
     case Unnamed::kNoImageFile:
       if (IsGeneratedCode(image)) return kWritePerfMap;
-      return InKernel(image) ? "report on the machine that was recorded, as root"
-                             : "report where the file is";
+      return InKernel(image) ? "run profiler report on the machine that was recorded, as root"
+                             : "run profiler report on a machine that has the file";
     case Unnamed::kBuildIdMismatch:
       return InKernel(image) ? "pass --kallsyms FILE with the symbols of the recorded kernel"
                              : "bring back the recorded build, or record again";

@@ -71,7 +71,7 @@ TEST(NamesTest, ImagesWithoutNamesComeWithReasonAndRemedy) {
       "pointers are missing; else code that was mapped and gone before it was seen\n"
       "    10.00%                            0x7f00\n"
       "     0.00%           0           1  /usr/lib/gone.so: the file is not here\n"
-      "                                      → report where the file is\n"
+      "                                      → run profiler report on a machine that has the file\n"
       "     0.00%                            0x99\n");
 }
 

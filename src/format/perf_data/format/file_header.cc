@@ -178,7 +178,7 @@ absl::StatusOr<FileHeader> DecodeFileHeader(std::span<const std::byte> bytes) {
   header.attrs = reader.Section();
   header.data = reader.Section();
   header.event_types = reader.Section();
-  if (!reader.ok()) return NoPerfData(bytes.size(), "the rest of the header, the file ends");
+  if (!reader.ok()) return NoPerfData(bytes.size(), "the rest of the header, but the file ends");
   // Check the size even if there are no entries, because callers divide by it.
   if (!PlausibleAttrEntrySize(header.attr_entry_size)) {
     return NoPerfData(16, "an attr size from 80 to 4112");
@@ -186,7 +186,7 @@ absl::StatusOr<FileHeader> DecodeFileHeader(std::span<const std::byte> bytes) {
   if (size == kFileHeaderSizeWithoutFeatures) return header;
   std::array<uint64_t, 4> words;
   const std::span<const std::byte> bitmap = reader.Bytes(sizeof(words));
-  if (!reader.ok()) return NoPerfData(bytes.size(), "the rest of the header, the file ends");
+  if (!reader.ok()) return NoPerfData(bytes.size(), "the rest of the header, but the file ends");
   std::memcpy(words.data(), bitmap.data(), sizeof(words));
   header.features = DecodeFeatureBits(words, header.swapped);
   return header;

@@ -86,7 +86,7 @@ TEST(FileHeader, SaysWhereItIsNoPerfData) {
   EXPECT_EQ(ErrorOf(BytesOfText("#!/bin/sh\necho hello\n")),
             "not a perf.data file: offset 0: expected the magic PERFILE2 or PERFFILE");
   EXPECT_EQ(ErrorOf(std::span(bytes).first(60)),
-            "not a perf.data file: offset 60: expected the rest of the header, the file ends");
+            "not a perf.data file: offset 60: expected the rest of the header, but the file ends");
   auto size = bytes;
   size[8] = std::byte{99};
   EXPECT_EQ(ErrorOf(size),
