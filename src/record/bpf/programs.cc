@@ -2,6 +2,8 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <cerrno>
 #include <string>
@@ -39,6 +41,20 @@ uint64_t ToLoad() {
   return (RaisableCapabilities() & needed) == needed ? needed : kCapSysAdmin;
 }
 
+// The PID namespace of this process, as the constants of maps.bpf.h; zeros for the first namespace,
+// whose pids are the kernel's.
+struct RecorderNamespace {
+  RecorderNamespace() {
+    constexpr ino_t kFirst = 0xeffffffc;  // PROC_PID_INIT_INO
+    constexpr int kMinorBits = 20;        // MINORBITS of the kernel
+    struct stat facts;
+    if (stat("/proc/self/ns/pid", &facts) != 0 || facts.st_ino == kFirst) return;
+    device = uint64_t{major(facts.st_dev)} << kMinorBits | minor(facts.st_dev);
+    inode = facts.st_ino;
+  }
+  uint64_t device = 0, inode = 0;
+};
+
 absl::Status Failed(int error, const char* what) {
   return ErrnoStatus(error < 0 ? -error : error, what);
 }
@@ -47,6 +63,11 @@ absl::StatusOr<Object> Open(std::span<const unsigned char> bytes, const char* na
   LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = name);
   Object object(bpf_object__open_mem(bytes.data(), bytes.size(), &options));
   if (object == nullptr) return Failed(errno, "opening a BPF program");
+  const RecorderNamespace recorder;
+  bpf_map* const constants = bpf_object__find_map_by_name(object.get(), ".rodata");
+  if (const int error = bpf_map__set_initial_value(constants, &recorder, sizeof(recorder))) {
+    return Failed(error, "preparing a BPF program");
+  }
   return object;
 }
 

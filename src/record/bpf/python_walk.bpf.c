@@ -86,7 +86,7 @@ static __always_inline struct Walk* ThisWalk(void) {
 }
 
 static __always_inline struct PythonProcessEntry* ThisProcess(void) {
-  const __u32 pid = bpf_get_current_pid_tgid() >> 32;
+  const __u32 pid = ThisPid();
   return bpf_map_lookup_elem(&processes, &pid);
 }
 
