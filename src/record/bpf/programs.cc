@@ -33,8 +33,6 @@ constexpr std::string_view kThreadPointer[] = {"task_struct", "thread", "fsbase"
 constexpr std::string_view kThreadPointer[] = {"task_struct", "thread", "uw", "tp_value"};
 #endif
 
-constexpr uint64_t kCapBpf = uint64_t{1} << 39;
-
 // Capabilities to load programs and maps. Kernels before 5.8 want CAP_SYS_ADMIN.
 uint64_t ToLoad() {
   const uint64_t needed = kCapBpf | kCapPerfmon;
