@@ -75,14 +75,21 @@ make_musl() {
   chmod 1777 "$base.partial/tmp"
 }
 
+# Prints the Debian mirror of this machine; nothing if apt's configuration names none.
+debian_mirror() {
+  local mirror
+  mirror=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)
+  [ -n "$mirror" ] ||
+    mirror=$(sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' /etc/apt/sources.list 2>/dev/null | head -n 1)
+  echo "$mirror"
+}
+
 make_debian() {
   if ! command -v debootstrap >/dev/null; then
     apt-get -qq update && apt-get -qq install -y --no-install-recommends debootstrap >/dev/null
   fi
   local mirror
-  mirror=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)
-  [ -n "$mirror" ] ||
-    mirror=$(sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' /etc/apt/sources.list 2>/dev/null | head -n 1)
+  mirror=$(debian_mirror)
   debootstrap --variant=minbase "$suite" "$base.partial" ${mirror:+"$mirror"} >"$cache/$suite.debootstrap.log" ||
     { tail -n 5 "$cache/$suite.debootstrap.log" >&2; return 1; }
   rm -f "$base.partial"/var/cache/apt/archives/*.deb

@@ -31,6 +31,7 @@ inline constexpr uint64_t kCapSysNice = uint64_t{1} << 23;
 inline constexpr uint64_t kCapSysResource = uint64_t{1} << 24;
 inline constexpr uint64_t kCapSyslog = uint64_t{1} << 34;
 inline constexpr uint64_t kCapPerfmon = uint64_t{1} << 38;
+inline constexpr uint64_t kCapBpf = uint64_t{1} << 39;
 inline constexpr uint64_t kCapCheckpointRestore = uint64_t{1} << 40;
 
 // Capabilities to read files below /proc/PID, and the kernel's symbols.

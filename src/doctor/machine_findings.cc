@@ -39,7 +39,6 @@ using target::Remedy;
 
 constexpr uint64_t kUserOnly =
     perf_event::kAttrExcludeKernel | uint64_t{perf_event::kAttrExcludeHv};
-constexpr uint64_t kCapBpf = uint64_t{1} << 39;
 
 perf_event::Attr EventOf(uint32_t type, uint64_t config, uint64_t excluded) {
   perf_event::Attr attr;

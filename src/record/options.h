@@ -266,7 +266,8 @@ struct RecordSummary {
 
   // How the command ended; unset without a command, and while it runs on.
   std::optional<target::Command::End> command;
-  bool command_runs_on = false;  // True if the command ignores the request to end.
+  bool command_runs_on = false;    // True if the command ignores the request to end.
+  bool python_is_refused = false;  // True if a note says why Python's functions have no names.
 
   // Lines for the user: what was recorded differently than requested, why, and how to change that.
   std::vector<std::string> notes;

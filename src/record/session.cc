@@ -447,8 +447,10 @@ class Session final : public RecordSession {
       for (std::string& note : readers.Notes()) summary_.notes.push_back(std::move(note));
     }
     if (setup_.python != nullptr) {
-      summary_.python = setup_.unwinding->python_counts();
-      if (std::string problem = setup_.python->Problem(); !problem.empty()) {
+      if (std::string problem = setup_.python->Problem(); problem.empty()) {
+        summary_.python = setup_.unwinding->python_counts();
+      } else {
+        summary_.python_is_refused = true;
         summary_.notes.push_back(std::move(problem));
       }
     }

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "src/base/atomic_file.h"
 #include "src/base/file_access.h"
+#include "src/base/raised_capabilities.h"
 #include "src/format/perf_event/attr_codec.h"
 #include "src/format/perf_event/off_cpu_events.h"
 #include "src/machine/events/tracing_data.h"
@@ -288,6 +289,11 @@ class SetupSteps {
       unwinding->AddId(id, event);
     };
     how.is_root = procfs::IsRoot(options_.roots);
+    constexpr uint64_t kToLoad = kCapBpf | kCapPerfmon;
+    how.may_load = (RaisableCapabilities() & kToLoad) == kToLoad;
+    how.is_locked_down = procfs::ReadLine(options_.roots.sys + "/kernel/security/lockdown")
+                             .value_or("")
+                             .find("[confidentiality]") != std::string::npos;
     setup_.python =
         std::make_unique<python::KernelWalker>(*setup_.events, std::move(how), KernelPrograms());
     if (!options_.targets.system_wide) setup_.python->Attach();

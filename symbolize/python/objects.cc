@@ -139,9 +139,10 @@ std::optional<std::string> Objects::ModuleName(uint64_t dictionary) {
   const std::optional<Entries> entries =
       layout_.walk.version < kPython311 ? OldEntries(*keys, memory_) : NewEntries(*keys, memory_);
   if (!entries) return std::nullopt;
-  // A module begins with its name.
+  // A module begins with its name. While a dictionary grows, its count of entries is 0, but CPython
+  // has cleared or copied them, so the first one can be read.
   constexpr uint64_t kMostEntries = 8;
-  for (uint64_t i = 0; i < std::min(entries->count, kMostEntries); ++i) {
+  for (uint64_t i = 0; i < std::clamp<uint64_t>(entries->count, 1, kMostEntries); ++i) {
     const uint64_t key = entries->first + i * entries->size + entries->key;
     const auto entry = memory_.Value<std::array<uint64_t, 2>>(key);
     if (!entry) return std::nullopt;

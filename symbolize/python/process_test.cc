@@ -205,6 +205,7 @@ TEST_P(PythonTest, TheNameOfAModuleComesFromItsDictionary) {
   EXPECT_EQ(name(0), "f");
   EXPECT_EQ(name(python_.Dictionary({{other, other}, {key, other}})), "x.f");
   EXPECT_EQ(name(python_.Dictionary({{0, 0}, {key, other}}, true)), "x.f");
+  EXPECT_EQ(name(python_.Dictionary({{key, other}}, false, true)), "x.f");
   EXPECT_EQ(name(python_.Dictionary({{key, code}})), "f");
   EXPECT_EQ(name(python_.Dictionary({})), "f");
   EXPECT_EQ(name(other), "f");

@@ -183,7 +183,7 @@ void GiveWay(const RecordArguments& arguments) {
 // The outcome of naming a file.
 struct Named {
   bool is_whole = true;  // False if the user ended naming early.
-  std::string missing;   // naming::Embedded::missing
+  std::string missing;   // a line for the user, as Recorded::missing_names
 };
 
 // Names the recorded addresses and appends the names to the recording: the file `path`, or the
@@ -209,7 +209,11 @@ absl::StatusOr<Named> NameLastFile(const RecordArguments& arguments, const Kept&
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     PrintNote(absl::StrFormat("%s; %.2f s", embedded->found, took.count()));
   }
-  return Named{.is_whole = is_whole, .missing = std::move(embedded->missing)};
+  Named named = {.is_whole = is_whole, .missing = std::move(embedded->missing)};
+  if (!session.summary().python_is_refused && !embedded->missing_python.empty()) {
+    absl::StrAppend(&named.missing, named.missing.empty() ? "" : "; ", embedded->missing_python);
+  }
+  return named;
 }
 
 // Names the last file. In the result, is_whole is true if the file has all names that could be

@@ -24,14 +24,14 @@ absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file, const CollectedName
   for (const auto& [bit, section] : sections) {
     PROFILER_RETURN_IF_ERROR(file.AppendSection(bit, section));
   }
-  Embedded embedded = {.found = Describe(collected, sections), .missing = {}};
-  const auto add = [&](const auto& missing) {
-    absl::StrAppend(&embedded.missing, embedded.missing.empty() ? "" : "; ",
-                    analysis::MissingText(missing), ": ", analysis::RemedyText(missing));
+  const auto text = [](const auto& missing) {
+    return missing ? absl::StrCat(analysis::MissingText(*missing), ": ",
+                                  analysis::RemedyText(*missing))
+                   : "";
   };
-  if (collected.node) add(*collected.node);
-  if (collected.python) add(*collected.python);
-  return embedded;
+  return Embedded{.found = Describe(collected, sections),
+                  .missing = text(collected.node),
+                  .missing_python = text(collected.python)};
 }
 
 }  // namespace profiler::naming

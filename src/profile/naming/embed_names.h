@@ -13,7 +13,8 @@ namespace profiler::naming {
 // Lines for the user about the names.
 struct Embedded {
   std::string found;
-  std::string missing;  // names that only the program could provide; may be empty
+  std::string missing;         // names that only the program could provide; may be empty
+  std::string missing_python;  // names of Python that were not recorded; may be empty
 };
 
 // Reads the finished file again, looks its addresses up and appends their names. Uses the file that

@@ -14,7 +14,8 @@ trap 'rm -f "$object"' EXIT
   echo '#pragma once'
   echo 'namespace profiler::record {'
   for program in "$@"; do
-    clang -O2 -g -Wall -Werror -target bpf "-D__TARGET_ARCH_$architecture" -I. \
+    # The types and lines that the kernel gets contain no path of this machine.
+    clang -O2 -g -fdebug-compilation-dir=. -Wall -Werror -target bpf "-D__TARGET_ARCH_$architecture" -I. \
       "-I/usr/include/$(gcc -print-multiarch 2>/dev/null || uname -m)" -c "${program#*=}" -o "$object"
     llvm-strip -g "$object"
     echo "alignas(8) inline constexpr unsigned char k${program%%=*}Bytecode[] = {"

@@ -4,7 +4,7 @@
 #include "src/record/bpf/maps.bpf.h"
 
 SEC("perf_event") int gate(void* ctx) {
-  const __u32 pid = bpf_get_current_pid_tgid() >> 32;
+  const __u32 pid = ThisPid();
   if (bpf_map_lookup_elem(&processes, &pid)) bpf_tail_call(ctx, &programs, kProgramWalk);
   return 1;
 }

@@ -21,6 +21,20 @@ enum {
   kPrograms = 5
 };
 
+// The PID namespace of the recorder, which has other pids than the kernel; 0: the first namespace.
+// The loader sets them (RecorderNamespace).
+const volatile __u64 namespace_device = 0, namespace_inode = 0;
+
+// Returns the pid of the sampled process as the recorder sees it; 0 if it runs in another namespace.
+static __always_inline __u32 ThisPid(void) {
+  if (namespace_inode == 0) return bpf_get_current_pid_tgid() >> 32;
+  struct bpf_pidns_info info = {};
+  if (bpf_get_ns_current_pid_tgid(namespace_device, namespace_inode, &info, sizeof(info)) != 0) {
+    return 0;
+  }
+  return info.tgid;
+}
+
 // How the frames of a process are walked. Key: its pid. Preallocated: kernels before 6.1 refuse
 // other hash maps in programs of events.
 struct {

@@ -2,6 +2,8 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <cerrno>
 #include <string>
@@ -31,13 +33,25 @@ constexpr std::string_view kThreadPointer[] = {"task_struct", "thread", "fsbase"
 constexpr std::string_view kThreadPointer[] = {"task_struct", "thread", "uw", "tp_value"};
 #endif
 
-constexpr uint64_t kCapBpf = uint64_t{1} << 39;
-
 // Capabilities to load programs and maps. Kernels before 5.8 want CAP_SYS_ADMIN.
 uint64_t ToLoad() {
   const uint64_t needed = kCapBpf | kCapPerfmon;
   return (RaisableCapabilities() & needed) == needed ? needed : kCapSysAdmin;
 }
+
+// The PID namespace of this process, as the constants of maps.bpf.h; zeros for the first namespace,
+// whose pids are the kernel's.
+struct RecorderNamespace {
+  RecorderNamespace() {
+    constexpr ino_t kFirst = 0xeffffffc;  // PROC_PID_INIT_INO
+    constexpr int kMinorBits = 20;        // MINORBITS of the kernel
+    struct stat facts;
+    if (stat("/proc/self/ns/pid", &facts) != 0 || facts.st_ino == kFirst) return;
+    device = uint64_t{major(facts.st_dev)} << kMinorBits | minor(facts.st_dev);
+    inode = facts.st_ino;
+  }
+  uint64_t device = 0, inode = 0;
+};
 
 absl::Status Failed(int error, const char* what) {
   return ErrnoStatus(error < 0 ? -error : error, what);
@@ -47,6 +61,11 @@ absl::StatusOr<Object> Open(std::span<const unsigned char> bytes, const char* na
   LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = name);
   Object object(bpf_object__open_mem(bytes.data(), bytes.size(), &options));
   if (object == nullptr) return Failed(errno, "opening a BPF program");
+  const RecorderNamespace recorder;
+  bpf_map* const constants = bpf_object__find_map_by_name(object.get(), ".rodata");
+  if (const int error = bpf_map__set_initial_value(constants, &recorder, sizeof(recorder))) {
+    return Failed(error, "preparing a BPF program");
+  }
   return object;
 }
 

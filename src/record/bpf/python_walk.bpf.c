@@ -86,7 +86,7 @@ static __always_inline struct Walk* ThisWalk(void) {
 }
 
 static __always_inline struct PythonProcessEntry* ThisProcess(void) {
-  const __u32 pid = bpf_get_current_pid_tgid() >> 32;
+  const __u32 pid = ThisPid();
   return bpf_map_lookup_elem(&processes, &pid);
 }
 
@@ -387,7 +387,16 @@ static __always_inline void CopyModule(struct PythonCopy* copy, const struct Wal
       !CopyPiece(&copy->pieces[kPieceEntries], copy->entries, sizeof(copy->entries), entries, 24)) {
     return;
   }
-  CopyText(&copy->pieces[kPieceKey], copy->key, layout, Word(entries + key));
+  const __u64 name = Word(entries + key);
+  if (name == 0) {
+    // The dictionary grows: its table is cleared, and not filled yet. Without these pieces, the
+    // recorder reads them from the process, a moment later.
+    copy->pieces[kPieceDictionary].bytes = 0;
+    copy->pieces[kPieceKeys].bytes = 0;
+    copy->pieces[kPieceEntries].bytes = 0;
+    return;
+  }
+  CopyText(&copy->pieces[kPieceKey], copy->key, layout, name);
   CopyText(&copy->pieces[kPieceModule], copy->module, layout, Word(entries + key + 8));
 }
 

@@ -10,12 +10,22 @@ namespace profiler::record::python {
 namespace {
 
 // Says what would lift the failure.
-std::string Remedy(const absl::Status& failure, bool is_root) {
-  switch (ErrnoOf(failure)) {
+std::string Remedy(const absl::Status& failure, const KernelWalkerOptions& options) {
+  const int error = ErrnoOf(failure);
+  // Lockdown withholds the functions of the kernel that read memory, so the program is invalid.
+  if (options.is_locked_down && error == EINVAL) {
+    return "lockdown forbids programs that read memory; boot without lockdown=confidentiality";
+  }
+  // Before Linux 5.11, programs and maps count as locked memory, of which users have little.
+  if (options.may_load && error == EPERM) {
+    return "raise the limit of locked memory (before Linux 5.11: ulimit -l 65536), or permit the "
+           "system call bpf";
+  }
+  switch (error) {
     case EPERM:
     case EACCES:
       return absl::StrCat(
-          is_root
+          options.is_root
               ? "give this container or service CAP_BPF and CAP_PERFMON, and a filter of system "
                 "calls that permits bpf"
               : "run as root, or give this program CAP_BPF and CAP_PERFMON",
@@ -23,7 +33,7 @@ std::string Remedy(const absl::Status& failure, bool is_root) {
     case EEXIST:
       return "another BPF program is attached to the event; record without it";
     case ENOENT:
-      return "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)";
+      return "this kernel has no BTF; run one with CONFIG_DEBUG_INFO_BTF";
     default:
       return "this kernel lacks a feature of BPF; Linux 5.10 has them all";
   }
@@ -85,7 +95,7 @@ std::string KernelWalker::Problem() const {
   return absl::StrCat(
       "Python functions have no names, because the program that reads them in the kernel cannot "
       "run (",
-      strerror(ErrnoOf(failure_)), "): ", Remedy(failure_, options_.is_root));
+      strerror(ErrnoOf(failure_)), "): ", Remedy(failure_, options_));
 }
 
 }  // namespace profiler::record::python

@@ -27,7 +27,9 @@ struct KernelWalkerOptions {
   perf_event_attr output{};   // the event by which the kernel writes the frames
   // Called with the ids of these events.
   std::function<void(uint64_t id)> on_output;
-  bool is_root = false;  // procfs::IsRoot
+  bool is_root = false;         // procfs::IsRoot
+  bool may_load = false;        // True if this program has CAP_BPF and CAP_PERFMON, without root.
+  bool is_locked_down = false;  // True if lockdown forbids programs that read memory.
 };
 
 class KernelWalker final : public Walker {

@@ -137,6 +137,26 @@ TEST_F(KernelWalkerTest, RootIsNotToldToRunAsRoot) {
       << walker.Problem();
 }
 
+TEST_F(KernelWalkerTest, LockedMemoryIsNamedIfTheProgramHasTheCapabilities) {
+  state_.gate_error = EPERM;
+  how_.may_load = true;
+  KernelWalker walker = Walker();
+  EXPECT_FALSE(walker.Walk(7, {}, 1));
+  EXPECT_NE(walker.Problem().find("(Operation not permitted): raise the limit of locked "),
+            std::string::npos)
+      << walker.Problem();
+}
+
+TEST_F(KernelWalkerTest, LockdownIsNamedAsTheReason) {
+  state_.walk_error = EINVAL;
+  how_.is_locked_down = true;
+  KernelWalker walker = Walker();
+  EXPECT_FALSE(walker.Walk(7, {}, 1));
+  EXPECT_NE(walker.Problem().find("(Invalid argument): lockdown forbids programs"),
+            std::string::npos)
+      << walker.Problem();
+}
+
 TEST_F(KernelWalkerTest, AnEventWithAnotherProgramIsNamedAsTheReason) {
   kernel_.FailCall(FakeKernel::Call::kSetProgram, 1, EEXIST);
   KernelWalker walker = Walker();

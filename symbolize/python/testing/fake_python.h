@@ -123,14 +123,16 @@ class FakePython final : public ProcessMemory {
     PutText(object + walk_.bytes_header, contents);
     return object;
   }
-  // Makes a dictionary with these keys and values. `has_hashes`: keys need not be texts.
+  // Makes a dictionary with these keys and values. `has_hashes`: keys need not be texts. `is_growing`:
+  // the entries are copied, but not counted yet.
   struct Item {
     uint64_t key = 0, value = 0;
   };
-  uint64_t Dictionary(const std::vector<Item>& items, bool has_hashes = false) {
+  uint64_t Dictionary(const std::vector<Item>& items, bool has_hashes = false,
+                      bool is_growing = false) {
     const bool is_old = version_ < kPython311;
     const uint64_t head = is_old ? 40 : 32, table = 8;
-    const uint64_t keys = Take(head + table + 24 * items.size());
+    const uint64_t keys = Take(head + table + 24 * (items.size() + 1));
     if (is_old) {
       Put(keys + 8, table);
     } else {
@@ -138,7 +140,7 @@ class FakePython final : public ProcessMemory {
       Put(keys + 9, uint8_t{3});
       Put(keys + 10, static_cast<uint8_t>(has_hashes ? 0 : 1));
     }
-    Put(keys + (is_old ? 32 : 24), uint64_t{items.size()});
+    Put(keys + (is_old ? 32 : 24), uint64_t{is_growing ? 0 : items.size()});
     uint64_t at = keys + head + table;
     for (const Item& item : items) {
       if (is_old || has_hashes) at += 8;
