@@ -70,7 +70,7 @@ void PrintPython(const record::python::Counts& python) {
   };
   add(python.partly, "lack callers");
   add(python.unknown, "lack all functions");
-  add(python.early, "were taken before walks began");
+  add(python.early, "precede the start of the walk");
   add(python.torn, "walks were cut");
   PrintNote(line);
 }
