@@ -421,12 +421,16 @@ class Text {
     for (const Advice& advice : advice_) {
       if (advice.command.size() <= kWidest) width = std::max(width, advice.command.size());
     }
-    for (Advice& advice : advice_) {
+    // Commands are never cut. If a reason does not fit in a column of reasons, all reasons follow
+    // their commands directly. A reason that does not fit there either is left out.
+    const bool has_column = std::ranges::all_of(advice_, [&](const Advice& advice) {
+      const size_t column = std::max(width, advice.command.size()) + 4;
+      return column + advice.why.size() <= layout_.columns;
+    });
+    for (const Advice& advice : advice_) {
       std::string line = "  " + advice.command;
-      // Commands are never cut. A reason that does not fit in its column follows the command
-      // directly, and is left out if it does not fit there, too.
-      size_t column = std::max(width, advice.command.size()) + 4;
-      if (column + advice.why.size() > layout_.columns) column = line.size() + 2;
+      const size_t column =
+          has_column ? std::max(width, advice.command.size()) + 4 : line.size() + 2;
       if (column + advice.why.size() <= layout_.columns) {
         line.append(column - line.size(), ' ').append(advice.why);
       }
