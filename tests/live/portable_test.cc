@@ -233,8 +233,8 @@ TEST_F(PortableTest, WithoutItsFileAndItsCodeAFunctionIsNotAnnotatedAndALineSays
   const Finished shown = Profiler({"annotate", "--symfs", folder_ + "/empty"});
   EXPECT_NE(shown.exit_code, 0);
   EXPECT_THAT(shown.err,
-              HasSubstr("its file is not here, and its code not in the recording (record "
-                        "or archive --embed code, where the file is)"));
+              HasSubstr("its file is not here, and the recording does not have its code (run "
+                        "record or archive with --embed code on the machine that has the file)"));
 }
 
 TEST_F(PortableTest, KeptCodeChangesNoOtherView) {

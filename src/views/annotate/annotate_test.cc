@@ -389,10 +389,9 @@ TEST_F(AnnotateTest, AFileThatIsNotTheRecordedOneIsNotShown) {
   EXPECT_EQ(Listed(samples_, code_),
             "cannot annotate 'hot': the file here is not the one that was recorded");
   code_.Refuse(Reason::kNoImageFile);
-  EXPECT_EQ(
-      Listed(samples_, code_),
-      "cannot annotate 'hot': its file is not here, and its code not in the recording (record "
-      "or archive --embed code, where the file is)");
+  EXPECT_EQ(Listed(samples_, code_),
+            "cannot annotate 'hot': its file is not here, and the recording does not have its code "
+            "(run record or archive with --embed code on the machine that has the file)");
 }
 
 TEST_F(AnnotateTest, TheKernelsFileIsNamedWhereItIsNotHere) {

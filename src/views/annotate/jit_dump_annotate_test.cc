@@ -158,8 +158,8 @@ TEST_F(JitDumpAnnotateTest, ADumpOfAnotherProcessThatHadTheNumberIsNotShown) {
   std::remove(path_.c_str());
   files_ = CreateSymbolizer({});
   EXPECT_EQ(Listed(*files_),
-            "cannot annotate 'hot': the JIT's dump is not here, and its code not in the recording "
-            "(record or archive --embed code, where the dump is)");
+            "cannot annotate 'hot': the JIT's dump is not here, and the recording does not have "
+            "its code (run record or archive with --embed code on the machine that has the dump)");
 }
 
 TEST_F(JitDumpAnnotateTest, WithItsCodeKeptTheListingIsTheSameWithoutTheDump) {
