@@ -88,23 +88,30 @@ std::string WithNarrowComments(std::string_view lines, size_t columns) {
   return narrow;
 }
 
-// Narrows the widest columns first, except the last one, until the last one has room for a name.
-std::vector<LineFitter::Column> LineFitter::PlanFor(std::string_view rule, size_t columns) {
+// Narrows the widest columns first, except the last one, until the last one has room for a name. No
+// column gets narrower than its heading, so that columns of numbers keep all digits.
+std::vector<LineFitter::Column> LineFitter::PlanFor(std::string_view heading, std::string_view rule,
+                                                    size_t columns) {
   constexpr size_t kRoomForNames = 30, kNarrowest = 12;
   std::vector<Column> plan;
   for (size_t at = kComment.size(); at < rule.size();) {
     const size_t end = std::min(rule.find(' ', at), rule.size());
-    plan.push_back({at, end, end - at});
+    const size_t from = PrefixIn(heading, 0, at), to = PrefixIn(heading, 0, end);
+    const size_t of_heading = ColumnsOf(WithoutPadding(heading.substr(from, to - from)));
+    plan.push_back({at, end, end - at, std::max(of_heading, kNarrowest)});
     at = std::min(rule.find('.', end), rule.size());
   }
   if (plan.size() < 2) return {};
   const size_t wanted = std::min(plan.back().width, kRoomForNames) + plan.back().begin;
   bool is_narrowed = false;
   for (size_t missing = wanted > columns ? wanted - columns : 0; missing != 0; --missing) {
+    const auto room = [](const Column& column) {
+      return column.width > column.narrowest ? column.width : 0;
+    };
     const auto widest =
         std::max_element(plan.begin(), plan.end() - 1,
-                         [](const Column& a, const Column& b) { return a.width < b.width; });
-    if (widest->width <= kNarrowest) break;
+                         [&](const Column& a, const Column& b) { return room(a) < room(b); });
+    if (room(*widest) == 0) break;
     --widest->width;
     is_narrowed = true;
   }
@@ -145,7 +152,7 @@ std::vector<std::string> LineFitter::Finish() {
 std::vector<std::string> LineFitter::Add(std::string_view line) {
   if (columns_ == 0) return {std::string(line)};
   if (heading_ && IsRule(line)) {
-    plan_ = PlanFor(line, columns_);
+    plan_ = PlanFor(*heading_, line, columns_);
     std::vector<std::string> lines = {Fit(*std::exchange(heading_, std::nullopt)), Fit(line)};
     return lines;
   }

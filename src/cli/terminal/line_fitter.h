@@ -36,9 +36,11 @@ class LineFitter {
   struct Column {
     size_t begin, end;  // on the unchanged lines, in columns of the terminal
     size_t width;       // its width on the terminal
+    size_t narrowest;   // smallest width
   };
 
-  static std::vector<Column> PlanFor(std::string_view rule, size_t columns);
+  static std::vector<Column> PlanFor(std::string_view heading, std::string_view rule,
+                                     size_t columns);
   std::string Fit(std::string_view line) const;
 
   size_t columns_;

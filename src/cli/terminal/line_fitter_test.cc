@@ -45,6 +45,16 @@ TEST(LineFitterTest, TheWidestColumnsBecomeNarrowerUntilNamesHaveRoom) {
             "    50.00%  app               [.] f\n");
 }
 
+TEST(LineFitterTest, ColumnsOfNumbersKeepAllDigits) {
+  EXPECT_EQ(Shown("# Before  Change in points  Function                      \n"
+                  "# ......  ................  ..............................\n"
+                  "  61.65%     +17.52 ± 3.76  HashOf_a_word_of_the_whole_text\n",
+                  44),
+            "# Before  Change in points  Function\n"
+            "# ......  ................  ................\n"
+            "  61.65%     +17.52 ± 3.76  …_the_whole_text\n");
+}
+
 TEST(LineFitterTest, TablesThatFitAndPipesStayAsTheyAre) {
   EXPECT_EQ(Shown(kTable, 80), kTable);
   EXPECT_EQ(Shown(kTable, 0), kTable);
