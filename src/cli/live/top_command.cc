@@ -2,6 +2,7 @@
 
 #include "src/cli/live/top_command.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <memory>
@@ -54,6 +55,9 @@ void PrintNotes(const TopArguments& arguments, const live::LiveRecording& live) 
 }
 
 absl::StatusOr<record::RecordSummary> Run(const TopArguments& arguments, TopPlan& plan) {
+  // By default each thread gets its own heap, and heaps return little memory to the system: beside a
+  // build, 890 MB instead of 530 MB.
+  mallopt(M_ARENA_MAX, 1);
   // Blocked before threads begin, so that all of them have the signals blocked. A screen restores
   // the terminal by its own handlers.
   std::optional<target::BlockedSignals> signals;
