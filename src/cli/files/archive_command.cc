@@ -78,8 +78,8 @@ int Archive(const ArchiveArguments& arguments) {
 void AddArchiveCommand(usage::Command& app, Commands& commands) {
   usage::Command& command = app.AddCommand(
       "archive",
-      "Add names and sums to a recording: other machines can show its functions, and views "
-      "open at once");
+      "Add names to a recording, for views on other machines, and sums of its samples, with "
+      "which views open at once");
   command.SetFooter(
       "Everything else stays the same. Names that the recording already has are kept if their "
       "files are gone or have changed since.");

@@ -83,7 +83,8 @@ void AddHosts(const HostGroups& hosts, std::span<const Run> before, std::span<co
                                      : absl::StrCat("; ", hosts.left_out, " others are left out")));
   }
   lines.push_back(
-      "shares are parts of the total before, so changes of other functions do not move them");
+      "a share is a part of the total weight before, so changes of other functions do not change "
+      "it");
 }
 
 // Returns the mean amount of the runs, in the event's unit.

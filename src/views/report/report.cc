@@ -129,10 +129,11 @@ class Report {
     }
     constexpr double kWorthSaying = 0.0005;
     if (figures.missing_part >= kWorthSaying) {
-      absl::StrAppendFormat(&out_,
-                            "# %.1f%% of the samples are missing: intervals estimate them from "
-                            "the samples around each gap\n",
-                            100 * figures.missing_part);
+      absl::StrAppendFormat(
+          &out_,
+          "# %.1f%% of the samples are missing: the 95% intervals allow for them, by "
+          "the samples around each gap\n",
+          100 * figures.missing_part);
     }
     out_ += "#\n";
   }

@@ -174,8 +174,9 @@ TEST(Summary, NamesTheImageThatHasMostWithoutAName) {
   HandmadeProfile builder = Program();
   builder.Sample("app", {"main@app", "0x1234@libbig.so"}, 1000);
   const std::string text = TextOf(builder.profile());
-  EXPECT_THAT(text, HasSubstr("Names: 50.0 % of it is in functions with a name; most of the rest "
-                              "is in\nlibbig.so (50.0 %).\n"));
+  EXPECT_THAT(text,
+              HasSubstr("Names: 50.0 % of the weight is in functions with a name; most of the "
+                        "rest is in\nlibbig.so (50.0 %).\n"));
   EXPECT_THAT(text, HasSubstr("profiler report --unresolved"));
 }
 

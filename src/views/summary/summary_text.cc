@@ -385,7 +385,7 @@ class Text {
 
   void AppendTrust() {
     std::string text = absl::StrCat(TieText(), ChainsText(), " Names: ", Percent(summary_.named),
-                                    " of it is in functions with a name");
+                                    " of the weight is in functions with a name");
     if (summary_.most_unnamed) {
       absl::StrAppend(&text, "; most of the rest is in ", Printable(summary_.most_unnamed->name),
                       " (", Percent(summary_.most_unnamed->part), ")");

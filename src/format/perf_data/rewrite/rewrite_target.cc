@@ -83,7 +83,7 @@ absl::Status RewriteTarget::Commit(const absl::Status& reading,
   const std::string usual = target + ".old";
   if (!options.keep_old_as.empty() && options.keep_old_as != usual) {
     warnings->push_back(absl::StrCat("the former ", target, " is kept as ", options.keep_old_as,
-                                     ", for ", usual, " is the input"));
+                                     ", because ", usual, " is the input"));
   }
   return absl::OkStatus();
 }
