@@ -25,7 +25,7 @@ std::vector<std::string> AddedWords::With(std::vector<std::string> words,
 std::string AddedWords::Note() const {
   std::string text = path + " adds";
   for (const Default& option : options) absl::StrAppend(&text, " ", option.word);
-  return text + " (--no-config leaves it out)";
+  return text + " (without the file: --no-config)";
 }
 
 absl::Status AddedWords::Refused(size_t index, const std::string& why) const {
