@@ -85,7 +85,7 @@ class Config(unittest.TestCase):
         self.write("[report]\nsort_order = nonsense\n")
         lines = self.error("report", "-i", "x.folded").splitlines()
         self.assertIn("nonsense", lines[0])
-        self.assertIn("%s adds --sort=nonsense (--no-config leaves it out)" % self.path, lines[1])
+        self.assertIn("%s adds --sort=nonsense (without the file: --no-config)" % self.path, lines[1])
 
     def test_keys_that_do_not_exist_get_a_warning(self):
         self.write("[report]\nchilden = false\n[colors]\ntop = red\n")
