@@ -25,9 +25,9 @@ absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file, const CollectedName
     PROFILER_RETURN_IF_ERROR(file.AppendSection(bit, section));
   }
   const auto text = [](const auto& missing) {
-    return missing ? absl::StrCat(analysis::MissingText(*missing), ": ",
-                                  analysis::RemedyText(*missing))
-                   : "";
+    return missing
+               ? absl::StrCat(analysis::MissingText(*missing), ": ", analysis::RemedyText(*missing))
+               : "";
   };
   return Embedded{.found = Describe(collected, sections),
                   .missing = text(collected.node),

@@ -305,8 +305,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);
   if (!options.keep_callers) loaded.profile.chains = {};
-  loaded.profile.losses.is_incomplete =
-      loaded.recording->is_incomplete() || !loaded.reading.ok();
+  loaded.profile.losses.is_incomplete = loaded.recording->is_incomplete() || !loaded.reading.ok();
   SetRecorderFacts(loaded.recording->features(), loaded.profile);
   if (options.keep_names) loaded.names = std::move(read.names);
   return loaded;
