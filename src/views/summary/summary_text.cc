@@ -421,16 +421,18 @@ class Text {
     for (const Advice& advice : advice_) {
       if (advice.command.size() <= kWidest) width = std::max(width, advice.command.size());
     }
-    // Commands are never cut. If a reason does not fit in a column of reasons, all reasons follow
-    // their commands directly. A reason that does not fit there either is left out.
-    const bool has_column = std::ranges::all_of(advice_, [&](const Advice& advice) {
-      const size_t column = std::max(width, advice.command.size()) + 4;
-      return column + advice.why.size() <= layout_.columns;
+    // Commands are never cut. A reason that does not fit behind its command is left out. If another
+    // reason does not fit in a column of reasons, all reasons follow their commands directly.
+    constexpr size_t kAround = 4;  // blanks before a command and behind it
+    const bool has_column = std::ranges::none_of(advice_, [&](const Advice& advice) {
+      const size_t size = kAround + advice.why.size();
+      return advice.command.size() + size <= layout_.columns &&
+             std::max(width, advice.command.size()) + size > layout_.columns;
     });
     for (const Advice& advice : advice_) {
       std::string line = "  " + advice.command;
       const size_t column =
-          has_column ? std::max(width, advice.command.size()) + 4 : line.size() + 2;
+          kAround + (has_column ? std::max(width, advice.command.size()) : advice.command.size());
       if (column + advice.why.size() <= layout_.columns) {
         line.append(column - line.size(), ' ').append(advice.why);
       }
