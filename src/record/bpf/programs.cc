@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/raised_capabilities.h"
+#include "src/machine/procfs/machine.h"
 #include "src/record/bpf/bytecode.h"
 #include "src/record/bpf/kernel_btf.h"
 
@@ -43,10 +44,9 @@ uint64_t ToLoad() {
 // whose pids are the kernel's.
 struct RecorderNamespace {
   RecorderNamespace() {
-    constexpr ino_t kFirst = 0xeffffffc;  // PROC_PID_INIT_INO
-    constexpr int kMinorBits = 20;        // MINORBITS of the kernel
+    constexpr int kMinorBits = 20;  // MINORBITS of the kernel
     struct stat facts;
-    if (stat("/proc/self/ns/pid", &facts) != 0 || facts.st_ino == kFirst) return;
+    if (!procfs::IsInPidNamespace({}) || stat("/proc/self/ns/pid", &facts) != 0) return;
     device = uint64_t{major(facts.st_dev)} << kMinorBits | minor(facts.st_dev);
     inode = facts.st_ino;
   }
