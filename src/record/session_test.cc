@@ -853,12 +853,7 @@ TEST_F(SessionTest, TellsOfProcessesAndNotOfTheirThreads) {
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_EQ(std::exchange(told->text, ""), "1 by 0; 1 runs; ");
-  perf_event::Attr attr;
-  attr.sample_type = perf_event::kSampleIdentifier | perf_event::kSampleIp |
-                     perf_event::kSampleTid | perf_event::kSampleTime | perf_event::kSampleCpu |
-                     perf_event::kSamplePeriod;
-  attr.flags = perf_event::kAttrSampleIdAll;
-  perf_event::RecordBuilder records(attr);
+  perf_event::RecordBuilder records(SampledAttr());
   records.At(10).By(1, 1).Fork(7, 7).By(7, 7).Fork(7, 8).By(7, 8).Comm("worker");
   records.By(7, 7).Comm("sh", /*exec=*/true).By(7, 8).Exit().By(7, 7).Exit();
   for (const auto record : records.records()) ASSERT_TRUE(kernel_.Publish(0, record.bytes()));

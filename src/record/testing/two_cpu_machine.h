@@ -39,14 +39,16 @@ inline uint64_t SamplingId(ringbuf::FakeKernel& kernel) {
   return 0;
 }
 
+// Returns the attr of the samples and other records that PublishSample and tests add.
+inline perf_event::Attr SampledAttr() {
+  return perf_event::SampleAttr(perf_event::kSampleIdentifier | perf_event::kSampleIp |
+                                perf_event::kSampleTid | perf_event::kSampleTime |
+                                perf_event::kSampleCpu | perf_event::kSamplePeriod);
+}
+
 // Adds a sample of process 1 to the ring of `cpu`. `time` is in nanoseconds.
 inline void PublishSample(ringbuf::FakeKernel& kernel, int cpu, uint64_t time, uint64_t id = 2) {
-  perf_event::Attr attr;
-  attr.sample_type = perf_event::kSampleIdentifier | perf_event::kSampleIp |
-                     perf_event::kSampleTid | perf_event::kSampleTime | perf_event::kSampleCpu |
-                     perf_event::kSamplePeriod;
-  attr.flags = perf_event::kAttrSampleIdAll;
-  perf_event::RecordBuilder records(attr);
+  perf_event::RecordBuilder records(SampledAttr());
   records.At(time).By(1, 1).On(cpu).Id(id).Sample(0x1234);
   for (const auto record : records.records()) ASSERT_TRUE(kernel.Publish(cpu, record.bytes()));
 }
