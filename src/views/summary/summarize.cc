@@ -111,7 +111,7 @@ class Summarizer {
     });
     const size_t shown = std::min(order.size(), kFunctions);
     for (size_t i = 0; i < shown; ++i) {
-      summary_.functions.push_back(FunctionOf(order, i, measured_.self));
+      summary_.functions.push_back(FunctionOf(order, i, measured_.self, HeaviestLineOf(order[i])));
     }
     for (size_t i = shown; i < order.size(); ++i) {
       ++summary_.others;
@@ -129,7 +129,9 @@ class Summarizer {
       const analysis::Measured& of = measured_.self[order[i]];
       summary_.leaves_part += measured_.ShareOf(of);
       summary_.leaves_amount += static_cast<double>(of.period);
-      if (i < most_functions_) summary_.leaves.push_back(FunctionOf(order, i, measured_.self));
+      if (i < most_functions_) {
+        summary_.leaves.push_back(FunctionOf(order, i, measured_.self, HeaviestLineOf(order[i])));
+      }
     }
   }
 
@@ -146,8 +148,8 @@ class Summarizer {
     order.resize(std::min(order.size(), most_functions_ + 1));
     const std::vector<std::string> lines = LinesWithCallees(order);
     for (size_t i = 0; i < std::min(order.size(), most_functions_); ++i) {
-      summary_.own.push_back(FunctionOf(order, i, measured_.total));
-      if (!lines[i].empty()) summary_.own.back().source = lines[i];
+      std::string line = lines[i].empty() ? HeaviestLineOf(order[i]) : lines[i];
+      summary_.own.push_back(FunctionOf(order, i, measured_.total, std::move(line)));
     }
   }
 
@@ -191,15 +193,17 @@ class Summarizer {
     return lines;
   }
 
-  // Returns a function of an ordered list, whose measurements are in `measured`.
+  // Returns a function of an ordered list, whose measurements are in `measured`. `source` is its
+  // heaviest line.
   FunctionShare FunctionOf(const std::vector<KeyId>& order, size_t i,
-                           const std::vector<analysis::Measured>& measured) const {
+                           const std::vector<analysis::Measured>& measured,
+                           std::string source) const {
     const analysis::Measured& of = measured[order[i]];
     const FrameId frame = functions_.FrameOf(order[i]);
     FunctionShare function{
         .name = functions_.name(order[i]),
         .image = std::string(profile_.text(profile_[profile_[frame].image].name)),
-        .source = HeaviestLineOf(order[i]),
+        .source = std::move(source),
         .compiled_into = CompiledInto(frame),
         .share = {.part = measured_.ShareOf(of),
                   .interval = measured_.IntervalOf(of),
