@@ -19,6 +19,9 @@
 
 namespace profiler {
 
+// Bytes to which mappings and segments are aligned at least.
+inline constexpr uint64_t kPage = 4096;
+
 struct RuntimeAddress {
   uint64_t value = 0;
   auto operator<=>(const RuntimeAddress&) const = default;

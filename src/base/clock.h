@@ -12,6 +12,7 @@
 namespace profiler {
 
 constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
+constexpr int64_t kSecondsOfDay = 86'400;
 
 // Returns a time as nanoseconds, also one of before 1970.
 constexpr int64_t Nanoseconds(const timespec& time) {

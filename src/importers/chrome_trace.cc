@@ -21,9 +21,6 @@ namespace {
 using profile::StackId;
 using Value = JsonTree::Value;
 
-constexpr double kNanosecondsInAMicrosecond = 1e3;
-constexpr double kMost = 9007199254740992.0;
-
 // Pid and tid of a thread.
 using ThreadKey = std::pair<uint32_t, uint32_t>;
 
@@ -117,7 +114,7 @@ class TraceReader {
     const auto number = microseconds.number();
     if (!number) return false;
     const double scaled = *number * kNanosecondsInAMicrosecond;
-    if (!(std::abs(scaled) < kMost)) return false;
+    if (!(std::abs(scaled) < kMostExactNumber)) return false;
     *nanoseconds = std::llround(scaled);
     return true;
   }

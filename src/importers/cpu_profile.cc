@@ -16,9 +16,7 @@ namespace {
 using profile::StackId;
 using Value = JsonTree::Value;
 
-constexpr double kNanosecondsInAMicrosecond = 1e3;
 constexpr double kMicrosecondsInASecond = 1e6;
-constexpr double kMost = 9007199254740992.0;
 
 class CpuProfileReader {
  public:
@@ -95,8 +93,10 @@ class CpuProfileReader {
       const double at = within(ordered[i].at);
       const double next = i + 1 < ordered.size() ? within(ordered[i + 1].at) : has_end ? last : at;
       const auto node = nodes_.find(ordered[i].node);
-      if (node == nodes_.end() || !(at >= 0) || at > kMost / kNanosecondsInAMicrosecond) continue;
-      const double period = std::clamp((next - at) * kNanosecondsInAMicrosecond, 0.0, kMost);
+      if (node == nodes_.end() || !(at >= 0) || at > kMostExactNumber / kNanosecondsInAMicrosecond)
+        continue;
+      const double period =
+          std::clamp((next - at) * kNanosecondsInAMicrosecond, 0.0, kMostExactNumber);
       maker_.Add({.event = event,
                   .thread = thread,
                   .stack = node->second.stack,

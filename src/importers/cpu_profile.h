@@ -29,6 +29,8 @@
 
 namespace profiler::importers {
 
+inline constexpr double kNanosecondsInAMicrosecond = 1e3;
+
 // Reads a profile into `maker`. Returns kDataLoss if the nodes are not a tree.
 absl::Status ReadCpuProfile(JsonTree::Value root, ProfileMaker& maker);
 

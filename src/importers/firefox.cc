@@ -19,7 +19,6 @@ using profile::StackId;
 using Value = JsonTree::Value;
 
 constexpr double kNanosecondsInAMillisecond = 1e6;
-constexpr double kMost = 9007199254740992.0;
 
 // Returns a column of a table. The table is stored in columns, or in rows with a schema.
 std::vector<Value> Column(Value table, std::string_view name) {
@@ -45,7 +44,7 @@ Value At(const std::vector<Value>& column, size_t index) {
 
 // Parses the number of a process or thread: 1234, "1234", or "1234.2", where Firefox has added a
 // counter.
-uint32_t IdOf(Value value) {
+uint32_t NumberBeforePoint(Value value) {
   if (const auto number = value.index()) return static_cast<uint32_t>(*number);
   uint32_t id = 0;
   const std::string_view text = value.text();
@@ -257,8 +256,9 @@ class FirefoxReader {
     if (name.empty()) name = "[unknown]";
     const Value pid = thread["pid"].exists() ? thread["pid"] : root["pid"];
     if (!pid.exists()) return maker_.NamedThread(name);
-    const uint32_t number = IdOf(pid);
-    return maker_.Thread(number, thread["tid"].exists() ? IdOf(thread["tid"]) : number, name);
+    const uint32_t number = NumberBeforePoint(pid);
+    return maker_.Thread(number, thread["tid"].exists() ? NumberBeforePoint(thread["tid"]) : number,
+                         name);
   }
 
   void AddThread(Value thread, Value root, const Tables& tables) {
@@ -281,7 +281,7 @@ class FirefoxReader {
       if (!stack || *stack >= tables.stacks().size()) continue;  // the thread did not run
       const double weight = At(weights, i).number().value_or(1);
       const double period = weight * (is_time ? kNanosecondsInAMillisecond : 1);
-      if (!(period >= 0) || period > kMost) {
+      if (!(period >= 0) || period > kMostExactNumber) {
         ++freed_;
         continue;
       }
@@ -289,7 +289,7 @@ class FirefoxReader {
       SampleSpec sample{.event = event, .thread = id, .stack = tables.stacks()[*stack]};
       sample.count = is_time || is_bytes ? 1 : amount;
       sample.period = amount;
-      const double nanoseconds = std::clamp(at * kNanosecondsInAMillisecond, 0.0, kMost);
+      const double nanoseconds = std::clamp(at * kNanosecondsInAMillisecond, 0.0, kMostExactNumber);
       sample.time = static_cast<uint64_t>(std::llround(nanoseconds));
       if (amount != 0) maker_.Add(sample);
     }

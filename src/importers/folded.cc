@@ -17,9 +17,6 @@ namespace {
 using profile::FrameId;
 using profile::StackId;
 
-// Above this, a double cannot represent every integer.
-constexpr double kMost = 9007199254740992.0;
-
 struct Count {
   uint64_t value = 0;
   bool is_rounded = false;
@@ -36,7 +33,8 @@ std::optional<Count> ParseCount(std::string_view text) {
   if (error == std::errc() && stop == end) return count;
   double fraction = 0;
   const auto [stop_there, no_fraction] = std::from_chars(text.data(), end, fraction);
-  if (no_fraction != std::errc() || stop_there != end || fraction > kMost) return std::nullopt;
+  if (no_fraction != std::errc() || stop_there != end || fraction > kMostExactNumber)
+    return std::nullopt;
   count.value = static_cast<uint64_t>(std::llround(fraction));
   count.is_rounded = static_cast<double>(count.value) != fraction;
   return count;

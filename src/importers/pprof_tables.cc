@@ -10,7 +10,7 @@ namespace {
 using protozero::pbf_reader;
 using Fields = PprofFields;
 
-PprofTables::ValueType ReadValueType(pbf_reader message) {
+PprofTables::ValueType ReadPprofValueType(pbf_reader message) {
   PprofTables::ValueType type;
   while (message.next()) {
     switch (message.tag()) {
@@ -27,7 +27,7 @@ PprofTables::ValueType ReadValueType(pbf_reader message) {
   return type;
 }
 
-std::pair<uint64_t, PprofTables::Mapping> ReadMapping(pbf_reader message) {
+std::pair<uint64_t, PprofTables::Mapping> ReadPprofMapping(pbf_reader message) {
   uint64_t id = 0;
   PprofTables::Mapping mapping;
   while (message.next()) {
@@ -57,7 +57,7 @@ std::pair<uint64_t, PprofTables::Mapping> ReadMapping(pbf_reader message) {
   return {id, mapping};
 }
 
-PprofTables::Line ReadLine(pbf_reader message) {
+PprofTables::Line ReadPprofLine(pbf_reader message) {
   PprofTables::Line line;
   while (message.next()) {
     switch (message.tag()) {
@@ -74,7 +74,7 @@ PprofTables::Line ReadLine(pbf_reader message) {
   return line;
 }
 
-std::pair<uint64_t, PprofTables::Location> ReadLocation(pbf_reader message) {
+std::pair<uint64_t, PprofTables::Location> ReadPprofLocation(pbf_reader message) {
   uint64_t id = 0;
   PprofTables::Location location;
   while (message.next()) {
@@ -89,7 +89,7 @@ std::pair<uint64_t, PprofTables::Location> ReadLocation(pbf_reader message) {
         location.address = NumberOf(message);
         break;
       case Fields::kLine:
-        location.lines.push_back(ReadLine(MessageOf(message)));
+        location.lines.push_back(ReadPprofLine(MessageOf(message)));
         break;
       default:
         message.skip();
@@ -98,7 +98,7 @@ std::pair<uint64_t, PprofTables::Location> ReadLocation(pbf_reader message) {
   return {id, std::move(location)};
 }
 
-std::pair<uint64_t, PprofTables::Function> ReadFunction(pbf_reader message) {
+std::pair<uint64_t, PprofTables::Function> ReadPprofFunction(pbf_reader message) {
   uint64_t id = 0;
   PprofTables::Function function;
   while (message.next()) {
@@ -129,28 +129,28 @@ void PprofTables::Read(std::string_view bytes) {
   while (profile.next()) {
     switch (profile.tag()) {
       case Fields::kSampleType:
-        value_types.push_back(ReadValueType(MessageOf(profile)));
+        value_types.push_back(ReadPprofValueType(MessageOf(profile)));
         break;
       case Fields::kMapping: {
-        const auto [id, mapping] = ReadMapping(MessageOf(profile));
+        const auto [id, mapping] = ReadPprofMapping(MessageOf(profile));
         if (mappings.empty()) first_mapping = id;
         mappings.try_emplace(id, mapping);
         break;
       }
       case Fields::kLocation: {
-        auto [id, location] = ReadLocation(MessageOf(profile));
+        auto [id, location] = ReadPprofLocation(MessageOf(profile));
         locations.try_emplace(id, std::move(location));
         break;
       }
       case Fields::kFunction:
-        functions.insert(ReadFunction(MessageOf(profile)));
+        functions.insert(ReadPprofFunction(MessageOf(profile)));
         break;
       case Fields::kString: {
         strings.push_back(TextOfField(profile));
         break;
       }
       case Fields::kPeriodType:
-        period_type = ReadValueType(MessageOf(profile));
+        period_type = ReadPprofValueType(MessageOf(profile));
         break;
       case Fields::kDefaultSampleType:
         default_type = NumberOf(profile);

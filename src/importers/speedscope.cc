@@ -24,12 +24,10 @@ struct Unit {
 };
 constexpr Unit kTimes[] = {
     {"nanoseconds", 1}, {"microseconds", 1e3}, {"milliseconds", 1e6}, {"seconds", 1e9}};
-// Above this, a double cannot represent every integer.
-constexpr double kMost = 9007199254740992.0;
 
 // Rounds an amount; returns nothing if `value` is negative, too large or not a number.
 std::optional<uint64_t> Amount(double value) {
-  if (!(value >= 0) || value > kMost) return std::nullopt;
+  if (!(value >= 0) || value > kMostExactNumber) return std::nullopt;
   return static_cast<uint64_t>(std::llround(value));
 }
 

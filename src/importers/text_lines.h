@@ -7,6 +7,9 @@
 
 namespace profiler::importers {
 
+// Above this, a double cannot represent every integer.
+inline constexpr double kMostExactNumber = 9007199254740992.0;
+
 // The lines, as views: the text must outlive them.
 class TextLines {
  public:

@@ -19,11 +19,6 @@ constexpr int kCompressionLevel = 3;  // level of zstd; the section has some meg
 constexpr auto kCpu = static_cast<size_t>(Dimension::kCpu);
 constexpr auto kSlice = static_cast<size_t>(Dimension::kSlice);
 
-template <class Id>
-uint32_t NumberOf(Id id) {
-  return static_cast<uint32_t>(id);
-}
-
 // The parts of the summary's rows. The samples of a part agree in thread, CPU and slice.
 struct Details {
   HugeVector<uint32_t> parts;  // [n]: number of parts of the summary's row n

@@ -13,11 +13,6 @@ using Numbers = HugeVector<uint32_t>;  // [old number]: new number
 
 constexpr auto kNone = static_cast<uint32_t>(kNoStack);
 
-template <class Id>
-uint32_t NumberOf(Id id) {
-  return static_cast<uint32_t>(id);
-}
-
 Numbers NumbersOf(const Order& order) {
   Numbers numbers(order.size());
   for (uint32_t i = 0; i < order.size(); ++i) numbers[order[i]] = i;

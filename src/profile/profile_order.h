@@ -15,6 +15,12 @@
 
 namespace profiler::profile {
 
+// Returns an id as the index that it is.
+template <class Id>
+uint32_t NumberOf(Id id) {
+  return static_cast<uint32_t>(id);
+}
+
 // Returns for each thread the first thread with the same name.
 std::vector<ThreadId> FirstOfSameName(const Profile& profile);
 

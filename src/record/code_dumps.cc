@@ -27,7 +27,6 @@ namespace {
 
 using symbolize::VmCode;
 
-constexpr uint64_t kPage = 4096;
 // Number of bytes that a dump collects in memory before it writes them: some hundred functions.
 constexpr size_t kMostKept = 256 << 10;
 
@@ -44,8 +43,10 @@ void SetTimeOfFile(int fd, uint64_t monotonic) {
   futimens(fd, times);
 }
 
+}  // namespace
+
 // One dump file.
-class Dump {
+class CodeDumps::Dump {
  public:
   Dump(UniqueFd file, std::string path, std::string header, uint64_t since)
       : file_(std::move(file)), path_(std::move(path)), since_(since), kept_(std::move(header)) {}
@@ -90,8 +91,6 @@ class Dump {
   uint64_t next_index_ = 0;
   absl::flat_hash_map<uint64_t, Piece> pieces_;  // keyed by address
 };
-
-}  // namespace
 
 class CodeDumps::Process final : public symbolize::CodeSink {
  public:

@@ -66,6 +66,7 @@ class CodeDumps {
   void Flush();
 
  private:
+  class Dump;
   class Process;
 
   // Returns the path of a new dump and makes its directory; nothing if that fails. Views show

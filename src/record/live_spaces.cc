@@ -19,7 +19,6 @@ namespace {
 using symbolize::ImageId;
 using symbolize::ImageKind;
 
-constexpr size_t kPage = 4096;
 // Number of uses of a window of code before the window is read again, because JITs change their
 // pages bit by bit.
 constexpr uint32_t kMostUses = 1000;

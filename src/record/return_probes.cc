@@ -17,7 +17,7 @@ constexpr uint64_t kWord = sizeof(uint64_t);
 constexpr size_t kStackPointer = 7;  // PERF_REG_X86_SP
 // Limit for the number of entries (some 50 MB). When it is exceeded, all entries are forgotten. A
 // program can enter a probed function at any number of stack pointers.
-constexpr size_t kMostEntries = 1 << 20;
+constexpr size_t kMostPendingEntries = 1 << 20;
 
 // Returns the stack pointer of a thread in 64-bit code; nothing otherwise.
 std::optional<uint64_t> StackPointerOf(const perf_event::Registers& registers) {
@@ -131,7 +131,7 @@ void ReturnProbes::TakeEntry(RawRecord record, const RecordLayout& layout) {
   // functions have the same caller, which is already noted.
   if (IsTrampoline(sample.pid, word)) return;
   if (!entries.insert_or_assign(*sp, word).second) return;
-  if (++entries_ > kMostEntries) Forget();
+  if (++entries_ > kMostPendingEntries) Forget();
 }
 
 void ReturnProbes::TakeReturn(RawRecord record, const RecordLayout& layout) {

@@ -7,6 +7,9 @@
 
 namespace profiler::terminal {
 
+// Columns by which an arrow key scrolls text to the side.
+inline constexpr size_t kScrolledColumns = 8;
+
 // The first character of a text, or an invalid byte.
 struct Glyph {
   size_t size = 1;     // bytes

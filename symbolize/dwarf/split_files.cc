@@ -41,7 +41,7 @@ std::string DirectoryOf(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-std::string Join(std::string_view directory, std::string_view name) {
+std::string PathIn(std::string_view directory, std::string_view name) {
   if (name.starts_with('/') || directory.empty()) return std::string(name);
   std::string path(directory);
   path += '/';
@@ -56,7 +56,7 @@ std::string RootOfNames(const DebugInfoFiles& files) {
 
 // Returns the path of the file `name`; a relative name is relative to `directory`.
 std::string PathOf(const std::string& root, std::string_view directory, std::string_view name) {
-  std::string path = Join(directory, name);
+  std::string path = PathIn(directory, name);
   return path.starts_with('/') && !path.starts_with(root) ? root + path : path;
 }
 
@@ -155,7 +155,7 @@ SplitFiles::Found SplitFiles::Find(DwarfFile& file, const OpenUnit& skeleton) {
     found = FindInFile(id, PathOf(root_of_names_, directory, name));
     const std::string_view base = name.substr(name.rfind('/') + 1);
     for (size_t i = 0; found.unit == nullptr && i < paths_.size(); ++i) {
-      found = FindInFile(id, Join(DirectoryOf(paths_[i]), base));
+      found = FindInFile(id, PathIn(DirectoryOf(paths_[i]), base));
     }
   }
   if (found.unit == nullptr || found.unit->skeleton) return {};

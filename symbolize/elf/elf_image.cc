@@ -14,7 +14,6 @@ namespace {
 
 // Largest number of segments that are read. No linker writes so many.
 constexpr size_t kMaxSegments = 1 << 16;
-constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMaxSectionName = 256;
 // Function descriptors of the first 64-bit PowerPC ABI (elf_symbols.cc).
 constexpr std::string_view kFunctionDescriptors = ".opd";

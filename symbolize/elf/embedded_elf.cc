@@ -11,7 +11,6 @@
 namespace profiler::symbolize {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 // Try at most this many candidate headers; a file may contain many false ones.
 constexpr int kMostTried = 64;
 

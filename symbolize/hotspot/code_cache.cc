@@ -6,7 +6,6 @@
 namespace profiler::symbolize::hotspot {
 namespace {
 
-constexpr uint64_t kWord = 8;
 constexpr uint32_t kMostHeaps = 16;
 constexpr uint8_t kFreeSegment = 0xff;
 // Limit on steps back. The largest block needs fewer, because one step covers 254 segments.

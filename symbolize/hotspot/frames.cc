@@ -20,9 +20,8 @@ namespace {
 
 using Kind = ManagedStep::Kind;
 
-constexpr uint64_t kWord = 8;
 // Number of attempts to read the layout if it is missing: after 1, 2, 4 … refreshes.
-constexpr uint32_t kMostTries = 14;
+constexpr uint32_t kMostTriesToRead = 14;
 // DWARF numbers. The interpreter keeps the address of the current bytecode in r13.
 constexpr unsigned kR13 = 13, kRax = 0, kRbx = 3;
 // Bytes read after an interrupted instruction, to see whether the frame is being removed.
@@ -372,7 +371,7 @@ ManagedStep HotSpotFrames::StepFrom(const ManagedFrame& frame, MemoryReader& sta
 
 bool HotSpotFrames::FindMachine() {
   if (machine_ != nullptr) return true;
-  if (wait_ > 0 || tries_ >= kMostTries) return false;
+  if (wait_ > 0 || tries_ >= kMostTriesToRead) return false;
   wait_ = uint32_t{1} << tries_++;
   PagedMemory paged(memory_);
   const auto structs = VmStructs::Read(paged, find_);

@@ -14,6 +14,8 @@
 
 namespace profiler::symbolize::hotspot {
 
+inline constexpr uint64_t kWord = 8;  // bytes of a word in objects and on the stack
+
 // An integer field whose size depends on the version.
 struct NumberField {
   uint64_t offset = 0;

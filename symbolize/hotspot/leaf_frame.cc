@@ -1,11 +1,11 @@
 #include "symbolize/hotspot/leaf_frame.h"
 
+#include "symbolize/hotspot/layout.h"
 #include "symbolize/x86_64_decoder.h"
 
 namespace profiler::symbolize::hotspot {
 namespace {
 
-constexpr uint64_t kWord = 8;
 // Largest number of instructions from the removal of a frame to `ret`, inclusive.
 constexpr int kLongestEpilogue = 8;
 

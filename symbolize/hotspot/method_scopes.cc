@@ -13,7 +13,6 @@
 namespace profiler::symbolize::hotspot {
 namespace {
 
-constexpr uint64_t kWord = 8;
 constexpr uint64_t kMostScopeBytes = uint64_t{4} << 20;
 constexpr uint32_t kDeepest = 256;
 

@@ -11,8 +11,6 @@
 namespace profiler::symbolize::hotspot {
 namespace {
 
-constexpr uint64_t kWord = 8;
-
 std::string WithDots(std::string_view name) {
   std::string dotted(name);
   std::ranges::replace(dotted, '/', '.');

@@ -12,7 +12,6 @@ namespace {
 constexpr size_t kMostName = 1024, kMostFile = 4096;  // characters
 constexpr size_t kMostTable = size_t{1} << 20;        // bytes
 constexpr uint64_t kMostCode = uint64_t{1} << 26;     // bytes of instructions
-constexpr uint32_t kUnit = 2;                         // bytes of a code unit
 constexpr size_t kMostModules = 1 << 14;
 // The fixed part of a code object, with a place for its size.
 constexpr size_t kMostHead = 512;

@@ -9,8 +9,6 @@
 namespace profiler::symbolize::python {
 namespace {
 
-constexpr uint32_t kUnit = 2;  // size of a code unit, in bytes
-
 class Decoder {
  public:
   Decoder(std::span<const std::byte> table, int32_t first_line, uint32_t code_size)

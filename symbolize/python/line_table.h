@@ -18,6 +18,8 @@
 
 namespace profiler::symbolize::python {
 
+inline constexpr uint32_t kUnit = 2;  // bytes of a code unit
+
 // The start of some instructions with one line.
 struct Line {
   uint32_t offset = 0;

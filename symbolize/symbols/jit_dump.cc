@@ -15,8 +15,6 @@ constexpr uint32_t kMagic = kJitDumpMagic;
 constexpr uint32_t kSwappedMagic = 0x4454694a;
 constexpr uint64_t kFlagProcessorTimes = 1;
 
-enum RecordId : uint32_t { kCodeLoad = 0, kCodeMove = 1, kDebugInfo = 2, kPlaces = kJitDumpPlaces };
-
 constexpr size_t kRecordHeaderSize = 16;
 constexpr size_t kDebugEntrySize = 17;  // size with an empty file name
 
@@ -86,10 +84,10 @@ class JitDump::Parser {
     dump_.is_cut_ = dump_.codes_.size() >= limits_.codes;
     if (dump_.is_cut_) return false;
     ByteReader fields(body);
-    if (id == kCodeLoad) AddLoad(time, start + kRecordHeaderSize, fields);
-    if (id == kCodeMove) AddMove(time, fields);
-    if (id == kDebugInfo) AddDebugInfo(fields);
-    if (id == kPlaces) AddPlaces(fields);
+    if (id == JitDumpRecord::kCodeLoad) AddLoad(time, start + kRecordHeaderSize, fields);
+    if (id == JitDumpRecord::kCodeMove) AddMove(time, fields);
+    if (id == JitDumpRecord::kDebugInfo) AddDebugInfo(fields);
+    if (id == JitDumpRecord::kPlaces) AddPlaces(fields);
     return true;
   }
 

@@ -41,7 +41,11 @@
 namespace profiler::symbolize {
 
 inline constexpr uint32_t kJitDumpMagic = 0x4a695444;
-inline constexpr uint32_t kJitDumpPlaces = 0x494e4c;
+
+// Ids of records.
+struct JitDumpRecord {
+  enum Id : uint32_t { kCodeLoad = 0, kCodeMove = 1, kDebugInfo = 2, kPlaces = 0x494e4c };
+};
 
 // Code that is at an address from a time on.
 struct JitCode {

@@ -1,11 +1,10 @@
 #include "symbolize/symbols/jit_dump_writer.h"
 
 #include "src/base/byte_reader.h"
+#include "symbolize/symbols/jit_dump.h"
 
 namespace profiler::symbolize {
 namespace {
-
-enum RecordId : uint32_t { kCodeLoad = 0, kCodeMove = 1 };
 
 template <class... Values>
 void Put(std::string* out, Values... values) {
@@ -29,7 +28,7 @@ void PutRecord(uint32_t id, uint64_t time, std::string* dump, PutFields put) {
 }
 
 void PutPlaces(const VmCode& code, uint64_t time, std::string* dump) {
-  PutRecord(kJitDumpPlaces, time, dump, [&] {
+  PutRecord(JitDumpRecord::kPlaces, time, dump, [&] {
     Put(dump, static_cast<uint32_t>(code.calls.size()), static_cast<uint32_t>(code.places.size()));
     PutName(code.file, dump);
     for (const JitDump::Call& call : code.calls) {
@@ -56,7 +55,7 @@ std::string JitDumpHeader(uint16_t machine, uint32_t pid, uint64_t time) {
 void AppendLoad(const VmCode& code, uint32_t pid, uint64_t time, uint64_t index,
                 std::string* dump) {
   if (!code.places.empty()) PutPlaces(code, time, dump);
-  PutRecord(kCodeLoad, time, dump, [&] {
+  PutRecord(JitDumpRecord::kCodeLoad, time, dump, [&] {
     Put(dump, pid, pid, code.start.value, code.start.value, uint64_t{code.bytes.size()}, index);
     PutName(code.name, dump);
     *dump += TextOf(code.bytes);
@@ -65,7 +64,7 @@ void AppendLoad(const VmCode& code, uint32_t pid, uint64_t time, uint64_t index,
 
 void AppendReturn(const VmCode& code, uint32_t pid, uint64_t time, uint64_t index,
                   std::string* dump) {
-  PutRecord(kCodeMove, time, dump, [&] {
+  PutRecord(JitDumpRecord::kCodeMove, time, dump, [&] {
     Put(dump, pid, pid, code.start.value, code.start.value, code.start.value,
         uint64_t{code.bytes.size()}, index);
   });

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/base/address.h"
 #include "src/base/byte_reader.h"
 #include "symbolize/symbols/text_file.h"
 
@@ -12,7 +13,6 @@ namespace profiler::symbolize {
 namespace {
 
 constexpr size_t kLongestKallsyms = size_t{256} << 20;
-constexpr uint64_t kPage = 4096;
 
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';

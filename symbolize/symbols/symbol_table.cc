@@ -12,7 +12,6 @@ namespace profiler::symbolize {
 namespace {
 
 // The last symbol ends one page after its own page, as in perf, because no symbol follows it.
-constexpr uint64_t kPage = 4096;
 
 // Limits the nesting, because in a corrupt table it could be as deep as the table is long.
 constexpr int kMaxNesting = 64;

@@ -10,7 +10,7 @@
 namespace profiler::symbolize::v8 {
 namespace {
 
-constexpr uint64_t kWord = 8;
+constexpr uint64_t kSlotSize = 8;
 // No frame is larger, because V8's stack has 1 MiB.
 constexpr uint64_t kLargestFrame = uint64_t{1} << 20;
 // Number of words that a piece of the interpreter may have pushed.
@@ -38,14 +38,14 @@ ManagedStep Frames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
   const RegisterSet& registers = frame.registers;
   const uint64_t fp = registers.fp(), sp = registers.sp();
   // A function's frame words are between sp and fp.
-  if (fp % kWord != 0 || fp < sp || fp - sp > kLargestFrame) return {};
+  if (fp % kSlotSize != 0 || fp < sp || fp - sp > kLargestFrame) return {};
   if (At(fp, data_.frame_function) < sp) return {};
   if (frame.is_in_image && !frame.is_return_address) return ToCallerOfPiece(frame, stack);
   const std::optional<Found> found = FunctionOf(frame, stack);
   const bool is_interpreter = frame.is_in_image && ReturnsToInterpreter(registers.pc());
   if (!found && !is_interpreter) return {};
   ManagedStep step;
-  if (!stack.ReadWord(fp, &step.fp) || !stack.ReadWord(fp + kWord, &step.pc)) {
+  if (!stack.ReadWord(fp, &step.fp) || !stack.ReadWord(fp + kSlotSize, &step.pc)) {
     step.kind = ManagedStep::Kind::kUnreadable;
     return step;
   }
@@ -54,7 +54,7 @@ ManagedStep Frames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
     if (nameless_ == 0) nameless_ = *heap_.AddressOf(found->shared) + kWays;
   }
   step.kind = ManagedStep::Kind::kCaller;
-  step.sp = step.frame_end = fp + 2 * kWord;
+  step.sp = step.frame_end = fp + 2 * kSlotSize;
   if (!found || !found->was_there) {
     // The image has a name for its own code, but not for the JavaScript function.
     if (frame.is_in_image) step.listed = GiveNameless();
@@ -81,7 +81,7 @@ ManagedStep Frames::ToCallerOfPiece(const ManagedFrame& frame, MemoryReader& sta
   const bool is_optimised = found->way == Way::kOptimised;
   const uint64_t end = At(fp, is_optimised ? data_.frame_function : data_.frame_bytecode);
   uint64_t slot = frame.registers.sp();
-  for (uint64_t i = 0; i < kMostPushed && slot < end; ++i, slot += kWord) {
+  for (uint64_t i = 0; i < kMostPushed && slot < end; ++i, slot += kSlotSize) {
     uint64_t word = 0;
     if (!stack.ReadWord(slot, &word)) break;
     if (word == 0) continue;
@@ -96,9 +96,9 @@ ManagedStep Frames::ToCallerOfPiece(const ManagedFrame& frame, MemoryReader& sta
     if (!is_return) continue;
     return {.kind = ManagedStep::Kind::kCaller,
             .pc = word,
-            .sp = slot + kWord,
+            .sp = slot + kSlotSize,
             .fp = fp,
-            .frame_end = slot + kWord,
+            .frame_end = slot + kSlotSize,
             .listed = {}};
   }
   // The frame of an interpreted function is also that of the interpreter.
@@ -230,7 +230,7 @@ std::optional<Frames::Code::Identity> Frames::ReadCode(Word code) {
   Code::Identity identity{
       .start = *start, .end = *start + bytes, .code = code, .stream = *stream, .id = *data};
   if (heap_.IsOfType(*data, data_.bytecode_type)) return identity;
-  constexpr auto kElement = static_cast<int32_t>(kWord);
+  constexpr auto kElement = static_cast<int32_t>(kSlotSize);
   const auto id = heap_.Field(*data, kFirstElement + kOptimizationId * kElement);
   const auto shared = heap_.Field(*data, kFirstElement + kSharedFunction * kElement);
   if (!id || !heap_.SmallInteger(*id) || !shared || !heap_.IsOfType(*shared, data_.shared_type)) {
@@ -283,7 +283,7 @@ Word Frames::BytecodeIn(Word data) {
   const std::optional<int32_t> type = heap_.TypeOf(data);
   if (type == data_.bytecode_type) return data;
   if (type != data_.interpreter_data_type) return 0;
-  const auto bytecode = heap_.Field(data, data_.object_map + static_cast<int32_t>(kWord));
+  const auto bytecode = heap_.Field(data, data_.object_map + static_cast<int32_t>(kSlotSize));
   return bytecode && heap_.IsOfType(*bytecode, data_.bytecode_type) ? *bytecode : 0;
 }
 
@@ -293,7 +293,7 @@ bool Frames::HasFrameNow(const ManagedFrame& frame) {
   std::span<uint8_t> bytes(code);
   // Reads fewer bytes if the mapping ends there.
   if (!heap_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) {
-    bytes = bytes.first(kWord);
+    bytes = bytes.first(kSlotSize);
     if (!heap_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) return false;
   }
   return HasFrame(bytes);

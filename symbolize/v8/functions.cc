@@ -10,7 +10,6 @@
 namespace profiler::symbolize::v8 {
 namespace {
 
-constexpr int32_t kWord = 8;
 constexpr size_t kLongestName = 256, kLongestScript = 512;
 // Limits per script and per process, in bytes. A script beyond them gets no line numbers.
 constexpr uint64_t kLargestSource = uint64_t{8} << 20, kMostSource = uint64_t{128} << 20;

@@ -8,14 +8,13 @@
 namespace profiler::symbolize::v8 {
 namespace {
 
-constexpr int32_t kWord = 8;
 // V8 flattens strings that it reads, so chains of references to characters are short.
 constexpr int kMostReferences = 8;
 // A string may be a tree of strings.
 constexpr int kDeepest = 16;
 constexpr size_t kMostPieces = 64;
 // Length of the longest string, String::kMaxLength of V8.
-constexpr uint32_t kLongest = (uint32_t{1} << 29) - 24;
+constexpr uint32_t kLongestString = (uint32_t{1} << 29) - 24;
 
 bool IsHighSurrogate(char16_t c) { return c >= 0xd800 && c < 0xdc00; }
 bool IsLowSurrogate(char16_t c) { return c >= 0xdc00 && c < 0xe000; }
@@ -98,7 +97,7 @@ std::optional<Heap::Characters> Heap::CharactersOf(Word string) {
     const std::optional<uint64_t> address = AddressOf(string);
     if (!type || *type >= data_.first_nonstring_type) return std::nullopt;
     const auto own = memory_.Value<uint32_t>(*address + static_cast<uint64_t>(data_.string_length));
-    if (!own || *own > kLongest) return std::nullopt;
+    if (!own || *own > kLongestString) return std::nullopt;
     if (!length) length = *own;
     if (skipped + *length > *own) return std::nullopt;
     const bool are_wide = (*type & data_.encoding_mask) != data_.one_byte_tag;
@@ -122,7 +121,7 @@ std::optional<Heap::Characters> Heap::CharactersOf(Word string) {
     } else if (representation == data_.sliced_tag) {
       const std::optional<Word> offset = Field(string, data_.sliced_offset);
       const std::optional<int64_t> more = offset ? SmallInteger(*offset) : std::nullopt;
-      if (!more || *more < 0 || *more > kLongest) return std::nullopt;
+      if (!more || *more < 0 || *more > kLongestString) return std::nullopt;
       skipped += static_cast<uint64_t>(*more);
       next = Field(string, data_.sliced_parent);
     } else if (representation == data_.cons_tag) {

@@ -6,12 +6,12 @@ namespace profiler::symbolize::v8 {
 namespace {
 
 // Largest number of instructions up to the end of a prologue or epilogue that has begun.
-constexpr int kLongest = 12;
+constexpr int kMostInstructions = 12;
 
 }  // namespace
 
 bool HasFrame(std::span<const uint8_t> code) {
-  for (int i = 0; i < kLongest && !code.empty(); ++i) {
+  for (int i = 0; i < kMostInstructions && !code.empty(); ++i) {
     const auto instruction = TakeX86_64Instruction(code);
     if (!instruction) return i > 0;  // the bytes end within an instruction
     const ZydisDecodedOperand& operand = instruction->operands[0];

@@ -17,7 +17,6 @@ namespace {
 constexpr std::string_view kPrefix = "v8dbg_";
 // Ten times as many as the largest programs have.
 constexpr size_t kMostSymbols = size_t{1} << 24;
-constexpr int32_t kWord = 8;
 // All fields are closer than this to the start of their object or frame.
 constexpr int32_t kFarthest = 256;
 

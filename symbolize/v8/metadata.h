@@ -17,6 +17,8 @@
 
 namespace profiler::symbolize::v8 {
 
+inline constexpr int32_t kWord = 8;  // size of a word in objects, in bytes
+
 // The layout in a program with 8-byte words in objects (no compressed pointers). Plain values.
 struct Metadata {
   // Tags of a word: a small integer if its lowest bits equal smi_tag, else the address of an object

@@ -7,7 +7,7 @@ namespace profiler::estimate {
 namespace {
 
 // Returns the correlation of slices with the slices `lag` later, from -1 to 1.
-double Likeness(std::span<const float> excess, size_t lag, double power) {
+double Autocorrelation(std::span<const float> excess, size_t lag, double power) {
   double sum = 0;
   for (size_t i = 0; i + lag < excess.size(); ++i) sum += excess[i] * excess[i + lag];
   const double overlap = 1 - static_cast<double>(lag) / static_cast<double>(excess.size());
@@ -37,9 +37,9 @@ bool ComesBack(std::span<const float> excess) {
   if (power == 0) return false;
   // In any slow load, slices resemble the next ones, so the first positive lags are skipped.
   size_t lag = 1;
-  while (lag <= excess.size() / 2 && Likeness(excess, lag, power) > 0) ++lag;
+  while (lag <= excess.size() / 2 && Autocorrelation(excess, lag, power) > 0) ++lag;
   for (; lag <= excess.size() / 2; ++lag) {
-    if (Likeness(excess, lag, power) > kRegular) return true;
+    if (Autocorrelation(excess, lag, power) > kRegular) return true;
   }
   return false;
 }

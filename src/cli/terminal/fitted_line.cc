@@ -47,7 +47,7 @@ size_t ClosingOf(std::string_view text, size_t open) {
 }
 
 // True for the line below the headings of a table.
-bool IsRule(std::string_view line) { return line.find_first_not_of("#. -") == line.npos; }
+bool HasNoWords(std::string_view line) { return line.find_first_not_of("#. -") == line.npos; }
 
 // Replaces parameters, one list after the other, until the line fits. Parentheses after a blank are
 // not parameters.
@@ -133,7 +133,7 @@ std::string FittedLine(std::string_view line, size_t columns) {
   if (line.size() > kLongest) {
     return fitted.substr(0, PrefixIn(line, 0, columns - 1)).append(kLeftOut);
   }
-  if (IsRule(fitted)) return fitted.substr(0, columns);
+  if (HasNoWords(fitted)) return fitted.substr(0, columns);
   LeaveOutParameters(fitted, columns);
   return ColumnsOf(fitted) <= columns ? fitted : WithoutMiddleOfPiece(fitted, columns);
 }

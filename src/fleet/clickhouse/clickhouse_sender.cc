@@ -43,9 +43,9 @@ std::string IdOf(std::string_view host, std::string_view table, std::string_view
   return absl::StrFormat("profiler-%016x", XXH3_64bits_digest(&state));
 }
 
-class ClickHouse final : public Sender {
+class Inserter final : public Sender {
  public:
-  ClickHouse(std::unique_ptr<http::Client> client, SenderOptions options)
+  Inserter(std::unique_ptr<http::Client> client, SenderOptions options)
       : client_(std::move(client)),
         options_(std::move(options)),
         server_(*client_, options_.address) {}
@@ -144,7 +144,7 @@ class ClickHouse final : public Sender {
 
 std::unique_ptr<Sender> ClickHouseSender(std::unique_ptr<http::Client> client,
                                          SenderOptions options) {
-  return std::make_unique<ClickHouse>(std::move(client), std::move(options));
+  return std::make_unique<Inserter>(std::move(client), std::move(options));
 }
 
 }  // namespace profiler::fleet::clickhouse

@@ -19,9 +19,9 @@ namespace {
 // needed. The lines take some megabytes at most.
 constexpr size_t kLinesToAddUp = 100'000;
 
-class ClickHouse final : public Source {
+class Reader final : public Source {
  public:
-  ClickHouse(std::unique_ptr<http::Client> client, ServerAddress address)
+  Reader(std::unique_ptr<http::Client> client, ServerAddress address)
       : client_(std::move(client)), server_(*client_, std::move(address)) {}
 
   absl::StatusOr<std::vector<Window>> Stacks(const StacksQuestion& question,
@@ -157,7 +157,7 @@ class ClickHouse final : public Source {
 
 std::unique_ptr<Source> ClickHouseSource(std::unique_ptr<http::Client> client,
                                          ServerAddress address) {
-  return std::make_unique<ClickHouse>(std::move(client), std::move(address));
+  return std::make_unique<Reader>(std::move(client), std::move(address));
 }
 
 }  // namespace profiler::fleet::clickhouse

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/base/clock.h"
 #include "src/base/text.h"
 #include "src/fleet/clickhouse/row_binary.h"
 #include "src/fleet/clickhouse/sql_text.h"
@@ -30,7 +31,6 @@ SampleGroup ReadGroup(RowReader& row) {
   SampleGroup group;
   group.service = row.Text();
   group.time.second = row.Number<uint32_t>();
-  constexpr uint32_t kSecondsOfDay = 86'400;
   group.time.day = static_cast<uint16_t>(group.time.second / kSecondsOfDay);
   group.time.nanosecond = row.Number<uint32_t>();
   for (std::string* text :

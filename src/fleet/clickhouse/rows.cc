@@ -12,8 +12,6 @@
 namespace profiler::fleet::clickhouse {
 namespace {
 
-constexpr int64_t kSecondsOfDay = 86'400;
-
 void AppendTime(const RowTime& time, RowWriter& row) {
   row.Number(time.day);
   row.Number(time.second);

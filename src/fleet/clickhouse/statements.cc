@@ -12,7 +12,6 @@
 namespace profiler::fleet::clickhouse {
 namespace {
 
-constexpr int64_t kSecondsOfDay = 86'400;
 constexpr int64_t kNoSecond = int64_t{1} << 32;  // more seconds than a DateTime can hold
 
 std::string ColumnOf(const FieldName& field) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@
 #include "src/http/http_client.h"
 
 namespace profiler::fleet {
+
+// Bytes of an answer that a sender reads at most.
+inline constexpr size_t kMostAnswer = 1 << 20;
 
 // Returns the outcome of a request, from its answer or error.
 Delivery DeliveryOf(const absl::StatusOr<http::Response>& answer);

@@ -17,7 +17,6 @@ namespace {
 // Rows per batch. Their request is small enough for a Collector's receiver, which by default
 // accepts some megabytes.
 constexpr size_t kRows = 20'000;
-constexpr size_t kMostAnswer = 1 << 20;
 
 // The profiles that a receiver rejected:
 //
@@ -79,9 +78,9 @@ Delivery DeliveryOfResponse(const http::Response& response) {
                                  " profiles: ", message.empty() ? "it gave no reason" : message)};
 }
 
-class Sending : public Sender {
+class OtlpOverHttp : public Sender {
  public:
-  Sending(std::string url, std::unique_ptr<http::Client> client)
+  OtlpOverHttp(std::string url, std::unique_ptr<http::Client> client)
       : url_(std::move(url)), client_(std::move(client)) {}
 
   Delivery Send(std::span<const Window> batch) override {
@@ -106,8 +105,8 @@ class Sending : public Sender {
 
 std::unique_ptr<Sender> OtlpSender(const Destination& destination,
                                    std::unique_ptr<http::Client> client) {
-  return std::make_unique<Sending>(absl::StrCat(destination.url, View(otlp::kPath)),
-                                   std::move(client));
+  return std::make_unique<OtlpOverHttp>(absl::StrCat(destination.url, View(otlp::kPath)),
+                                        std::move(client));
 }
 
 }  // namespace profiler::fleet

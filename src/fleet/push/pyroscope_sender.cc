@@ -23,7 +23,6 @@
 namespace profiler::fleet {
 namespace {
 
-constexpr size_t kMostAnswer = 1 << 20;
 constexpr uint64_t kUsualRate = 100;  // the server's default rate
 
 bool IsOfName(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -151,9 +150,9 @@ http::Request RequestOf(const Window& window, const Subject& subject, std::strin
           .most = kMostAnswer};
 }
 
-class Sending : public Sender {
+class PyroscopeOverHttp : public Sender {
  public:
-  Sending(std::string url, PyroscopeFormat format, std::unique_ptr<http::Client> client)
+  PyroscopeOverHttp(std::string url, PyroscopeFormat format, std::unique_ptr<http::Client> client)
       : url_(std::move(url)), format_(format), client_(std::move(client)) {}
 
   Delivery Send(std::span<const Window> batch) override {
@@ -225,9 +224,9 @@ std::vector<http::Request> PyroscopeRequests(const Window& window, std::string_v
 std::unique_ptr<Sender> PyroscopeSender(const Destination& destination,
                                         std::unique_ptr<http::Client> client) {
   const bool is_pprof = destination.Parameter("format") == "pprof";
-  return std::make_unique<Sending>(destination.url,
-                                   is_pprof ? PyroscopeFormat::kPprof : PyroscopeFormat::kFolded,
-                                   std::move(client));
+  return std::make_unique<PyroscopeOverHttp>(
+      destination.url, is_pprof ? PyroscopeFormat::kPprof : PyroscopeFormat::kFolded,
+      std::move(client));
 }
 
 }  // namespace profiler::fleet

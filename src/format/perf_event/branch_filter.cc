@@ -11,7 +11,7 @@
 namespace profiler::perf_event {
 namespace {
 
-constexpr uint64_t kLevels = 7;
+constexpr uint64_t kPrivilegeLevels = 7;
 
 // The name of each bit.
 constexpr std::array<std::string_view, 20> kNames = {
@@ -40,7 +40,7 @@ absl::StatusOr<uint64_t> ParseBranchFilter(std::string_view text) {
     }
     filter |= bit;
   }
-  return (filter & ~kLevels) == 0 ? filter | kBranchAny : filter;
+  return (filter & ~kPrivilegeLevels) == 0 ? filter | kBranchAny : filter;
 }
 
 std::string BranchFilterNames() {

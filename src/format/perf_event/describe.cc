@@ -85,8 +85,8 @@ constexpr std::array<std::string_view, 12> kSoftwareEvents = {
     "PERF_COUNT_SW_BPF_OUTPUT",       "PERF_COUNT_SW_CGROUP_SWITCHES",
 };
 
-constexpr std::array<std::string_view, 7> kCaches = {"L1D",  "L1I", "LL",  "DTLB",
-                                                     "ITLB", "BPU", "NODE"};
+constexpr std::array<std::string_view, 7> kCacheConstants = {"L1D",  "L1I", "LL",  "DTLB",
+                                                             "ITLB", "BPU", "NODE"};
 constexpr std::array<std::string_view, 3> kCacheOperations = {"READ", "WRITE", "PREFETCH"};
 
 struct FlagName {
@@ -161,10 +161,11 @@ std::string Named(std::string number, uint64_t value, std::span<const std::strin
 // Returns "0x10000 (PERF_COUNT_HW_CACHE_RESULT_MISS | PERF_COUNT_HW_CACHE_OP_READ | …_L1D)"
 std::string NamedCache(std::string number, uint64_t config) {
   const uint64_t cache = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16;
-  if (cache >= kCaches.size() || operation >= kCacheOperations.size() || result > 1) return number;
+  if (cache >= kCacheConstants.size() || operation >= kCacheOperations.size() || result > 1)
+    return number;
   return absl::StrCat(number, " (PERF_COUNT_HW_CACHE_RESULT_", result == 0 ? "ACCESS" : "MISS",
                       " | PERF_COUNT_HW_CACHE_OP_", View(kCacheOperations[operation]),
-                      " | PERF_COUNT_HW_CACHE_", View(kCaches[cache]), ")");
+                      " | PERF_COUNT_HW_CACHE_", View(kCacheConstants[cache]), ")");
 }
 
 std::string DescribeConfig(const Attr& attr) {

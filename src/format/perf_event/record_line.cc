@@ -14,7 +14,7 @@ namespace profiler::perf_event {
 namespace {
 
 // Formats like C's %#lx, which writes 0 without a prefix.
-std::string Hexadecimal(uint64_t value) { return absl::StrFormat("%#x", value); }
+std::string HexText(uint64_t value) { return absl::StrFormat("%#x", value); }
 
 // Replaces control characters in names, because they would break the lines.
 std::string Safe(std::string_view text) {
@@ -38,8 +38,8 @@ std::string Line(uint16_t, const Task& task) {
 
 std::string Line(uint16_t misc, const Mmap& mmap) {
   return absl::StrFormat(" %d/%d: [%s(%s) @ %s]: %c %s\n", static_cast<int>(mmap.pid),
-                         static_cast<int>(mmap.tid), Hexadecimal(mmap.addr), Hexadecimal(mmap.len),
-                         Hexadecimal(mmap.pgoff), (misc & kMiscMmapData) != 0 ? 'r' : 'x',
+                         static_cast<int>(mmap.tid), HexText(mmap.addr), HexText(mmap.len),
+                         HexText(mmap.pgoff), (misc & kMiscMmapData) != 0 ? 'r' : 'x',
                          Safe(mmap.filename));
 }
 
@@ -52,8 +52,8 @@ std::string Line(uint16_t misc, const Mmap2& mmap) {
     file = absl::StrFormat("%02x:%02x %u %u", mmap.maj, mmap.min, mmap.ino, mmap.ino_generation);
   }
   return absl::StrFormat(" %d/%d: [%s(%s) @ %s %s]: %c%c%c%c %s\n", static_cast<int>(mmap.pid),
-                         static_cast<int>(mmap.tid), Hexadecimal(mmap.addr), Hexadecimal(mmap.len),
-                         Hexadecimal(mmap.pgoff), file, (mmap.prot & 1) != 0 ? 'r' : '-',
+                         static_cast<int>(mmap.tid), HexText(mmap.addr), HexText(mmap.len),
+                         HexText(mmap.pgoff), file, (mmap.prot & 1) != 0 ? 'r' : '-',
                          (mmap.prot & 2) != 0 ? 'w' : '-', (mmap.prot & 4) != 0 ? 'x' : '-',
                          (mmap.flags & kShared) != 0 ? 's' : 'p', Safe(mmap.filename));
 }
@@ -88,7 +88,7 @@ std::string Line(uint16_t, const Namespaces& namespaces) {
     if (i != 0 && i % 4 == 0) line += "\n\t\t ";
     const std::string_view name = i < std::size(kNames) ? kNames[i] : std::string_view("???");
     absl::StrAppendFormat(&line, "%u/%s: %u/%s%s", i, name, namespaces.links[2 * i],
-                          Hexadecimal(namespaces.links[2 * i + 1]), i + 1 == count ? "]\n" : ", ");
+                          HexText(namespaces.links[2 * i + 1]), i + 1 == count ? "]\n" : ", ");
   }
   return line;
 }

@@ -9,10 +9,10 @@
 namespace profiler::events {
 namespace {
 
-constexpr uint32_t kLongBytes = 8;
+constexpr uint32_t kAssumedLongBytes = 8;
 
 // A field lies in a record, whose size has 16 bits.
-constexpr uint32_t kMostBytes = UINT16_MAX;
+constexpr uint32_t kMostFieldBytes = UINT16_MAX;
 
 bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -121,7 +121,7 @@ std::optional<TraceEventField> ParseField(std::string_view line) {
       !TakeNumber(line, "signed:", &is_signed) || !Stripped(line).empty()) {
     return std::nullopt;
   }
-  if (field.offset > kMostBytes || field.size > kMostBytes) return std::nullopt;
+  if (field.offset > kMostFieldBytes || field.size > kMostFieldBytes) return std::nullopt;
   if (field.is_dynamic && field.size != sizeof(uint32_t)) return std::nullopt;
   field.is_signed = is_signed != 0;
   if (!field.is_array && !field.is_dynamic) {
@@ -133,7 +133,7 @@ std::optional<TraceEventField> ParseField(std::string_view line) {
   } else if (field.is_string) {
     field.element_size = 1;
   } else if (field.is_long) {
-    field.element_size = kLongBytes;
+    field.element_size = kAssumedLongBytes;
   }
   return field;
 }

@@ -13,7 +13,7 @@ namespace profiler::events {
 namespace {
 
 constexpr size_t kCommonBytes = 8;  // of each record
-constexpr uint8_t kLongBytes = 8;
+constexpr uint8_t kOwnLongBytes = 8;
 
 // True if the id of a record's event is where IdOf reads it.
 bool HasUsualId(const TraceEvent& event) {
@@ -35,7 +35,7 @@ absl::StatusOr<TracePrinter> TracePrinter::Parse(std::string_view section) {
   TracePrinter printer;
   perf_event::TracingDataReader in(section);
   const bool is_native = in.is_big_endian() == (std::endian::native == std::endian::big) &&
-                         in.long_bytes() == kLongBytes;
+                         in.long_bytes() == kOwnLongBytes;
   while (const std::optional<perf_event::TraceFormat> format = in.Next()) {
     if (is_native) {
       printer.Add(format->system, format->text);

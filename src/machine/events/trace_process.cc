@@ -22,7 +22,7 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatience{5};
 // Limit in bytes for the records of a batch, and for their text.
-constexpr uint32_t kMostBytes = 1 << 24;
+constexpr uint32_t kMostBatchBytes = 1 << 24;
 
 struct BatchHead {
   uint32_t records = 0;
@@ -162,7 +162,7 @@ absl::Status TraceProcess::Receive(std::string* out) {
   const size_t before = out->size();
   uint32_t size = 0;
   if (ReceiveAll(socket_.get(), reinterpret_cast<std::byte*>(&size), sizeof(size), deadline) &&
-      size <= kMostBytes) {
+      size <= kMostBatchBytes) {
     out->resize(before + size);
     if (ReceiveAll(socket_.get(), reinterpret_cast<std::byte*>(out->data() + before), size,
                    deadline)) {
@@ -192,7 +192,7 @@ absl::Status TraceProcess::Texts(std::span<const TraceRecord> records,
     AppendBytes(RecordHead{cpu, static_cast<uint32_t>(raw.size())}, batch);
     batch += raw;
   }
-  if (child_ == 0 || records.empty() || batch.size() > kMostBytes) return absl::OkStatus();
+  if (child_ == 0 || records.empty() || batch.size() > kMostBatchBytes) return absl::OkStatus();
   const BatchHead head{static_cast<uint32_t>(records.size()), static_cast<uint32_t>(batch.size())};
   // If sending fails, the child is gone, and Receive returns the error.
   if (SendAll(socket_.get(), BytesOf(head))) SendAll(socket_.get(), BytesOfText(batch));

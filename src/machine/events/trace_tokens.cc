@@ -5,8 +5,6 @@
 namespace profiler::events {
 namespace {
 
-using Kind = TraceToken::Kind;
-
 bool IsItem(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool IsPrintable(char c) { return absl::ascii_isprint(static_cast<unsigned char>(c)); }
 bool IsSpace(char c) { return absl::ascii_isspace(static_cast<unsigned char>(c)); }
@@ -18,27 +16,27 @@ TraceToken TraceTokens::Next() {
   if (at_ == text_.size()) return {};
   const char c = text_[at_];
   if (c == '"') return String();
-  if (c == '\'' || !IsPrintable(c)) return {Kind::kInvalid, ""};
+  if (c == '\'' || !IsPrintable(c)) return {TraceToken::Kind::kInvalid, ""};
   if (c == '(' || c == ')' || c == ',') {
     ++at_;
-    return {Kind::kDelimiter, std::string(1, c)};
+    return {TraceToken::Kind::kDelimiter, std::string(1, c)};
   }
   if (!IsItem(c)) return Operator();
   const size_t start = at_;
   while (at_ < text_.size() && IsItem(text_[at_])) ++at_;
-  return {Kind::kItem, std::string(text_.substr(start, at_ - start))};
+  return {TraceToken::Kind::kItem, std::string(text_.substr(start, at_ - start))};
 }
 
 // Refuses "\\", after which libtraceevent misses the closing quote.
 TraceToken TraceTokens::String() {
-  TraceToken token{Kind::kString, ""};
+  TraceToken token{TraceToken::Kind::kString, ""};
   do {
     ++at_;
     for (; Peek() != '"'; ++at_) {
-      if (!IsPrintable(Peek())) return {Kind::kInvalid, ""};
+      if (!IsPrintable(Peek())) return {TraceToken::Kind::kInvalid, ""};
       if (Peek() == '\\') {
         token.text += text_[at_++];
-        if (!IsPrintable(Peek()) || Peek() == '\\') return {Kind::kInvalid, ""};
+        if (!IsPrintable(Peek()) || Peek() == '\\') return {TraceToken::Kind::kInvalid, ""};
       }
       token.text += text_[at_];
     }
@@ -50,7 +48,7 @@ TraceToken TraceTokens::String() {
 
 TraceToken TraceTokens::Operator() {
   const char first = text_[at_++];
-  TraceToken token{Kind::kOperator, std::string(1, first)};
+  TraceToken token{TraceToken::Kind::kOperator, std::string(1, first)};
   const auto take = [&](char c) {
     if (Peek() != c) return false;
     ++at_;

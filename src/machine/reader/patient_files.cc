@@ -30,7 +30,7 @@ enum class Question : uint8_t { kOpen, kFileId, kLink, kNames, kStart };
 namespace {
 
 // Capabilities to open files as root, and to adopt the program's priority.
-constexpr uint64_t kCapabilities = Capability(CAP_DAC_OVERRIDE) | Capability(CAP_DAC_READ_SEARCH) |
+constexpr uint64_t kToServeFiles = Capability(CAP_DAC_OVERRIDE) | Capability(CAP_DAC_READ_SEARCH) |
                                    Capability(CAP_SYS_NICE) | kToReadProcesses | kToOpenImages;
 
 // ---- content of requests and answers: numbers in native order, texts after their length
@@ -219,7 +219,7 @@ ReaderPool& PatientFiles::StartedPool() {
                     .deadline = options_.deadline,
                     .most_rounds = 3,
                     .most_abandoned = kMostFilesAbandoned},
-        Service{.answer = answer, .capabilities = kCapabilities, .sends_files = true});
+        Service{.answer = answer, .capabilities = kToServeFiles, .sends_files = true});
   }
   (void)pool_->Start();
   return *pool_;

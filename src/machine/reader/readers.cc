@@ -19,7 +19,7 @@ constexpr size_t kPage = 4096;
 static_assert(kMostPieces <= IOV_MAX);
 
 // Capabilities to read processes, and to adopt the program's priority.
-constexpr uint64_t kCapabilities =
+constexpr uint64_t kToServeMemory =
     Capability(CAP_SYS_PTRACE) | Capability(CAP_DAC_READ_SEARCH) | Capability(CAP_SYS_NICE);
 
 Service ServiceThat(ReadFunction read) {
@@ -27,7 +27,7 @@ Service ServiceThat(ReadFunction read) {
     exchange.result =
         read(exchange.pid, std::span(exchange.pieces).first(exchange.pieces_count), exchange.data);
   };
-  return {.answer = answer, .capabilities = kCapabilities};
+  return {.answer = answer, .capabilities = kToServeMemory};
 }
 
 }  // namespace

@@ -22,7 +22,6 @@ using terminal::TextField;
 namespace {
 
 constexpr int kTitleRows = 3;  // title, quality, headings
-constexpr size_t kScroll = 8;  // columns
 
 // Joins the lines of comments ("# …\n") to one line.
 std::string WithoutMarks(std::string_view lines) {
@@ -152,8 +151,9 @@ bool Browser::Handle(const Event& event) {
 }
 
 bool Browser::HandleKey(const Event& event) {
-  if (event.IsKey(Key::kRight)) return scrolled_ += kScroll, true;
-  if (event.IsKey(Key::kLeft)) return scrolled_ -= std::min(scrolled_, kScroll), true;
+  if (event.IsKey(Key::kRight)) return scrolled_ += terminal::kScrolledColumns, true;
+  if (event.IsKey(Key::kLeft))
+    return scrolled_ -= std::min(scrolled_, terminal::kScrolledColumns), true;
   if (view_->Move(event)) return true;
   if (event.IsKey(Key::kTab)) return SwitchEvent(1), true;
   if (event.IsKey(Key::kBackTab)) return SwitchEvent(-1), true;

@@ -15,8 +15,6 @@ using terminal::Pane;
 
 namespace {
 
-constexpr size_t kScroll = 8;  // columns
-
 // Returns the percentage of an instruction's line, "  11.90 :   1182:  shl $0xd, %edx".
 double PercentOfInstruction(std::string_view line) {
   size_t begin = 0, end = 0;
@@ -87,8 +85,9 @@ void CodeView::Draw(Pane pane) {
 
 bool CodeView::Handle(const Event& event) {
   if (position_.Handle(event)) return true;
-  if (event.IsKey(Key::kRight)) return scrolled_ += kScroll, true;
-  if (event.IsKey(Key::kLeft)) return scrolled_ -= std::min(scrolled_, kScroll), true;
+  if (event.IsKey(Key::kRight)) return scrolled_ += terminal::kScrolledColumns, true;
+  if (event.IsKey(Key::kLeft))
+    return scrolled_ -= std::min(scrolled_, terminal::kScrolledColumns), true;
   if (event.IsKey('H') || event.IsKey(Key::kTab)) {
     if (!hot_.empty()) {
       next_hot_ = event.IsKey('H') ? 0 : (next_hot_ + 1) % hot_.size();

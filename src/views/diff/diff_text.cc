@@ -174,8 +174,6 @@ std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
   return lines;
 }
 
-std::string PercentText(double share) { return absl::StrFormat("%.2f%%", 100 * share); }
-
 std::string ChangeText(const estimate::Change& change) {
   return absl::StrFormat("%+.2f ± %.2f", 100 * change.difference(), 100 * change.half_width());
 }

@@ -28,8 +28,6 @@ std::string FilesText(std::span<const Run> runs) {
   return absl::StrJoin(names, " ");
 }
 
-std::string PercentText(double share) { return absl::StrFormat("%.2f%%", 100 * share); }
-
 class MeanTable {
  public:
   MeanTable(const Mean& mean, std::span<const Run> runs)

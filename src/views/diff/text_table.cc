@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "absl/strings/str_format.h"
+
 namespace profiler::diff {
 namespace {
 
@@ -44,5 +46,7 @@ void AppendTable(const Cells& headings, std::span<const Cells> rows, std::string
   AppendLine("# ", dots, widths, first_name, out);
   for (const Cells& cells : rows) AppendLine("  ", cells, widths, first_name, out);
 }
+
+std::string PercentText(double share) { return absl::StrFormat("%.2f%%", 100 * share); }
 
 }  // namespace profiler::diff

@@ -23,4 +23,7 @@ using Cells = std::vector<std::string>;
 void AppendTable(const Cells& headings, std::span<const Cells> rows, std::string& out,
                  size_t first_name = SIZE_MAX);
 
+// Returns, for example, "10.14%" for a share of 0.1014. Pure; thread-safe.
+std::string PercentText(double share);
+
 }  // namespace profiler::diff

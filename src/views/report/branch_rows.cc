@@ -23,9 +23,7 @@ using symbolize::ImageKind;
 
 namespace {
 
-constexpr size_t kCountWidth = 12;   // width of the column "Samples"
-constexpr size_t kPercentWidth = 8;  // width of the column "Overhead"
-constexpr size_t kPidWidth = 7;      // width of the pid in "Pid:Command"
+constexpr size_t kCountWidth = 12;  // width of the column "Samples"
 
 // perf's level for code outside the process's mappings: the last level that perf tries.
 constexpr profile::Mode kNowhere = profile::Mode::kHypervisor;

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@ namespace profiler::report {
 void AppendPercent(uint64_t part, uint64_t whole, size_t width, std::string& out);
 
 inline constexpr size_t kAddressWidth = 16;  // hexadecimal digits of an address in a table
+inline constexpr size_t kPercentWidth = 8;   // width of the column "Overhead"
+inline constexpr size_t kPidWidth = 7;       // width of the pid in "Pid:Command"
 
 // Returns perf's letter: '.' user, 'k' kernel, 'H' hypervisor, 'u' and 'g' guest.
 char LevelOf(profile::Mode mode);

@@ -20,7 +20,6 @@ using profile::Thread;
 
 namespace {
 
-constexpr size_t kPidWidth = 7;    // width of the pid in "Pid:Command"
 constexpr size_t kTimeWidth = 12;  // width of a time such as "56962.100000"
 
 // A column of a sort key.

@@ -36,7 +36,6 @@ constexpr WeightKind OfMode(std::string_view heading, size_t width) {
           [](const EventWeights& weights) { return weights.modes.*mode; }};
 }
 
-constexpr size_t kPercentWidth = 8;
 constexpr size_t kNumberWidth = 12;
 
 struct PeriodOf {

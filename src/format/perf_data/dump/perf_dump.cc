@@ -34,7 +34,7 @@ namespace {
 using perf_event::RawRecord;
 using perf_event::Sample;
 
-constexpr size_t kPiece = 1 << 16;
+constexpr size_t kOutputPiece = 1 << 16;
 // The kernel's names have at most 15 characters; perf's own have more.
 constexpr size_t kMaxComm = 64;
 
@@ -402,7 +402,7 @@ class PerfDumper {
     } else {
       Append(timed.record, timed, event);
     }
-    if (out_.size() >= kPiece) Flush();
+    if (out_.size() >= kOutputPiece) Flush();
   }
 
   void Flush() {

@@ -13,10 +13,9 @@
 namespace profiler::perf_data {
 namespace {
 
-constexpr size_t kHeaderSize = sizeof(perf_event::RecordHeader);
 constexpr size_t kMaxPlain = 32 << 10;  // uncompressed bytes in one record
 constexpr size_t kBufferSize = 64 << 10;
-static_assert(kHeaderSize + ZSTD_COMPRESSBOUND(kMaxPlain) <= kBufferSize);
+static_assert(sizeof(perf_event::RecordHeader) + ZSTD_COMPRESSBOUND(kMaxPlain) <= kBufferSize);
 
 // perf inflates a record into a buffer of this size.
 constexpr uint32_t kMmapLen = 64 << 10;
@@ -46,18 +45,21 @@ absl::Status RecordCompressor::Compress(
   while (!plain.empty()) {
     const std::span<const std::byte> some = plain.first(std::min(plain.size(), kMaxPlain));
     ZSTD_inBuffer in = {some.data(), some.size(), 0};
-    ZSTD_outBuffer out = {buffer_.data() + kHeaderSize, buffer_.size() - kHeaderSize, 0};
+    ZSTD_outBuffer out = {buffer_.data() + sizeof(perf_event::RecordHeader),
+                          buffer_.size() - sizeof(perf_event::RecordHeader), 0};
     const size_t left = ZSTD_compressStream2(context_.get(), &out, &in, ZSTD_e_flush);
     if (ZSTD_isError(left) || left != 0) {
       return absl::InternalError(absl::StrCat("zstd: ", ZSTD_getErrorName(left)));
     }
-    perf_event::RecordHeader header = {perf_event::kRecordCompressed, 0,
-                                       static_cast<uint16_t>(kHeaderSize + out.pos)};
+    perf_event::RecordHeader header = {
+        perf_event::kRecordCompressed, 0,
+        static_cast<uint16_t>(sizeof(perf_event::RecordHeader) + out.pos)};
     if (swapped_) header = perf_event::SwapHeader(header);
-    std::memcpy(buffer_.data(), &header, kHeaderSize);
+    std::memcpy(buffer_.data(), &header, sizeof(perf_event::RecordHeader));
     plain_ += some.size();
     packed_ += out.pos;
-    PROFILER_RETURN_IF_ERROR(write(std::span(buffer_).first(kHeaderSize + out.pos)));
+    PROFILER_RETURN_IF_ERROR(
+        write(std::span(buffer_).first(sizeof(perf_event::RecordHeader) + out.pos)));
     plain = plain.subspan(some.size());
   }
   return absl::OkStatus();

@@ -10,7 +10,7 @@ namespace {
 
 using Flow = InstructionFlow;
 
-constexpr int32_t kWord = 8;
+constexpr int32_t kSlotSize = 8;
 constexpr uint32_t kNop = 0xd503201f;
 // mov x29, #0 and mov x29, xzr
 constexpr uint32_t kZeroFp = 0xd280001d, kZeroFpByRegister = 0xaa1f03fd;
@@ -22,8 +22,8 @@ bool IsBranch(uint32_t code) { return code >> 26 == 0x05; }
 
 // Updates `state` if the access saves or restores the caller's frame pointer or the link register.
 void AccessStack(const StackAccess& access, FrameState* state) {
-  for (const auto& [number, offset] :
-       {std::pair(access.first, access.offset), std::pair(access.second, access.offset + kWord)}) {
+  for (const auto& [number, offset] : {std::pair(access.first, access.offset),
+                                       std::pair(access.second, access.offset + kSlotSize)}) {
     if (number != kArmFp && number != kArmLink) continue;
     const std::optional<int32_t> slot = Deeper(state->depth, -offset);
     const bool is_fp = number == kArmFp;
