@@ -274,6 +274,7 @@ void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocati
   command
       .AddOption("--percentage", a.percentage,
                  "accepted and ignored: shares are of the samples that pass the filters")
+  AddNameRules(command, a.view.names);
       .OneOf({"absolute", "relative"});
   const usage::Option perf = command.AddFlag(
       "--perf", a.perf_columns, "show perf diff's columns: every row, without statistics");
