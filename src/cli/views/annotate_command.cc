@@ -1,5 +1,6 @@
 // profiler annotate
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +32,8 @@ struct AnnotateArguments {
   std::string image;
   std::string syntax = "att";
   std::string percent_type = "local-period";
-  bool source = false;  // True for source lines in a page.
+  bool source = false;    // True for source lines in a page.
+  bool children = false;  // True to count samples in callees for the calls.
   annotate::ListingOptions listing;
 };
 
@@ -42,11 +44,11 @@ bool IsInImage(const profile::Profile& profile, const annotate::ChosenFunction& 
 }
 
 // Returns the further events, with samples, of the group that the event leads. Returns none if the
-// user named the event, because then it is shown alone.
+// user named the event, because then it is shown alone. Columns of callees leave no room for them.
 annotate::GroupMembers MembersOf(const AnnotateArguments& arguments,
                                  const naming::LoadedProfile& loaded, profile::EventId event) {
   annotate::GroupMembers members;
-  if (!arguments.view.event.empty()) return members;
+  if (!arguments.view.event.empty() || arguments.children) return members;
   for (const report::EventGroup& group : report::EventGroupsOf(*loaded.recording)) {
     if (!group.Has(event)) continue;
     members.name = group.name;
@@ -57,11 +59,8 @@ annotate::GroupMembers MembersOf(const AnnotateArguments& arguments,
   return members;
 }
 
-annotate::PercentType PercentTypeOf(const std::string& name) {
-  using enum annotate::PercentType;
-  if (name == "local-hits") return kLocalHits;
-  if (name == "global-period") return kGlobalPeriod;
-  return name == "global-hits" ? kGlobalHits : kLocalPeriod;
+annotate::Counted CountedBy(const AnnotateArguments& arguments) {
+  return arguments.children ? annotate::Counted::kWithCallees : annotate::Counted::kOwn;
 }
 
 analysis::Weight TotalOf(const profile::Profile& profile, profile::EventId event) {
@@ -70,6 +69,20 @@ analysis::Weight TotalOf(const profile::Profile& profile, profile::EventId event
     if (row.event == event) total += analysis::WeightOf(row);
   }
   return total;
+}
+
+annotate::PercentType PercentTypeOf(const std::string& name) {
+  using enum annotate::PercentType;
+  if (name == "local-hits") return kLocalHits;
+  if (name == "global-period") return kGlobalPeriod;
+  return name == "global-hits" ? kGlobalHits : kLocalPeriod;
+}
+
+// True if any sample of the event has a caller.
+bool HasCallers(const profile::Profile& profile, profile::EventId event) {
+  return std::ranges::any_of(profile.rows, [&](const profile::Row& row) {
+    return row.event == event && profile[row.stack].depth > 1;
+  });
 }
 
 // Returns the options of the listing, with the weight of the event and of the members.
@@ -98,8 +111,8 @@ bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProf
   const annotate::ListingOptions listing = ListingOf(arguments, loaded.profile, event, members);
   bool shown = false;
   for (const annotate::ChosenFunction& chosen : functions) {
-    const auto function =
-        annotate::Annotate(loaded.profile, event, chosen, *loaded.names, syntax, members);
+    const auto function = annotate::Annotate(loaded.profile, event, chosen, *loaded.names, syntax,
+                                             members, CountedBy(arguments));
     if (!function.ok()) {
       PrintError(function.status());
       continue;
@@ -140,8 +153,9 @@ int Annotate(const AnnotateArguments& arguments) {
     return kExitUsage;
   }
   load->keep_names = true;
-  // Callers are only needed to say why a function has no samples of its own.
-  load->keep_callers = load->plan.fold_native || !perf_data::CanBeReadAgain(arguments.view.input);
+  // Without --children, callers are only needed to say why a function has no samples of its own.
+  load->keep_callers = arguments.children || load->plan.fold_native ||
+                       !perf_data::CanBeReadAgain(arguments.view.input);
   auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
   if (loaded->nothing_left) {
@@ -157,12 +171,18 @@ int Annotate(const AnnotateArguments& arguments) {
     PrintError("the recording has no samples");
     return kExitFailure;
   }
-  auto functions = annotate::ChooseFunctions(loaded->profile, **event, arguments.symbol);
+  if (arguments.children && !HasCallers(loaded->profile, **event)) {
+    PrintError(
+        "--children: the recording has no call chains, so no callers are known; record with -g");
+    return kExitFailure;
+  }
+  const annotate::Counted counted = CountedBy(arguments);
+  auto functions = annotate::ChooseFunctions(loaded->profile, **event, arguments.symbol, counted);
   if (!functions.ok() && !load->keep_callers) {
     load->keep_callers = true;
     loaded = LoadProfileOrPrint(arguments.view.input, *load);
     if (!loaded) return kExitFailure;
-    functions = annotate::ChooseFunctions(loaded->profile, **event, arguments.symbol);
+    functions = annotate::ChooseFunctions(loaded->profile, **event, arguments.symbol, counted);
   }
   if (!functions.ok()) {
     PrintError(functions.status());
@@ -205,6 +225,8 @@ void AddAnnotateCommand(usage::Command& app, Commands& commands) {
       .OneOf({"att", "intel"})
       .ShowDefault();
   command.AddFlag("--no-source{false}", a.listing.source, "show instructions without source lines");
+  command.AddFlag("--children", a.children,
+                  "also show the weight of callees: which lines call slow functions");
   command.AddFlag("-n,--show-nr-samples", a.listing.sample_counts,
                   "show the number of samples instead of their percentage");
   command.AddFlag("-l,--print-line", a.listing.line_numbers,

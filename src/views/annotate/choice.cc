@@ -16,9 +16,9 @@ namespace profiler::annotate {
 namespace {
 
 using profile::EventId;
-using profile::Frame;
+using profile::FrameId;
+using profile::kNoStack;
 using profile::kNoSymbol;
-using profile::Line;
 using profile::Profile;
 using profile::Row;
 using profile::SymbolId;
@@ -30,16 +30,39 @@ std::string WithoutParameters(std::string_view name) {
   return analysis::SimplifiedName(name, {.strip_args = true});
 }
 
+// Returns the function whose code contains the frame; kNoSymbol if unknown.
+SymbolId FunctionOf(const Profile& profile, FrameId frame) {
+  const auto lines = profile.LinesOf(profile[frame]);
+  return lines.empty() ? kNoSymbol : lines.back().symbol;
+}
+
 // Returns the function whose code the row's samples interrupted; kNoSymbol if unknown.
 SymbolId Interrupted(const Profile& profile, const Row& row) {
-  const auto lines = profile.LinesOf(profile[row.self]);
-  return lines.empty() ? kNoSymbol : lines.back().symbol;
+  return FunctionOf(profile, row.self);
+}
+
+// Returns the weight of the samples whose call chain contains the function.
+ChosenFunction WithCallees(const Profile& profile, EventId event, SymbolId symbol) {
+  const std::vector<bool> contains = StacksWith(profile, symbol);
+  ChosenFunction function{.symbol = symbol};
+  for (const Row& row : profile.rows) {
+    if (row.event != event) continue;
+    const bool is_on_stack = row.stack != kNoStack && contains[static_cast<uint32_t>(row.stack)];
+    if (!is_on_stack && Interrupted(profile, row) != symbol) continue;
+    function.period += row.period;
+    function.samples += row.count;
+  }
+  return function;
+}
+
+void SortByPeriod(std::vector<ChosenFunction>& functions) {
+  std::ranges::stable_sort(functions, std::ranges::greater{}, &ChosenFunction::period);
 }
 
 class Chooser {
  public:
   Chooser(const Profile& profile, EventId event)
-      : profile_(profile), weights_(profile.symbols.size()) {
+      : profile_(profile), event_(event), weights_(profile.symbols.size()) {
     for (uint32_t i = 0; i < weights_.size(); ++i) weights_[i].symbol = SymbolId{i};
     for (const Row& row : profile.rows) {
       if (row.event != event) continue;
@@ -52,7 +75,7 @@ class Chooser {
     }
   }
 
-  absl::StatusOr<std::vector<ChosenFunction>> Choose(std::string_view name) const {
+  absl::StatusOr<std::vector<ChosenFunction>> Choose(std::string_view name, Counted counted) const {
     if (!any_) return absl::NotFoundError("the recording has no samples of this event");
     std::vector<ChosenFunction> found;
     if (name.empty()) {
@@ -62,18 +85,21 @@ class Chooser {
       if (heaviest == weights_.end() || heaviest->samples == 0) {
         return absl::NotFoundError("no sample is in a function whose name is known");
       }
-      return std::vector{*heaviest};
+      return std::vector{
+          counted == Counted::kOwn ? *heaviest : WithCallees(profile_, event_, heaviest->symbol)};
     }
-    found = Matching([&](std::string_view known) { return known == name; });
+    found = Matching([&](std::string_view known) { return known == name; }, counted);
     if (found.empty()) {
-      found = Matching([&](std::string_view known) { return WithoutParameters(known) == name; });
+      found = Matching([&](std::string_view known) { return WithoutParameters(known) == name; },
+                       counted);
     }
     if (found.empty()) return WhyNone(name);
     return found;
   }
 
   std::vector<ChosenFunction> Heaviest(size_t count) const {
-    std::vector<ChosenFunction> found = Matching([](std::string_view) { return true; });
+    std::vector<ChosenFunction> found =
+        Matching([](std::string_view) { return true; }, Counted::kOwn);
     if (found.size() > count) found.resize(count);
     return found;
   }
@@ -81,26 +107,30 @@ class Chooser {
  private:
   std::string_view NameOf(SymbolId symbol) const { return profile_.text(profile_[symbol].name); }
 
-  std::vector<ChosenFunction> Matching(auto&& matches) const {
+  // True if `name` is the symbol's name, with or without its parameters.
+  bool IsCalled(SymbolId symbol, std::string_view name) const {
+    const std::string_view known = NameOf(symbol);
+    return known == name || WithoutParameters(known) == name;
+  }
+
+  std::vector<ChosenFunction> Matching(auto&& matches, Counted counted) const {
     std::vector<ChosenFunction> found;
-    for (const ChosenFunction& function : weights_) {
-      if (function.samples != 0 && matches(NameOf(function.symbol))) found.push_back(function);
+    for (const ChosenFunction& own : weights_) {
+      if (counted == Counted::kOwn && own.samples == 0) continue;
+      if (!matches(NameOf(own.symbol))) continue;
+      const ChosenFunction function =
+          counted == Counted::kOwn ? own : WithCallees(profile_, event_, own.symbol);
+      if (function.samples != 0) found.push_back(function);
     }
-    std::stable_sort(
-        found.begin(), found.end(),
-        [](const ChosenFunction& a, const ChosenFunction& b) { return a.period > b.period; });
+    SortByPeriod(found);
     return found;
   }
 
   absl::Status WhyNone(std::string_view name) const {
-    const auto is_meant = [&](SymbolId symbol) {
-      const std::string_view known = NameOf(symbol);
-      return known == name || WithoutParameters(known) == name;
-    };
-    for (const Frame& frame : profile_.frames) {
+    for (const profile::Frame& frame : profile_.frames) {
       const auto lines = profile_.LinesOf(frame);
       for (size_t i = 0; i + 1 < lines.size(); ++i) {
-        if (lines[i].symbol == kNoSymbol || !is_meant(lines[i].symbol)) continue;
+        if (lines[i].symbol == kNoSymbol || !IsCalled(lines[i].symbol, name)) continue;
         if (lines.back().symbol == kNoSymbol) continue;
         return absl::NotFoundError(absl::StrCat("'", View(name), "' was inlined: annotate '",
                                                 View(NameOf(lines.back().symbol)),
@@ -108,7 +138,7 @@ class Chooser {
       }
     }
     for (const ChosenFunction& function : weights_) {
-      if (!is_meant(function.symbol)) continue;
+      if (!IsCalled(function.symbol, name)) continue;
       return absl::NotFoundError(absl::StrCat(
           "'", View(name), "' has no samples of its own; annotate one of its callees"));
     }
@@ -155,15 +185,28 @@ class Chooser {
   }
 
   const Profile& profile_;
-  std::vector<ChosenFunction> weights_;  // indexed by SymbolId
+  const EventId event_;
+  std::vector<ChosenFunction> weights_;  // own weight; indexed by SymbolId
   bool any_ = false;
 };
 
 }  // namespace
 
 absl::StatusOr<std::vector<ChosenFunction>> ChooseFunctions(const Profile& profile, EventId event,
-                                                            std::string_view name) {
-  return Chooser(profile, event).Choose(name);
+                                                            std::string_view name,
+                                                            Counted counted) {
+  return Chooser(profile, event).Choose(name, counted);
+}
+
+std::vector<bool> StacksWith(const Profile& profile, SymbolId function) {
+  std::vector<bool> contains;
+  contains.reserve(profile.stacks.size());
+  // Callers come before their callees.
+  for (const profile::StackNode& node : profile.stacks) {
+    contains.push_back(FunctionOf(profile, node.frame) == function ||
+                       (node.parent != kNoStack && contains[static_cast<uint32_t>(node.parent)]));
+  }
+  return contains;
 }
 
 std::vector<ChosenFunction> HeaviestFunctions(const Profile& profile, EventId event, size_t count) {
