@@ -4,11 +4,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "src/analysis/event_choice.h"
+#include "src/base/percent.h"
+#include "src/base/text.h"
 #include "src/cli/command.h"
 #include "src/cli/perf_options.h"
 #include "src/cli/terminal/output.h"
@@ -22,6 +26,7 @@
 #include "src/views/annotate/listing.h"
 #include "src/views/annotate/source_files.h"
 #include "src/views/report/event_groups.h"
+#include "src/views/summary/summary.h"
 
 namespace profiler::cli {
 namespace {
@@ -63,12 +68,48 @@ annotate::Counted CountedBy(const AnnotateArguments& arguments) {
   return arguments.children ? annotate::Counted::kWithCallees : annotate::Counted::kOwn;
 }
 
+// Returns a command line that annotates a function of the same samples.
+std::string CommandFor(const AnnotateArguments& arguments, bool children,
+                       std::string_view function) {
+  const std::string& input = arguments.view.input;
+  const std::string selection = SelectionOf(arguments.view);
+  return absl::StrCat("profiler annotate", children ? " --children" : "",
+                      input == "perf.data" ? "" : " -i " + summary::ShellWord(input),
+                      selection.empty() ? "" : " ", selection, " ", summary::ShellWord(function));
+}
+
 analysis::Weight TotalOf(const profile::Profile& profile, profile::EventId event) {
   analysis::Weight total;
   for (const profile::Row& row : profile.rows) {
     if (row.event == event) total += analysis::WeightOf(row);
   }
   return total;
+}
+
+// Adds the command that shows the code to the reason why the function has no samples of its own.
+// The profile must have callers.
+absl::Status WithCommand(const absl::Status& status, const AnnotateArguments& arguments,
+                         const profile::Profile& profile, profile::EventId event) {
+  if (arguments.view.input == "-") return status;  // a pipe's recording cannot be read again
+  const std::string& name = arguments.symbol;
+  const auto containers = annotate::InlinedInto(profile, event, name);
+  if (!containers.empty()) {
+    const std::string_view heaviest = profile.text(profile[containers[0].symbol].name);
+    const bool has_own = annotate::ChooseFunctions(profile, event, heaviest).ok();
+    const bool children = arguments.children || !has_own;
+    return absl::Status(status.code(), absl::StrCat(status.message(), ": ",
+                                                    CommandFor(arguments, children, heaviest)));
+  }
+  const auto through =
+      annotate::ChooseFunctions(profile, event, name, annotate::Counted::kWithCallees);
+  const analysis::Weight total = TotalOf(profile, event);
+  if (!through.ok() || total.period == 0) return status;
+  const std::string part =
+      absl::StrFormat(". %.1f %% of ", Percent(through->front().period, total.period));
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), part, View(profile.text(profile[event].name)),
+                                   " passes through it: run ", CommandFor(arguments, true, name),
+                                   " to see by which lines"));
 }
 
 annotate::PercentType PercentTypeOf(const std::string& name) {
@@ -185,7 +226,7 @@ int Annotate(const AnnotateArguments& arguments) {
     functions = annotate::ChooseFunctions(loaded->profile, **event, arguments.symbol, counted);
   }
   if (!functions.ok()) {
-    PrintError(functions.status());
+    PrintError(WithCommand(functions.status(), arguments, loaded->profile, **event));
     return kExitFailure;
   }
   std::erase_if(*functions, [&](const annotate::ChosenFunction& function) {

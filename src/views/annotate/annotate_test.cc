@@ -112,6 +112,10 @@ class Samples {
     return TextOf(*functions);
   }
 
+  std::string Containers(std::string_view name) const {
+    return TextOf(InlinedInto(profile_, EventId{0}, name));
+  }
+
  private:
   std::string TextOf(const std::vector<ChosenFunction>& functions) const {
     std::string text;
@@ -167,9 +171,30 @@ TEST(ChoiceTest, FunctionsWithoutSamplesSayWhy) {
   const SymbolId inner = samples.Function("inner");
   samples.Add(samples.Frame(samples.Function("outer"), 4, inner), 3);
   samples.Frame(main, 0);
-  EXPECT_EQ(samples.Chosen("inner"), "'inner' was inlined: annotate 'outer', which has its code");
+  EXPECT_EQ(samples.Chosen("inner"), "'inner' was inlined into 'outer'; annotate that function");
   EXPECT_EQ(samples.Chosen("main"),
             "'main' has no samples of its own; annotate one of its callees");
+}
+
+TEST(ChoiceTest, OfAnInlinedFunctionTheHeaviestFiveThatContainItAreNamed) {
+  Samples samples;
+  const SymbolId inner = samples.Function("inner(int)");
+  for (uint64_t i = 1; i <= 6; ++i) {
+    const std::string number = std::to_string(i);
+    const SymbolId outer = samples.Function("void outer" + number + "<int>(int)", 0x1000 * i);
+    samples.Add(samples.Frame(outer, 4, inner), i).Add(outer, 8, 10);
+  }
+  // A caller into which it was inlined has the samples of its callee; recursion counts once.
+  const SymbolId main = samples.Function("main", 0x9000);
+  const FrameId call = samples.Caller(main, 5, inner);
+  samples.AddChain({call, call, samples.Frame(samples.Function("leaf", 0xa000), 0)}, 20);
+  EXPECT_EQ(samples.Chosen("inner"),
+            "'inner' was inlined into 'main', 'outer6<...>', 'outer5<...>', 'outer4<...>', "
+            "'outer3<...>' and 2 more; annotate the first one");
+  EXPECT_EQ(samples.Containers("inner(int)"),
+            "main 20\nvoid outer6<int>(int) 6\nvoid outer5<int>(int) 5\nvoid outer4<int>(int) 4\n"
+            "void outer3<int>(int) 3\nvoid outer2<int>(int) 2\nvoid outer1<int>(int) 1\n");
+  EXPECT_EQ(samples.Containers("main"), "");
 }
 
 TEST(ChoiceTest, WithCalleesAFunctionHasAllSamplesBelowIt) {

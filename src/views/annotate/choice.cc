@@ -19,11 +19,13 @@ using profile::EventId;
 using profile::FrameId;
 using profile::kNoStack;
 using profile::kNoSymbol;
+using profile::Line;
 using profile::Profile;
 using profile::Row;
+using profile::StackId;
 using profile::SymbolId;
 
-constexpr size_t kNearShown = 4;
+constexpr size_t kNearShown = 4, kContainersShown = 5;
 constexpr size_t kLongestCompared = 200;  // bytes of a name
 
 std::string WithoutParameters(std::string_view name) {
@@ -104,6 +106,47 @@ class Chooser {
     return found;
   }
 
+  std::vector<ChosenFunction> InlinedInto(std::string_view name) const {
+    std::vector<bool> is_called;  // [symbol]: True if `name` is its name
+    for (uint32_t i = 0; i < profile_.symbols.size(); ++i) {
+      is_called.push_back(IsCalled(SymbolId{i}, name));
+    }
+    // [frame]: function that contains the frame, if `name` is inlined there; else kNoSymbol
+    std::vector<SymbolId> container(profile_.frames.size(), kNoSymbol);
+    for (uint32_t i = 0; i < profile_.frames.size(); ++i) {
+      const auto lines = profile_.LinesOf(profile_.frames[i]);
+      const bool is_there =
+          !lines.empty() &&
+          std::ranges::any_of(lines.first(lines.size() - 1), [&](const Line& line) {
+            return line.symbol != kNoSymbol && is_called[static_cast<uint32_t>(line.symbol)];
+          });
+      if (is_there) container[i] = lines.back().symbol;
+    }
+    std::vector<ChosenFunction> found;
+    std::vector<size_t> last_row;  // [n]: last row that was counted for found[n]
+    const auto weigh = [&](FrameId frame, const Row& row, size_t of_row) {
+      const SymbolId symbol = container[static_cast<uint32_t>(frame)];
+      if (symbol == kNoSymbol) return;
+      auto at = std::ranges::find(found, symbol, &ChosenFunction::symbol);
+      if (at == found.end()) at = found.insert(found.end(), {.symbol = symbol});
+      last_row.resize(found.size(), SIZE_MAX);
+      size_t& last = last_row[static_cast<size_t>(at - found.begin())];
+      if (std::exchange(last, of_row) == of_row) return;
+      at->period += row.period;
+      at->samples += row.count;
+    };
+    for (size_t i = 0; i < profile_.rows.size(); ++i) {
+      const Row& row = profile_.rows[i];
+      if (row.event != event_) continue;
+      weigh(row.self, row, i);
+      for (StackId at = row.stack; at != kNoStack; at = profile_[at].parent) {
+        weigh(profile_[at].frame, row, i);
+      }
+    }
+    SortByPeriod(found);
+    return found;
+  }
+
  private:
   std::string_view NameOf(SymbolId symbol) const { return profile_.text(profile_[symbol].name); }
 
@@ -127,16 +170,8 @@ class Chooser {
   }
 
   absl::Status WhyNone(std::string_view name) const {
-    for (const profile::Frame& frame : profile_.frames) {
-      const auto lines = profile_.LinesOf(frame);
-      for (size_t i = 0; i + 1 < lines.size(); ++i) {
-        if (lines[i].symbol == kNoSymbol || !IsCalled(lines[i].symbol, name)) continue;
-        if (lines.back().symbol == kNoSymbol) continue;
-        return absl::NotFoundError(absl::StrCat("'", View(name), "' was inlined: annotate '",
-                                                View(NameOf(lines.back().symbol)),
-                                                "', which has its code"));
-      }
-    }
+    const std::vector<ChosenFunction> containers = InlinedInto(name);
+    if (!containers.empty()) return HasOnlyInlinedCode(name, containers);
     for (const ChosenFunction& function : weights_) {
       if (!IsCalled(function.symbol, name)) continue;
       return absl::NotFoundError(absl::StrCat(
@@ -146,6 +181,23 @@ class Chooser {
     return absl::NotFoundError(
         absl::StrCat("no function '", View(name), "' has samples",
                      near.empty() ? "" : absl::StrCat("; near: ", absl::StrJoin(near, ", "))));
+  }
+
+  absl::Status HasOnlyInlinedCode(std::string_view name,
+                                  const std::vector<ChosenFunction>& containers) const {
+    std::string message = absl::StrCat("'", View(name), "' was inlined into ");
+    const size_t shown = std::min(containers.size(), kContainersShown);
+    for (size_t i = 0; i < shown; ++i) {
+      absl::StrAppend(&message, i == 0 ? "'" : ", '",
+                      analysis::SimplifiedName(NameOf(containers[i].symbol),
+                                               {.fold_templates = 0, .strip_args = true}),
+                      "'");
+    }
+    if (containers.size() > shown) {
+      absl::StrAppend(&message, " and ", containers.size() - shown, " more");
+    }
+    return absl::NotFoundError(absl::StrCat(
+        message, containers.size() == 1 ? "; annotate that function" : "; annotate the first one"));
   }
 
   // Returns up to kNearShown names. Names that contain `name` come first, sorted by period. Names
@@ -196,6 +248,11 @@ absl::StatusOr<std::vector<ChosenFunction>> ChooseFunctions(const Profile& profi
                                                             std::string_view name,
                                                             Counted counted) {
   return Chooser(profile, event).Choose(name, counted);
+}
+
+std::vector<ChosenFunction> InlinedInto(const Profile& profile, EventId event,
+                                        std::string_view name) {
+  return Chooser(profile, event).InlinedInto(name);
 }
 
 std::vector<bool> StacksWith(const Profile& profile, SymbolId function) {

@@ -31,6 +31,11 @@ absl::StatusOr<std::vector<ChosenFunction>> ChooseFunctions(const profile::Profi
                                                             std::string_view name,
                                                             Counted counted = Counted::kOwn);
 
+// Returns the functions into which functions called `name` were inlined. The weight of each is the
+// weight of the samples that pass through the inlined code; the heaviest comes first.
+std::vector<ChosenFunction> InlinedInto(const profile::Profile& profile, profile::EventId event,
+                                        std::string_view name);
+
 // Returns for each stack whether it contains the function's code. Linear in the stacks.
 std::vector<bool> StacksWith(const profile::Profile& profile, profile::SymbolId function);
 
