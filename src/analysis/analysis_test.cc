@@ -71,6 +71,25 @@ TEST_F(FilterTest, TakesTheInterruptedFunctionAndNotItsCallers) {
   EXPECT_EQ(Kept({.symbols = {"main"}}), "worker main@app 2, shell main@sh 3");
 }
 
+TEST_F(FilterTest, TakesEachFunctionThatIsInlinedAtTheInterruptedInstruction) {
+  const auto inlined = [] {
+    HandmadeProfile b;
+    b.Sample("app", {"main@app", "mix<step<hot@app"}, 1).Sample("app", {"hot@app"}, 2);
+    b.Sample("app", {"mix<caller@app", "leaf@app"}, 4).Sample("app", {"mix@app"}, 8);
+    return std::move(b.profile());
+  };
+  const auto kept = [&](const std::string& symbol) {
+    Profile profile = inlined();
+    KeepOnly({.symbols = {symbol}}, profile);
+    return Rows(profile);
+  };
+  EXPECT_EQ(kept("mix"), "app hot@app 1, app mix@app 8");
+  EXPECT_EQ(kept("step"), "app hot@app 1");
+  EXPECT_EQ(kept("hot"), "app hot@app 1, app hot@app 2");
+  EXPECT_EQ(WhyNothingPasses(inlined(), {.symbols = {"mux"}}),
+            "none of 15 samples has symbol 'mux'; there are: mix, leaf, hot, step");
+}
+
 TEST_F(FilterTest, KeepsWhatAllListsName) {
   EXPECT_EQ(Kept({.images = {"app", "libc.so.6"}, .tids = {2}}), "worker read@libc.so.6 1");
 }

@@ -32,9 +32,10 @@ bool Filter::Passes(const Profile& profile, const Frame& interrupted) const {
     return false;
   }
   const auto lines = profile.LinesOf(interrupted);
-  const bool named = !lines.empty() && lines.back().symbol != profile::kNoSymbol;
-  return symbols.empty() ||
-         (named && Names(symbols, profile.text(profile[lines.back().symbol].name)));
+  return symbols.empty() || std::ranges::any_of(lines, [&](const profile::Line& line) {
+           return line.symbol != profile::kNoSymbol &&
+                  Names(symbols, profile.text(profile[line.symbol].name));
+         });
 }
 
 bool ColumnFilter::Passes(const Profile& profile, size_t row) const {

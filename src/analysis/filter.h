@@ -14,8 +14,9 @@
 namespace profiler::analysis {
 
 // A choice of samples. Each list that is not empty keeps only the samples that it names. The image
-// and the symbol are those of the interrupted instruction. Symbols match by their whole name,
-// without "[k] ".
+// and the symbols are those of the interrupted instruction: the function, and the functions that
+// are inlined there, because views show them by name. Symbols match by their whole name, without
+// "[k] ".
 struct Filter {
   std::vector<std::string> comms;
   std::vector<std::string> images;  // short names or paths

@@ -26,7 +26,7 @@ struct Criterion {
   std::string_view noun;
   Filter filter;                    // a filter with only this list
   std::vector<std::string> wanted;  // the values that the user named, quoted
-  std::function<std::string(const Row&)> value;
+  std::function<std::vector<std::string>(const Row&)> values;  // values of a row
 };
 
 template <class T>
@@ -42,13 +42,19 @@ std::vector<std::string> Texts(const std::vector<T>& list) {
   return texts;
 }
 
-std::string SymbolOf(const Profile& profile, const Frame& frame) {
-  const auto lines = profile.LinesOf(frame);
-  if (lines.empty() || lines.back().symbol == profile::kNoSymbol) return "";
-  return std::string(profile.text(profile[lines.back().symbol].name));
+// Returns the function at a frame and the functions that are inlined there, each once.
+std::vector<std::string> SymbolsOf(const Profile& profile, const Frame& frame) {
+  std::vector<std::string> names;
+  for (const profile::Line& line : profile.LinesOf(frame)) {
+    if (line.symbol == profile::kNoSymbol) continue;
+    std::string name(profile.text(profile[line.symbol].name));
+    if (std::ranges::count(names, name) == 0) names.push_back(std::move(name));
+  }
+  return names;
 }
 
 std::vector<Criterion> CriteriaOf(const Profile& profile, const Filter& filter) {
+  using Values = std::vector<std::string>;
   std::vector<Criterion> criteria;
   const auto thread = [&profile](const Row& row) { return profile[row.thread]; };
   if (!filter.comms.empty()) {
@@ -56,31 +62,31 @@ std::vector<Criterion> CriteriaOf(const Profile& profile, const Filter& filter) 
                         {.comms = filter.comms},
                         Texts(filter.comms),
                         [&profile, thread](const Row& row) {
-                          return std::string(profile.text(thread(row).comm));
+                          return Values{std::string(profile.text(thread(row).comm))};
                         }});
   }
   if (!filter.images.empty()) {
     criteria.push_back(
         {"image", {.images = filter.images}, Texts(filter.images), [&profile](const Row& row) {
-           return std::string(profile.text(profile[profile[row.self].image].name));
+           return Values{std::string(profile.text(profile[profile[row.self].image].name))};
          }});
   }
   if (!filter.symbols.empty()) {
     criteria.push_back(
         {"symbol", {.symbols = filter.symbols}, Texts(filter.symbols), [&profile](const Row& row) {
-           return SymbolOf(profile, profile[row.self]);
+           return SymbolsOf(profile, profile[row.self]);
          }});
   }
   if (!filter.pids.empty()) {
     criteria.push_back(
         {"process", {.pids = filter.pids}, Texts(filter.pids), [thread](const Row& row) {
-           return absl::StrCat(thread(row).pid);
+           return Values{absl::StrCat(thread(row).pid)};
          }});
   }
   if (!filter.tids.empty()) {
     criteria.push_back(
         {"thread", {.tids = filter.tids}, Texts(filter.tids), [thread](const Row& row) {
-           return absl::StrCat(thread(row).tid);
+           return Values{absl::StrCat(thread(row).tid)};
          }});
   }
   return criteria;
@@ -96,7 +102,9 @@ bool AnyPasses(const Profile& profile, const Filter& filter) {
 std::string ValuesOf(const Profile& profile, const Criterion& criterion) {
   absl::flat_hash_map<std::string, uint64_t> counts;
   for (const Row& row : profile.rows) {
-    if (std::string value = criterion.value(row); !value.empty()) counts[value] += row.count;
+    for (std::string& value : criterion.values(row)) {
+      if (!value.empty()) counts[std::move(value)] += row.count;
+    }
   }
   std::vector<std::pair<std::string, uint64_t>> values(counts.begin(), counts.end());
   std::sort(values.begin(), values.end(), [](const auto& a, const auto& b) {

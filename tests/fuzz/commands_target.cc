@@ -62,6 +62,7 @@ const std::vector<Command>& Commands() {
       {AddAnnotateCommand, kText, {"annotate"}},
       {AddAnnotateCommand, kText, {"annotate", "-M", "intel", "-n", "-l"}},
       {AddAnnotateCommand, kText, {"annotate", "Outer", "--no-source"}},
+      {AddAnnotateCommand, kText, {"annotate", "--children", "-l"}},
       {AddScriptCommand, kText, {"script"}},
       {AddScriptCommand, kText, {"script", "--header", "-I", "--ns", "--show-mmap-events"}},
       {AddScriptCommand,

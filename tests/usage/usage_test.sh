@@ -106,6 +106,30 @@ for command in $commands; do
   lines=$(wide "$("$profiler" "$command" --help)")
   [[ -z $lines ]] || fail "$command --help is wider than 80 columns: $lines"
 done
+# says 'COMMAND …' TEXT: fails if the command does not fail with this message.
+says() {
+  local said
+  # shellcheck disable=SC2086 # words
+  said=$("$profiler" $1 2>&1 > /dev/null) && fail "'$1' succeeds"
+  [[ $said == "profiler: $2" ]] || fail "'$1' does not say '$2' but: $said"
+}
+rm -f perf.data.old
+says 'diff perf.data' \
+  'diff: there is no perf.data.old to compare perf.data with; name both recordings: profiler diff BEFORE perf.data'
+says 'diff' 'diff: there is no perf.data.old to compare perf.data with; name both recordings: profiler diff BEFORE AFTER'
+inlined='\t40105d mix (inlined)\n\t40105d hot+0xd (/bin/app)\n'
+caller='\t401020 main+0x20 (/bin/app)\n'
+printf "app 7 1.0: 3 cpu-clock: \n$inlined$caller\napp 7 2.0: 1 cpu-clock: \n\t402000 leaf+0x0 (/bin/app)\n\n" \
+  | "$profiler" import - --format perf-script -o inlined.data 2> /dev/null
+says 'annotate -i inlined.data mix' \
+  "'mix' was inlined into 'hot'; annotate that function: profiler annotate -i inlined.data hot"
+says 'annotate -i inlined.data --event cpu-clock main' \
+  "'main' has no samples of its own; annotate one of its callees. 75.0 % of cpu-clock passes through it: run profiler annotate --children -i inlined.data --event cpu-clock main to see by which lines"
+"$profiler" report -i inlined.data -S mix 2>&1 | grep -q '75.00%' || fail "report -S does not find an inlined function"
+printf 'leaf 5\n' | "$profiler" import - --format folded -o flat.data 2> /dev/null
+says 'annotate -i flat.data --children leaf' \
+  '--children: the recording has no call chains, so no callers are known; record with -g'
+
 page=$("$profiler" help --man record)
 [[ $page == *'record where a program spends its time'* ]] || fail "the page of record does not say what it does"
 

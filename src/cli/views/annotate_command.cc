@@ -1,13 +1,18 @@
 // profiler annotate
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "src/analysis/event_choice.h"
+#include "src/base/percent.h"
+#include "src/base/text.h"
 #include "src/cli/command.h"
 #include "src/cli/perf_options.h"
 #include "src/cli/terminal/output.h"
@@ -21,6 +26,7 @@
 #include "src/views/annotate/listing.h"
 #include "src/views/annotate/source_files.h"
 #include "src/views/report/event_groups.h"
+#include "src/views/summary/summary.h"
 
 namespace profiler::cli {
 namespace {
@@ -31,7 +37,8 @@ struct AnnotateArguments {
   std::string image;
   std::string syntax = "att";
   std::string percent_type = "local-period";
-  bool source = false;  // True for source lines in a page.
+  bool source = false;    // True for source lines in a page.
+  bool children = false;  // True to count samples in callees for the calls.
   annotate::ListingOptions listing;
 };
 
@@ -42,11 +49,11 @@ bool IsInImage(const profile::Profile& profile, const annotate::ChosenFunction& 
 }
 
 // Returns the further events, with samples, of the group that the event leads. Returns none if the
-// user named the event, because then it is shown alone.
+// user named the event, because then it is shown alone. Columns of callees leave no room for them.
 annotate::GroupMembers MembersOf(const AnnotateArguments& arguments,
                                  const naming::LoadedProfile& loaded, profile::EventId event) {
   annotate::GroupMembers members;
-  if (!arguments.view.event.empty()) return members;
+  if (!arguments.view.event.empty() || arguments.children) return members;
   for (const report::EventGroup& group : report::EventGroupsOf(*loaded.recording)) {
     if (!group.Has(event)) continue;
     members.name = group.name;
@@ -57,11 +64,18 @@ annotate::GroupMembers MembersOf(const AnnotateArguments& arguments,
   return members;
 }
 
-annotate::PercentType PercentTypeOf(const std::string& name) {
-  using enum annotate::PercentType;
-  if (name == "local-hits") return kLocalHits;
-  if (name == "global-period") return kGlobalPeriod;
-  return name == "global-hits" ? kGlobalHits : kLocalPeriod;
+annotate::Counted CountedBy(const AnnotateArguments& arguments) {
+  return arguments.children ? annotate::Counted::kWithCallees : annotate::Counted::kOwn;
+}
+
+// Returns a command line that annotates a function of the same samples.
+std::string CommandFor(const AnnotateArguments& arguments, bool children,
+                       std::string_view function) {
+  const std::string& input = arguments.view.input;
+  const std::string selection = SelectionOf(arguments.view);
+  return absl::StrCat("profiler annotate", children ? " --children" : "",
+                      input == "perf.data" ? "" : " -i " + summary::ShellWord(input),
+                      selection.empty() ? "" : " ", selection, " ", summary::ShellWord(function));
 }
 
 analysis::Weight TotalOf(const profile::Profile& profile, profile::EventId event) {
@@ -70,6 +84,46 @@ analysis::Weight TotalOf(const profile::Profile& profile, profile::EventId event
     if (row.event == event) total += analysis::WeightOf(row);
   }
   return total;
+}
+
+// Adds the command that shows the code to the reason why the function has no samples of its own.
+// The profile must have callers.
+absl::Status WithCommand(const absl::Status& status, const AnnotateArguments& arguments,
+                         const profile::Profile& profile, profile::EventId event) {
+  if (arguments.view.input == "-") return status;  // a pipe's recording cannot be read again
+  const std::string& name = arguments.symbol;
+  const auto containers = annotate::InlinedInto(profile, event, name);
+  if (!containers.empty()) {
+    const std::string_view heaviest = profile.text(profile[containers[0].symbol].name);
+    const bool has_own = annotate::ChooseFunctions(profile, event, heaviest).ok();
+    const bool children = arguments.children || !has_own;
+    return absl::Status(status.code(), absl::StrCat(status.message(), ": ",
+                                                    CommandFor(arguments, children, heaviest)));
+  }
+  const auto through =
+      annotate::ChooseFunctions(profile, event, name, annotate::Counted::kWithCallees);
+  const analysis::Weight total = TotalOf(profile, event);
+  if (!through.ok() || total.period == 0) return status;
+  const std::string part =
+      absl::StrFormat(". %.1f %% of ", Percent(through->front().period, total.period));
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), part, View(profile.text(profile[event].name)),
+                                   " passes through it: run ", CommandFor(arguments, true, name),
+                                   " to see by which lines"));
+}
+
+annotate::PercentType PercentTypeOf(const std::string& name) {
+  using enum annotate::PercentType;
+  if (name == "local-hits") return kLocalHits;
+  if (name == "global-period") return kGlobalPeriod;
+  return name == "global-hits" ? kGlobalHits : kLocalPeriod;
+}
+
+// True if any sample of the event has a caller.
+bool HasCallers(const profile::Profile& profile, profile::EventId event) {
+  return std::ranges::any_of(profile.rows, [&](const profile::Row& row) {
+    return row.event == event && profile[row.stack].depth > 1;
+  });
 }
 
 // Returns the options of the listing, with the weight of the event and of the members.
@@ -98,8 +152,8 @@ bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProf
   const annotate::ListingOptions listing = ListingOf(arguments, loaded.profile, event, members);
   bool shown = false;
   for (const annotate::ChosenFunction& chosen : functions) {
-    const auto function =
-        annotate::Annotate(loaded.profile, event, chosen, *loaded.names, syntax, members);
+    const auto function = annotate::Annotate(loaded.profile, event, chosen, *loaded.names, syntax,
+                                             members, CountedBy(arguments));
     if (!function.ok()) {
       PrintError(function.status());
       continue;
@@ -140,8 +194,9 @@ int Annotate(const AnnotateArguments& arguments) {
     return kExitUsage;
   }
   load->keep_names = true;
-  // Callers are only needed to say why a function has no samples of its own.
-  load->keep_callers = load->plan.fold_native || !perf_data::CanBeReadAgain(arguments.view.input);
+  // Without --children, callers are only needed to say why a function has no samples of its own.
+  load->keep_callers = arguments.children || load->plan.fold_native ||
+                       !perf_data::CanBeReadAgain(arguments.view.input);
   auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
   if (loaded->nothing_left) {
@@ -157,15 +212,21 @@ int Annotate(const AnnotateArguments& arguments) {
     PrintError("the recording has no samples");
     return kExitFailure;
   }
-  auto functions = annotate::ChooseFunctions(loaded->profile, **event, arguments.symbol);
+  if (arguments.children && !HasCallers(loaded->profile, **event)) {
+    PrintError(
+        "--children: the recording has no call chains, so no callers are known; record with -g");
+    return kExitFailure;
+  }
+  const annotate::Counted counted = CountedBy(arguments);
+  auto functions = annotate::ChooseFunctions(loaded->profile, **event, arguments.symbol, counted);
   if (!functions.ok() && !load->keep_callers) {
     load->keep_callers = true;
     loaded = LoadProfileOrPrint(arguments.view.input, *load);
     if (!loaded) return kExitFailure;
-    functions = annotate::ChooseFunctions(loaded->profile, **event, arguments.symbol);
+    functions = annotate::ChooseFunctions(loaded->profile, **event, arguments.symbol, counted);
   }
   if (!functions.ok()) {
-    PrintError(functions.status());
+    PrintError(WithCommand(functions.status(), arguments, loaded->profile, **event));
     return kExitFailure;
   }
   std::erase_if(*functions, [&](const annotate::ChosenFunction& function) {
@@ -205,6 +266,8 @@ void AddAnnotateCommand(usage::Command& app, Commands& commands) {
       .OneOf({"att", "intel"})
       .ShowDefault();
   command.AddFlag("--no-source{false}", a.listing.source, "show instructions without source lines");
+  command.AddFlag("--children", a.children,
+                  "also show the weight of callees: which lines call slow functions");
   command.AddFlag("-n,--show-nr-samples", a.listing.sample_counts,
                   "show the number of samples instead of their percentage");
   command.AddFlag("-l,--print-line", a.listing.line_numbers,

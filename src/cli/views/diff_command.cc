@@ -1,5 +1,7 @@
 // profiler diff
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -21,6 +23,7 @@
 #include "src/views/diff/diff_json.h"
 #include "src/views/diff/diff_text.h"
 #include "src/views/report/paired_report.h"
+#include "src/views/summary/summary.h"
 
 namespace profiler::cli {
 namespace {
@@ -50,6 +53,8 @@ struct Sides {
   std::vector<std::string> before, after;
 };
 
+constexpr const char* kUsualBefore = "perf.data.old";
+
 absl::StatusOr<Sides> SidesOf(const DiffArguments& arguments) {
   const std::vector<std::string>& files = arguments.files;
   if (!arguments.after_files.empty()) {
@@ -58,11 +63,21 @@ absl::StatusOr<Sides> SidesOf(const DiffArguments& arguments) {
     }
     return Sides{files, arguments.after_files};
   }
-  if (files.empty()) return Sides{{"perf.data.old"}, {"perf.data"}};
-  if (files.size() == 1) return Sides{{"perf.data.old"}, files};
+  if (files.empty()) return Sides{{kUsualBefore}, {"perf.data"}};
+  if (files.size() == 1) return Sides{{kUsualBefore}, files};
   if (files.size() == 2) return Sides{{files[0]}, {files[1]}};
   return absl::InvalidArgumentError(
       "diff: separate the recordings of before and after with --: profiler diff A1 A2 -- B1 B2");
+}
+
+// Checks the recording of before, if the user did not name it: perf's default may surprise.
+absl::Status CheckUsualBefore(const DiffArguments& arguments, const Sides& sides) {
+  const bool is_named = arguments.files.size() > 1 || !arguments.after_files.empty();
+  if (is_named || access(kUsualBefore, F_OK) == 0) return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat("diff: there is no ", kUsualBefore, " to compare ", sides.after[0],
+                   " with; name both recordings: profiler diff BEFORE ",
+                   arguments.files.empty() ? "AFTER" : summary::ShellWord(sides.after[0])));
 }
 
 analysis::KeyBy KeyByOf(const std::string& text) {
@@ -205,6 +220,10 @@ int RunDiff(const DiffArguments& arguments) {
     PrintError(sides.status());
     return kExitUsage;
   }
+  if (const absl::Status missing = CheckUsualBefore(arguments, *sides); !missing.ok()) {
+    PrintError(missing);
+    return kExitFailure;
+  }
   if (IsPage(arguments.view.output)) return WriteDiffPage(arguments, *sides);
   std::optional<diff::Condition> condition;
   if (!arguments.fail_if.empty()) {
@@ -255,6 +274,7 @@ void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocati
        .has_input = false});
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
+  AddNameRules(command, a.view.names);
   command.AddOption("--by", a.by, "compare functions, source lines or paths")
       .OneOf({"function", "line", "path"})
       .ShowDefault();

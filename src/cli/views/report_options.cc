@@ -18,6 +18,7 @@
 #include "src/importers/import.h"
 #include "src/importers/open_recording.h"
 #include "src/machine/procfs/machine.h"
+#include "src/views/summary/summary.h"
 #include "symbolize/symbols/kernel_symbols.h"
 
 namespace profiler::cli {
@@ -263,6 +264,24 @@ void AddFoldOption(usage::Command& command, ViewArguments& arguments) {
 
 usage::Option AddJsonOption(usage::Command& command, bool& json) {
   return command.AddFlag("--json", json, "print JSON (docs/json.md)");
+}
+
+std::string SelectionOf(const ViewArguments& view) {
+  std::string options;
+  const auto add = [&options](std::string_view option, const std::string& value) {
+    if (value.empty()) return;
+    absl::StrAppend(&options, options.empty() ? "" : " ", View(option), " ",
+                    summary::ShellWord(value));
+  };
+  add("--event", view.event);
+  add("--comms", view.filter.comms);
+  add("--dsos", view.filter.images);
+  add("--symbols", view.filter.symbols);
+  add("--pid", view.filter.pids);
+  add("--tid", view.filter.tids);
+  add("--time", view.samples.time);
+  add("--cpu", view.samples.cpus);
+  return options;
 }
 
 absl::StatusOr<ViewOptions> LoadOptionsOf(const ViewArguments& arguments) {

@@ -103,6 +103,10 @@ void AddFoldOption(usage::Command& command, ViewArguments& arguments);
 // Adds --json. `json` must outlive the parsing.
 usage::Option AddJsonOption(usage::Command& command, bool& json);
 
+// Returns the event and the filters as options of a command line, for commands that a message
+// suggests.
+std::string SelectionOf(const ViewArguments& view);
+
 // Converts the values to options of LoadView. Threads of equal names are merged, unless the
 // filter must distinguish them. kInvalidArgument quotes the malformed text, or says why the kernel's
 // symbols cannot come from the file of --kallsyms.

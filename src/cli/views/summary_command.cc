@@ -4,10 +4,8 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "src/cli/command.h"
 #include "src/cli/recording/recording_summary.h"
 #include "src/cli/terminal/output.h"
@@ -22,25 +20,6 @@ struct SummaryArguments {
   bool json = false;
   uint32_t functions = 0;  // 0: as many as fit the screen
 };
-
-// Returns the event and the filters as options, for the commands that the summary suggests.
-std::string OptionsOf(const ViewArguments& view) {
-  std::string options;
-  const auto add = [&options](std::string_view option, const std::string& value) {
-    if (value.empty()) return;
-    absl::StrAppend(&options, options.empty() ? "" : " ", std::string(option), " ",
-                    summary::ShellWord(value));
-  };
-  add("--event", view.event);
-  add("--comms", view.filter.comms);
-  add("--dsos", view.filter.images);
-  add("--symbols", view.filter.symbols);
-  add("--pid", view.filter.pids);
-  add("--tid", view.filter.tids);
-  add("--time", view.samples.time);
-  add("--cpu", view.samples.cpus);
-  return options;
-}
 
 int WriteSummary(const SummaryArguments& arguments) {
   if (const absl::Status refused = CheckViewOutput(arguments.view.output, arguments.view.input);
@@ -63,7 +42,7 @@ int WriteSummary(const SummaryArguments& arguments) {
   }
   summary::Layout layout = LayoutOf(arguments.view.output == "-" ? STDOUT_FILENO : -1);
   layout.functions = arguments.functions;
-  layout.options = OptionsOf(arguments.view);
+  layout.options = SelectionOf(arguments.view);
   const auto text = SummaryText(arguments.view.input, arguments.view.event, *loaded, layout,
                                 arguments.json ? SummaryForm::kJson : SummaryForm::kText);
   if (!text.ok()) {

@@ -82,23 +82,50 @@ class Samples {
     return Add(Frame(symbol, distance), count);
   }
 
+  // Returns a caller's frame in `symbol`: the address behind the call.
+  FrameId Caller(SymbolId symbol, uint64_t distance, SymbolId inlined = profile::kNoSymbol) {
+    const FrameId frame = Frame(symbol, distance, inlined);
+    profile_.frames[static_cast<uint32_t>(frame)].return_address = true;
+    return frame;
+  }
+
+  // Adds samples with a call chain, from the outermost caller to the interrupted instruction.
+  Samples& AddChain(const std::vector<FrameId>& chain, uint64_t count) {
+    profile::StackId stack = profile::kNoStack;
+    for (const FrameId frame : chain) {
+      profile_.stacks.push_back({.parent = stack, .frame = frame});
+      stack = profile::StackId(static_cast<uint32_t>(profile_.stacks.size() - 1));
+    }
+    Add(chain.back(), count);
+    profile_.rows.back().stack = stack;
+    return *this;
+  }
+
   Profile& profile() { return profile_; }
 
   GroupMembers group_;  // shown beside the first event
 
   // Returns "name samples" for each chosen function, or the error.
-  std::string Chosen(std::string_view name) const {
-    const auto functions = ChooseFunctions(profile_, EventId{0}, name);
+  std::string Chosen(std::string_view name, Counted counted = Counted::kOwn) const {
+    const auto functions = ChooseFunctions(profile_, EventId{0}, name, counted);
     if (!functions.ok()) return std::string(functions.status().message());
+    return TextOf(*functions);
+  }
+
+  std::string Containers(std::string_view name) const {
+    return TextOf(InlinedInto(profile_, EventId{0}, name));
+  }
+
+ private:
+  std::string TextOf(const std::vector<ChosenFunction>& functions) const {
     std::string text;
-    for (const ChosenFunction& function : *functions) {
+    for (const ChosenFunction& function : functions) {
       absl::StrAppend(&text, std::string(profile_.text(profile_[function.symbol].name)), " ",
                       function.samples, "\n");
     }
     return text;
   }
 
- private:
   Profile profile_;
   profile::ImageId image_{};
 };
@@ -144,9 +171,41 @@ TEST(ChoiceTest, FunctionsWithoutSamplesSayWhy) {
   const SymbolId inner = samples.Function("inner");
   samples.Add(samples.Frame(samples.Function("outer"), 4, inner), 3);
   samples.Frame(main, 0);
-  EXPECT_EQ(samples.Chosen("inner"), "'inner' was inlined: annotate 'outer', which has its code");
+  EXPECT_EQ(samples.Chosen("inner"), "'inner' was inlined into 'outer'; annotate that function");
   EXPECT_EQ(samples.Chosen("main"),
             "'main' has no samples of its own; annotate one of its callees");
+}
+
+TEST(ChoiceTest, OfAnInlinedFunctionTheHeaviestFiveThatContainItAreNamed) {
+  Samples samples;
+  const SymbolId inner = samples.Function("inner(int)");
+  for (uint64_t i = 1; i <= 6; ++i) {
+    const std::string number = std::to_string(i);
+    const SymbolId outer = samples.Function("void outer" + number + "<int>(int)", 0x1000 * i);
+    samples.Add(samples.Frame(outer, 4, inner), i).Add(outer, 8, 10);
+  }
+  // A caller into which it was inlined has the samples of its callee; recursion counts once.
+  const SymbolId main = samples.Function("main", 0x9000);
+  const FrameId call = samples.Caller(main, 5, inner);
+  samples.AddChain({call, call, samples.Frame(samples.Function("leaf", 0xa000), 0)}, 20);
+  EXPECT_EQ(samples.Chosen("inner"),
+            "'inner' was inlined into 'main', 'outer6<...>', 'outer5<...>', 'outer4<...>', "
+            "'outer3<...>' and 2 more; annotate the first one");
+  EXPECT_EQ(samples.Containers("inner(int)"),
+            "main 20\nvoid outer6<int>(int) 6\nvoid outer5<int>(int) 5\nvoid outer4<int>(int) 4\n"
+            "void outer3<int>(int) 3\nvoid outer2<int>(int) 2\nvoid outer1<int>(int) 1\n");
+  EXPECT_EQ(samples.Containers("main"), "");
+}
+
+TEST(ChoiceTest, WithCalleesAFunctionHasAllSamplesBelowIt) {
+  Samples samples;
+  const SymbolId main = samples.Function("main(int)"), leaf = samples.Function("leaf", 0x2000);
+  const FrameId call = samples.Caller(main, 5);
+  samples.AddChain({call, call, samples.Frame(leaf, 0)}, 7).Add(main, 0, 1).Add(leaf, 0, 4);
+  EXPECT_EQ(samples.Chosen("main", Counted::kWithCallees), "main(int) 8\n");
+  EXPECT_EQ(samples.Chosen("", Counted::kWithCallees), "leaf 11\n");
+  EXPECT_EQ(samples.Chosen("man", Counted::kWithCallees),
+            "no function 'man' has samples; near: main");
 }
 
 TEST(ChoiceTest, AllInterruptedFunctionsComeByTheirSamplesWhateverTheEvent) {
@@ -375,6 +434,61 @@ TEST_F(AnnotateTest, SourceLinesMayStandBehindTheInstructionsThatMatter) {
             "    0.10 :   1006:  call 0x2010 <callee+0x10>\n"
             "   20.00 :   100b:  jne 0x1000 <hot>\n"
             "    0.00 :   100d:  ret\n");
+}
+
+// Returns the listing of a function whose callees count.
+std::string ListedWithCallees(Samples& samples, CodeSource& code,
+                              const ListingOptions& options = {}) {
+  const auto functions =
+      ChooseFunctions(samples.profile(), EventId{0}, "hot", Counted::kWithCallees);
+  const auto function = Annotate(samples.profile(), EventId{0}, functions->front(), code,
+                                 Syntax::kAtt, {}, Counted::kWithCallees);
+  if (!function.ok()) return std::string(function.status().message());
+  return FormatListing(*function, options, [](std::string_view, uint32_t) { return std::nullopt; });
+}
+
+TEST_F(AnnotateTest, WithCalleesACallHasTheSamplesBelowIt) {
+  const SymbolId callee = samples_.Function("callee", 0x2000);
+  samples_.AddChain({samples_.Caller(hot_, 11), samples_.Frame(callee, 0)}, 6).Add(hot_, 3, 2);
+  samples_.Add(callee, 0, 50);
+  const std::string text = ListedWithCallees(samples_, code_);
+  EXPECT_TRUE(text.starts_with(
+      "Children    Self |      Source code & Disassembly of app for cpu-clock (8 samples with "
+      "callees, percent: local period)\n---"))
+      << text;
+  EXPECT_NE(text.find("\n                 :      hot  /usr/bin/app 0x1000\n"), std::string::npos);
+  EXPECT_EQ(Body(text),
+            "    0.00    0.00 :   1000:  mov %rsp, %rbp\n"
+            "   25.00   25.00 :   1003:  mov %rsp, %rbp\n"
+            "   75.00    0.00 :   1006:  call 0x2010 <callee+0x10>\n"
+            "    0.00    0.00 :   100b:  jne 0x1000 <hot>\n"
+            "    0.00    0.00 :   100d:  ret\n");
+  EXPECT_EQ(Body(ListedWithCallees(samples_, code_, {.sample_counts = true})),
+            "       0       0 :   1000:  mov %rsp, %rbp\n"
+            "       2       2 :   1003:  mov %rsp, %rbp\n"
+            "       6       0 :   1006:  call 0x2010 <callee+0x10>\n"
+            "       0       0 :   100b:  jne 0x1000 <hot>\n"
+            "       0       0 :   100d:  ret\n");
+}
+
+TEST_F(AnnotateTest, WithCalleesASampleCountsOnceForALineThatCallsItselfAgain) {
+  code_.LineAt(0x1003, "/src/a.cc", 7);
+  code_.LineAt(0x1006, "/src/a.cc", 7);
+  code_.LineAt(0x100b, "/src/a.cc", 9);
+  const FrameId call = samples_.Caller(hot_, 11);
+  samples_.AddChain({call, call, samples_.Frame(hot_, 3)}, 3).Add(hot_, 40, 1);
+  EXPECT_EQ(Body(ListedWithCallees(samples_, code_, {.line_numbers = true})),
+            "                 :      \n"
+            "   75.00   75.00 :   a.cc:7\n"
+            "                 :      \n"
+            "    0.00    0.00 :   1000:  mov %rsp, %rbp\n"
+            "                 :      a.cc:7\n"
+            "   75.00   75.00 :   1003:  mov %rsp, %rbp // a.cc:7\n"
+            "   75.00    0.00 :   1006:  call 0x2010 <callee+0x10>\n"
+            "                 :      a.cc:9\n"
+            "    0.00    0.00 :   100b:  jne 0x1000 <hot>\n"
+            "    0.00    0.00 :   100d:  ret\n"
+            "   25.00   25.00 :   at no instruction above\n");
 }
 
 TEST_F(AnnotateTest, PreciseEventsHaveNoSkid) {

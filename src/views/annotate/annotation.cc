@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -202,28 +203,37 @@ class Annotator {
   uint64_t size_ = 0;
 };
 
-// Calls `weigh` for each sample of the function, with the sample's row and the instruction that was
-// interrupted. The instruction is null for a sample in another part of a split function, because
-// only the part at the symbol is shown.
-void ForEachSample(const Profile& profile, EventId event, profile::SymbolId symbol,
-                   const CodeBytes& code, AnnotatedFunction& function, auto weigh) {
+// True if the function's code contains the frame.
+bool IsOf(const Profile& profile, const Frame& frame, profile::SymbolId symbol) {
+  const auto lines = profile.LinesOf(frame);
+  return !lines.empty() && lines.back().symbol == symbol;
+}
+
+// Returns the instruction at a frame of the function; for a caller's frame, the call. Returns null
+// for another part of a split function, because only the part at the symbol is shown.
+AnnotatedInstruction* InstructionAt(const Frame& frame, const CodeBytes& code,
+                                    AnnotatedFunction& function) {
+  const uint64_t back = frame.return_address && frame.place.value != 0 ? 1 : 0;
+  const uint64_t distance = frame.place - code.place - back;
+  if (distance >= code.bytes.size()) return nullptr;
   std::vector<AnnotatedInstruction>& instructions = function.instructions;
   const uint64_t start = instructions.front().address.value;
+  const auto after =
+      std::upper_bound(instructions.begin(), instructions.end(), ElfAddress{start + distance},
+                       [](ElfAddress a, const AnnotatedInstruction& instruction) {
+                         return a < instruction.address;
+                       });
+  return &*std::prev(after);
+}
+
+// Calls `weigh` for each sample of the function, with the sample's row and the instruction that was
+// interrupted (InstructionAt).
+void ForEachSample(const Profile& profile, EventId event, profile::SymbolId symbol,
+                   const CodeBytes& code, AnnotatedFunction& function, auto weigh) {
   for (const Row& row : profile.rows) {
     const Frame& frame = profile[row.self];
-    const auto lines = profile.LinesOf(frame);
-    if (row.event != event || lines.empty() || lines.back().symbol != symbol) continue;
-    const uint64_t distance = frame.place - code.place;
-    if (distance >= code.bytes.size()) {
-      weigh(row, nullptr);
-      continue;
-    }
-    const auto after =
-        std::upper_bound(instructions.begin(), instructions.end(), ElfAddress{start + distance},
-                         [](ElfAddress a, const AnnotatedInstruction& instruction) {
-                           return a < instruction.address;
-                         });
-    weigh(row, &*std::prev(after));
+    if (row.event != event || !IsOf(profile, frame, symbol)) continue;
+    weigh(row, InstructionAt(frame, code, function));
   }
 }
 
@@ -232,12 +242,45 @@ void CountSamples(const Profile& profile, EventId event, profile::SymbolId symbo
   ForEachSample(profile, event, symbol, code, function,
                 [&](const Row& row, AnnotatedInstruction* instruction) {
                   if (instruction == nullptr) {
-                    function.period_elsewhere += row.period;
+                    function.elsewhere += analysis::WeightOf(row);
                   } else {
                     instruction->period += row.period;
                     instruction->samples += row.count;
                   }
                 });
+}
+
+// Weighs instructions and source lines with all samples whose call chain contains them. A sample
+// counts once for each, even if the function calls itself.
+void CountCallees(const Profile& profile, EventId event, profile::SymbolId symbol,
+                  const CodeBytes& code, AnnotatedFunction& function) {
+  function.with_callees = true;
+  const std::vector<bool> contains = StacksWith(profile, symbol);
+  std::set<AnnotatedInstruction*> passed;
+  std::set<std::pair<std::string_view, uint32_t>> lines;
+  for (const Row& row : profile.rows) {
+    if (row.event != event) continue;
+    passed.clear();
+    const auto pass = [&](const Frame& frame) {
+      if (IsOf(profile, frame, symbol)) passed.insert(InstructionAt(frame, code, function));
+    };
+    pass(profile[row.self]);
+    for (profile::StackId at = row.stack;
+         at != profile::kNoStack && contains[static_cast<uint32_t>(at)]; at = profile[at].parent) {
+      pass(profile[profile[at].frame]);
+    }
+    lines.clear();
+    for (AnnotatedInstruction* const instruction : passed) {
+      analysis::Weight& weight =
+          instruction == nullptr ? function.children_elsewhere : instruction->children;
+      weight += analysis::WeightOf(row);
+      if (instruction == nullptr || instruction->source.line == 0) continue;
+      lines.emplace(instruction->source.file, instruction->source.line);
+    }
+    for (const auto& [file, line] : lines) {
+      function.children_of_lines[{std::string(file), line}] += analysis::WeightOf(row);
+    }
+  }
 }
 
 void CountMembers(const Profile& profile, const GroupMembers& group, profile::SymbolId symbol,
@@ -263,7 +306,8 @@ void CountMembers(const Profile& profile, const GroupMembers& group, profile::Sy
 
 absl::StatusOr<AnnotatedFunction> Annotate(const Profile& profile, EventId event,
                                            const ChosenFunction& chosen, Symbolizer& symbolizer,
-                                           Syntax syntax, const GroupMembers& group) {
+                                           Syntax syntax, const GroupMembers& group,
+                                           Counted counted) {
   std::optional<GeneratedCode> generated;
   const profile::ImageId image = profile[chosen.symbol].image;
   if (profile[image].kind == ImageKind::kJitDump) generated.emplace(profile, image);
@@ -274,6 +318,9 @@ absl::StatusOr<AnnotatedFunction> Annotate(const Profile& profile, EventId event
   function.samples = chosen.samples;
   function.period = chosen.period;
   CountSamples(profile, event, chosen.symbol, result.code, function);
+  if (counted == Counted::kWithCallees) {
+    CountCallees(profile, event, chosen.symbol, result.code, function);
+  }
   CountMembers(profile, group, chosen.symbol, result.code, function);
   return std::move(function);
 }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/analysis/weight.h"
@@ -35,6 +37,8 @@ struct AnnotatedInstruction {
   // in the dump that were on a stack have names.
   std::string text;
   uint64_t period = 0, samples = 0;
+  // Weight of all samples whose call chain contains the instruction; only with callees.
+  analysis::Weight children;
   std::vector<analysis::Weight> members;  // one weight per AnnotatedFunction::members
   SourceLine source;
 };
@@ -53,12 +57,19 @@ struct AnnotatedFunction {
   std::string name;
   std::string image;  // path
   std::string event;
+  // True if samples in callees count, too; then `samples` and `period` include them.
+  bool with_callees = false;
   uint64_t samples = 0;
   uint64_t period = 0;  // 100 % of the listing
   std::vector<AnnotatedInstruction> instructions;
-  uint64_t period_elsewhere = 0;  // sum over samples at none of the instructions
-  bool cut = false;               // the code is longer than kLongestFunction
-  std::string group;              // name of the event group: "anon group"; empty: no members
+  // Weight of samples in the function, but at none of the instructions, and of samples whose call
+  // chain contains such code.
+  analysis::Weight elsewhere, children_elsewhere;
+  // Weight of all samples whose call chain contains an instruction of a source line, by file and
+  // line; only with callees.
+  std::map<std::pair<std::string, uint32_t>, analysis::Weight> children_of_lines;
+  bool cut = false;   // the code is longer than kLongestFunction
+  std::string group;  // name of the event group: "anon group"; empty: no members
   std::vector<AnnotatedMember> members;
 };
 
@@ -74,6 +85,8 @@ inline constexpr uint64_t kLongestFunction = 1 << 20;
 // Disassembles a function and counts its samples. `symbolizer` must be the one that named the
 // profile, or one that finds the same files. Refuses an image whose build-id differs from the
 // recorded one. A dump has no build-id; it is refused if it no longer contains the function.
+// `counted` must be the one with which the function was chosen. kWithCallees walks up the stack of
+// each sample.
 //
 // Returns kFailedPrecondition, with the reason in one line, if there is no code to show. This is
 // the case for modules, BPF programs, generated code without a dump, and files that are gone or
@@ -81,7 +94,8 @@ inline constexpr uint64_t kLongestFunction = 1 << 20;
 absl::StatusOr<AnnotatedFunction> Annotate(const profile::Profile& profile, profile::EventId event,
                                            const ChosenFunction& function,
                                            symbolize::Symbolizer& symbolizer, Syntax syntax,
-                                           const GroupMembers& group = {});
+                                           const GroupMembers& group = {},
+                                           Counted counted = Counted::kOwn);
 
 // Makes all requests to `symbolizer` that Annotate would make for a function, so that a caching
 // symbolizer stores the answers. The requests depend neither on the event nor on the syntax.

@@ -24,7 +24,7 @@ class Listing {
       : function_(function),
         options_(options),
         text_of_(text_of),
-        no_weight_(std::string(kWeightWidth * (1 + function.members.size()), ' ') + " :      ") {}
+        no_weight_(std::string(kWeightWidth * Columns(), ' ') + " :      ") {}
 
   std::string Format() {
     AppendHeading();
@@ -44,7 +44,7 @@ class Listing {
     if (AnyElsewhere()) {
       std::vector<analysis::Weight> members;
       for (const AnnotatedMember& member : function_.members) members.push_back(member.elsewhere);
-      AppendWeights({.period = function_.period_elsewhere, .count = SamplesElsewhere()}, members,
+      AppendWeights(function_.elsewhere, function_.children_elsewhere, members,
                     options_.sample_counts);
       out_ += "at no instruction above\n";
     }
@@ -52,13 +52,19 @@ class Listing {
   }
 
  private:
+  // Returns the number of columns of weights.
+  size_t Columns() const { return (function_.with_callees ? 2 : 1) + function_.members.size(); }
+
   double Share(uint64_t period) const { return Percent(period, function_.period); }
 
-  // Appends the weight in the shown event, then the weights in the further events of its group.
-  void AppendWeights(const analysis::Weight& own, std::span<const analysis::Weight> members,
-                     bool as_counts) {
-    AppendWeight(own, TotalOf(0, {.period = function_.period, .count = function_.samples}),
-                 as_counts);
+  // Appends the weights in the shown event: `children` only with callees, then `own`. Then appends
+  // the weights in the further events of its group.
+  void AppendWeights(const analysis::Weight& own, const analysis::Weight& children,
+                     std::span<const analysis::Weight> members, bool as_counts) {
+    const analysis::Weight total =
+        TotalOf(0, {.period = function_.period, .count = function_.samples});
+    if (function_.with_callees) AppendWeight(children, total, as_counts);
+    AppendWeight(own, total, as_counts);
     for (size_t i = 0; i < members.size(); ++i) {
       AppendWeight(members[i], TotalOf(i + 1, function_.members[i].weight), as_counts);
     }
@@ -100,20 +106,14 @@ class Listing {
   }
 
   bool AnyElsewhere() const {
-    return function_.period_elsewhere != 0 ||
+    return function_.elsewhere.period != 0 || function_.children_elsewhere.period != 0 ||
            std::any_of(function_.members.begin(), function_.members.end(),
                        [](const AnnotatedMember& member) { return member.elsewhere.period != 0; });
   }
 
-  uint64_t SamplesElsewhere() const {
-    uint64_t samples = function_.samples;
-    for (const auto& instruction : function_.instructions) samples -= instruction.samples;
-    return samples;
-  }
-
   void AppendInstruction(const AnnotatedInstruction& instruction) {
-    AppendWeights({.period = instruction.period, .count = instruction.samples}, instruction.members,
-                  options_.sample_counts);
+    AppendWeights({.period = instruction.period, .count = instruction.samples},
+                  instruction.children, instruction.members, options_.sample_counts);
     absl::StrAppendFormat(&out_, "%x:  ", instruction.address.value);
     AppendPrintable(instruction.text, out_, /*kept=*/'\t');
     AppendLineNumber(instruction);
@@ -123,8 +123,9 @@ class Listing {
   // Appends the line number, unless it equals that of the previous numbered instruction.
   void AppendLineNumber(const AnnotatedInstruction& instruction) {
     const SourceLine& source = instruction.source;
-    const bool is_shown =
-        options_.line_numbers && source.line != 0 && Share(instruction.period) >= kLeastLine;
+    const uint64_t period =
+        function_.with_callees ? instruction.children.period : instruction.period;
+    const bool is_shown = options_.line_numbers && source.line != 0 && Share(period) >= kLeastLine;
     if (!is_shown) return;
     if (numbered_ != nullptr && numbered_->line == source.line && numbered_->file == source.file) {
       return;
@@ -140,7 +141,9 @@ class Listing {
   }
 
   void AppendHeading() {
-    std::string heading = options_.sample_counts ? " Samples" : " Percent";
+    std::string heading = function_.with_callees   ? "Children    Self"
+                          : options_.sample_counts ? " Samples"
+                                                   : " Percent";
     heading.append(kWeightWidth * function_.members.size(), ' ').append(" |      ");
     heading += options_.source ? "Source code & Disassembly of " : "Disassembly of ";
     AppendPrintable(BaseName(function_.image), heading);
@@ -149,8 +152,10 @@ class Listing {
     for (const AnnotatedMember& member : function_.members) events += ", " + member.event;
     if (!function_.members.empty()) events = function_.group + " { " + events + " }";
     AppendPrintable(events, heading);
-    absl::StrAppend(&heading, " (", function_.samples,
-                    " samples, percent: ", View(PercentTypeInWords()), ")");
+    absl::StrAppend(
+        &heading, " (", function_.samples,
+        function_.with_callees ? " samples with callees, percent: " : " samples, percent: ",
+        View(PercentTypeInWords()), ")");
     out_ += heading;
     out_ += '\n';
     out_.append(heading.size(), '-');
@@ -180,7 +185,7 @@ class Listing {
 
   void AppendHeaviestLines() {
     struct LineWeights {
-      analysis::Weight own;
+      analysis::Weight own, children;
       std::vector<analysis::Weight> members;
     };
     using Place = std::pair<std::string_view, uint32_t>;
@@ -192,17 +197,22 @@ class Listing {
       line.members.resize(instruction.members.size());
       for (size_t i = 0; i < line.members.size(); ++i) line.members[i] += instruction.members[i];
     }
+    for (const auto& [place, children] : function_.children_of_lines) {
+      by_line[{place.first, place.second}].children = children;
+    }
+    const auto rank = [this](const LineWeights& line) {
+      return function_.with_callees ? line.children.period : line.own.period;
+    };
     std::vector<std::pair<LineWeights, Place>> lines;
     for (const auto& [place, line] : by_line) {
-      if (Share(line.own.period) >= kLeastLine) lines.emplace_back(line, place);
+      if (Share(rank(line)) >= kLeastLine) lines.emplace_back(line, place);
     }
     if (lines.empty()) return;
-    std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
-      return a.first.own.period > b.first.own.period;
-    });
+    std::stable_sort(lines.begin(), lines.end(),
+                     [&](const auto& a, const auto& b) { return rank(a.first) > rank(b.first); });
     absl::StrAppend(&out_, no_weight_, "\n");
     for (const auto& [line, place] : lines) {
-      AppendWeights(line.own, line.members, /*as_counts=*/false);
+      AppendWeights(line.own, line.children, line.members, /*as_counts=*/false);
       AppendPlace(place.first, place.second);
       out_ += '\n';
     }

@@ -8,6 +8,9 @@
 //       0.00 :   1180:  mov %eax, %edx
 //      11.90 :   1182:  shl $0xd, %edx
 
+// If callees count, two columns, `Children` and `Self`, take the place of `Percent`, as in the
+// report. `Children` is the weight of all samples whose call chain contains the instruction.
+
 #pragma once
 
 #include <cstdint>

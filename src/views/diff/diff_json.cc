@@ -1,6 +1,8 @@
 #include "src/views/diff/diff_json.h"
 
+#include "absl/strings/str_join.h"
 #include "src/analysis/amount.h"
+#include "src/views/diff/command_difference.h"
 #include "src/views/json/recording_facts.h"
 
 namespace profiler::diff {
@@ -29,6 +31,7 @@ Value Runs(std::span<const Run> runs) {
                     {"samples", run.measured.samples},
                     {"amount", run.measured.period},
                     {"missing", run.measured.missing_part}});
+    if (!run.command.empty()) list.back()["command"] = absl::StrJoin(run.command, " ");
   }
   return list;
 }
@@ -52,6 +55,10 @@ std::string DiffAsJson(const Diff& diff, std::span<const Run> before, std::span<
   Value document = json::Document("diff");
   document["before"] = Runs(before);
   document["after"] = Runs(after);
+  const CommandPart part = DifferenceOfCommands(before, after).part;
+  if (part != CommandPart::kNone) {
+    document["different_commands"] = part == CommandPart::kPrograms ? "programs" : "arguments";
+  }
   document["unit"] = analysis::UnitOf(before.front().event);
   document["by"] = NameOf(by);
   document["weight"] = weight == Weight::kSelf ? "self" : "total";

@@ -2,8 +2,10 @@
 #include "gtest/gtest.h"
 #include "src/analysis/amount.h"
 #include "src/profile/testing/handmade_profile.h"
+#include "src/views/diff/command_difference.h"
 #include "src/views/diff/compare.h"
 #include "src/views/diff/condition.h"
+#include "src/views/diff/diff_json.h"
 #include "src/views/diff/diff_text.h"
 #include "src/views/diff/mean.h"
 
@@ -169,6 +171,53 @@ TEST(FormatDiff, SaysWhatPartOfAGroupsSamplesIsMissing) {
   before[0].measured.missing_part = 0.001;
   EXPECT_THAT(FormatDiff(Compare(before, after, {}), before, after, {}),
               Not(HasSubstr("are missing")));
+}
+
+// Returns the note about commands in the comparison of two groups; "" without a note. Each recording
+// is called like its command.
+std::string NoteOnCommands(const std::vector<std::vector<std::string>>& before,
+                           const std::vector<std::vector<std::string>>& after) {
+  const auto runs_of = [](const std::vector<std::vector<std::string>>& commands) {
+    std::vector<Recorded> runs;
+    for (const std::vector<std::string>& command : commands) {
+      runs.push_back(RunOf(command.empty() ? "none" : command.front() + ".data", kBefore));
+      runs.back().command = command;
+    }
+    return runs;
+  };
+  const std::vector<Recorded> old_runs = runs_of(before), new_runs = runs_of(after);
+  return DifferenceOfCommands(old_runs, new_runs).Text();
+}
+
+TEST(DifferenceOfCommands, NamesTheProgramsOrSaysThatTheArgumentsDiffer) {
+  EXPECT_EQ(NoteOnCommands({{"sort", "a"}}, {{"grep", "a"}}),
+            "the programs differ: sort.data ran sort, grep.data ran grep");
+  EXPECT_EQ(NoteOnCommands({{"/old/sort", "a"}}, {{"./sort", "a", "b"}}),
+            "the arguments of sort differ between /old/sort.data and ./sort.data");
+  EXPECT_EQ(NoteOnCommands({{"x", "1"}, {"x", "2"}}, {{"x", "1"}, {"y", "1"}}),
+            "the programs differ: x.data ran x, y.data ran y");
+}
+
+TEST(DifferenceOfCommands, IsNoneForTwoBuildsOfAProgramAndForRecordingsWithoutACommand) {
+  EXPECT_EQ(NoteOnCommands({{"/old/sort", "a"}}, {{"./sort", "a"}}), "");
+  EXPECT_EQ(NoteOnCommands({{}}, {{"./sort", "a"}}), "");
+  EXPECT_EQ(NoteOnCommands({{}}, {{}}), "");
+}
+
+TEST(DifferenceOfCommands, IsALineOfTheTextAndAMemberOfTheJson) {
+  std::vector<Recorded> before = Runs({kBefore}), after = Runs({kAfter});
+  const Diff diff = Compare(before, after, {});
+  const auto json = [&] {
+    return DiffAsJson(diff, before, after, analysis::KeyBy::kFunction, Weight::kSelf);
+  };
+  EXPECT_THAT(FormatDiff(diff, before, after, {}), Not(HasSubstr("differ")));
+  EXPECT_THAT(json(), Not(HasSubstr("command")));
+  before[0].command = {"./sort", "a"};
+  after[0].command = {"./sort", "b"};
+  EXPECT_THAT(FormatDiff(diff, before, after, {}),
+              HasSubstr("# the arguments of sort differ between run0.data and run0.data\n"));
+  EXPECT_THAT(json(), HasSubstr("\"command\": \"./sort a\""));
+  EXPECT_THAT(json(), HasSubstr("\"different_commands\": \"arguments\""));
 }
 
 TEST(FormatDiff, AsMarkdownIsATableThatNamesCannotBreak) {

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/analysis/amount.h"
 #include "src/base/shown_text.h"
 #include "src/base/text.h"
+#include "src/views/diff/command_difference.h"
 #include "src/views/diff/text_table.h"
 
 namespace profiler::diff {
@@ -144,6 +146,9 @@ std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
   }
   AddMissing("before", before, lines);
   AddMissing("after", after, lines);
+  if (std::string commands = DifferenceOfCommands(before, after).Text(); !commands.empty()) {
+    lines.push_back(std::move(commands));
+  }
   const auto significant = std::count_if(diff.rows.begin(), diff.rows.end(),
                                          [](const Row& row) { return row.significant; });
   const std::string compared = absl::StrCat(

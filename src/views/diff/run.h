@@ -21,6 +21,8 @@ namespace profiler::diff {
 struct Run {
   std::string name;  // name of the file
   std::string event;
+  // Words of the recorded command; empty: unknown, or running processes were recorded.
+  std::vector<std::string> command = {};
   std::vector<std::string> names;  // [k]: key k, a function, line or path
   analysis::Measurement measured;
 };

@@ -391,10 +391,22 @@ std::unique_ptr<Column> MakeKeyColumn(const Histogram& hist, SortKey key,
 }
 
 // True if all columns are superfluous; then perf shows them, because no column would be left.
-bool AllAreSuperfluous(const FieldLayout& layout, const Filter& filter) {
+bool AllAreSuperfluous(const FieldLayout& layout, const Profile& profile, const Filter& filter) {
   const std::vector<SortKey> keys = KeysOf(layout.shown);
   return std::all_of(keys.begin(), keys.end(),
-                     [&](SortKey key) { return OnlyName(key, filter) != nullptr; });
+                     [&](SortKey key) { return OnlyName(key, profile, filter) != nullptr; });
+}
+
+// True if a sample that passes the filter is in a function of another name, because the filter's
+// symbol is inlined there.
+bool AnyIsInlined(const std::string& symbol, const Profile& profile, const Filter& filter) {
+  const analysis::RowFilter rows(profile, filter);
+  return std::ranges::any_of(profile.rows, [&](const profile::Row& row) {
+    if (!rows.Passes(row)) return false;
+    const auto lines = profile.LinesOf(profile[row.self]);
+    return lines.empty() || lines.back().symbol == profile::kNoSymbol ||
+           profile.text(profile[lines.back().symbol].name) != symbol;
+  });
 }
 
 }  // namespace
@@ -403,7 +415,7 @@ std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist, const Hi
                                                  const ReportOptions& options,
                                                  const FieldLayout& layout) {
   std::vector<std::unique_ptr<Column>> columns;
-  const bool keep_all = AllAreSuperfluous(layout, options.filter);
+  const bool keep_all = AllAreSuperfluous(layout, hist.profile(), options.filter);
   for (size_t i = 0; i < layout.shown.size(); ++i) {
     const ColumnStyle style{.width = i < options.widths.size() ? options.widths[i] : 0,
                             .separated = !options.separator.empty(),
@@ -416,7 +428,7 @@ std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist, const Hi
       column = MakeWeightColumn({hist, figures, options, layout}, *weight, style);
     } else {
       const auto key = std::get<SortKey>(layout.shown[i]);
-      if (!keep_all && OnlyName(key, options.filter) != nullptr) continue;
+      if (!keep_all && OnlyName(key, hist.profile(), options.filter) != nullptr) continue;
       column = MakeKeyColumn(hist, key, style);
     }
     if (column != nullptr) columns.push_back(std::move(column));
@@ -424,14 +436,15 @@ std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist, const Hi
   return columns;
 }
 
-const std::string* OnlyName(SortKey key, const Filter& filter) {
+const std::string* OnlyName(SortKey key, const Profile& profile, const Filter& filter) {
   const auto only = [](const std::vector<std::string>& list) {
     return list.size() == 1 ? &list[0] : nullptr;
   };
   if (key == SortKey::kComm) return only(filter.comms);
   if (key == SortKey::kDso) return only(filter.images);
-  if (key == SortKey::kSymbol) return only(filter.symbols);
-  return nullptr;
+  if (key != SortKey::kSymbol) return nullptr;
+  const std::string* const symbol = only(filter.symbols);
+  return symbol == nullptr || AnyIsInlined(*symbol, profile, filter) ? nullptr : symbol;
 }
 
 }  // namespace profiler::report

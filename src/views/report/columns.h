@@ -67,7 +67,8 @@ std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist, const Hi
                                                  const FieldLayout& layout);
 
 // Returns the name if the filter permits only one name for the key, else null. With one name the
-// column is superfluous; perf prints the name once, in a comment.
-const std::string* OnlyName(SortKey key, const Filter& filter);
+// column is superfluous; perf prints the name once, in a comment. A symbol is not the only name if
+// it is inlined into functions that have rows. Linear in the rows.
+const std::string* OnlyName(SortKey key, const profile::Profile& profile, const Filter& filter);
 
 }  // namespace profiler::report

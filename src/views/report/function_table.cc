@@ -55,9 +55,12 @@ class FunctionTable::Builder {
       table_.interrupted_.push_back(interrupted ? Unnamed(frame, frame.place.value) : kNoFunction);
     } else {
       const SymbolId base = lines.back().symbol;
-      const FunctionId real = Real(base, frame, lines.front());
-      table_.interrupted_.push_back(real);
       const std::span<const Line> inlined = lines.first(inlines ? lines.size() - 1 : 0);
+      // A sample counts for the innermost line. In a chain, each function has the line of its call.
+      const FunctionId real = Real(base, frame, inlined.empty() ? lines.front() : lines.back());
+      table_.interrupted_.push_back(!interrupted      ? kNoFunction
+                                    : inlined.empty() ? real
+                                                      : Real(base, frame, lines.front()));
       if (inlined.empty()) {
         table_.at_.push_back(real);
       } else {
@@ -131,8 +134,8 @@ class FunctionTable::Builder {
     return table_.positions_->Add(frame, &position);
   }
 
-  FunctionId Real(SymbolId symbol, const Frame& frame, const Line& instruction) {
-    const PositionId position = PositionOf(frame, symbol, instruction);
+  FunctionId Real(SymbolId symbol, const Frame& frame, const Line& line) {
+    const PositionId position = PositionOf(frame, symbol, line);
     FunctionId& first = real_[static_cast<uint32_t>(symbol)];
     if (first == kNoFunction) {
       // Functions of equal names share a row, even if their addresses differ.

@@ -8,7 +8,9 @@
 //   inlined   they fulfil the same condition
 //   unnamed   they have the same address in the same image
 // If the report sorts by keys finer than a function, equal functions must also be at the same
-// position (positions.h): for a real function the instruction's line, for an inlined one its line.
+// position (positions.h). In a call chain, each function has its own line: the line of its call, and
+// in the innermost function the line of the instruction. A sample counts for the line of the
+// instruction.
 //
 // perf distinguishes functions of one name by their addresses, so it shows rows that look the same:
 // static functions of several files, code that a JIT compiles again, a function that was inlined

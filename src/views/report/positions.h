@@ -1,8 +1,7 @@
 // Positions of code within functions, for the sort keys that are finer than a function:
 //
-//   srcline   "parse.cc:12"; for an inlined call, the line in the inlined function. If the line is
-//             unknown: "parse+28" (bytes). If the symbol is also unknown: "app[40311c]", the
-//             address in the image
+//   srcline   "parse.cc:12". If the line is unknown: "parse+28" (bytes). If the symbol is also
+//             unknown: "app[40311c]", the address in the image
 //   srcfile   "parse.cc"
 //   symoff    "parse+0x1c"
 //

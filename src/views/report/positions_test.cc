@@ -127,18 +127,50 @@ TEST_F(PositionsTest, OffsetsDivideFunctions) {
             "\n\n");
 }
 
-TEST(PlacesOfInlinedCallsTest, AFunctionHasTheInstructionsLineAndAnInlinedOneItsOwn) {
+std::string AccumulatedRows(HandmadeProfile& b, std::string_view sort) {
+  const std::string text = FormatReport(
+      b.profile(), {.sort = *ParseSortKeys(sort), .call_graph = {.type = CallGraphType::kNone}});
+  return text.substr(text.find("\n#\n   ") + 3);
+}
+
+TEST(PlacesOfInlinedCallsTest, EachFunctionOfAChainHasTheLineOfItsCall) {
   HandmadeProfile b;
   b.Sample("app", {"main@app", "inner<outer@app"});
   At(b, "in.h", 3, 0);
   At(b, "out.cc", 40, 1);
-  ReportOptions options{.sort = *ParseSortKeys("symbol,srcline"),
-                        .call_graph = {.type = CallGraphType::kNone}};
-  const std::string text = FormatReport(b.profile(), options);
-  EXPECT_EQ(text.substr(text.find("\n#\n   ") + 3),
+  EXPECT_EQ(AccumulatedRows(b, "srcline"),
+            "   100.00%   100.00%  in.h:3     \n"
+            "   100.00%     0.00%  main+0     \n"
+            "   100.00%     0.00%  out.cc:40  \n"
+            "\n\n");
+}
+
+TEST(PlacesOfInlinedCallsTest, ACallerIntoWhichACallWasInlinedHasTheLineOfThatCall) {
+  HandmadeProfile b;
+  b.Sample("app", {"inner<outer@app", "leaf@app"});
+  At(b, "leaf.cc", 7);
+  profile::Profile& profile = b.profile();
+  for (const size_t line : {0, 1}) {
+    profile.lines[profile.frames.front().first_line + line].file = profile.strings.Intern("a.cc");
+    profile.lines[profile.frames.front().first_line + line].line = line == 0 ? 3 : 40;
+  }
+  EXPECT_EQ(AccumulatedRows(b, "srcline"),
+            "   100.00%   100.00%  leaf.cc:7  \n"
+            "   100.00%     0.00%  a.cc:3     \n"
+            "   100.00%     0.00%  a.cc:40    \n"
+            "\n\n");
+}
+
+TEST(PlacesOfInlinedCallsTest, ASampleCountsForTheFunctionAtTheInstructionsLine) {
+  HandmadeProfile b;
+  b.Sample("app", {"main@app", "inner<outer@app"});
+  At(b, "in.h", 3, 0);
+  At(b, "out.cc", 40, 1);
+  EXPECT_EQ(AccumulatedRows(b, "symbol,srcline"),
             "   100.00%   100.00%  [.] outer  in.h:3     \n"
             "   100.00%     0.00%  [.] inner (inlined)  in.h:3     \n"
             "   100.00%     0.00%  [.] main   main+0     \n"
+            "   100.00%     0.00%  [.] outer  out.cc:40  \n"
             "\n\n");
 }
 

@@ -58,7 +58,7 @@ class Report {
     constexpr std::array<std::pair<SortKey, std::string_view>, 3> kLists = {
         {{SortKey::kDso, "dso"}, {SortKey::kComm, "comm"}, {SortKey::kSymbol, "symbol"}}};
     for (const auto& [key, title] : kLists) {
-      const std::string* name = OnlyName(key, options_.filter);
+      const std::string* name = OnlyName(key, profile_, options_.filter);
       if (name == nullptr) continue;
       absl::StrAppend(&out_, "# ", View(title), ": ");
       AppendPrintable(*name, out_);

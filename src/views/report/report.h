@@ -21,6 +21,9 @@
 //   * A kernel function is "[k]" in accumulated rows, too.
 //   * With srcline, a caller without a known line has its offset from the function's start, like an
 //     interrupted instruction. perf subtracts the file's address from the runtime address.
+//   * -S also keeps samples of functions that are inlined at the interrupted instruction.
+//   * With srcline and srcfile, the accumulated row of a function has the line of the call that was
+//     inlined into the function. perf shows the line of the innermost inlined function there.
 //   * A group whose leader has no samples is shown, led by the first event with samples. perf omits
 //     it. Branches of a group's events stay in separate tables.
 //   * Rows by time, cgroup or socket have their own weight as children. perf counts a sample once

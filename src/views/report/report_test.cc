@@ -988,6 +988,23 @@ TEST(ReportTest, TheOnlyKeyIsShownThoughAFilterMakesItSuperfluous) {
             "   100.00%  app    \n\n\n");
 }
 
+TEST(ReportTest, AFilterOfAnInlinedFunctionLeavesTheColumnWithTheNamesOfItsRows) {
+  ReportOptions options{.sort = {SortKey::kDso, SortKey::kSymbol}, .children = false};
+  options.call_graph.type = CallGraphType::kNone;
+  options.filter.symbols = {"mix"};
+  HandmadeProfile inlined;
+  inlined.Sample("app", {"mix<f@app"}).Sample("app", {"g@app"}, 2).Sample("app", {"mix@app"});
+  EXPECT_EQ(Rows(inlined, options),
+            "    25.00%  app            [.] f\n"
+            "    25.00%  app            [.] mix\n"
+            "\n\n");
+  EXPECT_EQ(FormatReport(inlined.profile(), options).find("# symbol"), std::string::npos);
+  HandmadeProfile called;
+  called.Sample("app", {"g@app"}).Sample("app", {"mix@app"});
+  EXPECT_EQ(Rows(called, options), "    50.00%  app          \n\n\n");
+  EXPECT_NE(FormatReport(called.profile(), options).find("# symbol: mix\n"), std::string::npos);
+}
+
 TEST(ReportTest, RowsOfOtherSymbolsAreLeftOut) {
   HandmadeProfile builder;
   builder.Sample("app", {"main@app", "parse_line@app"}, 3).Sample("app", {"main@app"});

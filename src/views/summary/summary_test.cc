@@ -65,6 +65,30 @@ TEST(Summary, SaysWhichFunctionsChanceMayHaveRankedAndWhatWouldTell) {
   EXPECT_THAT(TextOf(builder.profile()), HasSubstr("Too few samples to rank two and one; about "));
 }
 
+// Returns the name in the first row of a summary of one function, whose image is "app".
+std::string ShownName(const std::string& name) {
+  HandmadeProfile builder;
+  builder.InOrder().Event("cpu-clock").Sample("app", {"f@app"}, 100);
+  Profile& profile = builder.profile();
+  profile.symbols[0].name = profile.strings.Intern(name);
+  const std::string text = TextOf(builder.profile());
+  const size_t begin = text.find(" s  ", text.find("Where it goes")) + 4;
+  return text.substr(begin, text.find("  app", begin) - begin);
+}
+
+TEST(Summary, OfALongNameTheFunctionsOwnNameAndTheBeginOfItsParametersStay) {
+  EXPECT_EQ(ShownName("ns::parse(int)"), "ns::parse(int)");
+  EXPECT_EQ(ShownName("std::vector<std::pair<int, std::string> >::push_back(std::pair<int>&&)"),
+            "std::vector<...>::push_back(std::pair<...>&&)");
+  EXPECT_EQ(ShownName("unsigned long long ns::Widget::draw<int>(std::map<int, char>, "
+                      "std::vector<int> const&, bool)"),
+            "ns::Widget::draw<...>(std::map<...>, std::vecto…");
+  EXPECT_EQ(ShownName("company::product::component::detail::Implementation::run(char const*)"),
+            "company::product::compon…il::Implementation::run");
+  EXPECT_EQ(ShownName("a_function_in_c_whose_name_is_longer_than_any_row_of_a_summary"),
+            "a_function_in_c_whose_na…an_any_row_of_a_summary");
+}
+
 TEST(Summary, SaysThatPythonsFunctionsHaveNoNames) {
   HandmadeProfile builder = Program();
   EXPECT_THAT(TextOf(builder.profile()), Not(HasSubstr("Python")));

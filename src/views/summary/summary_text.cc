@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "src/analysis/amount.h"
+#include "src/analysis/name_rules.h"
 #include "src/base/shown_text.h"
 #include "src/base/text.h"
 #include "src/format/perf_event/off_cpu_events.h"
@@ -41,6 +42,38 @@ std::string Shortened(std::string_view name, size_t width) {
     if (!IsContinuation(text[end]) && left-- == 1) break;
   }
   return text.substr(0, end) + "…";
+}
+
+// Returns the size of the longest prefix of at most `width` characters.
+size_t PrefixOf(std::string_view text, size_t width) {
+  size_t end = 0;
+  while (end < text.size() && (width != 0 || IsContinuation(text[end]))) {
+    if (!IsContinuation(text[end])) --width;
+    ++end;
+  }
+  return end;
+}
+
+// Shortens a name to `width` characters. Cuts its middle.
+std::string WithoutMiddle(std::string_view name, size_t width) {
+  const size_t all = WidthOf(name), kept = std::max<size_t>(width, 1) - 1;
+  if (all <= width) return std::string(name);
+  return absl::StrCat(View(name.substr(0, PrefixOf(name, kept - kept / 2))), "…",
+                      View(name.substr(PrefixOf(name, all - kept / 2))));
+}
+
+// Shortens the name of a function to `width` characters so that its own name stays visible. First
+// omits template arguments, then the return type, then the end of the parameters, which tells
+// overloads apart. Cuts the middle of the name only if all that is not enough.
+std::string ShortenedFunction(std::string_view name, size_t width) {
+  const std::string whole = Printable(name);
+  if (WidthOf(whole) <= width) return whole;
+  const std::string folded = analysis::SimplifiedName(whole, {.fold_templates = 0});
+  if (WidthOf(folded) <= width) return folded;
+  const std::string bare = analysis::SimplifiedName(folded, {.strip_args = true});
+  if (WidthOf(bare) > width) return WithoutMiddle(bare, width);
+  const size_t begin = folded.find(bare);
+  return begin == folded.npos ? bare : Shortened(std::string_view(folded).substr(begin), width);
 }
 
 // True if the function can probably be annotated. The kernel's code is seldom available, and code
@@ -202,7 +235,8 @@ class Text {
     // The line is the first part to go if the name needs its room.
     if (std::min(name, kShortest) + WidthOf(image) + WidthOf(source) > room) source.clear();
     const size_t around = WidthOf(image) + WidthOf(source);
-    return absl::StrCat(row, Shortened(function.name, room > around ? room - around : kShortest),
+    return absl::StrCat(row,
+                        ShortenedFunction(function.name, room > around ? room - around : kShortest),
                         image, source);
   }
 
@@ -230,9 +264,9 @@ class Text {
     for (size_t i = 0; i + 1 < std::min(summary_.leaves.size(), kShown); ++i) {
       const FunctionShare& function = summary_.leaves[i];
       if (function.samples_to_tell <= summary_.samples) continue;
-      return absl::StrCat("Too few samples to rank ", Shortened(function.name, kWidth), " and ",
-                          Shortened(summary_.leaves[i + 1].name, kWidth), "; about ",
-                          function.samples_to_tell, " are needed. ");
+      return absl::StrCat("Too few samples to rank ", ShortenedFunction(function.name, kWidth),
+                          " and ", ShortenedFunction(summary_.leaves[i + 1].name, kWidth),
+                          "; about ", function.samples_to_tell, " are needed. ");
     }
     return {};
   }
@@ -247,6 +281,7 @@ class Text {
   }
 
   std::vector<std::string> WaitRows(size_t shown) const {
+    constexpr size_t kLeastRoom = 8;
     std::vector<std::string> rows;
     for (size_t i = 0; i < shown; ++i) {
       const Wait& wait = summary_.waits.kinds[i];
@@ -254,7 +289,11 @@ class Text {
           absl::StrFormat("%7.1f %%  %s  %s", 100 * wait.amount / summary_.waits.amount,
                           analysis::AmountText(wait.amount, kBlockedEvent), wait.kind);
       if (!wait.function.empty()) absl::StrAppend(&row, " (", Printable(wait.function), ")");
-      if (!wait.in.empty()) absl::StrAppend(&row, " in ", Printable(wait.in));
+      if (!wait.in.empty()) {
+        row += " in ";
+        const size_t room = layout_.columns - std::min(layout_.columns, WidthOf(row));
+        row += ShortenedFunction(wait.in, std::max(room, kLeastRoom));
+      }
       rows.push_back(Shortened(row, layout_.columns));
     }
     return rows;
@@ -295,7 +334,7 @@ class Text {
       std::string source = step.source.empty() ? "" : "  " + Printable(step.source);
       const size_t room = layout_.columns - std::min(layout_.columns, WidthOf(row));
       if (WidthOf(step.function) + WidthOf(source) > room) source.clear();
-      rows.push_back(absl::StrCat(row, Shortened(step.function, room), source));
+      rows.push_back(absl::StrCat(row, ShortenedFunction(step.function, room), source));
     };
     for (size_t i = 0; i < outer; ++i) add(path[i]);
     if (is_whole) return rows;
