@@ -81,7 +81,7 @@ class TopScreen::Impl {
 
  private:
   report::ReportOptions OptionsOfTab() const;
-  void MakeTable(const TableLines::Paths& unfolded, const std::string& selected);
+  void MakeTable();
   std::string SelectedKey() const;
   std::string SelectedName(SortKey key) const;
   void DrawHead(Pane pane);
@@ -111,9 +111,14 @@ void TopScreen::Impl::SetData(TopData data) {
   const TableLines::Paths unfolded = view_ ? view_->lines().Unfolded() : TableLines::Paths();
   // The first row stays selected as the first row, whatever it is.
   const std::string selected = view_ && !view_->IsAtTop() ? SelectedKey() : std::string();
-  view_.reset();  // refers to the data
+  const bool is_updated =
+      view_ && data.changes && data.profile == data_.profile && view_->Update(*data.changes);
+  if (!is_updated) view_.reset();  // refers to the data
   data_ = std::move(data);
-  MakeTable(unfolded, selected);
+  if (!is_updated) MakeTable();
+  if (!view_) return;
+  view_->lines().Unfold(unfolded);
+  if (!selected.empty()) view_->SelectRow(selected);
 }
 
 report::ReportOptions TopScreen::Impl::OptionsOfTab() const {
@@ -132,15 +137,12 @@ report::ReportOptions TopScreen::Impl::OptionsOfTab() const {
   return options;
 }
 
-// Makes the table, and selects the row that was selected before.
-void TopScreen::Impl::MakeTable(const TableLines::Paths& unfolded, const std::string& selected) {
+void TopScreen::Impl::MakeTable() {
   const report::ReportOptions options = OptionsOfTab();
-  const auto tables = report::BrowsableTables(data_.profile, options);
+  const auto tables = report::BrowsableTables(*data_.profile, options);
   if (tables.empty()) return;
-  view_ =
-      std::make_unique<TableView>(data_.profile, options, tables.front(), browser::Margins::kWide);
-  view_->lines().Unfold(unfolded);
-  if (!selected.empty()) view_->SelectRow(selected);
+  view_ = std::make_unique<TableView>(*data_.profile, options, tables.front(),
+                                      browser::Margins::kWide, TableView::Kind::kIsLive);
 }
 
 std::string TopScreen::Impl::SelectedKey() const {
@@ -154,7 +156,7 @@ std::string TopScreen::Impl::SelectedName(SortKey key) const {
   const std::vector<SortKey> keys = OptionsOfTab().sort;
   if (!line || std::find(keys.begin(), keys.end(), key) == keys.end()) return {};
   const report::RowFacts facts = view_->table().FactsOf(line->row);
-  const profile::Profile& profile = data_.profile;
+  const profile::Profile& profile = *data_.profile;
   switch (key) {
     case SortKey::kComm:
       return std::string(profile.text(profile[facts.thread].comm));

@@ -15,11 +15,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "src/profile/profile.h"
+#include "src/profile/row_change.h"
 #include "src/terminal/canvas.h"
 #include "src/terminal/event.h"
 #include "src/views/report/options.h"
@@ -42,7 +44,11 @@ struct Choice {
 
 // Data of one refresh.
 struct TopData {
-  profile::Profile profile;
+  // May change until the next SetData, which gets these changes.
+  std::shared_ptr<const profile::Profile> profile;
+  // Changes since the last data, if profile and choice are the same; nothing: the table is made
+  // again.
+  std::optional<std::vector<profile::RowChange>> changes;
   report::ReportOptions options;     // of functions; the tab chooses the sort keys of others
   std::string title;                 // "all 2 CPUs, 999 Hz"
   std::string figures;               // "1998 samples, lost 0"

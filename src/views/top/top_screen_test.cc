@@ -23,7 +23,7 @@ class TopScreenTest : public testing::Test {
     HandmadeProfile handmade;
     fill(handmade);
     TopData data;
-    data.profile = std::move(handmade.profile());
+    data.profile = std::make_shared<const profile::Profile>(std::move(handmade.profile()));
     data.title = "all 2 CPUs, 999 Hz";
     data.figures = "10 samples, lost 0";
     data.remarks = {"12.30 % idle"};
