@@ -186,10 +186,13 @@ class CursesScreen : public Screen {
   Size size() const override { return {getmaxy(stdscr), getmaxx(stdscr)}; }
 
   void Show(const Canvas& canvas) override {
-    Canvas reduced = canvas;
-    if (!type_.is_utf8()) reduced.ReduceToAscii();
-    const int rows = std::min(canvas.size().rows, size().rows);
-    for (int row = 0; row < rows; ++row) ShowRow(reduced, row);
+    if (type_.is_utf8()) {
+      ShowRows(canvas);
+    } else {
+      Canvas reduced = canvas;
+      reduced.ReduceToAscii();
+      ShowRows(reduced);
+    }
     wrefresh(stdscr);
   }
 
@@ -302,6 +305,9 @@ class CursesScreen : public Screen {
     const bool is_shown = count > 0;
     if (!is_shown) characters[0] = L'?';
     for (int i = 0; i < (is_shown ? 1 : columns); ++i) {
+    const bool is_ascii =
+        text.size() == 1 && columns == 1 && text.front() >= ' ' && text.front() <= '~';
+    if (is_ascii) characters[count++] = static_cast<wchar_t>(text.front()), text = {};
       cchar_t cell;
       setcchar(&cell, characters.data(), AttributesOf(style), pair, nullptr);
       row_.push_back(cell);
@@ -318,6 +324,11 @@ class CursesScreen : public Screen {
       AppendCell(cell.text, is_wide ? 2 : 1, cell.style);
     }
     mvwadd_wchnstr(stdscr, row, 0, row_.data(), static_cast<int>(row_.size()));
+  }
+
+  void ShowRows(const Canvas& canvas) {
+    const int rows = std::min(canvas.size().rows, size().rows);
+    for (int row = 0; row < rows; ++row) ShowRow(canvas, row);
   }
 
   const CharacterType type_;
