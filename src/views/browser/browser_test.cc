@@ -516,6 +516,18 @@ TEST(BrowsedTableTest, AnUpdatedTableHasTheLinesOfANewOne) {
   }
 }
 
+TEST(BrowsedTableTest, PreparesCallGraphsBeforeTheFirstIsShown) {
+  HandmadeProfile b;
+  b.Sample("worker", {"main@app", "parse@app"}, 6);
+  const auto events = report::BrowsableTables(b.profile(), {}).front();
+  report::BrowsedTable table(b.profile(), {}, events), other(b.profile(), {}, events);
+  EXPECT_TRUE(table.has_to_prepare());
+  table.PrepareGraphs();
+  EXPECT_FALSE(table.has_to_prepare());
+  EXPECT_EQ(LinesOf(table), LinesOf(other));
+  EXPECT_FALSE(other.has_to_prepare());
+}
+
 TEST(BrowsedTableTest, LinesBehindTheHeaviestOnesAreSortedWhenTheyAreRead) {
   HandmadeProfile b;
   for (int i = 0; i < 1000; ++i) {

@@ -228,13 +228,21 @@ RowFacts BrowsedTable::FactsOf(size_t row) const {
           .function = parts_->NameOf(parts_->RowOf(row))};
 }
 
+bool BrowsedTable::has_to_prepare() const {
+  return parts_->hist.options().chains && !parts_->graph;
+}
+
+void BrowsedTable::PrepareGraphs() {
+  if (has_to_prepare()) parts_->graph.emplace(parts_->hist, parts_->graph_options);
+}
+
 bool BrowsedTable::MayUnfold(size_t row) const {
   return parts_->hist.options().chains && parts_->hist.MayHaveChains(parts_->listed[row]);
 }
 
 std::vector<BrowsedNode> BrowsedTable::Unfold(size_t row) {
   if (!MayUnfold(row)) return {BrowsedNode()};
-  if (!parts_->graph) parts_->graph.emplace(parts_->hist, parts_->graph_options);
+  PrepareGraphs();
   const ChainTree tree = parts_->graph->Build(parts_->RowOf(row));
   const uint64_t row_period = parts_->hist.rows()[parts_->RowOf(row)].children.period;
   const bool fractal = parts_->graph_options.type == CallGraphType::kFractal;

@@ -86,6 +86,10 @@ class BrowsedTable {
   // Returns the row's sort keys as text, by which a table of other samples has the same row.
   std::string KeyOf(size_t row) const;
 
+  // The first call graph takes much longer than the others, so a view may prepare all of them while
+  // it waits for the user.
+  void PrepareGraphs();
+  bool has_to_prepare() const;
   // True if the row may have a call graph.
   bool MayUnfold(size_t row) const;
   // Returns the call graph of a row; node 0 is its root. Takes time linear in the row's samples and
