@@ -70,6 +70,7 @@ class ScreenLoop {
         facts_(FactsOf(plan)),
         ranges_(RangesFor(plan, &range_)),
         top_({.range = range_,
+              .since_refresh = plan.since_refresh,
               .hide_kernel = arguments.hide_kernel,
               .hide_user = arguments.hide_user},
              NamesOf(ranges_)) {}
@@ -129,8 +130,10 @@ class ScreenLoop {
   // Returns the plan with the choice that is shown.
   TopPlan PlanOfChoice() {
     const top::Choice& choice = top_.choice();
-    plan_.range = ranges_[choice.range].range;
-    plan_.decay = ranges_[choice.range].decay;
+    const NamedRange since_refresh = {.range = plan_.delay};
+    const NamedRange& shown = choice.since_refresh ? since_refresh : ranges_[choice.range];
+    plan_.range = shown.range;
+    plan_.decay = shown.decay;
     TopPlan plan = plan_;
     analysis::Filter& filter = plan.report.load.plan.filter;
     if (!choice.comm.empty()) filter.comms = {choice.comm};

@@ -135,6 +135,7 @@ absl::Status RunTopText(const TopArguments& arguments, TopPlan& plan, live::Live
   // A pager would hold back the tables.
   ChooseTerminal({.pager = false,
                   .colour = StyleOfStandardOutput().colour ? Colour::kAlways : Colour::kNever});
+  if (plan.since_refresh) plan.range = plan.delay, plan.decay = live::Decay(0);
   TextLoop loop(arguments, plan, live, signals);
   loop.Run();
   signals.EndAtNext();

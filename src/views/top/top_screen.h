@@ -35,6 +35,8 @@ enum class Tab : uint8_t { kFunctions, kThreads, kImages };
 struct Choice {
   Tab tab = Tab::kFunctions;
   size_t range = 0;  // index of the time that is shown
+  // True if only the samples since the last refresh are shown, instead of `range`.
+  bool since_refresh = false;
   bool hide_kernel = false, hide_user = false;
   bool is_inverted = false;  // call graphs begin with the outermost caller
   bool by_self = false;      // rows by their own samples, without those of callees
