@@ -1,6 +1,7 @@
 #include "src/live/running_sum.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace profiler::live {
@@ -23,6 +24,14 @@ void AddChains(const ChainQuality& part, uint64_t sign, ChainQuality* sum) {
     }
     same->chains += sign * cut.chains;
   }
+}
+
+// Drops the cuts that no chain has any more, and puts the most frequent ones first.
+void SortCuts(std::vector<ChainQuality::Cut>* cuts) {
+  std::erase_if(*cuts, [](const ChainQuality::Cut& cut) { return cut.chains == 0; });
+  std::sort(cuts->begin(), cuts->end(), [](const auto& a, const auto& b) {
+    return std::tie(b.chains, a.reason, a.image) < std::tie(a.chains, b.reason, b.image);
+  });
 }
 
 profile::Losses Negative(const profile::Losses& losses) {
@@ -58,6 +67,7 @@ std::optional<RunningSum::Changes> RunningSum::Refresh() {
   Changes changes;
   while (!parts_.empty() && parts_.front().first < windows.front().first) SubtractFirst(&changes);
   for (auto window = first_new; window != windows.end(); ++window) Add(*window, &changes);
+  SortCuts(&sum_->chains().cuts);
   return changes;
 }
 
@@ -79,6 +89,7 @@ void RunningSum::MakeAgain() {
   } else {
     TakeSnapshot();
   }
+  SortCuts(&sum_->chains().cuts);
   rows_then_ = sum_->profile().rows.size();
   bytes_then_ = sum_->memory();
 }

@@ -23,6 +23,7 @@ Window WindowOf(uint64_t at) {
   HandmadeProfile handmade;
   handmade.Sample("worker", {"main@app", absl::StrCat("f", at % 7) + "@app"}, 1, 10);
   handmade.Sample("other", {"main@app", "[cut: no reason]"}, at % 3 + 1, 20);
+  if (at % 40 < 10) handmade.Sample("other", {"main@app", "[cut: rare reason]"}, at % 4 + 1, 20);
   handmade.profile().losses.lost_samples = at % 2;
   MergedProfile merged;
   merged.Add(handmade.profile());
@@ -50,6 +51,7 @@ std::string TextOf(const Profile& profile) {
 
 void ExpectEqual(const RunningSum& sum, const Snapshot& expected, uint64_t at) {
   EXPECT_EQ(TextOf(*sum.profile()), TextOf(expected.profile)) << at;
+  EXPECT_EQ(sum.profile()->chains.cuts, expected.profile.chains.cuts) << at;
   EXPECT_EQ(sum.left_out().own, expected.left_out.own) << at;
   EXPECT_EQ(sum.left_out().idle, expected.left_out.idle) << at;
   EXPECT_EQ(sum.length(), expected.length) << at;
@@ -150,7 +152,7 @@ TEST(RunningSum, PreparesEachWindow) {
   }
   uint64_t rows = 0;
   for (const profile::Row& row : sum.profile()->rows) rows += row.count;
-  EXPECT_EQ(rows, 14);  // ten of the worker, and four of the other with a single sample
+  EXPECT_EQ(rows, 17);  // ten of the worker, and seven of the other with a single sample
   EXPECT_EQ(sum.profile()->events[0].samples, history.Get(seconds(1)).profile.events[0].samples);
 }
 
